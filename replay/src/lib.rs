@@ -1,0 +1,1 @@
+//! Placeholder docs, replaced as the crate grows.

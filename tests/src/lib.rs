@@ -1,0 +1,2 @@
+//! The harness that runs a real control plane, the players that make a cluster's life on it,
+//! and the tests that need more than one crate. Never published.
