@@ -1,1 +1,38 @@
-//! x
+//! What a `.reel` file is: the vocabulary of a recording, its bytes, and the code that writes and
+//! reads them.
+//!
+//! `SPEC.md` beside this crate is the normative description; this crate is its implementation and
+//! the only place that touches the database, the record codec and the compressor.
+//! It knows no cluster, no socket, no screen and no clock: times come from its callers.
+
+mod codec;
+mod coverage;
+mod error;
+mod event;
+mod file;
+mod gap;
+mod id;
+mod limits;
+mod note;
+mod resource;
+mod tables;
+mod time;
+mod version;
+
+pub use coverage::{CoveredSpan, NotCoveredReason};
+pub use error::{AppendError, Damage, FinishError, OpenError, ReadError};
+pub use event::{Body, EventHead, EventType, Evidence, NewEvent, ObjectKey};
+pub use file::{
+    Appender, BlockInfo, CommitStats, Event, FinishStats, Object, PartSizes, ReadCounts, Reel,
+    Scan, SizeBreakdown, Version,
+};
+pub use gap::{Gap, GapCause};
+pub use id::{BlobId, BlockId, ConnectionId, EpochId, GapId, ObjectId, ResourceId, Seq, SessionId};
+pub use limits::{COMMIT_EVERY_MILLIS, MAX_BODY, MAX_LIST_PAGE};
+pub use note::{
+    AnomalyKind, BlobNote, DocumentKind, EndCause, Lifecycle, ListMethod, Note, NoteEntry,
+    OddLineProblem, SessionEnd,
+};
+pub use resource::ResourceInfo;
+pub use time::{Elapsed, RecordedAt, Stamp};
+pub use version::{FORMAT, FormatVersion, REDACTION_NONE};

@@ -1,0 +1,191 @@
+//! Owns every way in which writing or reading a reel can fail. Refuses to say it twice: each error
+//! names the cause once, and the path last.
+
+use crate::id::{BlockId, Seq};
+use crate::version::FormatVersion;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// A reel could not be opened for reading, created or resumed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The file could not be opened or read.
+    #[error("cannot open: {source}: {path}", path = path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is no reel at all.
+    #[error("not a reel ({found}): {path}", path = path.display())]
+    NotAReel {
+        /// The file.
+        path: PathBuf,
+        /// What it begins with, in words.
+        found: String,
+    },
+    /// Another program writes it at the moment.
+    #[error("the reel is still being recorded: {path}", path = path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is a file already, and the caller wanted a new one.
+    #[error("the file exists: {path}", path = path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is of a format that this program does not know.
+    #[error("format {found} is not read by this program, which knows {known}: {path}", path = path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: FormatVersion,
+        /// The newest one known.
+        known: FormatVersion,
+    },
+    /// The file is a reel, but so damaged that nothing of it can be read.
+    #[error("damaged beyond reading at {place}: {cause}: {path}", path = path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        place: String,
+        /// What is wrong.
+        cause: String,
+    },
+    /// The recording is finished, and the caller wanted to append.
+    #[error("the reel is finished: {path}", path = path.display())]
+    Finished {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// Something could not be appended to a reel.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AppendError {
+    /// The database refused; usually the disk is full or gone.
+    #[error("cannot write: {cause}: {path}", path = path.display())]
+    Storage {
+        /// The file.
+        path: PathBuf,
+        /// What the database said.
+        cause: String,
+    },
+    /// The body is longer than [`crate::MAX_BODY`].
+    #[error("body of {len} bytes is longer than the most a reel keeps as one")]
+    BodyTooLong {
+        /// Its length, in bytes.
+        len: usize,
+    },
+    /// A name is longer than any server allows.
+    #[error("{what} of {len} bytes is too long")]
+    NameTooLong {
+        /// Which.
+        what: &'static str,
+        /// Its length, in bytes.
+        len: usize,
+    },
+    /// The event's resource was not announced by a note.
+    #[error("resource {resource} was not announced")]
+    UnknownResource {
+        /// Its number.
+        resource: u32,
+    },
+    /// The last body was asked for, and the object is not known.
+    #[error("no last body of an object that was never seen")]
+    NoLastBody,
+    /// The reel holds as many items as its numbers can name.
+    #[error("the reel is full: too many {what}")]
+    Full {
+        /// Of what.
+        what: &'static str,
+    },
+    /// What the file held before cannot be read.
+    #[error("cannot go on from what the reel holds: {0}")]
+    Read(#[from] ReadError),
+}
+
+/// A reel could not be finished. What was committed stands.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FinishError {
+    /// The last records could not be written.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// The compact copy could not be written; the file as recorded stands.
+    #[error("cannot write the finished copy: {cause}: {path}", path = path.display())]
+    Copy {
+        /// The copy.
+        path: PathBuf,
+        /// Why.
+        cause: String,
+    },
+}
+
+/// Something of a reel could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// A block is damaged, and with it what it holds.
+    #[error("block {block} (events {first} to {last}) is damaged: {cause}")]
+    Block {
+        /// The block.
+        block: BlockId,
+        /// Its first event or note.
+        first: Seq,
+        /// Its last event or note.
+        last: Seq,
+        /// What is wrong.
+        cause: String,
+    },
+    /// An event cannot be decoded.
+    #[error("event {seq} is damaged: {cause}")]
+    Event {
+        /// The event.
+        seq: Seq,
+        /// What is wrong.
+        cause: String,
+    },
+    /// There is no event of that number.
+    #[error("no event {seq}: the reel has {end}")]
+    NoSuchEvent {
+        /// The number.
+        seq: Seq,
+        /// How many there are.
+        end: Seq,
+    },
+    /// That number belongs to a note.
+    #[error("{seq} is a note, not an event")]
+    NotAnEvent {
+        /// The number.
+        seq: Seq,
+    },
+    /// The database failed below.
+    #[error("cannot read {place}: {cause}")]
+    Storage {
+        /// Where.
+        place: String,
+        /// What it said.
+        cause: String,
+    },
+}
+
+/// A place of a reel that is damaged, and what is lost with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Where, in words: a table and a row, or a block.
+    pub place: String,
+    /// What is wrong.
+    pub cause: String,
+    /// The first event or note that cannot be read, if the place says so.
+    pub first: Option<Seq>,
+    /// The last one, if the place says so.
+    pub last: Option<Seq>,
+}

@@ -1,0 +1,57 @@
+//! Owns the numbers by which parts of a reel name each other. Refuses any meaning beyond identity
+//! and order.
+
+use bincode::{Decode, Encode};
+use std::fmt;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident($inner:ty)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Encode, Decode)]
+        pub struct $name(pub $inner);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+id! {
+    /// Numbers every event and note of a reel in the order of arrival, from 0, without holes.
+    Seq(u64)
+}
+id! {
+    /// Names one recorded resource (group, version, plural) for the whole reel.
+    ResourceId(u32)
+}
+id! {
+    /// Names one request to a server (a watch or a list) for the whole reel.
+    ConnectionId(u32)
+}
+id! {
+    /// Names one object (resource, namespace, name, uid) in the order of first sight.
+    ObjectId(u32)
+}
+id! {
+    /// Names one text of the blob log in the order of entry.
+    BlobId(u32)
+}
+id! {
+    /// Names one sealed block in the order of sealing.
+    BlockId(u32)
+}
+id! {
+    /// Numbers the recorder runs that wrote a reel, from 0.
+    SessionId(u32)
+}
+id! {
+    /// Numbers the clusters seen behind one kubeconfig, from 0: a restored or replaced cluster is a
+    /// new epoch.
+    EpochId(u32)
+}
+id! {
+    /// Names one gap for the whole reel.
+    GapId(u32)
+}

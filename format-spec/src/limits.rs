@@ -1,0 +1,71 @@
+//! Owns every bound that a writer keeps and a reader checks before it allocates. Refuses bounds
+//! without a reason.
+
+/// The longest object body, in bytes, that is kept as one body: 32 MiB.
+///
+/// One constant for recorder, writer and every reader. etcd refuses values above some 1.5 MB by
+/// default, so that only a misbehaving or misconfigured server comes near; longer lines are kept in
+/// chunks of this size and marked.
+pub const MAX_BODY: usize = 32 * 1024 * 1024;
+
+/// How often the writer makes what it holds durable, in milliseconds.
+///
+/// With the queue in front of it this bounds what a kill can lose to half a second.
+pub const COMMIT_EVERY_MILLIS: u64 = 250;
+
+/// The largest page of a list that the recorder asks for, in objects.
+///
+/// 500 is what kubectl and informers ask for; the recorder goes lower when pages grow large.
+pub const MAX_LIST_PAGE: u32 = 500;
+
+/// A block is sealed once it holds this many records, in events and notes.
+pub(crate) const BLOCK_RECORDS: usize = 1024;
+
+/// A block is sealed once its columns hold this many bytes: decoding one object must stay cheap.
+pub(crate) const BLOCK_RAW: usize = 256 * 1024;
+
+/// The most bytes that a block's columns can hold: a full block and one more body at its end.
+pub(crate) const MAX_BLOCK_RAW: usize = BLOCK_RAW + MAX_BODY + 1024 * 1024;
+
+/// How many blocks share the text of the first one as a compression prefix.
+///
+/// Losing the first loses the others, so that the group is small.
+pub(crate) const BLOCK_GROUP: u32 = 16;
+
+/// The bytes of one row of the extent table, and so the unit in which sealed frames are stored.
+///
+/// The database rounds values up to powers of two of its page: 32,700 bytes waste 1 %, 40,000 waste
+/// 64 %.
+pub(crate) const EXTENT: usize = 32_700;
+
+/// An object that is touched in this many blocks since its last whole version is written whole.
+pub(crate) const KEYFRAME_BLOCKS: u8 = 8;
+
+/// An object that has this many versions since its last whole version is written whole.
+pub(crate) const KEYFRAME_VERSIONS: u16 = 64;
+
+/// A new object is written against a similar one only while that one needs at most this many blocks.
+pub(crate) const REFERENCE_BLOCKS: u8 = 4;
+
+/// A new object is written against a similar one only while fewer references than this lie behind it.
+pub(crate) const REFERENCE_DEPTH: u8 = 12;
+
+/// The most versions that a reader follows back for one body: what a writer can produce at most.
+pub(crate) const MAX_CHAIN: usize = 1024;
+
+/// A piece of text of at least this many bytes goes to the blob log once and is named from then on.
+pub(crate) const BLOB_MIN: usize = 200;
+
+/// The most bytes of a name, namespace, uid, resourceVersion or resource name.
+///
+/// Kubernetes itself stops at 253 for names; the bound only keeps hostile input small.
+pub(crate) const MAX_NAME: usize = 4096;
+
+/// The most bytes that one record (a note, a directory row) can decode to.
+pub(crate) const MAX_RECORD: usize = 64 * 1024 * 1024;
+
+/// The most objects, versions or blobs in one reel: their numbers are 32 bits wide.
+pub(crate) const MAX_ITEMS: u64 = 1 << 31;
+
+/// How many bytes of decoded blocks and blobs a reader keeps.
+pub(crate) const READ_CACHE: usize = 48 * 1024 * 1024;

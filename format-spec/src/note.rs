@@ -1,0 +1,299 @@
+//! Owns what a reel says beside the events: sessions, resources, connections, gaps, oddities. Refuses
+//! objects: those are events.
+//!
+//! Notes and events share one sequence, so that a note says exactly between which events it fell.
+//! The order of the variants is the file's: new ones go to the end.
+
+use crate::coverage::NotCoveredReason;
+use crate::gap::Gap;
+use crate::id::{BlobId, ConnectionId, EpochId, ResourceId, Seq, SessionId};
+use crate::resource::ResourceInfo;
+use crate::time::{RecordedAt, Stamp};
+use bincode::{Decode, Encode};
+
+/// A note and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteEntry {
+    /// Its place in the reel.
+    pub seq: Seq,
+    /// When it was written.
+    pub stamp: Stamp,
+    /// What it says.
+    pub note: Note,
+}
+
+/// Something the recorder has to say that is no event of an object.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Note {
+    /// A recorder run begins.
+    SessionStarted {
+        /// Its number.
+        session: SessionId,
+        /// The recorder's version, for example `0.1.0`.
+        recorder: String,
+        /// When it began.
+        at: RecordedAt,
+        /// The redaction policy in force; 0 means that nothing is redacted.
+        redaction_policy: u32,
+    },
+    /// A recorder run ends in order. A run without it was killed.
+    SessionEnded {
+        /// Its number.
+        session: SessionId,
+        /// Why.
+        end: SessionEnd,
+    },
+    /// The recorder's way to the cluster changed its state.
+    Lifecycle(Lifecycle),
+    /// The cluster behind the kubeconfig was identified.
+    Cluster {
+        /// Its number among those seen.
+        epoch: EpochId,
+        /// The uid of its namespace `kube-system`; empty if it could not be read.
+        uid: String,
+        /// The server's `gitVersion`; empty if it could not be read.
+        version: String,
+    },
+    /// A resource is recorded from here on, or its description changed.
+    Resource(ResourceInfo),
+    /// A resource is not recorded from here on.
+    NotCovered {
+        /// The API group; empty for the core group.
+        group: String,
+        /// The version that discovery prefers.
+        version: String,
+        /// The plural name.
+        plural: String,
+        /// Why.
+        reason: NotCoveredReason,
+        /// The server's words, or the name of the resource that stands for it.
+        detail: String,
+    },
+    /// A list or watch request was answered.
+    Connected {
+        /// Its number.
+        connection: ConnectionId,
+        /// The resource asked for.
+        resource: ResourceId,
+        /// The resourceVersion asked for; `None` for "now".
+        from_rv: Option<String>,
+        /// How.
+        method: ListMethod,
+    },
+    /// A list or watch request ended.
+    Disconnected {
+        /// Its number.
+        connection: ConnectionId,
+        /// Why.
+        cause: EndCause,
+        /// The last resourceVersion received on it, if any.
+        last_rv: Option<String>,
+        /// The server's or the transport's words; empty if there were none.
+        detail: String,
+    },
+    /// A resource's complete state is known as of a resourceVersion: what came before on this
+    /// connection was the list.
+    Synced {
+        /// The resource.
+        resource: ResourceId,
+        /// The connection that brought it.
+        connection: ConnectionId,
+        /// The list's resourceVersion.
+        rv: String,
+        /// How it was read.
+        method: ListMethod,
+        /// How many objects it held.
+        objects: u64,
+    },
+    /// The server proves that nothing else happened up to a resourceVersion.
+    Bookmark {
+        /// The connection that brought it.
+        connection: ConnectionId,
+        /// The resourceVersion.
+        rv: String,
+    },
+    /// Changes may be missing.
+    Gap(Gap),
+    /// A line that is no event of a known form; its bytes are kept.
+    OddLine {
+        /// The connection that brought it.
+        connection: ConnectionId,
+        /// What is odd.
+        problem: OddLineProblem,
+        /// The length of the whole line, in bytes.
+        len: u64,
+        /// The line, in pieces in order.
+        blobs: Vec<BlobId>,
+    },
+    /// Something that the protocol does not allow, seen on a connection.
+    Anomaly {
+        /// The connection.
+        connection: ConnectionId,
+        /// What.
+        kind: AnomalyKind,
+        /// Particulars.
+        detail: String,
+    },
+    /// A document of the server: discovery, version.
+    Document {
+        /// Which.
+        kind: DocumentKind,
+        /// Its path on the server.
+        path: String,
+        /// Its bytes, in pieces in order.
+        blobs: Vec<BlobId>,
+    },
+    /// The wall clock stepped against the steady clock.
+    ClockStepped {
+        /// By how many microseconds; positive is forward.
+        micros: i64,
+    },
+    /// A word of somebody outside: "tests started".
+    Mark {
+        /// The word.
+        text: String,
+    },
+    /// What an import or another source says of itself.
+    Provenance {
+        /// One line.
+        text: String,
+    },
+}
+
+/// A note that carries bytes of any size, about to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlobNote {
+    /// See [`Note::OddLine`].
+    OddLine {
+        /// The connection that brought it.
+        connection: ConnectionId,
+        /// What is odd.
+        problem: OddLineProblem,
+        /// The length of the whole line, in bytes; `bytes` may hold a part of it.
+        len: u64,
+    },
+    /// See [`Note::Document`].
+    Document {
+        /// Which.
+        kind: DocumentKind,
+        /// Its path on the server.
+        path: String,
+    },
+}
+
+/// How a recorder run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum SessionEnd {
+    /// By a signal, named.
+    Signal(String),
+    /// By its own limits or its caller.
+    Finished,
+    /// By an error, in words.
+    Failed(String),
+}
+
+/// The recorder's way to the cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Lifecycle {
+    /// There is no kubeconfig yet.
+    WaitingForKubeconfig {
+        /// Where it looks.
+        path: String,
+    },
+    /// There is one that cannot be used.
+    KubeconfigUnusable {
+        /// Where it is.
+        path: String,
+        /// Why not.
+        error: String,
+    },
+    /// There is one that can be used; its content changed if this comes again.
+    KubeconfigLoaded {
+        /// Where it is.
+        path: String,
+    },
+    /// The server does not answer as an API server.
+    Unreachable {
+        /// What happened instead: name resolution, connect, TLS, credentials, an answer.
+        error: String,
+    },
+    /// The server answers.
+    Reachable,
+}
+
+/// How a resource's state or changes were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum ListMethod {
+    /// A streaming list: a watch that begins with the state.
+    WatchList,
+    /// A list in pages.
+    Pages,
+    /// A watch from a resourceVersion.
+    Watch,
+    /// Lines of a file.
+    Import,
+}
+
+/// Why a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum EndCause {
+    /// The server ended the stream in order.
+    Clean,
+    /// The transport broke.
+    Cut,
+    /// Nothing came for too long.
+    Idle,
+    /// The server no longer has the history.
+    Expired,
+    /// The server answered, or ended the stream with, this status code.
+    Status(u16),
+    /// A line could not be understood.
+    Unreadable,
+    /// No connection came about.
+    Unreachable,
+    /// The recorder stopped.
+    Stopped,
+    /// The resource vanished.
+    Gone,
+}
+
+/// What is odd about a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum OddLineProblem {
+    /// It is no JSON, or not of an event's form.
+    Unparsable,
+    /// Its type is none of those known.
+    UnknownType,
+    /// It is longer than [`crate::MAX_BODY`].
+    TooLong,
+    /// It is an ERROR event.
+    ServerError,
+    /// The stream ended in its middle.
+    Truncated,
+}
+
+/// What the protocol does not allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum AnomalyKind {
+    /// A resourceVersion did not rise.
+    VersionNotRising,
+    /// An event came without a resourceVersion, or with one that is no number.
+    VersionUnusable,
+    /// A bookmark came without a resourceVersion.
+    BookmarkWithoutVersion,
+    /// An object without name.
+    Nameless,
+}
+
+/// Which document of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum DocumentKind {
+    /// What resources there are.
+    Discovery,
+    /// The server's version.
+    Version,
+    /// The schemas.
+    OpenApi,
+    /// The columns in which a resource prints.
+    Table,
+}

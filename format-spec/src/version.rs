@@ -1,0 +1,35 @@
+//! Owns the question whether this program can read a file. Refuses guesses: an unknown version is
+//! an error that names the file's version and the newest one known here.
+
+use bincode::{Decode, Encode};
+use std::fmt;
+
+/// The version of the format: a new minor adds, a new major changes meaning.
+///
+/// Before 1.0 the format owes no compatibility, and a minor version is read by its own program only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+pub struct FormatVersion {
+    /// Changes of meaning.
+    pub major: u16,
+    /// Additions.
+    pub minor: u16,
+}
+
+/// The version that this program writes.
+pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 1 };
+
+/// The redaction policy that keeps everything.
+pub const REDACTION_NONE: u32 = 0;
+
+impl fmt::Display for FormatVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl FormatVersion {
+    /// Tells whether this program reads files of that version.
+    pub const fn is_readable(self) -> bool {
+        self.major == FORMAT.major && self.minor == FORMAT.minor
+    }
+}
