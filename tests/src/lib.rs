@@ -1,2 +1,5 @@
 //! The harness that runs a real control plane, the players that make a cluster's life on it,
 //! and the tests that need more than one crate. Never published.
+
+pub mod control_plane;
+mod ports;

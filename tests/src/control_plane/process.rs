@@ -1,0 +1,143 @@
+//! One running process of a component: signals to it, and its end.
+//!
+//! A thread waits for the end without reaping, then reaps under the same lock that sending a
+//! signal takes: a signal can therefore never reach a stranger who got the pid next.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::{io::Write as _, thread};
+
+use anyhow::{Context as _, anyhow, bail};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::sync::watch;
+
+use super::guard::Guard;
+
+/// Waits for a word on stdin before it becomes the program, so that there is no moment in which
+/// the program runs and the guard does not know it.
+const GATE: &str = r#"read -r word && exec "$0" "$@" </dev/null"#;
+
+#[derive(Debug)]
+pub(crate) struct Process {
+    pid: u32,
+    child: Arc<Mutex<Running>>,
+    ended: watch::Receiver<Option<ExitStatus>>,
+    reaper: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    reaped: bool,
+}
+
+impl Process {
+    /// Starts `program` in a process group of its own, its output appended to `log`.
+    pub(crate) fn spawn(
+        program: &Path,
+        args: &[OsString],
+        log: &Path,
+        guard: Arc<Guard>,
+    ) -> anyhow::Result<Self> {
+        let output = File::options()
+            .create(true)
+            .append(true)
+            .open(log)
+            .with_context(|| format!("cannot open {}", log.display()))?;
+        let mut child = Command::new("sh")
+            .args(["-c", GATE])
+            .arg(program)
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(output.try_clone()?)
+            .stderr(output)
+            .process_group(0)
+            .spawn()
+            .with_context(|| format!("cannot start {}", program.display()))?;
+        let pid = child.id();
+        let mut gate = child.stdin.take().context("no pipe to the process")?;
+        guard.started(pid)?;
+        writeln!(gate, "go").context("the process ended before it began")?;
+        drop(gate);
+
+        let child = Arc::new(Mutex::new(Running {
+            child,
+            reaped: false,
+        }));
+        let (sender, ended) = watch::channel(None);
+        let reaper = thread::Builder::new()
+            .name(format!("reaper-{pid}"))
+            .spawn({
+                let child = Arc::clone(&child);
+                move || {
+                    await_end(pid);
+                    let status = {
+                        let mut running = child.lock().unwrap_or_else(PoisonError::into_inner);
+                        running.reaped = true;
+                        running.child.wait()
+                    };
+                    // Fails only when the guard is gone, and then there is nobody to tell.
+                    drop(guard.reaped(pid));
+                    drop(guard);
+                    sender.send_replace(status.ok());
+                }
+            })?;
+        Ok(Self {
+            pid,
+            child,
+            ended,
+            reaper: Some(reaper),
+        })
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.reaper.as_ref().is_none_or(JoinHandle::is_finished) || self.ended.borrow().is_some()
+    }
+
+    /// Waits for the end, however it comes.
+    pub(crate) async fn end(&self) -> anyhow::Result<ExitStatus> {
+        let mut ended = self.ended.clone();
+        let status = *ended
+            .wait_for(Option::is_some)
+            .await
+            .map_err(|_closed| anyhow!("the end of process {} could not be read", self.pid))?;
+        status.context("a process that ended has no status")
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+        let running = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        if running.reaped {
+            bail!("process {} has already ended", self.pid);
+        }
+        kill_process_group(Pid::from_child(&running.child), signal)
+            .with_context(|| format!("cannot signal process {}", self.pid))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // An error means that it has ended already, which is all that is wanted here.
+        drop(self.signal(Signal::KILL));
+        if let Some(reaper) = self.reaper.take() {
+            drop(reaper.join());
+        }
+    }
+}
+
+/// Blocks until the process has ended and leaves it for `Child::wait` to reap.
+fn await_end(pid: u32) {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+        return;
+    };
+    let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(pid), ended) {}
+}
