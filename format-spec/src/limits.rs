@@ -32,6 +32,9 @@ pub(crate) const MAX_BLOCK_RAW: usize = BLOCK_RAW + MAX_BODY + 1024 * 1024;
 /// Losing the first loses the others, so that the group is small.
 pub(crate) const BLOCK_GROUP: u32 = 16;
 
+/// How many bytes of the first block's columns serve as the prefix.
+pub(crate) const MAX_PREFIX: usize = 1024 * 1024;
+
 /// The bytes of one row of the extent table, and so the unit in which sealed frames are stored.
 ///
 /// The database rounds values up to powers of two of its page: 32,700 bytes waste 1 %, 40,000 waste
@@ -50,8 +53,9 @@ pub(crate) const REFERENCE_BLOCKS: u8 = 4;
 /// A new object is written against a similar one only while fewer references than this lie behind it.
 pub(crate) const REFERENCE_DEPTH: u8 = 12;
 
-/// The most versions that a reader follows back for one body: what a writer can produce at most.
-pub(crate) const MAX_CHAIN: usize = 1024;
+/// The most versions that a reader follows back for one body. A writer stays below
+/// [`KEYFRAME_VERSIONS`].
+pub(crate) const MAX_CHAIN: usize = 256;
 
 /// A piece of text of at least this many bytes goes to the blob log once and is named from then on.
 pub(crate) const BLOB_MIN: usize = 200;
@@ -69,3 +73,11 @@ pub(crate) const MAX_ITEMS: u64 = 1 << 31;
 
 /// How many bytes of decoded blocks and blobs a reader keeps.
 pub(crate) const READ_CACHE: usize = 48 * 1024 * 1024;
+
+const _: () = {
+    // A reader follows what a writer writes.
+    assert!(MAX_CHAIN > 128 && KEYFRAME_VERSIONS < 128);
+    assert!(REFERENCE_BLOCKS < KEYFRAME_BLOCKS);
+    assert!(MAX_PREFIX >= BLOCK_RAW);
+    assert!(MAX_RECORD > MAX_BODY);
+};

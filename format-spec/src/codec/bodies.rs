@@ -1,0 +1,262 @@
+//! Owns the bodies of a segment: for each event what its delta is told against and the delta, and the
+//! texts that enter the blob log. Refuses heads.
+//!
+//! Four columns: entries, hunks, inserted text, blobs.
+
+use super::varint::{self, Fields};
+use super::{CodecError, columns};
+use crate::id::ObjectId;
+use crate::limits::MAX_BODY;
+use std::ops::Range;
+
+/// What the delta of a body is told against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Base {
+    /// The seed of its own object: a text made of its name, namespace and uid.
+    Whole,
+    /// The version before of the same object.
+    Previous,
+    /// The last version of another object, in which that one's names are replaced by its own.
+    Other(ObjectId),
+}
+
+/// The place of one body's delta in the columns of its segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) base: Base,
+    pub(crate) ops: Range<usize>,
+    pub(crate) text: Range<usize>,
+}
+
+/// Writes the bodies of a segment.
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    entries: Vec<u8>,
+    pub(crate) ops: Vec<u8>,
+    pub(crate) text: Vec<u8>,
+    pub(crate) blobs: BlobColumn,
+    ops_done: usize,
+    text_done: usize,
+}
+
+/// The texts that enter the blob log.
+#[derive(Debug, Default)]
+pub(crate) struct BlobColumn(Vec<u8>);
+
+impl BlobColumn {
+    /// Appends a text.
+    pub(crate) fn push(&mut self, text: &[u8]) {
+        varint::put_len(&mut self.0, text.len());
+        self.0.extend_from_slice(text);
+    }
+}
+
+impl Writer {
+    /// Ends the entry of one event: what was appended to `ops` and `text` since the last is its.
+    pub(crate) fn end_entry(&mut self, base: Base) {
+        let base = match base {
+            Base::Whole => 0,
+            Base::Previous => 1,
+            Base::Other(object) => u128::from(object.0) + 2,
+        };
+        varint::put(&mut self.entries, base);
+        varint::put_len(&mut self.entries, self.ops.len() - self.ops_done);
+        varint::put_len(&mut self.entries, self.text.len() - self.text_done);
+        self.ops_done = self.ops.len();
+        self.text_done = self.text.len();
+    }
+
+    /// Takes back what was appended since the last entry.
+    pub(crate) fn undo_entry(&mut self) {
+        self.ops.truncate(self.ops_done);
+        self.text.truncate(self.text_done);
+    }
+
+    /// Gives how many bytes of text were appended since the last entry.
+    pub(crate) fn open_text(&self) -> usize {
+        self.text.len() - self.text_done
+    }
+
+    /// Gives how many bytes all columns hold.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len() + self.ops.len() + self.text.len() + self.blobs.0.len()
+    }
+
+    /// Gives the columns' bytes from a mark on.
+    pub(crate) fn columns_since(&self, mark: Mark) -> Vec<u8> {
+        columns::join([
+            self.entries.get(mark.entries..).unwrap_or_default(),
+            self.ops.get(mark.ops..).unwrap_or_default(),
+            self.text.get(mark.text..).unwrap_or_default(),
+            self.blobs.0.get(mark.blobs..).unwrap_or_default(),
+        ])
+    }
+
+    /// Gives a mark of what is there now.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            entries: self.entries.len(),
+            ops: self.ops.len(),
+            text: self.text.len(),
+            blobs: self.blobs.0.len(),
+        }
+    }
+
+    /// Appends the columns of another segment.
+    pub(crate) fn append(&mut self, columns: &[u8]) -> Result<(), CodecError> {
+        let [entries, ops, text, blobs] = columns::split(columns, "a segment's bodies")?;
+        self.entries.extend_from_slice(entries);
+        self.ops.extend_from_slice(ops);
+        self.text.extend_from_slice(text);
+        self.blobs.0.extend_from_slice(blobs);
+        self.ops_done = self.ops.len();
+        self.text_done = self.text.len();
+        Ok(())
+    }
+}
+
+/// How much of each column there was at one time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mark {
+    entries: usize,
+    ops: usize,
+    text: usize,
+    blobs: usize,
+}
+
+/// The bodies of a segment, read.
+#[derive(Debug)]
+pub(crate) struct Bodies {
+    raw: Vec<u8>,
+    entries: Vec<Entry>,
+    blobs: Vec<Range<usize>>,
+}
+
+impl Bodies {
+    /// Reads the columns of a segment.
+    pub(crate) fn decode(raw: Vec<u8>) -> Result<Self, CodecError> {
+        let [entries, mut ops, mut text, blobs] = columns::places(&raw, "a segment's bodies")?;
+        let mut fields = Fields::new(raw.get(entries).unwrap_or_default(), "a body's entry");
+        let mut places = Vec::new();
+        while !fields.is_empty() {
+            let base = match fields.at_most(u64::from(u32::MAX) + 2)? {
+                0 => Base::Whole,
+                1 => Base::Previous,
+                other => Base::Other(ObjectId(u32::try_from(other - 2).unwrap_or(u32::MAX))),
+            };
+            places.push(Entry {
+                base,
+                ops: take(&mut fields, &mut ops)?,
+                text: take(&mut fields, &mut text)?,
+            });
+        }
+        for (what, rest) in [("a segment's hunks", ops), ("a segment's text", text)] {
+            if !rest.is_empty() {
+                return Err(CodecError::Long {
+                    what,
+                    extra: rest.len(),
+                });
+            }
+        }
+        let mut texts = Vec::new();
+        let mut fields = Fields::new(raw.get(blobs.clone()).unwrap_or_default(), "a blob");
+        while !fields.is_empty() {
+            let len = fields.sized(MAX_BODY)?.len();
+            let end = blobs.end - fields.rest().len();
+            texts.push(end - len..end);
+        }
+        Ok(Self {
+            entries: places,
+            blobs: texts,
+            raw,
+        })
+    }
+
+    /// Gives how many events there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Gives how many blobs there are.
+    pub(crate) fn blob_count(&self) -> usize {
+        self.blobs.len()
+    }
+
+    /// Gives the bytes held.
+    pub(crate) fn raw(&self) -> &[u8] {
+        &self.raw
+    }
+
+    /// Gives one event's base, hunks and text.
+    pub(crate) fn delta(&self, place: usize) -> Option<(Base, &[u8], &[u8])> {
+        let entry = self.entries.get(place)?;
+        Some((
+            entry.base,
+            self.raw.get(entry.ops.clone())?,
+            self.raw.get(entry.text.clone())?,
+        ))
+    }
+
+    /// Gives one blob.
+    pub(crate) fn blob(&self, place: usize) -> Option<&[u8]> {
+        self.raw.get(self.blobs.get(place)?.clone())
+    }
+}
+
+/// Reads a length and takes that much off the front of a column.
+fn take(fields: &mut Fields<'_>, column: &mut Range<usize>) -> Result<Range<usize>, CodecError> {
+    let start = column.start;
+    column.start += fields.len_at_most(column.len())?;
+    Ok(start..column.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn entries_and_blobs_come_back() {
+        let mut writer = Writer::default();
+        writer.ops.push(7);
+        writer.text.extend_from_slice(b"abc");
+        writer.end_entry(Base::Whole);
+        writer.text.extend_from_slice(b"lost");
+        assert_eq!(writer.open_text(), 4);
+        writer.undo_entry();
+        writer.blobs.push(b"blob");
+        let mark = writer.mark();
+        writer.text.extend_from_slice(b"d");
+        writer.end_entry(Base::Other(ObjectId(5)));
+        let all = Bodies::decode(writer.columns_since(Mark::default())).unwrap();
+        assert_eq!(all.delta(0), Some((Base::Whole, &[7][..], &b"abc"[..])));
+        assert_eq!(
+            all.delta(1),
+            Some((Base::Other(ObjectId(5)), &[][..], &b"d"[..]))
+        );
+        assert_eq!(all.delta(2), None);
+        assert_eq!(all.blob(0), Some(&b"blob"[..]));
+        let tail = Bodies::decode(writer.columns_since(mark)).unwrap();
+        assert_eq!((tail.len(), tail.blob_count()), (1, 0));
+        let mut joined = Writer::default();
+        joined.append(all.raw()).unwrap();
+        joined.append(tail.raw()).unwrap();
+        let joined = Bodies::decode(joined.columns_since(Mark::default())).unwrap();
+        assert_eq!(joined.len(), 3);
+        assert_eq!(
+            joined.delta(2),
+            Some((Base::Other(ObjectId(5)), &[][..], &b"d"[..]))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes: Vec<u8>) {
+            if let Ok(bodies) = Bodies::decode(bytes) {
+                for place in 0..bodies.len() {
+                    prop_assert!(bodies.delta(place).is_some());
+                }
+            }
+        }
+    }
+}

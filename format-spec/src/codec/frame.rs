@@ -1,0 +1,214 @@
+//! Owns frames: bytes with a checksum, compressed where that helps. The only place that names zstd
+//! and the checksum. Refuses to give out bytes whose checksum does not fit.
+//!
+//! A frame is: one byte form (0 plain, 1 zstd), the length of the raw bytes (u32), the XXH3-128 of
+//! the raw bytes (16 bytes), then the payload to the frame's end.
+
+use super::CodecError;
+use std::io::{Read as _, Write as _};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// The bytes of a frame before its payload.
+pub(crate) const HEADER: usize = 1 + 4 + 16;
+const PLAIN: u8 = 0;
+const ZSTD: u8 = 1;
+
+/// The compression level of everything that stays: a good middle of speed and size.
+pub(crate) const LEVEL_KEPT: i32 = 9;
+/// The compression level of what is rewritten soon.
+pub(crate) const LEVEL_QUICK: i32 = 1;
+
+fn library(what: &'static str) -> impl Fn(std::io::Error) -> CodecError {
+    move |cause| CodecError::Library {
+        what,
+        cause: cause.to_string(),
+    }
+}
+
+/// Makes a frame of `raw`. The reader must hold the same `prefix`.
+pub(crate) fn pack(raw: &[u8], level: i32, prefix: &[u8]) -> Result<Vec<u8>, CodecError> {
+    let raw_len = u32::try_from(raw.len()).map_err(|_too_long| CodecError::Bound {
+        what: "a frame's length",
+        found: u128::try_from(raw.len()).unwrap_or(u128::MAX),
+        bound: u128::from(u32::MAX),
+    })?;
+    let refused = library("cannot compress");
+    let mut out = Vec::with_capacity(HEADER.saturating_add(raw.len() / 4));
+    out.push(ZSTD);
+    out.extend_from_slice(&raw_len.to_le_bytes());
+    out.extend_from_slice(&xxh3_128(raw).to_le_bytes());
+    let mut encoder =
+        zstd::stream::write::Encoder::with_ref_prefix(out, level, prefix).map_err(&refused)?;
+    encoder
+        .set_pledged_src_size(Some(u64::from(raw_len)))
+        .map_err(&refused)?;
+    encoder.include_contentsize(false).map_err(&refused)?;
+    encoder.include_checksum(false).map_err(&refused)?;
+    encoder.write_all(raw).map_err(&refused)?;
+    let mut out = encoder.finish().map_err(&refused)?;
+    if out.len().saturating_sub(HEADER) >= raw.len() {
+        out.truncate(HEADER);
+        if let Some(form) = out.first_mut() {
+            *form = PLAIN;
+        }
+        out.extend_from_slice(raw);
+    }
+    Ok(out)
+}
+
+/// Gives the raw bytes of a frame, which must be at most `max_raw`.
+pub(crate) fn unpack(frame: &[u8], prefix: &[u8], max_raw: usize) -> Result<Vec<u8>, CodecError> {
+    let mut fields = super::varint::Fields::new(frame, "a frame");
+    let form = fields.byte()?;
+    let raw_len = u32_le(fields.bytes(4)?);
+    let sum = fields.bytes(16)?;
+    let payload = fields.rest();
+    let len = usize::try_from(raw_len).unwrap_or(usize::MAX);
+    if len > max_raw {
+        return Err(CodecError::Bound {
+            what: "a frame's length",
+            found: u128::from(raw_len),
+            bound: u128::try_from(max_raw).unwrap_or(u128::MAX),
+        });
+    }
+    let raw = match form {
+        PLAIN => payload.to_vec(),
+        ZSTD => inflate(payload, prefix, raw_len)?,
+        other => {
+            return Err(CodecError::Meaningless {
+                what: "a frame's form",
+                found: u64::from(other),
+            });
+        }
+    };
+    if raw.len() != len || xxh3_128(&raw).to_le_bytes() != *sum {
+        return Err(CodecError::Checksum);
+    }
+    Ok(raw)
+}
+
+fn u32_le(bytes: &[u8]) -> u32 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |value, byte| value << 8 | u32::from(*byte))
+}
+
+fn inflate(payload: &[u8], prefix: &[u8], raw_len: u32) -> Result<Vec<u8>, CodecError> {
+    let refused = library("cannot decompress");
+    let decoder =
+        zstd::stream::read::Decoder::with_ref_prefix(payload, prefix).map_err(&refused)?;
+    // A small header can name a large length: memory grows with what really comes out.
+    let mut raw = Vec::with_capacity(usize::try_from(raw_len).unwrap_or(0).min(1 << 20));
+    decoder
+        .single_frame()
+        .take(u64::from(raw_len).saturating_add(1))
+        .read_to_end(&mut raw)
+        .map_err(&refused)?;
+    Ok(raw)
+}
+
+/// Packs many short texts that stay in memory, with one compressor for all.
+pub(crate) struct Packer(Option<zstd::bulk::Compressor<'static>>);
+
+/// A text in memory, compressed where that helps.
+#[derive(Debug)]
+pub(crate) struct Packed {
+    bytes: Box<[u8]>,
+    /// The text's length if `bytes` is compressed.
+    raw_len: Option<usize>,
+}
+
+impl Packer {
+    /// Texts shorter than this are kept as they are.
+    const WORTH: usize = 512;
+
+    /// Makes a packer. Without a compressor texts are kept as they are.
+    pub(crate) fn new() -> Self {
+        Self(zstd::bulk::Compressor::new(LEVEL_QUICK).ok())
+    }
+
+    /// Packs a text.
+    pub(crate) fn pack(&mut self, raw: &[u8]) -> Packed {
+        let packed = self
+            .0
+            .as_mut()
+            .filter(|_| raw.len() >= Self::WORTH)
+            .and_then(|packer| packer.compress(raw).ok())
+            .filter(|packed| packed.len() < raw.len());
+        match packed {
+            Some(bytes) => Packed {
+                bytes: bytes.into(),
+                raw_len: Some(raw.len()),
+            },
+            None => Packed {
+                bytes: raw.into(),
+                raw_len: None,
+            },
+        }
+    }
+}
+
+impl Packed {
+    /// Gives the text.
+    pub(crate) fn unpack(&self) -> Result<Vec<u8>, CodecError> {
+        match self.raw_len {
+            None => Ok(self.bytes.to_vec()),
+            Some(len) => zstd::bulk::decompress(&self.bytes, len)
+                .map_err(library("cannot decompress a body in memory")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn raw_bytes_come_back(raw: Vec<u8>, prefix: Vec<u8>) {
+            let frame = pack(&raw, LEVEL_KEPT, &prefix).unwrap();
+            prop_assert_eq!(unpack(&frame, &prefix, raw.len()).unwrap(), raw);
+        }
+
+        #[test]
+        fn one_changed_bit_is_noticed(raw in prop::collection::vec(0u8..4, 1..600), at: prop::sample::Index, bit in 0u8..8) {
+            let mut frame = pack(&raw, LEVEL_QUICK, &[]).unwrap();
+            let place = at.index(frame.len());
+            frame[place] ^= 1 << bit;
+            if let Ok(read) = unpack(&frame, &[], 1 << 20) {
+                // zstd has bits that mean nothing; what comes out is right all the same.
+                prop_assert_eq!(read, raw);
+            }
+        }
+
+        #[test]
+        fn packed_texts_come_back(raw in prop::collection::vec(0u8..5, 0..2000)) {
+            prop_assert_eq!(Packer::new().pack(&raw).unpack().unwrap(), raw);
+        }
+
+        #[test]
+        fn any_bytes_are_survived(frame: Vec<u8>) {
+            prop_assert!(unpack(&frame, &[], 1 << 16).is_err() || frame.len() >= HEADER);
+        }
+    }
+
+    #[test]
+    fn a_decompression_bomb_stops_at_its_bound() {
+        let zeros = vec![0; 1 << 22];
+        let mut frame = pack(&zeros, LEVEL_KEPT, &[]).unwrap();
+        assert!(frame.len() < 1000);
+        assert!(unpack(&frame, &[], zeros.len() - 1).is_err());
+        frame[1..5].copy_from_slice(&16u32.to_le_bytes());
+        assert_eq!(unpack(&frame, &[], 1 << 20), Err(CodecError::Checksum));
+    }
+
+    #[test]
+    fn a_wrong_prefix_is_noticed() {
+        let prefix: Vec<u8> = (0..10_000u32).flat_map(u32::to_le_bytes).collect();
+        let frame = pack(&prefix, LEVEL_KEPT, &prefix).unwrap();
+        assert!(frame.len() < 1000);
+        assert!(unpack(&frame, &prefix[4..], prefix.len()).is_err());
+    }
+}

@@ -1,0 +1,432 @@
+//! Owns the index of a segment: who its new objects are, and of every record all but the body.
+//! Refuses bodies.
+//!
+//! Seven columns: new objects, kinds, wall times, clock skews, object numbers, resourceVersions and
+//! connections, notes.
+
+use super::varint::{self, Fields};
+use super::{CodecError, columns};
+use crate::event::{EventType, Evidence, ObjectKey};
+use crate::id::{ConnectionId, ObjectId, ResourceId};
+use crate::limits::{MAX_NAME, MAX_RECORD};
+use crate::time::{Elapsed, RecordedAt, Stamp};
+use std::collections::BTreeMap;
+
+/// A record as the index keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) stamp: Stamp,
+    pub(crate) content: Content,
+}
+
+/// What a record is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// A note, encoded.
+    Note(Vec<u8>),
+    /// An event without its body.
+    Event {
+        kind: EventType,
+        evidence: Evidence,
+        object: ObjectId,
+        connection: ConnectionId,
+        version: Rv,
+    },
+}
+
+/// A resourceVersion: nearly always a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Rv {
+    Number(u64),
+    Text(String),
+}
+
+impl Rv {
+    /// Keeps a spelling: as a number only if the number prints as it was spelt.
+    pub(crate) fn new(spelling: &str) -> Self {
+        match spelling.parse::<u64>() {
+            Ok(number) if number.to_string() == spelling => Self::Number(number),
+            _ => Self::Text(spelling.to_owned()),
+        }
+    }
+}
+
+const NOTE: u8 = 0;
+const NEW_CONNECTION: u8 = 1 << 5;
+const TEXT_VERSION: u8 = 1 << 6;
+
+fn kind_byte(kind: EventType, evidence: Evidence) -> u8 {
+    let kind = match kind {
+        EventType::Added => 1,
+        EventType::Modified => 2,
+        EventType::Deleted => 3,
+    };
+    let evidence = match evidence {
+        Evidence::Live => 0,
+        Evidence::Initial => 1,
+        Evidence::Listed => 2,
+        Evidence::Polled => 3,
+        Evidence::Inferred => 4,
+        Evidence::Reconstructed => 5,
+        Evidence::Imported => 6,
+    };
+    kind | evidence << 2
+}
+
+fn kind_of(byte: u8) -> Result<(EventType, Evidence), CodecError> {
+    let meaningless = || CodecError::Meaningless {
+        what: "a record's kind",
+        found: u64::from(byte),
+    };
+    let kind = match byte & 3 {
+        1 => EventType::Added,
+        2 => EventType::Modified,
+        3 => EventType::Deleted,
+        _ => return Err(meaningless()),
+    };
+    let evidence = match byte >> 2 & 7 {
+        0 => Evidence::Live,
+        1 => Evidence::Initial,
+        2 => Evidence::Listed,
+        3 => Evidence::Polled,
+        4 => Evidence::Inferred,
+        5 => Evidence::Reconstructed,
+        6 => Evidence::Imported,
+        _ => return Err(meaningless()),
+    };
+    Ok((kind, evidence))
+}
+
+/// What one record's columns are told against: the record before it.
+#[derive(Default)]
+struct Before {
+    wall: i64,
+    elapsed: u64,
+    version: u64,
+    connections: BTreeMap<ResourceId, ConnectionId>,
+}
+
+/// Gives the index of a segment. `resource_of` knows every object of the records.
+pub(crate) fn encode(
+    objects: &[ObjectKey],
+    records: &[Record],
+    resource_of: impl Fn(ObjectId) -> Option<ResourceId>,
+) -> Vec<u8> {
+    let [
+        mut keys,
+        mut kinds,
+        mut walls,
+        mut skews,
+        mut numbers,
+        mut versions,
+        mut notes,
+    ] = [const { Vec::new() }; 7];
+    for key in objects {
+        put_key(&mut keys, key);
+    }
+    let mut before = Before::default();
+    for record in records {
+        let wall = i128::from(record.stamp.wall.micros) - i128::from(before.wall);
+        let elapsed = i128::from(record.stamp.elapsed.micros) - i128::from(before.elapsed);
+        varint::put_signed(&mut walls, wall);
+        varint::put_signed(&mut skews, elapsed - wall);
+        before.wall = record.stamp.wall.micros;
+        before.elapsed = record.stamp.elapsed.micros;
+        match &record.content {
+            Content::Note(bytes) => {
+                kinds.push(NOTE);
+                put_sized(&mut notes, bytes);
+            }
+            Content::Event {
+                kind,
+                evidence,
+                object,
+                connection,
+                version,
+            } => {
+                let mut byte = kind_byte(*kind, *evidence);
+                varint::put(&mut numbers, u128::from(object.0));
+                let resource = resource_of(*object).unwrap_or_default();
+                if before.connections.insert(resource, *connection) != Some(*connection) {
+                    byte |= NEW_CONNECTION;
+                    varint::put(&mut versions, u128::from(connection.0));
+                }
+                match version {
+                    Rv::Number(number) => {
+                        let step = i128::from(*number) - i128::from(before.version);
+                        varint::put_signed(&mut versions, step);
+                        before.version = *number;
+                    }
+                    Rv::Text(text) => {
+                        byte |= TEXT_VERSION;
+                        put_sized(&mut versions, text.as_bytes());
+                    }
+                }
+                kinds.push(byte);
+            }
+        }
+    }
+    columns::join([&keys, &kinds, &walls, &skews, &numbers, &versions, &notes])
+}
+
+/// Reads the index of a segment whose first new object is number `first_object`.
+///
+/// `resource_of` knows the objects of earlier segments.
+pub(crate) fn decode(
+    bytes: &[u8],
+    first_object: u32,
+    resource_of: impl Fn(ObjectId) -> Option<ResourceId>,
+) -> Result<(Vec<ObjectKey>, Vec<Record>), CodecError> {
+    let [keys, kinds, walls, skews, numbers, versions, notes] =
+        columns::split(bytes, "a segment's index")?;
+    let mut keys = Fields::new(keys, "an object's key");
+    let mut objects = Vec::new();
+    while !keys.is_empty() {
+        objects.push(take_key(&mut keys)?);
+    }
+    let mut walls = Fields::new(walls, "a wall time");
+    let mut skews = Fields::new(skews, "a clock skew");
+    let mut numbers = Fields::new(numbers, "an object's number");
+    let mut versions = Fields::new(versions, "a resourceVersion");
+    let mut notes = Fields::new(notes, "a note");
+    let mut before = Before::default();
+    let mut records = Vec::with_capacity(kinds.len());
+    for byte in kinds {
+        let stamp = take_stamp(&mut walls, &mut skews, &mut before)?;
+        let content = if *byte == NOTE {
+            Content::Note(notes.sized(MAX_RECORD)?.to_vec())
+        } else {
+            let object = ObjectId(numbers.number32()?);
+            let resource = object
+                .0
+                .checked_sub(first_object)
+                .map_or_else(
+                    || resource_of(object),
+                    |new| {
+                        let place = usize::try_from(new).ok()?;
+                        objects.get(place).map(|key| key.resource)
+                    },
+                )
+                .ok_or(CodecError::Meaningless {
+                    what: "an object's number",
+                    found: u64::from(object.0),
+                })?;
+            take_event(*byte, object, resource, &mut versions, &mut before)?
+        };
+        records.push(Record { stamp, content });
+    }
+    for column in [walls, skews, numbers, versions, notes] {
+        column.end()?;
+    }
+    Ok((objects, records))
+}
+
+fn take_event(
+    byte: u8,
+    object: ObjectId,
+    resource: ResourceId,
+    versions: &mut Fields<'_>,
+    before: &mut Before,
+) -> Result<Content, CodecError> {
+    let (kind, evidence) = kind_of(byte & !(NEW_CONNECTION | TEXT_VERSION))?;
+    if byte & NEW_CONNECTION != 0 {
+        let connection = ConnectionId(versions.number32()?);
+        before.connections.insert(resource, connection);
+    }
+    let connection = before
+        .connections
+        .get(&resource)
+        .copied()
+        .ok_or(CodecError::Meaningless {
+            what: "a record's kind",
+            found: u64::from(byte),
+        })?;
+    let version = if byte & TEXT_VERSION == 0 {
+        let number = i128::from(before.version)
+            .checked_add(versions.signed()?)
+            .and_then(|sum| u64::try_from(sum).ok())
+            .ok_or(CodecError::Meaningless {
+                what: "a resourceVersion's step from",
+                found: before.version,
+            })?;
+        before.version = number;
+        Rv::Number(number)
+    } else {
+        Rv::Text(versions.text(MAX_NAME)?.to_owned())
+    };
+    Ok(Content::Event {
+        kind,
+        evidence,
+        object,
+        connection,
+        version,
+    })
+}
+
+fn take_stamp(
+    walls: &mut Fields<'_>,
+    skews: &mut Fields<'_>,
+    before: &mut Before,
+) -> Result<Stamp, CodecError> {
+    let step = walls.signed()?;
+    let skew = skews.signed()?;
+    let wall = i128::from(before.wall)
+        .checked_add(step)
+        .and_then(|sum| i64::try_from(sum).ok());
+    let elapsed = step
+        .checked_add(skew)
+        .and_then(|step| i128::from(before.elapsed).checked_add(step))
+        .and_then(|sum| u64::try_from(sum).ok());
+    let (Some(wall), Some(elapsed)) = (wall, elapsed) else {
+        return Err(CodecError::Meaningless {
+            what: "a time's step from",
+            found: before.elapsed,
+        });
+    };
+    before.wall = wall;
+    before.elapsed = elapsed;
+    Ok(Stamp {
+        wall: RecordedAt::from_micros(wall),
+        elapsed: Elapsed { micros: elapsed },
+    })
+}
+
+fn put_sized(out: &mut Vec<u8>, bytes: &[u8]) {
+    varint::put_len(out, bytes.len());
+    out.extend_from_slice(bytes);
+}
+
+fn put_key(out: &mut Vec<u8>, key: &ObjectKey) {
+    varint::put(out, u128::from(key.resource.0));
+    put_sized(out, key.namespace.as_bytes());
+    put_sized(out, key.name.as_bytes());
+    // A uid in its usual spelling is 16 bytes behind a 0; any other is a text whose length is told
+    // one too high.
+    if let Some(number) = uuid_number(&key.uid) {
+        out.push(0);
+        out.extend_from_slice(&number.to_le_bytes());
+    } else {
+        varint::put_len(out, key.uid.len().saturating_add(1));
+        out.extend_from_slice(key.uid.as_bytes());
+    }
+}
+
+fn take_key(keys: &mut Fields<'_>) -> Result<ObjectKey, CodecError> {
+    let resource = ResourceId(keys.number32()?);
+    let namespace = keys.text(MAX_NAME)?.to_owned();
+    let name = keys.text(MAX_NAME)?.to_owned();
+    let uid = match keys.len_at_most(MAX_NAME.saturating_add(1))?.checked_sub(1) {
+        None => uuid_text(
+            keys.bytes(16)?
+                .iter()
+                .rev()
+                .fold(0, |number, byte| number << 8 | u128::from(*byte)),
+        ),
+        Some(len) => std::str::from_utf8(keys.bytes(len)?)
+            .map_err(|_not_utf8| CodecError::NotUtf8 { what: "a uid" })?
+            .to_owned(),
+    };
+    Ok(ObjectKey {
+        resource,
+        namespace,
+        name,
+        uid,
+    })
+}
+
+/// Gives the number of a UUID in lower-case hex with dashes, if it is one.
+fn uuid_number(uid: &str) -> Option<u128> {
+    let number = u128::from_str_radix(&uid.replace('-', ""), 16).ok()?;
+    (uuid_text(number) == uid).then_some(number)
+}
+
+fn uuid_text(number: u128) -> String {
+    let mut text = format!("{number:032x}");
+    for dash in [20, 16, 12, 8] {
+        text.insert(dash, '-');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn keys() -> impl Strategy<Value = ObjectKey> {
+        let uid = prop_oneof![any::<u128>().prop_map(uuid_text), ".{0,40}"];
+        (0u32..4, ".{0,8}", ".{0,20}", uid).prop_map(|(resource, namespace, name, uid)| ObjectKey {
+            resource: ResourceId(resource),
+            namespace,
+            name,
+            uid,
+        })
+    }
+
+    fn records(objects: u32) -> impl Strategy<Value = Record> {
+        let kind = prop_oneof![
+            Just(EventType::Added),
+            Just(EventType::Modified),
+            Just(EventType::Deleted)
+        ];
+        let evidence = prop_oneof![
+            Just(Evidence::Live),
+            Just(Evidence::Inferred),
+            Just(Evidence::Imported)
+        ];
+        let version = prop_oneof!["[0-9]{1,20}", ".{0,40}"].prop_map(|text| Rv::new(&text));
+        let event = (kind, evidence, 0..objects, 0u32..5, version).prop_map(
+            |(kind, evidence, object, connection, version)| Content::Event {
+                kind,
+                evidence,
+                object: ObjectId(object),
+                connection: ConnectionId(connection),
+                version,
+            },
+        );
+        let content = prop_oneof![
+            4 => event,
+            1 => prop::collection::vec(any::<u8>(), 0..9).prop_map(Content::Note)
+        ];
+        (any::<i64>(), any::<u64>(), content).prop_map(|(wall, elapsed, content)| Record {
+            stamp: Stamp {
+                wall: RecordedAt::from_micros(wall),
+                elapsed: Elapsed { micros: elapsed },
+            },
+            content,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn an_index_comes_back(
+            (objects, records) in prop::collection::vec(keys(), 1..9).prop_flat_map(|objects| {
+                let count = u32::try_from(objects.len()).unwrap();
+                (Just(objects), prop::collection::vec(records(count), 0..20))
+            })
+        ) {
+            let of = |id: ObjectId| objects.get(usize::try_from(id.0).unwrap()).map(|key| key.resource);
+            let bytes = encode(&objects, &records, of);
+            prop_assert_eq!(decode(&bytes, 0, |_| None).unwrap(), (objects.clone(), records.clone()));
+            let later = encode(&[], &records, of);
+            let count = u32::try_from(objects.len()).unwrap();
+            prop_assert_eq!(decode(&later, count, of).unwrap(), (vec![], records));
+        }
+
+        #[test]
+        fn any_bytes_are_survived(bytes: Vec<u8>) {
+            let _read = decode(&bytes, 0, |_| Some(ResourceId(0)));
+        }
+    }
+
+    #[test]
+    fn odd_spellings_stay_as_they_are() {
+        for spelling in ["", "007", "+1", "18446744073709551616", "1e3"] {
+            assert_eq!(Rv::new(spelling), Rv::Text(spelling.to_owned()));
+        }
+        assert_eq!(Rv::new("4865636482"), Rv::Number(4_865_636_482));
+        for uid in ["", "ABCDEF00-0000-0000-0000-000000000000", "é"] {
+            assert_eq!(uuid_number(uid), None);
+        }
+    }
+}

@@ -1,0 +1,534 @@
+//! Owns the writing end of a reel: it numbers records, groups them into commits, and seals full
+//! blocks. Refuses two writers, unannounced resources, and anything beyond the format's bounds.
+//!
+//! What was appended is durable after the next [`Appender::commit`]. A failed commit keeps everything
+//! in memory, and the next one tries again on a database opened anew.
+
+use super::backend::Exclusive;
+use super::blobs::Fingerprints;
+use super::carry::Carried;
+use super::encoder::Encoder;
+use super::extents::Stream;
+use super::guard::fenced;
+use super::segment::Segment;
+use super::{directory, state};
+use crate::codec::bodies::Mark;
+use crate::codec::index::{self, Content, Record, Rv};
+use crate::codec::{CodecError, frame, record};
+use crate::error::{AppendError, OpenError};
+use crate::event::{Body, NewEvent, ObjectKey};
+use crate::id::{ObjectId, ResourceId, Seq};
+use crate::limits::{BLOCK_GROUP, MAX_BODY, MAX_ITEMS, MAX_NAME, MAX_PREFIX};
+use crate::note::{BlobNote, Note};
+use crate::tables;
+use crate::time::Stamp;
+use redb::{Database, ReadableDatabase as _, ReadableTable as _};
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// How many bytes one blob of a note holds at most.
+const NOTE_BLOB: usize = 64 * 1024;
+/// How many bytes of pages the database keeps while writing.
+const WRITE_CACHE: usize = 8 * 1024 * 1024;
+
+/// The writing end of a reel.
+pub struct Appender {
+    path: PathBuf,
+    backend: Exclusive,
+    /// Absent after a failure, until it is opened anew.
+    database: Option<Database>,
+    segment: Segment,
+    encoder: Encoder,
+    /// The objects seen, by keyed fingerprint, and their resources by number.
+    objects: HashMap<(u64, u64), ObjectId>,
+    resources: Vec<ResourceId>,
+    prints: Fingerprints,
+    announced: HashSet<ResourceId>,
+    /// The number of the block that the open segment will be.
+    block: u32,
+    group: Group,
+    stream: Stream,
+    sealed: Vec<(u32, Vec<u8>)>,
+    next_commit: u64,
+}
+
+/// The blocks that share a prefix.
+#[derive(Debug, Default)]
+struct Group {
+    first: u32,
+    prefix: Vec<u8>,
+}
+
+/// What a commit made durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitStats {
+    /// The file's length, in bytes.
+    pub file_bytes: u64,
+    /// How many records the reel holds.
+    pub records: u64,
+}
+
+impl std::fmt::Debug for Appender {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Appender")
+            .field("path", &self.path)
+            .field("block", &self.block)
+            .field("next", &self.segment.end())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Appender {
+    /// Makes a new reel.
+    ///
+    /// # Errors
+    ///
+    /// If there is a file of that name already, or it cannot be written.
+    pub fn create(path: &Path) -> Result<Self, OpenError> {
+        let backend = Exclusive::create(path)?;
+        let damaged = |cause: String| OpenError::Damaged {
+            path: path.to_owned(),
+            place: "a new file".to_owned(),
+            cause,
+        };
+        let database = open_database(backend.clone()).map_err(damaged)?;
+        fenced(|| -> Result<(), redb::Error> {
+            let transaction = database.begin_write()?;
+            {
+                let mut meta = transaction.open_table(tables::META)?;
+                meta.insert(tables::FORMAT_KEY, state::format_row().as_slice())?;
+                transaction.open_table(tables::TAIL)?;
+                transaction.open_table(tables::EXTENTS)?;
+                transaction.open_table(tables::DIRECTORY)?;
+            }
+            transaction.commit()?;
+            Ok(())
+        })
+        .map_err(damaged)?;
+        Ok(Self::over(path, backend, database))
+    }
+
+    /// Makes an appender to an empty reel.
+    fn over(path: &Path, backend: Exclusive, database: Database) -> Self {
+        Self {
+            path: path.to_owned(),
+            backend,
+            database: Some(database),
+            segment: Segment::default(),
+            encoder: Encoder::new(),
+            objects: HashMap::new(),
+            resources: Vec::new(),
+            prints: Fingerprints::default(),
+            announced: HashSet::new(),
+            block: 0,
+            group: Group::default(),
+            stream: Stream::default(),
+            sealed: Vec::new(),
+            next_commit: 0,
+        }
+    }
+
+    /// Goes on with a reel, whether its recorder ended in order or was killed.
+    ///
+    /// # Errors
+    ///
+    /// If the file is no reel, cannot be written, is being written by another program, or holds
+    /// damage: nothing is appended to what cannot be read.
+    pub fn resume(path: &Path) -> Result<Self, OpenError> {
+        let reel = super::reel::Reel::open(path)?;
+        let damaged = |place: &str, cause: String| OpenError::Damaged {
+            path: path.to_owned(),
+            place: place.to_owned(),
+            cause,
+        };
+        if let Some(damage) = reel.damage().first() {
+            return Err(damaged(&damage.place, damage.cause.clone()));
+        }
+        let mut carried = Carried::read(&reel).map_err(|cause| damaged("a body", cause))?;
+        drop(reel);
+        let backend = Exclusive::open(path)?;
+        let database =
+            open_database(backend.clone()).map_err(|cause| damaged("the database", cause))?;
+        let mut appender = Self::over(path, backend, database);
+        appender
+            .take_over(&mut carried)
+            .map_err(|cause| damaged("the last blocks", cause))?;
+        Ok(appender)
+    }
+
+    fn take_over(&mut self, carried: &mut Carried) -> Result<(), String> {
+        for (number, key) in (0u32..).zip(&carried.objects) {
+            let print = self.print(key);
+            self.objects.insert(print, ObjectId(number));
+            self.resources.push(key.resource);
+        }
+        self.announced.extend(carried.resources.iter().copied());
+        self.block = carried.blocks;
+        self.next_commit = carried.next_commit;
+        let Some(database) = &self.database else {
+            return Err("the database is gone".to_owned());
+        };
+        let (whole, part) = fenced(|| last_extent(database))?;
+        self.stream = Stream::resume(whole, part);
+        self.group.first = self.block;
+        std::mem::swap(&mut self.segment, &mut carried.segment);
+        for (object, body) in carried.bodies.drain(..) {
+            let place = usize::try_from(object.0).unwrap_or(usize::MAX);
+            if let Some(key) = carried.objects.get(place) {
+                self.encoder.restore(object, key, &body);
+            }
+        }
+        if !self.segment.records.is_empty() {
+            self.seal().map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Gives the file's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the number of the record that will be appended next.
+    pub fn next_seq(&self) -> Seq {
+        Seq(self.segment.end())
+    }
+
+    fn print(&self, key: &ObjectKey) -> (u64, u64) {
+        let parts = [key.namespace.as_str(), &key.name, &key.uid].join("\u{0}");
+        let mut bytes = key.resource.0.to_le_bytes().to_vec();
+        bytes.extend_from_slice(parts.as_bytes());
+        self.prints.of(&bytes)
+    }
+
+    fn storage(&self) -> impl Fn(String) -> AppendError + use<> {
+        let path = self.path.clone();
+        move |cause| AppendError::Storage {
+            path: path.clone(),
+            cause,
+        }
+    }
+
+    /// Appends an event. It is durable after the next commit.
+    ///
+    /// # Errors
+    ///
+    /// If its resource was not announced, or it is beyond the format's bounds. The reel is then as
+    /// before.
+    pub fn append_event(&mut self, event: &NewEvent<'_>) -> Result<Seq, AppendError> {
+        self.check(event)?;
+        let key = ObjectKey {
+            resource: event.resource,
+            namespace: event.namespace.to_owned(),
+            name: event.name.to_owned(),
+            uid: event.uid.to_owned(),
+        };
+        let print = self.print(&key);
+        let known = self.objects.get(&print).copied();
+        let last;
+        let body = match event.body {
+            Body::Bytes(bytes) => bytes,
+            Body::Last => {
+                last = known
+                    .and_then(|object| self.encoder.last(object))
+                    .ok_or(AppendError::NoLastBody)?
+                    .map_err(|error| self.storage()(error.to_string()))?;
+                &last
+            }
+        };
+        let object = match known {
+            Some(object) => object,
+            None => self.new_object(print, &key)?,
+        };
+        let storage = self.storage();
+        self.encoder
+            .push(
+                &mut self.segment,
+                self.block,
+                object,
+                &key,
+                event.kind,
+                body,
+            )
+            .map_err(|error| storage(error.to_string()))?;
+        self.push(Record {
+            stamp: event.stamp,
+            content: Content::Event {
+                kind: event.kind,
+                evidence: event.evidence,
+                object,
+                connection: event.connection,
+                version: Rv::new(event.resource_version),
+            },
+        })
+    }
+
+    fn check(&self, event: &NewEvent<'_>) -> Result<(), AppendError> {
+        if !self.announced.contains(&event.resource) {
+            return Err(AppendError::UnknownResource {
+                resource: event.resource.0,
+            });
+        }
+        if let Body::Bytes(bytes) = event.body
+            && bytes.len() > MAX_BODY
+        {
+            return Err(AppendError::BodyTooLong { len: bytes.len() });
+        }
+        for (what, text) in [
+            ("namespace", event.namespace),
+            ("name", event.name),
+            ("uid", event.uid),
+            ("resourceVersion", event.resource_version),
+        ] {
+            if text.len() > MAX_NAME {
+                let len = text.len();
+                return Err(AppendError::NameTooLong { what, len });
+            }
+        }
+        Ok(())
+    }
+
+    fn new_object(&mut self, print: (u64, u64), key: &ObjectKey) -> Result<ObjectId, AppendError> {
+        let number = u32::try_from(self.resources.len())
+            .ok()
+            .filter(|number| u64::from(*number) < MAX_ITEMS)
+            .ok_or(AppendError::Full { what: "objects" })?;
+        let object = ObjectId(number);
+        self.resources.push(key.resource);
+        self.objects.insert(print, object);
+        self.segment.objects.push(key.clone());
+        Ok(object)
+    }
+
+    /// Appends a note. It is durable after the next commit.
+    ///
+    /// # Errors
+    ///
+    /// If it is beyond the format's bounds.
+    pub fn append_note(&mut self, stamp: Stamp, note: Note) -> Result<Seq, AppendError> {
+        let storage = self.storage();
+        let bytes = record::encode(&note).map_err(|error| storage(error.to_string()))?;
+        if let Note::Resource(resource) = note {
+            self.announced.insert(resource.id);
+        }
+        self.segment.note_bytes = self.segment.note_bytes.saturating_add(bytes.len());
+        self.push(Record {
+            stamp,
+            content: Content::Note(bytes),
+        })
+    }
+
+    /// Appends a note that carries bytes of any length, which go to the blob log.
+    ///
+    /// # Errors
+    ///
+    /// If the reel is full.
+    pub fn append_blob_note(
+        &mut self,
+        stamp: Stamp,
+        note: BlobNote,
+        bytes: &[u8],
+    ) -> Result<Seq, AppendError> {
+        let segment = &mut self.segment;
+        let mut log = self.encoder.blobs.log(
+            &mut segment.bodies.blobs,
+            segment.start.blob,
+            &mut segment.blobs,
+        );
+        let blobs = bytes
+            .chunks(NOTE_BLOB)
+            .map(|chunk| log.always(chunk))
+            .collect::<Option<Vec<_>>>()
+            .ok_or(AppendError::Full { what: "texts" })?;
+        let note = match note {
+            BlobNote::OddLine {
+                connection,
+                problem,
+                len,
+            } => Note::OddLine {
+                connection,
+                problem,
+                len,
+                blobs,
+            },
+            BlobNote::Document { kind, path } => Note::Document { kind, path, blobs },
+        };
+        self.append_note(stamp, note)
+    }
+
+    fn push(&mut self, record: Record) -> Result<Seq, AppendError> {
+        let seq = Seq(self.segment.end());
+        if seq.0 >= MAX_ITEMS {
+            return Err(AppendError::Full { what: "records" });
+        }
+        self.segment.records.push(record);
+        if self.segment.is_full() {
+            self.seal()?;
+        }
+        Ok(seq)
+    }
+
+    fn resource_of(&self) -> impl Fn(ObjectId) -> Option<ResourceId> {
+        |object| {
+            let place = usize::try_from(object.0).ok()?;
+            self.resources.get(place).copied()
+        }
+    }
+
+    /// Turns the open segment into a block, to be written by the next commit.
+    fn seal(&mut self) -> Result<(), AppendError> {
+        let storage = self.storage();
+        let told = |error: CodecError| storage(error.to_string());
+        let raw = self.segment.bodies.columns_since(Mark::default());
+        let index = index::encode(
+            &self.segment.objects,
+            &self.segment.records,
+            self.resource_of(),
+        );
+        if self.block >= self.group.first.saturating_add(BLOCK_GROUP) {
+            self.group.first = self.block;
+        }
+        let prefix = if self.block == self.group.first {
+            &[]
+        } else {
+            self.group.prefix.as_slice()
+        };
+        let packed = frame::pack(&raw, frame::LEVEL_KEPT, prefix).map_err(told)?;
+        let place = directory::Place {
+            start: self.segment.start,
+            blobs: self.segment.blobs,
+            prefix: self.group.first,
+            offset: self.stream.end(),
+            len: u32::try_from(packed.len()).unwrap_or(u32::MAX),
+        };
+        let row = directory::encode(&place, &index).map_err(told)?;
+        if self.block == self.group.first {
+            self.group.prefix = raw;
+            self.group.prefix.truncate(MAX_PREFIX);
+        }
+        self.stream.push(&packed);
+        self.sealed.push((self.block, row));
+        self.block = self
+            .block
+            .checked_add(1)
+            .ok_or(AppendError::Full { what: "blocks" })?;
+        self.segment = self.segment.next();
+        Ok(())
+    }
+
+    /// Makes everything that was appended durable, in one transaction.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written. Nothing is lost: the next commit tries again.
+    pub fn commit(&mut self) -> Result<CommitStats, AppendError> {
+        if self.segment.is_pending() || !self.sealed.is_empty() {
+            let whole = !self.sealed.is_empty();
+            let tail = if self.segment.records.is_empty() {
+                None
+            } else {
+                let row = self.segment.tail_row(whole, self.resource_of());
+                Some(row.map_err(|error| self.storage()(error.to_string()))?)
+            };
+            self.write(tail.as_deref(), None)?;
+            self.set_done();
+        }
+        Ok(CommitStats {
+            file_bytes: self.backend.file_bytes(),
+            records: self.segment.end(),
+        })
+    }
+
+    fn set_done(&mut self) {
+        self.stream.set_done();
+        self.sealed.clear();
+        self.next_commit = self.next_commit.saturating_add(1);
+        let now = self.segment.now();
+        self.segment.set_done(now);
+    }
+
+    /// Writes one transaction: the sealed blocks, and the tail row behind them.
+    fn write(&mut self, tail: Option<&[u8]>, state: Option<&[u8]>) -> Result<(), AppendError> {
+        let storage = self.storage();
+        let database = match self.database.take() {
+            Some(database) => database,
+            None => open_database(self.backend.clone()).map_err(&storage)?,
+        };
+        fenced(|| -> Result<(), redb::Error> {
+            let transaction = database.begin_write()?;
+            {
+                let mut tails = transaction.open_table(tables::TAIL)?;
+                if !self.sealed.is_empty() {
+                    tails.retain(|_, _| false)?;
+                    let mut extents = transaction.open_table(tables::EXTENTS)?;
+                    for (number, row) in self.stream.rows() {
+                        extents.insert(number, row.as_slice())?;
+                    }
+                    let mut directory = transaction.open_table(tables::DIRECTORY)?;
+                    for (block, row) in &self.sealed {
+                        directory.insert(*block, row.as_slice())?;
+                    }
+                }
+                if let Some(row) = tail {
+                    tails.insert(self.next_commit, row)?;
+                }
+                let mut meta = transaction.open_table(tables::META)?;
+                match state {
+                    Some(row) => drop(meta.insert(tables::STATE_KEY, row)?),
+                    None if meta.get(tables::STATE_KEY)?.is_some() => {
+                        drop(meta.remove(tables::STATE_KEY)?);
+                    }
+                    None => {}
+                }
+            }
+            transaction.commit()?;
+            Ok(())
+        })
+        .map_err(storage)?;
+        self.database = Some(database);
+        Ok(())
+    }
+
+    /// Seals what is open and writes it with the mark that the recording ended in order.
+    pub(crate) fn write_finished(&mut self) -> Result<(), AppendError> {
+        if !self.segment.records.is_empty() {
+            self.seal()?;
+        }
+        let finished = state::State {
+            finished: true,
+            records: self.segment.end(),
+        };
+        let row = finished
+            .encode()
+            .map_err(|error| self.storage()(error.to_string()))?;
+        self.write(None, Some(&row))?;
+        self.set_done();
+        Ok(())
+    }
+
+    /// Gives the parts that packing needs: the database, and the lock that must outlive it.
+    pub(crate) fn into_parts(self) -> (PathBuf, Option<Database>, Exclusive) {
+        (self.path, self.database, self.backend)
+    }
+}
+
+/// Opens the database over a file that is held for writing.
+pub(crate) fn open_database(backend: Exclusive) -> Result<Database, String> {
+    fenced(|| {
+        Database::builder()
+            .set_cache_size(WRITE_CACHE)
+            .create_with_backend(backend)
+    })
+}
+
+/// Gives the number of whole extents, and the bytes of the last if it is not whole.
+fn last_extent(database: &Database) -> Result<(u64, Vec<u8>), redb::Error> {
+    let extents = database.begin_read()?.open_table(tables::EXTENTS)?;
+    let Some((number, row)) = extents.last()? else {
+        return Ok((0, Vec::new()));
+    };
+    if row.value().len() >= crate::limits::EXTENT {
+        return Ok((number.value().saturating_add(1), Vec::new()));
+    }
+    Ok((number.value(), row.value().to_vec()))
+}

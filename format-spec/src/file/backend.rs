@@ -1,0 +1,324 @@
+//! Owns the two ways in which the database touches the file: alone and for writing, or read-only
+//! with all writes kept in memory. The only module of the format that makes system calls. Refuses to
+//! let a reader change evidence, and two programs write one file.
+
+use crate::error::OpenError;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn io_error(path: &Path) -> impl Fn(io::Error) -> OpenError {
+    move |source| OpenError::Io {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// A file that this program alone writes: the lock is held as long as any copy of this lives.
+#[derive(Clone, Debug)]
+pub(crate) struct Exclusive {
+    file: Arc<Mutex<File>>,
+}
+
+impl Exclusive {
+    /// Makes a new file.
+    pub(crate) fn create(path: &Path) -> Result<Self, OpenError> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path)
+            .map_err(|source| match source.kind() {
+                io::ErrorKind::AlreadyExists => OpenError::Exists {
+                    path: path.to_owned(),
+                },
+                _ => io_error(path)(source),
+            })?;
+        Self::lock(file, path)
+    }
+
+    /// Opens a file that is there.
+    pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(io_error(path))?;
+        Self::lock(file, path)
+    }
+
+    fn lock(file: File, path: &Path) -> Result<Self, OpenError> {
+        taken(file.try_lock(), path)?;
+        Ok(Self {
+            file: Arc::new(Mutex::new(file)),
+        })
+    }
+
+    /// Gives the file's length, in bytes.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        held(&self.file).metadata().map_or(0, |facts| facts.len())
+    }
+}
+
+fn taken(outcome: Result<(), TryLockError>, path: &Path) -> Result<(), OpenError> {
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
+            path: path.to_owned(),
+        }),
+        // A file system without locks must not prevent a recording.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+        Err(TryLockError::Error(source)) => Err(io_error(path)(source)),
+    }
+}
+
+fn read_at(file: &mut File, offset: u64, out: &mut [u8]) -> io::Result<()> {
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(out)
+}
+
+impl redb::StorageBackend for Exclusive {
+    fn len(&self) -> io::Result<u64> {
+        Ok(held(&self.file).metadata()?.len())
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        read_at(&mut held(&self.file), offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        held(&self.file).set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        held(&self.file).sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut file = held(&self.file);
+        file.seek(SeekFrom::Start(offset))?;
+        file.write_all(data)
+    }
+}
+
+/// The unit in which an [`Overlay`] keeps what was written, in bytes.
+const PAGE: u64 = 4096;
+
+/// A file that is read, with everything that the database wants to write kept in memory: so that a
+/// file left by a killed recorder can be repaired for reading, and stays as it is.
+#[derive(Debug)]
+pub(crate) struct Overlay {
+    file: Mutex<File>,
+    file_len: u64,
+    written: Mutex<Written>,
+}
+
+#[derive(Debug)]
+struct Written {
+    len: u64,
+    /// What lies below this in the file still shows through.
+    shown: u64,
+    pages: BTreeMap<u64, Vec<u8>>,
+}
+
+impl Overlay {
+    /// Opens a file for reading. No recorder may hold it.
+    pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
+        let file = File::open(path).map_err(io_error(path))?;
+        let facts = file.metadata().map_err(io_error(path))?;
+        if facts.is_dir() {
+            return Err(io_error(path)(io::ErrorKind::IsADirectory.into()));
+        }
+        taken(file.try_lock_shared(), path)?;
+        Ok(Self {
+            file: Mutex::new(file),
+            file_len: facts.len(),
+            written: Mutex::new(Written {
+                len: facts.len(),
+                shown: facts.len(),
+                pages: BTreeMap::new(),
+            }),
+        })
+    }
+
+    /// Gives the first bytes of the file, at most `most`.
+    pub(crate) fn start(&self, most: u64) -> io::Result<Vec<u8>> {
+        let mut file = held(&self.file);
+        file.seek(SeekFrom::Start(0))?;
+        let mut bytes = Vec::new();
+        (&mut *file).take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Gives the file's length, in bytes.
+    pub(crate) fn file_len(&self) -> u64 {
+        self.file_len
+    }
+
+    /// Reads one page, as far as it lies in the file, zeros beyond.
+    fn page(&self, written: &Written, number: u64) -> io::Result<Vec<u8>> {
+        let mut page = vec![0; usize::try_from(PAGE).unwrap_or_default()];
+        let offset = number.saturating_mul(PAGE);
+        let there = written.shown.saturating_sub(offset).min(PAGE);
+        let there = usize::try_from(there).unwrap_or_default();
+        if let Some(out) = page.get_mut(..there).filter(|out| !out.is_empty()) {
+            read_at(&mut held(&self.file), offset, out)?;
+        }
+        Ok(page)
+    }
+}
+
+/// Splits a span of bytes at page borders: page number, place within, length.
+fn page_parts(offset: u64, len: usize) -> impl Iterator<Item = (u64, usize, usize)> {
+    let mut at = offset;
+    let mut left = len;
+    std::iter::from_fn(move || {
+        if left == 0 {
+            return None;
+        }
+        let within = usize::try_from(at % PAGE).unwrap_or_default();
+        let room = usize::try_from(PAGE).unwrap_or_default() - within;
+        let part = (at / PAGE, within, room.min(left));
+        at = at.saturating_add(u64::try_from(part.2).unwrap_or_default());
+        left -= part.2;
+        Some(part)
+    })
+}
+
+impl redb::StorageBackend for Overlay {
+    fn len(&self) -> io::Result<u64> {
+        Ok(held(&self.written).len)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let written = held(&self.written);
+        let end = offset.saturating_add(u64::try_from(out.len()).unwrap_or(u64::MAX));
+        if end > written.len {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if written.pages.is_empty() && end <= written.shown {
+            return read_at(&mut held(&self.file), offset, out);
+        }
+        let mut rest = out;
+        for (number, within, len) in page_parts(offset, rest.len()) {
+            let (part, behind) = rest
+                .split_at_mut_checked(len)
+                .ok_or(io::ErrorKind::UnexpectedEof)?;
+            let fresh;
+            let page = if let Some(page) = written.pages.get(&number) {
+                page
+            } else {
+                fresh = self.page(&written, number)?;
+                &fresh
+            };
+            let from = page
+                .get(within..within + len)
+                .ok_or(io::ErrorKind::UnexpectedEof)?;
+            part.copy_from_slice(from);
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        let mut written = held(&self.written);
+        written.len = len;
+        written.shown = written.shown.min(len);
+        written
+            .pages
+            .retain(|number, _| number.saturating_mul(PAGE) < len);
+        if let Some(last) = written.pages.get_mut(&(len / PAGE)) {
+            let within = usize::try_from(len % PAGE).unwrap_or_default();
+            last.iter_mut().skip(within).for_each(|byte| *byte = 0);
+        }
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut written = held(&self.written);
+        let mut rest = data;
+        for (number, within, len) in page_parts(offset, data.len()) {
+            let (part, behind) = rest
+                .split_at_checked(len)
+                .ok_or(io::ErrorKind::UnexpectedEof)?;
+            let mut page = match written.pages.remove(&number) {
+                Some(page) => page,
+                None => self.page(&written, number)?,
+            };
+            if let Some(to) = page.get_mut(within..within + len) {
+                to.copy_from_slice(part);
+            }
+            written.pages.insert(number, page);
+            rest = behind;
+        }
+        written.len = written
+            .len
+            .max(offset.saturating_add(u64::try_from(data.len()).unwrap_or_default()));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use redb::StorageBackend as _;
+
+    #[test]
+    fn an_overlay_shows_what_was_written_and_leaves_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let before: Vec<u8> = (0..10_000u32).map(|n| n.to_le_bytes()[0]).collect();
+        std::fs::write(&path, &before).unwrap();
+        let overlay = Overlay::open(&path).unwrap();
+        let mut expected = before.clone();
+        overlay.write(4_090, &[7; 20]).unwrap();
+        expected[4_090..4_110].fill(7);
+        overlay.set_len(9_000).unwrap();
+        overlay.set_len(12_000).unwrap();
+        expected.truncate(9_000);
+        expected.resize(12_000, 0);
+        overlay.write(11_999, &[9, 9]).unwrap();
+        expected[11_999] = 9;
+        expected.push(9);
+        let mut seen = vec![0; expected.len()];
+        assert_eq!(overlay.len().unwrap(), 12_001);
+        overlay.read(0, &mut seen).unwrap();
+        assert_eq!(seen, expected);
+        assert!(overlay.read(12_000, &mut [0; 2]).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn a_file_that_is_written_is_in_use() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let writer = Exclusive::create(&path).unwrap();
+        assert!(matches!(Overlay::open(&path), Err(OpenError::InUse { .. })));
+        assert!(matches!(
+            Exclusive::open(&path),
+            Err(OpenError::InUse { .. })
+        ));
+        assert!(matches!(
+            Exclusive::create(&path),
+            Err(OpenError::Exists { .. })
+        ));
+        drop(writer);
+        let reader = Overlay::open(&path).unwrap();
+        Overlay::open(&path).unwrap();
+        assert!(matches!(
+            Exclusive::open(&path),
+            Err(OpenError::InUse { .. })
+        ));
+        drop(reader);
+    }
+}

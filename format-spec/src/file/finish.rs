@@ -1,0 +1,118 @@
+//! Owns the end of a recording: a compact copy takes the file's place. Refuses to touch the recorded
+//! file before the copy is durable.
+
+use super::append::{Appender, open_database};
+use super::backend::Exclusive;
+use super::guard::fenced;
+use crate::error::FinishError;
+use crate::tables;
+use redb::{Database, ReadableDatabase as _, ReadableTable as _};
+use std::path::{Path, PathBuf};
+
+/// What a finished reel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FinishStats {
+    /// The file's length, in bytes.
+    pub file_bytes: u64,
+    /// How many records the reel holds.
+    pub records: u64,
+}
+
+impl Appender {
+    /// Ends the recording in order: seals what is open, marks the file finished, and puts a compact
+    /// copy in its place.
+    ///
+    /// # Errors
+    ///
+    /// If the last records cannot be written, or the copy cannot. In the second case the file stands
+    /// complete and marked as finished, only larger.
+    pub fn finish(mut self) -> Result<FinishStats, FinishError> {
+        self.write_finished()?;
+        let records = self.next_seq().0;
+        let (path, database, lock) = self.into_parts();
+        let copy = copy_path(&path);
+        let failed = |cause: String| FinishError::Copy {
+            path: copy.clone(),
+            cause,
+        };
+        // A copy that a killed finish left behind is nobody's.
+        match std::fs::remove_file(&copy) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failed(error.to_string()));
+            }
+            _ => {}
+        }
+        let outcome = match &database {
+            Some(database) => pack(database, &copy),
+            None => Err("the database is gone".to_owned()),
+        }
+        .and_then(|file_bytes| {
+            std::fs::rename(&copy, &path).map_err(|error| error.to_string())?;
+            sync_folder(&path);
+            Ok(file_bytes)
+        });
+        drop(database);
+        drop(lock);
+        match outcome {
+            Ok(file_bytes) => Ok(FinishStats {
+                file_bytes,
+                records,
+            }),
+            Err(cause) => {
+                drop(std::fs::remove_file(&copy));
+                Err(failed(cause))
+            }
+        }
+    }
+}
+
+/// Gives the path of the copy: beside the file, so that renaming it is one step.
+fn copy_path(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".tmp");
+    path.with_file_name(name)
+}
+
+/// Makes the new name durable where the system offers it; elsewhere the rename alone must do.
+fn sync_folder(path: &Path) {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if let Ok(folder) = std::fs::File::open(folder.unwrap_or(Path::new("."))) {
+        drop(folder.sync_all());
+    }
+}
+
+/// Copies every row into a new file, in the order of the keys.
+fn pack(from: &Database, copy: &Path) -> Result<u64, String> {
+    let backend = Exclusive::create(copy).map_err(|error| error.to_string())?;
+    let mut to = open_database(backend.clone())?;
+    fenced(|| -> Result<(), redb::Error> {
+        let read = from.begin_read()?;
+        let write = to.begin_write()?;
+        {
+            let mut table = write.open_table(tables::META)?;
+            for row in read.open_table(tables::META)?.iter()? {
+                let (key, value) = row?;
+                table.insert(key.value(), value.value())?;
+            }
+            let mut table = write.open_table(tables::EXTENTS)?;
+            for row in read.open_table(tables::EXTENTS)?.iter()? {
+                let (key, value) = row?;
+                table.insert(key.value(), value.value())?;
+            }
+            let mut table = write.open_table(tables::DIRECTORY)?;
+            for row in read.open_table(tables::DIRECTORY)?.iter()? {
+                let (key, value) = row?;
+                table.insert(key.value(), value.value())?;
+            }
+            write.open_table(tables::TAIL)?;
+        }
+        write.commit()?;
+        // The database grows its file in steps; this gives back what it does not use.
+        to.compact()?;
+        Ok(())
+    })?;
+    drop(to);
+    Ok(backend.file_bytes())
+}

@@ -1,0 +1,26 @@
+//! Owns the reel as a file: creating, appending, finishing, opening and reading it. The only place
+//! that names the database. Refuses to write when reading, and to read what fails its checksum.
+
+mod append;
+mod backend;
+mod blobs;
+mod body;
+mod cache;
+mod carry;
+mod directory;
+mod encoder;
+mod extents;
+mod finish;
+mod guard;
+mod heads;
+mod load;
+mod open;
+mod reel;
+mod scan;
+mod segment;
+mod state;
+
+pub use append::{Appender, CommitStats};
+pub use finish::FinishStats;
+pub use reel::{BlockInfo, Object, PartSizes, ReadCounts, Reel, SizeBreakdown, Version};
+pub use scan::{Event, Scan};

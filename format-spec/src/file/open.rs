@@ -1,0 +1,201 @@
+//! Owns the opening of a reel for reading: is it one, may it be read, is it whole. Refuses to change
+//! the file, and to name a damaged one whole.
+
+use super::backend::Overlay;
+use super::guard::fenced;
+use super::load::Loaded;
+use super::state::{self, State};
+use crate::error::{Damage, OpenError};
+use crate::tables;
+use crate::version::{FORMAT, FormatVersion};
+use redb::{Database, ReadTransaction, ReadableDatabase as _};
+use std::path::Path;
+
+/// How many bytes of pages the database keeps while reading.
+const READ_PAGES: usize = 8 * 1024 * 1024;
+/// What a database file begins with.
+const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
+
+/// A reel's parts, opened.
+pub(crate) struct Opened {
+    pub(crate) database: Database,
+    pub(crate) transaction: ReadTransaction,
+    pub(crate) format: FormatVersion,
+    pub(crate) finished: bool,
+    pub(crate) file_bytes: u64,
+    pub(crate) loaded: Loaded,
+}
+
+/// Opens a file.
+pub(crate) fn open(path: &Path) -> Result<Opened, OpenError> {
+    let overlay = Overlay::open(path)?;
+    let file_bytes = overlay.file_len();
+    let start = overlay.start(64).map_err(|source| OpenError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    if !start.starts_with(MAGIC) {
+        return Err(OpenError::NotAReel {
+            path: path.to_owned(),
+            found: what_it_is(&start),
+        });
+    }
+    let damaged = |place: &str, cause: String| OpenError::Damaged {
+        path: path.to_owned(),
+        place: place.to_owned(),
+        cause,
+    };
+    let mut damage = Vec::new();
+    let database = match checked(overlay) {
+        Ok((database, true)) => database,
+        Ok((database, false)) => {
+            damage.push(broken("a page's checksum does not fit".to_owned()));
+            database
+        }
+        Err(cause) => {
+            // The check stops at the first bad page; the rows behind good ones can still be read.
+            damage.push(broken(cause));
+            let overlay = Overlay::open(path)?;
+            fenced(|| builder().create_with_backend(overlay))
+                .map_err(|cause| damaged("the file's header", cause))?
+        }
+    };
+    let transaction =
+        fenced(|| database.begin_read()).map_err(|cause| damaged("the file's root", cause))?;
+    let format = read_format(&transaction, path)?;
+    if !format.is_readable() {
+        return Err(OpenError::UnknownFormat {
+            path: path.to_owned(),
+            found: format,
+            known: FORMAT,
+        });
+    }
+    let mut loaded = Loaded::read(&transaction);
+    let finished = read_state(&transaction, &mut loaded, &mut damage);
+    damage.append(&mut loaded.damage);
+    loaded.damage = damage;
+    Ok(Opened {
+        database,
+        transaction,
+        format,
+        finished,
+        file_bytes,
+        loaded,
+    })
+}
+
+fn builder() -> redb::Builder {
+    let mut builder = Database::builder();
+    builder.set_cache_size(READ_PAGES);
+    builder
+}
+
+/// Opens the database and has it check all its checksums: its reads never do.
+fn checked(overlay: Overlay) -> Result<(Database, bool), String> {
+    let mut database = fenced(|| builder().create_with_backend(overlay))?;
+    let whole = fenced(|| database.check_integrity())?;
+    Ok((database, whole))
+}
+
+fn broken(cause: String) -> Damage {
+    Damage {
+        place: "the database's pages".to_owned(),
+        cause,
+        first: None,
+        last: None,
+    }
+}
+
+fn read_format(transaction: &ReadTransaction, path: &Path) -> Result<FormatVersion, OpenError> {
+    let row = fenced(|| {
+        let meta = transaction.open_table(tables::META)?;
+        let row = meta.get(tables::FORMAT_KEY)?;
+        Ok::<_, redb::Error>(row.map(|row| row.value().to_vec()))
+    });
+    let foreign = |found: &str| OpenError::NotAReel {
+        path: path.to_owned(),
+        found: found.to_owned(),
+    };
+    match row {
+        Ok(Some(row)) => {
+            state::read_format(&row).ok_or_else(|| foreign("a redb database of something else"))
+        }
+        Ok(None) => Err(foreign("a redb database of something else")),
+        Err(cause) if cause.contains("does not exist") => {
+            Err(foreign("a redb database of something else"))
+        }
+        Err(cause) => Err(OpenError::Damaged {
+            path: path.to_owned(),
+            place: "the row that names the format".to_owned(),
+            cause,
+        }),
+    }
+}
+
+/// Tells whether the recording was finished, and whether all of it is there then.
+fn read_state(
+    transaction: &ReadTransaction,
+    loaded: &mut Loaded,
+    damage: &mut Vec<Damage>,
+) -> bool {
+    let mut hurt = |cause: String| {
+        damage.push(Damage {
+            place: "the row of the file's state".to_owned(),
+            cause,
+            first: None,
+            last: None,
+        });
+        false
+    };
+    let row = fenced(|| {
+        let meta = transaction.open_table(tables::META)?;
+        let row = meta.get(tables::STATE_KEY)?;
+        Ok::<_, redb::Error>(row.map(|row| row.value().to_vec()))
+    });
+    let state = match row {
+        Ok(None) => return false,
+        Ok(Some(row)) => State::decode(&row).map_err(|error| error.to_string()),
+        Err(cause) => Err(cause),
+    };
+    match state {
+        Err(cause) => hurt(cause),
+        Ok(state) if state.finished && state.records != loaded.heads.len() => {
+            let there = loaded.heads.len();
+            hurt(format!(
+                "{} records were finished, {there} are there",
+                state.records
+            ));
+            true
+        }
+        Ok(state) => state.finished,
+    }
+}
+
+/// Says in words what a file begins with.
+fn what_it_is(start: &[u8]) -> String {
+    let known: [(&[u8], &str); 10] = [
+        (b"PK", "starts with \"PK\": a zip archive"),
+        (b"\x1f\x8b", "a gzip file"),
+        (b"\x28\xb5\x2f\xfd", "a zstd file"),
+        (b"\xfd7zXZ", "an xz file"),
+        (b"BZh", "a bzip2 file"),
+        (b"SQLite format 3", "an SQLite database"),
+        (b"\x7fELF", "a program"),
+        (b"{", "starts with \"{\": JSON"),
+        (b"[", "starts with \"[\": JSON"),
+        (b"<", "starts with \"<\": HTML or XML"),
+    ];
+    if start.is_empty() {
+        return "the file is empty".to_owned();
+    }
+    if MAGIC.starts_with(start) {
+        return format!("cut off after {} bytes", start.len());
+    }
+    known
+        .iter()
+        .find(|(magic, _)| start.starts_with(magic))
+        .map_or_else(
+            || "its first bytes are unknown".to_owned(),
+            |(_, words)| (*words).to_owned(),
+        )
+}

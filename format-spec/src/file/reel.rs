@@ -1,0 +1,357 @@
+//! Owns the reading end of a reel: everything but the bodies is in memory after opening. Refuses to
+//! write, and to answer from what damage took.
+
+use super::body::Reader;
+use super::heads::Slot;
+use super::load::{Loaded, Source};
+use super::open;
+use super::scan::Scan;
+use crate::error::{Damage, OpenError, ReadError};
+use crate::event::{EventHead, EventType, ObjectKey};
+use crate::id::{BlobId, BlockId, ObjectId, Seq};
+use crate::note::NoteEntry;
+use crate::time::{RecordedAt, Stamp};
+use crate::version::FormatVersion;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The reading end of a reel.
+///
+/// A file that a recorder holds gives [`OpenError::InUse`]; one that a killed recorder left opens
+/// as it is, and stays as it is.
+pub struct Reel {
+    path: PathBuf,
+    format: FormatVersion,
+    finished: bool,
+    file_bytes: u64,
+    objects: Vec<Object>,
+    numbers: HashMap<ObjectKey, ObjectId>,
+    pub(crate) loaded: Loaded,
+    pub(crate) versions: Versions,
+    reader: Reader,
+    blocks: Vec<BlockInfo>,
+}
+
+impl std::fmt::Debug for Reel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reel")
+            .field("path", &self.path)
+            .field("end", &self.end())
+            .finish_non_exhaustive()
+    }
+}
+
+/// An object that was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its number.
+    pub id: ObjectId,
+    /// Who it is.
+    pub key: ObjectKey,
+}
+
+/// One version of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// The event that brought it.
+    pub seq: Seq,
+    /// What that event said.
+    pub kind: EventType,
+}
+
+/// A block of a reel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockInfo {
+    /// Its number; blocks that were not sealed share the next one.
+    pub id: BlockId,
+    /// Its first record.
+    pub first: Seq,
+    /// How many records it holds.
+    pub records: u32,
+    /// Whether it was sealed.
+    pub sealed: bool,
+    /// How many bytes its bodies take in the file; 0 if it was not sealed.
+    pub body_bytes: u32,
+}
+
+/// How much was decoded since opening.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadCounts {
+    /// Rows of the database read.
+    pub rows: u64,
+    /// Frames decompressed.
+    pub frames: u64,
+    /// Bodies put together.
+    pub bodies: u64,
+}
+
+/// How many bytes the parts of a reel take in its rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PartSizes {
+    /// Sealed bodies.
+    pub bodies: u64,
+    /// The directory: heads, names, notes.
+    pub index: u64,
+    /// What is not sealed.
+    pub tail: u64,
+}
+
+/// How many bytes a reel takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SizeBreakdown {
+    /// The whole file.
+    pub file: u64,
+    /// Its parts; the rest is the database's own.
+    pub parts: PartSizes,
+}
+
+/// The versions of every object, by object.
+#[derive(Debug, Default)]
+pub(crate) struct Versions {
+    starts: Vec<usize>,
+    seqs: Vec<Seq>,
+}
+
+impl Versions {
+    fn new(loaded: &Loaded) -> Self {
+        let place = |object: ObjectId| usize::try_from(object.0).unwrap_or(usize::MAX);
+        let mut starts = vec![0usize; loaded.objects.len().saturating_add(1)];
+        let events = || {
+            (0u64..)
+                .map(Seq)
+                .zip(loaded.heads.objects())
+                .filter_map(|(seq, slot)| match slot {
+                    Slot::Event(object) => Some((seq, object)),
+                    Slot::Note | Slot::Lost => None,
+                })
+        };
+        for (_, object) in events() {
+            if let Some(count) = starts.get_mut(place(object).saturating_add(1)) {
+                *count = count.saturating_add(1);
+            }
+        }
+        let mut total = 0usize;
+        for start in &mut starts {
+            total = total.saturating_add(*start);
+            *start = total;
+        }
+        let mut next = starts.clone();
+        let mut seqs = vec![Seq(0); total];
+        for (seq, object) in events() {
+            if let Some(at) = next.get_mut(place(object))
+                && let Some(slot) = seqs.get_mut(*at)
+            {
+                *slot = seq;
+                *at = at.saturating_add(1);
+            }
+        }
+        Self { starts, seqs }
+    }
+
+    pub(crate) fn of(&self, object: ObjectId) -> &[Seq] {
+        let place = usize::try_from(object.0).unwrap_or(usize::MAX);
+        let span = self
+            .starts
+            .get(place)
+            .copied()
+            .zip(self.starts.get(place.saturating_add(1)).copied());
+        span.and_then(|(from, to)| self.seqs.get(from..to))
+            .unwrap_or_default()
+    }
+
+    /// Gives the last version before `seq`.
+    pub(crate) fn before(&self, object: ObjectId, seq: Seq) -> Option<Seq> {
+        let all = self.of(object);
+        let count = all.partition_point(|known| *known < seq);
+        all.get(count.checked_sub(1)?).copied()
+    }
+}
+
+impl Reel {
+    /// Opens a reel and checks all its checksums but those of the bodies, which are checked when they
+    /// are read.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, is no reel, is being recorded, or is of an unknown format. Damage
+    /// is no error as long as anything can be read: see [`Self::damage`].
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        let opened = open::open(path)?;
+        let loaded = opened.loaded;
+        let objects: Vec<Object> = (0u32..)
+            .zip(&loaded.objects)
+            .map(|(number, key)| Object {
+                id: ObjectId(number),
+                key: key.clone(),
+            })
+            .collect();
+        let numbers = objects
+            .iter()
+            .map(|object| (object.key.clone(), object.id))
+            .collect();
+        let blocks = loaded
+            .blocks
+            .iter()
+            .map(|block| {
+                let body_bytes = match &block.source {
+                    Source::Sealed(place) => Some(place.len),
+                    Source::Tail(_) => None,
+                };
+                BlockInfo {
+                    id: BlockId(block.number),
+                    first: Seq(block.start.record),
+                    records: block.records,
+                    sealed: body_bytes.is_some(),
+                    body_bytes: body_bytes.unwrap_or(0),
+                }
+            })
+            .collect();
+        Ok(Self {
+            path: path.to_owned(),
+            format: opened.format,
+            finished: opened.finished,
+            file_bytes: opened.file_bytes,
+            versions: Versions::new(&loaded),
+            reader: Reader::new(opened.database, &opened.transaction),
+            objects,
+            numbers,
+            loaded,
+            blocks,
+        })
+    }
+
+    /// Gives the file's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the file's format.
+    pub fn format(&self) -> FormatVersion {
+        self.format
+    }
+
+    /// Tells whether the last recorder ended in order.
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Gives the number of records, events and notes.
+    pub fn end(&self) -> Seq {
+        Seq(self.loaded.heads.len())
+    }
+
+    /// Gives the number of events.
+    pub fn event_count(&self) -> u64 {
+        self.loaded.heads.events()
+    }
+
+    /// Gives all notes in their order.
+    pub fn notes(&self) -> &[NoteEntry] {
+        &self.loaded.notes
+    }
+
+    /// Gives what was found unreadable at opening; empty for a whole file.
+    pub fn damage(&self) -> &[Damage] {
+        &self.loaded.damage
+    }
+
+    /// Gives the objects by their numbers.
+    pub fn objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    /// Gives the number of an object.
+    pub fn object_id(&self, key: &ObjectKey) -> Option<ObjectId> {
+        self.numbers.get(key).copied()
+    }
+
+    /// Gives the events of an object in their order.
+    pub fn versions(&self, object: ObjectId) -> &[Seq] {
+        self.versions.of(object)
+    }
+
+    /// Gives all of an event but its body; nothing for notes.
+    pub fn head(&self, seq: Seq) -> Option<EventHead> {
+        self.loaded.heads.head(seq)
+    }
+
+    /// Gives when a record was received.
+    pub fn stamp(&self, seq: Seq) -> Option<Stamp> {
+        self.loaded.heads.stamp(seq)
+    }
+
+    /// Gives the object of an event; nothing for notes.
+    pub fn object_of(&self, seq: Seq) -> Option<ObjectId> {
+        self.loaded.heads.object(seq)
+    }
+
+    /// Gives what an event said; nothing for notes.
+    pub fn kind_of(&self, seq: Seq) -> Option<EventType> {
+        self.loaded.heads.kind(seq).map(|(kind, _)| kind)
+    }
+
+    /// Gives the resourceVersion of an event, if it is a number.
+    pub fn rv_of(&self, seq: Seq) -> Option<u128> {
+        self.loaded.heads.version(seq)
+    }
+
+    /// Gives the number of records up to and including the last one that was received at `at` or
+    /// before.
+    pub fn seq_after(&self, at: RecordedAt) -> Seq {
+        self.loaded.heads.seq_after(at)
+    }
+
+    /// Gives the object's bytes of an event, as the server sent them.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such event, or damage took what it needs.
+    pub fn body(&self, seq: Seq) -> Result<Arc<[u8]>, ReadError> {
+        self.reader.body(self, seq)
+    }
+
+    /// Gives a text of the blob log.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such text, or damage took it.
+    pub fn blob(&self, id: BlobId) -> Result<Arc<[u8]>, ReadError> {
+        self.reader.blob(self, id)
+    }
+
+    pub(crate) fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// Reads the events in their order, with their bodies.
+    pub fn scan(&self, from: Seq) -> Scan<'_> {
+        Scan::new(self, from)
+    }
+
+    /// Tells how much was decoded since opening.
+    pub fn counts(&self) -> ReadCounts {
+        self.reader.counts()
+    }
+
+    /// Gives the blocks in their order.
+    pub fn blocks(&self) -> &[BlockInfo] {
+        &self.blocks
+    }
+
+    /// Tells where the file's bytes are.
+    pub fn sizes(&self) -> SizeBreakdown {
+        SizeBreakdown {
+            file: self.file_bytes,
+            parts: PartSizes {
+                bodies: self
+                    .blocks
+                    .iter()
+                    .map(|block| u64::from(block.body_bytes))
+                    .sum(),
+                index: self.loaded.index_bytes,
+                tail: self.loaded.tail_bytes,
+            },
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! A reel gives back what was put in: whole, resumed, left by a kill, and in any order of asking.
+
+use kubereel_format::{
+    Appender, BlobNote, Body, ConnectionId, DocumentKind, Elapsed, EventType, Evidence, NewEvent,
+    Note, ObjectKey, OpenError, ReadError, RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp,
+};
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+
+fn stamp(micros: i64) -> Stamp {
+    Stamp {
+        wall: RecordedAt::from_micros(1_700_000_000_000_000 + micros),
+        elapsed: Elapsed {
+            micros: micros.unsigned_abs(),
+        },
+    }
+}
+
+fn resource(id: u32) -> ResourceInfo {
+    ResourceInfo {
+        id: ResourceId(id),
+        group: "config.openshift.io".to_owned(),
+        version: "v1".to_owned(),
+        plural: format!("things{id}"),
+        singular: "thing".to_owned(),
+        kind: "Thing".to_owned(),
+        short_names: vec!["th".to_owned()],
+        categories: vec![],
+        namespaced: true,
+        verbs: vec!["list".to_owned(), "watch".to_owned()],
+        storage_hash: None,
+    }
+}
+
+/// An event as the test keeps it.
+#[derive(Clone, Debug)]
+struct Told {
+    resource: u32,
+    name: String,
+    uid: String,
+    kind: EventType,
+    rv: String,
+    body: Vec<u8>,
+}
+
+fn append(appender: &mut Appender, told: &Told, at: i64) -> Seq {
+    appender
+        .append_event(&NewEvent {
+            stamp: stamp(at),
+            connection: ConnectionId(told.resource + 10),
+            kind: told.kind,
+            evidence: Evidence::Live,
+            resource: ResourceId(told.resource),
+            namespace: "openshift-etcd",
+            name: &told.name,
+            uid: &told.uid,
+            resource_version: &told.rv,
+            body: Body::Bytes(&told.body),
+        })
+        .unwrap()
+}
+
+fn begin(path: &Path) -> Appender {
+    let mut appender = Appender::create(path).unwrap();
+    for id in 0..3 {
+        let note = Note::Resource(resource(id));
+        appender.append_note(stamp(0), note).unwrap();
+    }
+    appender
+}
+
+/// A life of objects: `count` events over `objects` objects.
+fn life(count: usize, objects: usize) -> Vec<Told> {
+    let mut state = 88_172_645_463_325_252u64;
+    let mut draw = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % u64::try_from(below).unwrap()).unwrap()
+    };
+    let mut alive = vec![false; objects];
+    (0..count)
+        .map(|at| {
+            let object = draw(objects);
+            let kind = match (alive[object], draw(12)) {
+                (false, _) => EventType::Added,
+                (true, 0) => EventType::Deleted,
+                (true, _) => EventType::Modified,
+            };
+            alive[object] = kind != EventType::Deleted;
+            let name = format!("operator-{object}-7d9f8b6c5-x2k4p");
+            let uid = format!("{object:08x}-1111-2222-3333-{:012x}", object * 7);
+            let rv = (1000 + at).to_string();
+            let text = "the same long text of a message that goes to the log ".repeat(draw(2) * 8);
+            let body = format!(
+                r#"{{"metadata":{{"name":"{name}","namespace":"openshift-etcd","uid":"{uid}","resourceVersion":"{rv}"}},"status":{{"n":{},"message":"{text}","list":[{}1]}}}}"#,
+                draw(1000),
+                "1,".repeat(draw(30)),
+            );
+            Told {
+                resource: u32::try_from(object % 3).unwrap(),
+                name,
+                uid,
+                kind,
+                rv,
+                body: body.into_bytes(),
+            }
+        })
+        .collect()
+}
+
+fn key(told: &Told) -> ObjectKey {
+    ObjectKey {
+        resource: ResourceId(told.resource),
+        namespace: "openshift-etcd".to_owned(),
+        name: told.name.clone(),
+        uid: told.uid.clone(),
+    }
+}
+
+/// Asks everything of a reel that must hold `told` behind three notes.
+fn check(path: &Path, told: &[Told]) {
+    let reel = Reel::open(path).unwrap();
+    assert_eq!(reel.damage(), []);
+    assert_eq!(reel.event_count(), u64::try_from(told.len()).unwrap());
+    let events: Vec<_> = reel.scan(Seq(0)).map(Result::unwrap).collect();
+    assert_eq!(events.len(), told.len());
+    for (event, told) in events.iter().zip(told) {
+        assert_eq!(&event.body[..], &told.body[..]);
+        assert_eq!(event.head.kind, told.kind);
+        assert_eq!(event.head.resource_version, told.rv);
+        assert_eq!(event.head.connection, ConnectionId(told.resource + 10));
+        let object = reel.object_id(&key(told)).unwrap();
+        assert_eq!(event.head.object, object);
+        assert!(reel.versions(object).contains(&event.head.seq));
+    }
+    // From the end, so that nothing helps that was decoded before.
+    let fresh = Reel::open(path).unwrap();
+    for (event, told) in events.iter().zip(told).rev() {
+        assert_eq!(&fresh.body(event.head.seq).unwrap()[..], &told.body[..]);
+    }
+    let middle = events[events.len() / 2].head.seq;
+    let later: Vec<_> = fresh.scan(middle).map(Result::unwrap).collect();
+    assert_eq!(later, events[events.len() / 2..]);
+}
+
+fn path_in(folder: &tempfile::TempDir) -> PathBuf {
+    folder.path().join("run.reel")
+}
+
+#[test]
+fn a_finished_reel_gives_everything_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(5_000, 120);
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+        if at % 37 == 0 {
+            appender.commit().unwrap();
+        }
+    }
+    let stats = appender.finish().unwrap();
+    assert_eq!(stats.file_bytes, std::fs::metadata(&path).unwrap().len());
+    assert_eq!(stats.records, 5_003);
+    assert!(Reel::open(&path).unwrap().is_finished());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    check(&path, &told);
+}
+
+#[test]
+fn a_copy_of_a_running_recording_gives_what_was_committed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let copy = folder.path().join("copy.reel");
+    let told = life(2_500, 40);
+    let mut appender = begin(&path);
+    let mut committed = 0;
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+        if at % 113 == 0 {
+            appender.commit().unwrap();
+            committed = usize::try_from(at).unwrap() + 1;
+        }
+    }
+    assert!(matches!(Reel::open(&path), Err(OpenError::InUse { .. })));
+    std::fs::copy(&path, &copy).unwrap();
+    let before = std::fs::read(&copy).unwrap();
+    check(&copy, &told[..committed]);
+    assert!(!Reel::open(&copy).unwrap().is_finished());
+    assert_eq!(
+        std::fs::read(&copy).unwrap(),
+        before,
+        "reading changed the file"
+    );
+}
+
+#[test]
+fn a_killed_recording_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = life(4_000, 60);
+    let mut path = path_in(&folder);
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+        if at % 700 == 699 {
+            appender.commit().unwrap();
+            // What is on disk now is what a kill would leave.
+            let next = folder.path().join(format!("{at}.reel"));
+            std::fs::copy(&path, &next).unwrap();
+            path = next;
+            appender = Appender::resume(&path).unwrap();
+            assert_eq!(appender.next_seq(), Seq(u64::try_from(at).unwrap() + 4));
+        }
+    }
+    appender.commit().unwrap();
+    drop(appender);
+    check(&path, &told);
+    let mut again = Appender::resume(&path).unwrap();
+    again
+        .append_note(
+            stamp(9),
+            Note::Mark {
+                text: "x".to_owned(),
+            },
+        )
+        .unwrap();
+    again.finish().unwrap();
+    check(&path, &told);
+    let mut finished = Appender::resume(&path).unwrap();
+    finished
+        .append_note(
+            stamp(9),
+            Note::Mark {
+                text: "y".to_owned(),
+            },
+        )
+        .unwrap();
+    finished.commit().unwrap();
+    drop(finished);
+    assert!(!Reel::open(&path).unwrap().is_finished());
+    check(&path, &told);
+}
+
+#[test]
+fn an_inferred_deletion_repeats_the_last_body() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(1, 1).remove(0);
+    let mut appender = begin(&path);
+    append(&mut appender, &told, 1);
+    let gone = NewEvent {
+        stamp: stamp(2),
+        connection: ConnectionId(1),
+        kind: EventType::Deleted,
+        evidence: Evidence::Inferred,
+        resource: ResourceId(told.resource),
+        namespace: "openshift-etcd",
+        name: &told.name,
+        uid: &told.uid,
+        resource_version: "",
+        body: Body::Last,
+    };
+    let seq = appender.append_event(&gone).unwrap();
+    assert!(appender.append_event(&gone).is_err(), "it is gone already");
+    appender.finish().unwrap();
+    let reel = Reel::open(&path).unwrap();
+    assert_eq!(&reel.body(seq).unwrap()[..], &told.body[..]);
+    assert_eq!(reel.head(seq).unwrap().resource_version, "");
+    assert_eq!(reel.rv_of(seq), None);
+}
+
+#[test]
+fn large_bodies_and_documents_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let mut told = life(3, 1);
+    told[1].body = (0..900_000u32).flat_map(u32::to_le_bytes).collect();
+    let document: Vec<u8> = (0..70_000u32).flat_map(u32::to_be_bytes).collect();
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+    }
+    let note = BlobNote::Document {
+        kind: DocumentKind::Discovery,
+        path: "/apis".to_owned(),
+    };
+    appender
+        .append_blob_note(stamp(4), note, &document)
+        .unwrap();
+    appender.commit().unwrap();
+    appender.finish().unwrap();
+    check(&path, &told);
+    let reel = Reel::open(&path).unwrap();
+    let Some(Note::Document { blobs, .. }) = reel.notes().last().map(|entry| &entry.note) else {
+        panic!("no document");
+    };
+    let joined: Vec<u8> = blobs
+        .iter()
+        .flat_map(|id| reel.blob(*id).unwrap().to_vec())
+        .collect();
+    assert_eq!(joined, document);
+}
+
+#[test]
+fn times_lead_to_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(3_000, 5);
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told) {
+        // The clock steps back once, by 500.
+        append(&mut appender, event, if at < 2_000 { at } else { at - 500 });
+    }
+    appender.finish().unwrap();
+    let reel = Reel::open(&path).unwrap();
+    let after = |micros: i64| reel.seq_after(stamp(micros).wall).0;
+    assert_eq!(after(-1), 0);
+    assert_eq!(after(0), 4);
+    assert_eq!(after(100), 104);
+    assert_eq!(
+        after(1_600),
+        2_104,
+        "the last record received at that time counts"
+    );
+    assert_eq!(after(99_999), 3_003);
+}
+
+#[test]
+fn what_is_no_event_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    begin(&path).finish().unwrap();
+    let reel = Reel::open(&path).unwrap();
+    assert_eq!(
+        reel.body(Seq(0)),
+        Err(ReadError::NotAnEvent { seq: Seq(0) })
+    );
+    assert!(matches!(
+        reel.body(Seq(99)),
+        Err(ReadError::NoSuchEvent { .. })
+    ));
+    assert!(reel.head(Seq(0)).is_none());
+}
+
+#[test]
+fn what_is_no_reel_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let named = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        Reel::open(&path).unwrap_err().to_string()
+    };
+    assert!(named(b"").contains("empty"));
+    assert!(named(b"PK\x03\x04").contains("zip"));
+    assert!(named(b"{\"ts\":1}").contains("JSON"));
+    assert!(named(b"redb").contains("cut off after 4 bytes"));
+    assert!(matches!(
+        Reel::open(Path::new("/nowhere/x.reel")),
+        Err(OpenError::Io { .. })
+    ));
+    assert!(matches!(
+        Reel::open(folder.path()),
+        Err(OpenError::Io { .. })
+    ));
+    std::fs::remove_file(&path).unwrap();
+    let database = redb::Database::create(&path).unwrap();
+    drop(database);
+    assert!(
+        Reel::open(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("something else")
+    );
+}
+
+/// Damage anywhere gives an error, or the right bytes: never others, never a panic.
+fn survives(path: &Path, told: &[Told]) {
+    let Ok(reel) = Reel::open(path) else {
+        return;
+    };
+    for event in reel.scan(Seq(0)).flatten() {
+        let place = usize::try_from(event.head.seq.0).unwrap() - 3;
+        assert_eq!(
+            &event.body[..],
+            &told[place].body[..],
+            "wrong bytes by scanning"
+        );
+    }
+    for place in (0..told.len()).rev().step_by(7) {
+        let seq = Seq(u64::try_from(place).unwrap() + 3);
+        if let Ok(body) = reel.body(seq) {
+            assert_eq!(&body[..], &told[place].body[..], "wrong bytes by asking");
+        }
+    }
+}
+
+#[test]
+fn damage_is_an_error_and_never_other_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(2_600, 50);
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+        if at % 200 == 0 {
+            appender.commit().unwrap();
+        }
+    }
+    appender.commit().unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    let hurt = folder.path().join("hurt.reel");
+    for at in (0..whole.len()).step_by(1_511) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        std::fs::write(&hurt, &bytes).unwrap();
+        survives(&hurt, &told);
+        bytes[at..whole.len().min(at + 300)].fill(b'X');
+        std::fs::write(&hurt, &bytes).unwrap();
+        survives(&hurt, &told);
+        if at % 5 == 0 {
+            std::fs::write(&hurt, &whole[..at]).unwrap();
+            survives(&hurt, &told);
+        }
+    }
+}
+
+fn odd_life() -> impl Strategy<Value = Vec<(Told, bool)>> {
+    let kind = prop_oneof![
+        Just(EventType::Added),
+        Just(EventType::Modified),
+        Just(EventType::Modified),
+        Just(EventType::Deleted)
+    ];
+    let body = prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..40),
+        "[a-c,{}]{0,60}".prop_map(String::into_bytes),
+        Just(vec![b'z'; 400]),
+    ];
+    let told = (0u32..3, 0usize..4, kind, "[0-9]{0,22}", body).prop_map(
+        |(resource, object, kind, rv, body)| Told {
+            resource,
+            name: ["a", "etcd-operator", "", "ä-1"][object].to_owned(),
+            uid: ["", "u", "11111111-2222-3333-4444-555555555555", "x y"][object].to_owned(),
+            kind,
+            rv,
+            body,
+        },
+    );
+    prop::collection::vec((told, prop::bool::weighted(0.1)), 1..200)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn any_life_comes_back(life in odd_life()) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = path_in(&folder);
+        let mut appender = begin(&path);
+        for (at, (event, stop)) in (0i64..).zip(&life) {
+            append(&mut appender, event, at);
+            if *stop {
+                appender.commit().unwrap();
+                drop(appender);
+                appender = Appender::resume(&path).unwrap();
+            }
+        }
+        appender.commit().unwrap();
+        drop(appender);
+        let told: Vec<_> = life.into_iter().map(|(told, _)| told).collect();
+        check(&path, &told);
+    }
+}
