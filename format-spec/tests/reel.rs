@@ -1,5 +1,12 @@
 //! A reel gives back what was put in: whole, resumed, left by a kill, and in any order of asking.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "what helps a test may fail it"
+)]
+
 use kubereel_format::{
     Appender, BlobNote, Body, ConnectionId, DocumentKind, Elapsed, EventType, Evidence, NewEvent,
     Note, ObjectKey, OpenError, ReadError, RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp,
