@@ -3,3 +3,4 @@
 
 pub mod control_plane;
 mod ports;
+pub mod proxy;

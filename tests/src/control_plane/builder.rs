@@ -16,6 +16,7 @@ use super::readiness;
 use super::running::ControlPlane;
 use super::surroundings::Surroundings;
 use crate::ports::PortBlock;
+use crate::proxy::Proxy;
 
 /// Collects what a control plane is to consist of; see [`ControlPlane::builder`].
 #[derive(Debug, Clone)]
@@ -142,10 +143,9 @@ impl Builder {
                 ApiServer::new(index, &around, &mut ports, etcd.endpoint(), &self.api_flags)
             })
             .collect::<anyhow::Result<Vec<_>>>()?;
-        let api_port = api_servers
-            .first()
-            .map(ApiServer::port)
-            .context("no API server")?;
+        // The controllers live through the loss of any one API server.
+        let balancer = balance(&api_servers)?;
+        let api_port = balancer.port();
         let controller_manager = self
             .controllers
             .then(|| {
@@ -162,10 +162,17 @@ impl Builder {
             controller_manager,
             api_servers,
             etcd,
+            _balancer: balancer,
             around,
             _ports: ports,
         })
     }
+}
+
+/// A proxy in front of all API servers, whose turns it keeps.
+pub(crate) fn balance(servers: &[ApiServer]) -> anyhow::Result<Proxy> {
+    let ports: Vec<u16> = servers.iter().map(ApiServer::port).collect();
+    Proxy::start(&ports)
 }
 
 /// Starts all at once: each spends most of its start waiting for its own post-start hooks.

@@ -101,6 +101,8 @@ impl Controller {
         let mut config = Config::new(format!("https://127.0.0.1:{}", self.port).parse()?);
         config.root_cert = Some(vec![self.ca_der.clone()]);
         config.default_retry = false;
+        config.proxy_url = None; // whatever the environment says: all is on loopback
+        config.proxy_url = None; // whatever the environment says: all is on loopback
         let client = Client::try_from(config)?;
         readiness::until_healthy(&self.component, &client, "/healthz").await
     }

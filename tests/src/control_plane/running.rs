@@ -6,13 +6,14 @@ use anyhow::Context as _;
 use kube::Client;
 
 use super::api_server::ApiServer;
-use super::builder::Builder;
+use super::builder::{Builder, balance};
 use super::component::Component;
 use super::controllers::Controller;
 use super::etcd::Etcd;
 use super::kubeconfig;
 use super::surroundings::Surroundings;
 use crate::ports::PortBlock;
+use crate::proxy::Proxy;
 
 /// A running control plane; dropping it ends and removes everything of it.
 ///
@@ -25,6 +26,8 @@ pub struct ControlPlane {
     pub(crate) controller_manager: Option<Controller>,
     pub(crate) api_servers: Vec<ApiServer>,
     pub(crate) etcd: Etcd,
+    /// Between the controllers and the API servers; no test's faults reach it.
+    pub(crate) _balancer: Proxy,
     pub(crate) around: Surroundings,
     pub(crate) _ports: PortBlock,
 }
@@ -95,17 +98,34 @@ impl ControlPlane {
             .with_context(|| format!("client of API server {index}"))
     }
 
-    /// Writes a kubeconfig of an administrator for another port, a proxy's for instance.
+    /// Starts a fault proxy in front of all API servers, in turn.
+    ///
+    /// # Errors
+    /// When the proxy cannot be started.
+    pub fn proxy(&self) -> anyhow::Result<Proxy> {
+        balance(&self.api_servers)
+    }
+
+    /// Writes an administrator's kubeconfig by way of a proxy.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn kubeconfig_at(&self, port: u16) -> anyhow::Result<PathBuf> {
+    pub fn kubeconfig_through(&self, proxy: &Proxy) -> anyhow::Result<PathBuf> {
         let Surroundings {
             dir, certificates, ..
         } = &self.around;
-        let path = dir.join(format!("port-{port}.kubeconfig"));
-        kubeconfig::write(&path, port, &certificates.ca_pem, &certificates.admin)?;
+        let path = dir.join(format!("proxy-{}.kubeconfig", proxy.port()));
+        let admin = &certificates.admin;
+        kubeconfig::write(&path, proxy.port(), &certificates.ca_pem, admin)?;
         Ok(path)
+    }
+
+    /// An administrator's client by way of a proxy, without hidden retries.
+    ///
+    /// # Errors
+    /// When the kubeconfig cannot be written or read.
+    pub async fn client_through(&self, proxy: &Proxy) -> anyhow::Result<Client> {
+        kubeconfig::client(&self.kubeconfig_through(proxy)?).await
     }
 
     /// The temporary folder with data, logs, certificates and kubeconfigs.
