@@ -2,5 +2,6 @@
 //! and the tests that need more than one crate. Never published.
 
 pub mod control_plane;
+pub mod oracle;
 mod ports;
 pub mod proxy;
