@@ -2,6 +2,8 @@
 //! and the tests that need more than one crate. Never published.
 
 pub mod control_plane;
+pub mod kubectl;
 pub mod oracle;
 mod ports;
 pub mod proxy;
+pub mod skipped;

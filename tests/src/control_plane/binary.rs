@@ -2,11 +2,12 @@
 //!
 //! It refuses to build it: that takes minutes and belongs to `tests/control-plane/build.sh`.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Once;
 
 use anyhow::bail;
+
+use crate::skipped::say_skipped;
 
 /// Names the binary itself; set it to what `tests/control-plane/build.sh` prints.
 const BINARY: &str = "KUBEREEL_CONTROL_PLANE";
@@ -56,10 +57,6 @@ pub fn skipped() -> bool {
     };
     let required = std::env::var_os(REQUIRE).is_some_and(|value| value == "1");
     assert!(!required, "{error} ({REQUIRE} is set)");
-    SAID.call_once(|| {
-        // Past the capture of `eprintln!`: a test that passes by not running must be seen.
-        let said = writeln!(std::io::stderr().lock(), "\nskipped: {error}\n");
-        assert!(said.is_ok(), "a skipped test says so, but stderr is closed");
-    });
+    SAID.call_once(|| say_skipped(&error.to_string()));
     true
 }
