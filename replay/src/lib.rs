@@ -1,1 +1,34 @@
-//! Placeholder docs, replaced as the crate grows.
+//! A reel goes in, meaning comes out: the state at a moment, what is covered, what is in it.
+//!
+//! Synchronous, without network, terminal or clock. It never writes to a reel.
+//! Every answer about the past says how far it can be trusted: see [`Certainty`].
+
+mod as_of;
+mod coverage;
+mod export;
+mod moment;
+mod object;
+mod operators;
+mod query_error;
+mod resolve;
+mod select;
+mod session;
+mod summary;
+mod timeline;
+pub mod timetext;
+
+pub use as_of::{Filter, Held, Life, State};
+pub use coverage::{Blind, Certainty, Coverage, CoveredFrom, Hole};
+pub use export::{ExportError, Exported};
+pub use moment::{MOMENT_FORMS, Moment, MomentError};
+pub use object::{Form, Meta, list_of, name_of, write_json, write_yaml};
+pub use operators::DegradedSpell;
+pub use query_error::QueryError;
+pub use resolve::{Cut, ResolveError};
+pub use select::{Excluded, LabelError, LabelSelector, ResourceTable, SelectError};
+pub use session::{Cluster, Outage, Session};
+pub use summary::{
+    ClusterSummary, CoveredSummary, DamageSummary, EventCounts, GapSummary, NotCoveredSummary,
+    ObjectCounts, OutageSummary, Parts, ResourceSummary, SessionSummary, Summary,
+};
+pub use timeline::Timeline;

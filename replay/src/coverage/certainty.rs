@@ -1,0 +1,164 @@
+//! Owns the judgement whether the state at a moment is known. Refuses the state itself: `as_of`
+//! reads that.
+
+use super::chain::{Coverage, CoveredFrom};
+use kubereel_format::{Gap, NotCoveredReason, RecordedAt, Seq};
+
+/// A reconnect shorter than this, in microseconds, is no blindness of its own: 1 s.
+///
+/// What happens in it is received when the watch goes on, late by no more than deliveries can be
+/// late on a busy server anyway.
+const SHORTEST_BLINDNESS_MICROS: i64 = 1_000_000;
+
+/// How far an answer about a moment can be trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Certainty {
+    /// Every change up to the moment is in the reel.
+    Known {
+        /// The server's last word on the resource, if nothing came after the moment to prove that
+        /// nothing was missed in between.
+        silent_since: Option<RecordedAt>,
+    },
+    /// Changes may be missing: the state shown is that before the gap, or parts of the list after it.
+    InsideGap {
+        /// The gap.
+        gap: Gap,
+    },
+    /// No watch ran at the moment. Nothing is missing from the reel, but changes of that time were
+    /// received later.
+    Blind {
+        /// When the last watch ended.
+        from: RecordedAt,
+        /// When the next one began; `None` if none did.
+        to: Option<RecordedAt>,
+    },
+    /// The resource was not recorded at the moment.
+    NotCovered {
+        /// Why.
+        reason: NotCoveredReason,
+        /// The server's words; may be empty.
+        detail: String,
+    },
+    /// The moment lies before the first complete list of the resource.
+    BeforeFirst {
+        /// The first moment at which the state is known; `None` if there never was one.
+        first: Option<RecordedAt>,
+    },
+    /// The moment lies after the last one that the reel knows of.
+    AfterLast {
+        /// The last moment known.
+        last: RecordedAt,
+    },
+}
+
+impl Certainty {
+    /// Tells whether the state shown is the state that was.
+    pub const fn is_known(&self) -> bool {
+        matches!(self, Self::Known { .. })
+    }
+
+    /// Tells whether there is a state to show, be it an old one.
+    pub const fn has_state(&self) -> bool {
+        !matches!(self, Self::NotCovered { .. } | Self::BeforeFirst { .. })
+    }
+}
+
+impl Coverage {
+    /// Judges the state after all records below `cut`, seen as of the wall-clock time `wall`.
+    pub(crate) fn at_arrival(&self, cut: Seq, wall: RecordedAt, reel_end: RecordedAt) -> Certainty {
+        if let Some(hole) = self
+            .holes
+            .iter()
+            .find(|hole| wall > hole.gap.from_time && cut <= hole.closed_by)
+        {
+            return Certainty::InsideGap {
+                gap: hole.gap.clone(),
+            };
+        }
+        let span = self.spans.iter().rev().find(|span| span.begun_by < cut);
+        let excluded = self.excluded.iter().rev().find(|entry| entry.since < cut);
+        let first_after = || {
+            let after = self.spans.iter().find(|span| span.begun_by >= cut);
+            let first = after.map(|span| span.covered.from_time);
+            Certainty::BeforeFirst { first }
+        };
+        if let Some(excluded) = excluded
+            && span.is_none_or(|span| span.begun_by < excluded.since)
+        {
+            if self.is_announced_between(excluded.since, cut) {
+                return first_after();
+            }
+            return Certainty::NotCovered {
+                reason: excluded.reason,
+                detail: excluded.detail.clone(),
+            };
+        }
+        let Some(span) = span else {
+            return first_after();
+        };
+        if wall > reel_end {
+            return Certainty::AfterLast { last: reel_end };
+        }
+        let is_long = |from: RecordedAt, to: Option<RecordedAt>| {
+            to.is_none_or(|to| to.micros_since(from) >= SHORTEST_BLINDNESS_MICROS)
+        };
+        if let Some(blind) = self.blind.iter().find(|blind| {
+            wall > blind.from
+                && blind.to.is_none_or(|to| wall < to)
+                && is_long(blind.from, blind.to)
+        }) {
+            return Certainty::Blind {
+                from: blind.from,
+                to: blind.to,
+            };
+        }
+        Certainty::Known {
+            silent_since: (span.proven_by < cut && span.covered.to_time < wall)
+                .then_some(span.covered.to_time),
+        }
+    }
+
+    /// Finds the span that a resourceVersion belongs to: the last one that begins at or before it.
+    ///
+    /// After a restore the versions count up again from below, and the newer history wins.
+    pub(crate) fn span_at_revision(&self, rv: u128) -> Option<&CoveredFrom> {
+        let begun = |from: &str| from.parse::<u128>().is_ok_and(|from| from <= rv);
+        self.spans
+            .iter()
+            .rev()
+            .find(|span| begun(&span.covered.from_rv))
+    }
+
+    /// Judges the state after the change with resourceVersion `rv`.
+    pub(crate) fn at_revision(&self, rv: u128) -> Certainty {
+        let number = |text: &str| text.parse::<u128>().ok();
+        let inside = |hole: &&super::Hole| {
+            let is_after = hole.gap.from_rv.as_deref().and_then(number);
+            let is_before = number(&hole.gap.to_rv);
+            is_after.is_some_and(|from| rv > from) && is_before.is_some_and(|to| rv < to)
+        };
+        if let Some(hole) = self.holes.iter().find(inside) {
+            return Certainty::InsideGap {
+                gap: hole.gap.clone(),
+            };
+        }
+        let Some(span) = self.span_at_revision(rv) else {
+            if let (true, Some(excluded)) = (self.spans.is_empty(), self.excluded.last()) {
+                return Certainty::NotCovered {
+                    reason: excluded.reason,
+                    detail: excluded.detail.clone(),
+                };
+            }
+            return Certainty::BeforeFirst {
+                first: self.spans.first().map(|span| span.covered.from_time),
+            };
+        };
+        if number(&span.covered.to_rv).is_some_and(|to| rv <= to) {
+            Certainty::Known { silent_since: None }
+        } else {
+            Certainty::AfterLast {
+                last: span.covered.to_time,
+            }
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Owns the chain of each resource: where its complete states begin, how far they are proven, where
+//! the chain breaks. Refuses trust in silence: what no event or bookmark proves is not covered.
+
+use crate::select::Excluded;
+use crate::session::Session;
+use kubereel_format::{
+    ConnectionId, CoveredSpan, EndCause, Gap, Note, NoteEntry, ObjectId, RecordedAt, Reel,
+    ResourceId, Seq,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is covered of one resource.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    pub(super) spans: Vec<CoveredFrom>,
+    pub(super) holes: Vec<Hole>,
+    pub(super) blind: Vec<Blind>,
+    pub(super) excluded: Vec<Excluded>,
+    announced: Vec<Seq>,
+}
+
+/// A span in which every change is in the reel, and the records that bound it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoveredFrom {
+    /// The record that completed the list at its begin.
+    pub begun_by: Seq,
+    /// The last record that proves it: an event, a bookmark or a list.
+    pub proven_by: Seq,
+    /// Its bounds.
+    pub covered: CoveredSpan,
+}
+
+/// A gap and the record after which the state is known again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hole {
+    /// The gap.
+    pub gap: Gap,
+    /// The record that completed the list after it.
+    pub closed_by: Seq,
+}
+
+/// A time in which no watch of a resource ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blind {
+    /// When the last one ended.
+    pub from: RecordedAt,
+    /// When the next one began; `None` if none did.
+    pub to: Option<RecordedAt>,
+}
+
+impl Coverage {
+    /// Gives the spans in which every change is in the reel, in order.
+    pub fn spans(&self) -> &[CoveredFrom] {
+        &self.spans
+    }
+
+    /// Gives the gaps, in order.
+    pub fn holes(&self) -> &[Hole] {
+        &self.holes
+    }
+
+    /// Gives the times in which no watch ran, in order.
+    pub fn blind(&self) -> &[Blind] {
+        &self.blind
+    }
+
+    /// Gives the records that ended the recording of the resource.
+    pub fn excluded(&self) -> &[Excluded] {
+        &self.excluded
+    }
+
+    /// Tells whether the resource is covered without a gap from its first list to its last moment.
+    pub const fn is_whole(&self) -> bool {
+        self.spans.len() == 1 && self.holes.is_empty()
+    }
+
+    /// Gives the record that first announced the resource.
+    pub fn announced(&self) -> Option<Seq> {
+        self.announced.first().copied()
+    }
+
+    pub(super) fn is_announced_between(&self, from: Seq, to: Seq) -> bool {
+        self.announced.iter().any(|&seq| from < seq && seq < to)
+    }
+
+    /// Reads the chains of all resources from the notes and from each resource's events.
+    pub(crate) fn of_all(
+        reel: &Reel,
+        objects: &BTreeMap<ResourceId, Vec<ObjectId>>,
+        sessions: &[Session],
+    ) -> BTreeMap<ResourceId, Self> {
+        let mut chains = Chains::default();
+        for entry in reel.notes() {
+            chains.take(entry, reel, objects, sessions);
+        }
+        let resources: Vec<ResourceId> = chains.coverage.keys().copied().collect();
+        for resource in resources {
+            chains.close(resource, reel.end(), reel, objects);
+        }
+        for (resource, from) in chains.dark {
+            // What ends with the session is no blindness within it.
+            if let Some(coverage) = chains.coverage.get_mut(&resource) {
+                coverage.blind.push(Blind { from, to: None });
+            }
+        }
+        chains.coverage
+    }
+}
+
+/// The chains while the notes are read.
+#[derive(Default)]
+struct Chains {
+    coverage: BTreeMap<ResourceId, Coverage>,
+    names: BTreeMap<(String, String), ResourceId>,
+    /// Which resource a connection is for, and which connections are open.
+    connections: BTreeMap<ConnectionId, ResourceId>,
+    open: BTreeMap<ResourceId, BTreeSet<ConnectionId>>,
+    /// Since when no connection of a resource is open.
+    dark: BTreeMap<ResourceId, RecordedAt>,
+    /// The spans that go on.
+    spans: BTreeMap<ResourceId, CoveredFrom>,
+    last_session: Option<usize>,
+}
+
+impl Chains {
+    fn take(
+        &mut self,
+        entry: &NoteEntry,
+        reel: &Reel,
+        objects: &BTreeMap<ResourceId, Vec<ObjectId>>,
+        sessions: &[Session],
+    ) {
+        let (seq, wall) = (entry.seq, entry.stamp.wall);
+        match &entry.note {
+            Note::SessionStarted { .. } => self.start_session(sessions),
+            Note::Resource(info) => {
+                let name = (info.group.clone(), info.plural.clone());
+                self.names.insert(name, info.id);
+                let coverage = self.coverage.entry(info.id).or_default();
+                coverage.announced.push(seq);
+            }
+            Note::NotCovered {
+                group,
+                version,
+                plural,
+                reason,
+                detail,
+            } => {
+                let name = (group.clone(), plural.clone());
+                let Some(&resource) = self.names.get(&name) else {
+                    return;
+                };
+                self.close(resource, seq, reel, objects);
+                self.dark.remove(&resource);
+                let coverage = self.coverage.entry(resource).or_default();
+                coverage.excluded.push(Excluded {
+                    since: seq,
+                    group: group.clone(),
+                    version: version.clone(),
+                    plural: plural.clone(),
+                    reason: *reason,
+                    detail: detail.clone(),
+                });
+            }
+            Note::Connected {
+                connection,
+                resource,
+                ..
+            } => self.connect(*connection, *resource, wall),
+            Note::Disconnected {
+                connection, cause, ..
+            } => self.disconnect(*connection, *cause, wall),
+            Note::Synced { resource, rv, .. } => self.sync(*resource, rv, seq, wall),
+            Note::Bookmark { connection, rv } => {
+                if let Some(span) = self
+                    .connections
+                    .get(connection)
+                    .and_then(|resource| self.spans.get_mut(resource))
+                {
+                    prove(span, rv, seq, wall);
+                }
+            }
+            Note::Gap(gap) => self.gap(gap, seq),
+            _ => {}
+        }
+    }
+
+    /// A killed session left its connections open.
+    fn start_session(&mut self, sessions: &[Session]) {
+        let ended = self.last_session.and_then(|at| sessions.get(at));
+        self.last_session = Some(self.last_session.map_or(0, |at| at + 1));
+        let Some(ended) = ended else {
+            return;
+        };
+        for (resource, open) in std::mem::take(&mut self.open) {
+            if !open.is_empty() {
+                self.dark.entry(resource).or_insert(ended.to);
+            }
+        }
+        self.connections.clear();
+        // Connections that ended because the recorder stopped count as open until it had stopped.
+        let resources: Vec<ResourceId> = self.spans.keys().copied().collect();
+        for resource in resources {
+            self.dark.entry(resource).or_insert(ended.to);
+        }
+    }
+
+    fn connect(&mut self, connection: ConnectionId, resource: ResourceId, wall: RecordedAt) {
+        self.connections.insert(connection, resource);
+        self.open.entry(resource).or_default().insert(connection);
+        let Some(from) = self.dark.remove(&resource) else {
+            return;
+        };
+        if let Some(coverage) = self.coverage.get_mut(&resource) {
+            coverage.blind.push(Blind {
+                from,
+                to: Some(wall),
+            });
+        }
+    }
+
+    fn disconnect(&mut self, connection: ConnectionId, cause: EndCause, wall: RecordedAt) {
+        let Some(&resource) = self.connections.get(&connection) else {
+            return;
+        };
+        let open = self.open.entry(resource).or_default();
+        open.remove(&connection);
+        let is_synced = self.spans.contains_key(&resource);
+        if open.is_empty() && is_synced && cause != EndCause::Stopped {
+            self.dark.insert(resource, wall);
+        }
+    }
+
+    fn sync(&mut self, resource: ResourceId, rv: &str, seq: Seq, wall: RecordedAt) {
+        let coverage = self.coverage.entry(resource).or_default();
+        if let Some(hole) = coverage.holes.last_mut()
+            && hole.gap.to_rv == rv
+        {
+            hole.closed_by = hole.closed_by.max(seq);
+        }
+        match self.spans.get_mut(&resource) {
+            Some(span) => prove(span, rv, seq, wall),
+            None => {
+                let begun = CoveredFrom {
+                    begun_by: seq,
+                    proven_by: seq,
+                    covered: CoveredSpan {
+                        from_rv: rv.to_owned(),
+                        to_rv: rv.to_owned(),
+                        from_time: wall,
+                        to_time: wall,
+                    },
+                };
+                self.spans.insert(resource, begun);
+            }
+        }
+    }
+
+    /// Ends the span before a gap. The list that ended the gap may have been noted before or after.
+    fn gap(&mut self, gap: &Gap, seq: Seq) {
+        let coverage = self.coverage.entry(gap.resource).or_default();
+        coverage.holes.push(Hole {
+            gap: gap.clone(),
+            closed_by: seq,
+        });
+        let Some(mut span) = self.spans.remove(&gap.resource) else {
+            return;
+        };
+        let is_synced = span.covered.to_rv == gap.to_rv;
+        let synced_by = span.proven_by;
+        if span.covered.from_rv == gap.to_rv {
+            // The list began this span: the gap lies before it.
+            self.spans.insert(gap.resource, span);
+            return;
+        }
+        if let Some(from_rv) = &gap.from_rv {
+            span.covered.to_rv.clone_from(from_rv);
+        }
+        span.covered.to_time = gap.from_time.max(span.covered.from_time);
+        span.proven_by = span.proven_by.min(seq);
+        coverage.spans.push(span);
+        if is_synced {
+            self.sync(gap.resource, &gap.to_rv, synced_by, gap.to_time);
+        }
+    }
+
+    /// Ends a resource's span at a record, proven by the last event before it.
+    fn close(
+        &mut self,
+        resource: ResourceId,
+        at: Seq,
+        reel: &Reel,
+        objects: &BTreeMap<ResourceId, Vec<ObjectId>>,
+    ) {
+        let Some(mut span) = self.spans.remove(&resource) else {
+            return;
+        };
+        let last_event = objects
+            .get(&resource)
+            .into_iter()
+            .flatten()
+            .filter_map(|&object| {
+                let versions = reel.versions(object);
+                let below = versions.partition_point(|&seq| seq < at);
+                below.checked_sub(1).and_then(|last| versions.get(last))
+            })
+            .max();
+        if let Some(&seq) = last_event
+            && seq > span.proven_by
+            && let (Some(rv), Some(stamp)) = (reel.rv_of(seq), reel.stamp(seq))
+        {
+            prove(&mut span, &rv.to_string(), seq, stamp.wall);
+        }
+        let coverage = self.coverage.entry(resource).or_default();
+        coverage.spans.push(span);
+    }
+}
+
+/// Moves a span's end forward; a lower resourceVersion does not move it back.
+fn prove(span: &mut CoveredFrom, rv: &str, seq: Seq, wall: RecordedAt) {
+    span.proven_by = span.proven_by.max(seq);
+    span.covered.to_time = span.covered.to_time.max(wall);
+    let number = |text: &str| text.parse::<u128>().ok();
+    if number(rv) >= number(&span.covered.to_rv) {
+        rv.clone_into(&mut span.covered.to_rv);
+    }
+}

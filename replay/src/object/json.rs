@@ -1,0 +1,122 @@
+//! Owns JSON as kubectl prints it: four spaces, `<`, `>` and `&` escaped. Refuses
+//! the recorded bytes: `export` writes those.
+
+use super::number;
+use serde_json::Value;
+use std::io::{self, Write};
+
+const INDENT: usize = 4;
+
+/// Writes a value as `kubectl -o json` does, with a line end after it.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn write_json(out: &mut impl Write, value: &Value) -> io::Result<()> {
+    let mut text = String::new();
+    push(&mut text, value, 0);
+    text.push('\n');
+    out.write_all(text.as_bytes())
+}
+
+// The depth is bounded: the parser refuses more than 128 levels.
+fn push(text: &mut String, value: &Value, depth: usize) {
+    match value {
+        Value::Null => text.push_str("null"),
+        Value::Bool(truth) => text.push_str(if *truth { "true" } else { "false" }),
+        Value::Number(number) => text.push_str(&number::written(number)),
+        Value::String(string) => push_string(text, string),
+        Value::Array(items) if items.is_empty() => text.push_str("[]"),
+        Value::Array(items) => {
+            text.push('[');
+            for (at, item) in items.iter().enumerate() {
+                begin_line(text, at, depth + 1);
+                push(text, item, depth + 1);
+            }
+            end_lines(text, depth);
+            text.push(']');
+        }
+        Value::Object(members) if members.is_empty() => text.push_str("{}"),
+        Value::Object(members) => {
+            text.push('{');
+            for (at, (name, member)) in members.iter().enumerate() {
+                begin_line(text, at, depth + 1);
+                push_string(text, name);
+                text.push_str(": ");
+                push(text, member, depth + 1);
+            }
+            end_lines(text, depth);
+            text.push('}');
+        }
+    }
+}
+
+fn begin_line(text: &mut String, at: usize, depth: usize) {
+    if at > 0 {
+        text.push(',');
+    }
+    end_lines(text, depth);
+}
+
+fn end_lines(text: &mut String, depth: usize) {
+    text.push('\n');
+    text.extend(std::iter::repeat_n(' ', depth * INDENT));
+}
+
+fn push_string(text: &mut String, string: &str) {
+    text.push('"');
+    for c in string.chars() {
+        match c {
+            '"' => text.push_str("\\\""),
+            '\\' => text.push_str("\\\\"),
+            '\n' => text.push_str("\\n"),
+            '\r' => text.push_str("\\r"),
+            '\t' => text.push_str("\\t"),
+            '\u{8}' => text.push_str("\\b"),
+            '\u{c}' => text.push_str("\\f"),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
+                text.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            _ => text.push(c),
+        }
+    }
+    text.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn written(value: &Value) -> String {
+        let mut out = Vec::new();
+        write_json(&mut out, value).expect("memory");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn members_are_sorted_and_indented_by_four() {
+        let value = json!({"b": [1, {"z": null, "a": true}], "a": {}, "c": []});
+        let expected = r#"{
+    "a": {},
+    "b": [
+        1,
+        {
+            "a": true,
+            "z": null
+        }
+    ],
+    "c": []
+}
+"#;
+        assert_eq!(written(&value), expected);
+    }
+
+    #[test]
+    fn what_is_written_means_the_same() {
+        let value = json!({"s": "<a> & \"b\"\\\n\t\r\u{8}\u{c}\u{1}\u{2028}é😀", "": 1.5});
+        let text = written(&value);
+        assert!(text.contains(r"\u003ca\u003e \u0026"), "{text}");
+        let back: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(back, value);
+    }
+}

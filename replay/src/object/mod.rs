@@ -1,0 +1,13 @@
+//! One object's body: the few fields that questions need, and the forms in which kubectl prints it.
+
+mod form;
+mod json;
+mod meta;
+mod number;
+mod read;
+mod yaml;
+
+pub use form::{Form, list_of, name_of};
+pub use json::write_json;
+pub use meta::Meta;
+pub use yaml::write_yaml;

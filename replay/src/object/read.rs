@@ -1,0 +1,57 @@
+//! Owns the way from a version to what it says: bytes out of the reel, then meaning. Refuses to
+//! choose the version: `as_of` does.
+
+use super::{Form, Meta};
+use crate::as_of::Held;
+use crate::query_error::QueryError;
+use crate::select::LabelSelector;
+use crate::timeline::Timeline;
+use kubereel_format::{ResourceInfo, Seq};
+use serde_json::Value;
+
+impl Timeline {
+    /// Reads the metadata of the version that an event brought.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or the body is no object.
+    pub fn meta(&self, seq: Seq) -> Result<Meta, QueryError> {
+        let body = self.reel().body(seq)?;
+        Meta::of(&body).map_err(|source| QueryError::Body { seq, source })
+    }
+
+    /// Reads the version that an event brought, in the form in which kubectl shows it.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or the body is no object.
+    pub fn object(
+        &self,
+        seq: Seq,
+        resource: &ResourceInfo,
+        form: Form,
+    ) -> Result<Value, QueryError> {
+        let body = self.reel().body(seq)?;
+        form.of(&body, resource)
+            .map_err(|source| QueryError::Body { seq, source })
+    }
+
+    /// Keeps the objects whose labels a selector selects.
+    ///
+    /// # Errors
+    /// When an object's labels cannot be read: whether it is selected is then not known.
+    pub fn labelled(
+        &self,
+        objects: Vec<Held>,
+        selector: &LabelSelector,
+    ) -> Result<Vec<Held>, QueryError> {
+        if selector.is_empty() {
+            return Ok(objects);
+        }
+        let mut selected = Vec::new();
+        for held in objects {
+            if selector.matches(&self.meta(held.seq)?.labels) {
+                selected.push(held);
+            }
+        }
+        Ok(selected)
+    }
+}

@@ -1,0 +1,5 @@
+//! What ClusterOperators went through: their conditions over time.
+
+mod degraded;
+
+pub use degraded::DegradedSpell;

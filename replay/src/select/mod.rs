@@ -1,0 +1,9 @@
+//! How people name things: resources as for kubectl, labels as for `kubectl -l`, and the nearest
+//! names when a name is wrong.
+
+mod label;
+mod nearest;
+mod resource;
+
+pub use label::{LabelError, LabelSelector};
+pub use resource::{Excluded, ResourceTable, SelectError};

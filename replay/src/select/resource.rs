@@ -1,0 +1,349 @@
+//! Owns how a resource is found by the names that kubectl takes: plural, singular, short name, kind,
+//! `plural.group`, `plural.version.group`. Refuses categories: they name many resources at once.
+
+use super::nearest::nearest;
+use kubereel_format::{NotCoveredReason, Note, NoteEntry, ResourceId, ResourceInfo, Seq};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// A resource of the cluster that is not recorded, from some record on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excluded {
+    /// The record that says so.
+    pub since: Seq,
+    /// The API group; empty for the core group.
+    pub group: String,
+    /// The version that discovery prefers.
+    pub version: String,
+    /// The plural name.
+    pub plural: String,
+    /// Why.
+    pub reason: NotCoveredReason,
+    /// The server's words, or the name of the resource that stands for it.
+    pub detail: String,
+}
+
+impl Excluded {
+    /// Gives `plural.group`, or the plural alone for the core group.
+    pub fn qualified(&self) -> String {
+        if self.group.is_empty() {
+            self.plural.clone()
+        } else {
+            format!("{}.{}", self.plural, self.group)
+        }
+    }
+}
+
+/// A name names no recorded resource.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SelectError {
+    /// Nothing of the cluster bears that name.
+    #[error("no resource {name:?} in this reel")]
+    UnknownResource {
+        /// The name.
+        name: String,
+        /// Recorded resources whose names are near, best first.
+        nearest: Vec<String>,
+    },
+    /// The cluster had it, and the recorder did not record it.
+    #[error("{} was not recorded: {}", .excluded.qualified(), .excluded.reason.as_str())]
+    NotCovered {
+        /// What is known of it.
+        excluded: Excluded,
+    },
+    /// It was recorded in another version only.
+    #[error("{qualified} was recorded as {recorded}, not as {asked}")]
+    OtherVersion {
+        /// The resource.
+        qualified: String,
+        /// The version that was recorded.
+        recorded: String,
+        /// The version that was asked for.
+        asked: String,
+    },
+}
+
+/// The resources that a reel knows of.
+#[derive(Clone, Debug, Default)]
+pub struct ResourceTable {
+    recorded: BTreeMap<ResourceId, ResourceInfo>,
+    excluded: Vec<Excluded>,
+}
+
+impl ResourceTable {
+    /// Reads the resources from the notes; the last description of a resource holds.
+    pub(crate) fn new(notes: &[NoteEntry]) -> Self {
+        let mut table = Self::default();
+        for entry in notes {
+            match &entry.note {
+                Note::Resource(info) => {
+                    table.recorded.insert(info.id, info.clone());
+                    // Recorded again, or for the first time after all.
+                    table.excluded.retain(|excluded| {
+                        (&excluded.group, &excluded.plural) != (&info.group, &info.plural)
+                    });
+                }
+                Note::NotCovered {
+                    group,
+                    version,
+                    plural,
+                    reason,
+                    detail,
+                } => {
+                    table
+                        .excluded
+                        .retain(|excluded| (&excluded.group, &excluded.plural) != (group, plural));
+                    table.excluded.push(Excluded {
+                        since: entry.seq,
+                        group: group.clone(),
+                        version: version.clone(),
+                        plural: plural.clone(),
+                        reason: *reason,
+                        detail: detail.clone(),
+                    });
+                }
+                _ => {}
+            }
+        }
+        table
+    }
+
+    /// Gives every recorded resource.
+    pub fn iter(&self) -> impl Iterator<Item = &ResourceInfo> {
+        self.recorded.values()
+    }
+
+    /// Gives the description of one recorded resource.
+    pub fn get(&self, id: ResourceId) -> Option<&ResourceInfo> {
+        self.recorded.get(&id)
+    }
+
+    /// Gives what is not recorded as of the end of the reel.
+    pub fn excluded(&self) -> &[Excluded] {
+        &self.excluded
+    }
+
+    /// Finds a recorded resource by any of its names.
+    ///
+    /// Where several groups use a name, the core group wins, then the one that was announced first.
+    ///
+    /// # Errors
+    /// When no recorded resource bears the name.
+    pub fn find(&self, name: &str) -> Result<&ResourceInfo, SelectError> {
+        let asked = name.to_lowercase();
+        let rank = |info: &&ResourceInfo| (!info.group.is_empty(), info.id);
+        let whole = self
+            .iter()
+            .filter(|info| bears(info, &asked))
+            .min_by_key(rank);
+        if let Some(info) = whole {
+            return Ok(info);
+        }
+        // plural.version.group, and plural.group: a group's own first part may look like a version.
+        if let Some((short, rest)) = asked.split_once('.') {
+            let in_group = |group: &str| {
+                self.iter()
+                    .filter(|info| info.group == group && bears(info, short))
+                    .max_by_key(|info| info.id)
+            };
+            if let Some(info) = in_group(rest) {
+                return Ok(info);
+            }
+            let (version, group) = rest.split_once('.').unwrap_or((rest, ""));
+            if let Some(info) = in_group(group) {
+                if info.version == version {
+                    return Ok(info);
+                }
+                return Err(SelectError::OtherVersion {
+                    qualified: info.qualified(),
+                    recorded: info.version.clone(),
+                    asked: version.to_owned(),
+                });
+            }
+        }
+        if let Some(excluded) = self
+            .excluded
+            .iter()
+            .find(|excluded| excluded.plural == asked || excluded.qualified() == asked)
+        {
+            return Err(SelectError::NotCovered {
+                excluded: excluded.clone(),
+            });
+        }
+        Err(SelectError::UnknownResource {
+            name: name.to_owned(),
+            nearest: self.nearest(&asked),
+        })
+    }
+
+    /// Gives every recorded resource of the same group and plural, the one recorded last first.
+    ///
+    /// A resource that vanished and came back, or changed its recorded version, has several.
+    pub fn namesakes(&self, info: &ResourceInfo) -> Vec<&ResourceInfo> {
+        let mut same: Vec<&ResourceInfo> = self
+            .iter()
+            .filter(|other| other.group == info.group && other.plural == info.plural)
+            .collect();
+        same.sort_by_key(|other| std::cmp::Reverse(other.id));
+        same
+    }
+
+    fn nearest(&self, asked: &str) -> Vec<String> {
+        let names = self.iter().flat_map(|info| {
+            let shorts = info.short_names.iter().map(String::as_str);
+            [info.plural.as_str(), info.singular.as_str()]
+                .into_iter()
+                .chain(shorts)
+                .filter(|name| !name.is_empty())
+                .map(move |name| (name, info))
+        });
+        let names: Vec<(&str, &ResourceInfo)> = names.collect();
+        let mut plurals = Vec::new();
+        for near in nearest(asked, names.iter().map(|(name, _)| *name)) {
+            for (name, info) in &names {
+                if *name == near && !plurals.contains(&info.qualified()) {
+                    plurals.push(info.qualified());
+                }
+            }
+        }
+        plurals
+    }
+}
+
+fn bears(info: &ResourceInfo, lower: &str) -> bool {
+    let is = |name: &str| !name.is_empty() && name.eq_ignore_ascii_case(lower);
+    is(&info.plural)
+        || is(&info.singular)
+        || is(&info.kind)
+        || info.short_names.iter().any(|s| is(s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_format::{RecordedAt, Stamp};
+
+    fn info(id: u32, group: &str, plural: &str, kind: &str, shorts: &[&str]) -> Note {
+        Note::Resource(ResourceInfo {
+            id: ResourceId(id),
+            group: group.to_owned(),
+            version: "v1".to_owned(),
+            plural: plural.to_owned(),
+            singular: kind.to_lowercase(),
+            kind: kind.to_owned(),
+            short_names: shorts.iter().map(|&s| s.to_owned()).collect(),
+            categories: Vec::new(),
+            namespaced: true,
+            verbs: vec!["list".to_owned(), "watch".to_owned()],
+            storage_hash: None,
+        })
+    }
+
+    fn table(notes: Vec<Note>) -> ResourceTable {
+        let notes: Vec<NoteEntry> = (0..)
+            .zip(notes)
+            .map(|(seq, note)| NoteEntry {
+                seq: Seq(seq),
+                stamp: Stamp {
+                    wall: RecordedAt::from_micros(0),
+                    ..Stamp::default()
+                },
+                note,
+            })
+            .collect();
+        ResourceTable::new(&notes)
+    }
+
+    fn sample() -> ResourceTable {
+        table(vec![
+            info(0, "serving.example.io", "services", "Service", &["ksvc"]),
+            info(1, "", "services", "Service", &["svc"]),
+            info(2, "apps", "deployments", "Deployment", &["deploy"]),
+            info(3, "v1.odd.io", "things", "Thing", &[]),
+            Note::NotCovered {
+                group: "metrics.k8s.io".to_owned(),
+                version: "v1beta1".to_owned(),
+                plural: "pods".to_owned(),
+                reason: NotCoveredReason::NoWatch,
+                detail: String::new(),
+            },
+        ])
+    }
+
+    #[test]
+    fn every_spelling_of_kubectl_finds_the_resource() {
+        let table = sample();
+        for (name, id) in [
+            ("services", 1),
+            ("service", 1),
+            ("Service", 1),
+            ("svc", 1),
+            ("SVC", 1),
+            ("ksvc", 0),
+            ("services.serving.example.io", 0),
+            ("Service.v1.serving.example.io", 0),
+            ("service.serving.example.io", 0),
+            ("services.v1.", 1),
+            ("services.v1", 1),
+            ("deploy", 2),
+            ("deployments.apps", 2),
+            ("deployments.v1.apps", 2),
+            ("Deployment.v1.apps", 2),
+            ("things.v1.odd.io", 3),
+            ("things.v1.v1.odd.io", 3),
+        ] {
+            let found = table.find(name).map(|info| info.id);
+            assert_eq!(found, Ok(ResourceId(id)), "{name}");
+        }
+    }
+
+    #[test]
+    fn another_version_is_named() {
+        let error = sample()
+            .find("deployments.v1beta1.apps")
+            .expect_err("other");
+        assert_eq!(
+            error.to_string(),
+            "deployments.apps was recorded as v1, not as v1beta1"
+        );
+    }
+
+    #[test]
+    fn what_was_not_recorded_says_why() {
+        let error = sample().find("pods.metrics.k8s.io").expect_err("excluded");
+        assert_eq!(
+            error.to_string(),
+            "pods.metrics.k8s.io was not recorded: no watch"
+        );
+    }
+
+    #[test]
+    fn a_resource_that_comes_back_is_no_longer_excluded() {
+        let gone = Note::NotCovered {
+            group: "apps".to_owned(),
+            version: "v1".to_owned(),
+            plural: "deployments".to_owned(),
+            reason: NotCoveredReason::Gone,
+            detail: String::new(),
+        };
+        let deployments = || info(2, "apps", "deployments", "Deployment", &[]);
+        assert_eq!(table(vec![deployments(), gone.clone()]).excluded().len(), 1);
+        let table = table(vec![gone, deployments()]);
+        assert!(table.excluded().is_empty());
+    }
+
+    #[test]
+    fn a_wrong_name_gets_the_nearest_ones() {
+        for (wrong, right) in [("deploymnets", "deployments.apps"), ("sv", "services")] {
+            let Err(SelectError::UnknownResource { nearest, .. }) = sample().find(wrong) else {
+                panic!("{wrong} was found");
+            };
+            assert_eq!(nearest.first().map(String::as_str), Some(right), "{wrong}");
+        }
+        let Err(SelectError::UnknownResource { nearest, .. }) = sample().find("zebra") else {
+            panic!("zebra was found");
+        };
+        assert!(nearest.is_empty(), "{nearest:?}");
+    }
+}

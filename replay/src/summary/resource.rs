@@ -1,0 +1,163 @@
+//! Owns what a summary says of one resource: its events, objects, coverage and gaps. Refuses the
+//! judgement of a moment: [`crate::Certainty`] is that.
+
+use super::written::{rfc3339, secs_between};
+use crate::coverage::{Coverage, Hole};
+use crate::timeline::Timeline;
+use kubereel_format::{EventType, RecordedAt, ResourceInfo};
+use serde::Serialize;
+
+/// What is known of one resource.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ResourceSummary {
+    /// `plural.group`, or the plural alone for the core group.
+    pub resource: String,
+    /// The version that was recorded.
+    pub version: String,
+    /// The kind.
+    pub kind: String,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+    /// Whether the cluster had it only after the first resource was complete.
+    pub appeared_later: bool,
+    /// All events.
+    pub events: u64,
+    /// Objects that appeared, or were there at the start.
+    pub added: u64,
+    /// Changes.
+    pub modified: u64,
+    /// Deletions.
+    pub deleted: u64,
+    /// Objects ever seen.
+    pub objects_seen: u64,
+    /// Objects at the end.
+    pub objects_live: u64,
+    /// Whether it is covered without a gap from its first list to its last moment.
+    pub whole: bool,
+    /// The spans in which every change is in the reel.
+    pub covered: Vec<CoveredSummary>,
+    /// The spans in which changes may be missing.
+    pub gaps: Vec<GapSummary>,
+    /// How long no watch of it ran; what happened then was received later.
+    pub blind_secs: f64,
+}
+
+/// A span in which every change is in the reel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CoveredSummary {
+    /// When the list that began it was received.
+    #[serde(serialize_with = "rfc3339")]
+    pub from: RecordedAt,
+    /// When the last event or bookmark was received.
+    #[serde(serialize_with = "rfc3339")]
+    pub to: RecordedAt,
+    /// The list's resourceVersion.
+    pub from_rv: String,
+    /// The last one that is proven.
+    pub to_rv: String,
+}
+
+/// A span in which changes may be missing.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct GapSummary {
+    /// When the last thing before it was received.
+    #[serde(serialize_with = "rfc3339")]
+    pub from: RecordedAt,
+    /// When the list that ended it was received.
+    #[serde(serialize_with = "rfc3339")]
+    pub to: RecordedAt,
+    /// The time between.
+    pub span_secs: f64,
+    /// The last resourceVersion before it, if there was one.
+    pub from_rv: Option<String>,
+    /// The resourceVersion of the list that ended it.
+    pub to_rv: String,
+    /// Why it opened.
+    pub cause: String,
+    /// An upper bound of the missing changes, if one is known.
+    pub missing_at_most: Option<u64>,
+    /// The differences that the list showed.
+    pub differences: u64,
+}
+
+impl Timeline {
+    pub(super) fn sum_up(&self, info: &ResourceInfo) -> ResourceSummary {
+        let coverage = self.coverage(info.id);
+        let objects = self.objects_of(info.id);
+        let (mut added, mut modified, mut deleted, mut live) = (0u64, 0u64, 0u64, 0u64);
+        for &object in objects {
+            for &seq in self.reel().versions(object) {
+                match self.reel().kind_of(seq) {
+                    Some(EventType::Added) => added += 1,
+                    Some(EventType::Modified) => modified += 1,
+                    Some(EventType::Deleted) => deleted += 1,
+                    None => {}
+                }
+            }
+            live += u64::from(self.is_alive(object));
+        }
+        ResourceSummary {
+            resource: info.qualified(),
+            version: info.version.clone(),
+            kind: info.kind.clone(),
+            namespaced: info.namespaced,
+            appeared_later: self.appeared_later(info),
+            events: added + modified + deleted,
+            added,
+            modified,
+            deleted,
+            objects_seen: u64::try_from(objects.len()).unwrap_or(u64::MAX),
+            objects_live: live,
+            whole: coverage.is_some_and(Coverage::is_whole),
+            covered: coverage.map_or_else(Vec::new, covered),
+            gaps: coverage.map_or_else(Vec::new, |coverage| {
+                coverage.holes().iter().map(gap).collect()
+            }),
+            blind_secs: coverage.map_or(0.0, |coverage| self.blind_secs(coverage)),
+        }
+    }
+
+    fn appeared_later(&self, info: &ResourceInfo) -> bool {
+        let announced = self.coverage(info.id).and_then(Coverage::announced);
+        let complete = self.first_complete();
+        announced.is_some_and(|announced| complete.is_some_and(|complete| complete < announced))
+    }
+
+    fn blind_secs(&self, coverage: &Coverage) -> f64 {
+        coverage
+            .blind()
+            .iter()
+            .map(|blind| secs_between(blind.from, blind.to.unwrap_or(self.end())))
+            .sum()
+    }
+}
+
+fn covered(coverage: &Coverage) -> Vec<CoveredSummary> {
+    coverage
+        .spans()
+        .iter()
+        .map(|span| CoveredSummary {
+            from: span.covered.from_time,
+            to: span.covered.to_time,
+            from_rv: span.covered.from_rv.clone(),
+            to_rv: span.covered.to_rv.clone(),
+        })
+        .collect()
+}
+
+fn gap(hole: &Hole) -> GapSummary {
+    let gap = &hole.gap;
+    GapSummary {
+        from: gap.from_time,
+        to: gap.to_time,
+        span_secs: secs_between(gap.from_time, gap.to_time),
+        from_rv: gap.from_rv.clone(),
+        to_rv: gap.to_rv.clone(),
+        cause: gap.cause.as_str().to_owned(),
+        missing_at_most: gap.missing_at_most,
+        differences: gap.differences,
+    }
+}

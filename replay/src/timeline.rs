@@ -1,0 +1,132 @@
+//! Owns an opened reel and what can be said about it as a whole: its time span, its resources, what
+//! is covered. Refuses bodies: the questions read those.
+
+use crate::coverage::Coverage;
+use crate::select::ResourceTable;
+use crate::session::{self, Cluster, Outage, Session};
+use crate::timetext;
+use kubereel_format::{ObjectId, OpenError, RecordedAt, Reel, ResourceId, Seq};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A reel, opened for questions.
+pub struct Timeline {
+    reel: Reel,
+    start: RecordedAt,
+    end: RecordedAt,
+    resources: ResourceTable,
+    objects: BTreeMap<ResourceId, Vec<ObjectId>>,
+    sessions: Vec<Session>,
+    clusters: Vec<Cluster>,
+    outages: Vec<Outage>,
+    coverage: BTreeMap<ResourceId, Coverage>,
+}
+
+impl Timeline {
+    /// Opens a reel.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is no reel, or is being recorded at the moment.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        Ok(Self::new(Reel::open(path)?))
+    }
+
+    /// Takes a reel that is open already.
+    pub fn new(reel: Reel) -> Self {
+        let wall = |seq| reel.stamp(seq).map(|stamp| stamp.wall);
+        let start = wall(Seq(0)).unwrap_or_default();
+        let end = before(reel.end()).and_then(wall).unwrap_or(start);
+        let mut objects: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();
+        for object in reel.objects() {
+            objects
+                .entry(object.key.resource)
+                .or_default()
+                .push(object.id);
+        }
+        let sessions = session::sessions(reel.notes(), |seq| before(seq).and_then(wall), end);
+        let clusters = session::clusters(reel.notes());
+        let outages = session::outages(reel.notes(), &sessions);
+        let resources = ResourceTable::new(reel.notes());
+        let coverage = Coverage::of_all(&reel, &objects, &sessions);
+        Self {
+            start,
+            end,
+            resources,
+            objects,
+            sessions,
+            clusters,
+            outages,
+            coverage,
+            reel,
+        }
+    }
+
+    /// Gives the reel itself.
+    pub const fn reel(&self) -> &Reel {
+        &self.reel
+    }
+
+    /// Gives the time of the first record.
+    pub const fn start(&self) -> RecordedAt {
+        self.start
+    }
+
+    /// Gives the time of the last record.
+    pub const fn end(&self) -> RecordedAt {
+        self.end
+    }
+
+    /// Gives the recorded resources and those that are not covered.
+    pub const fn resources(&self) -> &ResourceTable {
+        &self.resources
+    }
+
+    /// Gives the objects of a resource that the reel ever saw.
+    pub fn objects_of(&self, resource: ResourceId) -> &[ObjectId] {
+        self.objects.get(&resource).map_or(&[], Vec::as_slice)
+    }
+
+    /// Gives the recorder's runs, in order.
+    pub fn sessions(&self) -> &[Session] {
+        &self.sessions
+    }
+
+    /// Gives the clusters met, in order.
+    pub fn clusters(&self) -> &[Cluster] {
+        &self.clusters
+    }
+
+    /// Gives the times without a server, in order.
+    pub fn outages(&self) -> &[Outage] {
+        &self.outages
+    }
+
+    /// Gives what is covered of a resource.
+    pub fn coverage(&self, resource: ResourceId) -> Option<&Coverage> {
+        self.coverage.get(&resource)
+    }
+
+    /// Gives the record that completed the first list of any resource.
+    pub fn first_complete(&self) -> Option<Seq> {
+        let begins = self
+            .coverage
+            .values()
+            .filter_map(|coverage| coverage.spans().first());
+        begins.map(|span| span.begun_by).min()
+    }
+
+    /// Writes a time so that it names the same moment of this reel when it is pasted after `--at`.
+    pub fn written(&self, at: RecordedAt) -> String {
+        let day = |at: RecordedAt| at.micros.div_euclid(24 * 3600 * 1_000_000);
+        if day(self.start) == day(self.end) && day(at) == day(self.start) {
+            timetext::time_of_day(at)
+        } else {
+            timetext::rfc3339(at)
+        }
+    }
+}
+
+/// Gives the record before another.
+pub(crate) fn before(seq: Seq) -> Option<Seq> {
+    seq.0.checked_sub(1).map(Seq)
+}

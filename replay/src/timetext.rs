@@ -1,0 +1,155 @@
+//! Owns how moments and spans are written, so that what is printed can be pasted after `--at`.
+//! Refuses local time zones: a recording is read by people in many.
+
+use jiff::Timestamp;
+use kubereel_format::RecordedAt;
+
+const MICROS_PER_SEC: u64 = 1_000_000;
+
+/// Writes a time as RFC 3339 in UTC, with milliseconds, or microseconds where it has them.
+pub fn rfc3339(at: RecordedAt) -> String {
+    written(at, "%Y-%m-%dT%H:%M:%S")
+}
+
+/// Writes the time of day in UTC, with milliseconds, or microseconds where it has them.
+pub fn time_of_day(at: RecordedAt) -> String {
+    written(at, "%H:%M:%S")
+}
+
+fn written(at: RecordedAt, pattern: &str) -> String {
+    let Ok(timestamp) = Timestamp::from_microsecond(at.micros) else {
+        // Only a damaged or hostile file says so; the number is still the truth.
+        return format!("{} µs since 1970", at.micros);
+    };
+    let micros = at.micros.rem_euclid(1_000_000);
+    let whole = timestamp.strftime(pattern);
+    if micros % 1000 == 0 {
+        format!("{whole}.{:03}Z", micros / 1000)
+    } else {
+        format!("{whole}.{micros:06}Z")
+    }
+}
+
+/// Writes a distance from the start of a recording, in whole seconds: `+41m12s`, `-3s`.
+pub fn offset(micros: i64) -> String {
+    let sign = if micros < 0 { '-' } else { '+' };
+    format!(
+        "{sign}{}",
+        span_parts(micros.unsigned_abs() / MICROS_PER_SEC, "")
+    )
+}
+
+/// Writes how long something took: `1h 29m 47s`, `12.5s`, `40ms`.
+pub fn span(micros: u64) -> String {
+    let secs = micros / MICROS_PER_SEC;
+    if secs >= 60 {
+        return span_parts(secs, " ");
+    }
+    let millis = micros / 1000;
+    if secs > 0 {
+        let tenths = (millis % 1000) / 100;
+        return format!("{secs}.{tenths}s");
+    }
+    if millis > 0 {
+        return format!("{millis}ms");
+    }
+    format!("{micros}µs")
+}
+
+fn span_parts(secs: u64, between: &str) -> String {
+    let (hours, minutes, rest) = (secs / 3600, secs / 60 % 60, secs % 60);
+    if hours > 0 {
+        format!("{hours}h{between}{minutes:02}m{between}{rest:02}s")
+    } else if minutes > 0 {
+        format!("{minutes}m{between}{rest:02}s")
+    } else {
+        format!("{rest}s")
+    }
+}
+
+/// Writes an age as kubectl's AGE column does: two units where the first is small.
+pub fn age(secs: i64) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    const YEAR: u64 = 365 * DAY;
+    let two = |whole: u64, unit: char, rest: u64, small: char| {
+        if rest == 0 {
+            format!("{whole}{unit}")
+        } else {
+            format!("{whole}{unit}{rest}{small}")
+        }
+    };
+    // Clocks of server and recorder differ a little; more than that is not an age.
+    let Ok(secs) = u64::try_from(secs) else {
+        return if secs < -1 { "<invalid>" } else { "0s" }.to_owned();
+    };
+    match secs {
+        _ if secs < 2 * MINUTE => format!("{secs}s"),
+        _ if secs < 10 * MINUTE => two(secs / MINUTE, 'm', secs % MINUTE, 's'),
+        _ if secs < 3 * HOUR => format!("{}m", secs / MINUTE),
+        _ if secs < 8 * HOUR => two(secs / HOUR, 'h', secs % HOUR / MINUTE, 'm'),
+        _ if secs < 2 * DAY => format!("{}h", secs / HOUR),
+        _ if secs < 8 * DAY => two(secs / DAY, 'd', secs % DAY / HOUR, 'h'),
+        _ if secs < 2 * YEAR => format!("{}d", secs / DAY),
+        _ if secs < 8 * YEAR => two(secs / YEAR, 'y', secs % YEAR / DAY, 'd'),
+        _ => format!("{}y", secs / YEAR),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_are_written_as_long_as_they_need_to_be() {
+        let at = RecordedAt::from_micros(1_763_734_951_480_000);
+        assert_eq!(rfc3339(at), "2025-11-21T14:22:31.480Z");
+        let at = RecordedAt::from_micros(1_763_734_951_480_001);
+        assert_eq!(time_of_day(at), "14:22:31.480001Z");
+    }
+
+    #[test]
+    fn a_time_outside_the_calendar_is_still_written() {
+        let text = rfc3339(RecordedAt::from_micros(i64::MAX));
+        assert!(text.contains("since 1970"), "{text}");
+    }
+
+    #[test]
+    fn offsets_and_spans_use_the_largest_unit_that_fits() {
+        assert_eq!(offset(0), "+0s");
+        assert_eq!(offset(2_472_999_999), "+41m12s");
+        assert_eq!(offset(-3_000_000), "-3s");
+        assert_eq!(offset(3_600_000_000), "+1h00m00s");
+        assert_eq!(span(5_387_000_000), "1h 29m 47s");
+        assert_eq!(span(12_540_000), "12.5s");
+        assert_eq!(span(40_000), "40ms");
+        assert_eq!(span(7), "7µs");
+    }
+
+    #[test]
+    fn ages_read_as_kubectl_writes_them() {
+        let expected = [
+            (-5, "<invalid>"),
+            (-1, "0s"),
+            (0, "0s"),
+            (119, "119s"),
+            (120, "2m"),
+            (121, "2m1s"),
+            (600, "10m"),
+            (10_799, "179m"),
+            (10_800, "3h"),
+            (10_860, "3h1m"),
+            (28_800, "8h"),
+            (172_800, "2d"),
+            (180_000, "2d2h"),
+            (691_200, "8d"),
+            (63_072_000, "2y"),
+            (63_158_400, "2y1d"),
+            (252_288_000, "8y"),
+        ];
+        for (secs, text) in expected {
+            assert_eq!(age(secs), text, "{secs} s");
+        }
+    }
+}
