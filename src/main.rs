@@ -1,27 +1,25 @@
 //! The `kubereel` program: parses flags, calls a library, prints, chooses the exit code.
 
+mod at;
+mod cli;
 mod command;
 mod command_error;
+mod demo_reel;
 mod exit;
+mod progress;
+mod reel;
+#[cfg(test)]
+mod reference;
+mod screen;
+mod table;
 
 use clap::Parser as _;
+use cli::{Cli, Command};
 use command_error::CommandError;
 use exit::Exit;
+use screen::Screen;
 use std::io::Write as _;
 use std::process::ExitCode;
-
-/// A flight recorder for Kubernetes and OpenShift clusters.
-#[derive(Debug, clap::Parser)]
-#[command(name = "kubereel", version)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum Command {
-    Record(command::record::Args),
-}
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -37,11 +35,18 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
-    match run(&cli.command) {
+    let mut screen = Screen::open();
+    let ended = run(&cli.command, &mut screen).and_then(|exit| screen.finish().map(|()| exit));
+    match ended {
         Ok(exit) => exit.into(),
         Err(error) => {
+            let paint = screen.err_paint();
             let mut stderr = std::io::stderr().lock();
             for (word, line) in error.lines() {
+                let word = match word {
+                    "error" => paint.bad(word),
+                    _ => paint.strong(word),
+                };
                 drop(writeln!(stderr, "{word}: {line}"));
             }
             error.exit().into()
@@ -49,8 +54,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: &Command) -> Result<Exit, CommandError> {
+fn run(command: &Command, screen: &mut Screen) -> Result<Exit, CommandError> {
     match command {
         Command::Record(args) => command::record::run(args),
+        Command::Info(args) => command::info::run(args, screen),
+        Command::Get(args) => command::get::run(args, screen),
+        Command::Export(args) => command::export::run(args, screen),
+        Command::Demo(args) => command::demo::run(args, screen),
+        Command::Completion(args) => command::completion::run(args, screen),
     }
 }

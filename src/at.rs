@@ -1,0 +1,40 @@
+//! Owns `--at` on the command line: the argument, its help, and what to say when it is wrong.
+//! Refuses the grammar itself: `kubereel_replay::Moment` is that, so that screens and rules read the
+//! same one.
+
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use kubereel_replay::{Cut, MOMENT_FORMS, Moment, ResolveError, Timeline, timetext};
+
+/// The help text that lists every form of TIME.
+pub(crate) fn forms_help() -> String {
+    let mut help = String::from("TIME is one of:\n");
+    for (form, meaning) in MOMENT_FORMS {
+        help.push_str(&format!("  {form:<26}{meaning}\n"));
+    }
+    help
+}
+
+/// Reads a TIME argument.
+pub(crate) fn parse(text: &str) -> Result<Moment, String> {
+    text.parse::<Moment>().map_err(|error| {
+        let forms: Vec<&str> = MOMENT_FORMS.iter().map(|(form, _)| *form).collect();
+        format!("{error}; a TIME reads {}", forms.join(", "))
+    })
+}
+
+/// Finds the place of a moment in a reel.
+pub(crate) fn resolve(timeline: &Timeline, moment: Moment) -> Result<Cut, CommandError> {
+    timeline.resolve(moment).map_err(|error| {
+        let failed = CommandError::new(Exit::Usage, format!("--at: {error}"));
+        match error {
+            ResolveError::Ambiguous { candidates } => {
+                let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
+                failed.hint(format!("say which day: {}", dates.join(" or ")))
+            }
+            ResolveError::NoSuchRecord { .. } => failed.hint("--at end is the last record"),
+            ResolveError::EmptyReel => CommandError::new(Exit::Unknown, error.to_string()),
+            _ => failed,
+        }
+    })
+}

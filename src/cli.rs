@@ -1,0 +1,47 @@
+//! Owns the shape of the command line: its subcommands and its help. Refuses what they do.
+
+use crate::command::{completion, demo, export, get, info, record};
+use crate::exit::Exit;
+
+/// A flight recorder for Kubernetes and OpenShift clusters
+///
+/// It records every watch event of a cluster into one file, a reel, and answers what the cluster
+/// looked like at any moment of the recording.
+#[derive(Debug, clap::Parser)]
+#[command(
+    name = "kubereel",
+    version,
+    arg_required_else_help = true,
+    after_help = EXAMPLES,
+    after_long_help = after_long_help()
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    Record(record::Args),
+    Info(info::Args),
+    Get(get::Args),
+    Export(export::Args),
+    Demo(demo::Args),
+    Completion(completion::Args),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  kubereel demo                                    look around in a recording
+  kubereel record -o run.reel                      record the cluster of your kubeconfig
+  kubereel info run.reel                           what is in it, is it whole
+  kubereel get run.reel pods -n web --at 14:02     the pods as they were
+  kubereel export run.reel -o jsonl events.jsonl   every event, byte for byte";
+
+fn after_long_help() -> String {
+    let mut help = format!("{EXAMPLES}\n\nExit codes:\n");
+    for exit in Exit::ALL {
+        help.push_str(&format!("  {:>3}  {}\n", exit.code(), exit.meaning()));
+    }
+    help
+}

@@ -1,0 +1,34 @@
+//! Owns `kubereel completion`: what a shell needs to complete our words.
+
+use crate::cli::Cli;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::screen::Screen;
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+use std::io::Write as _;
+
+/// Print what a shell needs to complete kubereel's words
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  source <(kubereel completion bash)
+  kubereel completion zsh > \"${fpath[1]}/_kubereel\"
+  kubereel completion fish > ~/.config/fish/completions/kubereel.fish")]
+pub(crate) struct Args {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+    // Into memory first: the generator panics when its output fails, and a pipe may be closed.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "kubereel", &mut script);
+    screen
+        .out()
+        .write_all(&script)
+        .map_err(|error| CommandError::output(&error))?;
+    Ok(Exit::Yes)
+}

@@ -1,0 +1,107 @@
+//! Owns `kubereel export`: every event of a reel in another form.
+
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::progress::Progress;
+use crate::reel;
+use crate::screen::Screen;
+use kubereel_format::Seq;
+use kubereel_replay::{ExportError, Exported, Timeline};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+/// Write every event of a reel, in the order of arrival
+///
+/// A line is {"ts","type","group","version","resource","object"}, the object last, its bytes as the
+/// server sent them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  kubereel export run.reel -o jsonl events.jsonl
+  kubereel export run.reel -o jsonl | jq -r 'select(.resource == \"pods\") | .type'")]
+pub(crate) struct Args {
+    /// The reel
+    #[arg(value_name = "REEL")]
+    reel: PathBuf,
+    /// The form: jsonl is one JSON object a line
+    #[arg(short, long, value_name = "FORM")]
+    output: Form,
+    /// The file to write; stdout if none is given
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Form {
+    Jsonl,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+    let timeline = reel::open(&args.reel)?;
+    let Form::Jsonl = args.output;
+    let is_err_terminal = screen.is_err_terminal();
+    let exported = match &args.file {
+        None => write(&timeline, screen.out(), is_err_terminal)?,
+        Some(path) => {
+            let failed = |error: std::io::Error| {
+                let path = path.display();
+                CommandError::new(Exit::Surroundings, format!("cannot write: {error}: {path}"))
+            };
+            let mut out = BufWriter::new(File::create(path).map_err(failed)?);
+            let exported = write(&timeline, &mut out, is_err_terminal)?;
+            out.flush().map_err(failed)?;
+            exported
+        }
+    };
+    say_what_is_missing(&timeline, &exported, screen)
+}
+
+fn write(
+    timeline: &Timeline,
+    out: &mut impl Write,
+    is_err_terminal: bool,
+) -> Result<Exported, CommandError> {
+    let total = timeline.reel().end().0;
+    let mut progress = Progress::begin("exporting", total, is_err_terminal);
+    timeline
+        .export_jsonl(out, |Seq(done)| progress.reached(done))
+        .map_err(|error| match error {
+            ExportError::Write(error) => CommandError::output(&error),
+            error => CommandError::new(Exit::Reel, error),
+        })
+}
+
+/// Says on stderr what the lines cannot say themselves.
+fn say_what_is_missing(
+    timeline: &Timeline,
+    exported: &Exported,
+    screen: &mut Screen,
+) -> Result<Exit, CommandError> {
+    let summary = timeline.summary();
+    let gaps: usize = summary.resources.iter().map(|one| one.gaps.len()).sum();
+    let paint = screen.err_paint();
+    let mut said = format!("{} events", exported.lines);
+    if gaps > 0 {
+        said.push_str(&format!(
+            " · {}",
+            paint.wary(&format!(
+                "{gaps} gaps of the recording are not in the lines"
+            ))
+        ));
+    }
+    if summary.odd_lines > 0 {
+        let odd = summary.odd_lines;
+        said.push_str(&format!(" · {odd} lines that were no events left out"));
+    }
+    screen.aside(said)?;
+    let Some(first) = exported.unread.first() else {
+        return Ok(Exit::Yes);
+    };
+    let more = exported.unread.len();
+    Err(CommandError::new(
+        Exit::Reel,
+        format!("{more} places of the reel cannot be read, their events are missing: {first}"),
+    ))
+}

@@ -1,0 +1,185 @@
+//! Owns `kubereel get`: the state of objects at a moment, asked for in kubectl's words.
+
+use crate::at;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::reel;
+use crate::screen::Screen;
+use kubereel_format::ResourceInfo;
+use kubereel_replay::{Cut, Filter, Held, LabelSelector, Moment, State, Timeline};
+use std::path::PathBuf;
+
+mod absent;
+mod header;
+mod print;
+mod unknown;
+
+/// Show objects as they were at a moment
+///
+/// Resources are spelt as for kubectl: plural, singular, short name, kind, plural.group or
+/// plural.version.group.
+#[derive(Debug, clap::Args)]
+#[command(after_help = after_help())]
+pub(crate) struct Args {
+    /// The reel
+    #[arg(value_name = "REEL")]
+    pub(crate) reel: PathBuf,
+    /// The question
+    #[command(flatten)]
+    pub(crate) question: Question,
+}
+
+/// What is asked of a reel.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Question {
+    /// The resource, with or without a name
+    #[arg(value_name = "RESOURCE[/NAME]")]
+    pub(crate) resource: String,
+    /// Names of objects; all objects if none is given
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// The namespace to look in
+    #[arg(short, long, value_name = "NS", default_value = "default")]
+    pub(crate) namespace: String,
+    /// Look in all namespaces
+    #[arg(short = 'A', long, conflicts_with = "namespace")]
+    pub(crate) all_namespaces: bool,
+    /// Only objects whose labels match, as for kubectl: a=b,c!=d,e in (f,g),!h
+    #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
+    pub(crate) selector: LabelSelector,
+    /// The moment
+    #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
+    pub(crate) at: Moment,
+    /// The form of the answer; columns unless given
+    #[arg(short, long, value_name = "FORM")]
+    pub(crate) output: Option<Output>,
+    /// Keep metadata.managedFields in JSON and YAML
+    #[arg(long)]
+    pub(crate) show_managed_fields: bool,
+    /// Leave the line of column names out
+    #[arg(long)]
+    pub(crate) no_headers: bool,
+}
+
+/// The form of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Output {
+    Json,
+    Yaml,
+    Name,
+}
+
+fn after_help() -> String {
+    format!(
+        "\
+Examples:
+  kubereel get run.reel pods -A                          at the end of the recording
+  kubereel get run.reel po -n web -l app=shop --at 14:02
+  kubereel get run.reel deploy/shop -n web --at +12m30s -o yaml
+  kubereel get run.reel clusteroperators --at rv:118204 -o json
+
+{}",
+        at::forms_help()
+    )
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+    let timeline = reel::open(&args.reel)?;
+    answer(&timeline, &args.question, screen)
+}
+
+/// Answers a question about an open reel.
+pub(crate) fn answer(
+    timeline: &Timeline,
+    question: &Question,
+    screen: &mut Screen,
+) -> Result<Exit, CommandError> {
+    let (resource, names) = names(question)?;
+    let named = timeline
+        .resources()
+        .find(resource)
+        .map_err(|error| unknown::explain(&error))?;
+    let cut = at::resolve(timeline, question.at)?;
+    let resource = timeline.resource_at(named, cut);
+    let is_bound = resource.namespaced && !question.all_namespaces;
+    let namespace = is_bound.then_some(question.namespace.as_str());
+    let filter = Filter {
+        namespace,
+        names: &names,
+    };
+    let mut state = timeline.as_of(resource.id, cut, &filter);
+    if !state.certainty.has_state() {
+        return Err(unknown::state(timeline, resource, &state));
+    }
+    let held = std::mem::take(&mut state.objects);
+    let held = timeline
+        .labelled(held, &question.selector)
+        .map_err(|error| CommandError::new(Exit::Reel, error))?;
+    let rv = match cut {
+        Cut::Revision(rv) => Some(rv),
+        Cut::Arrival { .. } => state.rv,
+    };
+    screen.aside(header::line(timeline, &state, rv, screen.err_paint()))?;
+    let answer = Answer {
+        timeline,
+        resource,
+        state: &state,
+        held: &held,
+        is_single: names.len() == 1
+            && held.len() == 1
+            && namespace.is_some() == resource.namespaced,
+        shows_namespace: resource.namespaced && question.all_namespaces,
+    };
+    answer.print(question, screen)?;
+    let absent = absent::names(&names, &held);
+    if let Some(error) = absent::explain(&answer, &absent, namespace) {
+        screen.finish()?;
+        return Err(error);
+    }
+    if held.is_empty() {
+        let place = namespace.map_or_else(String::new, |only| format!(" in {only} namespace"));
+        screen.aside(format!("No resources found{place}."))?;
+    }
+    Ok(if state.certainty.is_known() {
+        Exit::Yes
+    } else {
+        Exit::Unknown
+    })
+}
+
+/// What was found, and where.
+struct Answer<'a> {
+    timeline: &'a Timeline,
+    resource: &'a ResourceInfo,
+    state: &'a State,
+    held: &'a [Held],
+    is_single: bool,
+    shows_namespace: bool,
+}
+
+/// Separates resource and names: `pods/a`, or `pods a b`.
+fn names(question: &Question) -> Result<(&str, Vec<String>), CommandError> {
+    let wrong = |message: &str| CommandError::new(Exit::Usage, message);
+    let (resource, names) = match question.resource.split_once('/') {
+        None => (question.resource.as_str(), question.names.clone()),
+        Some((resource, name)) if question.names.is_empty() => (resource, vec![name.to_owned()]),
+        Some(_) => {
+            return Err(wrong(
+                "names are given twice: RESOURCE/NAME or RESOURCE NAME…",
+            ));
+        }
+    };
+    if resource.is_empty()
+        || names
+            .iter()
+            .any(|name| name.is_empty() || name.contains('/'))
+    {
+        return Err(wrong("a resource and its names must not be empty")
+            .hint("for example: kubereel get run.reel pods/web-0 -n shop"));
+    }
+    if !names.is_empty() && !question.selector.is_empty() {
+        return Err(wrong("names and a label selector cannot both choose"));
+    }
+    Ok((resource, names))
+}

@@ -1,0 +1,111 @@
+//! Owns the forms of an answer on stdout: columns, names, JSON and YAML as kubectl prints them.
+
+use super::{Answer, Output, Question};
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::progress::Progress;
+use crate::screen::Screen;
+use crate::table::Table;
+use kubereel_replay::{Form, Held, list_of, name_of, timetext, write_json, write_yaml};
+use serde_json::Value;
+use std::io::Write as _;
+
+impl Answer<'_> {
+    /// Prints the answer in the form that was asked for.
+    pub(super) fn print(
+        &self,
+        question: &Question,
+        screen: &mut Screen,
+    ) -> Result<(), CommandError> {
+        match question.output {
+            None => self.print_columns(question, screen),
+            Some(Output::Name) => self
+                .held
+                .iter()
+                .try_for_each(|held| screen.line(name_of(self.resource, &held.name))),
+            Some(form @ (Output::Json | Output::Yaml)) => {
+                let asked_for_names = !question.names.is_empty() || question.resource.contains('/');
+                if asked_for_names && self.held.is_empty() {
+                    return Ok(());
+                }
+                let value = self.value(question, screen)?;
+                print_value(&value, form, screen)
+            }
+        }
+    }
+
+    /// Gives the object, or the list of all.
+    fn value(&self, question: &Question, screen: &Screen) -> Result<Value, CommandError> {
+        let form = Form {
+            shows_managed_fields: question.show_managed_fields,
+        };
+        let objects = self.each(screen, |held| {
+            self.timeline.object(held.seq, self.resource, form)
+        })?;
+        match <[Value; 1]>::try_from(objects) {
+            Ok([object]) if self.is_single => Ok(object),
+            Ok([object]) => Ok(list_of(vec![object])),
+            Err(objects) => Ok(list_of(objects)),
+        }
+    }
+
+    fn print_columns(&self, question: &Question, screen: &mut Screen) -> Result<(), CommandError> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        let mut table = if self.shows_namespace {
+            Table::with_headers(["NAMESPACE", "NAME", "AGE"])
+        } else {
+            Table::with_headers(["NAME", "AGE"])
+        };
+        let ages = self.each(screen, |held| {
+            let meta = self.timeline.meta(held.seq)?;
+            Ok(meta.created.map_or_else(
+                || "<unknown>".to_owned(),
+                |created| timetext::age(self.state.at.micros_since(created).div_euclid(1_000_000)),
+            ))
+        })?;
+        for (held, age) in self.held.iter().zip(ages) {
+            let mut row = vec![held.name.clone(), age];
+            if self.shows_namespace {
+                row.insert(0, held.namespace.clone());
+            }
+            table.push(row);
+        }
+        let lines = table.lines();
+        let headers = usize::from(question.no_headers);
+        for line in lines.iter().skip(headers) {
+            screen.line(line)?;
+        }
+        Ok(())
+    }
+
+    /// Reads something of each object.
+    fn each<T>(
+        &self,
+        screen: &Screen,
+        read: impl Fn(&Held) -> Result<T, kubereel_replay::QueryError>,
+    ) -> Result<Vec<T>, CommandError> {
+        let total = u64::try_from(self.held.len()).unwrap_or(u64::MAX);
+        let mut progress = Progress::begin("reading", total, screen.is_err_terminal());
+        (1u64..)
+            .zip(self.held)
+            .map(|(done, held)| {
+                progress.reached(done);
+                read(held).map_err(|error| CommandError::new(Exit::Reel, error))
+            })
+            .collect()
+    }
+}
+
+fn print_value(value: &Value, form: Output, screen: &mut Screen) -> Result<(), CommandError> {
+    let written = if form == Output::Yaml {
+        let mut text = String::new();
+        write_yaml(&mut text, value)
+            .map_err(|error| CommandError::new(Exit::Surroundings, error))?;
+        screen.out().write_all(text.as_bytes())
+    } else {
+        write_json(screen.out(), value)
+    };
+    written.map_err(|error| CommandError::output(&error))
+}

@@ -1,0 +1,64 @@
+//! Owns `kubereel info`: what is in a reel, and is it whole.
+
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::reel;
+use crate::screen::Screen;
+use kubereel_replay::Timeline;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+mod page;
+
+/// Show what is in a reel, and whether it is whole
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  kubereel info run.reel
+  kubereel info run.reel -o wide                  every resource in a row of its own
+  kubereel info run.reel -o json | jq .events     for programs")]
+pub(crate) struct Args {
+    /// The reel
+    #[arg(value_name = "REEL")]
+    reel: PathBuf,
+    /// The form: wide adds a table of all resources, json is for programs
+    #[arg(short, long, value_name = "FORM")]
+    output: Option<Form>,
+}
+
+/// The form of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Form {
+    Json,
+    Wide,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+    let timeline = reel::open(&args.reel)?;
+    show(&timeline, args.output, screen)
+}
+
+/// Shows what is in an open reel.
+pub(crate) fn show(
+    timeline: &Timeline,
+    form: Option<Form>,
+    screen: &mut Screen,
+) -> Result<Exit, CommandError> {
+    let summary = timeline.summary();
+    if form == Some(Form::Json) {
+        let json = serde_json::to_string_pretty(&summary)
+            .map_err(|error| CommandError::new(Exit::Surroundings, error))?;
+        screen.line(json)?;
+    } else {
+        let page = page::lines(timeline, &summary, form == Some(Form::Wide), screen.paint());
+        for line in page {
+            writeln!(screen.out(), "{line}").map_err(|error| CommandError::output(&error))?;
+        }
+    }
+    if summary.damage.is_empty() {
+        Ok(Exit::Yes)
+    } else {
+        Ok(Exit::Reel)
+    }
+}
