@@ -1,0 +1,300 @@
+//! Owns the life of a connection: requests in turn, the faults they meet, the answers driven onto the wire.
+//! Refuses to decide what a healthy answer says.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+
+use super::answer::{self, Answer, Body, Line};
+use super::clock;
+use super::deliver::{Delivered, Delivery};
+use super::fault::{End, Fault};
+use super::http::response_head;
+use super::log::{Asked, Ending, locked};
+use super::settings::{Gzip, Settings};
+use super::state::State;
+use super::stream::{Stream, Taken};
+use super::wire::{Orders, Wire};
+
+/// Accepts connections until told to stop, then closes the listener and says so by dropping `closed`.
+pub(crate) async fn accept(
+    state: Arc<State>,
+    listener: TcpListener,
+    stop: oneshot::Receiver<()>,
+    closed: std::sync::mpsc::SyncSender<()>,
+) {
+    let accepting = async {
+        loop {
+            // A connection that failed before it was accepted is the client's business.
+            if let Ok((stream, _)) = listener.accept().await {
+                let state = Arc::clone(&state);
+                tokio::spawn(connection(state, stream));
+            }
+        }
+    };
+    tokio::select! {
+        _ = stop => {}
+        () = accepting => {}
+    }
+    drop(listener);
+    drop(closed);
+}
+
+async fn connection(state: Arc<State>, stream: TcpStream) {
+    // Without it small chunks wait for each other; failing only costs time.
+    stream.set_nodelay(true).ok();
+    let number = state.next_connection();
+    let mut wire = Wire::new(stream);
+    while let Some(asked) = wire.request().await {
+        let close = asked.header("connection") == Some("close");
+        let settings = locked(&state.settings).clone();
+        let exchange = state.log.begin(number, asked);
+        let mut orders = Orders {
+            ordered: state.begin(&exchange),
+            pulse: Arc::clone(&state.pulse),
+            stall_limit: settings.stall_limit,
+            exchange: Arc::clone(&exchange),
+        };
+        let ending = respond(&state, &settings, &exchange.asked, &mut wire, &mut orders).await;
+        match ending {
+            Ending::Server(End::Finished) if !close => state.finish(&exchange, ending),
+            Ending::Server(end) => {
+                let ended = wire.end(end, &mut orders).await;
+                state.finish(&exchange, ended);
+                return;
+            }
+            Ending::Client => {
+                state.finish(&exchange, ending);
+                return;
+            }
+        }
+    }
+}
+
+async fn respond(
+    state: &State,
+    settings: &Settings,
+    asked: &Asked,
+    wire: &mut Wire,
+    orders: &mut Orders,
+) -> Ending {
+    let faults = locked(&state.rules).meet(asked);
+    for fault in &faults {
+        if let Fault::Delay(delay) = fault
+            && let Some(ending) = wait(*delay, wire, orders).await
+        {
+            return ending;
+        }
+    }
+    if let Some((bytes, end)) = faults.iter().find_map(|fault| match fault {
+        Fault::Raw(bytes, end) => Some((bytes, *end)),
+        _ => None,
+    }) {
+        return match wire.send(bytes, orders).await {
+            Ok(()) => Ending::Server(end),
+            Err(ending) => ending,
+        };
+    }
+    let canned = faults.iter().find_map(|fault| match fault {
+        Fault::Answer(canned) => Some(canned.clone()),
+        _ => None,
+    });
+    let answer = canned.map_or_else(
+        || {
+            let flap = asked.path == "/apis" && state.flap();
+            answer::to(asked, &locked(&state.model), settings, flap)
+        },
+        Answer::from,
+    );
+    if let Some(ending) = wait(answer.wait, wire, orders).await {
+        return ending;
+    }
+    send(state, settings, asked, answer, faults, wire, orders).await
+}
+
+/// Waits, unless the client goes or an order comes first.
+async fn wait(delay: Duration, wire: &mut Wire, orders: &mut Orders) -> Option<Ending> {
+    if delay.is_zero() {
+        return None;
+    }
+    tokio::select! {
+        () = tokio::time::sleep(delay) => None,
+        () = wire.client_gone() => Some(Ending::Client),
+        end = orders.awaited() => Some(Ending::Server(abrupt(end))),
+    }
+}
+
+async fn send(
+    state: &State,
+    settings: &Settings,
+    asked: &Asked,
+    answer: Answer,
+    faults: Vec<Fault>,
+    wire: &mut Wire,
+    orders: &mut Orders,
+) -> Ending {
+    let head_cut = faults.iter().find_map(|fault| match fault {
+        Fault::Head(bytes, end) => Some((*bytes, *end)),
+        _ => None,
+    });
+    let gzip = answer.status == 200
+        && match settings.gzip {
+            Gzip::Never => false,
+            Gzip::Always => true,
+            Gzip::WhenAccepted => asked
+                .header("accept-encoding")
+                .is_some_and(|accepted| accepted.contains("gzip")),
+        };
+    let mut delivery = Delivery::new(false, settings.chunking, gzip, faults);
+    let chunked = matches!(answer.body, Body::Lines(..)) || delivery.alters();
+    delivery.set_chunked(chunked);
+    let document = match &answer.body {
+        Body::Document(line) => delivery.document_len(&line.bytes),
+        Body::Lines(..) => 0,
+    };
+    let headers = headers(
+        &answer,
+        settings,
+        orders.exchange.number,
+        gzip,
+        chunked,
+        document,
+    );
+    let head = response_head(answer.status, &headers);
+    orders
+        .exchange
+        .note(|progress| progress.status = Some(answer.status));
+    if let Some((bytes, end)) = head_cut {
+        let sent = wire.send(head.get(..bytes).unwrap_or(&head), orders).await;
+        return sent.err().unwrap_or(Ending::Server(abrupt(end)));
+    }
+    if let Err(ending) = wire.send(&head, orders).await {
+        return ending;
+    }
+    orders.pulse.beat();
+    match answer.body {
+        Body::Document(line) => document_body(state, line, &mut delivery, wire, orders).await,
+        Body::Lines(lines, stream) => {
+            lines_body(state, lines, stream, &mut delivery, wire, orders).await
+        }
+    }
+}
+
+async fn document_body(
+    state: &State,
+    line: Line,
+    delivery: &mut Delivery,
+    wire: &mut Wire,
+    orders: &mut Orders,
+) -> Ending {
+    let delivered = delivery.send(vec![line], wire, orders).await;
+    note(state, &delivered, false, orders);
+    match delivered.stopped {
+        None | Some(Ending::Server(End::Finished)) => finish(delivery, wire, orders).await,
+        Some(ending) => ending,
+    }
+}
+
+async fn lines_body(
+    state: &State,
+    mut lines: Vec<Line>,
+    mut stream: Option<Box<Stream>>,
+    delivery: &mut Delivery,
+    wire: &mut Wire,
+    orders: &mut Orders,
+) -> Ending {
+    loop {
+        let delivered = delivery
+            .send(std::mem::take(&mut lines), wire, orders)
+            .await;
+        note(state, &delivered, true, orders);
+        match delivered.stopped {
+            None => {}
+            Some(Ending::Server(End::Finished)) => return finish(delivery, wire, orders).await,
+            Some(ending) => return ending,
+        }
+        match orders.given() {
+            None => {}
+            Some(End::Finished) => return finish(delivery, wire, orders).await,
+            Some(end) => return Ending::Server(end),
+        }
+        let Some(stream) = stream.as_mut() else {
+            return finish(delivery, wire, orders).await;
+        };
+        let held = state.is_held();
+        if !held {
+            let taken = stream.take(&locked(&state.model));
+            match taken {
+                Taken::Lines(more) => {
+                    lines = more;
+                    continue;
+                }
+                Taken::Over => return finish(delivery, wire, orders).await,
+                Taken::Nothing => {}
+            }
+        }
+        tokio::select! {
+            () = stream.changed(), if !held => {}
+            () = state.released(), if held => {}
+            () = wire.client_gone() => return Ending::Client,
+            _ = orders.awaited() => {}
+        }
+    }
+}
+
+/// Ends the body as HTTP wants it.
+async fn finish(delivery: &Delivery, wire: &mut Wire, orders: &mut Orders) -> Ending {
+    let sent = wire.send(delivery.terminator(), orders).await;
+    sent.err().unwrap_or(Ending::Server(End::Finished))
+}
+
+fn note(state: &State, delivered: &Delivered, watched: bool, orders: &Orders) {
+    orders
+        .exchange
+        .note(|progress| progress.lines += delivered.lines);
+    state.sent(&delivered.commits, watched);
+    orders.pulse.beat();
+}
+
+/// Before a body there is nothing to finish.
+fn abrupt(end: End) -> End {
+    if end == End::Finished {
+        End::Closed
+    } else {
+        end
+    }
+}
+
+fn headers(
+    answer: &Answer,
+    settings: &Settings,
+    number: usize,
+    gzip: bool,
+    chunked: bool,
+    document: usize,
+) -> Vec<(String, String)> {
+    let mut headers = vec![
+        (
+            "Audit-Id".to_owned(),
+            format!("00000000-0000-4000-9000-{number:012x}"),
+        ),
+        ("Cache-Control".to_owned(), "no-cache, private".to_owned()),
+    ];
+    headers.extend(answer.headers.iter().cloned());
+    headers.extend(settings.extra_headers.iter().cloned());
+    headers.push((
+        "Date".to_owned(),
+        clock::http_date(settings.clock_skew_secs),
+    ));
+    if gzip {
+        headers.push(("Content-Encoding".to_owned(), "gzip".to_owned()));
+    }
+    if chunked {
+        headers.push(("Transfer-Encoding".to_owned(), "chunked".to_owned()));
+    } else if answer.status != 304 {
+        headers.push(("Content-Length".to_owned(), document.to_string()));
+    }
+    headers
+}
