@@ -6,4 +6,5 @@ pub mod kubectl;
 pub mod oracle;
 mod ports;
 pub mod proxy;
+pub mod scripted;
 pub mod skipped;
