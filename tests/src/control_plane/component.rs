@@ -91,12 +91,12 @@ impl Component {
         self.end_by(Signal::TERM).await
     }
 
-    /// Halts the process with SIGSTOP: its port stays open, its connections fall silent.
+    /// Halts the process with SIGSTOP and returns when it stands still: its port stays open, its connections fall silent.
     ///
     /// # Errors
     /// When it does not run.
     pub fn pause(&self) -> anyhow::Result<()> {
-        self.signal(Signal::STOP)
+        self.running(Process::pause)
     }
 
     /// Lets a paused process go on.
@@ -104,7 +104,7 @@ impl Component {
     /// # Errors
     /// When it does not run.
     pub fn resume(&self) -> anyhow::Result<()> {
-        self.signal(Signal::CONT)
+        self.running(|process| process.signal(Signal::CONT))
     }
 
     /// The process at the moment; none while it is down.
@@ -161,12 +161,12 @@ impl Component {
         }
     }
 
-    fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+    fn running(&self, act: impl FnOnce(&Process) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let process = self.lock();
         let process = process
             .as_ref()
             .with_context(|| format!("{} is not running", self.name))?;
-        process.signal(signal).with_context(|| self.name.clone())
+        act(process).with_context(|| self.name.clone())
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Process>> {

@@ -75,7 +75,7 @@ impl Process {
             .spawn({
                 let child = Arc::clone(&child);
                 move || {
-                    await_end(pid);
+                    await_change(pid, WaitIdOptions::EXITED);
                     let status = {
                         let mut running = child.lock().unwrap_or_else(PoisonError::into_inner);
                         running.reaped = true;
@@ -121,6 +121,14 @@ impl Process {
         kill_process_group(Pid::from_child(&running.child), signal)
             .with_context(|| format!("cannot signal process {}", self.pid))
     }
+
+    /// Sends SIGSTOP and returns when every thread has halted, which takes a moment:
+    /// until then a request could still be answered.
+    pub(crate) fn pause(&self) -> anyhow::Result<()> {
+        self.signal(Signal::STOP)?;
+        await_change(self.pid, WaitIdOptions::STOPPED | WaitIdOptions::EXITED);
+        Ok(())
+    }
 }
 
 impl Drop for Process {
@@ -133,11 +141,11 @@ impl Drop for Process {
     }
 }
 
-/// Blocks until the process has ended and leaves it for `Child::wait` to reap.
-fn await_end(pid: u32) {
+/// Blocks until the child has changed as told; leaves it for `Child::wait` to reap.
+fn await_change(pid: u32, changes: WaitIdOptions) {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
         return;
     };
-    let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(pid), ended) {}
+    let changes = changes | WaitIdOptions::NOWAIT;
+    while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(pid), changes) {}
 }
