@@ -70,6 +70,9 @@ pub struct Settings {
     pub watch_list: WatchList,
     /// Where the end of the initial events is told.
     pub initial_end: InitialEnd,
+    /// How many changes of the history the initial events of a watch lie back; these changes follow
+    /// them, before the bookmark, as a busy watch cache sends them.
+    pub initial_lag: usize,
     /// The pause between periodic bookmarks; none are sent without.
     pub bookmark_interval: Option<Duration>,
     /// Ends every watch after so long, whatever the client asked for.
@@ -110,6 +113,7 @@ impl Default for Settings {
             version: "v1.36.3".to_owned(),
             watch_list: WatchList::Served,
             initial_end: InitialEnd::AfterEvents,
+            initial_lag: 0,
             bookmark_interval: Some(Duration::from_mins(1)),
             watch_limit: None,
             chunking: Chunking::PerLine,

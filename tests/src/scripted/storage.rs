@@ -136,6 +136,13 @@ impl Storage {
         Some(self.history.iter().skip(start))
     }
 
+    /// The revision before the last `count` changes, or before as many of them as are kept.
+    pub(crate) fn revision_before(&self, count: usize) -> Option<u128> {
+        let first = self.history.len().saturating_sub(count);
+        let step = self.history.get(first)?;
+        Some(step.version.revision.saturating_sub(1))
+    }
+
     /// The objects as they were at `revision`, which must not lie below the list floor.
     pub(crate) fn objects_at(&self, revision: u128) -> BTreeMap<ObjectKey, Version> {
         let mut objects = self.objects.clone();

@@ -86,7 +86,7 @@ impl Stream {
         let bookmarks = asked.parameter("allowWatchBookmarks") == Some("true");
         let mut lines = Vec::new();
         if from_now {
-            lines = initial_events(&scope, storage);
+            lines = initial_events(&scope, storage, settings.initial_lag);
         }
         if initial && bookmarks {
             let end = bookmark(&scope, Some(model.revision), true);
@@ -217,11 +217,19 @@ fn lifetime(asked: &Asked, settings: &Settings) -> Duration {
         .map_or(asked_for, |limit| limit.min(asked_for))
 }
 
-fn initial_events(scope: &Scope, storage: &Storage) -> Vec<Line> {
+fn initial_events(scope: &Scope, storage: &Storage, lag: usize) -> Vec<Line> {
     let type_members = scope.type_members();
-    list::current(scope, &storage.objects)
-        .map(|version| event(Change::Added, version, &type_members))
-        .collect()
+    let base = storage.revision_before(lag).unwrap_or(u128::MAX);
+    let objects = storage.objects_at(base);
+    let initial =
+        list::current(scope, &objects).map(|version| event(Change::Added, version, &type_members));
+    let since = storage
+        .steps_from(storage.position_after(base))
+        .into_iter()
+        .flatten()
+        .filter(|step| scope.holds(&step.key))
+        .map(|step| event(step.change, &step.version, &type_members));
+    initial.chain(since).collect()
 }
 
 fn event(change: Change, version: &Version, type_members: &str) -> Line {

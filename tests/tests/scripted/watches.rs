@@ -374,3 +374,22 @@ fn a_restore_gives_revisions_out_again() -> Result<()> {
     assert_eq!((newest.revision, newest.epoch), (before + 2, 1));
     Ok(())
 }
+
+#[test]
+fn a_busy_cache_sends_changes_before_the_end_of_the_initial_events() -> Result<()> {
+    let (cluster, before) = with_configmaps(2)?;
+    cluster.put("configmaps", "default", "c0", r#""data":{"a":"b"}"#)?;
+    cluster.delete("configmaps", "default", "c1")?;
+    cluster.set(|settings| settings.initial_lag = 3);
+    assert_eq!(
+        heads(&watch_lines(&cluster, WATCH_LIST, 5)?)?,
+        pairs([
+            ("ADDED", before + 1),
+            ("ADDED", before + 2),
+            ("MODIFIED", before + 3),
+            ("DELETED", before + 4),
+            ("BOOKMARK", before + 4)
+        ])
+    );
+    Ok(())
+}
