@@ -10,11 +10,15 @@ mod coverage;
 mod error;
 mod event;
 mod file;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod gap;
 mod id;
 mod limits;
 mod note;
 mod resource;
+#[cfg(test)]
+mod spec_text;
 mod tables;
 mod time;
 mod version;

@@ -11,6 +11,8 @@ mod directory;
 mod encoder;
 mod extents;
 mod finish;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod guard;
 mod heads;
 mod load;

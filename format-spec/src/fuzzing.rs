@@ -1,0 +1,49 @@
+//! Owns the doors through which the fuzz targets reach the decoders. Refuses to be part of the
+//! library: it exists with the feature `fuzzing` only.
+
+use crate::codec::bodies::Bodies;
+use crate::codec::splice::Blobs;
+use crate::codec::{CodecError, frame, index, record, splice};
+use crate::file::fuzzing as file;
+use crate::id::{BlobId, ResourceId};
+use crate::note::Note;
+use std::hint::black_box;
+
+/// Reads bytes as each part of a reel.
+pub fn decode(bytes: &[u8]) {
+    let _frame = black_box(frame::unpack(bytes, &[], 1 << 20));
+    let _note = black_box(record::decode::<Note>(bytes));
+    let _index = black_box(index::decode(bytes, 3, |_| Some(ResourceId(0))));
+    if let Ok(bodies) = Bodies::decode(bytes.to_vec()) {
+        for place in 0..bodies.len() {
+            assert!(bodies.delta(place).is_some(), "an entry without its delta");
+        }
+    }
+    // Behind a checksum that fits, so that what lies deeper is reached.
+    if let Ok(packed) = frame::pack(bytes, frame::LEVEL_QUICK, &[]) {
+        file::decode_rows(&packed);
+    }
+}
+
+struct NoLog;
+
+impl Blobs for NoLog {
+    fn intern(&mut self, _text: &[u8]) -> Option<BlobId> {
+        None
+    }
+}
+
+/// Splices the second half of some bytes against the first, and any delta against any text.
+pub fn splice(bytes: &[u8]) {
+    let (old, new) = bytes.split_at(bytes.len() / 2);
+    let (mut ops, mut text) = (Vec::new(), Vec::new());
+    splice::encode(old, new, &mut NoLog, &mut ops, &mut text);
+    let refuse = |_, _: &mut dyn FnMut(&[u8])| Err(CodecError::Checksum);
+    let back = splice::apply(old, &ops, &text, new.len(), refuse);
+    assert_eq!(back.as_deref(), Ok(new), "the delta gives another text");
+    let any = splice::apply(old, new, old, 1 << 16, |_, take| {
+        take(old);
+        Ok::<(), CodecError>(())
+    });
+    assert!(any.is_err() || any.is_ok_and(|out| out.len() <= 1 << 16));
+}
