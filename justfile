@@ -1,0 +1,47 @@
+# What can be done here. `.ci/run` does all that CI does; each recipe is one part of it, or longer.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+cache := env("KUBEREEL_CACHE", env("HOME") / ".cache/kubereel")
+
+# List the recipes.
+default:
+    @just --list
+
+# Everything that CI checks.
+ci:
+    bash .ci/run
+
+# Formatting, lints, docs and dependencies.
+lint: tools
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
+    PATH="{{ cache }}/tools/bin:$PATH" cargo deny --workspace check bans licenses sources
+
+# The cargo tools, in the cache folder.
+tools:
+    bash .ci/tools
+
+# The real etcd, kube-apiserver, controller-manager and scheduler: 6 minutes the first time.
+control-plane:
+    bash tests/control-plane/build.sh
+
+# All tests; those against the real control plane run if it was built.
+test:
+    cargo test --workspace
+
+# Every fuzz target for its share of the time.
+fuzz seconds="120": tools
+    KUBEREEL_FUZZ_SECS={{ seconds }} bash .ci/fuzz
+
+# Speed and size beside their baselines, in one run.
+bench *files:
+    cargo bench -p kubereel-format --bench codec -- {{ files }}
+
+# The long runs: hundreds of kills. Their dated report is committed.
+soak:
+    bash .ci/soak
+
+# Record the demo's reel anew from the real control plane.
+demo-reel: control-plane
+    bash .ci/demo-reel

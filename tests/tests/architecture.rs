@@ -1,0 +1,168 @@
+//! The house's walls: who may know whom, asked of cargo and of the sources themselves.
+
+#![expect(clippy::unwrap_used, reason = "what helps a test may fail it")]
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
+/// Every package of the workspace with what it is built with, tests and benchmarks left out.
+fn edges() -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "cargo metadata failed");
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    metadata["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|package| {
+            let needs = package["dependencies"].as_array().unwrap();
+            let needs = needs
+                .iter()
+                .filter(|need| need["kind"].is_null())
+                .map(|need| text(&need["name"]))
+                .collect();
+            (text(&package["name"]), needs)
+        })
+        .collect()
+}
+
+#[test]
+fn the_rooms_know_each_other_as_planned() {
+    let allowed: BTreeMap<&str, &[&str]> = [
+        ("kubereel-format", &[][..]),
+        ("kubereel-recorder", &["kubereel-format"]),
+        ("kubereel-replay", &["kubereel-format"]),
+        (
+            "kubereel",
+            &["kubereel-format", "kubereel-recorder", "kubereel-replay"],
+        ),
+        (
+            "kubereel-tests",
+            &["kubereel-format", "kubereel-recorder", "kubereel-replay"],
+        ),
+    ]
+    .into();
+    for (package, needs) in edges() {
+        let allowed = allowed
+            .get(package.as_str())
+            .unwrap_or_else(|| panic!("{package} is not in the plan: add it here and there"));
+        for need in needs.iter().filter(|need| need.starts_with("kubereel")) {
+            assert!(
+                allowed.contains(&need.as_str()),
+                "{package} must not know {need}"
+            );
+        }
+    }
+}
+
+#[test]
+fn each_library_has_its_room() {
+    let rooms: &[(&str, &[&str])] = &[
+        ("redb", &["kubereel-format"]),
+        ("bincode", &["kubereel-format"]),
+        ("zstd", &["kubereel-format"]),
+        ("imara-diff", &["kubereel-format"]),
+        ("kube", &["kubereel-recorder", "kubereel-tests"]),
+        (
+            "tokio",
+            &["kubereel-recorder", "kubereel", "kubereel-tests"],
+        ),
+        ("clap", &["kubereel"]),
+        ("anyhow", &["kubereel-tests"]),
+        ("ratatui", &[]),
+        ("crossterm", &[]),
+    ];
+    let edges = edges();
+    for (library, homes) in rooms {
+        for (package, needs) in &edges {
+            assert!(
+                !needs.contains(*library) || homes.contains(&package.as_str()),
+                "{package} must not use {library}"
+            );
+        }
+    }
+}
+
+/// Every source file of the product's crates: its path from the root, and its text.
+fn sources() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders: Vec<PathBuf> = ["src", "format-spec/src", "recorder/src", "replay/src"]
+        .iter()
+        .map(|folder| root().join(folder))
+        .collect();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let name = path.strip_prefix(root()).unwrap().display().to_string();
+                found.push((name, std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(found.len() > 40, "the sources moved: mend this test");
+    found
+}
+
+#[test]
+fn one_file_each_names_the_compressor_the_record_codec_and_the_clock() {
+    let homes: &[(&str, &str)] = &[
+        ("zstd::", "format-spec/src/codec/frame.rs"),
+        ("xxh3_128(", "format-spec/src/codec/frame.rs"),
+        ("bincode::encode", "format-spec/src/codec/record.rs"),
+        ("bincode::decode", "format-spec/src/codec/record.rs"),
+        ("SystemTime::now()", "recorder/src/clock.rs"),
+        ("Timestamp::now()", "recorder/src/clock.rs"),
+    ];
+    for (path, text) in sources() {
+        for (word, home) in homes {
+            assert!(
+                path == *home || !text.contains(word),
+                "{path} says {word}, which belongs to {home}"
+            );
+        }
+        let is_database_room =
+            path.starts_with("format-spec/src/file/") || path == "format-spec/src/tables.rs";
+        assert!(
+            is_database_room || !text.contains("redb::"),
+            "{path} names the database"
+        );
+    }
+}
+
+#[test]
+fn every_module_begins_with_what_it_owns_and_lists_hold_no_code() {
+    for (path, text) in sources() {
+        assert!(
+            text.starts_with("//! "),
+            "{path} does not begin with its docs"
+        );
+        if path.ends_with("/lib.rs") || path.ends_with("/mod.rs") {
+            let code = text.lines().find(|line| {
+                ["fn ", "pub fn ", "pub(crate) fn ", "impl ", "impl<"]
+                    .iter()
+                    .any(|start| line.starts_with(start))
+            });
+            assert_eq!(code, None, "{path} holds code");
+        }
+        for word in ["util", "common", "helper", "helpers", "manager"] {
+            let file = Path::new(&path).file_stem().unwrap().to_string_lossy();
+            assert_ne!(file, word, "{path} is a room for everything");
+        }
+    }
+}
