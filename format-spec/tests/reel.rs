@@ -416,7 +416,7 @@ fn damage_is_an_error_and_never_other_bytes() {
     appender.commit().unwrap();
     let whole = std::fs::read(&path).unwrap();
     let hurt = folder.path().join("hurt.reel");
-    for at in (0..whole.len()).step_by(1_511) {
+    for at in (0..whole.len()).step_by(967) {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x10;
         std::fs::write(&hurt, &bytes).unwrap();

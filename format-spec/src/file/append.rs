@@ -9,7 +9,7 @@ use super::blobs::Fingerprints;
 use super::carry::Carried;
 use super::encoder::Encoder;
 use super::extents::Stream;
-use super::guard::fenced;
+use super::guard::{Fenced, fenced};
 use super::segment::Segment;
 use super::{directory, state};
 use crate::codec::bodies::Mark;
@@ -36,7 +36,7 @@ pub struct Appender {
     path: PathBuf,
     backend: Exclusive,
     /// Absent after a failure, until it is opened anew.
-    database: Option<Database>,
+    database: Option<Fenced<Database>>,
     segment: Segment,
     encoder: Encoder,
     /// The objects seen, by keyed fingerprint, and their resources by number.
@@ -109,7 +109,7 @@ impl Appender {
     }
 
     /// Makes an appender to an empty reel.
-    fn over(path: &Path, backend: Exclusive, database: Database) -> Self {
+    fn over(path: &Path, backend: Exclusive, database: Fenced<Database>) -> Self {
         Self {
             path: path.to_owned(),
             backend,
@@ -507,18 +507,19 @@ impl Appender {
     }
 
     /// Gives the parts that packing needs: the database, and the lock that must outlive it.
-    pub(crate) fn into_parts(self) -> (PathBuf, Option<Database>, Exclusive) {
+    pub(crate) fn into_parts(self) -> (PathBuf, Option<Fenced<Database>>, Exclusive) {
         (self.path, self.database, self.backend)
     }
 }
 
 /// Opens the database over a file that is held for writing.
-pub(crate) fn open_database(backend: Exclusive) -> Result<Database, String> {
+pub(crate) fn open_database(backend: Exclusive) -> Result<Fenced<Database>, String> {
     fenced(|| {
         Database::builder()
             .set_cache_size(WRITE_CACHE)
             .create_with_backend(backend)
     })
+    .map(Fenced::new)
 }
 
 /// Gives the number of whole extents, and the bytes of the last if it is not whole.

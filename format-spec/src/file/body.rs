@@ -3,7 +3,7 @@
 
 use super::cache::Cache;
 use super::extents;
-use super::guard::fenced;
+use super::guard::{Fenced, fenced};
 use super::heads::Slot;
 use super::load::{Block, Source};
 use super::reel::{ReadCounts, Reel};
@@ -26,7 +26,7 @@ pub(crate) struct Reader {
     frames: AtomicU64,
     built: AtomicU64,
     /// Outlives the table.
-    _database: Database,
+    _database: Fenced<Database>,
 }
 
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -53,7 +53,7 @@ struct Step {
 }
 
 impl Reader {
-    pub(crate) fn new(database: Database, transaction: &ReadTransaction) -> Self {
+    pub(crate) fn new(database: Fenced<Database>, transaction: &ReadTransaction) -> Self {
         Self {
             extents: fenced(|| transaction.open_table(tables::EXTENTS)),
             blocks: Mutex::new(Cache::new(READ_CACHE / 4 * 3)),

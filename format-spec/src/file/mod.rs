@@ -24,5 +24,6 @@ mod state;
 
 pub use append::{Appender, CommitStats};
 pub use finish::FinishStats;
+pub use guard::panic_is_caught;
 pub use reel::{BlockInfo, Object, PartSizes, ReadCounts, Reel, SizeBreakdown, Version};
 pub use scan::{Event, Scan};

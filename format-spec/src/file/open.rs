@@ -2,7 +2,7 @@
 //! the file, and to name a damaged one whole.
 
 use super::backend::Overlay;
-use super::guard::fenced;
+use super::guard::{Fenced, fenced};
 use super::load::Loaded;
 use super::state::{self, State};
 use crate::error::{Damage, OpenError};
@@ -18,7 +18,7 @@ const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
 
 /// A reel's parts, opened.
 pub(crate) struct Opened {
-    pub(crate) database: Database,
+    pub(crate) database: Fenced<Database>,
     pub(crate) transaction: ReadTransaction,
     pub(crate) format: FormatVersion,
     pub(crate) finished: bool,
@@ -57,6 +57,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, OpenError> {
             damage.push(broken(cause));
             let overlay = Overlay::open(path)?;
             fenced(|| builder().create_with_backend(overlay))
+                .map(Fenced::new)
                 .map_err(|cause| damaged("the file's header", cause))?
         }
     };
@@ -91,8 +92,8 @@ fn builder() -> redb::Builder {
 }
 
 /// Opens the database and has it check all its checksums: its reads never do.
-fn checked(overlay: Overlay) -> Result<(Database, bool), String> {
-    let mut database = fenced(|| builder().create_with_backend(overlay))?;
+fn checked(overlay: Overlay) -> Result<(Fenced<Database>, bool), String> {
+    let mut database = fenced(|| builder().create_with_backend(overlay)).map(Fenced::new)?;
     let whole = fenced(|| database.check_integrity())?;
     Ok((database, whole))
 }
