@@ -71,7 +71,8 @@ impl Timeline {
         };
         best(Certainty::is_known)
             .or_else(|| best(Certainty::has_state))
-            .or_else(|| namesakes.first().copied())
+            .or_else(|| best(|certainty| matches!(certainty, Certainty::NotCovered { .. })))
+            .or_else(|| namesakes.last().copied())
             .unwrap_or(named)
     }
 

@@ -1,0 +1,427 @@
+//! The state at a moment, on reels written for the purpose.
+
+use crate::script::{START_MICROS, Script, Stream, pod, thing};
+use kubereel_format::{EndCause, EventType, Evidence, NotCoveredReason, RecordedAt, ResourceId};
+use kubereel_replay::{Certainty, Cut, Filter, Moment, State, Timeline};
+use std::path::Path;
+
+fn at(timeline: &Timeline, resource: ResourceId, moment: &str) -> State {
+    let moment: Moment = moment.parse().expect("a moment");
+    let cut = timeline.resolve(moment).expect("a place");
+    timeline.as_of(resource, cut, &Filter::default())
+}
+
+fn names(state: &State) -> Vec<String> {
+    let name = |held: &kubereel_replay::Held| format!("{}/{}", held.namespace, held.name);
+    state.objects.iter().map(name).collect()
+}
+
+fn write<T>(story: impl FnOnce(&Path) -> T) -> (Timeline, T) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let told = story(&path);
+    (Timeline::open(&path).expect("a reel"), told)
+}
+
+const A: crate::script::Thing<'static> = crate::script::Thing {
+    namespace: "web",
+    name: "a",
+    uid: "uid-a",
+};
+const B: crate::script::Thing<'static> = crate::script::Thing {
+    namespace: "web-2",
+    name: "b",
+    uid: "uid-b",
+};
+
+/// Lists pod `a` at 14:00:01 (rv 10), adds `b` at :03 (12), changes `a` at :05 (14), deletes `b` at :07 (16).
+fn small_life(script: &mut Script) -> Stream {
+    let pods = script.resource("pods", "Pod", &["po"]);
+    script.wait(1000);
+    let stream = script.connect(pods, None);
+    script.initial(stream, A, 9, &pod(A, 9, "x"));
+    script.synced(stream, 10);
+    script.wait(2000);
+    script.added(stream, B, 12, &pod(B, 12, "x"));
+    script.wait(2000);
+    script.modified(stream, A, 14, &pod(A, 14, "y"));
+    script.wait(2000);
+    script.deleted(stream, B, 16, &pod(B, 16, "x"));
+    stream
+}
+
+#[test]
+fn each_moment_shows_what_was_received_by_then() {
+    let (timeline, stream) = write(|path| {
+        let mut script = Script::begin(path);
+        let stream = small_life(&mut script);
+        script.wait(1000);
+        script.bookmark(stream, 20);
+        script.finish();
+        stream
+    });
+    let pods = stream.resource;
+    for (moment, expected, rv) in [
+        ("14:00:01", vec!["web/a"], 9),
+        ("14:00:02.999", vec!["web/a"], 9),
+        // A name with a hyphen sorts before one that ends: the server's order of keys.
+        ("14:00:03", vec!["web-2/b", "web/a"], 12),
+        ("+6s", vec!["web-2/b", "web/a"], 14),
+        ("-1s", vec!["web/a"], 16),
+        ("end", vec!["web/a"], 16),
+        ("rv:10", vec!["web/a"], 9),
+        ("rv:12", vec!["web-2/b", "web/a"], 12),
+        ("rv:13", vec!["web-2/b", "web/a"], 12),
+        ("rv:15", vec!["web-2/b", "web/a"], 14),
+        ("rv:16", vec!["web/a"], 16),
+        ("rv:20", vec!["web/a"], 16),
+    ] {
+        let state = at(&timeline, pods, moment);
+        assert_eq!(names(&state), expected, "{moment}");
+        assert_eq!(state.rv, Some(rv), "{moment}");
+        assert!(
+            state.certainty.is_known(),
+            "{moment}: {:?}",
+            state.certainty
+        );
+    }
+}
+
+#[test]
+fn a_record_number_means_after_that_record() {
+    let (timeline, (stream, added)) = write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.synced(stream, 10);
+        let added = script.added(stream, A, 11, &pod(A, 11, "x"));
+        script.deleted(stream, A, 12, &pod(A, 12, "x"));
+        script.finish();
+        (stream, added)
+    });
+    let pods = stream.resource;
+    let before = added.0 - 1;
+    assert!(names(&at(&timeline, pods, &format!("seq:{before}"))).is_empty());
+    assert_eq!(
+        names(&at(&timeline, pods, &format!("seq:{added}"))),
+        ["web/a"]
+    );
+    let after = added.0 + 1;
+    assert!(names(&at(&timeline, pods, &format!("seq:{after}"))).is_empty());
+}
+
+#[test]
+fn names_and_namespaces_narrow_the_answer() {
+    let (timeline, stream) = write(|path| {
+        let mut script = Script::begin(path);
+        let stream = small_life(&mut script);
+        script.finish();
+        stream
+    });
+    let cut = timeline
+        .resolve("rv:14".parse().expect("a moment"))
+        .expect("a place");
+    let named = ["b".to_owned()];
+    for (namespace, names_asked, expected) in [
+        (Some("web"), &[][..], vec!["web/a"]),
+        (None, &named[..], vec!["web-2/b"]),
+        (Some("web"), &named[..], vec![]),
+    ] {
+        let filter = Filter {
+            namespace,
+            names: names_asked,
+        };
+        let state = timeline.as_of(stream.resource, cut, &filter);
+        assert_eq!(names(&state), expected);
+    }
+}
+
+#[test]
+fn a_new_object_under_an_old_name_takes_its_place_though_the_deletion_was_never_seen() {
+    let again = thing("web", "a", "uid-a2");
+    let (timeline, stream) = write(|path| {
+        let mut script = Script::begin(path);
+        let stream = small_life(&mut script);
+        script.added(stream, again, 18, &pod(again, 18, "z"));
+        script.finish();
+        stream
+    });
+    let state = at(&timeline, stream.resource, "end");
+    assert_eq!(names(&state), ["web/a"]);
+    let body = timeline.reel().body(state.objects[0].seq).expect("a body");
+    assert_eq!(body.as_ref(), pod(again, 18, "z"));
+    let lives = timeline.lives(stream.resource, "web", "a");
+    assert_eq!(lives.len(), 2);
+    assert!(lives[0].is_older_than_reel && !lives[1].is_older_than_reel);
+}
+
+#[test]
+fn a_deleted_object_that_comes_back_is_there_again() {
+    let (timeline, stream) = write(|path| {
+        let mut script = Script::begin(path);
+        let stream = small_life(&mut script);
+        script.added(stream, B, 18, &pod(B, 18, "x"));
+        script.finish();
+        stream
+    });
+    assert_eq!(names(&at(&timeline, stream.resource, "rv:16")), ["web/a"]);
+    assert_eq!(names(&at(&timeline, stream.resource, "rv:18")).len(), 2);
+}
+
+#[test]
+fn before_the_first_list_nothing_is_shown() {
+    let (timeline, stream) = write(|path| {
+        let mut script = Script::begin(path);
+        let stream = small_life(&mut script);
+        script.finish();
+        stream
+    });
+    for moment in ["start", "14:00:00.5", "13:59", "rv:9"] {
+        let state = at(&timeline, stream.resource, moment);
+        let first = Some(RecordedAt::from_micros(START_MICROS + 1_000_000));
+        assert_eq!(
+            state.certainty,
+            Certainty::BeforeFirst { first },
+            "{moment}"
+        );
+        assert!(state.objects.is_empty(), "{moment}");
+    }
+}
+
+#[test]
+fn after_the_last_moment_the_last_state_is_shown_as_unsure() {
+    let (timeline, stream) = write(|path| {
+        let mut script = Script::begin(path);
+        let stream = small_life(&mut script);
+        script.finish();
+        stream
+    });
+    for moment in ["15:00", "+1h", "rv:17"] {
+        let state = at(&timeline, stream.resource, moment);
+        assert!(
+            matches!(state.certainty, Certainty::AfterLast { .. }),
+            "{moment}: {:?}",
+            state.certainty
+        );
+        assert_eq!(names(&state), ["web/a"], "{moment}");
+    }
+}
+
+#[test]
+fn silence_to_the_end_is_said() {
+    let (timeline, (stream, last)) = write(|path| {
+        let mut script = Script::begin(path);
+        let stream = small_life(&mut script);
+        let last = script.now();
+        script.wait(30_000);
+        script.finish();
+        (stream, last)
+    });
+    let state = at(&timeline, stream.resource, "end");
+    let silent_since = Some(last);
+    assert_eq!(state.certainty, Certainty::Known { silent_since });
+    let state = at(&timeline, stream.resource, "14:00:06");
+    assert_eq!(state.certainty, Certainty::Known { silent_since: None });
+}
+
+/// A gap from 14:00:07 to 14:00:12, rv (16, 30], noted before or after the list that ends it.
+fn with_gap(path: &Path, is_noted_first: bool) -> Stream {
+    let mut script = Script::begin(path);
+    let stream = small_life(&mut script);
+    let from = script.now();
+    script.disconnect(stream, EndCause::Expired);
+    script.wait(5000);
+    let stream = script.connect(stream.resource, None);
+    if is_noted_first {
+        script.gap(stream.resource, 16, 30, from);
+    }
+    let (modified, listed) = (EventType::Modified, Evidence::Listed);
+    script.event(stream, modified, listed, A, 25, &pod(A, 25, "z"));
+    script.synced(stream, 30);
+    if !is_noted_first {
+        script.gap(stream.resource, 16, 30, from);
+    }
+    script.wait(3000);
+    script.modified(stream, A, 31, &pod(A, 31, "z"));
+    script.finish();
+    stream
+}
+
+#[test]
+fn a_moment_inside_a_gap_says_so() {
+    for is_noted_first in [true, false] {
+        let (timeline, stream) = write(|path| with_gap(path, is_noted_first));
+        let pods = stream.resource;
+        for moment in ["14:00:07.001", "14:00:11.999", "rv:17", "rv:29"] {
+            let state = at(&timeline, pods, moment);
+            assert!(
+                matches!(&state.certainty, Certainty::InsideGap { gap } if gap.to_rv == "30"),
+                "{moment}: {:?}",
+                state.certainty
+            );
+        }
+        for moment in [
+            "14:00:05", "14:00:07", "14:00:12", "14:00:14", "rv:16", "rv:30", "rv:31", "end",
+        ] {
+            let state = at(&timeline, pods, moment);
+            assert!(
+                state.certainty.is_known(),
+                "{moment}: {:?}",
+                state.certainty
+            );
+        }
+        let coverage = timeline.coverage(pods).expect("recorded");
+        let spans: Vec<(&str, &str)> = coverage
+            .spans()
+            .iter()
+            .map(|span| (span.covered.from_rv.as_str(), span.covered.to_rv.as_str()))
+            .collect();
+        assert_eq!(spans, [("10", "16"), ("30", "31")]);
+        assert!(!coverage.is_whole());
+    }
+}
+
+#[test]
+fn while_no_watch_ran_the_answer_is_unsure_but_nothing_is_missing_by_revision() {
+    let (timeline, (stream, short)) = write(|path| {
+        let mut script = Script::begin(path);
+        let stream = small_life(&mut script);
+        script.disconnect(stream, EndCause::Cut);
+        script.wait(400);
+        let stream = script.connect(stream.resource, Some(16));
+        let short = script.now();
+        script.wait(5000);
+        script.disconnect(stream, EndCause::Cut);
+        script.wait(5000);
+        let stream = script.connect(stream.resource, Some(16));
+        script.modified(stream, A, 20, &pod(A, 20, "z"));
+        script.finish();
+        (stream, short)
+    });
+    let pods = stream.resource;
+    let blind = at(&timeline, pods, "14:00:15").certainty;
+    assert!(
+        matches!(blind, Certainty::Blind { to: Some(_), .. }),
+        "{blind:?}"
+    );
+    // A reconnect of less than a second is no more than a late delivery.
+    let wall = RecordedAt::from_micros(short.micros - 1000);
+    let cut = timeline.resolve(Moment::Time(wall)).expect("a place");
+    assert!(timeline.certainty(pods, cut).is_known());
+    assert!(at(&timeline, pods, "rv:18").certainty.is_known());
+    assert!(timeline.coverage(pods).expect("recorded").is_whole());
+}
+
+#[test]
+fn between_two_sessions_nobody_watched() {
+    let (timeline, stream) = write(|path| {
+        let mut script = Script::begin(path);
+        let stream = small_life(&mut script);
+        script.wait(1000);
+        script.bookmark(stream, 17);
+        let mut script = script.resume(path);
+        script.wait(60_000);
+        let stream = script.connect(stream.resource, Some(17));
+        script.modified(stream, A, 20, &pod(A, 20, "z"));
+        script.finish();
+        stream
+    });
+    assert_eq!(timeline.sessions().len(), 2);
+    assert_eq!(timeline.sessions()[0].end, None);
+    let certainty = at(&timeline, stream.resource, "14:00:30").certainty;
+    assert!(
+        matches!(certainty, Certainty::Blind { .. }),
+        "{certainty:?}"
+    );
+    for moment in ["14:00:08", "rv:18", "end"] {
+        let certainty = at(&timeline, stream.resource, moment).certainty;
+        assert!(certainty.is_known(), "{moment}: {certainty:?}");
+    }
+}
+
+#[test]
+fn a_resource_that_vanished_is_not_covered_and_one_that_came_back_is_found() {
+    let (timeline, (old, new)) = write(|path| {
+        let mut script = Script::begin(path);
+        let old = script.resource("widgets.example.io", "Widget", &[]);
+        let stream = script.connect(old, None);
+        script.synced(stream, 10);
+        script.added(stream, A, 11, &pod(A, 11, "x"));
+        script.wait(5000);
+        script.deleted(stream, A, 12, &pod(A, 12, "x"));
+        script.disconnect(stream, EndCause::Gone);
+        script.not_covered("widgets.example.io", NotCoveredReason::Gone, "CRD deleted");
+        script.wait(5000);
+        let new = script.resource("widgets.example.io", "Widget", &[]);
+        script.wait(1000);
+        let stream = script.connect(new, None);
+        script.synced(stream, 20);
+        script.added(stream, B, 21, &pod(B, 21, "x"));
+        script.wait(1000);
+        script.finish();
+        (old, new)
+    });
+    let named = timeline.resources().find("widgets").expect("recorded");
+    for (moment, id, is_known) in [
+        ("14:00:03", old, true),
+        ("14:00:07", old, false),
+        ("end", new, true),
+        ("rv:11", old, true),
+        ("rv:21", new, true),
+    ] {
+        let cut = timeline
+            .resolve(moment.parse().expect("a moment"))
+            .expect("a place");
+        let resource = timeline.resource_at(named, cut);
+        assert_eq!(resource.id, id, "{moment}");
+        let certainty = timeline.certainty(resource.id, cut);
+        assert_eq!(certainty.is_known(), is_known, "{moment}: {certainty:?}");
+    }
+    let certainty = at(&timeline, old, "14:00:07").certainty;
+    let reason = NotCoveredReason::Gone;
+    let detail = "CRD deleted".to_owned();
+    assert_eq!(certainty, Certainty::NotCovered { reason, detail });
+}
+
+#[test]
+fn a_time_of_day_that_comes_twice_is_refused() {
+    let (timeline, _) = write(|path| {
+        let mut script = Script::begin(path);
+        let stream = small_life(&mut script);
+        script.wait(30 * 3600 * 1000);
+        script.finish();
+        stream
+    });
+    let resolve = |text: &str| timeline.resolve(text.parse().expect("a moment"));
+    assert!(resolve("14:30").is_err_and(|error| error.to_string().contains("2 times")));
+    // Once only: 21:00 on the first day, 13:00 on the second.
+    for (text, hours) in [("21:00", 7), ("13:00", 23)] {
+        let wall = RecordedAt::from_micros(START_MICROS + hours * 3_600_000_000);
+        let Ok(Cut::Arrival { wall: found, .. }) = resolve(text) else {
+            panic!("{text} has no place");
+        };
+        assert_eq!(found, wall, "{text}");
+    }
+    assert_eq!(
+        timeline.written(timeline.start()),
+        "2026-11-21T14:00:00.000Z"
+    );
+}
+
+#[test]
+fn what_is_printed_can_be_pasted() {
+    let (timeline, _) = write(|path| {
+        let mut script = Script::begin(path);
+        let stream = small_life(&mut script);
+        script.finish();
+        stream
+    });
+    for entry in timeline.reel().notes() {
+        let wall = entry.stamp.wall;
+        let moment: Moment = timeline.written(wall).parse().expect("pasted");
+        let Ok(Cut::Arrival { wall: found, .. }) = timeline.resolve(moment) else {
+            panic!("no place");
+        };
+        assert_eq!(found, wall);
+    }
+}

@@ -1,0 +1,207 @@
+//! What `info` says, on a reel written for the purpose, and the lines of an export.
+
+use crate::script::{Script, pod, thing};
+use kubereel_format::{EndCause, Lifecycle, NotCoveredReason, Note, Seq};
+use kubereel_replay::{Summary, Timeline};
+use std::path::Path;
+
+const A: crate::script::Thing<'static> = crate::script::Thing {
+    namespace: "web",
+    name: "a",
+    uid: "uid-a",
+};
+
+/// A recording with everything that a summary tells: two sessions, a gap, an outage, a late resource.
+fn eventful(path: &Path) {
+    let mut script = Script::begin(path);
+    script.not_covered("bindings", NotCoveredReason::NoList, "");
+    let nodes = script.resource("nodes", "Node", &["no"]);
+    let pods = script.resource("pods", "Pod", &["po"]);
+    let on_nodes = script.connect(nodes, None);
+    let node = thing("", "m-0", "uid-m-0");
+    script.initial(on_nodes, node, 3, br#"{"metadata":{"name":"m-0"}}"#);
+    script.synced(on_nodes, 5);
+    let on_pods = script.connect(pods, None);
+    script.synced(on_pods, 5);
+    script.wait(1000);
+    script.added(on_pods, A, 6, &pod(A, 6, "x"));
+    script.note(Note::Lifecycle(Lifecycle::Unreachable {
+        error: "connection refused".to_owned(),
+    }));
+    let from = script.now();
+    script.disconnect(on_pods, EndCause::Cut);
+    script.wait(22_000);
+    script.note(Note::Lifecycle(Lifecycle::Reachable));
+    let on_pods = script.connect(pods, None);
+    script.gap(pods, 6, 20, from);
+    script.synced(on_pods, 20);
+    let late = script.resource("clusterversions.config.openshift.io", "ClusterVersion", &[]);
+    let on_late = script.connect(late, None);
+    let version = br#"{"metadata":{"name":"version"},"status":{"history":[{"version":"4.22.0-b"},{"version":"4.22.0-a"}]}}"#;
+    script.initial(on_late, thing("", "version", "uid-v"), 19, version);
+    script.synced(on_late, 20);
+    script.wait(1000);
+    script.deleted(on_pods, A, 21, &pod(A, 21, "x"));
+    let mut script = script.resume(path);
+    script.wait(5000);
+    let on_pods = script.connect(pods, Some(21));
+    script.bookmark(on_pods, 25);
+    script.finish();
+}
+
+fn summary() -> Summary {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    eventful(&path);
+    Timeline::open(&path).expect("a reel").summary()
+}
+
+#[test]
+fn events_and_objects_are_counted() {
+    let summary = summary();
+    let events = summary.events;
+    assert_eq!(
+        (events.total, events.added, events.modified, events.deleted),
+        (4, 3, 0, 1)
+    );
+    assert_eq!((summary.objects.seen, summary.objects.live), (3, 2));
+    let bytes = u32::try_from(summary.file_bytes).expect("a small file");
+    assert!((events.bytes_each - f64::from(bytes) / 4.0).abs() <= 0.05);
+    let parts = summary.parts;
+    let sum = parts.bodies + parts.index + parts.tail + parts.other;
+    assert_eq!(sum, summary.file_bytes);
+}
+
+#[test]
+fn the_recording_tells_its_own_story() {
+    let summary = summary();
+    assert!(summary.finished);
+    let ends: Vec<&str> = summary
+        .sessions
+        .iter()
+        .map(|one| one.end.as_str())
+        .collect();
+    assert_eq!(ends, ["killed", "ended by SIGINT"]);
+    let [cluster] = summary.clusters.as_slice() else {
+        panic!("{:?}", summary.clusters);
+    };
+    assert_eq!(cluster.versions, ["v1.36.3"]);
+    assert_eq!(cluster.openshift_versions, ["4.22.0-a", "4.22.0-b"]);
+    assert_eq!(cluster.nodes, Some(1));
+    let [outage] = summary.outages.as_slice() else {
+        panic!("{:?}", summary.outages);
+    };
+    assert!((outage.span_secs - 22.0).abs() < 1e-9);
+    assert!(!outage.before_first_answer);
+    assert_eq!(summary.not_covered.len(), 1);
+}
+
+#[test]
+fn each_resource_tells_what_is_covered() {
+    let summary = summary();
+    let of = |name: &str| {
+        let mut all = summary.resources.iter();
+        all.find(|one| one.resource == name).expect(name)
+    };
+    let pods = of("pods");
+    assert_eq!(
+        (
+            pods.added,
+            pods.deleted,
+            pods.objects_seen,
+            pods.objects_live
+        ),
+        (1, 1, 1, 0)
+    );
+    assert!(!pods.whole);
+    let spans: Vec<(&str, &str)> = pods
+        .covered
+        .iter()
+        .map(|span| (span.from_rv.as_str(), span.to_rv.as_str()))
+        .collect();
+    assert_eq!(spans, [("5", "6"), ("20", "25")]);
+    let [gap] = pods.gaps.as_slice() else {
+        panic!("{:?}", pods.gaps);
+    };
+    assert!((gap.span_secs - 22.0).abs() < 1e-9);
+    assert_eq!(gap.missing_at_most, Some(4));
+    // 22 s until the list after the gap, and 5 s between the sessions.
+    assert!((pods.blind_secs - 27.0).abs() < 1e-9, "{}", pods.blind_secs);
+    assert!(of("nodes").whole && !of("nodes").appeared_later);
+    assert!(of("clusterversions.config.openshift.io").appeared_later);
+}
+
+#[test]
+fn the_schema_of_programs_is_stable() {
+    let summary = serde_json::to_value(summary()).expect("plain data");
+    let names: Vec<&str> = summary
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "anomalies",
+            "clock_steps",
+            "clusters",
+            "damage",
+            "end",
+            "events",
+            "file",
+            "file_bytes",
+            "finished",
+            "format",
+            "not_covered",
+            "objects",
+            "odd_lines",
+            "outages",
+            "parts",
+            "records",
+            "resources",
+            "sessions",
+            "span_secs",
+            "start",
+        ]
+    );
+    assert_eq!(summary["start"], "2026-11-21T14:00:00.000Z");
+    assert_eq!(
+        summary["resources"][1]["gaps"][0]["from"],
+        "2026-11-21T14:00:01.000Z"
+    );
+}
+
+#[test]
+fn an_export_has_every_body_byte_for_byte() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let odd: &[u8] = br#"{ "b":1.0,"a" : 1e3, "b":"\u0041\/", "metadata":{"name":"a"} }"#;
+    let mut script = Script::begin(&path);
+    let pods = script.resource("deployments.apps", "Deployment", &[]);
+    let stream = script.connect(pods, None);
+    script.synced(stream, 1);
+    script.wait(1);
+    script.added(stream, A, 2, odd);
+    script.deleted(stream, A, 3, b"{}");
+    script.finish();
+    let timeline = Timeline::open(&path).expect("a reel");
+    let mut out = Vec::new();
+    let mut last = Seq(0);
+    let exported = timeline
+        .export_jsonl(&mut out, |seq| last = seq)
+        .expect("memory");
+    assert_eq!(exported.lines, 2);
+    assert!(exported.unread.is_empty());
+    assert!(last > Seq(0));
+    let common = r#""group":"apps","version":"v1","resource":"deployments","object":"#;
+    let ts = r#""ts":"2026-11-21T14:00:00.001Z""#;
+    let mut expected = format!(r#"{{{ts},"type":"ADDED",{common}"#).into_bytes();
+    expected.extend_from_slice(odd);
+    expected.extend_from_slice(b"}\n");
+    expected.extend(format!("{{{ts},\"type\":\"DELETED\",{common}{{}}}}\n").into_bytes());
+    assert_eq!(
+        String::from_utf8_lossy(&out),
+        String::from_utf8_lossy(&expected)
+    );
+}
