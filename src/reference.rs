@@ -21,7 +21,7 @@ fn reference() -> String {
     root.build();
     let mut commands = vec![root.clone()];
     commands.extend(root.get_subcommands().cloned());
-    for mut command in commands {
+    for command in commands {
         let name = match command.get_name() {
             "kubereel" => "kubereel".to_owned(),
             name => format!("kubereel {name}"),

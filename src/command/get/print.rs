@@ -53,10 +53,10 @@ impl Answer<'_> {
         if self.held.is_empty() {
             return Ok(());
         }
-        let mut table = if self.shows_namespace {
-            Table::with_headers(["NAMESPACE", "NAME", "AGE"])
-        } else {
-            Table::with_headers(["NAME", "AGE"])
+        let mut table = match (question.no_headers, self.shows_namespace) {
+            (true, _) => Table::default(),
+            (false, true) => Table::with_headers(["NAMESPACE", "NAME", "AGE"]),
+            (false, false) => Table::with_headers(["NAME", "AGE"]),
         };
         let ages = self.each(screen, |held| {
             let meta = self.timeline.meta(held.seq)?;
@@ -72,12 +72,7 @@ impl Answer<'_> {
             }
             table.push(row);
         }
-        let lines = table.lines();
-        let headers = usize::from(question.no_headers);
-        for line in lines.iter().skip(headers) {
-            screen.line(line)?;
-        }
-        Ok(())
+        table.lines().iter().try_for_each(|line| screen.line(line))
     }
 
     /// Reads something of each object.

@@ -1,0 +1,18 @@
+//! The program as a user meets it: words in, words and an exit code out, on reels that the tests
+//! write.
+
+#[path = "../replay/tests/reels/script.rs"]
+#[expect(
+    dead_code,
+    reason = "shared with the tests of the library, which use all of it"
+)]
+mod script;
+
+mod cli {
+    mod bad_input;
+    mod demo;
+    mod export;
+    mod get;
+    mod info;
+    pub(crate) mod run;
+}

@@ -1,0 +1,179 @@
+//! What cannot be answered ends in a clear message, a hint and its own exit code.
+
+use super::run::{A, Reel, kubereel, pods_with_gap, program};
+use crate::script::{Script, pod};
+use std::io::Read as _;
+use std::process::Stdio;
+
+fn file(bytes: &[u8]) -> Reel {
+    Reel::write(|path| std::fs::write(path, bytes).expect("a file"))
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    kubereel(&["info", "/nowhere/run.reel"])
+        .code(3)
+        .says("error: cannot open")
+        .says("/nowhere/run.reel")
+        .says("hint: kubereel record -o FILE");
+}
+
+#[test]
+fn a_file_that_is_no_reel_is_told_what_it_is() {
+    for (bytes, words) in [
+        (&b""[..], "empty"),
+        (b"PK\x03\x04and so on", "zip"),
+        (b"\x1f\x8b\x08\x00", "gzip"),
+        (b"\x28\xb5\x2f\xfd....", "zstd"),
+        (b"{\"type\":\"ADDED\"}\n", "JSON"),
+        (b"SQLite format 3\0", "SQLite"),
+        (b"some words that are no recording at all", "not a reel"),
+    ] {
+        let reel = file(bytes);
+        for command in [
+            &["info", reel.path()][..],
+            &["get", reel.path(), "pods"],
+            &["export", reel.path(), "-o", "jsonl"],
+            &["demo", reel.path()],
+        ] {
+            let ran = kubereel(command)
+                .code(3)
+                .says("error: not a reel")
+                .says(words);
+            assert!(ran.err.contains("hint: "), "{ran:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_is_no_reel() {
+    let folder = tempfile::tempdir().expect("a folder");
+    kubereel(&["info", folder.path().to_str().expect("text")])
+        .code(3)
+        .says("error: ");
+}
+
+#[test]
+fn a_truncated_reel_is_an_error_at_any_length() {
+    let whole = pods_with_gap();
+    let bytes = std::fs::read(whole.path()).expect("a reel");
+    for part in [1, 2, 3, 5, 9] {
+        let cut = file(bytes.get(..bytes.len() * part / 10).expect("shorter"));
+        let ran = kubereel(&["info", cut.path()]);
+        assert_eq!(ran.code, Some(3), "{part}/10: {ran:#?}");
+        assert!(ran.err.starts_with("error: "), "{part}/10: {ran:#?}");
+    }
+}
+
+#[test]
+fn a_reel_that_is_being_recorded_says_what_to_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("live.reel");
+    let mut script = Script::begin(&path);
+    let pods = script.resource("pods", "Pod", &[]);
+    let stream = script.connect(pods, None);
+    script.synced(stream, 1);
+    script.added(stream, A, 2, &pod(A, 2, "x"));
+    script.commit();
+    let path = path.to_str().expect("text");
+    kubereel(&["info", path])
+        .code(3)
+        .says("still being recorded")
+        .says("hint: wait")
+        .says("cp ");
+    let copy = folder.path().join("copy.reel");
+    std::fs::copy(path, &copy).expect("a copy");
+    let copy = copy.to_str().expect("text");
+    let out = kubereel(&["get", copy, "pods", "-o", "name"]).ok();
+    assert_eq!(out, "pod/a\n");
+    script.kill();
+    assert!(kubereel(&["info", path]).ok().contains("not finished"));
+}
+
+#[test]
+fn a_moment_that_is_none_lists_the_forms() {
+    let reel = pods_with_gap();
+    for moment in ["yesterday", "rv:x", "+12", "25:00", ""] {
+        kubereel(&["get", reel.path(), "pods", "--at", moment])
+            .code(2)
+            .says("error: ")
+            .says("+12m30s")
+            .says("rv:12345");
+    }
+    kubereel(&["get", reel.path(), "pods", "--at", "seq:999"])
+        .code(2)
+        .says("no record 999");
+}
+
+#[test]
+fn an_unknown_resource_gets_the_nearest_names() {
+    let reel = pods_with_gap();
+    kubereel(&["get", reel.path(), "pdos"])
+        .code(2)
+        .says(r#"error: no resource "pdos" in this reel"#)
+        .says("hint: did you mean pods?");
+    kubereel(&["get", reel.path(), "zebras"])
+        .code(2)
+        .says("kubereel info REEL -o wide");
+    kubereel(&["get", reel.path(), "deployments.v1beta1.apps"])
+        .code(2)
+        .says("hint: ask for deployments.apps");
+}
+
+#[test]
+fn words_that_make_no_sense_are_wrong_usage() {
+    let reel = pods_with_gap();
+    for args in [
+        &["get", reel.path(), "pods/a", "b"][..],
+        &["get", reel.path(), "pods/"],
+        &["get", reel.path(), "/a"],
+        &["get", reel.path(), "pods", "a", "-l", "app=x"],
+        &["get", reel.path(), "pods", "-l", "app in"],
+        &["get", reel.path(), "pods", "-A", "-n", "web"],
+        &["get", reel.path()],
+        &["nonsense"],
+        &["export", reel.path(), "-o", "parquet"],
+    ] {
+        let ran = kubereel(args);
+        assert_eq!(ran.code, Some(2), "{args:?}: {ran:#?}");
+        assert!(ran.err.starts_with("error: "), "{args:?}: {ran:#?}");
+    }
+    assert!(kubereel(&["--help"]).ok().contains("Exit codes:"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.synced(stream, 1);
+        // Far more than a pipe holds.
+        for rv in 2..2000 {
+            script.modified(stream, A, rv, &pod(A, rv, &"x".repeat(200)));
+        }
+        script.finish();
+    });
+    let mut child = program()
+        .args(["export", reel.path(), "-o", "jsonl"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut out = child.stdout.take().expect("piped");
+    let mut first = [0u8; 10];
+    out.read_exact(&mut first).expect("a beginning");
+    drop(out);
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+}
+
+#[test]
+fn completions_come_for_each_shell() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = kubereel(&["completion", shell]).ok();
+        assert!(script.contains("kubereel"), "{shell}");
+        assert!(script.contains("export"), "{shell}");
+    }
+}

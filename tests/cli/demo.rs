@@ -1,0 +1,79 @@
+//! `kubereel demo`: it shows what the data holds, by the same code as the commands.
+
+use super::run::{Reel, kubereel, operator};
+use crate::script::Script;
+
+/// A recording in which one operator is degraded for a time, another for a shorter one.
+fn degraded(name: &str, millis: i64) -> Reel {
+    Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let operators = script.resource(
+            "clusteroperators.config.openshift.io",
+            "ClusterOperator",
+            &["co"],
+        );
+        let stream = script.connect(operators, None);
+        operator(&mut script, stream, name, 5, "False");
+        operator(&mut script, stream, "other", 6, "True");
+        script.synced(stream, 10);
+        script.wait(10_000);
+        operator(&mut script, stream, "other", 11, "False");
+        script.wait(1000);
+        operator(&mut script, stream, name, 12, "True");
+        script.wait(millis);
+        operator(&mut script, stream, name, 13, "False");
+        script.wait(1000);
+        script.finish();
+    })
+}
+
+#[test]
+fn the_walk_follows_the_data() {
+    for (name, millis, words) in [
+        (
+            "etcd",
+            38_400,
+            "At 14:00:11.000Z the operator etcd became degraded, for 38.4s.",
+        ),
+        (
+            "network",
+            2_000,
+            "At 14:00:11.000Z the operator network became degraded, for 2.0s.",
+        ),
+    ] {
+        let reel = degraded(name, millis);
+        let out = kubereel(&["demo", reel.path()]).ok();
+        assert!(out.contains(words), "{words:?} not in\n{out}");
+    }
+}
+
+#[test]
+fn every_command_shown_prints_what_the_walk_printed() {
+    let reel = degraded("etcd", 2_000);
+    let out = kubereel(&["demo", reel.path()]).ok();
+    let mut shown = 0;
+    let mut rest = out.as_str();
+    while let Some((_, after)) = rest.split_once("$ kubereel ") {
+        let (words, after) = after.split_once('\n').expect("an answer");
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let answer = kubereel(&words).ok();
+        assert!(!answer.is_empty());
+        assert!(
+            after.starts_with(&answer),
+            "{words:?} prints\n{answer}\nnot\n{after}"
+        );
+        shown += 1;
+        rest = after;
+    }
+    assert_eq!(shown, 3, "{out}");
+}
+
+#[test]
+fn a_recording_in_which_nothing_failed_says_so() {
+    let reel = super::run::pods_with_gap();
+    let out = kubereel(&["demo", reel.path()]).ok();
+    assert!(
+        out.contains("No operator went from well to degraded"),
+        "{out}"
+    );
+}

@@ -1,0 +1,53 @@
+//! `kubereel export`: every line, byte for byte.
+
+use super::run::{A, Reel, kubereel, pods_with_gap};
+use crate::script::Script;
+
+#[test]
+fn objects_come_out_byte_for_byte() {
+    let odd = r#"{ "b":1.0,"a" : 1e3, "b":"\u0041\/" }"#;
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.synced(stream, 1);
+        script.added(stream, A, 2, odd.as_bytes());
+        script.finish();
+    });
+    let expected = format!(
+        r#"{{"ts":"2026-11-21T14:00:00.000Z","type":"ADDED","group":"","version":"v1","resource":"pods","object":{odd}}}"#
+    );
+    let ran = kubereel(&["export", reel.path(), "-o", "jsonl"])
+        .code(0)
+        .says("1 events");
+    assert_eq!(ran.out, format!("{expected}\n"));
+}
+
+#[test]
+fn a_file_gets_the_same_lines() {
+    let reel = pods_with_gap();
+    let out = kubereel(&["export", reel.path(), "-o", "jsonl"])
+        .says("6 events · 1 gaps of the recording are not in the lines")
+        .ok();
+    assert_eq!(out.lines().count(), 6);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("events.jsonl");
+    let file = file.to_str().expect("text");
+    let ran = kubereel(&["export", reel.path(), "-o", "jsonl", file]).code(0);
+    assert_eq!(ran.out, "");
+    assert_eq!(std::fs::read_to_string(file).expect("written"), out);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named() {
+    let reel = pods_with_gap();
+    kubereel(&[
+        "export",
+        reel.path(),
+        "-o",
+        "jsonl",
+        "/nowhere/events.jsonl",
+    ])
+    .code(5)
+    .says("/nowhere/events.jsonl");
+}

@@ -1,0 +1,252 @@
+//! `kubereel get`: moments, selections, forms, and what is said when there is no sure answer.
+
+use super::run::{kubereel, pods_with_gap};
+use serde_json::{Value, json};
+
+fn json_of(args: &[&str]) -> Value {
+    serde_json::from_str(&kubereel(args).ok()).expect("JSON")
+}
+
+#[test]
+fn columns_read_as_kubectl_prints_them() {
+    let reel = pods_with_gap();
+    let ran = kubereel(&["get", reel.path(), "pods", "-A", "--at", "14:00:05"]).code(0);
+    assert_eq!(
+        ran.out,
+        "NAMESPACE   NAME   AGE\ndefault     a      60m\nweb         b      60m\n"
+    );
+    assert_eq!(ran.err, "at 14:00:05.000Z (+5s, rv 14) · complete\n");
+    let out = kubereel(&[
+        "get",
+        reel.path(),
+        "po",
+        "-n",
+        "web",
+        "--at",
+        "+5s",
+        "--no-headers",
+    ])
+    .ok();
+    assert_eq!(out, "b   60m\n");
+    let ran = kubereel(&["get", reel.path(), "Pod", "-n", "web"]).code(0);
+    assert_eq!(ran.out, "");
+    ran.says("No resources found in web namespace.");
+}
+
+#[test]
+fn each_moment_gives_the_version_that_held() {
+    let reel = pods_with_gap();
+    for (moment, version) in [
+        ("14:00:02", "9"),
+        ("14:00:05", "14"),
+        ("2026-11-21T14:00:06Z", "14"),
+        ("+4999ms", "9"),
+        ("-10s", "14"),
+        ("rv:13", "9"),
+        ("rv:14", "14"),
+        ("rv:30", "25"),
+        ("end", "31"),
+    ] {
+        let object = json_of(&["get", reel.path(), "pod/a", "--at", moment, "-o", "json"]);
+        assert_eq!(object["metadata"]["resourceVersion"], version, "{moment}");
+    }
+}
+
+#[test]
+fn one_object_is_printed_as_kubectl_prints_it() {
+    let reel = pods_with_gap();
+    let out = kubereel(&[
+        "get",
+        reel.path(),
+        "pods",
+        "a",
+        "--at",
+        "rv:14",
+        "-o",
+        "json",
+    ])
+    .ok();
+    let expected = r#"{
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {
+        "creationTimestamp": "2026-11-21T13:00:00Z",
+        "labels": {
+            "app": "y"
+        },
+        "name": "a",
+        "namespace": "default",
+        "resourceVersion": "14",
+        "uid": "uid-a"
+    },
+    "spec": {
+        "a": "\u003cb\u003e",
+        "z": 1
+    }
+}
+"#;
+    assert_eq!(out, expected);
+    let yaml = kubereel(&[
+        "get",
+        reel.path(),
+        "pods",
+        "a",
+        "--at",
+        "rv:14",
+        "-o",
+        "yaml",
+    ])
+    .ok();
+    assert!(
+        yaml.starts_with("apiVersion: v1\nkind: Pod\nmetadata:\n  creation"),
+        "{yaml}"
+    );
+    assert!(!yaml.contains("managedFields"), "{yaml}");
+    let args = [
+        "get",
+        reel.path(),
+        "pods",
+        "a",
+        "-o",
+        "json",
+        "--show-managed-fields",
+    ];
+    assert_eq!(
+        json_of(&args)["metadata"]["managedFields"][0]["manager"],
+        "kubelet"
+    );
+}
+
+#[test]
+fn several_objects_are_a_list() {
+    let reel = pods_with_gap();
+    let list = json_of(&[
+        "get",
+        reel.path(),
+        "pods",
+        "-A",
+        "--at",
+        "rv:14",
+        "-o",
+        "json",
+    ]);
+    assert_eq!(list["kind"], "List");
+    assert_eq!(list["apiVersion"], "v1");
+    assert_eq!(list["metadata"], json!({"resourceVersion": ""}));
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(2));
+    let list = json_of(&["get", reel.path(), "pods", "-o", "json"]);
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
+    let list = json_of(
+        &[
+            "get",
+            reel.path(),
+            "deploy",
+            "-o",
+            "json",
+            "-n",
+            "x",
+            "--at",
+            "end",
+        ]
+        .map(|word| if word == "deploy" { "pods" } else { word }),
+    );
+    assert_eq!(list["items"], json!([]));
+}
+
+#[test]
+fn names_are_printed_with_their_kind() {
+    let reel = pods_with_gap();
+    let out = kubereel(&[
+        "get",
+        reel.path(),
+        "pods",
+        "-A",
+        "--at",
+        "rv:12",
+        "-o",
+        "name",
+    ])
+    .ok();
+    assert_eq!(out, "pod/a\npod/b\n");
+}
+
+#[test]
+fn labels_select() {
+    let reel = pods_with_gap();
+    let name = |selector: &str| {
+        let args = [
+            "get",
+            reel.path(),
+            "pods",
+            "-A",
+            "--at",
+            "rv:12",
+            "-o",
+            "name",
+            "-l",
+            selector,
+        ];
+        kubereel(&args).ok()
+    };
+    assert_eq!(name("app=x"), "pod/a\n");
+    assert_eq!(name("app in (y, z)"), "pod/b\n");
+    assert_eq!(name("app,app!=x"), "pod/b\n");
+    assert_eq!(name("!app"), "");
+}
+
+#[test]
+fn a_moment_inside_a_gap_says_so_and_ends_with_its_own_code() {
+    let reel = pods_with_gap();
+    for moment in ["14:00:09", "rv:20"] {
+        let ran = kubereel(&["get", reel.path(), "pods", "-o", "name", "--at", moment])
+            .code(4)
+            .says("inside a gap 14:00:07.000Z–14:00:12.000Z: may differ");
+        assert_eq!(ran.out, "pod/a\n", "{moment}");
+    }
+    kubereel(&["get", reel.path(), "pods", "--at", "14:00:12"]).code(0);
+}
+
+#[test]
+fn what_is_not_known_is_not_guessed() {
+    let reel = pods_with_gap();
+    let ran = kubereel(&["get", reel.path(), "pods", "--at", "start"])
+        .code(4)
+        .says("error: pods are not known at 14:00:00.000Z yet")
+        .says("--at 14:00:01.000Z");
+    assert_eq!(ran.out, "");
+    kubereel(&["get", reel.path(), "deployments"])
+        .code(4)
+        .says("no complete list was received");
+    kubereel(&["get", reel.path(), "events.events.k8s.io"])
+        .code(4)
+        .says("same storage as another resource")
+        .says("hint: events");
+    kubereel(&["get", reel.path(), "pods", "--at", "15:30"])
+        .code(4)
+        .says("after the last that is known");
+}
+
+#[test]
+fn a_name_that_is_not_there_ends_with_no_and_says_when_it_was() {
+    let reel = pods_with_gap();
+    let ran = kubereel(&["get", reel.path(), "pods", "b", "-n", "web", "-o", "json"])
+        .code(1)
+        .says(r#"error: pods "b" not found at 14:00:15.000Z"#)
+        .says(r#"hint: "b" was there from 14:00:03.000Z to 14:00:07.000Z"#);
+    assert_eq!(ran.out, "");
+    kubereel(&["get", reel.path(), "pods/b", "--at", "14:00:05"])
+        .code(1)
+        .says("-n web");
+    let ran = kubereel(&["get", reel.path(), "pods", "a", "b", "-o", "name"]).code(1);
+    assert_eq!(ran.out, "pod/a\n");
+    kubereel(&[
+        "get",
+        reel.path(),
+        "pods/b",
+        "-n",
+        "web",
+        "--at",
+        "14:00:09",
+    ])
+    .code(4);
+}

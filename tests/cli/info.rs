@@ -1,0 +1,53 @@
+//! `kubereel info`: the page for people and the document for programs.
+
+use super::run::{kubereel, pods_with_gap};
+use serde_json::Value;
+
+#[test]
+fn the_page_tells_what_is_in_the_reel() {
+    let reel = pods_with_gap();
+    let page = kubereel(&["info", reel.path()]).ok();
+    for words in [
+        "format 0.1 · finished",
+        "v1.36.3",
+        "2026-11-21T14:00:00.000Z – 14:00:15.000Z · 15.0s · 1 session",
+        "6 · 2 added · 3 modified · 1 deleted",
+        "2 seen · 1 at the end · 2 resources",
+        "pods 6",
+        "0 of 2 resources from their first to their last moment",
+        "14:00:07.000Z – 14:00:12.000Z · pods · up to 4 changes missing",
+        "deployments.apps · never listed completely",
+        "events.events.k8s.io · same storage as another resource · events",
+        "values of Secrets, by policy 1",
+    ] {
+        assert!(page.contains(words), "{words:?} not in\n{page}");
+    }
+    assert!(!page.contains('\u{1b}'), "colours without a terminal");
+}
+
+#[test]
+fn wide_lists_every_resource() {
+    let reel = pods_with_gap();
+    let page = kubereel(&["info", reel.path(), "-o", "wide"]).ok();
+    let row = page
+        .lines()
+        .find(|line| line.starts_with("pods "))
+        .expect("pods");
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(
+        cells[..9],
+        ["pods", "v1", "6", "2", "3", "1", "2", "1", "1"]
+    );
+}
+
+#[test]
+fn programs_get_json() {
+    let reel = pods_with_gap();
+    let info: Value =
+        serde_json::from_str(&kubereel(&["info", reel.path(), "-o", "json"]).ok()).expect("JSON");
+    assert_eq!(info["events"]["total"], 6);
+    assert_eq!(info["start"], "2026-11-21T14:00:00.000Z");
+    assert_eq!(info["span_secs"], 15.0);
+    assert_eq!(info["resources"][0]["gaps"][0]["span_secs"], 5.0);
+    assert_eq!(info["file"], reel.path());
+}

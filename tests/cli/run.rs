@@ -1,0 +1,136 @@
+//! Runs the program and keeps what it said.
+
+use crate::script::{Script, Stream, Thing, pod};
+use kubereel_format::{EndCause, EventType, Evidence, NotCoveredReason};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// What a run said, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// Checks the exit code and gives stdout.
+    #[track_caller]
+    pub(crate) fn ok(self) -> String {
+        self.code(0).out
+    }
+
+    /// Checks the exit code.
+    #[track_caller]
+    pub(crate) fn code(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+
+    /// Checks that stderr says something.
+    #[track_caller]
+    pub(crate) fn says(self, words: &str) -> Self {
+        assert!(self.err.contains(words), "{words:?} not in {self:#?}");
+        self
+    }
+}
+
+/// Gives the program, ready for arguments.
+pub(crate) fn program() -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_kubereel"));
+    program.env_remove("KUBECONFIG").env_remove("NO_COLOR");
+    program
+}
+
+/// Runs the program.
+#[must_use]
+pub(crate) fn kubereel(args: &[&str]) -> Ran {
+    let output = program().args(args).output().expect("the program runs");
+    Ran {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).expect("text"),
+        err: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+/// A reel in a folder of its own.
+pub(crate) struct Reel {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+impl Reel {
+    /// Writes a reel.
+    pub(crate) fn write(story: impl FnOnce(&Path)) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("test.reel");
+        story(&path);
+        Self {
+            _folder: folder,
+            path,
+        }
+    }
+
+    /// Gives its path.
+    pub(crate) fn path(&self) -> &str {
+        self.path.to_str().expect("text")
+    }
+}
+
+pub(crate) const A: Thing<'static> = Thing {
+    namespace: "default",
+    name: "a",
+    uid: "uid-a",
+};
+pub(crate) const B: Thing<'static> = Thing {
+    namespace: "web",
+    name: "b",
+    uid: "uid-b",
+};
+
+/// Pods `a` (from rv 9, changed at 14, 14:00:05) and `b` (from 12, 14:00:03, to 16, 14:00:07), then a
+/// gap (16, 30] from 14:00:07 to 14:00:12 in which `a` changed, then `a` at 31, 14:00:15.
+pub(crate) fn pods_with_gap() -> Reel {
+    Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &["po"]);
+        script.resource("deployments.apps", "Deployment", &["deploy"]);
+        script.not_covered(
+            "events.events.k8s.io",
+            NotCoveredReason::SameStorage,
+            "events",
+        );
+        script.wait(1000);
+        let stream = script.connect(pods, None);
+        script.initial(stream, A, 9, &pod(A, 9, "x"));
+        script.synced(stream, 10);
+        script.wait(2000);
+        script.added(stream, B, 12, &pod(B, 12, "y"));
+        script.wait(2000);
+        script.modified(stream, A, 14, &pod(A, 14, "y"));
+        script.wait(2000);
+        script.deleted(stream, B, 16, &pod(B, 16, "y"));
+        let from = script.now();
+        script.disconnect(stream, EndCause::Expired);
+        script.wait(5000);
+        let stream = script.connect(pods, None);
+        script.gap(pods, 16, 30, from);
+        let (modified, listed) = (EventType::Modified, Evidence::Listed);
+        script.event(stream, modified, listed, A, 25, &pod(A, 25, "z"));
+        script.synced(stream, 30);
+        script.wait(3000);
+        script.modified(stream, A, 31, &pod(A, 31, "z"));
+        script.finish();
+    })
+}
+
+/// Writes the version of a ClusterOperator that says whether it is degraded.
+pub(crate) fn operator(script: &mut Script, stream: Stream, name: &str, rv: u128, degraded: &str) {
+    let uid = format!("uid-{name}");
+    let what = crate::script::thing("", name, &uid);
+    let body = format!(
+        r#"{{"apiVersion":"config.openshift.io/v1","kind":"ClusterOperator","metadata":{{"name":"{name}","resourceVersion":"{rv}"}},"status":{{"conditions":[{{"type":"Available","status":"True"}},{{"type":"Degraded","status":"{degraded}"}}]}}}}"#
+    );
+    script.modified(stream, what, rv, body.as_bytes());
+}
