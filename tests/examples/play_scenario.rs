@@ -1,0 +1,99 @@
+//! Plays the scenario *small* on a control plane of its own, with a command beside it.
+//!
+//! `play_scenario [--journal FILE] [-- COMMAND ARG…]`: the command runs from before the first write
+//! with `KUBECONFIG` set, gets SIGINT when the scenario is over, and its exit code is passed on.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use kubereel_tests::control_plane::ControlPlane;
+use kubereel_tests::scenario::{self, ApiPlayer, ApiServers};
+use tokio::process::{Child, Command};
+
+struct Asked {
+    journal: Option<PathBuf>,
+    command: Vec<String>,
+}
+
+fn asked() -> anyhow::Result<Asked> {
+    let mut asked = Asked {
+        journal: None,
+        command: Vec::new(),
+    };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--journal" => {
+                asked.journal = Some(args.next().context("--journal needs a file")?.into());
+            }
+            "--" => {
+                asked.command = args.collect();
+                break;
+            }
+            other => bail!(
+                "unknown argument {other}; usage: play_scenario [--journal FILE] [-- COMMAND ARG…]"
+            ),
+        }
+    }
+    Ok(asked)
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<ExitCode> {
+    let asked = asked()?;
+    let plan = scenario::small()?.plan()?;
+    let control_plane = Arc::new(scenario::control_plane().start().await?);
+    let mut beside = match asked.command.split_first() {
+        Some((program, args)) => Some(
+            Command::new(program)
+                .args(args)
+                .env("KUBECONFIG", control_plane.kubeconfig(0))
+                .kill_on_drop(true)
+                .spawn()
+                .with_context(|| format!("cannot run {program}"))?,
+        ),
+        None => None,
+    };
+    let clients = vec![
+        control_plane.client(0).await?,
+        control_plane.client(1).await?,
+    ];
+    let servers: Arc<dyn ApiServers> = Arc::<ControlPlane>::clone(&control_plane);
+    let player = ApiPlayer::new(clients, plan.speed, Some(servers));
+    let outcome = player.play(&plan).await;
+    if let Some(path) = &asked.journal {
+        std::fs::write(path, player.journal().to_json_lines())
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let journal = outcome?;
+    let mut out = std::io::stderr().lock();
+    writeln!(
+        out,
+        "played {} steps; time stood still for {} ms",
+        journal.entries.len(),
+        journal.held_millis
+    )?;
+    match &mut beside {
+        Some(child) => end(child).await,
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Asks the command to end, and passes its exit code on.
+async fn end(child: &mut Child) -> anyhow::Result<ExitCode> {
+    if let Some(pid) = child.id() {
+        let told = Command::new("kill")
+            .args(["-INT", &pid.to_string()])
+            .status()
+            .await?;
+        anyhow::ensure!(told.success(), "cannot interrupt process {pid}");
+    }
+    let status = child.wait().await?;
+    Ok(status
+        .code()
+        .and_then(|code| u8::try_from(code).ok())
+        .map_or(ExitCode::FAILURE, ExitCode::from))
+}

@@ -1,0 +1,527 @@
+//! The life of a Pod on a node, beat by beat, as its [`Fate`] has it. Pure: no clock, no API.
+
+use std::time::Duration;
+
+use super::fate::Fate;
+use super::pod_view::{Change, ContainerIndex, PodView};
+
+/// A kubelet Event about a Pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Note {
+    pub(super) container: Option<ContainerIndex>,
+    pub(super) is_warning: bool,
+    pub(super) reason: &'static str,
+    pub(super) message: String,
+}
+
+/// What comes next in a Pod's life.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Beat {
+    /// Virtual time since the beat before.
+    pub(super) after: Duration,
+    pub(super) changes: Vec<Change>,
+    pub(super) notes: Vec<Note>,
+}
+
+/// Where a Pod stands.
+#[derive(Debug)]
+pub(super) struct Life {
+    fate: Fate,
+    at: Stage,
+    pulls_failed: u32,
+    crashes: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Bound,
+    Sandbox,
+    Pull(ContainerIndex),
+    PullBackOff(ContainerIndex),
+    PullAgain(ContainerIndex),
+    Run(ContainerIndex),
+    Crashed(ContainerIndex),
+    CrashBackOff(ContainerIndex),
+    ReadyLate(ContainerIndex),
+    Settled,
+    Over,
+}
+
+const fn secs(secs: f64) -> Duration {
+    Duration::from_millis(millis_of(secs))
+}
+
+#[expect(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float to an integer has no other way; `as` saturates, and scripted times are small"
+)]
+const fn millis_of(secs: f64) -> u64 {
+    (secs * 1000.0) as u64
+}
+
+/// A kubelet's back-off: ten seconds, doubling up to five minutes.
+fn back_off(failures: u32) -> Duration {
+    secs(10.0)
+        .saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1).min(8)))
+        .min(secs(300.0))
+}
+
+impl Life {
+    pub(super) fn new(fate: Fate) -> Self {
+        Self {
+            fate,
+            at: Stage::Bound,
+            pulls_failed: 0,
+            crashes: 0,
+        }
+    }
+
+    /// The node came up again: the Pod starts from its sandbox.
+    pub(super) fn restart(&mut self) {
+        self.at = Stage::Sandbox;
+    }
+
+    /// The next beat; `None` when nothing more happens by itself.
+    ///
+    /// `has_image` tells whether the node has an image already.
+    pub(super) fn next(&mut self, pod: &PodView, has_image: impl Fn(&str) -> bool) -> Option<Beat> {
+        match self.at {
+            Stage::Bound => {
+                self.at = if self.fate == Fate::Hangs {
+                    Stage::Over
+                } else {
+                    Stage::Sandbox
+                };
+                Some(beat(0.2, vec![Change::Admitted], Vec::new()))
+            }
+            Stage::Sandbox => {
+                self.at = Stage::Pull(0);
+                let notes = self.pulling(pod, 0, &has_image);
+                Some(beat(1.2, vec![Change::SandboxReady], notes))
+            }
+            Stage::Pull(container) => Some(self.pull(pod, container, has_image)),
+            Stage::PullBackOff(container) => Some(self.pull_back_off(pod, container)),
+            Stage::PullAgain(container) => {
+                self.at = Stage::Pull(container);
+                let image = image_of(pod, container);
+                let note = normal(container, "Pulling", format!("Pulling image \"{image}\""));
+                Some(Beat {
+                    after: back_off(self.pulls_failed),
+                    changes: Vec::new(),
+                    notes: vec![note],
+                })
+            }
+            Stage::Run(container) => self.run(pod, container, has_image),
+            Stage::Crashed(container) => Some(self.after_crash(pod, container)),
+            Stage::CrashBackOff(container) => {
+                let mut again = start(pod, container, has_image);
+                again.after = back_off(self.crashes.saturating_sub(1));
+                self.at = Stage::Run(container);
+                Some(again)
+            }
+            Stage::ReadyLate(container) => {
+                self.at = Stage::Settled;
+                let after = match self.fate {
+                    Fate::StartsSlowly { ready_after_secs } => ready_after_secs,
+                    _ => 2.5,
+                };
+                Some(beat(after, vec![Change::Ready { container }], Vec::new()))
+            }
+            Stage::Settled => self.settled(pod),
+            Stage::Over => None,
+        }
+    }
+
+    fn fails_to_pull(&self) -> Option<(&'static str, &str)> {
+        match &self.fate {
+            Fate::PullFails { message, failures }
+                if failures.is_none_or(|failures| self.pulls_failed < failures) =>
+            {
+                Some(("ErrImagePull", message))
+            }
+            Fate::SignatureRefused { message } => Some(("SignatureValidationFailed", message)),
+            _ => None,
+        }
+    }
+
+    fn pulling(
+        &self,
+        pod: &PodView,
+        container: ContainerIndex,
+        has_image: impl Fn(&str) -> bool,
+    ) -> Vec<Note> {
+        let image = image_of(pod, container);
+        if has_image(&image) && self.fails_to_pull().is_none() {
+            return Vec::new();
+        }
+        vec![normal(
+            container,
+            "Pulling",
+            format!("Pulling image \"{image}\""),
+        )]
+    }
+
+    fn pull(
+        &mut self,
+        pod: &PodView,
+        container: ContainerIndex,
+        has_image: impl Fn(&str) -> bool,
+    ) -> Beat {
+        let image = image_of(pod, container);
+        if let Some((reason, message)) = self.fails_to_pull() {
+            let change = Change::Waits {
+                container,
+                reason,
+                message: message.to_owned(),
+            };
+            let notes = vec![
+                warning(
+                    container,
+                    "Failed",
+                    format!("Failed to pull image \"{image}\": {message}"),
+                ),
+                warning(container, "Failed", format!("Error: {reason}")),
+            ];
+            self.pulls_failed += 1;
+            self.at = Stage::PullBackOff(container);
+            return beat(2.0, vec![change], notes);
+        }
+        self.at = Stage::Run(container);
+        start(pod, container, has_image)
+    }
+
+    fn pull_back_off(&mut self, pod: &PodView, container: ContainerIndex) -> Beat {
+        let image = image_of(pod, container);
+        let (reason, message) = self
+            .fails_to_pull()
+            .unwrap_or(("ErrImagePull", "interrupted"));
+        let told = format!("Back-off pulling image \"{image}\": {reason}: {message}");
+        let change = Change::Waits {
+            container,
+            reason: "ImagePullBackOff",
+            message: told,
+        };
+        let notes = vec![
+            normal(
+                container,
+                "BackOff",
+                format!("Back-off pulling image \"{image}\""),
+            ),
+            warning(container, "Failed", "Error: ImagePullBackOff".to_owned()),
+        ];
+        self.at = Stage::PullAgain(container);
+        beat(3.0, vec![change], notes)
+    }
+
+    fn run(
+        &mut self,
+        pod: &PodView,
+        container: ContainerIndex,
+        has_image: impl Fn(&str) -> bool,
+    ) -> Option<Beat> {
+        if pod.is_init(container) {
+            self.at = Stage::Pull(container + 1);
+            return Some(beat(
+                0.9,
+                vec![Change::Exits {
+                    container,
+                    exit_code: 0,
+                }],
+                Vec::new(),
+            ));
+        }
+        if let Fate::CrashLoops {
+            exit_code,
+            runs_secs,
+            crashes,
+        } = self.fate
+            && crashes.is_none_or(|crashes| self.crashes < crashes)
+        {
+            self.crashes += 1;
+            self.at = Stage::Crashed(container);
+            let exits = Change::Exits {
+                container,
+                exit_code,
+            };
+            return Some(beat(runs_secs, vec![exits], Vec::new()));
+        }
+        if container + 1 < pod.containers.len() {
+            self.at = Stage::Run(container + 1);
+            let mut next = start(pod, container + 1, has_image);
+            next.after = secs(0.1);
+            return Some(next);
+        }
+        if !pod.restarts_always() {
+            self.at = Stage::Over;
+            return Some(beat(
+                4.0,
+                vec![Change::Exits {
+                    container,
+                    exit_code: 0,
+                }],
+                Vec::new(),
+            ));
+        }
+        let waits_for_probe = pod
+            .containers
+            .get(container)
+            .is_some_and(|container| container.has_readiness_probe);
+        self.at = if waits_for_probe {
+            Stage::ReadyLate(container)
+        } else {
+            Stage::Settled
+        };
+        self.next(pod, has_image)
+    }
+
+    fn after_crash(&mut self, pod: &PodView, container: ContainerIndex) -> Beat {
+        if self.crashes < 2 {
+            self.at = Stage::Run(container);
+            let mut again = start(pod, container, |_| true);
+            again.after = secs(0.6);
+            return again;
+        }
+        self.at = Stage::CrashBackOff(container);
+        let name = pod
+            .containers
+            .get(container)
+            .map(|container| container.name.clone())
+            .unwrap_or_default();
+        let pod_id = format!("{}_{}({})", pod.name, pod.namespace, pod.uid);
+        let pause = back_off(self.crashes - 1);
+        let told = format!(
+            "back-off {} restarting failed container={name} pod={pod_id}",
+            go_duration(pause)
+        );
+        let note = format!("Back-off restarting failed container {name} in pod {pod_id}");
+        beat(
+            0.8,
+            vec![Change::Waits {
+                container,
+                reason: "CrashLoopBackOff",
+                message: told,
+            }],
+            vec![warning(container, "BackOff", note)],
+        )
+    }
+
+    fn settled(&mut self, _pod: &PodView) -> Option<Beat> {
+        let Fate::Evicted {
+            after_secs,
+            resource,
+        } = &self.fate
+        else {
+            return None;
+        };
+        let message = format!("The node was low on resource: {resource}. ");
+        let note = Note {
+            container: None,
+            is_warning: true,
+            reason: "Evicted",
+            message: message.clone(),
+        };
+        let after = *after_secs;
+        self.at = Stage::Over;
+        Some(beat(after, vec![Change::Evicted { message }], vec![note]))
+    }
+}
+
+fn beat(after_secs: f64, changes: Vec<Change>, notes: Vec<Note>) -> Beat {
+    Beat {
+        after: secs(after_secs),
+        changes,
+        notes,
+    }
+}
+
+/// A container starts; its image is pulled first when the node lacks it.
+fn start(pod: &PodView, container: ContainerIndex, has_image: impl Fn(&str) -> bool) -> Beat {
+    let image = image_of(pod, container);
+    let (pull_secs, pulled) = if has_image(&image) {
+        let told = format!(
+            "Container image \"{image}\" already present on machine and can be accessed by the pod"
+        );
+        (0.3, told)
+    } else {
+        let told = format!(
+            "Successfully pulled image \"{image}\" in 2.1s (2.1s including waiting). Image size: 412316860 bytes."
+        );
+        (2.1, told)
+    };
+    let notes = vec![
+        normal(container, "Pulled", pulled),
+        normal(container, "Created", "Container created".to_owned()),
+        normal(container, "Started", "Container started".to_owned()),
+    ];
+    beat(pull_secs, vec![Change::Starts { container }], notes)
+}
+
+fn image_of(pod: &PodView, container: ContainerIndex) -> String {
+    pod.containers
+        .get(container)
+        .map(|container| container.image.clone())
+        .unwrap_or_default()
+}
+
+fn normal(container: ContainerIndex, reason: &'static str, message: String) -> Note {
+    Note {
+        container: Some(container),
+        is_warning: false,
+        reason,
+        message,
+    }
+}
+
+fn warning(container: ContainerIndex, reason: &'static str, message: String) -> Note {
+    Note {
+        container: Some(container),
+        is_warning: true,
+        reason,
+        message,
+    }
+}
+
+/// A whole number of seconds as Go writes it: `10s`, `1m20s`, `5m0s`.
+fn go_duration(duration: Duration) -> String {
+    match duration.as_secs() {
+        secs @ 0..60 => format!("{secs}s"),
+        secs => format!("{}m{}s", secs / 60, secs % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn view(restart_policy: &str, init: usize) -> PodView {
+        let containers: Vec<_> = (0..init)
+            .map(|n| json!({"name": format!("init-{n}"), "image": "i"}))
+            .collect();
+        let pod = json!({
+            "metadata": {"namespace": "shop", "name": "web", "uid": "u"},
+            "spec": {
+                "restartPolicy": restart_policy,
+                "initContainers": containers,
+                "containers": [{"name": "app", "image": "i"}],
+            },
+        });
+        PodView::of(&pod, "h", "p")
+    }
+
+    /// Lives through the first `beats` beats and tells phase and waiting reason after each.
+    fn live(fate: Fate, mut pod: PodView, beats: usize) -> Vec<String> {
+        let mut life = Life::new(fate);
+        let mut told = Vec::new();
+        for _ in 0..beats {
+            let Some(beat) = life.next(&pod, |_| false) else {
+                break;
+            };
+            for change in &beat.changes {
+                pod.apply(change, "t");
+            }
+            let status = pod.to_status();
+            let all = [
+                &status["initContainerStatuses"],
+                &status["containerStatuses"],
+            ];
+            let waiting = all
+                .iter()
+                .filter_map(|list| list.as_array())
+                .flatten()
+                .find_map(|container| container["state"]["waiting"]["reason"].as_str());
+            told.push(format!(
+                "{} {}",
+                status["phase"].as_str().unwrap(),
+                waiting.unwrap_or("-")
+            ));
+        }
+        told
+    }
+
+    #[test]
+    fn an_ordinary_pod_settles() {
+        let told = live(Fate::Runs, view("Always", 0), 20);
+        assert_eq!(
+            told,
+            [
+                "Pending ContainerCreating",
+                "Pending ContainerCreating",
+                "Running -"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_job_pod_succeeds() {
+        let told = live(Fate::Runs, view("Never", 1), 20);
+        assert_eq!(told.last().unwrap(), "Succeeded -");
+    }
+
+    #[test]
+    fn pulls_fail_and_back_off_in_turn_and_then_go_well() {
+        let fate = Fate::PullFails {
+            message: "manifest unknown".to_owned(),
+            failures: Some(2),
+        };
+        let told = live(fate, view("OnFailure", 1), 40);
+        let waits: Vec<_> = told.iter().filter(|line| line.contains("Pull")).collect();
+        assert_eq!(waits.first().unwrap().as_str(), "Pending ErrImagePull");
+        assert!(told.contains(&"Pending ImagePullBackOff".to_owned()));
+        assert_eq!(told.last().unwrap(), "Succeeded -");
+    }
+
+    #[test]
+    fn a_refused_signature_never_starts() {
+        let fate = Fate::SignatureRefused {
+            message: "no signature".to_owned(),
+        };
+        let told = live(fate, view("OnFailure", 1), 40);
+        assert!(told.contains(&"Pending SignatureValidationFailed".to_owned()));
+        assert!(told.iter().all(|line| line.starts_with("Pending")));
+    }
+
+    #[test]
+    fn a_crash_loop_backs_off_longer_each_time() {
+        let mut pod = view("Always", 0);
+        let mut life = Life::new(Fate::CrashLoops {
+            exit_code: 1,
+            runs_secs: 1.0,
+            crashes: None,
+        });
+        let mut pauses = Vec::new();
+        for _ in 0..20 {
+            let waits = pod.containers[0].state.clone();
+            let beat = life.next(&pod, |_| true).unwrap();
+            if format!("{waits:?}").contains("CrashLoopBackOff") {
+                pauses.push(beat.after.as_secs());
+            }
+            for change in &beat.changes {
+                pod.apply(change, "t");
+            }
+        }
+        assert_eq!(pauses[..3], [10, 20, 40]);
+        assert!(pod.containers[0].restart_count >= 4);
+    }
+
+    #[test]
+    fn an_evicted_pod_fails_after_it_ran() {
+        let fate = Fate::Evicted {
+            after_secs: 5.0,
+            resource: "memory".to_owned(),
+        };
+        let told = live(fate, view("Always", 0), 20);
+        assert_eq!(told[told.len() - 2], "Running -");
+        assert!(told.last().unwrap().starts_with("Failed"));
+    }
+
+    #[test]
+    fn durations_read_as_go_writes_them() {
+        assert_eq!(go_duration(secs(40.0)), "40s");
+        assert_eq!(go_duration(secs(80.0)), "1m20s");
+        assert_eq!(go_duration(secs(300.0)), "5m0s");
+    }
+}

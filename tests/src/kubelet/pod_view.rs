@@ -1,0 +1,555 @@
+//! A Pod as its kubelet sees it, and the status that follows from it. Pure.
+
+use serde_json::{Value, json};
+
+use super::container::{Container, ContainerState};
+use super::identity::hex;
+
+/// Which container of a Pod: init containers first, in the order of the spec.
+pub(super) type ContainerIndex = usize;
+
+/// What happens to a Pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Change {
+    /// The kubelet takes the Pod on.
+    Admitted,
+    /// The sandbox and its network are there.
+    SandboxReady,
+    /// A container has to wait.
+    Waits {
+        container: ContainerIndex,
+        reason: &'static str,
+        message: String,
+    },
+    /// A container starts, or starts again.
+    Starts { container: ContainerIndex },
+    /// A container is ready to serve.
+    Ready { container: ContainerIndex },
+    /// A container ends by itself.
+    Exits {
+        container: ContainerIndex,
+        exit_code: i32,
+    },
+    /// The Pod is over, whatever its containers are.
+    Fails {
+        reason: &'static str,
+        message: String,
+    },
+    /// The kubelet puts the Pod out.
+    Evicted { message: String },
+    /// The Pod is being deleted and everything in it ends.
+    Stopped,
+    /// The node came up again: nothing of the Pod is left.
+    Rebooted,
+}
+
+/// A Pod as its kubelet sees it.
+#[derive(Debug)]
+pub(super) struct PodView {
+    pub(super) namespace: String,
+    pub(super) name: String,
+    pub(super) uid: String,
+    generation: Option<i64>,
+    restart_policy: String,
+    init_count: usize,
+    pub(super) containers: Vec<Container>,
+    host_ip: String,
+    pod_ip: String,
+    start_time: Option<String>,
+    sandbox_ready: bool,
+    verdict: Option<(&'static str, String)>,
+    evicted: bool,
+    conditions: Vec<Condition>,
+}
+
+#[derive(Debug)]
+struct Condition {
+    kind: &'static str,
+    status: bool,
+    since: String,
+    reason: Option<&'static str>,
+    message: Option<String>,
+}
+
+impl PodView {
+    /// Reads a Pod that has come to the node with these addresses.
+    pub(super) fn of(pod: &Value, host_ip: &str, own_ip: &str) -> Self {
+        let spec = &pod["spec"];
+        let meta = &pod["metadata"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let init = list(&spec["initContainers"]);
+        let waiting = if init.is_empty() {
+            "ContainerCreating"
+        } else {
+            "PodInitializing"
+        };
+        let mut containers: Vec<Container> = init
+            .iter()
+            .map(|spec| Container::of(spec, waiting))
+            .collect();
+        containers.extend(
+            list(&spec["containers"])
+                .iter()
+                .map(|spec| Container::of(spec, waiting)),
+        );
+        let on_host_network = spec["hostNetwork"] == true;
+        Self {
+            namespace: text(&meta["namespace"]),
+            name: text(&meta["name"]),
+            uid: text(&meta["uid"]),
+            generation: meta["generation"].as_i64(),
+            restart_policy: spec["restartPolicy"]
+                .as_str()
+                .unwrap_or("Always")
+                .to_owned(),
+            init_count: init.len(),
+            containers,
+            host_ip: host_ip.to_owned(),
+            pod_ip: if on_host_network { host_ip } else { own_ip }.to_owned(),
+            start_time: None,
+            sandbox_ready: false,
+            verdict: None,
+            evicted: false,
+            conditions: Vec::new(),
+        }
+    }
+
+    /// Whether this container must be done before the next may start.
+    pub(super) fn is_init(&self, container: ContainerIndex) -> bool {
+        container < self.init_count
+    }
+
+    /// Whether the Pod starts a container again that has ended well.
+    pub(super) fn restarts_always(&self) -> bool {
+        self.restart_policy == "Always"
+    }
+
+    /// Whether the Pod will not change any more by itself.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.phase(), "Succeeded" | "Failed")
+    }
+
+    /// Lets something happen to the Pod.
+    pub(super) fn apply(&mut self, change: &Change, now: &str) {
+        match change {
+            Change::Admitted => self.start_time = Some(now.to_owned()),
+            Change::SandboxReady => self.sandbox_ready = true,
+            Change::Waits {
+                container,
+                reason,
+                message,
+            } => self.wait(*container, reason, message),
+            Change::Starts { container } => self.start(*container, now),
+            Change::Ready { container } => {
+                if let Some(container) = self.containers.get_mut(*container) {
+                    container.ready = true;
+                }
+            }
+            Change::Exits {
+                container,
+                exit_code,
+            } => self.exit(*container, *exit_code, now),
+            Change::Fails { reason, message } => self.verdict = Some((reason, message.clone())),
+            Change::Evicted { message } => {
+                self.evicted = true;
+                self.verdict = Some(("Evicted", message.clone()));
+                self.stop(now);
+            }
+            Change::Stopped => self.stop(now),
+            Change::Rebooted => self.reboot(now),
+        }
+        self.update_conditions(now);
+    }
+
+    fn wait(&mut self, index: ContainerIndex, reason: &str, message: &str) {
+        let Some(container) = self.containers.get_mut(index) else {
+            return;
+        };
+        if let ContainerState::Terminated(ended) = &container.state {
+            container.last = Some(ended.clone());
+        }
+        container.state = ContainerState::Waiting {
+            reason: reason.to_owned(),
+            message: Some(message.to_owned()),
+        };
+    }
+
+    fn start(&mut self, index: ContainerIndex, now: &str) {
+        let uid = self.uid.clone();
+        let is_init = self.is_init(index);
+        let Some(container) = self.containers.get_mut(index) else {
+            return;
+        };
+        if let ContainerState::Terminated(ended) = &container.state {
+            container.last = Some(ended.clone());
+        }
+        if container.runtime_id.is_some() {
+            container.restart_count += 1;
+        }
+        let run = container.restart_count.to_string();
+        container.runtime_id = Some(format!(
+            "cri-o://{}",
+            hex(&[&uid, &container.name, &run], 64)
+        ));
+        container.state = ContainerState::Running {
+            started_at: now.to_owned(),
+        };
+        container.ready = !is_init && !container.has_readiness_probe;
+    }
+
+    fn exit(&mut self, index: ContainerIndex, exit_code: i32, now: &str) {
+        let is_init = self.is_init(index);
+        let Some(container) = self.containers.get_mut(index) else {
+            return;
+        };
+        container.end(
+            exit_code,
+            if exit_code == 0 { "Completed" } else { "Error" },
+            now,
+        );
+        container.ready = is_init && exit_code == 0;
+    }
+
+    fn stop(&mut self, now: &str) {
+        for container in &mut self.containers {
+            container.end(0, "Completed", now);
+        }
+        self.sandbox_ready = false;
+    }
+
+    fn reboot(&mut self, now: &str) {
+        for container in &mut self.containers {
+            container.end(255, "Error", now);
+            if let ContainerState::Terminated(ended) = &container.state {
+                container.last = Some(ended.clone());
+            }
+            container.state = ContainerState::Waiting {
+                reason: "ContainerCreating".to_owned(),
+                message: None,
+            };
+        }
+        self.sandbox_ready = false;
+    }
+
+    /// The phase, by the rules of a kubelet.
+    pub(super) fn phase(&self) -> &'static str {
+        if self.verdict.is_some() {
+            return "Failed";
+        }
+        let (init, main) = self
+            .containers
+            .split_at(self.init_count.min(self.containers.len()));
+        let ended_badly =
+            |container: &Container| container.exit_code().is_some_and(|code| code != 0);
+        let restarts_after_failure = self.restart_policy != "Never";
+        if init.iter().any(ended_badly) && !restarts_after_failure {
+            return "Failed";
+        }
+        if init
+            .iter()
+            .any(|container| container.exit_code() != Some(0))
+        {
+            return "Pending";
+        }
+        if main.iter().any(Container::is_running) {
+            return "Running";
+        }
+        if main
+            .iter()
+            .any(|container| container.exit_code().is_none() && container.last.is_none())
+        {
+            return "Pending";
+        }
+        // Nothing runs, and everything has run.
+        let stopped = !self.sandbox_ready;
+        if main.iter().all(|container| container.exit_code().is_some())
+            && (stopped || !self.restarts_always())
+        {
+            if main.iter().any(ended_badly) {
+                if stopped || !restarts_after_failure {
+                    return "Failed";
+                }
+            } else {
+                return "Succeeded";
+            }
+        }
+        "Running"
+    }
+
+    fn update_conditions(&mut self, now: &str) {
+        let phase = self.phase();
+        let (init, main) = self
+            .containers
+            .split_at(self.init_count.min(self.containers.len()));
+        let names = |list: Vec<&Container>| {
+            list.iter()
+                .map(|container| container.name.as_str())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let incomplete = names(
+            init.iter()
+                .filter(|container| container.exit_code() != Some(0))
+                .collect(),
+        );
+        let unready = names(main.iter().filter(|container| !container.ready).collect());
+        let is_initialized = incomplete.is_empty();
+        let is_ready = unready.is_empty() && phase == "Running";
+        let unready_because = match phase {
+            "Succeeded" => Some(("PodCompleted", None)),
+            "Failed" => Some(("PodFailed", None)),
+            _ if is_ready => None,
+            _ => Some((
+                "ContainersNotReady",
+                Some(format!("containers with unready status: [{unready}]")),
+            )),
+        };
+        let uninitialized = (!is_initialized).then(|| {
+            (
+                "ContainersNotInitialized",
+                Some(format!("containers with incomplete status: [{incomplete}]")),
+            )
+        });
+        let sandbox_ready = self.sandbox_ready;
+        if self.evicted {
+            let message = self.verdict.as_ref().map(|(_, message)| message.clone());
+            self.set_condition(
+                "DisruptionTarget",
+                true,
+                Some(("TerminationByKubelet", message)),
+                now,
+            );
+        }
+        self.set_condition("PodReadyToStartContainers", sandbox_ready, None, now);
+        self.set_condition("Initialized", is_initialized, uninitialized, now);
+        self.set_condition("Ready", is_ready, unready_because.clone(), now);
+        self.set_condition("ContainersReady", is_ready, unready_because, now);
+    }
+
+    fn set_condition(
+        &mut self,
+        kind: &'static str,
+        status: bool,
+        because: Option<(&'static str, Option<String>)>,
+        now: &str,
+    ) {
+        let (reason, message) = match because {
+            Some((reason, message)) => (Some(reason), message),
+            None => (None, None),
+        };
+        let Some(known) = self
+            .conditions
+            .iter_mut()
+            .find(|condition| condition.kind == kind)
+        else {
+            self.conditions.push(Condition {
+                kind,
+                status,
+                since: now.to_owned(),
+                reason,
+                message,
+            });
+            return;
+        };
+        if known.status != status {
+            now.clone_into(&mut known.since);
+        }
+        known.status = status;
+        known.reason = reason;
+        known.message = message;
+    }
+
+    /// The status as a strategic merge patch: conditions the kubelet does not own stay as they are.
+    pub(super) fn to_status(&self) -> Value {
+        let conditions: Vec<Value> = self
+            .conditions
+            .iter()
+            .map(|condition| {
+                json!({
+                    "type": condition.kind,
+                    "status": if condition.status { "True" } else { "False" },
+                    "observedGeneration": self.generation,
+                    "lastProbeTime": null,
+                    "lastTransitionTime": condition.since,
+                    "reason": condition.reason,
+                    "message": condition.message,
+                })
+            })
+            .collect();
+        let (init, main) = self
+            .containers
+            .split_at(self.init_count.min(self.containers.len()));
+        let statuses =
+            |list: &[Container]| list.iter().map(Container::to_status).collect::<Vec<_>>();
+        let mut status = json!({
+            "phase": self.phase(),
+            "observedGeneration": self.generation,
+            "conditions": conditions,
+            "hostIP": self.host_ip,
+            "hostIPs": [{"ip": self.host_ip}],
+            "startTime": self.start_time,
+            "containerStatuses": statuses(main),
+        });
+        if !init.is_empty() {
+            status["initContainerStatuses"] = json!(statuses(init));
+        }
+        if self.sandbox_ready {
+            status["podIP"] = json!(self.pod_ip);
+            status["podIPs"] = json!([{"ip": self.pod_ip}]);
+        }
+        if let Some((reason, message)) = &self.verdict {
+            status["reason"] = json!(reason);
+            status["message"] = json!(message);
+        }
+        status
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pod(restart_policy: &str, init: bool) -> PodView {
+        let container = |name: &str| json!({"name": name, "image": "registry.example/app:1"});
+        let mut pod = json!({
+            "metadata": {"namespace": "shop", "name": "web", "uid": "u", "generation": 1},
+            "spec": {"restartPolicy": restart_policy, "containers": [container("app")]},
+        });
+        if init {
+            pod["spec"]["initContainers"] = json!([container("first")]);
+        }
+        PodView::of(&pod, "10.0.0.1", "10.128.0.1")
+    }
+
+    fn condition<'a>(status: &'a Value, kind: &str) -> &'a Value {
+        status["conditions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|entry| entry["type"] == kind)
+            .unwrap()
+    }
+
+    #[test]
+    fn a_pod_gets_ready() {
+        let mut view = pod("Always", false);
+        view.apply(&Change::Admitted, "t0");
+        assert_eq!(
+            view.to_status()["containerStatuses"][0]["state"]["waiting"]["reason"],
+            "ContainerCreating"
+        );
+        assert_eq!(view.phase(), "Pending");
+        view.apply(&Change::SandboxReady, "t1");
+        view.apply(&Change::Starts { container: 0 }, "t2");
+        let status = view.to_status();
+        assert_eq!(status["phase"], "Running");
+        assert_eq!(condition(&status, "Ready")["status"], "True");
+        assert_eq!(condition(&status, "Ready")["lastTransitionTime"], "t2");
+        assert_eq!(
+            condition(&status, "PodReadyToStartContainers")["lastTransitionTime"],
+            "t1"
+        );
+        assert!(
+            condition(&status, "Ready")["reason"].is_null(),
+            "null takes the old reason away"
+        );
+        assert_eq!(status["podIP"], "10.128.0.1");
+    }
+
+    #[test]
+    fn a_crash_counts_restarts_and_keeps_the_last_run() {
+        let mut view = pod("Always", false);
+        for change in [
+            Change::Admitted,
+            Change::SandboxReady,
+            Change::Starts { container: 0 },
+            Change::Exits {
+                container: 0,
+                exit_code: 1,
+            },
+            Change::Waits {
+                container: 0,
+                reason: "CrashLoopBackOff",
+                message: "back-off".to_owned(),
+            },
+        ] {
+            view.apply(&change, "t");
+        }
+        let status = view.to_status();
+        assert_eq!(status["phase"], "Running");
+        assert_eq!(
+            status["containerStatuses"][0]["lastState"]["terminated"]["exitCode"],
+            1
+        );
+        view.apply(&Change::Starts { container: 0 }, "t");
+        assert_eq!(view.to_status()["containerStatuses"][0]["restartCount"], 1);
+    }
+
+    #[test]
+    fn init_containers_go_first_and_a_job_pod_succeeds() {
+        let mut view = pod("OnFailure", true);
+        view.apply(&Change::Admitted, "t0");
+        view.apply(&Change::SandboxReady, "t0");
+        view.apply(&Change::Starts { container: 0 }, "t0");
+        assert_eq!(view.phase(), "Pending");
+        view.apply(
+            &Change::Exits {
+                container: 0,
+                exit_code: 0,
+            },
+            "t1",
+        );
+        view.apply(&Change::Starts { container: 1 }, "t1");
+        assert_eq!(view.phase(), "Running");
+        view.apply(
+            &Change::Exits {
+                container: 1,
+                exit_code: 0,
+            },
+            "t2",
+        );
+        assert_eq!(view.phase(), "Succeeded");
+        assert_eq!(
+            condition(&view.to_status(), "Ready")["reason"],
+            "PodCompleted"
+        );
+    }
+
+    #[test]
+    fn a_deadline_fails_a_pod_that_never_started() {
+        let mut view = pod("OnFailure", true);
+        view.apply(&Change::Admitted, "t0");
+        view.apply(
+            &Change::Fails {
+                reason: "DeadlineExceeded",
+                message: "too long".to_owned(),
+            },
+            "t1",
+        );
+        let status = view.to_status();
+        assert_eq!(
+            (&status["phase"], &status["reason"]),
+            (&json!("Failed"), &json!("DeadlineExceeded"))
+        );
+        assert!(
+            status["initContainerStatuses"][0]["state"]["waiting"].is_object(),
+            "left as it was"
+        );
+    }
+
+    #[test]
+    fn a_reboot_starts_again_with_a_higher_count() {
+        let mut view = pod("Always", false);
+        view.apply(&Change::Admitted, "t0");
+        view.apply(&Change::SandboxReady, "t0");
+        view.apply(&Change::Starts { container: 0 }, "t0");
+        let before = view.containers[0].runtime_id.clone();
+        view.apply(&Change::Rebooted, "t1");
+        assert_eq!(condition(&view.to_status(), "Ready")["status"], "False");
+        view.apply(&Change::SandboxReady, "t2");
+        view.apply(&Change::Starts { container: 0 }, "t2");
+        assert_eq!(view.containers[0].restart_count, 1);
+        assert_ne!(view.containers[0].runtime_id, before);
+    }
+}

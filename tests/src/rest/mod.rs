@@ -1,0 +1,22 @@
+//! The few verbs the players need, over a [`kube::Client`]: objects are plain JSON.
+//!
+//! Owns paths, retries and watch lines. Refuses to hide anything: a retry is counted in the
+//! answer, and a refusal comes back with the server's own reason.
+#![expect(
+    clippy::indexing_slicing,
+    reason = "reading a field of a JSON value never panics, and only documents made here are written to"
+)]
+
+mod clock;
+mod kinds;
+mod request;
+mod retry;
+mod target;
+mod watch;
+
+pub use clock::{micros, now, seconds};
+pub use kinds::{Kind, kind_of};
+pub use request::{Answer, Body, Call, Rest, RestError, Verb};
+pub use retry::Patience;
+pub use target::Target;
+pub use watch::{Notice, Watching};

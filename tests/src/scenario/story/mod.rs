@@ -1,0 +1,18 @@
+//! The story of a scenario, chapter by chapter: pure, from a file to a plan.
+
+mod bootstrap;
+mod install;
+mod installer;
+mod leases;
+mod level;
+mod machines;
+mod quiet;
+mod retrieval;
+mod roll;
+mod secrets;
+mod shop;
+mod teller;
+mod update;
+mod version_pod;
+
+pub(super) use teller::tell;
