@@ -105,9 +105,9 @@ impl FromStr for Moment {
             return Ok(Self::BeforeEnd { micros });
         }
         if looks_like_date(text) {
-            let time: Timestamp = text
-                .parse()
-                .map_err(|_| malformed("a time of RFC 3339 (2026-11-21T14:02:31Z)"))?;
+            let time: Option<Timestamp> = text.parse().ok();
+            let time =
+                time.ok_or_else(|| malformed("a time of RFC 3339 (2026-11-21T14:02:31Z)"))?;
             return Ok(Self::Time(RecordedAt::from_micros(time.as_microsecond())));
         }
         if text.contains(':') {

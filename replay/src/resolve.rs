@@ -102,8 +102,9 @@ impl Timeline {
     fn day_time(&self, time: Time) -> Result<RecordedAt, ResolveError> {
         let day = |at: RecordedAt| {
             Timestamp::from_microsecond(at.micros)
+                .ok()
                 .map(|at| at.to_zoned(TimeZone::UTC).date())
-                .map_err(|_| ResolveError::OutOfRange)
+                .ok_or(ResolveError::OutOfRange)
         };
         let (first, last) = (day(self.start())?, day(self.end())?);
         let mut candidates = Vec::new();
@@ -111,7 +112,8 @@ impl Timeline {
             let at = date
                 .to_datetime(time)
                 .to_zoned(TimeZone::UTC)
-                .map_err(|_| ResolveError::OutOfRange)?;
+                .ok()
+                .ok_or(ResolveError::OutOfRange)?;
             candidates.push(RecordedAt::from_micros(at.timestamp().as_microsecond()));
         }
         let inside: Vec<RecordedAt> = candidates

@@ -49,6 +49,7 @@ impl Timeline {
         let resources = ResourceTable::new(reel.notes());
         let coverage = Coverage::of_all(&reel, &objects, &sessions);
         Self {
+            reel,
             start,
             end,
             resources,
@@ -57,7 +58,6 @@ impl Timeline {
             clusters,
             outages,
             coverage,
-            reel,
         }
     }
 

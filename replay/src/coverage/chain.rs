@@ -238,22 +238,21 @@ impl Chains {
         {
             hole.closed_by = hole.closed_by.max(seq);
         }
-        match self.spans.get_mut(&resource) {
-            Some(span) => prove(span, rv, seq, wall),
-            None => {
-                let begun = CoveredFrom {
-                    begun_by: seq,
-                    proven_by: seq,
-                    covered: CoveredSpan {
-                        from_rv: rv.to_owned(),
-                        to_rv: rv.to_owned(),
-                        from_time: wall,
-                        to_time: wall,
-                    },
-                };
-                self.spans.insert(resource, begun);
-            }
+        if let Some(span) = self.spans.get_mut(&resource) {
+            prove(span, rv, seq, wall);
+            return;
         }
+        let begun = CoveredFrom {
+            begun_by: seq,
+            proven_by: seq,
+            covered: CoveredSpan {
+                from_rv: rv.to_owned(),
+                to_rv: rv.to_owned(),
+                from_time: wall,
+                to_time: wall,
+            },
+        };
+        self.spans.insert(resource, begun);
     }
 
     /// Ends the span before a gap. The list that ended the gap may have been noted before or after.

@@ -44,7 +44,7 @@ impl Form {
 }
 
 /// Makes the list that `kubectl get` prints of several objects.
-pub fn list_of(items: Vec<Value>) -> Value {
+pub fn list_of(items: &[Value]) -> Value {
     json!({
         "apiVersion": "v1",
         "items": items,

@@ -74,12 +74,16 @@ fn push_string(text: &mut String, string: &str) {
             '\u{8}' => text.push_str("\\b"),
             '\u{c}' => text.push_str("\\f"),
             '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
-                text.push_str(&format!("\\u{:04x}", u32::from(c)));
+                text.push_str(&escaped(c));
             }
             _ => text.push(c),
         }
     }
     text.push('"');
+}
+
+fn escaped(c: char) -> String {
+    format!("\\u{:04x}", u32::from(c))
 }
 
 #[cfg(test)]

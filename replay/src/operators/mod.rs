@@ -1,4 +1,4 @@
-//! What ClusterOperators went through: their conditions over time.
+//! What cluster operators went through: their conditions over time.
 
 mod degraded;
 

@@ -197,8 +197,8 @@ impl<'a> Words<'a> {
         let Word::Text(text) = word else {
             return Err(format!("{word} where a number belongs"));
         };
-        text.parse()
-            .map_err(|_| format!("{word} where a number belongs"))
+        let number = text.parse().ok();
+        number.ok_or_else(|| format!("{word} where a number belongs"))
     }
 
     /// Reads one value; none at all is the empty one.

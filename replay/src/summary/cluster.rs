@@ -17,7 +17,7 @@ pub struct ClusterSummary {
     pub uid: String,
     /// The Kubernetes versions its server reported, in order.
     pub versions: Vec<String>,
-    /// The OpenShift versions that its ClusterVersion completed or began, in order; of the last
+    /// The OpenShift versions that its `ClusterVersion` completed or began, in order; of the last
     /// cluster only.
     pub openshift_versions: Vec<String>,
     /// Its nodes at the end; of the last cluster only.
@@ -71,7 +71,7 @@ impl Timeline {
             .max()
     }
 
-    /// Reads the history of the last ClusterVersion object; the server keeps it newest first.
+    /// Reads the history of the last `ClusterVersion` object; the server keeps it newest first.
     fn openshift_versions(&self) -> Option<Vec<String>> {
         let resource = self.recorded("config.openshift.io", "clusterversions")?;
         let mut objects = self.objects_of(resource).iter().rev();

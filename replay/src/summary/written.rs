@@ -4,6 +4,10 @@ use crate::timetext;
 use kubereel_format::{RecordedAt, SessionEnd};
 use serde::Serializer;
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 pub(super) fn rfc3339<S: Serializer>(at: &RecordedAt, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_str(&timetext::rfc3339(*at))
 }

@@ -1,5 +1,10 @@
 //! The questions, asked of reels that the tests write.
 
+#![expect(
+    clippy::expect_used,
+    reason = "a test whose surroundings fail has failed"
+)]
+
 mod as_of;
 mod oracle;
 mod script;

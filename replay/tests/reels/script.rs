@@ -1,9 +1,14 @@
 //! Writes small reels for tests: a recorder's notes and events at times that the test chooses.
 
+#![expect(
+    clippy::expect_used,
+    reason = "a test that cannot write its reel has failed"
+)]
+
 use kubereel_format::{
-    Appender, Body, ConnectionId, EndCause, EpochId, EventType, Evidence, Gap, GapCause, GapId,
-    Lifecycle, ListMethod, NewEvent, NotCoveredReason, Note, RecordedAt, ResourceId, ResourceInfo,
-    Seq, SessionEnd, SessionId, Stamp,
+    Appender, Body, ConnectionId, Elapsed, EndCause, EpochId, EventType, Evidence, Gap, GapCause,
+    GapId, Lifecycle, ListMethod, NewEvent, NotCoveredReason, Note, RecordedAt, ResourceId,
+    ResourceInfo, Seq, SessionEnd, SessionId, Stamp,
 };
 use std::path::Path;
 
@@ -103,10 +108,11 @@ impl Script {
     }
 
     pub fn stamp(&self) -> Stamp {
-        let mut stamp = Stamp::default();
-        stamp.wall = self.now();
-        stamp.elapsed.micros = u64::try_from(self.micros - START_MICROS).expect("after the start");
-        stamp
+        let micros = u64::try_from(self.micros - START_MICROS).expect("after the start");
+        Stamp {
+            wall: self.now(),
+            elapsed: Elapsed { micros },
+        }
     }
 
     pub fn note(&mut self, note: Note) -> Seq {
@@ -259,11 +265,6 @@ impl Script {
     /// Makes everything durable and goes on.
     pub fn commit(&mut self) {
         self.appender.commit().expect("room on the disk");
-    }
-
-    /// Makes everything durable and lets go, as a killed recorder does.
-    pub fn kill(mut self) {
-        self.commit();
     }
 
     /// Ends the session and finishes the file.
