@@ -8,11 +8,8 @@ use kubereel_replay::{Cut, MOMENT_FORMS, Moment, ResolveError, Timeline, timetex
 
 /// The help text that lists every form of TIME.
 pub(crate) fn forms_help() -> String {
-    let mut help = String::from("TIME is one of:\n");
-    for (form, meaning) in MOMENT_FORMS {
-        help.push_str(&format!("  {form:<26}{meaning}\n"));
-    }
-    help
+    let forms = MOMENT_FORMS.map(|(form, meaning)| format!("  {form:<26}{meaning}\n"));
+    format!("TIME is one of:\n{}", forms.concat())
 }
 
 /// Reads a TIME argument.

@@ -39,9 +39,6 @@ Examples:
   kubereel export run.reel -o jsonl events.jsonl   every event, byte for byte";
 
 fn after_long_help() -> String {
-    let mut help = format!("{EXAMPLES}\n\nExit codes:\n");
-    for exit in Exit::ALL {
-        help.push_str(&format!("  {:>3}  {}\n", exit.code(), exit.meaning()));
-    }
-    help
+    let codes = Exit::ALL.map(|exit| format!("  {:>3}  {}\n", exit.code(), exit.meaning()));
+    format!("{EXAMPLES}\n\nExit codes:\n{}", codes.concat())
 }

@@ -12,6 +12,7 @@ mod reel;
 mod reference;
 mod screen;
 mod table;
+mod words;
 
 use clap::Parser as _;
 use cli::{Cli, Command};

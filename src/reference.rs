@@ -14,9 +14,7 @@ fn reference() -> String {
          Made from the program's own definitions; `UPDATE=1 cargo test --bin kubereel reference` writes it anew.\n\n",
     );
     text.push_str("## Exit codes\n\n| code | meaning |\n|---|---|\n");
-    for exit in Exit::ALL {
-        text.push_str(&format!("| {} | {} |\n", exit.code(), exit.meaning()));
-    }
+    text.extend(Exit::ALL.map(|exit| format!("| {} | {} |\n", exit.code(), exit.meaning())));
     let mut root = Cli::command().term_width(100).disable_help_subcommand(true);
     root.build();
     let mut commands = vec![root.clone()];
@@ -29,10 +27,8 @@ fn reference() -> String {
         let help = command.term_width(100).render_long_help().to_string();
         let help: Vec<&str> = help.lines().map(str::trim_end).collect();
         let help = help.join("\n");
-        text.push_str(&format!(
-            "\n## {name}\n\n```text\n{}\n```\n",
-            help.trim_end()
-        ));
+        let section = format!("\n## {name}\n\n```text\n{}\n```\n", help.trim_end());
+        text.push_str(&section);
     }
     text
 }

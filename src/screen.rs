@@ -2,7 +2,7 @@
 //! where a person looks. Refuses to know what is said.
 
 use crate::command_error::CommandError;
-use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
 /// The two outputs of a command.
 pub(crate) struct Screen {

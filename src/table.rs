@@ -40,7 +40,8 @@ impl Table {
                 let mut line = String::new();
                 for (cell, width) in row.iter().zip(&widths) {
                     let padded = width + BETWEEN;
-                    line.push_str(&format!("{cell:<padded$}"));
+                    let cell = format!("{cell:<padded$}");
+                    line.push_str(&cell);
                 }
                 line.trim_end().to_owned()
             })

@@ -1,6 +1,11 @@
 //! The program as a user meets it: words in, words and an exit code out, on reels that the tests
 //! write.
 
+#![expect(
+    clippy::expect_used,
+    reason = "a test whose surroundings fail has failed"
+)]
+
 #[path = "../replay/tests/reels/script.rs"]
 #[expect(
     dead_code,

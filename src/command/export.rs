@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::reel;
 use crate::screen::Screen;
+use crate::words::count;
 use kubereel_format::Seq;
 use kubereel_replay::{ExportError, Exported, Timeline};
 use std::fs::File;
@@ -81,21 +82,18 @@ fn say_what_is_missing(
 ) -> Result<Exit, CommandError> {
     let summary = timeline.summary();
     let gaps: usize = summary.resources.iter().map(|one| one.gaps.len()).sum();
+    let gaps = u64::try_from(gaps).unwrap_or(u64::MAX);
     let paint = screen.err_paint();
-    let mut said = format!("{} events", exported.lines);
+    let mut said = vec![count(exported.lines, "event")];
     if gaps > 0 {
-        said.push_str(&format!(
-            " · {}",
-            paint.wary(&format!(
-                "{gaps} gaps of the recording are not in the lines"
-            ))
-        ));
+        let gaps = count(gaps, "gap of the recording");
+        said.push(paint.wary(&format!("{gaps} not in the lines")));
     }
     if summary.odd_lines > 0 {
-        let odd = summary.odd_lines;
-        said.push_str(&format!(" · {odd} lines that were no events left out"));
+        let odd = count(summary.odd_lines, "line that was no event");
+        said.push(format!("{odd} left out"));
     }
-    screen.aside(said)?;
+    screen.aside(said.join(" · "))?;
     let Some(first) = exported.unread.first() else {
         return Ok(Exit::Yes);
     };

@@ -96,12 +96,12 @@ pub(crate) fn answer(
     screen: &mut Screen,
 ) -> Result<Exit, CommandError> {
     let (resource, names) = names(question)?;
-    let named = timeline
+    let recorded = timeline
         .resources()
         .find(resource)
         .map_err(|error| unknown::explain(&error))?;
     let cut = at::resolve(timeline, question.at)?;
-    let resource = timeline.resource_at(named, cut);
+    let resource = timeline.resource_at(recorded, cut);
     let is_bound = resource.namespaced && !question.all_namespaces;
     let namespace = is_bound.then_some(question.namespace.as_str());
     let filter = Filter {

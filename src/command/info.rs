@@ -9,6 +9,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 mod page;
+mod trouble;
 
 /// Show what is in a reel, and whether it is whole
 #[derive(Debug, clap::Args)]

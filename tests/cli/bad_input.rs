@@ -86,7 +86,7 @@ fn a_reel_that_is_being_recorded_says_what_to_do() {
     let copy = copy.to_str().expect("text");
     let out = kubereel(&["get", copy, "pods", "-o", "name"]).ok();
     assert_eq!(out, "pod/a\n");
-    script.kill();
+    drop(script);
     assert!(kubereel(&["info", path]).ok().contains("not finished"));
 }
 

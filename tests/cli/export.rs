@@ -19,7 +19,7 @@ fn objects_come_out_byte_for_byte() {
     );
     let ran = kubereel(&["export", reel.path(), "-o", "jsonl"])
         .code(0)
-        .says("1 events");
+        .says("1 event");
     assert_eq!(ran.out, format!("{expected}\n"));
 }
 
@@ -27,7 +27,7 @@ fn objects_come_out_byte_for_byte() {
 fn a_file_gets_the_same_lines() {
     let reel = pods_with_gap();
     let out = kubereel(&["export", reel.path(), "-o", "jsonl"])
-        .says("6 events · 1 gaps of the recording are not in the lines")
+        .says("6 events · 1 gap of the recording not in the lines")
         .ok();
     assert_eq!(out.lines().count(), 6);
     let folder = tempfile::tempdir().expect("a folder");

@@ -125,7 +125,7 @@ pub(crate) fn pods_with_gap() -> Reel {
     })
 }
 
-/// Writes the version of a ClusterOperator that says whether it is degraded.
+/// Writes the version of a `ClusterOperator` that says whether it is degraded.
 pub(crate) fn operator(script: &mut Script, stream: Stream, name: &str, rv: u128, degraded: &str) {
     let uid = format!("uid-{name}");
     let what = crate::script::thing("", name, &uid);

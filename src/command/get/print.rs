@@ -42,11 +42,10 @@ impl Answer<'_> {
         let objects = self.each(screen, |held| {
             self.timeline.object(held.seq, self.resource, form)
         })?;
-        match <[Value; 1]>::try_from(objects) {
-            Ok([object]) if self.is_single => Ok(object),
-            Ok([object]) => Ok(list_of(vec![object])),
-            Err(objects) => Ok(list_of(objects)),
-        }
+        Ok(match objects.as_slice() {
+            [object] if self.is_single => object.clone(),
+            objects => list_of(objects),
+        })
     }
 
     fn print_columns(&self, question: &Question, screen: &mut Screen) -> Result<(), CommandError> {

@@ -1,0 +1,130 @@
+//! Owns the lines of the page that say what is missing or odd.
+
+use super::page::Page;
+use crate::words::count;
+use kubereel_format::RecordedAt;
+use kubereel_replay::{GapSummary, ResourceSummary, timetext};
+
+impl Page<'_> {
+    pub(super) fn coverage(&mut self) {
+        let resources = &self.summary.resources;
+        let whole = resources.iter().filter(|one| one.whole).count();
+        let text = format!(
+            "{whole} of {} resources from their first to their last moment",
+            resources.len()
+        );
+        let text = if whole == resources.len() {
+            self.paint.good(&text)
+        } else {
+            self.paint.wary(&text)
+        };
+        self.push("complete", &[text]);
+        let gaps: Vec<(&ResourceSummary, &GapSummary)> = resources
+            .iter()
+            .flat_map(|one| one.gaps.iter().map(move |gap| (one, gap)))
+            .collect();
+        for (resource, gap) in gaps.iter().take(self.most) {
+            let from = self.timeline.written(gap.from);
+            let to = self.timeline.written(gap.to);
+            let missing = gap.missing_at_most.map_or_else(
+                || "changes may be missing".to_owned(),
+                |most| format!("up to {} missing", count(most, "change")),
+            );
+            let parts = [
+                self.paint.wary(&format!("{from} – {to}")),
+                resource.resource.clone(),
+                missing,
+                gap.cause.clone(),
+            ];
+            self.push("  gap", &parts);
+        }
+        self.push_rest(gaps.len(), "gaps");
+        let unlisted: Vec<&ResourceSummary> = resources
+            .iter()
+            .filter(|one| one.covered.is_empty())
+            .collect();
+        for resource in unlisted.iter().take(self.most) {
+            let parts = [
+                resource.resource.clone(),
+                "never listed completely".to_owned(),
+            ];
+            self.push("  unknown", &parts);
+        }
+        self.push_rest(unlisted.len(), "never listed completely");
+        for excluded in self.summary.not_covered.iter().take(self.most) {
+            let parts = [
+                excluded.resource.clone(),
+                excluded.reason.clone(),
+                excluded.detail.clone(),
+            ];
+            self.push("  not covered", &parts);
+        }
+        self.push_rest(self.summary.not_covered.len(), "not covered");
+    }
+
+    pub(super) fn outages(&mut self) {
+        for (at, text) in self.timeline.waits().iter().take(self.most) {
+            self.push("waiting", &[self.timeline.written(*at), text.clone()]);
+        }
+        let outages: Vec<_> = self
+            .summary
+            .outages
+            .iter()
+            .filter(|outage| !outage.before_first_answer)
+            .collect();
+        let micros =
+            |from: RecordedAt, to: RecordedAt| u64::try_from(to.micros_since(from)).unwrap_or(0);
+        if let Some(longest) = outages
+            .iter()
+            .max_by_key(|outage| micros(outage.from, outage.to))
+        {
+            let all = outages.iter().map(|outage| micros(outage.from, outage.to));
+            let parts = [
+                outages.len().to_string(),
+                format!("{} in all", timetext::span(all.sum())),
+                format!(
+                    "longest {} at {}",
+                    timetext::span(micros(longest.from, longest.to)),
+                    self.timeline.written(longest.from)
+                ),
+                longest.error.clone(),
+            ];
+            self.push("API outages", &parts);
+        }
+    }
+
+    pub(super) fn oddities(&mut self) {
+        let summary = self.summary;
+        for (label, odd, what) in [
+            (
+                "odd",
+                summary.odd_lines,
+                "line of the server that is no event",
+            ),
+            ("anomalies", summary.anomalies, "breach of the protocol"),
+            ("clock", summary.clock_steps, "step of the recorder's clock"),
+        ] {
+            if odd > 0 {
+                let text = self.paint.wary(&count(odd, what));
+                self.push(label, &[text]);
+            }
+        }
+        let policies: Vec<u32> = summary
+            .sessions
+            .iter()
+            .map(|session| session.redaction_policy)
+            .collect();
+        let text = match policies.iter().max() {
+            None => return,
+            Some(0) => self
+                .paint
+                .wary("nothing: Secrets are in the reel as they were"),
+            Some(most) if policies.contains(&0) => {
+                let text = format!("by policy {most}, and nothing in some sessions");
+                self.paint.wary(&text)
+            }
+            Some(most) => format!("values of Secrets, by policy {most}"),
+        };
+        self.push("redacted", &[text]);
+    }
+}

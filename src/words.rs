@@ -1,0 +1,74 @@
+//! Owns how amounts are put in words. Refuses units of time: `timetext` has those.
+
+/// Writes a number with commas between thousands.
+pub(crate) fn number(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Writes how many there are of something.
+pub(crate) fn count(value: u64, one: &str) -> String {
+    if value == 1 {
+        return format!("1 {one}");
+    }
+    // The plural is that of the first word: "3 lines of the server".
+    let (noun, rest) = one.split_once(' ').unwrap_or((one, ""));
+    let noun = match noun {
+        "breach" => "breaches".to_owned(),
+        noun => format!("{noun}s"),
+    };
+    format!("{} {noun} {rest}", number(value))
+        .trim_end()
+        .to_owned()
+}
+
+/// Writes a number of bytes with three digits.
+pub(crate) fn bytes(value: u64) -> String {
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    if value < 1000 {
+        return format!("{value} B");
+    }
+    let mut tenths = value / 100;
+    for unit in UNITS {
+        if tenths < 10_000 {
+            return format!("{}.{} {unit}", tenths / 10, tenths % 10);
+        }
+        tenths /= 1000;
+    }
+    format!("{value} B")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_counted() {
+        assert_eq!(number(0), "0");
+        assert_eq!(number(999), "999");
+        assert_eq!(number(212_480), "212,480");
+        assert_eq!(number(1_000_000), "1,000,000");
+        assert_eq!(count(1, "node"), "1 node");
+        assert_eq!(
+            count(2, "breach of the protocol"),
+            "2 breaches of the protocol"
+        );
+        assert_eq!(count(1500, "session"), "1,500 sessions");
+    }
+
+    #[test]
+    fn bytes_keep_one_decimal() {
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(1000), "1.0 kB");
+        assert_eq!(bytes(18_249_000), "18.2 MB");
+        assert_eq!(bytes(999_999), "999.9 kB");
+        assert_eq!(bytes(4_200_000_000), "4.2 GB");
+    }
+}
