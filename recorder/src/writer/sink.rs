@@ -1,0 +1,61 @@
+//! Owns the seam between the writer and the format: what it needs of a file, and how it gets it
+//! back after a failure. Refuses decisions.
+
+use crate::entry::Entry;
+use kubereel_format::{
+    AppendError, Appender, CommitStats, FinishError, FinishStats, OpenError, Seq,
+};
+use std::path::PathBuf;
+
+/// A file that records are appended to.
+pub(crate) trait Sink: Send {
+    /// Gives the number of the next record.
+    fn next_seq(&self) -> Seq;
+    /// Appends; durable only after [`Self::commit`].
+    fn append(&mut self, entry: &Entry) -> Result<(), AppendError>;
+    /// Makes everything appended durable.
+    fn commit(&mut self) -> Result<CommitStats, AppendError>;
+    /// Brings the file into its final form.
+    fn finish(self: Box<Self>) -> Result<FinishStats, FinishError>;
+}
+
+/// Where a file is found again after it failed.
+pub(crate) trait Shelf: Send {
+    /// Opens it to go on after the last record that became durable.
+    fn reopen(&mut self) -> Result<Box<dyn Sink>, OpenError>;
+}
+
+impl Sink for Appender {
+    fn next_seq(&self) -> Seq {
+        Self::next_seq(self)
+    }
+
+    fn append(&mut self, entry: &Entry) -> Result<(), AppendError> {
+        match entry {
+            Entry::Event(event) => self.append_event(&event.event())?,
+            Entry::Note { stamp, note } => self.append_note(*stamp, note.clone())?,
+            Entry::Blob { stamp, note, bytes } => {
+                self.append_blob_note(*stamp, note.clone(), bytes)?
+            }
+        };
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<CommitStats, AppendError> {
+        Self::commit(self)
+    }
+
+    fn finish(self: Box<Self>) -> Result<FinishStats, FinishError> {
+        Self::finish(*self)
+    }
+}
+
+/// A reel at a path.
+#[derive(Debug)]
+pub(crate) struct ReelPath(pub(crate) PathBuf);
+
+impl Shelf for ReelPath {
+    fn reopen(&mut self) -> Result<Box<dyn Sink>, OpenError> {
+        Ok(Box::new(Appender::resume(&self.0)?))
+    }
+}

@@ -1,0 +1,216 @@
+//! The writer against a disk that fails when it is told to.
+
+use super::*;
+use crate::clock::Clock;
+use crate::entry::{Entry, EventEntry};
+use crate::health::Health;
+use crate::quota::{QUEUE_BYTES, Queue};
+use kubereel_format::{
+    AppendError, CommitStats, ConnectionId, EventType, Evidence, FinishError, FinishStats, Note,
+    OpenError, ResourceId, Seq, Stamp,
+};
+use std::sync::{Arc, Mutex};
+
+/// What the disk holds, and how it behaves.
+#[derive(Debug, Default)]
+struct Disk {
+    durable: Vec<String>,
+    appends_until_failure: Option<usize>,
+    commit_fails: u32,
+    commit_lies: bool,
+    reopen_fails: u32,
+    is_finished: bool,
+}
+
+struct FakeSink {
+    disk: Arc<Mutex<Disk>>,
+    pending: Vec<String>,
+}
+
+fn full() -> AppendError {
+    AppendError::Storage {
+        path: "x.reel".into(),
+        cause: "no space left".into(),
+    }
+}
+
+fn words(entry: &Entry) -> String {
+    match entry {
+        Entry::Note {
+            note: Note::Mark { text },
+            ..
+        } => text.clone(),
+        Entry::Event(event) => format!("event {}", event.name),
+        Entry::Blob { bytes, .. } => format!("blob {}", String::from_utf8_lossy(bytes)),
+        Entry::Note { .. } => panic!("no other note"),
+    }
+}
+
+impl Sink for FakeSink {
+    fn next_seq(&self) -> Seq {
+        let durable = self.disk.lock().expect("a lock").durable.len();
+        Seq(u64::try_from(durable + self.pending.len()).expect("small"))
+    }
+
+    fn append(&mut self, entry: &Entry) -> Result<(), AppendError> {
+        let mut disk = self.disk.lock().expect("a lock");
+        if let Some(left) = &mut disk.appends_until_failure {
+            if *left == 0 {
+                disk.appends_until_failure = None;
+                return Err(full());
+            }
+            *left -= 1;
+        }
+        if let Entry::Event(event) = entry
+            && event.body.is_none()
+        {
+            return Err(AppendError::NoLastBody);
+        }
+        self.pending.push(words(entry));
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<CommitStats, AppendError> {
+        let mut disk = self.disk.lock().expect("a lock");
+        if disk.commit_fails > 0 {
+            disk.commit_fails -= 1;
+            if disk.commit_lies {
+                disk.durable.append(&mut self.pending);
+            }
+            return Err(full());
+        }
+        disk.durable.append(&mut self.pending);
+        Ok(CommitStats {
+            file_bytes: 7,
+            records: u64::try_from(disk.durable.len()).expect("small"),
+        })
+    }
+
+    fn finish(self: Box<Self>) -> Result<FinishStats, FinishError> {
+        assert!(self.pending.is_empty(), "finished with records pending");
+        let mut disk = self.disk.lock().expect("a lock");
+        disk.is_finished = true;
+        Ok(FinishStats {
+            file_bytes: 7,
+            records: u64::try_from(disk.durable.len()).expect("small"),
+        })
+    }
+}
+
+struct FakeShelf(Arc<Mutex<Disk>>);
+
+impl Shelf for FakeShelf {
+    fn reopen(&mut self) -> Result<Box<dyn Sink>, OpenError> {
+        let mut disk = self.0.lock().expect("a lock");
+        if disk.reopen_fails > 0 {
+            disk.reopen_fails -= 1;
+            return Err(OpenError::InUse {
+                path: "x.reel".into(),
+            });
+        }
+        Ok(Box::new(FakeSink {
+            disk: Arc::clone(&self.0),
+            pending: Vec::new(),
+        }))
+    }
+}
+
+fn mark(text: &str) -> Entry {
+    Entry::Note {
+        stamp: Stamp::default(),
+        note: Note::Mark { text: text.into() },
+    }
+}
+
+/// Writes entries onto a disk and gives it back, with how the writer ended.
+fn write(disk: Disk, entries: Vec<Entry>) -> (Disk, Finished, Arc<Health>) {
+    let disk = Arc::new(Mutex::new(disk));
+    let clock = Clock::start();
+    let health = Arc::new(Health::new(clock));
+    let queue = Arc::new(Queue::new(QUEUE_BYTES));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        for entry in entries {
+            queue.push(entry).await;
+        }
+    });
+    queue.close();
+    let mut shelf = FakeShelf(Arc::clone(&disk));
+    let sink = shelf.reopen().expect("the first time it opens");
+    let writer = Writer::new(sink, Box::new(shelf), queue, Arc::clone(&health), clock);
+    let finished = writer.run();
+    let disk = std::mem::take(&mut *disk.lock().expect("a lock"));
+    (disk, finished, health)
+}
+
+#[test]
+fn writes_in_order_and_finishes() {
+    let (disk, finished, _) = write(Disk::default(), vec![mark("a"), mark("b"), mark("c")]);
+    assert_eq!(disk.durable, ["a", "b", "c"]);
+    assert!(disk.is_finished);
+    assert_eq!(finished.expect("an end").records, 3);
+}
+
+#[test]
+fn a_failed_append_loses_and_doubles_nothing() {
+    for left in 0..3 {
+        let disk = Disk {
+            appends_until_failure: Some(left),
+            ..Disk::default()
+        };
+        let (disk, finished, health) = write(disk, vec![mark("a"), mark("b"), mark("c")]);
+        assert_eq!(disk.durable, ["a", "b", "c"], "after {left}");
+        assert!(finished.is_ok());
+        assert_eq!(health.status().write_trouble, "");
+    }
+}
+
+#[test]
+fn a_failed_commit_is_not_written_twice_even_if_it_happened() {
+    for commit_lies in [false, true] {
+        let disk = Disk {
+            commit_fails: 1,
+            commit_lies,
+            ..Disk::default()
+        };
+        let (disk, finished, _) = write(disk, vec![mark("a"), mark("b")]);
+        assert_eq!(disk.durable, ["a", "b"], "commit lies: {commit_lies}");
+        assert!(finished.is_ok());
+    }
+}
+
+#[test]
+fn a_disk_that_stays_full_ends_as_an_error() {
+    let disk = Disk {
+        commit_fails: u32::MAX,
+        ..Disk::default()
+    };
+    let (disk, finished, health) = write(disk, vec![mark("a")]);
+    assert!(
+        matches!(finished, Err(WriteError::Failing(_))),
+        "{finished:?}"
+    );
+    assert!(!disk.is_finished);
+    assert!(health.status().write_trouble.contains("no space left"));
+}
+
+#[test]
+fn a_record_that_the_format_refuses_is_kept_as_a_line() {
+    let event = Entry::Event(EventEntry {
+        stamp: Stamp::default(),
+        connection: ConnectionId(1),
+        kind: EventType::Deleted,
+        evidence: Evidence::Inferred,
+        resource: ResourceId(0),
+        namespace: "".into(),
+        name: "x".into(),
+        uid: "u".into(),
+        version: "1".into(),
+        body: None,
+    });
+    let (disk, finished, _) = write(Disk::default(), vec![mark("a"), event, mark("b")]);
+    assert_eq!(disk.durable, ["a", "blob ", "b"]);
+    assert!(finished.is_ok());
+}
