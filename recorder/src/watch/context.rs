@@ -1,0 +1,208 @@
+//! Owns what the streams of all resources share: the queue, numbers, the client of the moment, and
+//! what their connections tell about the servers. Refuses anything that belongs to one resource.
+
+use crate::clock::Clock;
+use crate::discover::{Definition, Discovery};
+use crate::health::Health;
+use crate::quota::Queue;
+use crate::redact::Redactor;
+use crate::server::Server;
+use kubereel_format::{ConnectionId, Elapsed, GapId, Stamp};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Semaphore, mpsc, watch};
+
+/// How many lists are read at once.
+const LISTS_AT_ONCE: usize = 20;
+
+/// How many lines of more than a few megabytes are held at once.
+const LONG_LINES_AT_ONCE: usize = 2;
+
+/// What a stream tells the one who starts streams.
+#[derive(Debug)]
+pub(crate) enum Sighting {
+    /// A definition was created or changed.
+    Definition(Box<Definition>),
+    /// All definitions that there are have been seen.
+    DefinitionsComplete,
+}
+
+/// What all streams share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// The way to the file.
+    pub(crate) queue: Arc<Queue>,
+    /// The clock.
+    pub(crate) clock: Clock,
+    /// The counters.
+    pub(crate) health: Arc<Health>,
+    /// The numbers.
+    pub(crate) numbers: Arc<Numbers>,
+    /// What is known of the servers.
+    pub(crate) fleet: Fleet,
+    /// Hides what is secret.
+    pub(crate) redactor: Redactor,
+    /// Bounds the lists that are read at once.
+    pub(crate) lists: Arc<Semaphore>,
+    /// Bounds the long lines that are held at once.
+    pub(crate) long_lines: Semaphore,
+    /// The client of the moment.
+    pub(crate) clients: watch::Receiver<Option<Arc<Server>>>,
+    /// Asks for a new client: the credentials of this generation were refused.
+    pub(crate) refused: watch::Sender<u64>,
+    /// What is served.
+    pub(crate) discovery: Arc<Discovery>,
+    /// Tells of definitions.
+    pub(crate) sightings: mpsc::Sender<Sighting>,
+    /// The number of the cluster behind the kubeconfig; it changes when another is found there.
+    pub(crate) epoch: watch::Receiver<u32>,
+    /// Becomes true when the recorder is to stop.
+    pub(crate) stop: watch::Receiver<bool>,
+}
+
+/// The parts of [`Shared`] that its maker brings.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) clock: Clock,
+    pub(crate) health: Arc<Health>,
+    pub(crate) numbers: Arc<Numbers>,
+    pub(crate) clients: watch::Receiver<Option<Arc<Server>>>,
+    pub(crate) refused: watch::Sender<u64>,
+    pub(crate) discovery: Arc<Discovery>,
+    pub(crate) sightings: mpsc::Sender<Sighting>,
+    pub(crate) epoch: watch::Receiver<u32>,
+    pub(crate) stop: watch::Receiver<bool>,
+}
+
+impl Shared {
+    /// Puts the parts together.
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self {
+            queue: parts.queue,
+            clock: parts.clock,
+            health: parts.health,
+            numbers: parts.numbers,
+            fleet: Fleet::default(),
+            redactor: Redactor::default(),
+            lists: Arc::new(Semaphore::new(LISTS_AT_ONCE)),
+            long_lines: Semaphore::new(LONG_LINES_AT_ONCE),
+            clients: parts.clients,
+            refused: parts.refused,
+            discovery: parts.discovery,
+            sightings: parts.sightings,
+            epoch: parts.epoch,
+            stop: parts.stop,
+        }
+    }
+
+    /// Reads the clock.
+    pub(crate) fn now(&self) -> Stamp {
+        self.clock.stamp()
+    }
+
+    /// Asks for a new client in the place of that generation.
+    pub(crate) fn refuse(&self, generation: u64) {
+        self.refused.send_if_modified(|refused| {
+            let is_new = *refused < generation;
+            *refused = generation.max(*refused);
+            is_new
+        });
+    }
+}
+
+/// The numbers that a reel gives out once.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    connection: AtomicU32,
+    gap: AtomicU32,
+}
+
+impl Numbers {
+    /// Goes on from these.
+    pub(crate) const fn new(connection: u32, gap: u32) -> Self {
+        Self {
+            connection: AtomicU32::new(connection),
+            gap: AtomicU32::new(gap),
+        }
+    }
+
+    /// Gives a connection its number.
+    pub(crate) fn connection(&self) -> ConnectionId {
+        ConnectionId(self.connection.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Gives a gap its number.
+    pub(crate) fn gap(&self) -> GapId {
+        GapId(self.gap.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// What the connections of all streams tell about the servers behind the address.
+///
+/// A server that restarts ends every connection to it. A connection that outlived the end of
+/// another therefore leads to a server that has not restarted since, and may still have the history
+/// that a restarted one has lost.
+#[derive(Debug, Default)]
+pub(crate) struct Fleet {
+    state: Mutex<FleetState>,
+}
+
+#[derive(Debug, Default)]
+struct FleetState {
+    open: BTreeMap<u32, Elapsed>,
+    has_several: bool,
+}
+
+impl Fleet {
+    /// A watch is running.
+    pub(crate) fn opened(&self, connection: ConnectionId, at: Elapsed) {
+        self.state().open.insert(connection.0, at);
+    }
+
+    /// It has ended.
+    pub(crate) fn closed(&self, connection: ConnectionId) {
+        self.state().open.remove(&connection.0);
+    }
+
+    /// One server had the history that another had lost.
+    pub(crate) fn history_found(&self) {
+        self.state().has_several = true;
+    }
+
+    /// Tells whether another server may have the history of a stream that broke then.
+    pub(crate) fn may_know(&self, broke: Option<Elapsed>) -> bool {
+        let state = self.state();
+        let outlived = |broke| state.open.values().any(|opened| *opened < broke);
+        state.has_several || broke.is_some_and(outlived)
+    }
+
+    fn state(&self) -> MutexGuard<'_, FleetState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(micros: u64) -> Elapsed {
+        Elapsed { micros }
+    }
+
+    #[test]
+    fn a_connection_that_outlived_the_break_tells_of_another_server() {
+        let fleet = Fleet::default();
+        assert!(!fleet.may_know(Some(at(10))));
+        fleet.opened(ConnectionId(1), at(20));
+        assert!(!fleet.may_know(Some(at(10))), "it began after the break");
+        fleet.opened(ConnectionId(2), at(5));
+        assert!(fleet.may_know(Some(at(10))));
+        assert!(!fleet.may_know(None));
+        fleet.closed(ConnectionId(2));
+        assert!(!fleet.may_know(Some(at(10))));
+        fleet.history_found();
+        assert!(fleet.may_know(None));
+    }
+}

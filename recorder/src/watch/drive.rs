@@ -1,0 +1,535 @@
+//! Owns the task of one resource: does what its stream says, and feeds it what came of it. Refuses
+//! decisions: when to ask, what to keep and what is lost are the stream's.
+
+use crate::health::ResourceState;
+use crate::server::{Answer, Failure, Get, Server};
+use crate::watch::context::Shared;
+use crate::watch::head;
+use crate::watch::intake::{Flow, Intake};
+use crate::watch::line::{LineSplitter, Piece};
+use crate::watch::pages::Pages;
+use crate::watch::probe::Probe;
+use crate::watch::state::{Memory, Origin, Refusal, Step, Stream, Traits};
+use crate::watch::target::{Role, Target};
+use kubereel_format::{ConnectionId, Elapsed, EndCause, ListMethod, ResourceInfo};
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, SemaphorePermit, mpsc, watch};
+
+/// How long the head of an answer may take, in seconds. A cache that is being filled answers late.
+pub(super) const HEAD_SECS: u64 = 30;
+
+/// A line of more bytes than this waits for its turn before more of it is read.
+const LONG_LINE: usize = 2 * 1024 * 1024;
+
+/// So many answers of 404, over so long, and the resource may be gone.
+const MISSING_TRIES: u32 = 3;
+const MISSING_MICROS: u64 = 2_000_000;
+
+/// Why a stream ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DriveEnd {
+    /// The recorder stops.
+    Stopped,
+    /// The resource is no longer served.
+    Gone,
+}
+
+/// What is left of a stream.
+#[derive(Debug)]
+pub(crate) struct Leftover {
+    /// The resource.
+    pub(crate) info: ResourceInfo,
+    /// Why it ended.
+    pub(crate) end: DriveEnd,
+    /// What a later stream of it needs.
+    pub(crate) memory: Memory,
+}
+
+/// What is brought to a stream that begins.
+#[derive(Debug)]
+pub(crate) struct Start {
+    /// The resource.
+    pub(crate) info: ResourceInfo,
+    /// What is known of it.
+    pub(crate) memory: Memory,
+    /// Why it begins.
+    pub(crate) origin: Origin,
+    /// Whether its server may stream lists.
+    pub(crate) can_watch_list: bool,
+}
+
+/// Something from outside that a wait gives way to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interrupt {
+    /// The recorder stops.
+    Stop,
+    /// The cluster is another one.
+    Epoch,
+}
+
+/// The task of one resource.
+pub(crate) struct Drive {
+    pub(super) shared: Arc<Shared>,
+    pub(super) intake: Intake,
+    pub(super) pages: Pages,
+    stop: watch::Receiver<bool>,
+    epoch: watch::Receiver<u32>,
+    clients: watch::Receiver<Option<Arc<Server>>>,
+    descriptions: mpsc::Receiver<ResourceInfo>,
+    broke: Option<Elapsed>,
+    missing: Option<(Elapsed, u32)>,
+    state: Option<ResourceState>,
+}
+
+impl Drive {
+    /// Makes it; nothing is asked before [`Self::run`].
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        start: Start,
+        descriptions: mpsc::Receiver<ResourceInfo>,
+    ) -> Self {
+        let target = Target::new(start.info);
+        let traits = Traits {
+            is_cached: target.role != Role::Events,
+            can_watch_list: start.can_watch_list,
+        };
+        let seed = RandomState::new().hash_one(target.info.id.0);
+        let stream = Stream::new(traits, start.memory, start.origin, seed);
+        let intake = Intake::new(
+            target,
+            stream,
+            shared.redactor.clone(),
+            Arc::clone(&shared.numbers),
+        );
+        Self {
+            intake,
+            pages: Pages::default(),
+            stop: shared.stop.clone(),
+            epoch: shared.epoch.clone(),
+            clients: shared.clients.clone(),
+            descriptions,
+            broke: None,
+            missing: None,
+            state: None,
+            shared: Arc::clone(shared),
+        }
+    }
+
+    /// Follows the resource until the recorder stops or the resource is gone.
+    pub(crate) async fn run(mut self) -> Leftover {
+        let end = self.follow().await;
+        let at = self.shared.now();
+        match end {
+            DriveEnd::Stopped => self.intake.ended(EndCause::Stopped, "", at),
+            DriveEnd::Gone => self.intake.gone(at),
+        }
+        self.flush().await;
+        let id = self.intake.target.info.id.0;
+        self.shared.health.set_resource(id, None);
+        Leftover {
+            info: self.intake.target.info,
+            end,
+            memory: self.intake.stream.into_memory(),
+        }
+    }
+
+    async fn follow(&mut self) -> DriveEnd {
+        let mut list_turn: Option<OwnedSemaphorePermit> = None;
+        loop {
+            if *self.stop.borrow() {
+                return DriveEnd::Stopped;
+            }
+            if self.epoch.has_changed().unwrap_or(false) {
+                self.epoch.mark_unchanged();
+                self.intake.stream.new_epoch();
+                self.pages = Pages::default();
+            }
+            if let Ok(info) = self.descriptions.try_recv() {
+                let at = self.shared.now();
+                self.intake.describe(info, at);
+            }
+            if !self.intake.stream.wants_list() {
+                list_turn = None;
+            }
+            let step = self.intake.stream.step(self.shared.clock.elapsed());
+            if matches!(step, Step::WatchList { .. } | Step::Page { .. }) && list_turn.is_none() {
+                list_turn = self.list_turn().await;
+                // Time has passed; whatever is right now is asked for.
+                continue;
+            }
+            match step {
+                Step::Wait { micros } => {
+                    let wait = tokio::time::sleep(Duration::from_micros(micros));
+                    self.unless_interrupted(wait).await;
+                }
+                Step::WatchList { timeout_secs } => {
+                    let target = self.intake.target.watch_list(timeout_secs);
+                    self.watch(&target, None, timeout_secs, &mut list_turn)
+                        .await;
+                }
+                Step::Watch { from, timeout_secs } => {
+                    let target = self.intake.target.watch(&from, timeout_secs);
+                    let from = Some(from.to_string());
+                    self.watch(&target, from, timeout_secs, &mut list_turn)
+                        .await;
+                }
+                Step::Page { limit, token } => self.page(limit, token.as_deref()).await,
+            }
+            self.flush().await;
+            self.report();
+            if self.is_gone().await {
+                return DriveEnd::Gone;
+            }
+        }
+    }
+
+    async fn list_turn(&mut self) -> Option<OwnedSemaphorePermit> {
+        let lists = Arc::clone(&self.shared.lists);
+        let turn = lists.acquire_owned();
+        self.unless_interrupted(turn).await.and_then(Result::ok)
+    }
+
+    /// Waits for something, unless the recorder stops or the cluster changes first.
+    pub(super) async fn unless_interrupted<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let mut stop = self.stop.clone();
+        let mut epoch = self.epoch.clone();
+        tokio::select! {
+            biased;
+            _ = interrupt(&mut stop, &mut epoch) => None,
+            value = future => Some(value),
+        }
+    }
+
+    /// Waits for a client.
+    pub(super) async fn server(&mut self) -> Option<Arc<Server>> {
+        let mut clients = self.clients.clone();
+        let server = self
+            .unless_interrupted(async move {
+                let server = clients.wait_for(Option::is_some).await.ok()?;
+                server.clone()
+            })
+            .await??;
+        Some(server)
+    }
+
+    async fn watch(
+        &mut self,
+        target: &str,
+        from: Option<String>,
+        timeout_secs: u32,
+        list_turn: &mut Option<OwnedSemaphorePermit>,
+    ) {
+        let Some(server) = self.server().await else {
+            return;
+        };
+        let id = self.shared.numbers.connection();
+        let get = server.get(Get::json(target, HEAD_SECS));
+        let Some(answer) = self.unless_interrupted(get).await else {
+            return;
+        };
+        let answer = match self.accept(&server, id, answer).await {
+            Some(answer) => answer,
+            None => return,
+        };
+        let method = if from.is_some() {
+            ListMethod::Watch
+        } else {
+            ListMethod::WatchList
+        };
+        let at = self.shared.now();
+        self.intake.connected(id, from, method, timeout_secs, at);
+        self.shared.fleet.opened(id, at.elapsed);
+        let end = self.read(answer, &server, list_turn).await;
+        self.shared.fleet.closed(id);
+        let at = self.shared.now();
+        match end {
+            StreamEnd::Refused { code, message } => {
+                let refusal = self.refusal(code, None, &message);
+                self.intake.refused(refusal, id, at);
+            }
+            StreamEnd::Ended { cause, detail } => {
+                self.broke = Some(at.elapsed);
+                self.intake.ended(cause, &detail, at);
+            }
+        }
+    }
+
+    fn refusal<'a>(
+        &self,
+        code: u16,
+        retry_after_secs: Option<u32>,
+        message: &'a str,
+    ) -> Refusal<'a> {
+        if code == 410 {
+            self.shared.health.count_expired();
+        }
+        Refusal {
+            code,
+            retry_after_secs,
+            message,
+            others_may_know: self.shared.fleet.may_know(self.broke),
+        }
+    }
+
+    /// Takes the head of an answer: gives it on if it is a success.
+    pub(super) async fn accept(
+        &mut self,
+        server: &Server,
+        id: ConnectionId,
+        answer: Result<Answer, Failure>,
+    ) -> Option<Answer> {
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(failure) => {
+                if failure.may_need_new_client() {
+                    self.shared.refuse(server.generation);
+                }
+                let at = self.shared.now();
+                self.intake.unreachable(id, &failure.words, at);
+                return None;
+            }
+        };
+        let status = answer.status;
+        if status == 200 && answer.is_json() {
+            self.missing = None;
+            return Some(answer);
+        }
+        if status == 401 {
+            self.shared.refuse(server.generation);
+        }
+        let retry_after_secs = answer.retry_after_secs();
+        let (code, message) = if status == 200 {
+            // Something between here and the server speaks, not the server.
+            (
+                502,
+                format!("the answer is {:?}, not JSON", answer.content_type()),
+            )
+        } else {
+            (status, words(&answer.read_error().await))
+        };
+        let at = self.shared.now();
+        if code == 404 {
+            let since = self.missing.map_or(at.elapsed, |(since, _)| since);
+            let tries = self.missing.map_or(0, |(_, tries)| tries);
+            self.missing = Some((since, tries.saturating_add(1)));
+        }
+        let refusal = self.refusal(code, retry_after_secs, &message);
+        self.intake.refused(refusal, id, at);
+        None
+    }
+
+    async fn read(
+        &mut self,
+        mut answer: Answer,
+        server: &Arc<Server>,
+        list_turn: &mut Option<OwnedSemaphorePermit>,
+    ) -> StreamEnd {
+        let shared = Arc::clone(&self.shared);
+        let mut splitter = LineSplitter::new();
+        let mut long_line: Option<SemaphorePermit<'_>> = None;
+        let mut probe = Probe::new(&self.intake.target, server);
+        let mut stop = self.stop.clone();
+        let mut epoch = self.epoch.clone();
+        loop {
+            if !self.intake.stream.wants_list() {
+                *list_turn = None;
+            }
+            let idle = u64::from(self.intake.stream.idle_secs());
+            let chunk = tokio::select! {
+                biased;
+                interrupt = interrupt(&mut stop, &mut epoch) => return StreamEnd::interrupted(interrupt),
+                chunk = tokio::time::timeout(Duration::from_secs(idle), answer.chunk()) => chunk,
+                version = probe.outlived() => {
+                    let at = self.shared.now();
+                    self.intake.stream.outlived(&version, at);
+                    continue;
+                }
+            };
+            let at = shared.now();
+            let chunk = match chunk {
+                Ok(Ok(Some(chunk))) => chunk,
+                Ok(Ok(None)) => return self.rest(&mut splitter, EndCause::Clean, "").await,
+                Ok(Err(failure)) => {
+                    return self
+                        .rest(&mut splitter, EndCause::Cut, &failure.words)
+                        .await;
+                }
+                Err(_) => return StreamEnd::ended(EndCause::Idle, &format!("silent for {idle} s")),
+            };
+            splitter.push(chunk);
+            while let Some(piece) = splitter.next_piece() {
+                let flow = self.piece(piece, at);
+                // The queue may be full: then nothing more is read until there is room.
+                self.flush().await;
+                match flow {
+                    Flow::On => {}
+                    Flow::Unreadable => return StreamEnd::ended(EndCause::Unreadable, ""),
+                    Flow::Refused { code, message } => {
+                        return StreamEnd::Refused { code, message };
+                    }
+                }
+            }
+            self.report();
+            if splitter.held() < LONG_LINE {
+                long_line = None;
+            } else if long_line.is_none() {
+                long_line = shared.long_lines.acquire().await.ok();
+            }
+        }
+    }
+
+    fn piece(&mut self, piece: Piece, at: kubereel_format::Stamp) -> Flow {
+        match piece {
+            Piece::Line(line) => self.intake.line(&line, at),
+            Piece::Part {
+                bytes, len_so_far, ..
+            } => {
+                self.intake.part(&bytes, len_so_far, at);
+                Flow::On
+            }
+        }
+    }
+
+    async fn rest(
+        &mut self,
+        splitter: &mut LineSplitter,
+        cause: EndCause,
+        words: &str,
+    ) -> StreamEnd {
+        let at = self.shared.now();
+        let flow = match splitter.rest() {
+            None => Flow::On,
+            Some(Piece::Line(line)) => self.intake.rest(&line, at),
+            Some(piece @ Piece::Part { .. }) => self.piece(piece, at),
+        };
+        self.flush().await;
+        match flow {
+            Flow::Refused { code, message } => StreamEnd::Refused { code, message },
+            Flow::On | Flow::Unreadable => StreamEnd::ended(cause, words),
+        }
+    }
+
+    /// Hands on what the intake has for others. Waits while the queue is full.
+    pub(super) async fn flush(&mut self) {
+        for entry in self.intake.take_entries() {
+            self.shared.queue.push(entry).await;
+        }
+        for sighting in self.intake.take_sightings() {
+            // The receiver is gone only while the recorder stops.
+            drop(self.shared.sightings.send(sighting).await);
+        }
+        if self.intake.take_wants_discovery() {
+            self.shared.discovery.ask();
+        }
+        if self.intake.take_found_history() {
+            self.shared.fleet.history_found();
+        }
+        if self.intake.take_fallen() {
+            self.shared.discovery.ask();
+        }
+    }
+
+    fn report(&mut self) {
+        let stream = &self.intake.stream;
+        if let (Role::Namespaces, Some(position), true) = (
+            self.intake.target.role,
+            stream.position(),
+            stream.is_synced(),
+        ) {
+            self.shared.discovery.namespaces_at(&position.version);
+        }
+        let state = if stream.is_uncovered() {
+            ResourceState::NotCovered
+        } else if stream.is_synced() {
+            ResourceState::Complete
+        } else {
+            ResourceState::Behind
+        };
+        if self.state.replace(state) != Some(state) {
+            let id = self.intake.target.info.id.0;
+            self.shared.health.set_resource(id, Some(state));
+        }
+    }
+
+    /// Tells whether the resource has vanished: it is not found again and again, and discovery,
+    /// asked after that, does not have it either.
+    async fn is_gone(&mut self) -> bool {
+        let Some((since, tries)) = self.missing else {
+            return false;
+        };
+        let waited = self
+            .shared
+            .clock
+            .elapsed()
+            .micros
+            .saturating_sub(since.micros);
+        if tries < MISSING_TRIES || waited < MISSING_MICROS {
+            return false;
+        }
+        let info = self.intake.target.info.clone();
+        let shared = Arc::clone(&self.shared);
+        let asking = shared
+            .discovery
+            .is_served(&info.group, &info.version, &info.plural);
+        let is_served = self.unless_interrupted(asking).await.flatten();
+        if is_served != Some(false) {
+            self.missing = None;
+            return false;
+        }
+        true
+    }
+}
+
+/// How a stream came to its end.
+enum StreamEnd {
+    Ended { cause: EndCause, detail: String },
+    Refused { code: u16, message: String },
+}
+
+impl StreamEnd {
+    fn ended(cause: EndCause, detail: &str) -> Self {
+        Self::Ended {
+            cause,
+            detail: detail.to_owned(),
+        }
+    }
+
+    fn interrupted(interrupt: Interrupt) -> Self {
+        match interrupt {
+            Interrupt::Stop => Self::ended(EndCause::Stopped, ""),
+            Interrupt::Epoch => Self::ended(EndCause::Stopped, "another cluster"),
+        }
+    }
+}
+
+async fn interrupt(
+    stop: &mut watch::Receiver<bool>,
+    epoch: &mut watch::Receiver<u32>,
+) -> Interrupt {
+    tokio::select! {
+        // Whoever held the other end is gone: the recorder stops.
+        _ = stop.wait_for(|stop| *stop) => Interrupt::Stop,
+        changed = epoch.changed() => match changed {
+            Ok(()) => Interrupt::Epoch,
+            Err(_) => Interrupt::Stop,
+        },
+    }
+}
+
+/// Gives the words of an error's body: a status has a message, anything else its first line.
+pub(super) fn words(body: &[u8]) -> String {
+    let status = head::status(body);
+    if !status.message.is_empty() {
+        return status.message;
+    }
+    let text = String::from_utf8_lossy(body);
+    text.lines()
+        .next()
+        .unwrap_or("")
+        .chars()
+        .take(200)
+        .collect()
+}

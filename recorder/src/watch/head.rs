@@ -1,0 +1,235 @@
+//! Owns the little that is read of a watch line or a list's item: type, name, uid, resourceVersion.
+//! Refuses to touch the object: its bytes are handed on as they came.
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// One watch line, taken apart.
+#[derive(Debug)]
+pub(crate) struct Line<'a> {
+    /// What the line says it is.
+    pub(crate) kind: LineKind<'a>,
+    /// The object's bytes, exactly as they stand in the line.
+    pub(crate) object: &'a [u8],
+}
+
+/// The `type` of a watch line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum LineKind<'a> {
+    /// An object changed.
+    Event(kubereel_format::EventType),
+    /// Nothing else happened up to a resourceVersion.
+    Bookmark,
+    /// The server gives up on this watch.
+    Error,
+    /// A type that this program does not know.
+    Unknown(Cow<'a, str>),
+}
+
+/// What is read of an object.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Head<'a> {
+    /// Its namespace; empty for cluster-scoped objects.
+    #[serde(borrow, default)]
+    pub(crate) namespace: Cow<'a, str>,
+    /// Its name.
+    #[serde(borrow, default)]
+    pub(crate) name: Cow<'a, str>,
+    /// Its uid.
+    #[serde(borrow, default)]
+    pub(crate) uid: Cow<'a, str>,
+    /// Its resourceVersion.
+    #[serde(borrow, default, rename = "resourceVersion")]
+    pub(crate) version: Cow<'a, str>,
+}
+
+/// What is read of a bookmark.
+#[derive(Debug)]
+pub(crate) struct BookmarkHead {
+    /// Its resourceVersion; empty if it has none.
+    pub(crate) version: String,
+    /// Whether it says that the initial objects are complete.
+    pub(crate) ends_initial: bool,
+}
+
+/// What is read of a `Status` object.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+pub(crate) struct StatusHead {
+    /// Its kind: `Status`, if it is one.
+    #[serde(default)]
+    pub(crate) kind: String,
+    /// The HTTP status code; 0 if it names none.
+    #[serde(default)]
+    pub(crate) code: u16,
+    /// What happened, in the server's words.
+    #[serde(default)]
+    pub(crate) message: String,
+}
+
+#[derive(Deserialize)]
+struct RawLine<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    object: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct WithHead<'a> {
+    #[serde(borrow, deserialize_with = "object")]
+    metadata: Head<'a>,
+}
+
+#[derive(Deserialize)]
+struct WithAnnotations {
+    #[serde(default)]
+    metadata: Annotated,
+}
+
+#[derive(Default, Deserialize)]
+struct Annotated {
+    #[serde(default, rename = "resourceVersion")]
+    version: String,
+    #[serde(default)]
+    annotations: Option<std::collections::BTreeMap<String, String>>,
+}
+
+/// The annotation by which a server marks the end of the initial objects.
+const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
+
+/// Reads an object. By itself serde takes an array for a struct as well.
+fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    struct Object<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<T, M::Error> {
+            T::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+
+    deserializer.deserialize_map(Object(PhantomData))
+}
+
+fn from_object<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Option<T> {
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value = object(&mut deserializer).ok()?;
+    deserializer.end().ok()?;
+    Some(value)
+}
+
+/// Takes a watch line apart; `None` if it is no JSON of that form.
+pub(crate) fn line(bytes: &[u8]) -> Option<Line<'_>> {
+    let raw: RawLine<'_> = from_object(bytes)?;
+    let kind = match raw.kind.as_ref() {
+        "ADDED" => LineKind::Event(kubereel_format::EventType::Added),
+        "MODIFIED" => LineKind::Event(kubereel_format::EventType::Modified),
+        "DELETED" => LineKind::Event(kubereel_format::EventType::Deleted),
+        "BOOKMARK" => LineKind::Bookmark,
+        "ERROR" => LineKind::Error,
+        _ => LineKind::Unknown(raw.kind),
+    };
+    Some(Line {
+        kind,
+        object: raw.object.get().as_bytes(),
+    })
+}
+
+/// Reads the head of an object; `None` if it is no object with metadata.
+pub(crate) fn head(object: &[u8]) -> Option<Head<'_>> {
+    let with: WithHead<'_> = from_object(object)?;
+    Some(with.metadata)
+}
+
+/// Reads a bookmark; `None` if it is no object.
+pub(crate) fn bookmark(object: &[u8]) -> Option<BookmarkHead> {
+    let with: WithAnnotations = from_object(object)?;
+    let annotations = with.metadata.annotations.unwrap_or_default();
+    Some(BookmarkHead {
+        version: with.metadata.version,
+        ends_initial: annotations.get(INITIAL_EVENTS_END).map(String::as_str) == Some("true"),
+    })
+}
+
+/// Reads a `Status`; what cannot be read stays empty.
+pub(crate) fn status(object: &[u8]) -> StatusHead {
+    serde_json::from_slice(object).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_format::EventType;
+
+    #[test]
+    fn hands_on_the_exact_bytes_of_the_object() {
+        let text = br#" {"type" : "MODIFIED","object": {"kind":"X", "metadata":{"name":"n\u0061","uid":"u","resourceVersion":"7","x":1e3}, "n":100000000000000000000000000000001 } }"#;
+        let line = line(text).expect("a line");
+        assert_eq!(line.kind, LineKind::Event(EventType::Modified));
+        assert_eq!(
+            line.object,
+            br#"{"kind":"X", "metadata":{"name":"n\u0061","uid":"u","resourceVersion":"7","x":1e3}, "n":100000000000000000000000000000001 }"#
+        );
+        let head = head(line.object).expect("a head");
+        assert_eq!(head.name, "na");
+        assert_eq!(head.namespace, "");
+        assert_eq!(head.version, "7");
+    }
+
+    #[test]
+    fn tells_the_end_of_the_initial_objects() {
+        let end = bookmark(br#"{"kind":"ConfigMap","metadata":{"resourceVersion":"12","creationTimestamp":null,"annotations":{"k8s.io/initial-events-end":"true"}}}"#).expect("a bookmark");
+        assert!(end.ends_initial);
+        assert_eq!(end.version, "12");
+        let plain = bookmark(br#"{"metadata":{"resourceVersion":"13"}}"#).expect("a bookmark");
+        assert!(!plain.ends_initial);
+    }
+
+    #[test]
+    fn refuses_what_is_no_event() {
+        for text in [
+            &b""[..],
+            b"{",
+            b"[]",
+            br#"{"type":"ADDED"}"#,
+            br#"{"object":{}}"#,
+            br#"{"type":1,"object":{}}"#,
+            br#"["ADDED",{}]"#,
+            b"{\"type\":\"ADDED\",\"object\":{\"a\":\"\xff\"}}",
+            b"<html></html>",
+        ] {
+            assert!(line(text).is_none(), "{}", String::from_utf8_lossy(text));
+        }
+        for text in [
+            &b"{}"[..],
+            br#"{"metadata":[]}"#,
+            br#"{"metadata":{"name":7}}"#,
+        ] {
+            assert!(head(text).is_none(), "{}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn reads_a_status() {
+        let text = br#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 417 (422)","reason":"Expired","code":410}"#;
+        assert_eq!(
+            status(text),
+            StatusHead {
+                kind: "Status".into(),
+                code: 410,
+                message: "too old resource version: 417 (422)".into()
+            }
+        );
+        assert_eq!(status(b"service unavailable"), StatusHead::default());
+    }
+}

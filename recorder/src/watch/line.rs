@@ -1,0 +1,189 @@
+//! Owns the way from chunks to lines: a line may come in many chunks, a chunk may hold many lines,
+//! and a line may be longer than is kept as one. Refuses to read a line: `head` does.
+
+use bytes::{Buf as _, Bytes};
+use kubereel_format::MAX_BODY;
+
+/// The longest line that is kept as one: the longest body and its wrapping.
+const MAX_LINE: usize = MAX_BODY + 1024;
+
+/// What comes out of the splitter.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// A whole line, without its newline.
+    Line(Bytes),
+    /// A part of a line that is longer than is kept as one.
+    Part {
+        /// The part.
+        bytes: Bytes,
+        /// How long the line is up to the end of this part.
+        len_so_far: u64,
+        /// Whether the line ends here.
+        is_last: bool,
+    },
+}
+
+/// Turns chunks into lines.
+#[derive(Debug)]
+pub(crate) struct LineSplitter {
+    chunk: Bytes,
+    pending: Vec<u8>,
+    handed_out: u64,
+    max_line: usize,
+}
+
+impl LineSplitter {
+    /// Makes an empty one.
+    pub(crate) fn new() -> Self {
+        Self::with_max(MAX_LINE)
+    }
+
+    fn with_max(max_line: usize) -> Self {
+        Self {
+            chunk: Bytes::new(),
+            pending: Vec::new(),
+            handed_out: 0,
+            max_line,
+        }
+    }
+
+    /// Takes the next chunk. The pieces of the one before must have been taken.
+    pub(crate) fn push(&mut self, chunk: Bytes) {
+        self.chunk = chunk;
+    }
+
+    /// Gives the next piece; `None` when another chunk is needed.
+    pub(crate) fn next_piece(&mut self) -> Option<Piece> {
+        loop {
+            if self.chunk.is_empty() {
+                return None;
+            }
+            let room = self.max_line.saturating_sub(self.pending.len());
+            let newline = self.chunk.iter().take(room + 1).position(|b| *b == b'\n');
+            let Some(end) = newline else {
+                let part = self.chunk.split_to(self.chunk.len().min(room));
+                self.pending.extend_from_slice(&part);
+                if self.pending.len() < self.max_line {
+                    return None;
+                }
+                return Some(self.part(false));
+            };
+            let rest = self.chunk.split_to(end);
+            self.chunk.advance(1);
+            if self.handed_out > 0 {
+                self.pending.extend_from_slice(&rest);
+                return Some(self.part(true));
+            }
+            let line = if self.pending.is_empty() {
+                rest
+            } else {
+                self.pending.extend_from_slice(&rest);
+                Bytes::from(std::mem::take(&mut self.pending))
+            };
+            if !line.is_empty() {
+                return Some(Piece::Line(line));
+            }
+        }
+    }
+
+    fn part(&mut self, is_last: bool) -> Piece {
+        let bytes = Bytes::from(std::mem::take(&mut self.pending));
+        let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let len_so_far = self.handed_out.saturating_add(len);
+        self.handed_out = if is_last { 0 } else { len_so_far };
+        Piece::Part {
+            bytes,
+            len_so_far,
+            is_last,
+        }
+    }
+
+    /// Counts the bytes of the unfinished line that are held.
+    pub(crate) fn held(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Gives what is left when the stream has ended: a line without its newline, or a part of one.
+    pub(crate) fn rest(&mut self) -> Option<Piece> {
+        if self.handed_out > 0 {
+            return Some(self.part(true));
+        }
+        if self.pending.is_empty() {
+            return None;
+        }
+        Some(Piece::Line(Bytes::from(std::mem::take(&mut self.pending))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pieces(splitter: &mut LineSplitter, chunks: &[&[u8]]) -> Vec<Piece> {
+        let mut out = Vec::new();
+        for chunk in chunks {
+            splitter.push(Bytes::copy_from_slice(chunk));
+            while let Some(piece) = splitter.next_piece() {
+                out.push(piece);
+            }
+        }
+        out
+    }
+
+    fn line(text: &str) -> Piece {
+        Piece::Line(Bytes::copy_from_slice(text.as_bytes()))
+    }
+
+    #[test]
+    fn lines_and_chunks_need_not_agree() {
+        let mut splitter = LineSplitter::new();
+        assert_eq!(
+            pieces(&mut splitter, &[b"a\nb\nc", b"", b"d", b"\n\n\r\n", b"e"]),
+            [line("a"), line("b"), line("cd"), line("\r")]
+        );
+        assert_eq!(splitter.held(), 1);
+        assert_eq!(splitter.rest(), Some(line("e")));
+        assert_eq!(splitter.rest(), None);
+    }
+
+    #[test]
+    fn a_long_line_comes_in_parts_and_the_next_one_whole() {
+        let mut splitter = LineSplitter::with_max(4);
+        let part = |text: &str, len_so_far, is_last| Piece::Part {
+            bytes: Bytes::copy_from_slice(text.as_bytes()),
+            len_so_far,
+            is_last,
+        };
+        assert_eq!(
+            pieces(&mut splitter, &[b"abcdefghij\nkl\n"]),
+            [
+                part("abcd", 4, false),
+                part("efgh", 8, false),
+                part("ij", 10, true),
+                line("kl")
+            ]
+        );
+        assert_eq!(
+            pieces(&mut splitter, &[b"abcd", b"\nx\n"]),
+            [part("abcd", 4, false), part("", 4, true), line("x")]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_chunking_gives_the_same_lines(text in "[ab\n]{0,60}", cuts in prop::collection::vec(0_usize..60, 0..8)) {
+            let bytes = text.as_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.push(0);
+            cuts.push(bytes.len());
+            cuts.sort_unstable();
+            let chunks: Vec<&[u8]> = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
+            let mut splitter = LineSplitter::new();
+            let mut out = pieces(&mut splitter, &chunks);
+            out.extend(splitter.rest());
+            let expected: Vec<Piece> = text.split('\n').filter(|part| !part.is_empty()).map(line).collect();
+            prop_assert_eq!(out, expected);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Owns the recording of one resource: from the socket to the queue. Refuses to know which resources
+//! there are: `discover` does.
+
+pub(crate) mod context;
+pub(crate) mod drive;
+pub(crate) mod head;
+mod intake;
+pub(crate) mod known;
+mod line;
+mod pages;
+mod probe;
+pub(crate) mod split;
+pub(crate) mod state;
+mod target;
+pub(crate) mod version;

@@ -1,0 +1,100 @@
+//! Owns the time between two requests: at once after an end in order, then longer and longer, never
+//! in step with other streams. Refuses to wait: it names a time.
+
+use kubereel_format::Elapsed;
+
+/// The delay after the first failure, in milliseconds.
+const FIRST_MILLIS: u64 = 100;
+
+/// The longest delay of its own, in milliseconds.
+const LONGEST_MILLIS: u64 = 5_000;
+
+/// Delays that double, with jitter.
+#[derive(Clone, Debug)]
+pub(crate) struct Backoff {
+    failures: u32,
+    until: Option<Elapsed>,
+    random: u64,
+}
+
+impl Backoff {
+    /// Makes one without failures.
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self {
+            failures: 0,
+            until: None,
+            random: seed | 1,
+        }
+    }
+
+    /// Forgets all failures; a delay that is running goes on.
+    pub(crate) const fn reset(&mut self) {
+        self.failures = 0;
+    }
+
+    /// Counts a failure and delays the next request.
+    pub(crate) fn fail(&mut self, now: Elapsed) {
+        self.fail_within(now, LONGEST_MILLIS);
+    }
+
+    /// Counts a failure and delays the next request, by at most so much.
+    pub(crate) fn fail_within(&mut self, now: Elapsed, longest_millis: u64) {
+        let doubled = FIRST_MILLIS.saturating_mul(1 << self.failures.min(10));
+        self.failures = self.failures.saturating_add(1);
+        self.delay(now, doubled.min(longest_millis));
+    }
+
+    /// Delays the next request by between half of `millis` and all of it.
+    pub(crate) fn delay(&mut self, now: Elapsed, millis: u64) {
+        let half = millis.saturating_mul(500);
+        let micros = half.saturating_add(self.below(half.saturating_add(1)));
+        self.until = Some(Elapsed {
+            micros: now.micros.saturating_add(micros),
+        });
+    }
+
+    /// Gives the rest of the delay in microseconds, if there is any.
+    pub(crate) fn remaining(&self, now: Elapsed) -> Option<u64> {
+        let until = self.until?;
+        until
+            .micros
+            .checked_sub(now.micros)
+            .filter(|micros| *micros > 0)
+    }
+
+    /// Gives a number below `bound`, another each time.
+    pub(crate) const fn below(&mut self, bound: u64) -> u64 {
+        // xorshift: good enough to keep streams out of step.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        if bound == 0 { 0 } else { self.random % bound }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_up_to_its_bound_and_begins_again() {
+        let now = Elapsed { micros: 1_000 };
+        let mut backoff = Backoff::new(7);
+        assert_eq!(backoff.remaining(now), None);
+        let mut longest = FIRST_MILLIS;
+        for _ in 0..12 {
+            backoff.fail(now);
+            let micros = backoff.remaining(now).expect("a delay");
+            assert!(
+                (longest * 500..=longest * 1000).contains(&micros),
+                "{micros}"
+            );
+            longest = (longest * 2).min(LONGEST_MILLIS);
+        }
+        backoff.reset();
+        backoff.fail(now);
+        assert!(backoff.remaining(now).expect("a delay") <= FIRST_MILLIS * 1000);
+        let later = Elapsed { micros: 200_000 };
+        assert_eq!(backoff.remaining(later), None);
+    }
+}

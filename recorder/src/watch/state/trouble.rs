@@ -1,0 +1,249 @@
+//! Owns what to do when the server refuses, breaks off, or has lost the history. Refuses to give up:
+//! there is always a next request, and what is lost is said.
+
+use super::{Goal, Output, SHORT_WATCHES, Stream};
+use kubereel_format::{Elapsed, EndCause, GapCause, NotCoveredReason};
+
+/// A request that was not answered with success, or an ERROR event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refusal<'a> {
+    /// The status code; 0 if it names none.
+    pub(crate) code: u16,
+    /// How long the server asks to wait, in seconds.
+    pub(crate) retry_after_secs: Option<u32>,
+    /// The server's words.
+    pub(crate) message: &'a str,
+    /// Whether there is reason to believe that another server still has the history.
+    pub(crate) others_may_know: bool,
+}
+
+/// A run of answers that the history is lost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expiry {
+    since: Elapsed,
+    pub(super) tries: u32,
+}
+
+/// How often, and for how long, the history is asked for before it is given up.
+struct Patience {
+    tries: u32,
+    micros: u64,
+}
+
+/// One server that says it has lost the history will go on saying so.
+const ALONE: Patience = Patience {
+    tries: 8,
+    micros: 1_000_000,
+};
+
+/// With two servers behind one address each try finds the other one with even odds: 24 tries miss it
+/// once in 16 million times.
+const AMONG_OTHERS: Patience = Patience {
+    tries: 24,
+    micros: 3_000_000,
+};
+
+/// The longest delay between two such tries, in milliseconds.
+const EXPIRED_MILLIS: u64 = 150;
+
+/// The longest that a server's wish to wait is honoured, in seconds.
+const MAX_RETRY_AFTER_SECS: u32 = 30;
+
+/// How long a server may fail before the resource counts as not covered, in microseconds.
+const FAILING_MICROS: u64 = 60_000_000;
+
+/// How long to wait before asking again for what is forbidden or not offered, in milliseconds.
+const FORBIDDEN_MILLIS: u64 = 30_000;
+
+/// The longest delay while a resource is not there yet, in milliseconds.
+const MISSING_MILLIS: u64 = 1_000;
+
+/// The pause after a watch that brought something and ended within a second, in milliseconds.
+const SHORT_LIFE_MILLIS: u64 = 50;
+
+/// A watch that lives this long, in microseconds, was a watch.
+const LIVED_MICROS: u64 = 1_000_000;
+
+impl Stream {
+    /// The server refused, by a status or by an ERROR event that ended the stream.
+    pub(crate) fn refused(&mut self, refusal: Refusal<'_>, now: Elapsed, out: &mut Vec<Output>) {
+        self.connection.opened = None;
+        if self.goal == Goal::Watch && refusal.code != 410 {
+            self.short_watches = SHORT_WATCHES;
+        }
+        match refusal.code {
+            410 => self.expired(refusal.others_may_know, now),
+            400 | 422 if self.is_streaming_list() => self.use_pages(),
+            500..=502 | 505..=599 if self.is_streaming_list() => {
+                self.break_list(false);
+                self.fail(refusal, now, out, u64::MAX);
+            }
+            403 => {
+                self.break_list(false);
+                self.not_covered(NotCoveredReason::Forbidden, refusal.message, out);
+                self.backoff.delay(now, FORBIDDEN_MILLIS);
+            }
+            405 => {
+                self.break_list(false);
+                self.not_covered(NotCoveredReason::NoWatch, refusal.message, out);
+                self.backoff.delay(now, FORBIDDEN_MILLIS);
+            }
+            404 => self.fail(refusal, now, out, MISSING_MILLIS),
+            // Its cache is being filled: that is over in a moment.
+            429 if refusal.message.contains("initializing") => {
+                self.backoff.fail_within(now, MISSING_MILLIS);
+            }
+            _ => self.fail(refusal, now, out, u64::MAX),
+        }
+    }
+
+    fn is_streaming_list(&self) -> bool {
+        self.listing.is_some() && self.traits.can_watch_list
+    }
+
+    fn fail(
+        &mut self,
+        refusal: Refusal<'_>,
+        now: Elapsed,
+        out: &mut Vec<Output>,
+        longest_millis: u64,
+    ) {
+        let since = *self.failing_since.get_or_insert(now);
+        if now.micros.saturating_sub(since.micros) >= FAILING_MICROS {
+            let detail = format!("{} {}", refusal.code, refusal.message);
+            self.not_covered(NotCoveredReason::Failing, detail.trim(), out);
+        }
+        match refusal.retry_after_secs {
+            Some(secs) if longest_millis == u64::MAX => {
+                let secs = secs.clamp(1, MAX_RETRY_AFTER_SECS);
+                self.backoff.delay(now, u64::from(secs) * 1_000);
+            }
+            _ => {
+                let longest = longest_millis.min(5_000);
+                self.backoff.fail_within(now, longest);
+            }
+        }
+    }
+
+    pub(super) fn not_covered(
+        &mut self,
+        reason: NotCoveredReason,
+        detail: &str,
+        out: &mut Vec<Output>,
+    ) {
+        if self.uncovered.replace(reason) != Some(reason) {
+            out.push(Output::NotCovered {
+                reason,
+                detail: detail.to_owned(),
+            });
+        }
+    }
+
+    /// The history is said to be lost: other servers are asked, then the state is read anew.
+    fn expired(&mut self, others_may_know: bool, now: Elapsed) {
+        if self.listing.is_some() {
+            self.restart_pages();
+            self.backoff.fail(now);
+            return;
+        }
+        let expiry = self.expiry.get_or_insert(Expiry {
+            since: now,
+            tries: 0,
+        });
+        expiry.tries = expiry.tries.saturating_add(1);
+        let patience = if others_may_know { AMONG_OTHERS } else { ALONE };
+        let waited = now.micros.saturating_sub(expiry.since.micros);
+        if expiry.tries >= patience.tries && waited >= patience.micros {
+            self.expiry = None;
+            self.goal = Goal::List(Some(self.gap_cause()));
+            return;
+        }
+        // The first goes out at once: the next connection may well reach another server.
+        let millis = u64::from(expiry.tries - 1) * 50;
+        self.backoff.delay(now, millis.min(EXPIRED_MILLIS));
+    }
+
+    fn gap_cause(&self) -> GapCause {
+        if self.is_reopened {
+            GapCause::RecorderStopped
+        } else if self.was_unavailable {
+            GapCause::Unavailable
+        } else {
+            GapCause::Expired
+        }
+    }
+
+    /// No connection came about.
+    pub(crate) fn unreachable(&mut self, now: Elapsed) {
+        self.connection.opened = None;
+        self.break_list(false);
+        if self.goal == Goal::Watch {
+            self.short_watches = SHORT_WATCHES;
+        }
+        self.backoff.fail(now);
+    }
+
+    /// The connection under way ended, not by an ERROR event.
+    pub(crate) fn ended(&mut self, cause: EndCause, now: Elapsed) {
+        let Some(opened) = self.connection.opened.take() else {
+            return;
+        };
+        if self.listing.is_some() {
+            self.break_list(cause == EndCause::Idle);
+            self.backoff.fail(now);
+            return;
+        }
+        let lived = now.micros.saturating_sub(opened.micros);
+        let asked = u64::from(self.connection.asked_secs).saturating_mul(1_000_000);
+        let is_in_order = cause == EndCause::Clean && lived.saturating_add(LIVED_MICROS) >= asked;
+        self.short_watches = if is_in_order {
+            self.short_watches.saturating_sub(1)
+        } else {
+            SHORT_WATCHES
+        };
+        match cause {
+            EndCause::Unreadable => return self.unreadable(now),
+            EndCause::Idle => self.silent_idles = self.silent_idles.saturating_add(1),
+            _ => {}
+        }
+        if self.connection.heard || lived >= LIVED_MICROS {
+            self.backoff.reset();
+            if self.expiry.is_some() && lived >= 2 * LIVED_MICROS {
+                self.expiry = None;
+            }
+        } else {
+            self.backoff.fail(now);
+        }
+        if lived < LIVED_MICROS && self.backoff.remaining(now).is_none() {
+            // A server that ends every watch at once is not asked without a pause.
+            self.backoff.delay(now, SHORT_LIFE_MILLIS);
+        }
+    }
+
+    /// A line could not be understood. It is asked for once more; then the end is not trusted.
+    fn unreadable(&mut self, now: Elapsed) {
+        let here = self.position.as_ref().map(|position| &position.version);
+        if here.is_some() && self.unreadable_at.as_ref() == here {
+            self.goal = Goal::List(Some(GapCause::Unreadable));
+        } else {
+            self.unreadable_at = here.cloned();
+        }
+        self.backoff.fail(now);
+    }
+
+    /// Tells how long the next watch is to last, in seconds.
+    pub(super) fn watch_secs(&mut self) -> u32 {
+        if !self.traits.is_cached {
+            return self.long_watch_secs();
+        }
+        match self.short_watches {
+            0 => self.long_watch_secs(),
+            1 => 20,
+            _ => 3,
+        }
+    }
+
+    pub(super) fn long_watch_secs(&mut self) -> u32 {
+        240 + u32::try_from(self.backoff.below(61)).unwrap_or(0)
+    }
+}

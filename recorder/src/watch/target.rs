@@ -1,0 +1,138 @@
+//! Owns what makes one resource's requests and lines differ from another's: paths, secrecy, and who
+//! else wants to hear of its objects. Refuses state.
+
+use crate::server::query_value;
+use crate::watch::version::Version;
+use kubereel_format::ResourceInfo;
+
+/// A resource to follow.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    /// How the reel describes it.
+    pub(crate) info: ResourceInfo,
+    /// Who else listens.
+    pub(crate) role: Role,
+}
+
+/// Resources whose objects matter to the recorder itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// None of them.
+    Plain,
+    /// Secrets: nothing of them may be kept as it came.
+    Secrets,
+    /// Definitions of custom resources: the first sign of a new resource.
+    Definitions,
+    /// API services: a sign that discovery has changed.
+    ApiServices,
+    /// Namespaces: their version tells whether the cluster is still the one it was.
+    Namespaces,
+    /// Events: they expire in bulk, and no bookmarks come.
+    Events,
+}
+
+impl Target {
+    /// Takes a resource.
+    pub(crate) fn new(info: ResourceInfo) -> Self {
+        let role = match (info.group.as_str(), info.plural.as_str()) {
+            ("", "secrets") => Role::Secrets,
+            ("", "namespaces") => Role::Namespaces,
+            ("" | "events.k8s.io", "events") => Role::Events,
+            ("apiextensions.k8s.io", "customresourcedefinitions") => Role::Definitions,
+            ("apiregistration.k8s.io", "apiservices") => Role::ApiServices,
+            _ => Role::Plain,
+        };
+        Self { info, role }
+    }
+
+    /// Gives the path of all its objects.
+    pub(crate) fn path(&self) -> String {
+        let info = &self.info;
+        if info.group.is_empty() {
+            format!("/api/{}/{}", info.version, info.plural)
+        } else {
+            format!("/apis/{}/{}/{}", info.group, info.version, info.plural)
+        }
+    }
+
+    /// Gives the request for a watch that begins with the state.
+    pub(crate) fn watch_list(&self, timeout_secs: u32) -> String {
+        format!(
+            "{}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds={timeout_secs}",
+            self.path()
+        )
+    }
+
+    /// Gives the request for a watch that goes on.
+    pub(crate) fn watch(&self, from: &Version, timeout_secs: u32) -> String {
+        format!(
+            "{}?watch=true&resourceVersion={}&allowWatchBookmarks=true&timeoutSeconds={timeout_secs}",
+            self.path(),
+            query_value(&from.to_string())
+        )
+    }
+
+    /// Gives the request for a page.
+    pub(crate) fn page(&self, limit: Option<u32>, token: Option<&str>) -> String {
+        let mut query = Vec::new();
+        query.extend(limit.map(|limit| format!("limit={limit}")));
+        query.extend(token.map(|token| format!("continue={}", query_value(token))));
+        if query.is_empty() {
+            return self.path();
+        }
+        format!("{}?{}", self.path(), query.join("&"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_format::ResourceId;
+
+    fn target(group: &str, plural: &str) -> Target {
+        Target::new(ResourceInfo {
+            id: ResourceId(0),
+            group: group.into(),
+            version: "v1".into(),
+            plural: plural.into(),
+            singular: String::new(),
+            kind: String::new(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced: true,
+            verbs: Vec::new(),
+            storage_hash: None,
+        })
+    }
+
+    #[test]
+    fn asks_for_a_whole_cluster() {
+        let pods = target("", "pods");
+        assert_eq!(pods.page(Some(500), None), "/api/v1/pods?limit=500");
+        assert_eq!(
+            pods.page(Some(10), Some("a+b")),
+            "/api/v1/pods?limit=10&continue=a%2Bb"
+        );
+        let deployments = target("apps", "deployments");
+        assert_eq!(
+            deployments.watch(&Version::Number(7), 3),
+            "/apis/apps/v1/deployments?watch=true&resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=3"
+        );
+        let streamed = deployments.watch_list(250);
+        for part in [
+            "sendInitialEvents=true",
+            "resourceVersionMatch=NotOlderThan",
+            "allowWatchBookmarks=true",
+        ] {
+            assert!(streamed.contains(part), "{streamed}");
+        }
+        assert!(!streamed.contains("resourceVersion="));
+    }
+
+    #[test]
+    fn only_the_core_secrets_are_secrets() {
+        assert_eq!(target("", "secrets").role, Role::Secrets);
+        assert_eq!(target("x.io", "secrets").role, Role::Plain);
+        assert_eq!(target("events.k8s.io", "events").role, Role::Events);
+    }
+}

@@ -1,0 +1,100 @@
+//! Owns the resourceVersion: the server's spelling, and its order where it is a number. Refuses to
+//! order what is none; equality is all that is left then.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A resourceVersion as a server spelt it.
+///
+/// Small numbers, nearly all there are, take no memory of their own: one is kept for each object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Version {
+    /// A decimal number without leading zeros.
+    Number(u64),
+    /// Anything else, also a number that needs more bits.
+    Text(Box<str>),
+}
+
+impl Version {
+    /// Reads one; `None` if the server sent none.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        if text.is_empty() {
+            return None;
+        }
+        let is_canonical = text == "0" || !text.starts_with(['0', '+']);
+        match text.parse::<u64>() {
+            Ok(number) if is_canonical => Some(Self::Number(number)),
+            Ok(_) | Err(_) => Some(Self::Text(text.into())),
+        }
+    }
+
+    /// Gives its number, if it is one.
+    pub(crate) fn number(&self) -> Option<u128> {
+        match self {
+            Self::Number(number) => Some(u128::from(*number)),
+            Self::Text(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok(),
+            Self::Text(_) => None,
+        }
+    }
+
+    /// Orders two of one resource, if both are numbers.
+    pub(crate) fn order(&self, other: &Self) -> Option<Ordering> {
+        Some(self.number()?.cmp(&other.number()?))
+    }
+
+    /// Gives the one before it, if it is a number above 1: from 0 a watch begins anywhere.
+    pub(crate) fn previous(&self) -> Option<Self> {
+        let number = self.number()?.checked_sub(1).filter(|number| *number > 0)?;
+        Some(match u64::try_from(number) {
+            Ok(small) => Self::Number(small),
+            Err(_) => Self::Text(number.to_string().into()),
+        })
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_the_spelling() {
+        for text in [
+            "0",
+            "1",
+            "4865636482",
+            "18446744073709551615",
+            "18446744073709551616",
+            "340282366920938463463374607431768211455",
+            "999999999999999999999999999999999999999",
+            "007",
+            "+7",
+            "abc/7",
+        ] {
+            let version = Version::parse(text).expect("not empty");
+            assert_eq!(version.to_string(), text);
+        }
+        assert_eq!(Version::parse(""), None);
+    }
+
+    #[test]
+    fn orders_numbers_of_any_width_and_nothing_else() {
+        let parse = |text| Version::parse(text).expect("not empty");
+        let small = parse("9");
+        let large = parse("18446744073709551616");
+        assert_eq!(small.order(&large), Some(Ordering::Less));
+        assert_eq!(large.order(&small), Some(Ordering::Greater));
+        assert_eq!(small.order(&parse("x")), None);
+        assert_eq!(large.previous(), Some(Version::Number(u64::MAX)));
+        assert_eq!(parse("1").previous(), None);
+        assert_eq!(parse("x").previous(), None);
+    }
+}
