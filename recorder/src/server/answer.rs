@@ -1,0 +1,213 @@
+//! Owns the one request of the recorder: a GET, and its answer as it arrives. Refuses to look into
+//! a body.
+
+use super::failure::Failure;
+use bytes::Bytes;
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, RETRY_AFTER,
+};
+use http::{HeaderMap, Request};
+use http_body_util::BodyExt as _;
+use kube::Client;
+use kube::client::Body;
+use std::time::Duration;
+
+/// The plain form of every document.
+pub(crate) const JSON: &str = "application/json";
+
+/// How much of an error's body is read, in bytes.
+const MAX_ERROR_BODY: usize = 64 * 1024;
+
+/// A server, and the credentials with which it is asked.
+#[derive(Clone)]
+pub(crate) struct Server {
+    client: Client,
+    /// Rises with each new client.
+    pub(crate) generation: u64,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("generation", &self.generation)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A GET.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Get<'a> {
+    /// Path and query.
+    pub(crate) target: &'a str,
+    /// The `Accept` header.
+    pub(crate) accept: &'a str,
+    /// The tag of the answer that is at hand.
+    pub(crate) etag: Option<&'a str>,
+    /// How long the head of the answer may take, in seconds.
+    pub(crate) patience_secs: u64,
+}
+
+impl<'a> Get<'a> {
+    /// Asks for JSON.
+    pub(crate) const fn json(target: &'a str, patience_secs: u64) -> Self {
+        Self {
+            target,
+            accept: JSON,
+            etag: None,
+            patience_secs,
+        }
+    }
+}
+
+/// An answer whose body has not been read yet.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The status code.
+    pub(crate) status: u16,
+    headers: HeaderMap,
+    body: Body,
+}
+
+impl Server {
+    /// Takes a client.
+    pub(crate) const fn new(client: Client, generation: u64) -> Self {
+        Self { client, generation }
+    }
+
+    /// Asks, on a new connection.
+    pub(crate) async fn get(&self, get: Get<'_>) -> Result<Answer, Failure> {
+        let mut request = Request::get(get.target)
+            .header(ACCEPT, get.accept)
+            .header(ACCEPT_ENCODING, "identity")
+            .header(CONNECTION, "close");
+        if let Some(etag) = get.etag {
+            request = request.header(IF_NONE_MATCH, etag);
+        }
+        let request = request
+            .body(Body::empty())
+            .map_err(|error| Failure::cut(&error))?;
+        let answer = tokio::time::timeout(
+            Duration::from_secs(get.patience_secs),
+            self.client.send(request),
+        )
+        .await;
+        let response = match answer {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(Failure::new(&error)),
+            Err(_) => return Err(Failure::timeout(get.patience_secs)),
+        };
+        let (head, body) = response.into_parts();
+        Ok(Answer {
+            status: head.status.as_u16(),
+            headers: head.headers,
+            body,
+        })
+    }
+}
+
+impl Answer {
+    fn header(&self, name: &HeaderName) -> &str {
+        let value = self.headers.get(name).map(http::HeaderValue::to_str);
+        value.and_then(Result::ok).unwrap_or("")
+    }
+
+    /// Gives the `Content-Type`.
+    pub(crate) fn content_type(&self) -> &str {
+        self.header(&CONTENT_TYPE)
+    }
+
+    /// Tells whether the body is what was asked for.
+    pub(crate) fn is_json(&self) -> bool {
+        self.content_type().starts_with(JSON)
+    }
+
+    /// Gives the `ETag`, if there is one.
+    pub(crate) fn etag(&self) -> Option<String> {
+        Some(self.header(&ETAG).to_owned()).filter(|etag| !etag.is_empty())
+    }
+
+    /// Gives the seconds of `Retry-After`, if there are any.
+    pub(crate) fn retry_after_secs(&self) -> Option<u32> {
+        self.header(&RETRY_AFTER).parse().ok()
+    }
+
+    /// Waits for the next bytes; `None` at an end in order.
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
+        loop {
+            match self.body.frame().await {
+                None => return Ok(None),
+                Some(Ok(frame)) => {
+                    if let Ok(bytes) = frame.into_data()
+                        && !bytes.is_empty()
+                    {
+                        return Ok(Some(bytes));
+                    }
+                }
+                Some(Err(error)) => return Err(Failure::cut(&error)),
+            }
+        }
+    }
+
+    /// Reads the whole body, at most `max` bytes in at most `patience_secs`.
+    pub(crate) async fn read(mut self, max: usize, patience_secs: u64) -> Result<Vec<u8>, Failure> {
+        let reading = async {
+            let mut bytes = Vec::new();
+            while let Some(chunk) = self.chunk().await? {
+                bytes.extend_from_slice(&chunk);
+                if bytes.len() > max {
+                    return Err(Failure {
+                        kind: super::FailureKind::Transport,
+                        words: format!("the answer is longer than {max} bytes"),
+                    });
+                }
+            }
+            Ok(bytes)
+        };
+        tokio::time::timeout(Duration::from_secs(patience_secs), reading)
+            .await
+            .unwrap_or_else(|_| Err(Failure::timeout(patience_secs)))
+    }
+
+    /// Reads what there is of an error's body, as far as it is worth telling.
+    pub(crate) async fn read_error(mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let reading = async {
+            while let Ok(Some(chunk)) = self.chunk().await {
+                bytes.extend_from_slice(&chunk);
+                if bytes.len() > MAX_ERROR_BODY {
+                    break;
+                }
+            }
+        };
+        // Whatever came in time is told; the rest would not change what is done.
+        drop(tokio::time::timeout(Duration::from_secs(5), reading).await);
+        bytes.truncate(MAX_ERROR_BODY);
+        bytes
+    }
+}
+
+/// Spells a value for a query.
+pub(crate) fn query_value(value: &str) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+            text.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spells_what_a_query_cannot_hold() {
+        assert_eq!(query_value("eyJ2IjoibWV0YSJ9"), "eyJ2IjoibWV0YSJ9");
+        assert_eq!(query_value("a b&c=d/é"), "a%20b%26c%3Dd%2F%C3%A9");
+    }
+}

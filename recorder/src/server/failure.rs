@@ -1,0 +1,133 @@
+//! Owns how a request that got no answer is told: the chain of causes in one line, and whether new
+//! credentials could help. Refuses to retry.
+
+use std::error::Error;
+use std::fmt;
+
+/// A request got no answer, or its answer broke off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// What sort of failure it is.
+    pub(crate) kind: FailureKind,
+    /// The causes, outermost first.
+    pub(crate) words: String,
+}
+
+/// What sort of failure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// No connection, or it broke.
+    Transport,
+    /// The other side was not accepted, or did not accept us.
+    Tls,
+    /// There are no credentials to be had.
+    Credentials,
+    /// No answer came in time.
+    Timeout,
+}
+
+/// Words by which the TLS library tells that a certificate was not accepted.
+const TLS_WORDS: [&str; 4] = ["certificate", "fatal alert", "handshake", "TLS"];
+
+impl Failure {
+    /// Tells of an error of the client.
+    pub(crate) fn new(error: &kube::Error) -> Self {
+        let words = chain(error);
+        let kind = if matches!(error, kube::Error::Auth(_)) || words.contains("auth error") {
+            FailureKind::Credentials
+        } else if TLS_WORDS.iter().any(|word| words.contains(word)) {
+            FailureKind::Tls
+        } else {
+            FailureKind::Transport
+        };
+        Self { kind, words }
+    }
+
+    /// Tells of an answer that broke off.
+    pub(crate) fn cut(error: &(dyn Error + 'static)) -> Self {
+        Self {
+            kind: FailureKind::Transport,
+            words: chain(error),
+        }
+    }
+
+    /// Tells that nothing came within so many seconds.
+    pub(crate) fn timeout(secs: u64) -> Self {
+        Self {
+            kind: FailureKind::Timeout,
+            words: format!("no answer within {secs} s"),
+        }
+    }
+
+    /// Tells whether a client with new credentials could fare better.
+    pub(crate) const fn may_need_new_client(&self) -> bool {
+        matches!(self.kind, FailureKind::Tls | FailureKind::Credentials)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words)
+    }
+}
+
+/// Joins an error and its sources; what one repeats of the next is said once.
+pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut words = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        words.push(error.to_string());
+        next = error.source();
+    }
+    let mut line = String::new();
+    for (place, word) in words.iter().enumerate() {
+        let is_repeated = words.iter().skip(place + 1).any(|later| later == word);
+        let trimmed = words
+            .get(place + 1)
+            .and_then(|inner| word.strip_suffix(inner.as_str()))
+            .unwrap_or(word)
+            .trim_end_matches([':', ' ']);
+        if is_repeated || trimmed.is_empty() {
+            continue;
+        }
+        if !line.is_empty() {
+            line.push_str(": ");
+        }
+        line.push_str(trimmed);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Layer(&'static str, Option<Box<Layer>>);
+
+    impl fmt::Display for Layer {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl Error for Layer {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            self.1.as_deref().map(|inner| inner as _)
+        }
+    }
+
+    #[test]
+    fn says_each_cause_once() {
+        let inner = Layer("Connection refused", None);
+        let middle = Layer(
+            "tcp connect error: Connection refused",
+            Some(Box::new(inner)),
+        );
+        let outer = Layer("client error (Connect)", Some(Box::new(middle)));
+        assert_eq!(
+            chain(&outer),
+            "client error (Connect): tcp connect error: Connection refused"
+        );
+    }
+}
