@@ -1,0 +1,136 @@
+//! Owns what the recorder reads of a custom resource definition: its resource and whether it is
+//! served yet. It is the fast signal that a resource has appeared. Refuses schemas.
+
+use super::documents::Served;
+use serde::Deserialize;
+
+/// What a definition says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Definition {
+    /// Its resource in the version that is stored, if that one is served, else in the first that is.
+    pub(crate) served: Option<Served>,
+    /// Whether the server has said that it serves it.
+    pub(crate) is_established: bool,
+}
+
+#[derive(Deserialize)]
+struct Raw {
+    spec: RawSpec,
+    #[serde(default)]
+    status: RawStatus,
+}
+
+#[derive(Deserialize)]
+struct RawSpec {
+    group: String,
+    names: RawNames,
+    #[serde(default)]
+    scope: String,
+    #[serde(default)]
+    versions: Vec<RawVersion>,
+}
+
+#[derive(Deserialize)]
+struct RawNames {
+    plural: String,
+    #[serde(default)]
+    singular: String,
+    #[serde(default)]
+    kind: String,
+    #[serde(default, rename = "shortNames")]
+    short_names: Vec<String>,
+    #[serde(default)]
+    categories: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct RawVersion {
+    name: String,
+    #[serde(default)]
+    served: bool,
+    #[serde(default)]
+    storage: bool,
+}
+
+#[derive(Default, Deserialize)]
+struct RawStatus {
+    #[serde(default)]
+    conditions: Option<Vec<RawCondition>>,
+}
+
+#[derive(Deserialize)]
+struct RawCondition {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    status: String,
+}
+
+/// The verbs that every custom resource has.
+const VERBS: [&str; 8] = [
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+];
+
+/// Reads a definition; `None` if it cannot be read.
+pub(crate) fn definition(object: &[u8]) -> Option<Definition> {
+    let raw: Raw = serde_json::from_slice(object).ok()?;
+    let versions = &raw.spec.versions;
+    let version = versions
+        .iter()
+        .find(|version| version.served && version.storage)
+        .or_else(|| versions.iter().find(|version| version.served));
+    let served = version.map(|version| Served {
+        group: raw.spec.group.clone(),
+        version: version.name.clone(),
+        plural: raw.spec.names.plural.clone(),
+        singular: raw.spec.names.singular.clone(),
+        kind: raw.spec.names.kind.clone(),
+        short_names: raw.spec.names.short_names.clone(),
+        categories: raw.spec.names.categories.clone(),
+        is_namespaced: raw.spec.scope == "Namespaced",
+        verbs: VERBS.map(str::to_owned).to_vec(),
+        storage_hash: None,
+    });
+    let conditions = raw.status.conditions.unwrap_or_default();
+    let is_established = conditions
+        .iter()
+        .any(|condition| condition.kind == "Established" && condition.status == "True");
+    Some(Definition {
+        served,
+        is_established,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_the_stored_version_if_it_is_served() {
+        let text = |served: bool| {
+            format!(
+                r#"{{"spec":{{"group":"x.io","names":{{"plural":"ws","kind":"W","shortNames":["w"]}},"scope":"Namespaced","versions":[{{"name":"v1","served":true,"storage":false}},{{"name":"v2","served":{served},"storage":true}}]}},"status":{{"conditions":[{{"type":"Established","status":"True"}}]}}}}"#
+            )
+        };
+        let definition_of = |served| definition(text(served).as_bytes()).expect("a definition");
+        assert_eq!(definition_of(true).served.expect("served").version, "v2");
+        assert_eq!(definition_of(false).served.expect("served").version, "v1");
+        assert!(definition_of(true).is_established);
+    }
+
+    #[test]
+    fn a_young_definition_is_not_established() {
+        let young = br#"{"spec":{"group":"x.io","names":{"plural":"ws","kind":"W"},"scope":"Cluster","versions":[]},"status":{"conditions":null}}"#;
+        let young = definition(young).expect("a definition");
+        assert!(!young.is_established);
+        assert_eq!(young.served, None);
+        assert_eq!(definition(b"{}"), None);
+    }
+}

@@ -1,0 +1,369 @@
+//! Owns the forms in which servers tell what they serve: aggregated documents of two versions, and
+//! the older one document for each group version. Refuses to judge what it reads.
+
+use serde::Deserialize;
+
+/// The `Accept` header for the aggregated documents, new form first, plain form last.
+pub(crate) const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+
+/// One resource in one version, as a server describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Served {
+    /// The API group; empty for the core group.
+    pub(crate) group: String,
+    /// The version.
+    pub(crate) version: String,
+    /// The plural name.
+    pub(crate) plural: String,
+    /// The singular name.
+    pub(crate) singular: String,
+    /// The kind.
+    pub(crate) kind: String,
+    /// The short names.
+    pub(crate) short_names: Vec<String>,
+    /// The categories.
+    pub(crate) categories: Vec<String>,
+    /// Whether its objects live in namespaces.
+    pub(crate) is_namespaced: bool,
+    /// The verbs.
+    pub(crate) verbs: Vec<String>,
+    /// The storage version hash; only the older documents have it.
+    pub(crate) storage_hash: Option<String>,
+}
+
+/// One group version, and whether what is said of it is up to date.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GroupVersion {
+    /// The API group; empty for the core group.
+    pub(crate) group: String,
+    /// The version.
+    pub(crate) version: String,
+    /// Whether the server behind it could not be asked.
+    pub(crate) is_stale: bool,
+}
+
+/// What an aggregated document says. Order is the server's order of preference.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Aggregated {
+    /// The group versions.
+    pub(crate) versions: Vec<GroupVersion>,
+    /// Their resources.
+    pub(crate) served: Vec<Served>,
+}
+
+#[derive(Deserialize)]
+struct RawList {
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    items: Vec<RawGroup>,
+}
+
+#[derive(Deserialize)]
+struct RawGroup {
+    #[serde(default)]
+    metadata: RawName,
+    #[serde(default)]
+    versions: Vec<RawVersion>,
+}
+
+#[derive(Default, Deserialize)]
+struct RawName {
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct RawVersion {
+    version: String,
+    #[serde(default)]
+    resources: Vec<RawResource>,
+    #[serde(default)]
+    freshness: String,
+}
+
+#[derive(Deserialize)]
+struct RawResource {
+    resource: String,
+    #[serde(default, rename = "responseKind")]
+    response_kind: Option<RawKind>,
+    #[serde(default)]
+    scope: String,
+    #[serde(default, rename = "singularResource")]
+    singular: String,
+    #[serde(default)]
+    verbs: Vec<String>,
+    #[serde(default, rename = "shortNames")]
+    short_names: Vec<String>,
+    #[serde(default)]
+    categories: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct RawKind {
+    #[serde(default)]
+    kind: String,
+}
+
+/// Reads an aggregated document; `None` if it is none.
+pub(crate) fn aggregated(bytes: &[u8]) -> Option<Aggregated> {
+    let list: RawList = serde_json::from_slice(bytes).ok()?;
+    if list.kind != "APIGroupDiscoveryList" {
+        return None;
+    }
+    let mut out = Aggregated::default();
+    for group in list.items {
+        for version in group.versions {
+            out.versions.push(GroupVersion {
+                group: group.metadata.name.clone(),
+                version: version.version.clone(),
+                is_stale: version.freshness == "Stale",
+            });
+            for resource in version.resources {
+                out.served.push(Served {
+                    group: group.metadata.name.clone(),
+                    version: version.version.clone(),
+                    plural: resource.resource,
+                    singular: resource.singular,
+                    kind: resource
+                        .response_kind
+                        .map(|kind| kind.kind)
+                        .unwrap_or_default(),
+                    short_names: resource.short_names,
+                    categories: resource.categories,
+                    is_namespaced: resource.scope == "Namespaced",
+                    verbs: resource.verbs,
+                    storage_hash: None,
+                });
+            }
+        }
+    }
+    Some(out)
+}
+
+#[derive(Deserialize)]
+struct RawLegacy {
+    #[serde(default)]
+    kind: String,
+    #[serde(default, rename = "groupVersion")]
+    group_version: String,
+    #[serde(default)]
+    resources: Vec<RawLegacyResource>,
+}
+
+#[derive(Deserialize)]
+struct RawLegacyResource {
+    name: String,
+    #[serde(default, rename = "singularName")]
+    singular: String,
+    #[serde(default)]
+    namespaced: bool,
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    verbs: Vec<String>,
+    #[serde(default, rename = "shortNames")]
+    short_names: Option<Vec<String>>,
+    #[serde(default)]
+    categories: Option<Vec<String>>,
+    #[serde(default, rename = "storageVersionHash")]
+    storage_hash: String,
+}
+
+/// Reads the document of one group version; `None` if it is none.
+pub(crate) fn legacy(bytes: &[u8]) -> Option<Vec<Served>> {
+    let list: RawLegacy = serde_json::from_slice(bytes).ok()?;
+    if list.kind != "APIResourceList" {
+        return None;
+    }
+    let (group, version) = list
+        .group_version
+        .split_once('/')
+        .unwrap_or(("", &list.group_version));
+    let served = list.resources.into_iter().filter_map(|resource| {
+        // `pods/log` is no resource of its own.
+        if resource.name.contains('/') {
+            return None;
+        }
+        Some(Served {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            plural: resource.name,
+            singular: resource.singular,
+            kind: resource.kind,
+            short_names: resource.short_names.unwrap_or_default(),
+            categories: resource.categories.unwrap_or_default(),
+            is_namespaced: resource.namespaced,
+            verbs: resource.verbs,
+            storage_hash: Some(resource.storage_hash).filter(|hash| !hash.is_empty()),
+        })
+    });
+    Some(served.collect())
+}
+
+#[derive(Deserialize)]
+struct RawGroups {
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    groups: Vec<RawPlainGroup>,
+    #[serde(default)]
+    versions: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct RawPlainGroup {
+    name: String,
+    #[serde(default)]
+    versions: Vec<RawPlainVersion>,
+    #[serde(default, rename = "preferredVersion")]
+    preferred: Option<RawPlainVersion>,
+}
+
+#[derive(Deserialize)]
+struct RawPlainVersion {
+    version: String,
+}
+
+/// Reads the plain `/api` or `/apis`: the group versions, preferred ones first; `None` if it is
+/// neither.
+pub(crate) fn group_versions(bytes: &[u8]) -> Option<Vec<GroupVersion>> {
+    let raw: RawGroups = serde_json::from_slice(bytes).ok()?;
+    let new = |group: &str, version: String| GroupVersion {
+        group: group.to_owned(),
+        version,
+        is_stale: false,
+    };
+    match raw.kind.as_str() {
+        "APIVersions" => Some(raw.versions.into_iter().map(|name| new("", name)).collect()),
+        "APIGroupList" => {
+            let mut out = Vec::new();
+            for group in raw.groups {
+                let preferred = group.preferred.map(|preferred| preferred.version);
+                out.extend(preferred.iter().map(|name| new(&group.name, name.clone())));
+                for version in group.versions {
+                    if Some(&version.version) != preferred.as_ref() {
+                        out.push(new(&group.name, version.version));
+                    }
+                }
+            }
+            Some(out)
+        }
+        _ => None,
+    }
+}
+
+/// What `/version` says of the version's numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ServerVersion {
+    /// The whole version, for example `v1.36.3`.
+    pub(crate) git_version: String,
+    /// Major and minor, if they are numbers.
+    pub(crate) numbers: Option<(u32, u32)>,
+}
+
+impl ServerVersion {
+    /// Tells whether servers of that version stream lists: on by default in 1.32, off in 1.33, on
+    /// again from 1.34. Of a version that cannot be read nothing is known: it is tried.
+    pub(crate) fn can_watch_list(&self) -> bool {
+        match self.numbers {
+            Some((1, 33)) => false,
+            Some(numbers) => numbers >= (1, 32),
+            None => true,
+        }
+    }
+}
+
+/// Reads `/version`; `None` if it is none.
+pub(crate) fn server_version(bytes: &[u8]) -> Option<ServerVersion> {
+    #[derive(Deserialize)]
+    struct Raw {
+        #[serde(rename = "gitVersion")]
+        git_version: String,
+        #[serde(default)]
+        major: String,
+        #[serde(default)]
+        minor: String,
+    }
+    let raw: Raw = serde_json::from_slice(bytes).ok()?;
+    // Some vendors spell the minor version "27+".
+    let number = |text: &str| {
+        text.trim_end_matches(|c: char| !c.is_ascii_digit())
+            .parse::<u32>()
+            .ok()
+    };
+    Some(ServerVersion {
+        numbers: number(&raw.major).zip(number(&raw.minor)),
+        git_version: raw.git_version,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V2: &str = r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[
+      {"metadata":{"name":"apps","creationTimestamp":null},"versions":[{"version":"v1","resources":[
+        {"resource":"deployments","responseKind":{"group":"apps","version":"v1","kind":"Deployment"},"scope":"Namespaced","singularResource":"deployment","verbs":["get","list","watch"],"shortNames":["deploy"],"categories":["all"],"subresources":[{"subresource":"scale","verbs":["get"]}]}],"freshness":"Current"}]},
+      {"metadata":{"name":"metrics.k8s.io"},"versions":[{"version":"v1beta1","freshness":"Stale"}]}]}"#;
+
+    #[test]
+    fn reads_the_aggregated_form() {
+        let document = aggregated(V2.as_bytes()).expect("a document");
+        assert_eq!(document.served.len(), 1);
+        let served = &document.served[0];
+        assert_eq!(
+            (served.group.as_str(), served.kind.as_str()),
+            ("apps", "Deployment")
+        );
+        assert!(served.is_namespaced);
+        assert_eq!(served.short_names, ["deploy"]);
+        assert_eq!(
+            document
+                .versions
+                .iter()
+                .map(|version| version.is_stale)
+                .collect::<Vec<_>>(),
+            [false, true]
+        );
+        assert_eq!(aggregated(br#"{"kind":"APIGroupList","groups":[]}"#), None);
+        assert_eq!(aggregated(b"<html>"), None);
+    }
+
+    #[test]
+    fn reads_the_older_forms() {
+        let served = legacy(br#"{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"pods","singularName":"pod","namespaced":true,"kind":"Pod","verbs":["list","watch"],"shortNames":["po"],"storageVersionHash":"xPOwRZ+Yhw8="},{"name":"pods/log","singularName":"","namespaced":true,"kind":"Pod","verbs":["get"]}]}"#).expect("a document");
+        assert_eq!(served.len(), 1);
+        assert_eq!(served[0].group, "");
+        assert_eq!(served[0].storage_hash.as_deref(), Some("xPOwRZ+Yhw8="));
+        let names = |bytes: &[u8]| -> Vec<String> {
+            let versions = group_versions(bytes).expect("a document");
+            versions
+                .iter()
+                .map(|v| format!("{}/{}", v.group, v.version))
+                .collect()
+        };
+        assert_eq!(
+            names(br#"{"kind":"APIVersions","versions":["v1"]}"#),
+            ["/v1"]
+        );
+        assert_eq!(
+            names(br#"{"kind":"APIGroupList","groups":[{"name":"a","versions":[{"groupVersion":"a/v1","version":"v1"},{"groupVersion":"a/v2","version":"v2"}],"preferredVersion":{"groupVersion":"a/v2","version":"v2"}}]}"#),
+            ["a/v2", "a/v1"]
+        );
+    }
+
+    #[test]
+    fn knows_which_servers_stream_lists() {
+        let can = |major: &str, minor: &str| {
+            let text = format!(r#"{{"major":"{major}","minor":"{minor}","gitVersion":"v"}}"#);
+            server_version(text.as_bytes())
+                .expect("a version")
+                .can_watch_list()
+        };
+        assert!(!can("1", "27+") && !can("1", "31") && !can("1", "33"));
+        assert!(
+            can("1", "32") && can("1", "34") && can("1", "36+") && can("2", "0") && can("", "")
+        );
+    }
+}
