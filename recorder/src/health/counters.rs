@@ -1,0 +1,251 @@
+//! Owns the counters of one run. Refuses history: each is a number of now or since the start.
+
+use crate::clock::Clock;
+use crate::entry::Entry;
+use kubereel_format::{CommitStats, Elapsed, EventType, Note};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Stands for "nothing is waiting" in [`Health::pending_since`].
+const NOTHING: u64 = u64::MAX;
+
+/// How the recording stands, at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// How long this run has lasted, in microseconds.
+    pub elapsed_micros: u64,
+    /// The events of this run: ADDED.
+    pub added: u64,
+    /// The events of this run: MODIFIED.
+    pub modified: u64,
+    /// The events of this run: DELETED.
+    pub deleted: u64,
+    /// The gaps of this run.
+    pub gaps: u64,
+    /// The lines of this run that were no events.
+    pub odd_lines: u64,
+    /// The list and watch requests of this run that were answered.
+    pub connections: u64,
+    /// How often a server said in this run that it had lost the history.
+    pub expired: u64,
+    /// The size of the file, in bytes.
+    pub file_bytes: u64,
+    /// The bytes that are received and not yet durable.
+    pub queued_bytes: u64,
+    /// How long the oldest of them has been waiting, in microseconds.
+    pub lag_micros: u64,
+    /// The resources that are followed.
+    pub resources: u64,
+    /// Those of them whose recording is complete up to the present.
+    pub resources_complete: u64,
+    /// The resources that are not covered.
+    pub resources_not_covered: u64,
+    /// Whether the cluster answers.
+    pub is_reachable: bool,
+    /// What keeps the recorder from the cluster; empty if nothing does.
+    pub trouble: String,
+    /// What keeps the recorder from writing; empty if nothing does.
+    pub write_trouble: String,
+}
+
+impl Status {
+    /// Counts the events of this run.
+    pub const fn events(&self) -> u64 {
+        self.added + self.modified + self.deleted
+    }
+}
+
+/// How one resource stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResourceState {
+    /// It is followed, and its state is not complete.
+    Behind,
+    /// Its recording is complete up to the present.
+    Complete,
+    /// It cannot be recorded for now.
+    NotCovered,
+}
+
+#[derive(Debug, Default)]
+struct Words {
+    trouble: String,
+    is_reachable: bool,
+    write_trouble: String,
+    resources: BTreeMap<u32, ResourceState>,
+    left_out: u64,
+}
+
+/// The counters.
+#[derive(Debug)]
+pub(crate) struct Health {
+    clock: Clock,
+    added: AtomicU64,
+    modified: AtomicU64,
+    deleted: AtomicU64,
+    gaps: AtomicU64,
+    odd_lines: AtomicU64,
+    connections: AtomicU64,
+    expired: AtomicU64,
+    file_bytes: AtomicU64,
+    queued_bytes: AtomicU64,
+    pending_since: AtomicU64,
+    words: Mutex<Words>,
+}
+
+impl Health {
+    /// Makes a set of zeros.
+    pub(crate) fn new(clock: Clock) -> Self {
+        let zero = AtomicU64::default;
+        Self {
+            clock,
+            added: zero(),
+            modified: zero(),
+            deleted: zero(),
+            gaps: zero(),
+            odd_lines: zero(),
+            connections: zero(),
+            expired: zero(),
+            file_bytes: zero(),
+            queued_bytes: zero(),
+            pending_since: AtomicU64::new(NOTHING),
+            words: Mutex::default(),
+        }
+    }
+
+    /// Counts an entry that was appended.
+    pub(crate) fn appended(&self, entry: &Entry) {
+        let counter = match entry {
+            Entry::Event(event) => match event.kind {
+                EventType::Added => &self.added,
+                EventType::Modified => &self.modified,
+                EventType::Deleted => &self.deleted,
+            },
+            Entry::Note {
+                note: Note::Gap(_), ..
+            } => &self.gaps,
+            Entry::Note {
+                note: Note::Connected { .. },
+                ..
+            } => &self.connections,
+            Entry::Blob {
+                note: kubereel_format::BlobNote::OddLine { .. },
+                ..
+            } => &self.odd_lines,
+            Entry::Note { .. } | Entry::Blob { .. } => return,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Everything appended is durable.
+    pub(crate) fn committed(&self, stats: &CommitStats) {
+        self.file_bytes.store(stats.file_bytes, Ordering::Relaxed);
+    }
+
+    /// The oldest record that is not yet durable was received then.
+    pub(crate) fn set_pending(&self, since: Option<Elapsed>) {
+        let micros = since.map_or(NOTHING, |since| since.micros);
+        self.pending_since.store(micros, Ordering::Relaxed);
+    }
+
+    /// So many bytes are received and not yet durable.
+    pub(crate) fn set_queued(&self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.queued_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// A server said that it had lost the history.
+    pub(crate) fn count_expired(&self) {
+        self.expired.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The cluster answers, or not: then with the reason.
+    pub(crate) fn set_reachable(&self, trouble: Option<&str>) {
+        let mut words = self.words();
+        words.is_reachable = trouble.is_none();
+        trouble.unwrap_or_default().clone_into(&mut words.trouble);
+    }
+
+    /// The file can be written, or not: then with the reason.
+    pub(crate) fn set_write_trouble(&self, trouble: &str) {
+        trouble.clone_into(&mut self.words().write_trouble);
+    }
+
+    /// A resource stands so; `None` when it is no longer followed.
+    pub(crate) fn set_resource(&self, resource: u32, state: Option<ResourceState>) {
+        let resources = &mut self.words().resources;
+        match state {
+            Some(state) => resources.insert(resource, state),
+            None => resources.remove(&resource),
+        };
+    }
+
+    /// So many resources are left out by decision: no watch, no list, another one stands for them.
+    pub(crate) fn set_left_out(&self, resources: usize) {
+        self.words().left_out = u64::try_from(resources).unwrap_or(u64::MAX);
+    }
+
+    /// Tells how everything stands.
+    pub(crate) fn status(&self) -> Status {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let elapsed_micros = self.clock.elapsed().micros;
+        let words = self.words();
+        let count = |wanted| {
+            let states = words.resources.values();
+            u64::try_from(states.filter(|state| **state == wanted).count()).unwrap_or(u64::MAX)
+        };
+        let complete = count(ResourceState::Complete);
+        Status {
+            elapsed_micros,
+            added: get(&self.added),
+            modified: get(&self.modified),
+            deleted: get(&self.deleted),
+            gaps: get(&self.gaps),
+            odd_lines: get(&self.odd_lines),
+            connections: get(&self.connections),
+            expired: get(&self.expired),
+            file_bytes: get(&self.file_bytes),
+            queued_bytes: get(&self.queued_bytes),
+            lag_micros: match get(&self.pending_since) {
+                NOTHING => 0,
+                since => elapsed_micros.saturating_sub(since),
+            },
+            resources: complete + count(ResourceState::Behind),
+            resources_complete: complete,
+            resources_not_covered: words.left_out + count(ResourceState::NotCovered),
+            is_reachable: words.is_reachable,
+            trouble: words.trouble.clone(),
+            write_trouble: words.write_trouble.clone(),
+        }
+    }
+
+    fn words(&self) -> MutexGuard<'_, Words> {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_what_it_was_told() {
+        let health = Health::new(Clock::start());
+        health.set_resource(1, Some(ResourceState::Complete));
+        health.set_resource(2, Some(ResourceState::Behind));
+        health.set_resource(3, Some(ResourceState::NotCovered));
+        health.set_resource(4, Some(ResourceState::Complete));
+        health.set_resource(4, None);
+        health.set_left_out(2);
+        health.set_reachable(Some("connection refused"));
+        let status = health.status();
+        assert_eq!(status.resources, 2);
+        assert_eq!(status.resources_complete, 1);
+        assert_eq!(status.resources_not_covered, 3);
+        assert!(!status.is_reachable);
+        assert_eq!(status.trouble, "connection refused");
+        assert_eq!(status.lag_micros, 0);
+        health.set_reachable(None);
+        assert!(health.status().is_reachable);
+    }
+}

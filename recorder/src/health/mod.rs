@@ -1,0 +1,10 @@
+//! Owns what the recorder can say of itself: counters, and the page that serves them. Refuses to
+//! decide anything by them.
+
+mod counters;
+mod page;
+mod text;
+
+pub use counters::Status;
+pub(crate) use counters::{Health, ResourceState};
+pub(crate) use page::serve;
