@@ -1,1 +1,22 @@
-//! Placeholder docs, replaced as the crate grows.
+//! A cluster goes in, a reel comes out.
+//!
+//! [`Recorder::open`] opens the reel, [`Recorder::run`] records until a signal comes. Trouble with the
+//! cluster never ends a run: it is part of what is recorded.
+
+mod clock;
+mod discover;
+mod entry;
+mod error;
+mod health;
+mod lifecycle;
+mod options;
+mod quota;
+mod redact;
+mod server;
+mod watch;
+mod writer;
+
+pub use error::RecordError;
+pub use health::Status;
+pub use lifecycle::{Recorder, StatusHandle, Summary};
+pub use options::{KubeconfigSource, Options};

@@ -1,0 +1,12 @@
+//! Owns a run from its beginning to its end: the way to the cluster and its changes, what an earlier
+//! run left, which streams there are, signals, and the finished file. Refuses to end because the
+//! cluster is in trouble: that is what it records.
+
+mod follow;
+mod kubeconfig;
+mod past;
+mod run;
+mod signals;
+mod supervise;
+
+pub use run::{Recorder, StatusHandle, Summary};

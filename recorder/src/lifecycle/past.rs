@@ -1,0 +1,232 @@
+//! Owns what an existing reel tells its next recorder: the numbers it has given out, the cluster,
+//! and for each resource how far the chain is unbroken and which objects were alive. Refuses to
+//! believe a list that was not finished.
+
+use crate::watch::known::{Known, Uid};
+use crate::watch::state::{Memory, Position};
+use crate::watch::version::Version;
+use kubereel_format::{
+    ConnectionId, EpochId, EventType, Evidence, ListMethod, Note, ObjectId, RecordedAt, Reel,
+    ResourceInfo, Seq,
+};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a reel tells.
+#[derive(Debug, Default)]
+pub(crate) struct Past {
+    /// The number of the next session.
+    pub(crate) session: u32,
+    /// The number of the next connection.
+    pub(crate) connection: u32,
+    /// The number of the next gap.
+    pub(crate) gap: u32,
+    /// The number of the next resource.
+    pub(crate) resource: u32,
+    /// The cluster that was recorded last.
+    pub(crate) cluster: Option<PastCluster>,
+    /// The resources, by number.
+    pub(crate) resources: BTreeMap<u32, PastResource>,
+}
+
+/// The cluster of an earlier run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PastCluster {
+    /// Its number.
+    pub(crate) epoch: EpochId,
+    /// Its uid; empty if it could not be read.
+    pub(crate) uid: String,
+    /// Its version.
+    pub(crate) version: String,
+}
+
+/// A resource of an earlier run.
+#[derive(Debug)]
+pub(crate) struct PastResource {
+    /// How it was described last.
+    pub(crate) info: ResourceInfo,
+    /// What a stream needs to go on.
+    pub(crate) memory: Memory,
+}
+
+/// The chain of one resource while the notes and events are walked.
+#[derive(Debug, Default)]
+struct Chain {
+    position: Option<Position>,
+    /// The objects deleted at exactly the position's version.
+    deleted_here: Vec<ObjectId>,
+}
+
+impl Past {
+    /// Reads a reel.
+    pub(crate) fn read(reel: &Reel) -> Self {
+        let mut past = Self::default();
+        let mut chains: BTreeMap<u32, Chain> = BTreeMap::new();
+        let mut resource_of: BTreeMap<ConnectionId, u32> = BTreeMap::new();
+        let mut listing: BTreeSet<ConnectionId> = BTreeSet::new();
+        let mut notes = reel.notes().iter().peekable();
+        for seq in 0..reel.end().0 {
+            let seq = Seq(seq);
+            if let Some(note) = notes.next_if(|note| note.seq == seq) {
+                past.note(&note.note);
+                match &note.note {
+                    Note::Connected {
+                        connection,
+                        resource,
+                        method,
+                        ..
+                    } => {
+                        resource_of.insert(*connection, resource.0);
+                        if matches!(method, ListMethod::WatchList | ListMethod::Pages) {
+                            listing.insert(*connection);
+                        }
+                    }
+                    Note::Synced {
+                        resource,
+                        connection,
+                        rv,
+                        ..
+                    } => {
+                        listing.remove(connection);
+                        let chain = chains.entry(resource.0).or_default();
+                        chain.begin(rv, note.stamp.wall);
+                    }
+                    Note::Bookmark { connection, rv } if !listing.contains(connection) => {
+                        if let Some(resource) = resource_of.get(connection) {
+                            let chain = chains.entry(*resource).or_default();
+                            chain.advance(rv, note.stamp.wall, None);
+                        }
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            let Some(head) = reel.head(seq) else {
+                continue;
+            };
+            if head.evidence != Evidence::Live || listing.contains(&head.connection) {
+                continue;
+            }
+            if let Some(resource) = resource_of.get(&head.connection) {
+                let chain = chains.entry(*resource).or_default();
+                let deleted = (head.kind == EventType::Deleted).then_some(head.object);
+                chain.advance(&head.resource_version, head.stamp.wall, deleted);
+            }
+        }
+        for (resource, chain) in chains {
+            if let Some(past) = past.resources.get_mut(&resource) {
+                past.memory.position = chain.position;
+                let deleted = chain.deleted_here.into_iter();
+                past.memory.deleted_here =
+                    deleted.filter_map(|object| uid_of(reel, object)).collect();
+            }
+        }
+        past.read_objects(reel);
+        past
+    }
+
+    fn note(&mut self, note: &Note) {
+        match note {
+            Note::SessionStarted { session, .. } => {
+                self.session = self.session.max(session.0.saturating_add(1));
+            }
+            Note::Cluster {
+                epoch,
+                uid,
+                version,
+            } => {
+                self.cluster = Some(PastCluster {
+                    epoch: *epoch,
+                    uid: uid.clone(),
+                    version: version.clone(),
+                });
+            }
+            Note::Resource(info) => {
+                self.resource = self.resource.max(info.id.0.saturating_add(1));
+                self.resources
+                    .entry(info.id.0)
+                    .and_modify(|past| past.info = info.clone())
+                    .or_insert_with(|| PastResource {
+                        info: info.clone(),
+                        memory: Memory::default(),
+                    });
+            }
+            Note::Connected { connection, .. } | Note::Disconnected { connection, .. } => {
+                self.connection = self.connection.max(connection.0.saturating_add(1));
+            }
+            Note::Gap(gap) => self.gap = self.gap.max(gap.id.0.saturating_add(1)),
+            _ => {}
+        }
+    }
+
+    fn read_objects(&mut self, reel: &Reel) {
+        let mut known: BTreeMap<u32, Known> = BTreeMap::new();
+        for object in reel.objects() {
+            let Some(last) = newest(reel, object.id) else {
+                continue;
+            };
+            let Some(head) = reel.head(last) else {
+                continue;
+            };
+            if head.kind == EventType::Deleted {
+                continue;
+            }
+            let key = &object.key;
+            known.entry(key.resource.0).or_default().put(
+                &key.namespace,
+                &key.name,
+                Uid::new(&key.uid),
+                Version::parse(&head.resource_version),
+            );
+        }
+        for (resource, known) in known {
+            if let Some(past) = self.resources.get_mut(&resource) {
+                past.memory.known = known;
+            }
+        }
+    }
+}
+
+/// Finds the newest version of an object: versions may have arrived out of order.
+fn newest(reel: &Reel, object: ObjectId) -> Option<Seq> {
+    let mut versions = reel.versions(object).iter().copied();
+    let first = versions.next()?;
+    Some(versions.fold(first, |best, next| {
+        match (reel.rv_of(best), reel.rv_of(next)) {
+            (Some(old), Some(new)) if new < old => best,
+            _ => next,
+        }
+    }))
+}
+
+impl Chain {
+    fn begin(&mut self, rv: &str, at: RecordedAt) {
+        self.position = Version::parse(rv).map(|version| Position { version, at });
+        self.deleted_here.clear();
+    }
+
+    fn advance(&mut self, rv: &str, at: RecordedAt, deleted: Option<ObjectId>) {
+        let Some(position) = &mut self.position else {
+            return;
+        };
+        position.at = position.at.max(at);
+        let Some(version) = Version::parse(rv) else {
+            return;
+        };
+        match version.order(&position.version) {
+            Some(Ordering::Less) => return,
+            Some(Ordering::Equal) => {}
+            Some(Ordering::Greater) | None => {
+                position.version = version;
+                self.deleted_here.clear();
+            }
+        }
+        self.deleted_here.extend(deleted);
+    }
+}
+
+fn uid_of(reel: &Reel, object: ObjectId) -> Option<Uid> {
+    let place = usize::try_from(object.0).ok()?;
+    let object = reel.objects().get(place)?;
+    Some(Uid::new(&object.key.uid))
+}

@@ -1,0 +1,364 @@
+//! Owns one run: opens the reel, starts everything, ends everything, and tells how it ended. Refuses
+//! nothing but what it cannot write.
+
+use super::follow::Follower;
+use super::kubeconfig::Lookout;
+use super::past::Past;
+use super::signals::Signals;
+use super::supervise::Supervisor;
+use crate::clock::{Clock, StepDetector};
+use crate::discover::{Discovery, Poller};
+use crate::entry::Entry;
+use crate::error::RecordError;
+use crate::health::{Health, Status, serve};
+use crate::options::Options;
+use crate::quota::{QUEUE_BYTES, Queue};
+use crate::redact::POLICY;
+use crate::watch::context::{Numbers, Parts, Shared};
+use crate::writer::{Finished, ReelPath, WriteError, Writer};
+use kubereel_format::{Appender, Note, OpenError, Reel, SessionEnd, SessionId};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+
+/// How often the two clocks are compared.
+const CLOCK_SECS: u64 = 1;
+
+/// How long the streams may take to end.
+const STOP_SECS: u64 = 5;
+
+/// How many words of discovery and of definitions may wait for the supervisor.
+const WORDS: usize = 256;
+
+/// A recorder that has opened its reel.
+pub struct Recorder {
+    options: Options,
+    appender: Appender,
+    past: Past,
+    listener: Option<TcpListener>,
+    clock: Clock,
+    health: Arc<Health>,
+}
+
+impl std::fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorder")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Tells how a run stands, from any thread.
+#[derive(Clone, Debug)]
+pub struct StatusHandle(Arc<Health>);
+
+impl StatusHandle {
+    /// Tells how the run stands now.
+    pub fn status(&self) -> Status {
+        self.0.status()
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Why.
+    pub end: SessionEnd,
+    /// The counters at the end.
+    pub status: Status,
+    /// The size of the finished file, in bytes.
+    pub file_bytes: u64,
+    /// How many events and notes it holds.
+    pub records: u64,
+}
+
+impl Recorder {
+    /// Opens the reel, or begins one, and everything else that can fail before there is something to
+    /// record.
+    ///
+    /// # Errors
+    ///
+    /// If the reel cannot be written or is none, or if the status page's address is taken.
+    pub fn open(options: Options) -> Result<Self, RecordError> {
+        let listener = match options.listen {
+            None => None,
+            Some(address) => {
+                let bound = TcpListener::bind(address).and_then(|listener| {
+                    listener.set_nonblocking(true)?;
+                    Ok(listener)
+                });
+                Some(bound.map_err(|source| RecordError::Listen { address, source })?)
+            }
+        };
+        let (appender, past) = open_reel(&options.output)?;
+        let clock = Clock::start();
+        Ok(Self {
+            options,
+            appender,
+            past,
+            listener,
+            clock,
+            health: Arc::new(Health::new(clock)),
+        })
+    }
+
+    /// Gives a handle that tells how the run stands.
+    pub fn status_handle(&self) -> StatusHandle {
+        StatusHandle(Arc::clone(&self.health))
+    }
+
+    /// Records until a signal comes, the time is up, or the file cannot be written any more.
+    ///
+    /// # Errors
+    ///
+    /// If the file could not be written to its end. What it holds until then can be read.
+    pub async fn run(self) -> Result<Summary, RecordError> {
+        let mut signals = Signals::listen().map_err(|source| RecordError::System {
+            what: "listen for signals",
+            source,
+        })?;
+        let path = self.options.output.clone();
+        let health = Arc::clone(&self.health);
+        let queue = Arc::new(Queue::new(QUEUE_BYTES));
+        let session = SessionId(self.past.session);
+        let duration = self.options.duration;
+        let clock = self.clock;
+        let mut run = Run::start(self, &queue)?;
+        run.note(Note::SessionStarted {
+            session,
+            recorder: env!("CARGO_PKG_VERSION").to_owned(),
+            at: clock.stamp().wall,
+            redaction_policy: POLICY,
+        })
+        .await;
+        let end = run.until_end(&mut signals, duration).await;
+        tracing::info!(?end, "finishing the reel");
+        let finished = run.finish(session, &end).await;
+        match finished {
+            Ok(stats) => Ok(Summary {
+                end,
+                status: health.status(),
+                file_bytes: stats.file_bytes,
+                records: stats.records,
+            }),
+            Err(WriteError::Finish(error)) => Err(RecordError::Finish(error)),
+            Err(error) => Err(RecordError::Write {
+                path,
+                cause: error.to_string(),
+            }),
+        }
+    }
+}
+
+/// Opens a reel and reads what it tells, or begins one.
+fn open_reel(path: &Path) -> Result<(Appender, Past), RecordError> {
+    match Appender::create(path) {
+        Ok(appender) => return Ok((appender, Past::default())),
+        Err(OpenError::Exists { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let past = {
+        let reel = Reel::open(path)?;
+        if let Some(damage) = reel.damage().first() {
+            return Err(RecordError::Past {
+                path: path.to_owned(),
+                cause: format!("{}: {}", damage.place, damage.cause),
+            });
+        }
+        Past::read(&reel)
+    };
+    Ok((Appender::resume(path)?, past))
+}
+
+/// Everything that runs.
+struct Run {
+    queue: Arc<Queue>,
+    clock: Clock,
+    supervisor: Supervisor,
+    news: mpsc::Receiver<crate::discover::News>,
+    sightings: mpsc::Receiver<crate::watch::context::Sighting>,
+    stop: watch::Sender<bool>,
+    tasks: JoinSet<()>,
+    writer: oneshot::Receiver<Finished>,
+    written: Option<Finished>,
+}
+
+impl Run {
+    fn start(recorder: Recorder, queue: &Arc<Queue>) -> Result<Self, RecordError> {
+        let Recorder {
+            options,
+            appender,
+            past,
+            listener,
+            clock,
+            health,
+        } = recorder;
+        let writer = spawn_writer(appender, options.output.clone(), queue, &health, clock)?;
+        let (clients, clients_seen) = watch::channel(None);
+        let (refused, refused_seen) = watch::channel(0);
+        let (stop, stop_seen) = watch::channel(false);
+        let past_epoch = past.cluster.as_ref().map_or(0, |cluster| cluster.epoch.0);
+        let (epoch, epoch_seen) = watch::channel(past_epoch);
+        let (news_sent, news) = mpsc::channel(WORDS);
+        let (sightings_sent, sightings) = mpsc::channel(WORDS);
+        let discovery = Arc::new(Discovery::new());
+        let shared = Arc::new(Shared::new(Parts {
+            queue: Arc::clone(queue),
+            clock,
+            health: Arc::clone(&health),
+            numbers: Arc::new(Numbers::new(past.connection, past.gap)),
+            clients: clients_seen.clone(),
+            refused,
+            discovery: Arc::clone(&discovery),
+            sightings: sightings_sent,
+            epoch: epoch_seen,
+            stop: stop_seen,
+        }));
+        let mut tasks = JoinSet::new();
+        let follower = Follower {
+            lookout: Lookout::new(options.kubeconfig, options.context),
+            clients,
+            refused: refused_seen,
+            queue: Arc::clone(queue),
+            health: Arc::clone(&health),
+            clock,
+        };
+        tasks.spawn(follower.run());
+        tasks.spawn(Poller::new(discovery, clients_seen, news_sent, clock).run());
+        tasks.spawn(watch_clock(Arc::clone(queue), clock));
+        if let Some(listener) = listener {
+            let listener = tokio::net::TcpListener::from_std(listener).map_err(|source| {
+                RecordError::System {
+                    what: "serve the status page",
+                    source,
+                }
+            })?;
+            tasks.spawn(serve(listener, health));
+        }
+        Ok(Self {
+            queue: Arc::clone(queue),
+            clock,
+            supervisor: Supervisor::new(shared, epoch, past),
+            news,
+            sightings,
+            stop,
+            tasks,
+            writer,
+            written: None,
+        })
+    }
+
+    async fn note(&self, note: Note) {
+        let stamp = self.clock.stamp();
+        self.queue.push(Entry::Note { stamp, note }).await;
+    }
+
+    async fn until_end(&mut self, signals: &mut Signals, duration: Option<Duration>) -> SessionEnd {
+        let time_is_up = async {
+            match duration {
+                Some(duration) => tokio::time::sleep(duration).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::pin!(time_is_up);
+        loop {
+            let due = self.supervisor.due_micros();
+            let definitions_are_late = async {
+                match due {
+                    Some(micros) => tokio::time::sleep(Duration::from_micros(micros)).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                name = signals.next() => return SessionEnd::Signal(name.to_owned()),
+                () = &mut time_is_up => return SessionEnd::Finished,
+                written = &mut self.writer => {
+                    let written = written.unwrap_or_else(|_| Err(gone()));
+                    let words = written.as_ref().err().map(ToString::to_string);
+                    self.written = Some(written);
+                    return SessionEnd::Failed(words.unwrap_or_default());
+                }
+                Some(news) = self.news.recv() => self.supervisor.news(news).await,
+                Some(sighting) = self.sightings.recv() => self.supervisor.sighting(sighting).await,
+                () = self.supervisor.ended() => {}
+                () = definitions_are_late => self.supervisor.release().await,
+            }
+        }
+    }
+
+    async fn finish(mut self, session: SessionId, end: &SessionEnd) -> Finished {
+        self.stop.send_replace(true);
+        // Whoever still wants to tell of a definition does not wait for a listener.
+        self.sightings.close();
+        self.news.close();
+        self.tasks.abort_all();
+        let patience = Duration::from_secs(STOP_SECS);
+        if tokio::time::timeout(patience, self.supervisor.join())
+            .await
+            .is_err()
+        {
+            tracing::warn!("not every stream ended in time");
+        }
+        let ended = self.note(Note::SessionEnded {
+            session,
+            end: end.clone(),
+        });
+        // If the queue is full because the disk is, the end goes unsaid.
+        if tokio::time::timeout(patience, ended).await.is_err() {
+            tracing::warn!("the reel does not say how this run ended");
+        }
+        self.queue.close();
+        match self.written {
+            Some(written) => written,
+            None => self.writer.await.unwrap_or_else(|_| Err(gone())),
+        }
+    }
+}
+
+fn gone() -> WriteError {
+    WriteError::Failing("the writer's thread broke".to_owned())
+}
+
+fn spawn_writer(
+    appender: Appender,
+    path: PathBuf,
+    queue: &Arc<Queue>,
+    health: &Arc<Health>,
+    clock: Clock,
+) -> Result<oneshot::Receiver<Finished>, RecordError> {
+    let (done, finished) = oneshot::channel();
+    let writer = Writer::new(
+        Box::new(appender),
+        Box::new(ReelPath(path)),
+        Arc::clone(queue),
+        Arc::clone(health),
+        clock,
+    );
+    let thread = std::thread::Builder::new().name("reel-writer".to_owned());
+    let spawned = thread.spawn(move || {
+        // Nobody listens only if the whole run was dropped.
+        drop(done.send(writer.run()));
+    });
+    spawned.map_err(|source| RecordError::System {
+        what: "start the writer's thread",
+        source,
+    })?;
+    Ok(finished)
+}
+
+/// Records every step of the wall clock.
+async fn watch_clock(queue: Arc<Queue>, clock: Clock) {
+    let mut detector = StepDetector::new(clock.stamp());
+    loop {
+        tokio::time::sleep(Duration::from_secs(CLOCK_SECS)).await;
+        let stamp = clock.stamp();
+        if let Some(micros) = detector.step(stamp) {
+            tracing::warn!(micros, "the wall clock stepped");
+            let note = Note::ClockStepped { micros };
+            queue.push(Entry::Note { stamp, note }).await;
+        }
+    }
+}

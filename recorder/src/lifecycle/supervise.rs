@@ -1,0 +1,424 @@
+//! Owns which streams there are: one for each resource that is to be recorded, begun when the
+//! resource appears, ended when it is gone. Refuses to record: streams do.
+
+use super::past::{Past, PastCluster};
+use crate::discover::{Definition, Identity, LeftOut, News, Served, plan, resource_info};
+use crate::entry::Entry;
+use crate::server::Failure;
+use crate::watch::context::{Shared, Sighting};
+use crate::watch::drive::{Drive, DriveEnd, Leftover, Start};
+use crate::watch::state::{Memory, Origin};
+use kubereel_format::{
+    BlobNote, EpochId, Lifecycle, NotCoveredReason, Note, ResourceId, ResourceInfo,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+use tokio::task::{Id, JoinError, JoinSet};
+
+/// Group and plural: one version of each is recorded.
+type Name = (String, String);
+
+/// How long the definitions may take before the other resources no longer wait for them, in
+/// microseconds.
+const DEFINITIONS_MICROS: u64 = 5_000_000;
+
+/// A stream that is running.
+#[derive(Debug)]
+struct Running {
+    info: ResourceInfo,
+    descriptions: mpsc::Sender<ResourceInfo>,
+}
+
+/// A resource without a stream that had one, in this run or an earlier one.
+#[derive(Debug)]
+struct Left {
+    id: ResourceId,
+    memory: Memory,
+    epoch: u32,
+    is_from_past: bool,
+}
+
+/// Keeps the streams.
+pub(crate) struct Supervisor {
+    shared: Arc<Shared>,
+    epoch: watch::Sender<u32>,
+    drives: JoinSet<Leftover>,
+    names: BTreeMap<Id, Name>,
+    running: BTreeMap<Name, Running>,
+    left: BTreeMap<(String, String, String), Left>,
+    next_resource: u32,
+    /// The versions that there is a reason to prefer.
+    wanted: BTreeMap<Name, String>,
+    told: BTreeSet<LeftOut>,
+    cluster: Option<PastCluster>,
+    has_cluster: bool,
+    identity: Identity,
+    said: Option<Lifecycle>,
+    /// What is to be followed once the definitions are known.
+    held: Vec<Served>,
+    definitions_complete: bool,
+    definitions_since: Option<u64>,
+}
+
+impl Supervisor {
+    /// Begins with what an earlier run left.
+    pub(crate) fn new(shared: Arc<Shared>, epoch: watch::Sender<u32>, past: Past) -> Self {
+        let mut wanted = BTreeMap::new();
+        let mut left = BTreeMap::new();
+        let past_epoch = *epoch.borrow();
+        for resource in past.resources.into_values() {
+            let info = resource.info;
+            wanted.insert(
+                (info.group.clone(), info.plural.clone()),
+                info.version.clone(),
+            );
+            if let ("", "namespaces", Some(position)) = (
+                info.group.as_str(),
+                info.plural.as_str(),
+                &resource.memory.position,
+            ) {
+                shared.discovery.namespaces_at(&position.version);
+            }
+            left.insert(
+                (info.group, info.version, info.plural),
+                Left {
+                    id: info.id,
+                    memory: resource.memory,
+                    epoch: past_epoch,
+                    is_from_past: true,
+                },
+            );
+        }
+        Self {
+            shared,
+            epoch,
+            drives: JoinSet::new(),
+            names: BTreeMap::new(),
+            running: BTreeMap::new(),
+            left,
+            next_resource: past.resource,
+            wanted,
+            told: BTreeSet::new(),
+            cluster: past.cluster,
+            has_cluster: false,
+            identity: Identity::default(),
+            said: None,
+            held: Vec::new(),
+            definitions_complete: false,
+            definitions_since: None,
+        }
+    }
+
+    /// Takes what a round of discovery brought.
+    pub(crate) async fn news(&mut self, news: News) {
+        match news {
+            News::Served {
+                identity,
+                has_fallen,
+                served,
+            } => {
+                self.shared.health.set_reachable(None);
+                self.say(Lifecycle::Reachable).await;
+                self.identify(identity, has_fallen).await;
+                self.follow(&served).await;
+            }
+            News::Document { kind, path, bytes } => {
+                let entry = Entry::Blob {
+                    stamp: self.shared.now(),
+                    note: BlobNote::Document { kind, path },
+                    bytes,
+                };
+                self.shared.queue.push(entry).await;
+            }
+            News::Unreachable(failure) => self.unreachable(failure).await,
+        }
+    }
+
+    async fn unreachable(&mut self, failure: Failure) {
+        if failure.may_need_new_client()
+            && let Some(server) = self.shared.clients.borrow().as_ref()
+        {
+            self.shared.refuse(server.generation);
+        }
+        self.shared.health.set_reachable(Some(&failure.words));
+        let error = failure.words;
+        self.say(Lifecycle::Unreachable { error }).await;
+    }
+
+    async fn say(&mut self, state: Lifecycle) {
+        if self.said.as_ref() == Some(&state) {
+            return;
+        }
+        match &state {
+            Lifecycle::Unreachable { error } => {
+                tracing::warn!(error, "the cluster does not answer");
+            }
+            Lifecycle::Reachable => tracing::info!("the cluster answers"),
+            _ => {}
+        }
+        self.said = Some(state.clone());
+        self.note(Note::Lifecycle(state)).await;
+    }
+
+    async fn note(&self, note: Note) {
+        let stamp = self.shared.now();
+        self.shared.queue.push(Entry::Note { stamp, note }).await;
+    }
+
+    /// Compares the cluster with the one that was recorded until now.
+    async fn identify(&mut self, identity: Identity, has_fallen: bool) {
+        let before = self.cluster.clone();
+        let is_other = before.as_ref().is_some_and(|before| {
+            !before.uid.is_empty() && !identity.uid.is_empty() && before.uid != identity.uid
+        });
+        let epoch = match &before {
+            None => 0,
+            Some(before) if is_other || has_fallen => before.epoch.0.saturating_add(1),
+            Some(before) => before.epoch.0,
+        };
+        if is_other || has_fallen {
+            tracing::warn!(
+                uid = identity.uid,
+                "another cluster, or an older state of it"
+            );
+            self.shared.discovery.forget_namespaces();
+            self.epoch.send_replace(epoch);
+        }
+        let uid = match &before {
+            // A uid that cannot be read for once is still known.
+            Some(before) if identity.uid.is_empty() && !has_fallen => before.uid.clone(),
+            _ => identity.uid.clone(),
+        };
+        let cluster = PastCluster {
+            epoch: EpochId(epoch),
+            uid,
+            version: identity.version.clone(),
+        };
+        self.identity = identity;
+        if self.has_cluster && before.as_ref() == Some(&cluster) {
+            return;
+        }
+        self.has_cluster = true;
+        self.cluster = Some(cluster.clone());
+        self.note(Note::Cluster {
+            epoch: cluster.epoch,
+            uid: cluster.uid,
+            version: cluster.version,
+        })
+        .await;
+    }
+
+    async fn follow(&mut self, served: &[Served]) {
+        let plan = plan(served, &self.wanted);
+        self.shared.health.set_left_out(plan.left_out.len());
+        for left_out in plan.left_out {
+            if self.told.insert(left_out.clone()) {
+                self.note(Note::NotCovered {
+                    group: left_out.group,
+                    version: left_out.version,
+                    plural: left_out.plural,
+                    reason: left_out.reason,
+                    detail: left_out.detail,
+                })
+                .await;
+            }
+        }
+        let has_definitions = plan.follow.iter().any(is_definitions);
+        if self.definitions_complete || !has_definitions || self.has_waited() {
+            self.definitions_complete = true;
+            for one in &plan.follow {
+                self.start(one);
+            }
+            return;
+        }
+        // The definitions come first: they say in which version the others are stored.
+        for one in plan.follow.iter().filter(|one| is_definitions(one)) {
+            self.start(one);
+        }
+        self.held = served.to_vec();
+    }
+
+    fn has_waited(&mut self) -> bool {
+        let now = self.shared.clock.elapsed().micros;
+        let since = *self.definitions_since.get_or_insert(now);
+        now.saturating_sub(since) >= DEFINITIONS_MICROS
+    }
+
+    /// Tells after how many microseconds [`Self::release`] is due, if it is.
+    pub(crate) fn due_micros(&self) -> Option<u64> {
+        if self.held.is_empty() {
+            return None;
+        }
+        let since = self.definitions_since?;
+        let now = self.shared.clock.elapsed().micros;
+        Some((since + DEFINITIONS_MICROS).saturating_sub(now))
+    }
+
+    /// Lets the others no longer wait for the definitions.
+    pub(crate) async fn release(&mut self) {
+        self.definitions_complete = true;
+        let held = std::mem::take(&mut self.held);
+        if !held.is_empty() {
+            self.follow(&held).await;
+        }
+    }
+
+    /// Takes what a stream has seen.
+    pub(crate) async fn sighting(&mut self, sighting: Sighting) {
+        match sighting {
+            Sighting::Definition(definition) => self.definition(*definition),
+            Sighting::DefinitionsComplete => self.release().await,
+        }
+    }
+
+    fn definition(&mut self, definition: Definition) {
+        let Some(served) = definition.served else {
+            return;
+        };
+        let name = (served.group.clone(), served.plural.clone());
+        if !self.running.contains_key(&name) && !self.is_known(&served) {
+            self.wanted.insert(name, served.version.clone());
+        }
+        // Before all of them are known, discovery says what there is.
+        if definition.is_established && self.definitions_complete {
+            self.start(&served);
+        }
+    }
+
+    /// Tells whether an earlier run recorded the resource in another version, which it goes on with.
+    fn is_known(&self, served: &Served) -> bool {
+        self.left
+            .keys()
+            .any(|(group, _, plural)| *group == served.group && *plural == served.plural)
+    }
+
+    fn start(&mut self, served: &Served) {
+        let name = (served.group.clone(), served.plural.clone());
+        if let Some(running) = self.running.get_mut(&name) {
+            describe(running, served);
+            return;
+        }
+        let epoch = *self.epoch.borrow();
+        let key = (
+            served.group.clone(),
+            served.version.clone(),
+            served.plural.clone(),
+        );
+        let (id, memory, origin) = match self.left.remove(&key) {
+            Some(left) if left.epoch != epoch => (left.id, left.memory, Origin::NewEpoch),
+            Some(left) if left.is_from_past => (left.id, left.memory, Origin::Reopened),
+            Some(left) => (left.id, left.memory, Origin::Fresh),
+            None => {
+                let id = ResourceId(self.next_resource);
+                self.next_resource = self.next_resource.saturating_add(1);
+                (id, Memory::default(), Origin::Fresh)
+            }
+        };
+        let info = resource_info(served, id);
+        tracing::debug!(
+            resource = info.qualified(),
+            version = info.version,
+            "following"
+        );
+        // One description at a time is enough: the next round brings the newest again.
+        let (descriptions, receiver) = mpsc::channel(1);
+        let start = Start {
+            info: info.clone(),
+            memory,
+            origin,
+            can_watch_list: self.identity.can_watch_list,
+        };
+        let drive = Drive::new(&self.shared, start, receiver);
+        let task = self.drives.spawn(drive.run());
+        self.names.insert(task.id(), name.clone());
+        self.running.insert(name, Running { info, descriptions });
+    }
+
+    /// Waits until a stream ends and keeps what is left of it; for ever while there is none.
+    pub(crate) async fn ended(&mut self) {
+        match self.drives.join_next_with_id().await {
+            None => std::future::pending().await,
+            Some(Ok((id, leftover))) => {
+                self.names.remove(&id);
+                self.keep(leftover);
+            }
+            Some(Err(error)) => self.broke(&error).await,
+        }
+    }
+
+    fn keep(&mut self, leftover: Leftover) {
+        let info = leftover.info;
+        if leftover.end == DriveEnd::Gone {
+            tracing::info!(resource = info.qualified(), "no longer served");
+        }
+        self.running
+            .remove(&(info.group.clone(), info.plural.clone()));
+        // When it comes back, its definition says anew in which version it is stored.
+        self.wanted
+            .remove(&(info.group.clone(), info.plural.clone()));
+        let epoch = *self.epoch.borrow();
+        self.left.insert(
+            (info.group, info.version, info.plural),
+            Left {
+                id: info.id,
+                memory: leftover.memory,
+                epoch,
+                is_from_past: false,
+            },
+        );
+    }
+
+    /// A stream's task broke: an error of this program. The resource is said to be not covered.
+    async fn broke(&mut self, error: &JoinError) {
+        let Some(name) = self.names.remove(&error.id()) else {
+            return;
+        };
+        if error.is_cancelled() {
+            return;
+        }
+        let Some(running) = self.running.get(&name) else {
+            return;
+        };
+        let info = running.info.clone();
+        tracing::error!(resource = info.qualified(), %error, "the recorder itself failed");
+        self.shared.health.set_resource(info.id.0, None);
+        self.note(Note::NotCovered {
+            group: info.group,
+            version: info.version,
+            plural: info.plural,
+            reason: NotCoveredReason::Failing,
+            detail: "an error of the recorder itself".to_owned(),
+        })
+        .await;
+    }
+
+    /// Waits until every stream has ended. They were told to.
+    pub(crate) async fn join(&mut self) {
+        while self.drives.join_next().await.is_some() {}
+    }
+}
+
+fn is_definitions(served: &Served) -> bool {
+    served.group == "apiextensions.k8s.io" && served.plural == "customresourcedefinitions"
+}
+
+fn describe(running: &mut Running, served: &Served) {
+    let mut info = resource_info(served, running.info.id);
+    // A definition does not tell the hash, and an order of verbs means nothing.
+    info.storage_hash = info.storage_hash.or(running.info.storage_hash.clone());
+    let sorted = |verbs: &[String]| {
+        let mut verbs = verbs.to_vec();
+        verbs.sort_unstable();
+        verbs
+    };
+    if sorted(&info.verbs) == sorted(&running.info.verbs) {
+        info.verbs.clone_from(&running.info.verbs);
+    }
+    if info == running.info || info.version != running.info.version {
+        return;
+    }
+    if running.descriptions.try_send(info.clone()).is_ok() {
+        running.info = info;
+    }
+}
