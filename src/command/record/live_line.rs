@@ -1,0 +1,210 @@
+//! Owns how a recording tells how it stands: one line that changes on a terminal, a line of the log
+//! now and then elsewhere. Refuses to invent: every number is the recorder's.
+
+use kubereel_recorder::{Status, Summary};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+/// Over how long the rate of events is taken, in microseconds.
+const RATE_MICROS: u64 = 5_000_000;
+
+/// The line.
+pub(super) struct LiveLine {
+    is_terminal: bool,
+    is_shown: bool,
+    /// Times and numbers of events, oldest first.
+    past: Vec<(u64, u64)>,
+}
+
+impl LiveLine {
+    /// Begins.
+    pub(super) const fn begin(is_terminal: bool) -> Self {
+        Self {
+            is_terminal,
+            is_shown: false,
+            past: Vec::new(),
+        }
+    }
+
+    /// Tells how the recording stands.
+    pub(super) fn tell(&mut self, status: &Status) {
+        let rate = self.rate(status);
+        if self.is_terminal {
+            let mut stderr = io::stderr().lock();
+            // Nothing is lost if the terminal is gone.
+            drop(write!(stderr, "\r\u{1b}[K{}", line(status, rate)));
+            drop(stderr.flush());
+            self.is_shown = true;
+            return;
+        }
+        tracing::info!(
+            events = status.events(),
+            events_per_second = rate,
+            file_bytes = status.file_bytes,
+            resources = status.resources,
+            resources_complete = status.resources_complete,
+            resources_not_covered = status.resources_not_covered,
+            gaps = status.gaps,
+            queued_bytes = status.queued_bytes,
+            lag_secs = tenths(status.lag_micros / 100_000),
+            trouble = trouble(status),
+            "recording"
+        );
+    }
+
+    fn rate(&mut self, status: &Status) -> u64 {
+        let now = (status.elapsed_micros, status.events());
+        while self
+            .past
+            .get(1)
+            .is_some_and(|(at, _)| now.0.saturating_sub(*at) >= RATE_MICROS)
+        {
+            self.past.remove(0);
+        }
+        self.past.push(now);
+        let (since, before) = self.past.first().copied().unwrap_or(now);
+        let events = now.1.saturating_sub(before).saturating_mul(1_000_000);
+        events.checked_div(now.0.saturating_sub(since)).unwrap_or(0)
+    }
+}
+
+impl Drop for LiveLine {
+    fn drop(&mut self) {
+        if self.is_shown {
+            let mut stderr = io::stderr().lock();
+            drop(write!(stderr, "\r\u{1b}[K"));
+            drop(stderr.flush());
+        }
+    }
+}
+
+fn line(status: &Status, rate: u64) -> String {
+    let secs = status.elapsed_micros / 1_000_000;
+    let mut parts = vec![
+        format!("{:02}:{:02}:{:02}", secs / 3600, secs / 60 % 60, secs % 60),
+        format!("{} events", grouped(status.events())),
+        format!("{}/s", grouped(rate)),
+        bytes(status.file_bytes),
+        if status.resources_complete == status.resources {
+            format!("{} resources", status.resources)
+        } else {
+            format!(
+                "{} of {} resources",
+                status.resources_complete, status.resources
+            )
+        },
+        match status.gaps {
+            1 => "1 gap".to_owned(),
+            gaps => format!("{} gaps", grouped(gaps)),
+        },
+        format!("lag {} s", tenths(status.lag_micros / 100_000)),
+    ];
+    let trouble = trouble(status);
+    if !trouble.is_empty() {
+        parts.push(trouble.to_owned());
+    }
+    parts.join(" · ")
+}
+
+fn trouble(status: &Status) -> &str {
+    if status.write_trouble.is_empty() {
+        &status.trouble
+    } else {
+        &status.write_trouble
+    }
+}
+
+/// Tells, where somebody watches, what the recording has become.
+pub(super) fn last_word(path: &Path, summary: &Summary, is_terminal: bool) {
+    if !is_terminal {
+        tracing::info!(
+            path = %path.display(),
+            events = summary.status.events(),
+            gaps = summary.status.gaps,
+            file_bytes = summary.file_bytes,
+            "the reel is finished"
+        );
+        return;
+    }
+    let line = format!(
+        "{}: {} events, {} gaps, {}",
+        path.display(),
+        grouped(summary.status.events()),
+        grouped(summary.status.gaps),
+        bytes(summary.file_bytes)
+    );
+    drop(writeln!(io::stderr().lock(), "{line}"));
+}
+
+fn tenths(tenths: u64) -> String {
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn bytes(value: u64) -> String {
+    for (unit, size) in [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)] {
+        if value >= size {
+            return format!("{} {unit}", tenths(value / (size / 10)));
+        }
+    }
+    format!("{value} bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_what_there_is() {
+        let mut status = Status {
+            elapsed_micros: 3_723_000_000,
+            added: 12_000,
+            modified: 345,
+            file_bytes: 4_250_000,
+            resources: 71,
+            resources_complete: 71,
+            lag_micros: 240_000,
+            ..Status::default()
+        };
+        assert_eq!(
+            line(&status, 120),
+            "01:02:03 · 12,345 events · 120/s · 4.2 MB · 71 resources · 0 gaps · lag 0.2 s"
+        );
+        status.gaps = 1;
+        status.resources_complete = 70;
+        status.trouble = "connection refused".into();
+        assert!(
+            line(&status, 0)
+                .ends_with("70 of 71 resources · 1 gap · lag 0.2 s · connection refused")
+        );
+        status.write_trouble = "no space left".into();
+        assert!(line(&status, 0).ends_with("no space left"));
+    }
+
+    #[test]
+    fn the_rate_is_of_the_last_seconds() {
+        let mut live = LiveLine::begin(true);
+        let at = |secs: u64, added| Status {
+            elapsed_micros: secs * 1_000_000,
+            added,
+            ..Status::default()
+        };
+        assert_eq!(live.rate(&at(0, 0)), 0);
+        assert_eq!(live.rate(&at(1, 100)), 100);
+        for secs in 2..20 {
+            live.rate(&at(secs, 100));
+        }
+        assert_eq!(live.rate(&at(20, 100)), 0);
+    }
+}
