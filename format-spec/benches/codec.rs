@@ -14,8 +14,8 @@
 )]
 
 use kubereel_format::{
-    Appender, Body, ConnectionId, Elapsed, EventType, Evidence, NewEvent, Note, RecordedAt, Reel,
-    ResourceId, ResourceInfo, Seq, Stamp,
+    Appender, Body, COMMIT_EVERY_MILLIS, ConnectionId, Elapsed, EventType, Evidence, NewEvent,
+    Note, RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -191,10 +191,11 @@ fn cpu_time() -> Duration {
         .map_or_else(|| BEGAN.elapsed(), Duration::from_nanos)
 }
 
-/// Writes a finished reel with a commit every 15 events, and gives its length.
+/// Writes a finished reel, and gives its length.
 fn write(path: &Path, lines: &[Line]) -> u64 {
     let mut appender = Appender::create(path).unwrap();
     let mut resources: HashMap<&str, ResourceId> = HashMap::new();
+    let mut committed = Instant::now();
     for (at, line) in lines.iter().enumerate() {
         let micros = i64::try_from(at).unwrap() * 9_973;
         let stamp = Stamp {
@@ -222,8 +223,10 @@ fn write(path: &Path, lines: &[Line]) -> u64 {
             body: Body::Bytes(line.body.as_bytes()),
         };
         appender.append_event(&event).unwrap();
-        if at % 15 == 0 {
+        // As the recorder does.
+        if committed.elapsed() >= Duration::from_millis(COMMIT_EVERY_MILLIS) {
             appender.commit().unwrap();
+            committed = Instant::now();
         }
     }
     appender.finish().unwrap().file_bytes

@@ -22,7 +22,7 @@ pub const MAX_LIST_PAGE: u32 = 500;
 pub(crate) const BLOCK_RECORDS: usize = 1024;
 
 /// A block is sealed once its columns hold this many bytes: decoding one object must stay cheap.
-pub(crate) const BLOCK_RAW: usize = 256 * 1024;
+pub(crate) const BLOCK_RAW: usize = 512 * 1024;
 
 /// The most bytes that a block's columns can hold: a full block and one more body at its end.
 pub(crate) const MAX_BLOCK_RAW: usize = BLOCK_RAW + MAX_BODY + 1024 * 1024;

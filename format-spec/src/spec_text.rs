@@ -58,6 +58,7 @@ fn every_table_and_key_is_the_one_that_is_written() {
     for name in [
         tables::META.name(),
         tables::EXTENTS.name(),
+        tables::INDEXES.name(),
         tables::DIRECTORY.name(),
         tables::TAIL.name(),
         tables::FORMAT_KEY,

@@ -9,6 +9,8 @@ pub(crate) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("
 pub(crate) const TAIL: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("tail");
 /// Sealed bodies: one stream of bytes in extents, by extent number.
 pub(crate) const EXTENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("ext");
+/// The blocks' indexes: one stream of bytes in extents, by extent number.
+pub(crate) const INDEXES: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("idx");
 /// The directory: a row a sealed block, by block number.
 pub(crate) const DIRECTORY: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("dir");
 

@@ -108,8 +108,11 @@ fn inflate(payload: &[u8], prefix: &[u8], raw_len: u32) -> Result<Vec<u8>, Codec
     Ok(raw)
 }
 
-/// Packs many short texts that stay in memory, with one compressor for all.
-pub(crate) struct Packer(Option<zstd::bulk::Compressor<'static>>);
+/// Packs many short texts that stay in memory, with one pair of contexts for all.
+pub(crate) struct Packer {
+    compressor: Option<zstd::bulk::Compressor<'static>>,
+    decompressor: Option<zstd::bulk::Decompressor<'static>>,
+}
 
 /// A text in memory, compressed where that helps.
 #[derive(Debug)]
@@ -125,13 +128,16 @@ impl Packer {
 
     /// Makes a packer. Without a compressor texts are kept as they are.
     pub(crate) fn new() -> Self {
-        Self(zstd::bulk::Compressor::new(LEVEL_QUICK).ok())
+        Self {
+            compressor: zstd::bulk::Compressor::new(LEVEL_QUICK).ok(),
+            decompressor: zstd::bulk::Decompressor::new().ok(),
+        }
     }
 
     /// Packs a text.
     pub(crate) fn pack(&mut self, raw: &[u8]) -> Packed {
         let packed = self
-            .0
+            .compressor
             .as_mut()
             .filter(|_| raw.len() >= Self::WORTH)
             .and_then(|packer| packer.compress(raw).ok())
@@ -147,16 +153,17 @@ impl Packer {
             },
         }
     }
-}
 
-impl Packed {
-    /// Gives the text.
-    pub(crate) fn unpack(&self) -> Result<Vec<u8>, CodecError> {
-        match self.raw_len {
-            None => Ok(self.bytes.to_vec()),
-            Some(len) => zstd::bulk::decompress(&self.bytes, len)
-                .map_err(library("cannot decompress a body in memory")),
+    /// Gives a packed text.
+    pub(crate) fn unpack(&mut self, packed: &Packed) -> Result<Vec<u8>, CodecError> {
+        let Some(len) = packed.raw_len else {
+            return Ok(packed.bytes.to_vec());
+        };
+        match &mut self.decompressor {
+            Some(decompressor) => decompressor.decompress(&packed.bytes, len),
+            None => zstd::bulk::decompress(&packed.bytes, len),
         }
+        .map_err(library("cannot decompress a body in memory"))
     }
 }
 
@@ -185,7 +192,9 @@ mod tests {
 
         #[test]
         fn packed_texts_come_back(raw in prop::collection::vec(0u8..5, 0..2000)) {
-            prop_assert_eq!(Packer::new().pack(&raw).unpack().unwrap(), raw);
+            let mut packer = Packer::new();
+            let packed = packer.pack(&raw);
+            prop_assert_eq!(packer.unpack(&packed).unwrap(), raw);
         }
 
         #[test]

@@ -22,7 +22,7 @@ use crate::limits::{BLOCK_GROUP, MAX_BODY, MAX_ITEMS, MAX_NAME, MAX_PREFIX};
 use crate::note::{BlobNote, Note};
 use crate::tables;
 use crate::time::Stamp;
-use redb::{Database, ReadableDatabase as _, ReadableTable as _};
+use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,8 @@ pub struct Appender {
     /// The number of the block that the open segment will be.
     block: u32,
     group: Group,
-    stream: Stream,
+    bodies: Stream,
+    indexes: Stream,
     sealed: Vec<(u32, Vec<u8>)>,
     next_commit: u64,
 }
@@ -99,6 +100,7 @@ impl Appender {
                 meta.insert(tables::FORMAT_KEY, state::format_row().as_slice())?;
                 transaction.open_table(tables::TAIL)?;
                 transaction.open_table(tables::EXTENTS)?;
+                transaction.open_table(tables::INDEXES)?;
                 transaction.open_table(tables::DIRECTORY)?;
             }
             transaction.commit()?;
@@ -122,7 +124,8 @@ impl Appender {
             announced: HashSet::new(),
             block: 0,
             group: Group::default(),
-            stream: Stream::default(),
+            bodies: Stream::default(),
+            indexes: Stream::default(),
             sealed: Vec::new(),
             next_commit: 0,
         }
@@ -168,8 +171,8 @@ impl Appender {
         let Some(database) = &self.database else {
             return Err("the database is gone".to_owned());
         };
-        let (whole, part) = fenced(|| last_extent(database))?;
-        self.stream = Stream::resume(whole, part);
+        self.bodies = fenced(|| resume_stream(database, tables::EXTENTS))?;
+        self.indexes = fenced(|| resume_stream(database, tables::INDEXES))?;
         self.group.first = self.block;
         std::mem::swap(&mut self.segment, &mut carried.segment);
         for (object, body) in carried.bodies.drain(..) {
@@ -394,19 +397,19 @@ impl Appender {
             self.group.prefix.as_slice()
         };
         let packed = frame::pack(&raw, frame::LEVEL_KEPT, prefix).map_err(told)?;
+        let index = frame::pack(&index, frame::LEVEL_KEPT, &[]).map_err(told)?;
         let place = directory::Place {
             start: self.segment.start,
             blobs: self.segment.blobs,
             prefix: self.group.first,
-            offset: self.stream.end(),
-            len: u32::try_from(packed.len()).unwrap_or(u32::MAX),
+            bodies: self.bodies.push(&packed),
+            index: self.indexes.push(&index),
         };
-        let row = directory::encode(&place, &index).map_err(told)?;
+        let row = directory::encode(&place).map_err(told)?;
         if self.block == self.group.first {
             self.group.prefix = raw;
             self.group.prefix.truncate(MAX_PREFIX);
         }
-        self.stream.push(&packed);
         self.sealed.push((self.block, row));
         self.block = self
             .block
@@ -440,7 +443,8 @@ impl Appender {
     }
 
     fn set_done(&mut self) {
-        self.stream.set_done();
+        self.bodies.set_done();
+        self.indexes.set_done();
         self.sealed.clear();
         self.next_commit = self.next_commit.saturating_add(1);
         let now = self.segment.now();
@@ -460,9 +464,14 @@ impl Appender {
                 let mut tails = transaction.open_table(tables::TAIL)?;
                 if !self.sealed.is_empty() {
                     tails.retain(|_, _| false)?;
-                    let mut extents = transaction.open_table(tables::EXTENTS)?;
-                    for (number, row) in self.stream.rows() {
-                        extents.insert(number, row.as_slice())?;
+                    for (table, stream) in [
+                        (tables::EXTENTS, &self.bodies),
+                        (tables::INDEXES, &self.indexes),
+                    ] {
+                        let mut extents = transaction.open_table(table)?;
+                        for (number, row) in stream.rows() {
+                            extents.insert(number, row.as_slice())?;
+                        }
                     }
                     let mut directory = transaction.open_table(tables::DIRECTORY)?;
                     for (block, row) in &self.sealed {
@@ -522,14 +531,17 @@ pub(crate) fn open_database(backend: Exclusive) -> Result<Fenced<Database>, Stri
     .map(Fenced::new)
 }
 
-/// Gives the number of whole extents, and the bytes of the last if it is not whole.
-fn last_extent(database: &Database) -> Result<(u64, Vec<u8>), redb::Error> {
-    let extents = database.begin_read()?.open_table(tables::EXTENTS)?;
+/// Gives the writing end of a stream behind what the file holds of it.
+fn resume_stream(
+    database: &Database,
+    table: TableDefinition<'_, u64, &'static [u8]>,
+) -> Result<Stream, redb::Error> {
+    let extents = database.begin_read()?.open_table(table)?;
     let Some((number, row)) = extents.last()? else {
-        return Ok((0, Vec::new()));
+        return Ok(Stream::default());
     };
     if row.value().len() >= crate::limits::EXTENT {
-        return Ok((number.value().saturating_add(1), Vec::new()));
+        return Ok(Stream::resume(number.value().saturating_add(1), Vec::new()));
     }
-    Ok((number.value(), row.value().to_vec()))
+    Ok(Stream::resume(number.value(), row.value().to_vec()))
 }

@@ -110,6 +110,10 @@ impl redb::StorageBackend for Exclusive {
 /// The unit in which an [`Overlay`] keeps what was written, in bytes.
 const PAGE: u64 = 4096;
 
+/// How many bytes more than the file has the database may want while it repairs: for a damaged header
+/// it would want any number.
+const ROOM: u64 = 64 * 1024 * 1024;
+
 /// A file that is read, with everything that the database wants to write kept in memory: so that a
 /// file left by a killed recorder can be repaired for reading, and stays as it is.
 #[derive(Debug)]
@@ -159,6 +163,13 @@ impl Overlay {
     /// Gives the file's length, in bytes.
     pub(crate) fn file_len(&self) -> u64 {
         self.file_len
+    }
+
+    fn check_room(&self, len: u64) -> io::Result<()> {
+        if len > self.file_len.saturating_mul(2).saturating_add(ROOM) {
+            return Err(io::Error::other("a damaged header asks for too much room"));
+        }
+        Ok(())
     }
 
     /// Reads one page, as far as it lies in the file, zeros beyond.
@@ -228,6 +239,7 @@ impl redb::StorageBackend for Overlay {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         let mut written = held(&self.written);
+        self.check_room(len)?;
         written.len = len;
         written.shown = written.shown.min(len);
         written
@@ -246,6 +258,8 @@ impl redb::StorageBackend for Overlay {
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let mut written = held(&self.written);
+        let end = offset.saturating_add(u64::try_from(data.len()).unwrap_or(u64::MAX));
+        self.check_room(end)?;
         let mut rest = data;
         for (number, within, len) in page_parts(offset, data.len()) {
             let (part, behind) = rest
@@ -261,9 +275,7 @@ impl redb::StorageBackend for Overlay {
             written.pages.insert(number, page);
             rest = behind;
         }
-        written.len = written
-            .len
-            .max(offset.saturating_add(u64::try_from(data.len()).unwrap_or_default()));
+        written.len = written.len.max(end);
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 //! the deltas. Refuses bytes whose way leads through damage.
 
 use super::cache::Cache;
+use super::directory::Span;
 use super::extents;
 use super::guard::{Fenced, fenced};
 use super::heads::Slot;
@@ -120,9 +121,7 @@ impl Reader {
         };
         let prefix = prefix.as_deref().map_or(&[][..], Bodies::raw);
         let prefix = prefix.get(..MAX_PREFIX).unwrap_or(prefix);
-        let packed = self
-            .extent_bytes(place.offset, place.len)
-            .map_err(damaged)?;
+        let packed = self.extent_bytes(place.bodies).map_err(damaged)?;
         self.frames.fetch_add(1, Ordering::Relaxed);
         let bodies = frame::unpack(&packed, prefix, MAX_BLOCK_RAW)
             .and_then(Bodies::decode)
@@ -132,20 +131,11 @@ impl Reader {
         Ok(bodies)
     }
 
-    fn extent_bytes(&self, offset: u64, len: u32) -> Result<Vec<u8>, String> {
+    fn extent_bytes(&self, span: Span) -> Result<Vec<u8>, String> {
         let table = self.extents.as_ref().map_err(Clone::clone)?;
-        let mut bytes = Vec::new();
-        for (row, from, to) in extents::rows_of(offset, len) {
+        extents::read(table, span, || {
             self.rows.fetch_add(1, Ordering::Relaxed);
-            let taken = fenced(|| {
-                Ok::<_, redb::Error>(match table.get(row)? {
-                    Some(value) => value.value().get(from..to).map(<[u8]>::to_vec),
-                    None => None,
-                })
-            })?;
-            bytes.append(&mut taken.ok_or_else(|| format!("extent {row} is missing or short"))?);
-        }
-        Ok(bytes)
+        })
     }
 
     /// Gives the place of an event among the events of its block.

@@ -87,8 +87,9 @@ impl Encoder {
     }
 
     /// Gives the last body of a live object.
-    pub(crate) fn last(&self, object: ObjectId) -> Option<Result<Vec<u8>, CodecError>> {
-        self.live.get(&object).map(|last| last.body.unpack())
+    pub(crate) fn last(&mut self, object: ObjectId) -> Option<Result<Vec<u8>, CodecError>> {
+        let last = self.live.get(&object)?;
+        Some(self.packer.unpack(&last.body))
     }
 
     /// Takes an object over from an earlier session. Its next version is told against nothing.
@@ -140,7 +141,7 @@ impl Encoder {
     }
 
     fn choose(
-        &self,
+        &mut self,
         object: ObjectId,
         key: &ObjectKey,
         block: u32,
@@ -148,25 +149,30 @@ impl Encoder {
         if let Some(last) = self.live.get(&object) {
             let reach = last.reach.next(block);
             if reach.fits() {
-                return Ok((Base::Previous, last.body.unpack()?, reach));
+                return Ok((Base::Previous, self.packer.unpack(&last.body)?, reach));
             }
-        } else if let Some((other, last)) = self.like(key) {
+        } else if let Some(other) = self.like(key)
+            && let Some(last) = self.live.get(&other)
+        {
             let mut reach = last.reach.next(block);
             reach.depth = reach.depth.saturating_add(1);
             if reach.fits_new_object() {
-                let against = seed::from_other(&last.body.unpack()?, &last.key, key);
+                let body = self.packer.unpack(&last.body)?;
+                let against = seed::from_other(&body, &last.key, key);
                 return Ok((Base::Other(other), against, reach));
             }
         }
         Ok((Base::Whole, seed::of(key), whole(block)))
     }
 
-    fn like(&self, key: &ObjectKey) -> Option<(ObjectId, &Last)> {
-        let live = |id: &ObjectId| self.live.get(id).map(|last| (*id, last));
+    /// Gives a live object that may look like a new one.
+    fn like(&self, key: &ObjectKey) -> Option<ObjectId> {
+        let live = |id: &&ObjectId| self.live.contains_key(*id);
         self.alike
             .get(&self.print(key))
-            .and_then(live)
-            .or_else(|| self.newest.get(&key.resource).and_then(live))
+            .filter(live)
+            .or_else(|| self.newest.get(&key.resource).filter(live))
+            .copied()
     }
 
     fn keep(&mut self, object: ObjectId, key: &ObjectKey, body: &[u8], reach: Reach) {

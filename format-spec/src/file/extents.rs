@@ -1,6 +1,9 @@
-//! Owns the stream of sealed frames, cut into rows of equal size. Refuses to know what is in it.
+//! Owns a stream of sealed frames, cut into rows of equal size. Refuses to know what is in it.
 
+use super::directory::Span;
+use super::guard::fenced;
 use crate::limits::EXTENT;
+use redb::ReadOnlyTable;
 
 /// The writing end of the stream: what is durable of its last row, and what is not durable yet.
 #[derive(Debug, Default)]
@@ -24,7 +27,7 @@ impl Stream {
     }
 
     /// Gives the offset at which the next frame will lie.
-    pub(crate) fn end(&self) -> u64 {
+    fn end(&self) -> u64 {
         let rest = self.part.len().saturating_add(self.pending.len());
         let whole = self
             .whole
@@ -32,9 +35,14 @@ impl Stream {
         whole.saturating_add(u64::try_from(rest).unwrap_or_default())
     }
 
-    /// Appends a frame.
-    pub(crate) fn push(&mut self, frame: &[u8]) {
+    /// Appends a frame, and gives its place.
+    pub(crate) fn push(&mut self, frame: &[u8]) -> Span {
+        let offset = self.end();
         self.pending.extend_from_slice(frame);
+        Span {
+            offset,
+            len: u32::try_from(frame.len()).unwrap_or(u32::MAX),
+        }
     }
 
     /// Gives the rows that must be written for everything to be durable.
@@ -60,8 +68,9 @@ impl Stream {
 }
 
 /// Gives the rows that a span of the stream touches: row number, and the bytes of it.
-pub(crate) fn rows_of(offset: u64, len: u32) -> impl Iterator<Item = (u64, usize, usize)> {
+fn rows_of(span: Span) -> impl Iterator<Item = (u64, usize, usize)> {
     let size = u64::try_from(EXTENT).unwrap_or(u64::MAX);
+    let Span { offset, len } = span;
     let end = offset.saturating_add(u64::from(len));
     (offset / size..end.div_ceil(size)).map(move |row| {
         let start = row.saturating_mul(size);
@@ -69,6 +78,26 @@ pub(crate) fn rows_of(offset: u64, len: u32) -> impl Iterator<Item = (u64, usize
             |at: u64| usize::try_from(at.saturating_sub(start).min(size)).unwrap_or(EXTENT);
         (row, within(offset), within(end))
     })
+}
+
+/// Reads a frame.
+pub(crate) fn read(
+    table: &ReadOnlyTable<u64, &'static [u8]>,
+    span: Span,
+    mut count_row: impl FnMut(),
+) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    for (row, from, to) in rows_of(span) {
+        count_row();
+        let taken = fenced(|| {
+            Ok::<_, redb::Error>(match table.get(row)? {
+                Some(value) => value.value().get(from..to).map(<[u8]>::to_vec),
+                None => None,
+            })
+        })?;
+        bytes.append(&mut taken.ok_or_else(|| format!("extent {row} is missing or short"))?);
+    }
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -83,8 +112,7 @@ mod tests {
         let mut frames = Vec::new();
         for number in 0u8..40 {
             let frame = vec![number; usize::from(number) * 611 + 1];
-            frames.push((stream.end(), frame.clone()));
-            stream.push(&frame);
+            frames.push((stream.push(&frame), frame));
             if number % 3 == 0 {
                 rows.extend(stream.rows());
                 stream.set_done();
@@ -93,9 +121,8 @@ mod tests {
         }
         rows.extend(stream.rows());
         assert!(rows.values().rev().skip(1).all(|row| row.len() == EXTENT));
-        for (offset, frame) in frames {
-            let len = u32::try_from(frame.len()).unwrap();
-            let found: Vec<u8> = rows_of(offset, len)
+        for (span, frame) in frames {
+            let found: Vec<u8> = rows_of(span)
                 .flat_map(|(row, from, to)| rows[&row][from..to].to_vec())
                 .collect();
             assert_eq!(found, frame);

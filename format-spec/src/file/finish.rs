@@ -96,10 +96,12 @@ fn pack(from: &Database, copy: &Path) -> Result<u64, String> {
                 let (key, value) = row?;
                 table.insert(key.value(), value.value())?;
             }
-            let mut table = write.open_table(tables::EXTENTS)?;
-            for row in read.open_table(tables::EXTENTS)?.iter()? {
-                let (key, value) = row?;
-                table.insert(key.value(), value.value())?;
+            for stream in [tables::EXTENTS, tables::INDEXES] {
+                let mut table = write.open_table(stream)?;
+                for row in read.open_table(stream)?.iter()? {
+                    let (key, value) = row?;
+                    table.insert(key.value(), value.value())?;
+                }
             }
             let mut table = write.open_table(tables::DIRECTORY)?;
             for row in read.open_table(tables::DIRECTORY)?.iter()? {

@@ -2,15 +2,16 @@
 //! lost is named, the rest is read.
 
 use super::directory::{self, Place};
+use super::extents;
 use super::guard::fenced;
 use super::heads::Heads;
 use super::segment::{Start, TailRow};
 use crate::codec::bodies::Bodies;
-use crate::codec::{index, record};
+use crate::codec::{frame, index, record};
 use crate::error::Damage;
 use crate::event::ObjectKey;
 use crate::id::{ObjectId, ResourceId, Seq};
-use crate::limits::MAX_ITEMS;
+use crate::limits::{MAX_BLOCK_RAW, MAX_ITEMS, MAX_RECORD};
 use crate::note::{Note, NoteEntry};
 use crate::tables;
 use redb::{ReadTransaction, ReadableTable as _, ReadableTableMetadata as _};
@@ -84,9 +85,10 @@ impl Loaded {
             let table = transaction.open_table(tables::DIRECTORY)?;
             let count = table.len()?;
             let last = table.last()?.map(|(key, _)| key.value());
-            Ok::<_, redb::Error>((table, count, last))
+            let indexes = transaction.open_table(tables::INDEXES)?;
+            Ok::<_, redb::Error>((table, count, last, indexes))
         });
-        let (table, count, last) = match opened {
+        let (table, count, last, indexes) = match opened {
             Ok(opened) => opened,
             Err(cause) => return self.hurt("the directory".to_owned(), cause),
         };
@@ -109,10 +111,13 @@ impl Loaded {
                     continue;
                 }
             };
-            self.index_bytes = self.index_bytes.saturating_add(len64(row));
             let taken = directory::decode(row)
                 .map_err(|error| error.to_string())
-                .and_then(|(at, index)| {
+                .and_then(|at| {
+                    let packed = extents::read(&indexes, at.index, || self.rows += 1)?;
+                    self.index_bytes = self.index_bytes.saturating_add(len64(&packed));
+                    let index = frame::unpack(&packed, &[], MAX_BLOCK_RAW + MAX_RECORD)
+                        .map_err(|error| error.to_string())?;
                     let source = Source::Sealed(at);
                     self.take(number, at.start, at.blobs, &index, source)
                 });

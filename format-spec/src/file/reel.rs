@@ -195,7 +195,7 @@ impl Reel {
             .iter()
             .map(|block| {
                 let body_bytes = match &block.source {
-                    Source::Sealed(place) => Some(place.len),
+                    Source::Sealed(place) => Some(place.bodies.len),
                     Source::Tail(_) => None,
                 };
                 BlockInfo {
