@@ -65,7 +65,7 @@ impl Timeline {
             let prefix = prefixes
                 .get(&resource)
                 .ok_or(ExportError::UnknownResource { seq, resource })?;
-            let ts = timetext::rfc3339(event.head.stamp.wall);
+            let ts = timetext::rfc3339_micros(event.head.stamp.wall);
             let kind = event.head.kind.as_str();
             write!(out, r#"{{"ts":"{ts}","type":"{kind}",{prefix},"object":"#)?;
             out.write_all(&event.body)?;

@@ -35,7 +35,10 @@ impl Timeline {
     pub fn new(reel: Reel) -> Self {
         let wall = |seq| reel.stamp(seq).map(|stamp| stamp.wall);
         let start = wall(Seq(0)).unwrap_or_default();
-        let end = before(reel.end()).and_then(wall).unwrap_or(start);
+        // A clock that stepped back must not cut the recording short.
+        let last = before(reel.end()).and_then(wall);
+        let notes = reel.notes().iter().map(|entry| entry.stamp.wall);
+        let end = notes.chain(last).max().unwrap_or(start);
         let mut objects: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();
         for object in reel.objects() {
             objects
@@ -71,7 +74,7 @@ impl Timeline {
         self.start
     }
 
-    /// Gives the time of the last record.
+    /// Gives the latest time of the recording: that of the last record, unless a clock stepped back.
     pub const fn end(&self) -> RecordedAt {
         self.end
     }

@@ -11,6 +11,14 @@ pub fn rfc3339(at: RecordedAt) -> String {
     written(at, "%Y-%m-%dT%H:%M:%S")
 }
 
+/// Writes a time as RFC 3339 in UTC, always with microseconds: lines of one width sort as texts.
+pub fn rfc3339_micros(at: RecordedAt) -> String {
+    match Timestamp::from_microsecond(at.micros) {
+        Ok(timestamp) => timestamp.strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string(),
+        Err(_) => rfc3339(at),
+    }
+}
+
 /// Writes the time of day in UTC, with milliseconds, or microseconds where it has them.
 pub fn time_of_day(at: RecordedAt) -> String {
     written(at, "%H:%M:%S")
@@ -107,6 +115,8 @@ mod tests {
         assert_eq!(rfc3339(at), "2025-11-21T14:22:31.480Z");
         let at = RecordedAt::from_micros(1_763_734_951_480_001);
         assert_eq!(time_of_day(at), "14:22:31.480001Z");
+        let at = RecordedAt::from_micros(1_763_734_951_480_000);
+        assert_eq!(rfc3339_micros(at), "2025-11-21T14:22:31.480000Z");
     }
 
     #[test]

@@ -15,7 +15,7 @@ fn objects_come_out_byte_for_byte() {
         script.finish();
     });
     let expected = format!(
-        r#"{{"ts":"2026-11-21T14:00:00.000Z","type":"ADDED","group":"","version":"v1","resource":"pods","object":{odd}}}"#
+        r#"{{"ts":"2026-11-21T14:00:00.000000Z","type":"ADDED","group":"","version":"v1","resource":"pods","object":{odd}}}"#
     );
     let ran = kubereel(&["export", reel.path(), "-o", "jsonl"])
         .code(0)

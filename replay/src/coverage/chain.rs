@@ -74,11 +74,6 @@ impl Coverage {
         self.spans.len() == 1 && self.holes.is_empty()
     }
 
-    /// Gives the record that first announced the resource.
-    pub fn announced(&self) -> Option<Seq> {
-        self.announced.first().copied()
-    }
-
     pub(super) fn is_announced_between(&self, from: Seq, to: Seq) -> bool {
         self.announced.iter().any(|&seq| from < seq && seq < to)
     }

@@ -4,6 +4,7 @@
 //! durations are in seconds.
 
 mod cluster;
+mod discovery;
 mod resource;
 mod written;
 
@@ -166,10 +167,11 @@ impl Timeline {
     /// Sums up what is in the reel.
     pub fn summary(&self) -> Summary {
         let reel = self.reel();
+        let first = self.discovered_first();
         let resources: Vec<ResourceSummary> = self
             .resources()
             .iter()
-            .map(|info| self.sum_up(info))
+            .map(|info| self.sum_up(info, first.as_ref()))
             .collect();
         let sum = |part: fn(&ResourceSummary) -> u64| resources.iter().map(part).sum();
         let file_bytes = reel.sizes().file;

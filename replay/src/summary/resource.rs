@@ -1,11 +1,13 @@
 //! Owns what a summary says of one resource: its events, objects, coverage and gaps. Refuses the
 //! judgement of a moment: [`crate::Certainty`] is that.
 
+use super::discovery::Named;
 use super::written::{rfc3339, secs_between};
 use crate::coverage::{Coverage, Hole};
 use crate::timeline::Timeline;
 use kubereel_format::{EventType, RecordedAt, ResourceInfo};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// What is known of one resource.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,8 +21,8 @@ pub struct ResourceSummary {
     pub kind: String,
     /// Whether its objects live in namespaces.
     pub namespaced: bool,
-    /// Whether the cluster had it only after the first resource was complete.
-    pub appeared_later: bool,
+    /// Whether the cluster did not have it yet when the recording began; `None` if that is not known.
+    pub appeared_later: Option<bool>,
     /// All events.
     pub events: u64,
     /// Objects that appeared, or were there at the start.
@@ -84,7 +86,11 @@ pub struct GapSummary {
 }
 
 impl Timeline {
-    pub(super) fn sum_up(&self, info: &ResourceInfo) -> ResourceSummary {
+    pub(super) fn sum_up(
+        &self,
+        info: &ResourceInfo,
+        first: Option<&BTreeSet<Named>>,
+    ) -> ResourceSummary {
         let coverage = self.coverage(info.id);
         let objects = self.objects_of(info.id);
         let (mut added, mut modified, mut deleted, mut live) = (0u64, 0u64, 0u64, 0u64);
@@ -104,7 +110,8 @@ impl Timeline {
             version: info.version.clone(),
             kind: info.kind.clone(),
             namespaced: info.namespaced,
-            appeared_later: self.appeared_later(info),
+            appeared_later: first
+                .map(|names| !names.contains(&(info.group.clone(), info.plural.clone()))),
             events: added + modified + deleted,
             added,
             modified,
@@ -118,12 +125,6 @@ impl Timeline {
             }),
             blind_secs: coverage.map_or(0.0, |coverage| self.blind_secs(coverage)),
         }
-    }
-
-    fn appeared_later(&self, info: &ResourceInfo) -> bool {
-        let announced = self.coverage(info.id).and_then(Coverage::announced);
-        let complete = self.first_complete();
-        announced.is_some_and(|announced| complete.is_some_and(|complete| complete < announced))
     }
 
     fn blind_secs(&self, coverage: &Coverage) -> f64 {

@@ -6,9 +6,9 @@
 )]
 
 use kubereel_format::{
-    Appender, Body, ConnectionId, Elapsed, EndCause, EpochId, EventType, Evidence, Gap, GapCause,
-    GapId, Lifecycle, ListMethod, NewEvent, NotCoveredReason, Note, RecordedAt, ResourceId,
-    ResourceInfo, Seq, SessionEnd, SessionId, Stamp,
+    Appender, BlobNote, Body, ConnectionId, DocumentKind, Elapsed, EndCause, EpochId, EventType,
+    Evidence, Gap, GapCause, GapId, Lifecycle, ListMethod, NewEvent, NotCoveredReason, Note,
+    RecordedAt, ResourceId, ResourceInfo, Seq, SessionEnd, SessionId, Stamp,
 };
 use std::path::Path;
 
@@ -140,6 +140,18 @@ impl Script {
             storage_hash: None,
         }));
         id
+    }
+
+    /// Keeps a discovery document.
+    pub fn discovery(&mut self, path: &str, document: &str) {
+        let stamp = self.stamp();
+        let note = BlobNote::Document {
+            kind: DocumentKind::Discovery,
+            path: path.to_owned(),
+        };
+        self.appender
+            .append_blob_note(stamp, note, document.as_bytes())
+            .expect("a document");
     }
 
     /// Says that a resource is not recorded from here on.

@@ -182,7 +182,10 @@ impl Page<'_> {
             ],
         );
         let recorded = u64::try_from(summary.resources.len()).unwrap_or(u64::MAX);
-        let later = summary.resources.iter().filter(|one| one.appeared_later);
+        let later = summary
+            .resources
+            .iter()
+            .filter(|one| one.appeared_later == Some(true));
         let resources = match later.count() {
             0 => count(recorded, "resource"),
             later => format!(
