@@ -24,7 +24,9 @@ fn reference() -> String {
             "kubereel" => "kubereel".to_owned(),
             name => format!("kubereel {name}"),
         };
-        let help = command.term_width(100).render_long_help().to_string();
+        // What this machine's environment holds is nobody's reference.
+        let mut command = command.mut_args(|arg| arg.hide_env_values(true));
+        let help = command.render_long_help().to_string();
         let help: Vec<&str> = help.lines().map(str::trim_end).collect();
         let help = help.join("\n");
         let section = format!("\n## {name}\n\n```text\n{}\n```\n", help.trim_end());
