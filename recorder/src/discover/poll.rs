@@ -2,22 +2,19 @@
 //! cluster's identity and version; and whether its revisions have fallen. Refuses to conclude from
 //! one missing group: that is a failure, not a removal.
 
-use super::documents::{
-    AGGREGATED, Aggregated, GroupVersion, Served, ServerVersion, aggregated, group_versions,
-    legacy, server_version,
+use super::documents::{AGGREGATED, Aggregated, GroupVersion, Served, aggregated, group_versions};
+use super::fetch::{
+    PATIENCE_SECS, document, group_version_documents, has_fallen, legacy_path, odd, uid, version,
 };
+use super::handle::{Discovery, GroupKey};
 use crate::clock::Clock;
-use crate::server::{Answer, Failure, FailureKind, Get, Server};
-use crate::watch::split::ListSplitter;
-use crate::watch::version::Version;
+use crate::server::{Failure, Get, Server};
 use kubereel_format::{DocumentKind, Elapsed};
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Notify, mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::sync::{mpsc, watch};
 
 /// How often discovery is asked for.
 const EVERY_SECS: u64 = 10;
@@ -27,15 +24,6 @@ const RETRY_MILLIS: u64 = 500;
 
 /// The shortest time between two rounds, however many ask for one.
 const PAUSE_MILLIS: u64 = 200;
-
-/// How long one answer may take, in seconds.
-const PATIENCE_SECS: u64 = 20;
-
-/// The longest discovery document that is read, in bytes.
-const MAX_DOCUMENT: usize = 32 * 1024 * 1024;
-
-/// How many documents are asked for at once.
-const AT_ONCE: usize = 16;
 
 /// How many hashes of documents are remembered, so that two servers that differ do not fill the
 /// file.
@@ -77,90 +65,6 @@ pub(crate) enum News {
     Unreachable(Failure),
 }
 
-/// What everybody may know of the last round, and the way to ask for another.
-#[derive(Debug)]
-pub(crate) struct Discovery {
-    wanted: Notify,
-    rounds: watch::Sender<Round>,
-    /// The highest version that the stream of namespaces has seen.
-    namespaces_at: Mutex<Option<Version>>,
-    /// Group versions that are asked for one by one: their aggregated description comes late.
-    direct: Mutex<BTreeSet<(String, String)>>,
-}
-
-#[derive(Debug, Default)]
-struct Round {
-    number: u64,
-    is_good: bool,
-    served: BTreeSet<(String, String, String)>,
-    doubtful: BTreeSet<(String, String)>,
-}
-
-impl Discovery {
-    /// Makes it, before the first round.
-    pub(crate) fn new() -> Self {
-        Self {
-            wanted: Notify::new(),
-            rounds: watch::Sender::new(Round::default()),
-            namespaces_at: Mutex::default(),
-            direct: Mutex::default(),
-        }
-    }
-
-    /// Asks for a round now.
-    pub(crate) fn ask(&self) {
-        self.wanted.notify_one();
-    }
-
-    /// Has a group version asked for by itself from now on.
-    pub(crate) fn ask_directly(&self, group: &str, version: &str) {
-        self.direct
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert((group.to_owned(), version.to_owned()));
-        self.ask();
-    }
-
-    /// Tells how far the stream of namespaces has come.
-    pub(crate) fn namespaces_at(&self, version: &Version) {
-        let mut at = self
-            .namespaces_at
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *at = Some(version.clone());
-    }
-
-    /// Forgets how far it had come: what follows is another history.
-    pub(crate) fn forget_namespaces(&self) {
-        let mut at = self
-            .namespaces_at
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *at = None;
-    }
-
-    /// Asks for a new round and tells whether the resource is served; `None` if nobody knows.
-    pub(crate) async fn is_served(&self, group: &str, version: &str, plural: &str) -> Option<bool> {
-        let mut rounds = self.rounds.subscribe();
-        // The round under way may have begun before the resource vanished.
-        let enough = rounds.borrow().number + 2;
-        self.ask();
-        let patience = Duration::from_secs(3 * PATIENCE_SECS);
-        let waiting = rounds.wait_for(|round| {
-            if round.number + 1 == enough {
-                self.ask();
-            }
-            round.number >= enough
-        });
-        let round = tokio::time::timeout(patience, waiting).await.ok()?.ok()?;
-        let key = (group.to_owned(), version.to_owned());
-        if !round.is_good || round.doubtful.contains(&key) {
-            return None;
-        }
-        Some(round.served.contains(&(key.0, key.1, plural.to_owned())))
-    }
-}
-
 /// Asks, round after round.
 #[derive(Debug)]
 pub(crate) struct Poller {
@@ -173,8 +77,6 @@ pub(crate) struct Poller {
     hasher: RandomState,
     documents: BTreeMap<String, Vec<u64>>,
 }
-
-type GroupKey = (String, String);
 
 impl Poller {
     /// Makes one.
@@ -208,10 +110,7 @@ impl Poller {
             let news = match result {
                 Ok(news) => news,
                 Err(failure) => {
-                    self.discovery.rounds.send_modify(|round| {
-                        round.number += 1;
-                        round.is_good = false;
-                    });
+                    self.discovery.round_failed();
                     News::Unreachable(failure)
                 }
             };
@@ -235,7 +134,7 @@ impl Poller {
         };
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
-            () = self.discovery.wanted.notified() => {}
+            () = self.discovery.asked() => {}
             _ = self.clients.changed() => {}
         }
         let spent = self.clock.elapsed().micros.saturating_sub(began.micros);
@@ -244,26 +143,22 @@ impl Poller {
     }
 
     async fn round(&mut self, server: &Server) -> Result<News, Failure> {
-        let version = self.version(server).await?;
-        let uid = self.uid(server).await?;
-        let has_fallen = self.has_fallen(server).await;
+        let (version, bytes) = version(server).await?;
+        self.keep(DocumentKind::Version, "/version", bytes).await;
+        let uid = uid(server).await?;
+        let has_fallen = match self.discovery.seen_namespaces() {
+            Some(seen) => has_fallen(server, &seen).await,
+            None => false,
+        };
         let core = self.aggregated(server, "/api").await?;
         let groups = self.aggregated(server, "/apis").await?;
         let mut versions = core.versions.clone();
         versions.extend_from_slice(&groups.versions);
-        let mut served = core.served.clone();
-        served.extend_from_slice(&groups.served);
-        let mut doubtful = self.ask_directly(server, &versions, &mut served).await;
-        doubtful.extend(self.add_hashes(server, &versions, &mut served).await);
-        self.discovery.rounds.send_modify(|round| {
-            round.number += 1;
-            round.is_good = true;
-            round.doubtful = doubtful;
-            round.served = served
-                .iter()
-                .map(|one| (one.group.clone(), one.version.clone(), one.plural.clone()))
-                .collect();
-        });
+        let mut all = core.served.clone();
+        all.extend_from_slice(&groups.served);
+        let mut doubtful = self.ask_directly(server, &versions, &mut all).await;
+        doubtful.extend(self.add_hashes(server, &versions, &mut all).await);
+        self.discovery.round(&all, doubtful);
         Ok(News::Served {
             identity: Identity {
                 uid,
@@ -271,64 +166,8 @@ impl Poller {
                 version: version.git_version,
             },
             has_fallen,
-            served,
+            served: all,
         })
-    }
-
-    async fn version(&mut self, server: &Server) -> Result<ServerVersion, Failure> {
-        let answer = server.get(Get::json("/version", PATIENCE_SECS)).await?;
-        let bytes = document(answer, "/version").await?;
-        let version = server_version(&bytes)
-            .ok_or_else(|| odd("/version is not the version of an API server"))?;
-        self.keep(DocumentKind::Version, "/version", bytes).await;
-        Ok(version)
-    }
-
-    async fn uid(&self, server: &Server) -> Result<String, Failure> {
-        #[derive(serde::Deserialize)]
-        struct Namespace {
-            metadata: Meta,
-        }
-        #[derive(serde::Deserialize)]
-        struct Meta {
-            uid: String,
-        }
-        let path = "/api/v1/namespaces/kube-system";
-        let answer = server.get(Get::json(path, PATIENCE_SECS)).await?;
-        // A cluster that does not show it, or does not have it yet, has no name; it is still one.
-        if matches!(answer.status, 403 | 404) {
-            return Ok(String::new());
-        }
-        let bytes = document(answer, path).await?;
-        let namespace = serde_json::from_slice::<Namespace>(&bytes);
-        namespace
-            .map(|namespace| namespace.metadata.uid)
-            .map_err(|_| odd("the namespace kube-system has no uid"))
-    }
-
-    /// Compares the present revision with the last one seen: a lower one is another history, on
-    /// which a watch from the old version would be silent for ever.
-    async fn has_fallen(&self, server: &Server) -> bool {
-        let seen = {
-            let at = self.discovery.namespaces_at.lock();
-            at.unwrap_or_else(PoisonError::into_inner).clone()
-        };
-        let Some(seen) = seen else {
-            return false;
-        };
-        let path = "/api/v1/namespaces?limit=1";
-        let Ok(answer) = server.get(Get::json(path, PATIENCE_SECS)).await else {
-            return false;
-        };
-        let Ok(bytes) = document(answer, path).await else {
-            return false;
-        };
-        let mut splitter = ListSplitter::new();
-        splitter.push(&bytes, &mut Vec::new());
-        let now = splitter
-            .finish()
-            .and_then(|meta| Version::parse(&meta.version));
-        now.is_some_and(|now| now.order(&seen) == Some(Ordering::Less))
     }
 
     async fn aggregated(
@@ -373,7 +212,7 @@ impl Poller {
             .ok_or_else(|| odd(&format!("{path} is not the discovery of an API server")))?;
         let mut out = Aggregated::default();
         for (version, answer) in group_version_documents(server, versions).await {
-            let Ok((served, bytes)) = answer else {
+            let Ok((fresh, bytes)) = answer else {
                 // One failing group does not hide the others.
                 out.versions.push(GroupVersion {
                     is_stale: true,
@@ -383,8 +222,8 @@ impl Poller {
             };
             let path = legacy_path(&version);
             self.keep(DocumentKind::Discovery, &path, bytes).await;
-            self.remember_hashes(&version, &served);
-            out.served.extend(served);
+            self.remember_hashes(&version, &fresh);
+            out.served.extend(fresh);
             out.versions.push(version);
         }
         Ok(out)
@@ -396,12 +235,9 @@ impl Poller {
         &self,
         server: &Server,
         versions: &[GroupVersion],
-        served: &mut Vec<Served>,
+        all: &mut Vec<Served>,
     ) -> BTreeSet<GroupKey> {
-        let mut wanted = {
-            let direct = self.discovery.direct.lock();
-            direct.unwrap_or_else(PoisonError::into_inner).clone()
-        };
+        let mut wanted = self.discovery.direct();
         let stale = versions.iter().filter(|version| version.is_stale);
         wanted.extend(stale.map(|one| (one.group.clone(), one.version.clone())));
         let wanted = wanted.into_iter().map(|(group, version)| GroupVersion {
@@ -413,8 +249,8 @@ impl Poller {
         for (key, answer) in group_version_documents(server, wanted.collect()).await {
             match answer {
                 Ok((fresh, _)) => {
-                    served.retain(|one| one.group != key.group || one.version != key.version);
-                    served.extend(fresh);
+                    all.retain(|one| one.group != key.group || one.version != key.version);
+                    all.extend(fresh);
                 }
                 Err(_) => {
                     doubtful.insert((key.group, key.version));
@@ -429,7 +265,7 @@ impl Poller {
         &mut self,
         server: &Server,
         versions: &[GroupVersion],
-        served: &mut [Served],
+        all: &mut [Served],
     ) -> BTreeSet<GroupKey> {
         let mut unknown = Vec::new();
         for version in versions {
@@ -441,7 +277,7 @@ impl Poller {
                     && one.storage_hash.is_none()
                     && !known.is_some_and(|known| known.contains_key(&one.plural))
             };
-            if served.iter().any(needs) {
+            if all.iter().any(needs) {
                 unknown.push(version.clone());
             }
         }
@@ -454,7 +290,7 @@ impl Poller {
                 }
             }
         }
-        for one in served.iter_mut().filter(|one| one.storage_hash.is_none()) {
+        for one in all.iter_mut().filter(|one| one.storage_hash.is_none()) {
             let key = (one.group.clone(), one.version.clone());
             let hash = self
                 .hashes
@@ -489,91 +325,4 @@ impl Poller {
         // If nobody listens any more, the next round ends the poller.
         drop(self.news.send(News::Document { kind, path, bytes }).await);
     }
-}
-
-type GroupVersionDocument = Result<(Vec<Served>, Vec<u8>), Failure>;
-
-/// Reads the older documents of several group versions, some at a time, and gives them in order.
-async fn group_version_documents(
-    server: &Server,
-    versions: Vec<GroupVersion>,
-) -> Vec<(GroupVersion, GroupVersionDocument)> {
-    let mut out = Vec::new();
-    for some in versions.chunks(AT_ONCE) {
-        let mut tasks = JoinSet::new();
-        for (place, version) in some.iter().cloned().enumerate() {
-            let server = server.clone();
-            tasks.spawn(async move {
-                let answer = group_version_document(&server, &version).await;
-                (place, version, answer)
-            });
-        }
-        let mut answers = tasks.join_all().await;
-        answers.sort_by_key(|(place, ..)| *place);
-        let answers = answers.into_iter();
-        out.extend(answers.map(|(_, version, answer)| (version, answer)));
-    }
-    out
-}
-
-async fn group_version_document(server: &Server, version: &GroupVersion) -> GroupVersionDocument {
-    let path = legacy_path(version);
-    let answer = server.get(Get::json(&path, PATIENCE_SECS)).await?;
-    let bytes = document(answer, &path).await?;
-    let served = legacy(&bytes).ok_or_else(|| odd(&format!("{path} lists no resources")))?;
-    Ok((served, bytes))
-}
-
-fn legacy_path(version: &GroupVersion) -> String {
-    if version.group.is_empty() {
-        format!("/api/{}", version.version)
-    } else {
-        format!("/apis/{}/{}", version.group, version.version)
-    }
-}
-
-fn odd(words: &str) -> Failure {
-    Failure {
-        kind: FailureKind::Transport,
-        words: words.to_owned(),
-    }
-}
-
-/// Reads a document, or tells what came instead.
-async fn document(answer: Answer, path: &str) -> Result<Vec<u8>, Failure> {
-    let status = answer.status;
-    if status == 401 {
-        let words = crate::watch::head::status(&answer.read_error().await).message;
-        return Err(Failure {
-            kind: FailureKind::Credentials,
-            words: format!("{path}: 401 {words}"),
-        });
-    }
-    if status != 200 {
-        let body = answer.read_error().await;
-        let words = crate::watch::head::status(&body).message;
-        let words = if words.is_empty() {
-            first_line(&body)
-        } else {
-            words
-        };
-        return Err(odd(format!("{path}: {status} {words}").trim_end()));
-    }
-    if !answer.is_json() {
-        let kind = answer.content_type().to_owned();
-        return Err(odd(&format!(
-            "{path}: the answer is {kind:?}, not JSON: no API server"
-        )));
-    }
-    answer.read(MAX_DOCUMENT, PATIENCE_SECS).await
-}
-
-fn first_line(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    text.lines()
-        .next()
-        .unwrap_or("")
-        .chars()
-        .take(200)
-        .collect()
 }

@@ -1,17 +1,15 @@
 //! Owns the Prometheus text of the counters. Refuses labels that could grow without bound.
 
 use super::counters::Status;
-use std::fmt::Write as _;
 
 /// Writes the counters in the Prometheus text format.
 pub(super) fn metrics(status: &Status) -> String {
     let mut text = String::new();
     let mut family = |name: &str, kind: &str, help: &str, rows: &[(&str, f64)]| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "# HELP kubereel_{name} {help}");
-        let _ = writeln!(text, "# TYPE kubereel_{name} {kind}");
+        text.push_str(&format!("# HELP kubereel_{name} {help}\n"));
+        text.push_str(&format!("# TYPE kubereel_{name} {kind}\n"));
         for (labels, value) in rows {
-            let _ = writeln!(text, "kubereel_{name}{labels} {value}");
+            text.push_str(&format!("kubereel_{name}{labels} {value}\n"));
         }
     };
     family(

@@ -31,6 +31,7 @@ pub(crate) struct Follower {
 
 impl Follower {
     /// Follows until it is dropped.
+    #[expect(clippy::infinite_loop, reason = "the run aborts it at its end")]
     pub(crate) async fn run(mut self) {
         let mut known: Option<u64> = None;
         let mut said: Option<Lifecycle> = None;

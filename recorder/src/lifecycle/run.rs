@@ -236,6 +236,9 @@ impl Run {
                     source,
                 }
             })?;
+            if let Ok(address) = listener.local_addr() {
+                tracing::info!(%address, "serving the status page");
+            }
             tasks.spawn(serve(listener, health));
         }
         Ok(Self {
@@ -350,6 +353,7 @@ fn spawn_writer(
 }
 
 /// Records every step of the wall clock.
+#[expect(clippy::infinite_loop, reason = "the run aborts it at its end")]
 async fn watch_clock(queue: Arc<Queue>, clock: Clock) {
     let mut detector = StepDetector::new(clock.stamp());
     loop {

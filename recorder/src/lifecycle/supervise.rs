@@ -268,6 +268,10 @@ impl Supervisor {
     pub(crate) async fn sighting(&mut self, sighting: Sighting) {
         match sighting {
             Sighting::Definition(definition) => self.definition(*definition),
+            Sighting::ApiService(service) => {
+                let discovery = &self.shared.discovery;
+                discovery.ask_directly(&service.group, &service.version, service.is_available);
+            }
             Sighting::DefinitionsComplete => self.release().await,
         }
     }

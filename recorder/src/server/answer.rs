@@ -188,14 +188,12 @@ impl Answer {
 
 /// Spells a value for a query.
 pub(crate) fn query_value(value: &str) -> String {
-    use std::fmt::Write as _;
     let mut text = String::with_capacity(value.len());
     for byte in value.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
             text.push(char::from(byte));
         } else {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "%{byte:02X}");
+            text.push_str(&format!("%{byte:02X}"));
         }
     }
     text

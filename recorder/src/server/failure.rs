@@ -113,7 +113,8 @@ mod tests {
 
     impl Error for Layer {
         fn source(&self) -> Option<&(dyn Error + 'static)> {
-            self.1.as_deref().map(|inner| inner as _)
+            let inner: &Layer = self.1.as_deref()?;
+            Some(inner)
         }
     }
 

@@ -2,7 +2,7 @@
 //! what their connections tell about the servers. Refuses anything that belongs to one resource.
 
 use crate::clock::Clock;
-use crate::discover::{Definition, Discovery};
+use crate::discover::{ApiService, Definition, Discovery};
 use crate::health::Health;
 use crate::quota::Queue;
 use crate::redact::Redactor;
@@ -24,6 +24,8 @@ const LONG_LINES_AT_ONCE: usize = 2;
 pub(crate) enum Sighting {
     /// A definition was created or changed.
     Definition(Box<Definition>),
+    /// An API service was created, changed or deleted.
+    ApiService(ApiService),
     /// All definitions that there are have been seen.
     DefinitionsComplete,
 }

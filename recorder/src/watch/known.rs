@@ -135,6 +135,7 @@ impl Known {
     }
 
     /// Counts the live objects.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.objects.len()
     }

@@ -7,8 +7,6 @@ pub(crate) mod head;
 mod intake;
 pub(crate) mod known;
 mod line;
-mod pages;
-mod probe;
 pub(crate) mod split;
 pub(crate) mod state;
 mod target;

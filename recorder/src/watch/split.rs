@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn every_chunking_gives_the_exact_items() {
-        for chunk in 1..LIST.len() + 1 {
+        for chunk in 1..=LIST.len() {
             let (items, meta) = split(LIST.as_bytes(), chunk);
             assert_eq!(
                 items,

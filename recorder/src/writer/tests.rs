@@ -9,7 +9,7 @@ use kubereel_format::{
     AppendError, CommitStats, ConnectionId, EventType, Evidence, FinishError, FinishStats, Note,
     OpenError, ResourceId, Seq, Stamp,
 };
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What the disk holds, and how it behaves.
 #[derive(Debug, Default)]
@@ -20,6 +20,14 @@ struct Disk {
     commit_lies: bool,
     reopen_fails: u32,
     is_finished: bool,
+}
+
+fn locked(disk: &Mutex<Disk>) -> MutexGuard<'_, Disk> {
+    disk.lock().expect("nobody panics with it")
+}
+
+fn count(disk: &Disk) -> u64 {
+    u64::try_from(disk.durable.len()).expect("small")
 }
 
 struct FakeSink {
@@ -48,12 +56,12 @@ fn words(entry: &Entry) -> String {
 
 impl Sink for FakeSink {
     fn next_seq(&self) -> Seq {
-        let durable = self.disk.lock().expect("a lock").durable.len();
+        let durable = locked(&self.disk).durable.len();
         Seq(u64::try_from(durable + self.pending.len()).expect("small"))
     }
 
     fn append(&mut self, entry: &Entry) -> Result<(), AppendError> {
-        let mut disk = self.disk.lock().expect("a lock");
+        let mut disk = locked(&self.disk);
         if let Some(left) = &mut disk.appends_until_failure {
             if *left == 0 {
                 disk.appends_until_failure = None;
@@ -71,7 +79,7 @@ impl Sink for FakeSink {
     }
 
     fn commit(&mut self) -> Result<CommitStats, AppendError> {
-        let mut disk = self.disk.lock().expect("a lock");
+        let mut disk = locked(&self.disk);
         if disk.commit_fails > 0 {
             disk.commit_fails -= 1;
             if disk.commit_lies {
@@ -82,17 +90,17 @@ impl Sink for FakeSink {
         disk.durable.append(&mut self.pending);
         Ok(CommitStats {
             file_bytes: 7,
-            records: u64::try_from(disk.durable.len()).expect("small"),
+            records: count(&disk),
         })
     }
 
     fn finish(self: Box<Self>) -> Result<FinishStats, FinishError> {
         assert!(self.pending.is_empty(), "finished with records pending");
-        let mut disk = self.disk.lock().expect("a lock");
+        let mut disk = locked(&self.disk);
         disk.is_finished = true;
         Ok(FinishStats {
             file_bytes: 7,
-            records: u64::try_from(disk.durable.len()).expect("small"),
+            records: count(&disk),
         })
     }
 }
@@ -101,7 +109,7 @@ struct FakeShelf(Arc<Mutex<Disk>>);
 
 impl Shelf for FakeShelf {
     fn reopen(&mut self) -> Result<Box<dyn Sink>, OpenError> {
-        let mut disk = self.0.lock().expect("a lock");
+        let mut disk = locked(&self.0);
         if disk.reopen_fails > 0 {
             disk.reopen_fails -= 1;
             return Err(OpenError::InUse {
@@ -141,7 +149,7 @@ fn write(disk: Disk, entries: Vec<Entry>) -> (Disk, Finished, Arc<Health>) {
     let sink = shelf.reopen().expect("the first time it opens");
     let writer = Writer::new(sink, Box::new(shelf), queue, Arc::clone(&health), clock);
     let finished = writer.run();
-    let disk = std::mem::take(&mut *disk.lock().expect("a lock"));
+    let disk = std::mem::take(&mut *locked(&disk));
     (disk, finished, health)
 }
 

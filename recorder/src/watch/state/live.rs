@@ -40,13 +40,13 @@ impl Stream {
                 if head.uid.is_empty() {
                     uid = Some(old.uid.text());
                 }
-                self.infer_replaced(head, old, out);
+                infer_replaced(head, old, out);
                 self.known.remove(&head.namespace, &head.name);
             }
             (EventType::Added | EventType::Modified, Some(old)) if is_current => {
                 let keeps = old.uid.text() == head.uid && !is_later(version.as_ref(), &old);
                 if !keeps {
-                    self.infer_replaced(head, old, out);
+                    infer_replaced(head, old, out);
                     self.keep(head, version.clone());
                 }
             }
@@ -68,19 +68,6 @@ impl Stream {
     fn keep(&mut self, head: &Head<'_>, version: Option<Version>) {
         let uid = Uid::new(&head.uid);
         self.known.put(&head.namespace, &head.name, uid, version);
-    }
-
-    /// An object that another one has replaced under its name is gone, also if nobody said so.
-    fn infer_replaced(&self, head: &Head<'_>, old: KnownObject, out: &mut Vec<Output>) {
-        if head.uid.is_empty() || old.uid.text() == head.uid {
-            return;
-        }
-        out.push(Output::Infer {
-            namespace: head.namespace.to_string(),
-            name: head.name.to_string(),
-            object: old,
-            version: head.version.to_string(),
-        });
     }
 
     /// Tells whether exactly this version of the object is in the file already.
@@ -208,4 +195,17 @@ fn is_later(version: Option<&Version>, old: &KnownObject) -> bool {
             .is_none_or(|order| order == Ordering::Greater),
         _ => true,
     }
+}
+
+/// An object that another one has replaced under its name is gone, also if nobody said so.
+fn infer_replaced(head: &Head<'_>, old: KnownObject, out: &mut Vec<Output>) {
+    if head.uid.is_empty() || old.uid.text() == head.uid {
+        return;
+    }
+    out.push(Output::Infer {
+        namespace: head.namespace.to_string(),
+        name: head.name.to_string(),
+        object: old,
+        version: head.version.to_string(),
+    });
 }

@@ -2,13 +2,16 @@
 //! decisions: when to ask, what to keep and what is lost are the stream's.
 
 use crate::health::ResourceState;
+mod pages;
+mod probe;
+mod read;
+
+use self::pages::Pages;
+use self::read::StreamEnd;
 use crate::server::{Answer, Failure, Get, Server};
 use crate::watch::context::Shared;
 use crate::watch::head;
-use crate::watch::intake::{Flow, Intake};
-use crate::watch::line::{LineSplitter, Piece};
-use crate::watch::pages::Pages;
-use crate::watch::probe::Probe;
+use crate::watch::intake::Intake;
 use crate::watch::state::{Memory, Origin, Refusal, Step, Stream, Traits};
 use crate::watch::target::{Role, Target};
 use kubereel_format::{ConnectionId, Elapsed, EndCause, ListMethod, ResourceInfo};
@@ -16,13 +19,10 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, SemaphorePermit, mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 /// How long the head of an answer may take, in seconds. A cache that is being filled answers late.
-pub(super) const HEAD_SECS: u64 = 30;
-
-/// A line of more bytes than this waits for its turn before more of it is read.
-const LONG_LINE: usize = 2 * 1024 * 1024;
+const HEAD_SECS: u64 = 30;
 
 /// So many answers of 404, over so long, and the resource may be gone.
 const MISSING_TRIES: u32 = 3;
@@ -63,7 +63,7 @@ pub(crate) struct Start {
 
 /// Something from outside that a wait gives way to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Interrupt {
+enum Interrupt {
     /// The recorder stops.
     Stop,
     /// The cluster is another one.
@@ -72,9 +72,9 @@ pub(super) enum Interrupt {
 
 /// The task of one resource.
 pub(crate) struct Drive {
-    pub(super) shared: Arc<Shared>,
-    pub(super) intake: Intake,
-    pub(super) pages: Pages,
+    shared: Arc<Shared>,
+    intake: Intake,
+    pages: Pages,
     stop: watch::Receiver<bool>,
     epoch: watch::Receiver<u32>,
     clients: watch::Receiver<Option<Arc<Server>>>,
@@ -193,7 +193,7 @@ impl Drive {
     }
 
     /// Waits for something, unless the recorder stops or the cluster changes first.
-    pub(super) async fn unless_interrupted<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+    async fn unless_interrupted<T>(&self, future: impl Future<Output = T>) -> Option<T> {
         let mut stop = self.stop.clone();
         let mut epoch = self.epoch.clone();
         tokio::select! {
@@ -204,7 +204,7 @@ impl Drive {
     }
 
     /// Waits for a client.
-    pub(super) async fn server(&mut self) -> Option<Arc<Server>> {
+    async fn server(&mut self) -> Option<Arc<Server>> {
         let mut clients = self.clients.clone();
         let server = self
             .unless_interrupted(async move {
@@ -230,9 +230,8 @@ impl Drive {
         let Some(answer) = self.unless_interrupted(get).await else {
             return;
         };
-        let answer = match self.accept(&server, id, answer).await {
-            Some(answer) => answer,
-            None => return,
+        let Some(answer) = self.accept(&server, id, answer).await else {
+            return;
         };
         let method = if from.is_some() {
             ListMethod::Watch
@@ -275,7 +274,7 @@ impl Drive {
     }
 
     /// Takes the head of an answer: gives it on if it is a success.
-    pub(super) async fn accept(
+    async fn accept(
         &mut self,
         server: &Server,
         id: ConnectionId,
@@ -321,99 +320,8 @@ impl Drive {
         None
     }
 
-    async fn read(
-        &mut self,
-        mut answer: Answer,
-        server: &Arc<Server>,
-        list_turn: &mut Option<OwnedSemaphorePermit>,
-    ) -> StreamEnd {
-        let shared = Arc::clone(&self.shared);
-        let mut splitter = LineSplitter::new();
-        let mut long_line: Option<SemaphorePermit<'_>> = None;
-        let mut probe = Probe::new(&self.intake.target, server);
-        let mut stop = self.stop.clone();
-        let mut epoch = self.epoch.clone();
-        loop {
-            if !self.intake.stream.wants_list() {
-                *list_turn = None;
-            }
-            let idle = u64::from(self.intake.stream.idle_secs());
-            let chunk = tokio::select! {
-                biased;
-                interrupt = interrupt(&mut stop, &mut epoch) => return StreamEnd::interrupted(interrupt),
-                chunk = tokio::time::timeout(Duration::from_secs(idle), answer.chunk()) => chunk,
-                version = probe.outlived() => {
-                    let at = self.shared.now();
-                    self.intake.stream.outlived(&version, at);
-                    continue;
-                }
-            };
-            let at = shared.now();
-            let chunk = match chunk {
-                Ok(Ok(Some(chunk))) => chunk,
-                Ok(Ok(None)) => return self.rest(&mut splitter, EndCause::Clean, "").await,
-                Ok(Err(failure)) => {
-                    return self
-                        .rest(&mut splitter, EndCause::Cut, &failure.words)
-                        .await;
-                }
-                Err(_) => return StreamEnd::ended(EndCause::Idle, &format!("silent for {idle} s")),
-            };
-            splitter.push(chunk);
-            while let Some(piece) = splitter.next_piece() {
-                let flow = self.piece(piece, at);
-                // The queue may be full: then nothing more is read until there is room.
-                self.flush().await;
-                match flow {
-                    Flow::On => {}
-                    Flow::Unreadable => return StreamEnd::ended(EndCause::Unreadable, ""),
-                    Flow::Refused { code, message } => {
-                        return StreamEnd::Refused { code, message };
-                    }
-                }
-            }
-            self.report();
-            if splitter.held() < LONG_LINE {
-                long_line = None;
-            } else if long_line.is_none() {
-                long_line = shared.long_lines.acquire().await.ok();
-            }
-        }
-    }
-
-    fn piece(&mut self, piece: Piece, at: kubereel_format::Stamp) -> Flow {
-        match piece {
-            Piece::Line(line) => self.intake.line(&line, at),
-            Piece::Part {
-                bytes, len_so_far, ..
-            } => {
-                self.intake.part(&bytes, len_so_far, at);
-                Flow::On
-            }
-        }
-    }
-
-    async fn rest(
-        &mut self,
-        splitter: &mut LineSplitter,
-        cause: EndCause,
-        words: &str,
-    ) -> StreamEnd {
-        let at = self.shared.now();
-        let flow = match splitter.rest() {
-            None => Flow::On,
-            Some(Piece::Line(line)) => self.intake.rest(&line, at),
-            Some(piece @ Piece::Part { .. }) => self.piece(piece, at),
-        };
-        self.flush().await;
-        match flow {
-            Flow::Refused { code, message } => StreamEnd::Refused { code, message },
-            Flow::On | Flow::Unreadable => StreamEnd::ended(cause, words),
-        }
-    }
-
     /// Hands on what the intake has for others. Waits while the queue is full.
-    pub(super) async fn flush(&mut self) {
+    async fn flush(&mut self) {
         for entry in self.intake.take_entries() {
             self.shared.queue.push(entry).await;
         }
@@ -421,14 +329,12 @@ impl Drive {
             // The receiver is gone only while the recorder stops.
             drop(self.shared.sightings.send(sighting).await);
         }
-        if self.intake.take_wants_discovery() {
+        let wishes = self.intake.take_wishes();
+        if wishes.wants_discovery {
             self.shared.discovery.ask();
         }
-        if self.intake.take_found_history() {
+        if wishes.has_found_history {
             self.shared.fleet.history_found();
-        }
-        if self.intake.take_fallen() {
-            self.shared.discovery.ask();
         }
     }
 
@@ -483,28 +389,7 @@ impl Drive {
     }
 }
 
-/// How a stream came to its end.
-enum StreamEnd {
-    Ended { cause: EndCause, detail: String },
-    Refused { code: u16, message: String },
-}
-
-impl StreamEnd {
-    fn ended(cause: EndCause, detail: &str) -> Self {
-        Self::Ended {
-            cause,
-            detail: detail.to_owned(),
-        }
-    }
-
-    fn interrupted(interrupt: Interrupt) -> Self {
-        match interrupt {
-            Interrupt::Stop => Self::ended(EndCause::Stopped, ""),
-            Interrupt::Epoch => Self::ended(EndCause::Stopped, "another cluster"),
-        }
-    }
-}
-
+/// Waits for something from outside.
 async fn interrupt(
     stop: &mut watch::Receiver<bool>,
     epoch: &mut watch::Receiver<u32>,
@@ -520,7 +405,7 @@ async fn interrupt(
 }
 
 /// Gives the words of an error's body: a status has a message, anything else its first line.
-pub(super) fn words(body: &[u8]) -> String {
+fn words(body: &[u8]) -> String {
     let status = head::status(body);
     if !status.message.is_empty() {
         return status.message;

@@ -1,8 +1,8 @@
 //! Owns the reading of a list in pages, item after item as it arrives. Refuses to choose the page:
 //! the stream does.
 
+use super::{Drive, HEAD_SECS};
 use crate::server::{Answer, Failure, Get};
-use crate::watch::drive::{Drive, HEAD_SECS};
 use crate::watch::split::{ListPiece, ListSplitter};
 use crate::watch::state::Page;
 use kubereel_format::{ConnectionId, EndCause, ListMethod};

@@ -2,8 +2,8 @@
 //! running, names a version; a watch that runs on long after that has delivered everything up to it.
 //! Refuses to prove anything for a watch that ends too soon.
 
+use super::HEAD_SECS;
 use crate::server::{Get, Server};
-use crate::watch::drive::HEAD_SECS;
 use crate::watch::split::ListSplitter;
 use crate::watch::target::{Role, Target};
 use std::pin::Pin;

@@ -1,0 +1,262 @@
+//! Owns the way from what a stream says to entries: numbers, connections, redaction. Refuses to keep a
+//! byte of a Secret that could not be read.
+
+use super::Intake;
+use crate::discover::{api_service, definition};
+use crate::entry::{Entry, EventEntry};
+use crate::watch::context::Sighting;
+use crate::watch::head::Head;
+use crate::watch::known::KnownObject;
+use crate::watch::state::Output;
+use crate::watch::target::Role;
+use kubereel_format::{
+    BlobNote, ConnectionId, EventType, Evidence, Gap, NotCoveredReason, Note, OddLineProblem,
+    ResourceId, Stamp,
+};
+
+impl Intake {
+    pub(super) fn write(
+        &mut self,
+        outputs: Vec<Output>,
+        object: Option<(&Head<'_>, &[u8])>,
+        at: Stamp,
+    ) {
+        if !outputs.is_empty() && self.open.is_some() {
+            self.tell(at);
+        }
+        for output in outputs {
+            self.write_one(output, object, at);
+        }
+    }
+
+    fn write_one(&mut self, output: Output, object: Option<(&Head<'_>, &[u8])>, at: Stamp) {
+        match output {
+            Output::Write {
+                kind,
+                evidence,
+                uid,
+            } => {
+                if let Some((head, bytes)) = object {
+                    self.write_object(kind, evidence, uid, head, bytes, at);
+                }
+            }
+            Output::Infer {
+                namespace,
+                name,
+                object,
+                version,
+            } => self.write_inferred(namespace, name, &object, version, at),
+            Output::NotCovered { reason, detail } => self.not_covered(reason, detail, at),
+            // It was unannounced when it was left out: the next connection announces it.
+            Output::CoveredAgain => {}
+            Output::HistoryFound { .. } => self.wishes.has_found_history = true,
+            Output::VersionFell => self.wishes.wants_discovery = true,
+            Output::Synced {
+                version,
+                method,
+                objects,
+            } => {
+                if self.target.role == Role::Definitions {
+                    self.sightings.push(Sighting::DefinitionsComplete);
+                }
+                self.note_on_connection(at, |connection, resource| Note::Synced {
+                    resource,
+                    connection,
+                    rv: version,
+                    method,
+                    objects,
+                });
+            }
+            Output::Bookmark { version } => {
+                self.note_on_connection(at, |connection, _| Note::Bookmark {
+                    connection,
+                    rv: version,
+                });
+            }
+            Output::Anomaly { kind, detail } => {
+                self.note_on_connection(at, |connection, _| Note::Anomaly {
+                    connection,
+                    kind,
+                    detail,
+                });
+            }
+            Output::Gap {
+                from,
+                to,
+                from_time,
+                to_time,
+                cause,
+                missing_at_most,
+                differences,
+            } => {
+                let gap = Gap {
+                    id: self.numbers.gap(),
+                    resource: self.target.info.id,
+                    from_rv: from,
+                    to_rv: to,
+                    from_time,
+                    to_time,
+                    cause,
+                    missing_at_most,
+                    differences,
+                };
+                tracing::warn!(
+                    resource = self.target.info.qualified(),
+                    from = gap.from_rv.as_deref().unwrap_or("the beginning"),
+                    to = gap.to_rv,
+                    missing_at_most = gap.missing_at_most,
+                    "gap: {}",
+                    gap.cause.as_str()
+                );
+                self.note(at, Note::Gap(gap));
+            }
+        }
+    }
+
+    fn note_on_connection(
+        &mut self,
+        at: Stamp,
+        note: impl FnOnce(ConnectionId, ResourceId) -> Note,
+    ) {
+        if let Some(open) = &self.open {
+            let note = note(open.id, self.target.info.id);
+            self.note(at, note);
+        }
+    }
+
+    fn write_object(
+        &mut self,
+        kind: EventType,
+        evidence: Evidence,
+        uid: Option<String>,
+        head: &Head<'_>,
+        bytes: &[u8],
+        at: Stamp,
+    ) {
+        let Some(open) = &self.open else {
+            return;
+        };
+        let connection = open.id;
+        let body = if self.target.role == Role::Secrets {
+            let Some(redacted) = self.redactor.secret(bytes) else {
+                self.push_odd(OddLineProblem::Unparsable, Vec::new(), bytes.len(), at);
+                return;
+            };
+            redacted.into_boxed_slice()
+        } else {
+            bytes.into()
+        };
+        self.sight(kind, &body);
+        self.entries.push(Entry::Event(EventEntry {
+            stamp: at,
+            connection,
+            kind,
+            evidence,
+            resource: self.target.info.id,
+            namespace: head.namespace.as_ref().into(),
+            name: head.name.as_ref().into(),
+            uid: uid.map_or_else(|| head.uid.as_ref().into(), String::into_boxed_str),
+            version: head.version.as_ref().into(),
+            body: Some(body),
+        }));
+    }
+
+    fn write_inferred(
+        &mut self,
+        namespace: String,
+        name: String,
+        object: &KnownObject,
+        version: String,
+        at: Stamp,
+    ) {
+        let Some(open) = &self.open else {
+            return;
+        };
+        self.entries.push(Entry::Event(EventEntry {
+            stamp: at,
+            connection: open.id,
+            kind: EventType::Deleted,
+            evidence: Evidence::Inferred,
+            resource: self.target.info.id,
+            namespace: namespace.into(),
+            name: name.into(),
+            uid: object.uid.text().into(),
+            version: version.into(),
+            body: None,
+        }));
+    }
+
+    fn sight(&mut self, kind: EventType, body: &[u8]) {
+        match self.target.role {
+            Role::Definitions if kind != EventType::Deleted => {
+                if let Some(definition) = definition(body) {
+                    let sighting = Sighting::Definition(Box::new(definition));
+                    self.sightings.push(sighting);
+                }
+            }
+            Role::ApiServices => {
+                if let Some(mut service) = api_service(body) {
+                    service.is_available &= kind != EventType::Deleted;
+                    self.sightings.push(Sighting::ApiService(service));
+                } else {
+                    self.wishes.wants_discovery = true;
+                }
+            }
+            Role::Definitions => self.wishes.wants_discovery = true,
+            Role::Plain | Role::Secrets | Role::Namespaces | Role::Events => {}
+        }
+    }
+
+    pub(super) fn note(&mut self, stamp: Stamp, note: Note) {
+        self.entries.push(Entry::Note { stamp, note });
+    }
+
+    pub(super) fn not_covered(&mut self, reason: NotCoveredReason, detail: String, at: Stamp) {
+        let info = &self.target.info;
+        let note = Note::NotCovered {
+            group: info.group.clone(),
+            version: info.version.clone(),
+            plural: info.plural.clone(),
+            reason,
+            detail,
+        };
+        self.note(at, note);
+        self.is_announced = false;
+    }
+
+    pub(super) fn odd(&mut self, problem: OddLineProblem, bytes: &[u8], len: usize, at: Stamp) {
+        self.tell(at);
+        let kept = self.keepable(bytes);
+        self.push_odd(problem, kept, len, at);
+    }
+
+    pub(super) fn push_odd(
+        &mut self,
+        problem: OddLineProblem,
+        kept: Vec<u8>,
+        len: usize,
+        at: Stamp,
+    ) {
+        let Some(open) = &self.open else {
+            return;
+        };
+        self.entries.push(Entry::Blob {
+            stamp: at,
+            note: BlobNote::OddLine {
+                connection: open.id,
+                problem,
+                len: u64::try_from(len).unwrap_or(u64::MAX),
+            },
+            bytes: kept,
+        });
+    }
+
+    /// Gives what may be kept of bytes that could not be read: of Secrets, nothing.
+    pub(super) fn keepable(&self, bytes: &[u8]) -> Vec<u8> {
+        if self.target.role == Role::Secrets {
+            Vec::new()
+        } else {
+            bytes.to_vec()
+        }
+    }
+}
