@@ -4,12 +4,12 @@ use super::counters::Status;
 
 /// Writes the counters in the Prometheus text format.
 pub(super) fn metrics(status: &Status) -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     let mut family = |name: &str, kind: &str, help: &str, rows: &[(&str, f64)]| {
-        text.push_str(&format!("# HELP kubereel_{name} {help}\n"));
-        text.push_str(&format!("# TYPE kubereel_{name} {kind}\n"));
+        lines.push(format!("# HELP kubereel_{name} {help}"));
+        lines.push(format!("# TYPE kubereel_{name} {kind}"));
         for (labels, value) in rows {
-            text.push_str(&format!("kubereel_{name}{labels} {value}\n"));
+            lines.push(format!("kubereel_{name}{labels} {value}"));
         }
     };
     family(
@@ -83,7 +83,8 @@ pub(super) fn metrics(status: &Status) -> String {
             ),
         ],
     );
-    text
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 #[expect(

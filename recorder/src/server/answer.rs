@@ -188,15 +188,14 @@ impl Answer {
 
 /// Spells a value for a query.
 pub(crate) fn query_value(value: &str) -> String {
-    let mut text = String::with_capacity(value.len());
-    for byte in value.bytes() {
+    let spell = |byte: u8| {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
-            text.push(char::from(byte));
+            char::from(byte).to_string()
         } else {
-            text.push_str(&format!("%{byte:02X}"));
+            format!("%{byte:02X}")
         }
-    }
-    text
+    };
+    value.bytes().map(spell).collect()
 }
 
 #[cfg(test)]
