@@ -22,7 +22,34 @@ pub(super) fn metrics(status: &Status) -> String {
             ("{type=\"DELETED\"}", float(status.deleted)),
         ],
     );
-    for (name, help, value) in [
+    for (name, help, value) in counters(status) {
+        family(name, "counter", help, &[("", float(value))]);
+    }
+    for (name, help, value) in gauges(status) {
+        family(name, "gauge", help, &[("", value)]);
+    }
+    family(
+        "resources",
+        "gauge",
+        "Resources by how they are recorded.",
+        &[
+            ("{state=\"complete\"}", float(status.resources_complete)),
+            (
+                "{state=\"behind\"}",
+                float(status.resources.saturating_sub(status.resources_complete)),
+            ),
+            (
+                "{state=\"not_covered\"}",
+                float(status.resources_not_covered),
+            ),
+        ],
+    );
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn counters(status: &Status) -> [(&'static str, &'static str, u64); 4] {
+    [
         ("gaps_total", "Gaps recorded by this run.", status.gaps),
         (
             "odd_lines_total",
@@ -39,10 +66,11 @@ pub(super) fn metrics(status: &Status) -> String {
             "Answers of this run by which a server had lost the history.",
             status.expired,
         ),
-    ] {
-        family(name, "counter", help, &[("", float(value))]);
-    }
-    for (name, help, value) in [
+    ]
+}
+
+fn gauges(status: &Status) -> [(&'static str, &'static str, f64); 5] {
+    [
         ("file_bytes", "Size of the reel.", float(status.file_bytes)),
         (
             "queued_bytes",
@@ -64,27 +92,7 @@ pub(super) fn metrics(status: &Status) -> String {
             "Whether the reel can be written.",
             f64::from(u8::from(status.write_trouble.is_empty())),
         ),
-    ] {
-        family(name, "gauge", help, &[("", value)]);
-    }
-    family(
-        "resources",
-        "gauge",
-        "Resources by how they are recorded.",
-        &[
-            ("{state=\"complete\"}", float(status.resources_complete)),
-            (
-                "{state=\"behind\"}",
-                float(status.resources.saturating_sub(status.resources_complete)),
-            ),
-            (
-                "{state=\"not_covered\"}",
-                float(status.resources_not_covered),
-            ),
-        ],
-    );
-    lines.push(String::new());
-    lines.join("\n")
+    ]
 }
 
 #[expect(
