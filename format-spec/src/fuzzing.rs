@@ -10,6 +10,10 @@ use crate::note::Note;
 use std::hint::black_box;
 
 /// Reads bytes as each part of a reel.
+///
+/// # Panics
+///
+/// If a decoder contradicts itself: what the fuzzer seeks.
 pub fn decode(bytes: &[u8]) {
     let _frame = black_box(frame::unpack(bytes, &[], 1 << 20));
     let _note = black_box(record::decode::<Note>(bytes));
@@ -34,6 +38,10 @@ impl Blobs for NoLog {
 }
 
 /// Splices the second half of some bytes against the first, and any delta against any text.
+///
+/// # Panics
+///
+/// If the delta does not give the second half back: what the fuzzer seeks.
 pub fn splice(bytes: &[u8]) {
     let (old, new) = bytes.split_at(bytes.len() / 2);
     let (mut ops, mut text) = (Vec::new(), Vec::new());

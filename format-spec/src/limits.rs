@@ -35,6 +35,9 @@ pub(crate) const BLOCK_GROUP: u32 = 16;
 /// How many bytes of the first block's columns serve as the prefix.
 pub(crate) const MAX_PREFIX: usize = 1024 * 1024;
 
+/// After so many records the live objects are written once more.
+pub(crate) const CHECKPOINT_RECORDS: u64 = 65_536;
+
 /// The bytes of one row of the extent table, and so the unit in which sealed frames are stored.
 ///
 /// The database rounds values up to powers of two of its page: 32,700 bytes waste 1 %, 40,000 waste

@@ -38,6 +38,7 @@ fn every_bound_has_the_value_that_is_written() {
         ("KEYFRAME_VERSIONS", u64::from(limits::KEYFRAME_VERSIONS)),
         ("REFERENCE_BLOCKS", u64::from(limits::REFERENCE_BLOCKS)),
         ("REFERENCE_DEPTH", u64::from(limits::REFERENCE_DEPTH)),
+        ("CHECKPOINT_RECORDS", limits::CHECKPOINT_RECORDS),
         ("BLOB_MIN", len(limits::BLOB_MIN)),
     ];
     let written: Vec<(String, u64)> = rows()
@@ -60,6 +61,7 @@ fn every_table_and_key_is_the_one_that_is_written() {
         tables::EXTENTS.name(),
         tables::INDEXES.name(),
         tables::DIRECTORY.name(),
+        tables::CHECKPOINTS.name(),
         tables::TAIL.name(),
         tables::FORMAT_KEY,
         tables::STATE_KEY,

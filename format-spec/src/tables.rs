@@ -14,6 +14,9 @@ pub(crate) const INDEXES: TableDefinition<'_, u64, &[u8]> = TableDefinition::new
 /// The directory: a row a sealed block, by block number.
 pub(crate) const DIRECTORY: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("dir");
 
+/// Checkpoints, by checkpoint number, from 1.
+pub(crate) const CHECKPOINTS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("cp");
+
 /// The key of the format's version in [`META`]. Its value never changes its form: the word
 /// `kubereel`, then major and minor as two bytes each.
 pub(crate) const FORMAT_KEY: &str = "format";

@@ -380,6 +380,62 @@ fn what_is_no_reel_is_named() {
     );
 }
 
+#[test]
+fn the_state_at_a_moment_comes_from_few_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(200_000, 300);
+    let mut appender = begin(&path);
+    let mut events = resource(3);
+    events.plural = "events".to_owned();
+    appender
+        .append_note(stamp(0), Note::Resource(events))
+        .unwrap();
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+        if at == 150_000 {
+            appender.commit().unwrap();
+            drop(appender);
+            appender = Appender::resume(&path).unwrap();
+        }
+    }
+    appender.finish().unwrap();
+    let reel = Reel::open(&path).unwrap();
+    for cut in [70_000u64, 131_500, 199_000] {
+        let fresh = Reel::open(&path).unwrap();
+        let mut asked = 0u64;
+        for object in fresh.objects() {
+            let versions = fresh.versions(object.id);
+            let count = versions.partition_point(|seq| seq.0 < cut);
+            let Some(seq) = count.checked_sub(1).map(|place| versions[place]) else {
+                continue;
+            };
+            let body = fresh.body_at(seq, Seq(cut)).unwrap();
+            assert_eq!(body, reel.body(seq).unwrap(), "{seq} at {cut}");
+            // An older version is given as what it is, whatever the caller says.
+            if let Some(older) = count.checked_sub(2).map(|place| versions[place]) {
+                assert_eq!(
+                    fresh.body_at(older, Seq(cut)).unwrap(),
+                    reel.body(older).unwrap()
+                );
+            }
+            asked += 1;
+        }
+        assert!(asked >= 300, "{asked}");
+    }
+    let fresh = Reel::open(&path).unwrap();
+    let cut = 131_072 + 5_000;
+    for object in fresh.objects() {
+        let versions = fresh.versions(object.id);
+        let count = versions.partition_point(|seq| seq.0 < cut);
+        if let Some(seq) = count.checked_sub(1).map(|place| versions[place]) {
+            fresh.body_at(seq, Seq(cut)).unwrap();
+        }
+    }
+    let frames = fresh.counts().frames;
+    assert!(frames < 60, "{frames} frames for one state");
+}
+
 /// Damage anywhere gives an error, or the right bytes: never others, never a panic.
 fn survives(path: &Path, told: &[Told]) {
     let Ok(reel) = Reel::open(path) else {

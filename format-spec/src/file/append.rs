@@ -7,6 +7,7 @@
 use super::backend::Exclusive;
 use super::blobs::Fingerprints;
 use super::carry::Carried;
+use super::checkpoint::{self, Checkpoint};
 use super::encoder::Encoder;
 use super::extents::Stream;
 use super::guard::{Fenced, fenced};
@@ -18,7 +19,7 @@ use crate::codec::{CodecError, frame, record};
 use crate::error::{AppendError, OpenError};
 use crate::event::{Body, NewEvent, ObjectKey};
 use crate::id::{ObjectId, ResourceId, Seq};
-use crate::limits::{BLOCK_GROUP, MAX_BODY, MAX_ITEMS, MAX_NAME, MAX_PREFIX};
+use crate::limits::{BLOCK_GROUP, CHECKPOINT_RECORDS, MAX_BODY, MAX_ITEMS, MAX_NAME, MAX_PREFIX};
 use crate::note::{BlobNote, Note};
 use crate::tables;
 use crate::time::Stamp;
@@ -50,6 +51,7 @@ pub struct Appender {
     bodies: Stream,
     indexes: Stream,
     sealed: Vec<(u32, Vec<u8>)>,
+    checkpoints: Checkpoints,
     next_commit: u64,
 }
 
@@ -58,6 +60,15 @@ pub struct Appender {
 struct Group {
     first: u32,
     prefix: Vec<u8>,
+}
+
+/// The checkpoints: those that were taken, by how many records lie before each, and the rows that are
+/// not durable yet.
+#[derive(Debug, Default)]
+struct Checkpoints {
+    taken: Vec<u64>,
+    pending: Vec<(u32, Vec<u8>)>,
+    left_out: HashSet<ResourceId>,
 }
 
 /// What a commit made durable.
@@ -101,6 +112,7 @@ impl Appender {
                 transaction.open_table(tables::TAIL)?;
                 transaction.open_table(tables::EXTENTS)?;
                 transaction.open_table(tables::INDEXES)?;
+                transaction.open_table(tables::CHECKPOINTS)?;
                 transaction.open_table(tables::DIRECTORY)?;
             }
             transaction.commit()?;
@@ -127,6 +139,7 @@ impl Appender {
             bodies: Stream::default(),
             indexes: Stream::default(),
             sealed: Vec::new(),
+            checkpoints: Checkpoints::default(),
             next_commit: 0,
         }
     }
@@ -175,10 +188,12 @@ impl Appender {
         self.indexes = fenced(|| resume_stream(database, tables::INDEXES))?;
         self.group.first = self.block;
         std::mem::swap(&mut self.segment, &mut carried.segment);
-        for (object, body) in carried.bodies.drain(..) {
+        self.checkpoints.left_out.extend(&carried.left_out);
+        self.checkpoints.taken = std::mem::take(&mut carried.checkpoints);
+        for (object, seq, body) in carried.bodies.drain(..) {
             let place = usize::try_from(object.0).unwrap_or(usize::MAX);
             if let Some(key) = carried.objects.get(place) {
-                self.encoder.restore(object, key, &body);
+                self.encoder.restore(object, key, &body, seq.0);
             }
         }
         if !self.segment.records.is_empty() {
@@ -311,6 +326,9 @@ impl Appender {
     pub fn append_note(&mut self, stamp: Stamp, note: Note) -> Result<Seq, AppendError> {
         let storage = self.storage();
         let bytes = record::encode(&note).map_err(|error| storage(error.to_string()))?;
+        self.checkpoints
+            .left_out
+            .extend(checkpoint::left_out(&note));
         if let Note::Resource(resource) = note {
             self.announced.insert(resource.id);
         }
@@ -416,6 +434,31 @@ impl Appender {
             .checked_add(1)
             .ok_or(AppendError::Full { what: "blocks" })?;
         self.segment = self.segment.next();
+        let last = self.checkpoints.taken.last().copied().unwrap_or(0);
+        if self.segment.end().saturating_sub(last) >= CHECKPOINT_RECORDS {
+            self.take_checkpoint().map_err(told)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the live objects once more, behind the block that was just sealed.
+    fn take_checkpoint(&mut self) -> Result<(), CodecError> {
+        let number =
+            u32::try_from(self.checkpoints.taken.len().saturating_add(1)).unwrap_or(u32::MAX);
+        let parent = usize::try_from(checkpoint::parent(number)).unwrap_or(usize::MAX);
+        let parent_seq = parent
+            .checked_sub(1)
+            .and_then(|place| self.checkpoints.taken.get(place));
+        let seq = self.segment.end();
+        let taken = Checkpoint::write(
+            &mut self.encoder,
+            &self.checkpoints.left_out,
+            seq,
+            parent_seq.copied().unwrap_or(0),
+            &mut self.bodies,
+        )?;
+        self.checkpoints.pending.push((number, taken.encode()?));
+        self.checkpoints.taken.push(seq);
         Ok(())
     }
 
@@ -446,6 +489,7 @@ impl Appender {
         self.bodies.set_done();
         self.indexes.set_done();
         self.sealed.clear();
+        self.checkpoints.pending.clear();
         self.next_commit = self.next_commit.saturating_add(1);
         let now = self.segment.now();
         self.segment.set_done(now);
@@ -477,6 +521,10 @@ impl Appender {
                     for (block, row) in &self.sealed {
                         directory.insert(*block, row.as_slice())?;
                     }
+                }
+                let mut checkpoints = transaction.open_table(tables::CHECKPOINTS)?;
+                for (number, row) in &self.checkpoints.pending {
+                    checkpoints.insert(*number, row.as_slice())?;
                 }
                 if let Some(row) = tail {
                     tails.insert(self.next_commit, row)?;

@@ -1,18 +1,20 @@
-//! Owns the way from an event's number to its bytes: find the block, follow the versions back, apply
-//! the deltas. Refuses bytes whose way leads through damage.
+//! Owns the decoding of blocks, checkpoints and blobs, and what is kept of it. Refuses to choose the
+//! way to a body: the chain does.
 
 use super::cache::Cache;
+use super::checkpoint::{Checkpoint, Stored};
 use super::directory::Span;
 use super::extents;
 use super::guard::{Fenced, fenced};
 use super::heads::Slot;
 use super::load::{Block, Source};
 use super::reel::{ReadCounts, Reel};
-use crate::codec::bodies::{Base, Bodies};
+use crate::codec::bodies::Bodies;
 use crate::codec::{CodecError, frame, seed, splice};
 use crate::error::ReadError;
+use crate::event::ObjectKey;
 use crate::id::{BlobId, BlockId, ObjectId, Seq};
-use crate::limits::{MAX_BLOCK_RAW, MAX_BODY, MAX_CHAIN, MAX_PREFIX, READ_CACHE};
+use crate::limits::{MAX_BLOCK_RAW, MAX_BODY, MAX_PREFIX, READ_CACHE};
 use crate::tables;
 use redb::{Database, ReadOnlyTable, ReadTransaction};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +24,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Reader {
     extents: Result<ReadOnlyTable<u64, &'static [u8]>, String>,
     blocks: Mutex<Cache<u64, Bodies>>,
-    bodies: Mutex<Cache<Seq, Arc<[u8]>>>,
+    stored: Mutex<Cache<u64, Stored>>,
+    known: Mutex<Cache<Seq, Arc<[u8]>>>,
     rows: AtomicU64,
     frames: AtomicU64,
     built: AtomicU64,
@@ -46,19 +49,13 @@ impl From<CodecError> for Fault {
     }
 }
 
-/// One step of the way back: an event's delta.
-struct Step {
-    seq: Seq,
-    bodies: Arc<Bodies>,
-    place: usize,
-}
-
 impl Reader {
     pub(crate) fn new(database: Fenced<Database>, transaction: &ReadTransaction) -> Self {
         Self {
             extents: fenced(|| transaction.open_table(tables::EXTENTS)),
-            blocks: Mutex::new(Cache::new(READ_CACHE / 4 * 3)),
-            bodies: Mutex::new(Cache::new(READ_CACHE / 4)),
+            blocks: Mutex::new(Cache::new(READ_CACHE / 2)),
+            stored: Mutex::new(Cache::new(READ_CACHE / 4)),
+            known: Mutex::new(Cache::new(READ_CACHE / 4)),
             rows: AtomicU64::new(0),
             frames: AtomicU64::new(0),
             built: AtomicU64::new(0),
@@ -74,7 +71,7 @@ impl Reader {
         }
     }
 
-    fn block_at(reel: &Reel, seq: Seq) -> Result<&Block, ReadError> {
+    pub(crate) fn block_at(reel: &Reel, seq: Seq) -> Result<&Block, ReadError> {
         let blocks = &reel.loaded.blocks;
         let count = blocks.partition_point(|block| block.start.record <= seq.0);
         count
@@ -139,109 +136,52 @@ impl Reader {
     }
 
     /// Gives the place of an event among the events of its block.
-    fn place_in(reel: &Reel, block: &Block, seq: Seq) -> usize {
+    pub(crate) fn place_in(reel: &Reel, block: &Block, seq: Seq) -> usize {
         (block.start.record..seq.0)
             .filter(|before| matches!(reel.loaded.heads.slot(Seq(*before)), Some(Slot::Event(_))))
             .count()
     }
 
-    pub(crate) fn body(&self, reel: &Reel, seq: Seq) -> Result<Arc<[u8]>, ReadError> {
-        if reel.object_of(seq).is_none() {
-            return Err(match reel.loaded.heads.slot(seq) {
-                Some(Slot::Note) => ReadError::NotAnEvent { seq },
-                Some(_) => lost(seq),
-                None => ReadError::NoSuchEvent {
-                    seq,
-                    end: reel.end(),
-                },
-            });
+    /// Gives a checkpoint's frame.
+    fn stored(&self, span: Span) -> Result<Arc<Stored>, String> {
+        let weight = |stored: &Stored| stored.bodies.raw().len();
+        if let Some(stored) = held(&self.stored).get(span.offset, weight) {
+            return Ok(stored);
         }
-        let mut steps: Vec<Step> = Vec::new();
-        let mut at = seq;
-        let mut body: Option<Arc<[u8]>> = None;
-        let mut seeds: Vec<(Seq, ObjectId)> = Vec::new();
-        loop {
-            if let Some(known) = held(&self.bodies).get(at, |body| body.len()) {
-                body = Some(Arc::clone(&known));
-                break;
-            }
-            if steps.len() >= MAX_CHAIN {
-                return Err(ReadError::Event {
-                    seq,
-                    cause: format!("more than {MAX_CHAIN} versions lie behind it"),
-                });
-            }
-            let block = Self::block_at(reel, at)?;
-            let bodies = self.bodies(reel, block)?;
-            let place = Self::place_in(reel, block, at);
-            let base = bodies.delta(place).map(|(base, _, _)| base);
-            steps.push(Step {
-                seq: at,
-                bodies,
-                place,
-            });
-            let own = reel.object_of(at).unwrap_or_default();
-            let other = match base {
-                None => {
-                    return Err(ReadError::Event {
-                        seq: at,
-                        cause: "its block holds no body for it".to_owned(),
-                    });
-                }
-                Some(Base::Whole) => break,
-                Some(Base::Previous) => own,
-                Some(Base::Other(other)) => {
-                    seeds.push((at, other));
-                    other
-                }
-            };
-            at = Self::before(reel, other, at)?;
-        }
-        for step in steps.into_iter().rev() {
-            let key = reel
-                .object_of(step.seq)
-                .and_then(|id| {
-                    reel.objects()
-                        .get(usize::try_from(id.0).unwrap_or(usize::MAX))
-                })
-                .map(|object| &object.key)
-                .ok_or_else(|| lost(step.seq))?;
-            let against = match (&body, seeds.last()) {
-                (None, _) => seed::of(key),
-                (Some(before), Some((at, other))) if *at == step.seq => {
-                    let place = usize::try_from(other.0).unwrap_or(usize::MAX);
-                    let other = reel.objects().get(place).ok_or_else(|| lost(step.seq))?;
-                    let text = seed::from_other(before, &other.key, key);
-                    seeds.pop();
-                    text
-                }
-                (Some(before), _) => before.to_vec(),
-            };
-            let built = self.apply(reel, &step, &against)?;
-            held(&self.bodies).put(step.seq, Arc::new(Arc::clone(&built)), built.len());
-            body = Some(built);
-        }
-        body.ok_or_else(|| lost(seq))
+        let packed = self.extent_bytes(span)?;
+        self.frames.fetch_add(1, Ordering::Relaxed);
+        let stored = Stored::decode(&packed).map_err(|error| error.to_string())?;
+        let stored = Arc::new(stored);
+        held(&self.stored).put(span.offset, Arc::clone(&stored), weight(&stored));
+        Ok(stored)
     }
 
-    /// Gives the version of an object before `seq`, if none between them may be lost.
-    fn before(reel: &Reel, object: ObjectId, seq: Seq) -> Result<Seq, ReadError> {
-        let before = reel.versions.before(object, seq).ok_or_else(|| lost(seq))?;
-        let hidden = reel
-            .loaded
-            .heads
-            .lost
-            .iter()
-            .any(|(from, to)| *from < seq.0 && *to > before.0);
-        if hidden { Err(lost(seq)) } else { Ok(before) }
+    /// Gives the body of an object's last version before a checkpoint that holds it.
+    ///
+    /// Nothing if the frame is damaged: the body stands elsewhere too.
+    pub(crate) fn stored_body(
+        &self,
+        reel: &Reel,
+        checkpoint: &Checkpoint,
+        seq: Seq,
+        object: ObjectId,
+    ) -> Option<Arc<[u8]>> {
+        let stored = self.stored(checkpoint.part_of(object)?).ok()?;
+        let (ops, text) = stored.delta(object)?;
+        let key = key_of(reel, object)?;
+        self.splice(reel, seq, &seed::of(key), ops, text).ok()
     }
 
-    fn apply(&self, reel: &Reel, step: &Step, against: &[u8]) -> Result<Arc<[u8]>, ReadError> {
-        let (_, ops, text) = step
-            .bodies
-            .delta(step.place)
-            .ok_or_else(|| lost(step.seq))?;
-        self.splice(reel, step.seq, against, ops, text)
+    /// Gives a body that was put together before.
+    pub(crate) fn known(&self, seq: Seq) -> Option<Arc<[u8]>> {
+        held(&self.known)
+            .get(seq, |body| body.len())
+            .map(|body| Arc::clone(&*body))
+    }
+
+    /// Keeps a body that was put together.
+    pub(crate) fn keep(&self, seq: Seq, body: &Arc<[u8]>) {
+        held(&self.known).put(seq, Arc::new(Arc::clone(body)), body.len());
     }
 
     /// Applies one event's delta.
@@ -295,9 +235,8 @@ impl Reader {
     }
 }
 
-fn lost(seq: Seq) -> ReadError {
-    ReadError::Event {
-        seq,
-        cause: "it, or what it is told against, lies where the reel is damaged".to_owned(),
-    }
+/// Gives who an object is.
+pub(crate) fn key_of(reel: &Reel, object: ObjectId) -> Option<&ObjectKey> {
+    let place = usize::try_from(object.0).ok()?;
+    reel.objects().get(place).map(|object| &object.key)
 }

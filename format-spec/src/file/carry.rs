@@ -17,7 +17,11 @@ pub(crate) struct Carried {
     pub(crate) objects: Vec<ObjectKey>,
     pub(crate) resources: Vec<ResourceId>,
     /// The live objects' last bodies.
-    pub(crate) bodies: Vec<(ObjectId, Arc<[u8]>)>,
+    pub(crate) bodies: Vec<(ObjectId, Seq, Arc<[u8]>)>,
+    /// The resources that checkpoints leave out.
+    pub(crate) left_out: Vec<ResourceId>,
+    /// For each checkpoint how many records lie before it.
+    pub(crate) checkpoints: Vec<u64>,
     pub(crate) blocks: u32,
     pub(crate) next_commit: u64,
     /// What was committed and not sealed.
@@ -35,7 +39,7 @@ impl Carried {
         live.sort_unstable();
         let bodies = live
             .into_iter()
-            .map(|(seq, object)| Ok((object, reel.body(seq)?)))
+            .map(|(seq, object)| Ok((object, seq, reel.body(seq)?)))
             .collect::<Result<_, ReadError>>()
             .map_err(|error| error.to_string())?;
         let resources = reel
@@ -54,6 +58,8 @@ impl Carried {
                 .collect(),
             resources,
             bodies,
+            left_out: reel.left_out().iter().copied().collect(),
+            checkpoints: reel.loaded.checkpoints.iter().map(|at| at.seq).collect(),
             blocks: reel.loaded.next_block,
             next_commit: reel.loaded.next_commit,
             segment: open_segment(reel)?,

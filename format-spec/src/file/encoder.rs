@@ -12,7 +12,7 @@ use crate::codec::{CodecError, seed, splice};
 use crate::event::{EventType, ObjectKey};
 use crate::id::{ObjectId, ResourceId};
 use crate::limits::{KEYFRAME_BLOCKS, KEYFRAME_VERSIONS, REFERENCE_BLOCKS, REFERENCE_DEPTH};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A live object: its last body, and what a reader needs for that.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ struct Last {
     key: ObjectKey,
     body: Packed,
     reach: Reach,
+    /// The record that brought it.
+    seq: u64,
 }
 
 /// What a reader needs for one version.
@@ -93,14 +95,37 @@ impl Encoder {
     }
 
     /// Takes an object over from an earlier session. Its next version is told against nothing.
-    pub(crate) fn restore(&mut self, object: ObjectId, key: &ObjectKey, body: &[u8]) {
+    pub(crate) fn restore(&mut self, object: ObjectId, key: &ObjectKey, body: &[u8], seq: u64) {
         let reach = Reach {
             blocks: KEYFRAME_BLOCKS,
             block: u32::MAX,
             versions: 0,
             depth: 0,
         };
-        self.keep(object, key, body, reach);
+        self.keep(object, key, body, reach, seq);
+    }
+
+    /// Gives the live objects that changed in a record from `seq` on, in the order of their numbers.
+    pub(crate) fn changed_since(&self, seq: u64, but: &HashSet<ResourceId>) -> Vec<ObjectId> {
+        let mut changed: Vec<ObjectId> = self
+            .live
+            .iter()
+            .filter(|(_, last)| last.seq >= seq && !but.contains(&last.key.resource))
+            .map(|(object, _)| *object)
+            .collect();
+        changed.sort_unstable();
+        changed
+    }
+
+    /// Gives who a live object is, and its last body.
+    pub(crate) fn live_body(
+        &mut self,
+        object: ObjectId,
+    ) -> Result<Option<(ObjectKey, Vec<u8>)>, CodecError> {
+        let Some(last) = self.live.get(&object) else {
+            return Ok(None);
+        };
+        Ok(Some((last.key.clone(), self.packer.unpack(&last.body)?)))
     }
 
     /// Codes a body into the segment that will be `block`.
@@ -127,7 +152,7 @@ impl Encoder {
         if kind == EventType::Deleted {
             self.live.remove(&object);
         } else {
-            self.keep(object, key, body, reach);
+            self.keep(object, key, body, reach, segment.end());
         }
         Ok(())
     }
@@ -175,16 +200,23 @@ impl Encoder {
             .copied()
     }
 
-    fn keep(&mut self, object: ObjectId, key: &ObjectKey, body: &[u8], reach: Reach) {
+    fn keep(&mut self, object: ObjectId, key: &ObjectKey, body: &[u8], reach: Reach, seq: u64) {
         let body = self.packer.pack(body);
         if let Some(last) = self.live.get_mut(&object) {
             last.body = body;
             last.reach = reach;
+            last.seq = seq;
         } else {
             self.alike.insert(self.print(key), object);
             self.newest.insert(key.resource, object);
             let key = key.clone();
-            self.live.insert(object, Last { key, body, reach });
+            let last = Last {
+                key,
+                body,
+                reach,
+                seq,
+            };
+            self.live.insert(object, last);
         }
     }
 

@@ -103,10 +103,12 @@ fn pack(from: &Database, copy: &Path) -> Result<u64, String> {
                     table.insert(key.value(), value.value())?;
                 }
             }
-            let mut table = write.open_table(tables::DIRECTORY)?;
-            for row in read.open_table(tables::DIRECTORY)?.iter()? {
-                let (key, value) = row?;
-                table.insert(key.value(), value.value())?;
+            for rows in [tables::DIRECTORY, tables::CHECKPOINTS] {
+                let mut table = write.open_table(rows)?;
+                for row in read.open_table(rows)?.iter()? {
+                    let (key, value) = row?;
+                    table.insert(key.value(), value.value())?;
+                }
             }
             write.open_table(tables::TAIL)?;
         }

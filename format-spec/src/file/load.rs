@@ -1,6 +1,7 @@
 //! Owns the reading of the directory and the tail into memory. Refuses to stop at damage: what is
 //! lost is named, the rest is read.
 
+use super::checkpoint::Checkpoint;
 use super::directory::{self, Place};
 use super::extents;
 use super::guard::fenced;
@@ -54,6 +55,7 @@ pub(crate) struct Loaded {
     pub(crate) notes: Vec<NoteEntry>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) damage: Vec<Damage>,
+    pub(crate) checkpoints: Vec<Checkpoint>,
     pub(crate) next_commit: u64,
     /// The number that the next sealed block would have.
     pub(crate) next_block: u32,
@@ -67,6 +69,7 @@ impl Loaded {
     pub(crate) fn read(transaction: &ReadTransaction) -> Self {
         let mut loaded = Self::default();
         loaded.read_directory(transaction);
+        loaded.read_checkpoints(transaction);
         loaded.read_tail(transaction);
         loaded
     }
@@ -123,6 +126,31 @@ impl Loaded {
                 });
             if let Err(cause) = taken {
                 self.hurt(place(), cause);
+            }
+        }
+    }
+
+    /// Reads the checkpoints. Damage there loses nothing: all that they hold stands elsewhere too.
+    fn read_checkpoints(&mut self, transaction: &ReadTransaction) {
+        let table = match fenced(|| transaction.open_table(tables::CHECKPOINTS)) {
+            Ok(table) => table,
+            Err(cause) => return self.hurt("the checkpoints".to_owned(), cause),
+        };
+        for number in 1..u32::MAX {
+            let row = fenced(|| table.get(number));
+            let read = match &row {
+                Ok(None) => return,
+                Ok(Some(row)) => Checkpoint::decode(row.value()).map_err(|error| error.to_string()),
+                Err(cause) => Err(cause.clone()),
+            };
+            self.rows = self.rows.saturating_add(1);
+            let last = self.checkpoints.last().map_or(0, |last| last.seq);
+            match read {
+                Ok(at) if at.seq > last && at.parent_seq <= last => self.checkpoints.push(at),
+                Ok(_) => {
+                    return self.hurt(format!("checkpoint {number}"), "out of order".to_owned());
+                }
+                Err(cause) => return self.hurt(format!("checkpoint {number}"), cause),
             }
         }
     }

@@ -7,6 +7,8 @@ mod blobs;
 mod body;
 mod cache;
 mod carry;
+mod chain;
+mod checkpoint;
 mod directory;
 mod encoder;
 mod extents;

@@ -2,17 +2,19 @@
 //! write, and to answer from what damage took.
 
 use super::body::Reader;
+use super::chain;
+use super::checkpoint;
 use super::heads::Slot;
 use super::load::{Loaded, Source};
 use super::open;
 use super::scan::Scan;
 use crate::error::{Damage, OpenError, ReadError};
 use crate::event::{EventHead, EventType, ObjectKey};
-use crate::id::{BlobId, BlockId, ObjectId, Seq};
+use crate::id::{BlobId, BlockId, ObjectId, ResourceId, Seq};
 use crate::note::NoteEntry;
 use crate::time::{RecordedAt, Stamp};
 use crate::version::FormatVersion;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,6 +33,7 @@ pub struct Reel {
     pub(crate) versions: Versions,
     reader: Reader,
     blocks: Vec<BlockInfo>,
+    left_out: HashSet<ResourceId>,
 }
 
 impl std::fmt::Debug for Reel {
@@ -216,6 +219,11 @@ impl Reel {
             reader: Reader::new(opened.database, &opened.transaction),
             objects,
             numbers,
+            left_out: loaded
+                .notes
+                .iter()
+                .filter_map(|entry| checkpoint::left_out(&entry.note))
+                .collect(),
             loaded,
             blocks,
         })
@@ -308,7 +316,22 @@ impl Reel {
     ///
     /// If there is no such event, or damage took what it needs.
     pub fn body(&self, seq: Seq) -> Result<Arc<[u8]>, ReadError> {
-        self.reader.body(self, seq)
+        chain::body(self, &self.reader, seq, None)
+    }
+
+    /// Gives the same as [`Self::body`], for one of many objects of the state at `at`: of the version
+    /// that is the object's last one before `at`. Checkpoints make this cheaper when many are asked.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::body`].
+    pub fn body_at(&self, seq: Seq, at: Seq) -> Result<Arc<[u8]>, ReadError> {
+        chain::body(self, &self.reader, seq, Some(at))
+    }
+
+    /// Gives the resources that checkpoints leave out.
+    pub(crate) fn left_out(&self) -> &HashSet<ResourceId> {
+        &self.left_out
     }
 
     /// Gives a text of the blob log.

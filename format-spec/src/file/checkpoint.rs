@@ -1,0 +1,188 @@
+//! Owns checkpoints: the bodies of live objects, written once more from time to time, so that the
+//! state at a moment needs neither the whole reel before it nor every object's last block. Refuses to
+//! hold truth of its own: without it all is still there, only farther away.
+//!
+//! Checkpoint n holds the live objects that changed since checkpoint p, its parent: n with its lowest
+//! set bit cleared; 0 is the reel's empty start. So the state at checkpoint n stands in n, its parent
+//! and so on: in as many as n has bits set. Events are left out: nobody needs an hour of them at once,
+//! and they are half of all objects.
+
+use super::directory::Span;
+use super::encoder::Encoder;
+use super::extents::Stream;
+use crate::codec::bodies::{Base, Bodies, Mark, Writer};
+use crate::codec::varint::{self, Fields};
+use crate::codec::{CodecError, columns, frame, record, seed, splice};
+use crate::id::{ObjectId, ResourceId};
+use crate::limits::{BLOCK_RAW, MAX_BLOCK_RAW, MAX_RECORD};
+use crate::note::Note;
+use bincode::{Decode, Encode};
+use std::collections::HashSet;
+
+/// A checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct Checkpoint {
+    /// How many records lie before it.
+    pub(crate) seq: u64,
+    /// How many lay before its parent.
+    pub(crate) parent_seq: u64,
+    /// Its frames, in the order of the objects.
+    pub(crate) parts: Vec<Part>,
+}
+
+/// A frame of a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct Part {
+    /// Its first object.
+    pub(crate) first: u32,
+    /// Its place among the bodies.
+    pub(crate) span: Span,
+}
+
+/// Gives the number of a checkpoint's parent.
+pub(crate) fn parent(number: u32) -> u32 {
+    number & number.wrapping_sub(1)
+}
+
+/// Tells whether objects of a resource are left out: those whose resource is called `events`.
+pub(crate) fn left_out(note: &Note) -> Option<ResourceId> {
+    match note {
+        Note::Resource(info) if info.plural == "events" => Some(info.id),
+        _ => None,
+    }
+}
+
+impl Checkpoint {
+    /// Writes a checkpoint's frames into the stream.
+    pub(crate) fn write(
+        encoder: &mut Encoder,
+        left_out: &HashSet<ResourceId>,
+        seq: u64,
+        parent_seq: u64,
+        stream: &mut Stream,
+    ) -> Result<Self, CodecError> {
+        let mut parts = Vec::new();
+        let mut open = OpenPart::default();
+        for object in encoder.changed_since(parent_seq, left_out) {
+            let Some((key, body)) = encoder.live_body(object)? else {
+                continue;
+            };
+            open.push(object, &seed::of(&key), &body, &encoder.blobs);
+            if open.bodies.len() >= BLOCK_RAW {
+                parts.push(open.end(stream)?);
+            }
+        }
+        if open.first.is_some() {
+            parts.push(open.end(stream)?);
+        }
+        Ok(Self {
+            seq,
+            parent_seq,
+            parts,
+        })
+    }
+
+    pub(crate) fn encode(&self) -> Result<Vec<u8>, CodecError> {
+        frame::pack(&record::encode(self)?, frame::LEVEL_QUICK, &[])
+    }
+
+    pub(crate) fn decode(row: &[u8]) -> Result<Self, CodecError> {
+        record::decode(&frame::unpack(row, &[], MAX_RECORD)?)
+    }
+
+    /// Gives the frame that holds an object, if one does.
+    pub(crate) fn part_of(&self, object: ObjectId) -> Option<Span> {
+        let count = self.parts.partition_point(|part| part.first <= object.0);
+        let part = self.parts.get(count.checked_sub(1)?)?;
+        Some(part.span)
+    }
+}
+
+/// A frame that is being filled.
+#[derive(Default)]
+struct OpenPart {
+    first: Option<u32>,
+    last: u32,
+    numbers: Vec<u8>,
+    bodies: Writer,
+}
+
+impl OpenPart {
+    fn push(&mut self, object: ObjectId, seed: &[u8], body: &[u8], known: &super::blobs::Known) {
+        self.first.get_or_insert(object.0);
+        varint::put(
+            &mut self.numbers,
+            u128::from(object.0.saturating_sub(self.last)),
+        );
+        self.last = object.0;
+        let mut log = known.as_is();
+        let bodies = &mut self.bodies;
+        splice::encode(seed, body, &mut log, &mut bodies.ops, &mut bodies.text);
+        bodies.end_entry(Base::Whole);
+    }
+
+    fn end(&mut self, stream: &mut Stream) -> Result<Part, CodecError> {
+        let done = std::mem::take(self);
+        let bodies = done.bodies.columns_since(Mark::default());
+        let raw = columns::join([&done.numbers, &bodies]);
+        let packed = frame::pack(&raw, frame::LEVEL_KEPT, &[])?;
+        Ok(Part {
+            first: done.first.unwrap_or_default(),
+            span: stream.push(&packed),
+        })
+    }
+}
+
+/// A frame of a checkpoint, read.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    objects: Vec<u32>,
+    pub(crate) bodies: Bodies,
+}
+
+impl Stored {
+    pub(crate) fn decode(packed: &[u8]) -> Result<Self, CodecError> {
+        let raw = frame::unpack(packed, &[], MAX_BLOCK_RAW)?;
+        let [numbers, bodies] = columns::split(&raw, "a checkpoint")?;
+        let mut numbers = Fields::new(numbers, "a checkpoint's object");
+        let mut objects = Vec::new();
+        let mut last = 0u32;
+        while !numbers.is_empty() {
+            last = last.saturating_add(numbers.number32()?);
+            objects.push(last);
+        }
+        let bodies = Bodies::decode(bodies.to_vec())?;
+        if bodies.len() != objects.len() {
+            return Err(CodecError::Meaningless {
+                what: "a checkpoint's number of objects",
+                found: u64::try_from(objects.len()).unwrap_or(u64::MAX),
+            });
+        }
+        Ok(Self { objects, bodies })
+    }
+
+    /// Gives the delta of an object against its seed.
+    pub(crate) fn delta(&self, object: ObjectId) -> Option<(&[u8], &[u8])> {
+        let place = self.objects.binary_search(&object.0).ok()?;
+        match self.bodies.delta(place)? {
+            (Base::Whole, ops, text) => Some((ops, text)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_checkpoints_lie_behind_one() {
+        let mut number = 0b1011u32;
+        let mut behind = Vec::new();
+        while number > 0 {
+            behind.push(number);
+            number = parent(number);
+        }
+        assert_eq!(behind, [0b1011, 0b1010, 0b1000]);
+    }
+}
