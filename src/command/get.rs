@@ -113,9 +113,11 @@ pub(crate) fn answer(
         return Err(unknown::state(timeline, resource, &state));
     }
     let held = std::mem::take(&mut state.objects);
-    let held = timeline
+    let mut held = timeline
         .labelled(held, &question.selector)
         .map_err(|error| CommandError::new(Exit::Reel, error))?;
+    // Named objects come in the order of the names, as from kubectl.
+    held.sort_by_key(|held| names.iter().position(|name| *name == held.name));
     let rv = match cut {
         Cut::Revision(rv) => Some(rv),
         Cut::Arrival { .. } => state.rv,

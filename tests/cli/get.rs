@@ -171,6 +171,30 @@ fn names_are_printed_with_their_kind() {
 }
 
 #[test]
+fn named_objects_come_in_the_order_of_the_names() {
+    let reel = pods_with_gap();
+    for (names, expected) in [
+        (["a", "b"], "pod/a\npod/b\n"),
+        (["b", "a"], "pod/b\npod/a\n"),
+    ] {
+        let [first, second] = names;
+        let args = [
+            "get",
+            reel.path(),
+            "pods",
+            first,
+            second,
+            "-A",
+            "--at",
+            "rv:12",
+            "-o",
+            "name",
+        ];
+        assert_eq!(kubereel(&args).ok(), expected);
+    }
+}
+
+#[test]
 fn labels_select() {
     let reel = pods_with_gap();
     let name = |selector: &str| {
