@@ -99,7 +99,7 @@ impl Life {
             Stage::Sandbox => {
                 self.at = Stage::Pull(0);
                 let notes = self.pulling(pod, 0, &has_image);
-                Some(beat(1.2, vec![Change::SandboxReady], notes))
+                Some(beat(0.9, vec![Change::SandboxReady], notes))
             }
             Stage::Pull(container) => Some(self.pull(pod, container, has_image)),
             Stage::PullBackOff(container) => Some(self.pull_back_off(pod, container)),
@@ -125,7 +125,7 @@ impl Life {
                 self.at = Stage::Settled;
                 let after = match self.fate {
                     Fate::StartsSlowly { ready_after_secs } => ready_after_secs,
-                    _ => 2.5,
+                    _ => 1.5,
                 };
                 Some(beat(after, vec![Change::Ready { container }], Vec::new()))
             }
@@ -212,7 +212,7 @@ impl Life {
             warning(container, "Failed", "Error: ImagePullBackOff".to_owned()),
         ];
         self.at = Stage::PullAgain(container);
-        beat(3.0, vec![change], notes)
+        beat(6.0, vec![change], notes)
     }
 
     fn run(
@@ -346,9 +346,9 @@ fn start(pod: &PodView, container: ContainerIndex, has_image: impl Fn(&str) -> b
         (0.3, told)
     } else {
         let told = format!(
-            "Successfully pulled image \"{image}\" in 2.1s (2.1s including waiting). Image size: 412316860 bytes."
+            "Successfully pulled image \"{image}\" in 1.7s (1.7s including waiting). Image size: 412316860 bytes."
         );
-        (2.1, told)
+        (1.7, told)
     };
     let notes = vec![
         normal(container, "Pulled", pulled),

@@ -18,7 +18,7 @@ use crate::rest::{self, Body, Call, Patience, RestError, Target, Verb};
 /// How long a Pod's writes are tried.
 const PATIENCE: Patience = Patience::outages(Duration::from_secs(20));
 /// How long containers take to stop when asked, in virtual time; less when the grace is shorter.
-const STOPS_WITHIN: Duration = Duration::from_millis(2_500);
+const STOPS_WITHIN: Duration = Duration::from_millis(1_500);
 
 struct PodTask {
     site: Arc<Site>,

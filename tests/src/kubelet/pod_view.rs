@@ -58,7 +58,8 @@ pub(super) struct PodView {
     start_time: Option<String>,
     sandbox_ready: bool,
     verdict: Option<(&'static str, String)>,
-    evicted: bool,
+    is_evicted: bool,
+    is_stopped: bool,
     conditions: Vec<Condition>,
 }
 
@@ -110,7 +111,8 @@ impl PodView {
             start_time: None,
             sandbox_ready: false,
             verdict: None,
-            evicted: false,
+            is_evicted: false,
+            is_stopped: false,
             conditions: Vec::new(),
         }
     }
@@ -152,7 +154,7 @@ impl PodView {
             } => self.exit(*container, *exit_code, now),
             Change::Fails { reason, message } => self.verdict = Some((reason, message.clone())),
             Change::Evicted { message } => {
-                self.evicted = true;
+                self.is_evicted = true;
                 self.verdict = Some(("Evicted", message.clone()));
                 self.stop(now);
             }
@@ -216,6 +218,7 @@ impl PodView {
             container.end(0, "Completed", now);
         }
         self.sandbox_ready = false;
+        self.is_stopped = true;
     }
 
     fn reboot(&mut self, now: &str) {
@@ -242,6 +245,10 @@ impl PodView {
             .split_at(self.init_count.min(self.containers.len()));
         let ended_badly =
             |container: &Container| container.exit_code().is_some_and(|code| code != 0);
+        if self.is_stopped {
+            let is_lost = self.containers.iter().any(ended_badly);
+            return if is_lost { "Failed" } else { "Succeeded" };
+        }
         let restarts_after_failure = self.restart_policy != "Never";
         if init.iter().any(ended_badly) && !restarts_after_failure {
             return "Failed";
@@ -262,16 +269,12 @@ impl PodView {
             return "Pending";
         }
         // Nothing runs, and everything has run.
-        let stopped = !self.sandbox_ready;
-        if main.iter().all(|container| container.exit_code().is_some())
-            && (stopped || !self.restarts_always())
-        {
-            if main.iter().any(ended_badly) {
-                if stopped || !restarts_after_failure {
-                    return "Failed";
-                }
-            } else {
+        if main.iter().all(|container| container.exit_code().is_some()) && !self.restarts_always() {
+            if !main.iter().any(ended_badly) {
                 return "Succeeded";
+            }
+            if !restarts_after_failure {
+                return "Failed";
             }
         }
         "Running"
@@ -312,7 +315,7 @@ impl PodView {
             )
         });
         let sandbox_ready = self.sandbox_ready;
-        if self.evicted {
+        if self.is_evicted {
             let message = self.verdict.as_ref().map(|(_, message)| message.clone());
             self.set_condition(
                 "DisruptionTarget",
@@ -536,6 +539,17 @@ mod tests {
             status["initContainerStatuses"][0]["state"]["waiting"].is_object(),
             "left as it was"
         );
+    }
+
+    #[test]
+    fn a_pod_that_is_stopped_before_it_started_has_failed() {
+        let mut view = pod("OnFailure", true);
+        view.apply(&Change::Admitted, "t0");
+        view.apply(&Change::Stopped, "t1");
+        assert_eq!(view.phase(), "Failed");
+        let status = view.to_status();
+        let lost = &status["initContainerStatuses"][0]["state"]["terminated"];
+        assert_eq!(lost["reason"], "ContainerStatusUnknown");
     }
 
     #[test]

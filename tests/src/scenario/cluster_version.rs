@@ -11,6 +11,8 @@ use super::file::Release;
 const UPDATING: &str =
     "An update is already in progress and the details are in the Progressing condition.";
 
+const NO_GATES: &str = "Failed to retrieve ConfigMap admin-gates from namespace openshift-config-managed: configmap \"admin-gates\" not found";
+
 /// The status of `ClusterVersion` `version`.
 #[derive(Debug)]
 pub(super) struct ClusterVersion {
@@ -50,8 +52,7 @@ impl ClusterVersion {
             "NoChannel",
             "The update channel has not been configured.",
         );
-        let gates = "Failed to retrieve ConfigMap admin-gates from namespace openshift-config-managed: configmap \"admin-gates\" not found";
-        conditions.set(at, "Upgradeable", "False", "AdminAckUnknown", gates);
+        conditions.set(at, "Upgradeable", "False", "AdminAckUnknown", NO_GATES);
         let capabilities = "Capabilities match configured spec";
         conditions.set(
             at,
@@ -90,6 +91,15 @@ impl ClusterVersion {
             observed_generation: 1,
             version_hash: String::new(),
         }
+    }
+
+    /// A moment later both reasons hold minor updates back.
+    pub(super) fn both_reasons(&mut self, at: Moment) {
+        let message = format!(
+            "Cluster should not be upgraded between minor or major versions for multiple reasons:\n* {UPDATING}\n* {NO_GATES}"
+        );
+        self.conditions
+            .set(at, "Upgradeable", "False", "MultipleReasons", &message);
     }
 
     /// The payload's hash is known, and the update in progress is the only reason left.

@@ -138,6 +138,7 @@ impl OperatorStatus {
             at,
             &Said {
                 by: &deployment,
+                component: &deployment,
                 namespace,
                 about,
                 is_warning,

@@ -20,7 +20,10 @@ pub(super) struct Script {
 /// What an operator's Event is about, and who says it.
 #[derive(Debug, Clone)]
 pub(super) struct Said<'a> {
+    /// The field manager.
     pub(super) by: &'a str,
+    /// The component that the Event names.
+    pub(super) component: &'a str,
     /// The namespace of the Event itself.
     pub(super) namespace: &'a str,
     pub(super) about: Value,
@@ -113,13 +116,13 @@ impl Script {
                 "involvedObject": said.about,
                 "reason": said.reason,
                 "message": said.message,
-                "source": {"component": said.by},
+                "source": {"component": said.component},
                 "firstTimestamp": at.stamp(),
                 "lastTimestamp": at.stamp(),
                 "count": 1,
                 "type": if said.is_warning { "Warning" } else { "Normal" },
                 "eventTime": null,
-                "reportingComponent": said.by,
+                "reportingComponent": said.component,
                 "reportingInstance": "",
             }),
         );
@@ -145,6 +148,7 @@ mod tests {
         let mut script = Script::new(Dice::new(1));
         let said = Said {
             by: "a",
+            component: "a",
             namespace: "default",
             about: json!({"name": "version"}),
             is_warning: false,

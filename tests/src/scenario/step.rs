@@ -137,6 +137,8 @@ pub enum Leader {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "gate", rename_all = "kebab-case")]
 pub enum Gate {
+    /// All that was handed out before is done.
+    Settled,
     /// A Deployment or `DaemonSet` runs its newest template, and nothing of the one before.
     RolledOut {
         /// The Deployments and `DaemonSets`.

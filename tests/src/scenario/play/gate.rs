@@ -6,8 +6,8 @@ use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
 use super::super::step::Gate;
-use super::stage::{PATIENCE, collection_path};
-use crate::rest::{Body, Call, Rest, RestError, Target, Verb};
+use super::stage::{PATIENCE, collection_path, path};
+use crate::rest::{Body, Call, Patience, Rest, RestError, Target, Verb};
 
 /// A watch that says nothing for so long is asked anew: its server may have stopped.
 const SILENCE: Duration = Duration::from_secs(3);
@@ -15,51 +15,31 @@ const SILENCE: Duration = Duration::from_secs(3);
 /// Waits until a gate is open.
 pub(super) async fn pass(rest: &Rest, gate: &Gate) -> Result<(), RestError> {
     match gate {
+        // The player has waited for that already, as before every gate.
+        Gate::Settled => Ok(()),
         Gate::RolledOut { targets } => {
             for target in targets {
-                until(rest, &named(target)?, |found| {
-                    found.first().is_some_and(is_rolled_out)
-                })
-                .await?;
+                until(rest, target, |found| found.is_some_and(is_rolled_out)).await?;
             }
             Ok(())
         }
         Gate::PodWaits { pod, reason } => {
-            until(rest, &named(pod)?, |found| {
-                found.first().is_some_and(|pod| waits(pod) == Some(reason))
-            })
-            .await
+            until(rest, pod, |found| found.and_then(waits) == Some(reason)).await
         }
         Gate::PodPhase { pod, phase } => {
-            until(rest, &named(pod)?, |found| {
-                found
-                    .first()
-                    .is_some_and(|pod| pod["status"]["phase"] == phase.as_str())
-            })
-            .await
+            let is_there = |pod: &Value| pod["status"]["phase"] == phase.as_str();
+            until(rest, pod, |found| found.is_some_and(is_there)).await
         }
-        Gate::Gone { target } => until(rest, &named(target)?, <[Value]>::is_empty).await,
+        Gate::Gone { target } => until(rest, target, |found| found.is_none()).await,
         Gate::NodeReady { node, boot_id } => {
             let target = Target::cluster_wide("v1", "Node", node);
-            until(rest, &named(&target)?, |found| {
-                found.first().is_some_and(|node| is_ready(node, boot_id))
+            until(rest, &target, |found| {
+                found.is_some_and(|node| is_ready(node, boot_id))
             })
             .await
         }
-        Gate::Drained { node } => {
-            let path = pods_of(node);
-            until(rest, &path, |found| !found.iter().any(is_drained_away)).await
-        }
+        Gate::Drained { node } => until_drained(rest, node).await,
     }
-}
-
-/// The path of a collection in which only one object is.
-fn named(target: &Target) -> Result<String, RestError> {
-    Ok(format!(
-        "{}?fieldSelector=metadata.name%3D{}",
-        collection_path(target)?,
-        target.name
-    ))
 }
 
 /// The path of the Pods of a node.
@@ -67,33 +47,76 @@ pub(super) fn pods_of(node: &str) -> String {
     format!("/api/v1/pods?fieldSelector=spec.nodeName%3D{node}")
 }
 
-/// Looks at a collection at every change of it until it is as wanted.
+/// Looks at an object at every change of it until it is as wanted.
+///
+/// A read of one object is cheap; a consistent list waits for the server's cache.
 async fn until(
     rest: &Rest,
-    path: &str,
-    wanted: impl Fn(&[Value]) -> bool,
+    target: &Target,
+    wanted: impl Fn(Option<&Value>) -> bool,
 ) -> Result<(), RestError> {
     let look = Call {
         verb: Verb::Get,
-        path: path.to_owned(),
+        path: path(target)?,
+        body: Body::Empty,
+    };
+    let changes = format!(
+        "{}?fieldSelector=metadata.name%3D{}&timeoutSeconds=30",
+        collection_path(target)?,
+        target.name
+    );
+    loop {
+        let found = match rest.send(&look, Patience::outages(PATIENCE.total)).await {
+            Ok(answer) => Some(answer.body),
+            Err(error) if error.is_not_found() => None,
+            Err(error) => return Err(error),
+        };
+        if wanted(found.as_ref()) {
+            return Ok(());
+        }
+        // Without an object the watch begins with what is there by then.
+        let since = found
+            .as_ref()
+            .and_then(|object| object["metadata"]["resourceVersion"].as_str());
+        let since = since
+            .map(|since| format!("&resourceVersion={since}"))
+            .unwrap_or_default();
+        next_change(rest, &format!("{changes}{since}")).await;
+    }
+}
+
+/// Looks at the Pods of a node at every change of them until only those are left that stay.
+async fn until_drained(rest: &Rest, node: &str) -> Result<(), RestError> {
+    let path = pods_of(node);
+    let look = Call {
+        verb: Verb::Get,
+        path: path.clone(),
         body: Body::Empty,
     };
     loop {
         let list = rest.send(&look, PATIENCE).await?.body;
-        if wanted(list["items"].as_array().map_or(&[], Vec::as_slice)) {
+        if !list["items"]
+            .as_array()
+            .is_some_and(|pods| pods.iter().any(is_drained_away))
+        {
             return Ok(());
         }
         let since = list["metadata"]["resourceVersion"]
             .as_str()
             .unwrap_or_default();
-        match rest
-            .watch(&format!("{path}&resourceVersion={since}&timeoutSeconds=30"))
-            .await
-        {
-            // Any word is a reason to look again; so is none for a while.
-            Ok(mut watching) => drop(timeout(SILENCE, watching.next()).await),
-            Err(_outage) => sleep(Duration::from_millis(50)).await,
-        }
+        next_change(
+            rest,
+            &format!("{path}&timeoutSeconds=30&resourceVersion={since}"),
+        )
+        .await;
+    }
+}
+
+/// Waits for a word of a watch, or for a silence that is a reason to look as well.
+async fn next_change(rest: &Rest, path: &str) {
+    match rest.watch(path).await {
+        Ok(mut watching) => drop(timeout(SILENCE, watching.next()).await),
+        Err(_outage) => sleep(Duration::from_millis(50)).await,
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Entry {
     pub attempts: u32,
     /// From the start of the step to its end.
     pub took_millis: u64,
+    /// How long virtual time stood still for the step's gate.
+    pub held_millis: u64,
     /// The object's resourceVersion after the write, when there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_version: Option<String>,

@@ -41,6 +41,7 @@ pub(super) async fn lead(
     lock(&stage.leases).insert(
         lease.clone(),
         Held {
+            last_holder: holder.clone(),
             holder,
             transitions,
         },
@@ -94,12 +95,15 @@ fn patch(actor: &str, lease: &Target, spec: &Value) -> Result<Call, RestError> {
 }
 
 /// The identity of whoever leads now: the newest running Pod of the app.
+///
+/// From the server's cache, which may be a moment behind: as good as a Pod's own view of itself.
 async fn find(stage: &Stage, leader: &Leader) -> Result<Option<String>, RestError> {
     let (namespace, app) = match leader {
         Leader::Outsider { name } => return Ok(Some(name.clone())),
         Leader::PodOf { namespace, app } | Leader::NodeOf { namespace, app } => (namespace, app),
     };
-    let path = format!("/api/v1/namespaces/{namespace}/pods?labelSelector=app%3D{app}");
+    let path =
+        format!("/api/v1/namespaces/{namespace}/pods?labelSelector=app%3D{app}&resourceVersion=0");
     let list = stage
         .rest
         .send(

@@ -23,7 +23,7 @@ struct Done {
 }
 
 /// Plays a step and notes it.
-pub(super) async fn perform(stage: &Stage, step: &Step) {
+pub(super) async fn perform(stage: &Stage, step: &Step, held_millis: u64) {
     let (wall, began) = (rest::now(), Instant::now());
     let done = act(stage, step).await;
     let took_millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -45,6 +45,7 @@ pub(super) async fn perform(stage: &Stage, step: &Step) {
         what: done.what,
         attempts: done.attempts,
         took_millis,
+        held_millis,
         resource_version: done.resource_version,
         failure,
     };

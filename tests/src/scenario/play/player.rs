@@ -26,7 +26,13 @@ const GATE_WITHIN: Duration = Duration::from_mins(1);
 /// How many steps an actor may be behind before the play waits for it.
 const LANE_STEPS: usize = 64;
 
-type Lanes = BTreeMap<String, mpsc::Sender<Step>>;
+/// A step on its way to its actor.
+struct Work {
+    step: Step,
+    held_millis: u64,
+}
+
+type Lanes = BTreeMap<String, mpsc::Sender<Work>>;
 
 impl ApiPlayer {
     /// A player over the clients of one cluster's API servers, at a plan's speed.
@@ -62,18 +68,22 @@ impl ApiPlayer {
         let mut held = Duration::ZERO;
         for step in &plan.steps {
             sleep_until(start + held + stage.real(step.at.since_start())).await;
+            let began = Instant::now();
             if let Some(gate) = &step.gate {
-                let began = Instant::now();
                 self.pass(step, gate).await?;
                 held += began.elapsed();
             }
             stage.pass(step.at, rest::now());
-            self.hand_out(step, &mut lanes, &mut tasks).await;
+            let work = Work {
+                step: step.clone(),
+                held_millis: millis(began.elapsed()),
+            };
+            self.hand_out(work, &mut lanes, &mut tasks).await;
         }
         sleep_until(start + held + stage.real(plan.end.since_start())).await;
         drop(lanes);
         tasks.join_all().await;
-        lock(&stage.journal).held_millis = u64::try_from(held.as_millis()).unwrap_or(u64::MAX);
+        lock(&stage.journal).held_millis = millis(held);
         let journal = self.journal();
         let mut failures = journal.failures();
         failures.extend(stage.kubelets.failures());
@@ -106,26 +116,30 @@ impl ApiPlayer {
     }
 
     /// Gives a step to its actor's lane.
-    async fn hand_out(&self, step: &Step, lanes: &mut Lanes, tasks: &mut JoinSet<()>) {
-        let lane = lanes.entry(step.actor.clone()).or_insert_with(|| {
+    async fn hand_out(&self, work: Work, lanes: &mut Lanes, tasks: &mut JoinSet<()>) {
+        let lane = lanes.entry(work.step.actor.clone()).or_insert_with(|| {
             let (sender, receiver) = mpsc::channel(LANE_STEPS);
             tasks.spawn(walk(Arc::clone(&self.stage), receiver));
             sender
         });
-        if !perform::is_long(&step.act) {
+        if !perform::is_long(&work.step.act) {
             self.stage.unsettled.send_modify(|count| *count += 1);
         }
         // The receiver ends only when this sender is dropped.
-        lane.send(step.clone()).await.ok();
+        lane.send(work).await.ok();
     }
 }
 
 /// Plays the steps of one actor, in order.
-async fn walk(stage: Arc<Stage>, mut steps: mpsc::Receiver<Step>) {
-    while let Some(step) = steps.recv().await {
-        perform::perform(&stage, &step).await;
+async fn walk(stage: Arc<Stage>, mut steps: mpsc::Receiver<Work>) {
+    while let Some(Work { step, held_millis }) = steps.recv().await {
+        perform::perform(&stage, &step, held_millis).await;
         if !perform::is_long(&step.act) {
             stage.unsettled.send_modify(|count| *count -= 1);
         }
     }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -44,7 +44,10 @@ pub(super) struct Stage {
 /// A Lease as it was last written.
 #[derive(Debug, Clone)]
 pub(super) struct Held {
+    /// Empty when nobody leads.
     pub(super) holder: String,
+    /// Who led last, or leads.
+    pub(super) last_holder: String,
     pub(super) transitions: u32,
 }
 
@@ -95,6 +98,9 @@ impl Stage {
             Stamp::Secs(moment) => self.wall_of(*moment).map(rest::seconds),
             Stamp::Micros(moment) => self.wall_of(*moment).map(rest::micros),
             Stamp::Uid(target) => lock(&self.uids).get(target).cloned(),
+            Stamp::Holder(lease) => lock(&self.leases)
+                .get(lease)
+                .map(|held| held.last_holder.clone()),
         });
         Ok(document)
     }

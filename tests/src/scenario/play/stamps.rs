@@ -5,12 +5,16 @@ use serde_json::Value;
 use super::super::Moment;
 use crate::rest::Target;
 
+const LEASES: &str = "coordination.k8s.io/v1";
+
 /// A place to be filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stamp {
     Secs(Moment),
     Micros(Moment),
     Uid(Target),
+    /// Who leads by a Lease, or was the last to do so.
+    Holder(Target),
 }
 
 /// All objects whose uid a document asks for.
@@ -64,6 +68,9 @@ fn next_stamp(text: &str) -> Option<(&str, Stamp, &str)> {
     let stamp = match words.as_slice() {
         ["secs", millis] => Stamp::Secs(moment(millis)?),
         ["micros", millis] => Stamp::Micros(moment(millis)?),
+        ["holder", namespace, name, _term] => {
+            Stamp::Holder(Target::namespaced(LEASES, "Lease", namespace, name))
+        }
         ["uid", api_version, kind, "-", name] => {
             Stamp::Uid(Target::cluster_wide(api_version, kind, name))
         }
@@ -104,7 +111,7 @@ mod tests {
         fill(&mut document, &|stamp| match stamp {
             Stamp::Secs(moment) => Some(format!("S{}", moment.millis())),
             Stamp::Micros(moment) => Some(format!("M{}", moment.millis())),
-            Stamp::Uid(_) => None,
+            Stamp::Uid(_) | Stamp::Holder(_) => None,
         });
         assert_eq!(
             document,

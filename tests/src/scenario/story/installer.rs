@@ -23,15 +23,15 @@ pub(super) fn tell(teller: &mut Teller<'_>, begins: Moment) {
     let bootstrap = format!("bootstrap_{}", teller.dice.uuid(&["bootstrap"]));
     let lead = Act::Lead {
         lease: version_lease(),
-        leader: Leader::Outsider {
-            name: bootstrap.clone(),
-        },
+        leader: Leader::Outsider { name: bootstrap },
     };
     teller.landmark("install begins", begins);
     teller.script.act(begins, CVO, lead);
-    say_elected(teller, begins + 0.05, format!("{bootstrap} became leader"));
+    say_elected(teller, begins + 0.05, 1, "became leader");
     teller.say_payload_loaded(begins + 0.3, release);
     teller.write_version(begins + 0.5);
+    teller.version.both_reasons(begins + 0.53);
+    teller.write_version(begins + 0.53);
     teller.version.payload_is_read(
         begins + 0.6,
         teller.dice.hex(11, &["hash", &release.version]),
@@ -46,7 +46,7 @@ pub(super) fn tell(teller: &mut Teller<'_>, begins: Moment) {
     let hand_over = Moment::from_secs(scenario.install.bootstrap_ends_secs);
     let takes_over = Moment::from_secs(scenario.install.cluster_takes_over_secs);
     report_until(teller, begins, begins + STATUS_EVERY_SECS, hand_over);
-    tell_hand_over(teller, begins, hand_over, &bootstrap);
+    tell_hand_over(teller, begins, hand_over);
     tell_take_over(teller, takes_over);
     let last = scenario
         .operators
@@ -111,7 +111,7 @@ fn report_until(teller: &mut Teller<'_>, begins: Moment, from: Moment, until: Mo
 }
 
 /// The bootstrap operator is told to stop: its last status write shows a failure that is none.
-fn tell_hand_over(teller: &mut Teller<'_>, begins: Moment, at: Moment, bootstrap: &str) {
+fn tell_hand_over(teller: &mut Teller<'_>, begins: Moment, at: Moment) {
     let missing = missing(teller, begins, at);
     teller.version.report(
         at,
@@ -125,7 +125,7 @@ fn tell_hand_over(teller: &mut Teller<'_>, begins: Moment, at: Moment, bootstrap
             lease: version_lease(),
         },
     );
-    say_elected(teller, at + 0.02, format!("{bootstrap} stopped leading"));
+    say_elected(teller, at + 0.02, 1, "stopped leading");
 }
 
 /// The operator in the cluster takes over and begins anew.
@@ -139,6 +139,7 @@ fn tell_take_over(teller: &mut Teller<'_>, at: Moment) {
         targets: vec![deployment()],
     };
     teller.script.act_after(at, CVO, up, lead);
+    say_elected(teller, at + 0.05, 2, "became leader");
     teller.say_payload_loaded(at + 0.1, release);
     teller.version.report(at + 0.25, &Progress::bare(release));
     teller.write_version(at + 0.25);

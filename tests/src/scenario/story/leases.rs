@@ -67,8 +67,10 @@ pub(super) fn renew(
     }
 }
 
-/// Says who leads.
-pub(super) fn say_elected(teller: &mut Teller<'_>, at: Moment, message: String) {
+/// Says that somebody leads the cluster-version operator, or does no longer.
+///
+/// `term` counts who led: two leaders are two messages, whoever they will be.
+pub(super) fn say_elected(teller: &mut Teller<'_>, at: Moment, term: u32, what: &str) {
     let about = json!({
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
@@ -77,12 +79,13 @@ pub(super) fn say_elected(teller: &mut Teller<'_>, at: Moment, message: String) 
         "uid": format!("{{{{uid coordination.k8s.io/v1 Lease {CVO_NAMESPACE} version}}}}"),
     });
     let said = Said {
-        by: "openshift-cluster-version",
+        by: CVO,
+        component: "openshift-cluster-version",
         namespace: CVO_NAMESPACE,
         about,
         is_warning: false,
         reason: "LeaderElection",
-        message,
+        message: format!("{{{{holder {CVO_NAMESPACE} version {term}}}}} {what}"),
     };
     teller.script.say(at, &said);
 }

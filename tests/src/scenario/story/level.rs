@@ -72,7 +72,7 @@ pub(super) fn lay_out(scenario: &Scenario, dice: Dice, from: Moment) -> Vec<Leve
 fn roll_of(scenario: &Scenario, dice: Dice, begins: Moment, operator: &Operator) -> OperatorRoll {
     let name = operator.name.as_str();
     let patched = begins + 0.05 + dice.secs(0.1, &["patched", name]);
-    let progressing = patched + 8.0 + dice.secs(1.5, &["progressing", name]);
+    let progressing = patched + 7.0 + dice.secs(1.5, &["progressing", name]);
     let operands = operator
         .operands
         .iter()
@@ -104,8 +104,8 @@ fn roll_of(scenario: &Scenario, dice: Dice, begins: Moment, operator: &Operator)
 /// How long an operand takes to roll, so that the story seldom has to wait for the cluster.
 fn rolls_within_secs(operand: &Operand) -> f64 {
     match operand.kind {
-        OperandKind::Deployment { replicas, .. } => 10.0 * f64::from(replicas),
-        OperandKind::DaemonSet {} => 26.0,
+        OperandKind::Deployment { replicas, .. } => 8.0 * f64::from(replicas),
+        OperandKind::DaemonSet {} => 22.0,
     }
 }
 

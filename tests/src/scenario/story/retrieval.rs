@@ -10,7 +10,7 @@ use super::version_pod;
 use crate::kubelet::{Fate, NodeRole, PodMatcher};
 
 /// From the creation of a version Pod to its pull error.
-const PULL_FAILS_AFTER_SECS: f64 = 6.0;
+const PULL_FAILS_AFTER_SECS: f64 = 4.0;
 /// From the creation of a version Pod to its success.
 const SUCCEEDS_AFTER_SECS: f64 = 13.0;
 

@@ -126,6 +126,9 @@ fn tell_reboot(teller: &mut Teller<'_>, at: Moment, node: &NodeEntry, config: &s
     teller.script.act_after(at, CONTROLLER, gate, Act::Await);
     let drained = [("lastAppliedDrain", format!("drain-{config}"))];
     annotate(teller, at + 0.01, CONTROLLER, &target, &drained);
+    teller
+        .script
+        .act_after(at + 0.4, DAEMON, Gate::Settled, Act::Await);
     annotate(
         teller,
         at + 0.5,
@@ -142,9 +145,12 @@ fn tell_reboot(teller: &mut Teller<'_>, at: Moment, node: &NodeEntry, config: &s
         down_secs: DOWN_SECS,
         not_ready_secs: NOT_READY_SECS,
     };
-    teller
-        .script
-        .act(at + 0.6, &format!("kubelet {}", node.name), reboot);
+    teller.script.act_after(
+        at + 0.6,
+        &format!("kubelet {}", node.name),
+        Gate::Settled,
+        reboot,
+    );
 }
 
 fn tell_uncordon(teller: &mut Teller<'_>, at: Moment, node: &NodeEntry, config: &str) {
@@ -196,12 +202,18 @@ fn say(
     reason: &str,
     message: String,
 ) {
+    let component = if by == DAEMON {
+        "machineconfigdaemon"
+    } else {
+        "machineconfigcontroller-nodecontroller"
+    };
     // These components give the node's name as its uid.
     let about = json!({"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.name});
     teller.script.say(
         at,
         &Said {
             by,
+            component,
             namespace: "default",
             about,
             is_warning: false,

@@ -144,7 +144,8 @@ impl Teller<'_> {
             "name": "version",
         });
         let said = Said {
-            by: "openshift-cluster-version",
+            by: CVO,
+            component: "openshift-cluster-version",
             namespace: CVO_NAMESPACE,
             about,
             is_warning,

@@ -23,12 +23,19 @@ pub(super) fn tell(teller: &mut Teller<'_>, accepted: Moment) -> Result<Moment, 
     teller.operator(&scenario.faults.degraded.operator)?;
     tell_hand_over(teller, accepted);
     let levels = level::lay_out(scenario, teller.dice, accepted + HAND_OVER_SECS);
-    for roll in levels.iter().flat_map(|level| &level.rolls) {
-        tell_roll(teller, roll);
+    for level in &levels {
+        // The operators of the level before have reported.
+        teller
+            .script
+            .act_after(level.begins, CVO, Gate::Settled, Act::Await);
+        level.rolls.iter().for_each(|roll| tell_roll(teller, roll));
     }
     let ends = levels.last().map_or(accepted, |level| level.ends);
     let completes = ends + COMPLETES_AFTER_SECS;
     tell_reports(teller, &levels, accepted + HAND_OVER_SECS, completes);
+    teller
+        .script
+        .act_after(completes, CVO, Gate::Settled, Act::Await);
     teller.version.complete(completes);
     teller.write_version(completes);
     teller.version.allow_minor_updates();
@@ -54,11 +61,7 @@ fn tell_hand_over(teller: &mut Teller<'_>, accepted: Moment) {
             lease: version_lease(),
         },
     );
-    say_elected(
-        teller,
-        accepted + 3.02,
-        "cluster-version-operator stopped leading".to_owned(),
-    );
+    say_elected(teller, accepted + 3.02, 2, "stopped leading");
     let takes_over = accepted + (HAND_OVER_SECS - 1.5);
     let lead = Act::Lead {
         lease: version_lease(),
@@ -68,6 +71,7 @@ fn tell_hand_over(teller: &mut Teller<'_>, accepted: Moment) {
         targets: vec![deployment()],
     };
     teller.script.act_after(takes_over, CVO, up, lead);
+    say_elected(teller, takes_over + 0.05, 3, "became leader");
     teller.say_payload_loaded(takes_over + 0.1, release);
     for (after, progress) in [
         (0.25, Progress::bare(release)),
