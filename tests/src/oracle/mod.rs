@@ -5,9 +5,11 @@
 //! stands before it, so it can say what a recording has missed. Values are not kept: it judges
 //! completeness, not content.
 
+mod account;
 mod etcd_key;
 mod gateway;
 mod watch;
 
+pub use account::Account;
 pub use etcd_key::{EtcdKey, ObjectKey};
 pub use watch::{Change, ChangeKind, Oracle};
