@@ -90,12 +90,4 @@ impl Entry {
         };
         own.saturating_add(OVERHEAD_BYTES)
     }
-
-    /// Gives the time at which it was received or made.
-    pub(crate) const fn stamp(&self) -> Stamp {
-        match self {
-            Self::Event(event) => event.stamp,
-            Self::Note { stamp, .. } | Self::Blob { stamp, .. } => *stamp,
-        }
-    }
 }

@@ -1,7 +1,9 @@
 //! Owns the queue between the sockets and the file: bounded in bytes, first in, first out. Refuses to
 //! drop: when it is full, whoever reads a socket waits, and the server notices.
 
+use crate::clock::Clock;
 use crate::entry::Entry;
+use kubereel_format::Elapsed;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,6 +19,8 @@ pub(crate) const QUEUE_BYTES: usize = 64 * 1024 * 1024;
 pub(crate) struct Queued {
     /// The entry.
     pub(crate) entry: Entry,
+    /// When it came to wait for room.
+    pub(crate) since: Elapsed,
     _room: OwnedSemaphorePermit,
 }
 
@@ -44,28 +48,35 @@ pub(crate) struct Queue {
     arrived: Condvar,
     room: Arc<Semaphore>,
     bytes: usize,
+    clock: Clock,
 }
 
 impl Queue {
     /// Makes an empty queue of so many bytes.
-    pub(crate) fn new(bytes: usize) -> Self {
+    pub(crate) fn new(bytes: usize, clock: Clock) -> Self {
         Self {
             line: Mutex::default(),
             arrived: Condvar::new(),
             room: Arc::new(Semaphore::new(bytes)),
             bytes,
+            clock,
         }
     }
 
     /// Waits for room and puts an entry at the end. After [`Self::close`] it is gone at once:
     /// nobody would write it.
     pub(crate) async fn push(&self, entry: Entry) {
+        let since = self.clock.elapsed();
         let bytes = entry.bytes().min(self.bytes);
         let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
         let Ok(room) = Arc::clone(&self.room).acquire_many_owned(permits).await else {
             return;
         };
-        self.lock().entries.push_back(Queued { entry, _room: room });
+        self.lock().entries.push_back(Queued {
+            entry,
+            since,
+            _room: room,
+        });
         self.arrived.notify_one();
     }
 
@@ -144,7 +155,7 @@ mod tests {
     #[tokio::test]
     async fn a_full_queue_makes_the_reader_wait_and_keeps_the_order() {
         let one = mark("a").bytes();
-        let queue = Arc::new(Queue::new(2 * one));
+        let queue = Arc::new(Queue::new(2 * one, Clock::start()));
         queue.push(mark("a")).await;
         queue.push(mark("b")).await;
         assert_eq!(queue.held_bytes(), 2 * one);
@@ -164,14 +175,14 @@ mod tests {
 
     #[tokio::test]
     async fn an_entry_larger_than_the_queue_passes_alone() {
-        let queue = Queue::new(8);
+        let queue = Queue::new(8, Clock::start());
         queue.push(mark("larger than the queue")).await;
         assert_eq!(texts(queue.take(Duration::ZERO)), ["larger than the queue"]);
     }
 
     #[tokio::test]
     async fn a_closed_queue_is_emptied_first() {
-        let queue = Queue::new(QUEUE_BYTES);
+        let queue = Queue::new(QUEUE_BYTES, Clock::start());
         assert!(matches!(queue.take(Duration::ZERO), Taken::Nothing));
         queue.push(mark("a")).await;
         queue.close();

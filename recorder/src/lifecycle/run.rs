@@ -122,7 +122,7 @@ impl Recorder {
         })?;
         let path = self.options.output.clone();
         let health = Arc::clone(&self.health);
-        let queue = Arc::new(Queue::new(QUEUE_BYTES));
+        let queue = Arc::new(Queue::new(QUEUE_BYTES, self.clock));
         let session = SessionId(self.past.session);
         let duration = self.options.duration;
         let clock = self.clock;

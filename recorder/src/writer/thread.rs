@@ -131,7 +131,7 @@ impl Writer {
     fn write(&mut self, queued: Queued) -> Result<(), WriteError> {
         if self.batch.is_empty() {
             self.batch_since = Some(self.clock.elapsed());
-            self.health.set_pending(Some(queued.entry.stamp().elapsed));
+            self.health.set_pending(Some(queued.since));
         }
         let result = match &mut self.sink {
             Some(sink) => append(sink.as_mut(), &queued.entry),
