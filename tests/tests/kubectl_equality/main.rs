@@ -1,0 +1,150 @@
+//! What kubectl said during a recording, `kubereel get` says afterwards: the same bytes for the same
+//! resourceVersion, while a real control plane went through changes.
+
+mod ask;
+mod life;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use ask::{ASKS, Answer, ask};
+use kubereel_replay::{Moment, Timeline};
+use kubereel_tests::control_plane::{self, ControlPlane};
+use kubereel_tests::kubectl::Kubectl;
+use kubereel_tests::recording::{Recording, program};
+use kubereel_tests::skipped::say_skipped;
+use life::Life;
+
+/// How long anything that is sure to come may take on a busy machine.
+const SURE: Duration = Duration::from_mins(2);
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// A resource and a resourceVersion of it that must have arrived.
+struct Awaited {
+    resource: &'static str,
+    rv: u128,
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn get_says_what_kubectl_said() -> Result<()> {
+    if control_plane::skipped() {
+        return Ok(());
+    }
+    let kubectls = Kubectl::all()?;
+    let Some(kubectl) = kubectls.first() else {
+        say_skipped("no kubectl on PATH");
+        return Ok(());
+    };
+    let control_plane = ControlPlane::builder().controllers(true).start().await?;
+    let kubeconfig = control_plane.kubeconfig(0);
+    let folder = tempfile::tempdir()?;
+    let reel = folder.path().join("run.reel");
+    let recording = Recording::start(&reel, kubeconfig, &[])?;
+    let life = Life::new(kubectl, kubeconfig, folder.path());
+    life.define().await?;
+    // The recorder has the first answers' versions behind its first list.
+    arrived(&recording, &life.touch_all().await?).await?;
+
+    let client = control_plane.client(0).await?;
+    let mut answers = Vec::new();
+    for round in 0..life::ROUNDS {
+        life.go_on(round).await?;
+        for one in ASKS {
+            answers.push(ask(&client, kubectl, kubeconfig, one).await?);
+        }
+    }
+    // Each kubectl prints the same; the others are asked a little only, a run of one takes long.
+    for other in kubectls.iter().skip(1) {
+        for one in ASKS.into_iter().filter(|one| one.is_for_all) {
+            answers.push(ask(&client, other, kubeconfig, one).await?);
+        }
+    }
+    arrived(&recording, &life.touch_all().await?).await?;
+    let ended = recording.finish(SURE)?;
+    ensure!(ended.status.success(), "the recorder: {}", ended.log);
+
+    compare(&reel, &answers)
+}
+
+/// Asks the reel what kubectl was asked.
+fn compare(reel: &Path, answers: &[Answer]) -> Result<()> {
+    let program = program()?;
+    let mut told = BTreeSet::new();
+    for answer in answers {
+        let output = Command::new(&program)
+            .arg("get")
+            .arg(reel)
+            .args(answer.ask.words)
+            .args(["-o", "json", "--at", &format!("rv:{}", answer.rv)])
+            .output()?;
+        let said = String::from_utf8(output.stdout)?;
+        let about = String::from_utf8_lossy(&output.stderr);
+        let what = format!(
+            "get {} at rv {}: {about}",
+            answer.ask.words.join(" "),
+            answer.rv
+        );
+        ensure!(output.status.success(), "{what}");
+        if said != answer.said {
+            bail!("{what}\n{}", first_difference(&answer.said, &said));
+        }
+        told.insert((answer.ask.words, said));
+    }
+    // Else nothing of the past was asked.
+    for one in ASKS {
+        let different = told.iter().filter(|(words, _)| *words == one.words).count();
+        ensure!(different > 1, "{:?} has one answer only", one.words);
+    }
+    Ok(())
+}
+
+fn first_difference(expected: &str, found: &str) -> String {
+    let mut pairs = (1..).zip(expected.lines().zip(found.lines()));
+    pairs.find(|(_, (a, b))| a != b).map_or_else(
+        || {
+            format!(
+                "{} bytes of kubectl, {} of kubereel",
+                expected.len(),
+                found.len()
+            )
+        },
+        |(line, (a, b))| format!("line {line}\nkubectl:  {a}\nkubereel: {b}"),
+    )
+}
+
+/// Waits until versions have arrived, as a copy of the running reel shows.
+async fn arrived(recording: &Recording, awaited: &[Awaited]) -> Result<()> {
+    let copy = recording.reel().with_extension("copy");
+    let deadline = Instant::now() + SURE;
+    loop {
+        let missing = match copied(recording.reel(), &copy) {
+            Ok(timeline) => awaited.iter().find(|one| !has(&timeline, one)),
+            // A copy that is made while the file is written need not open.
+            Err(_) => awaited.first(),
+        };
+        let Some(missing) = missing else {
+            return Ok(());
+        };
+        if Instant::now() >= deadline {
+            let (resource, rv, log) = (missing.resource, missing.rv, recording.log());
+            bail!("{resource} rv {rv} did not arrive: {log}");
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+fn copied(reel: &Path, copy: &Path) -> Result<Timeline> {
+    std::fs::copy(reel, copy).context("a copy")?;
+    Ok(Timeline::open(copy)?)
+}
+
+fn has(timeline: &Timeline, awaited: &Awaited) -> bool {
+    let Ok(info) = timeline.resources().find(awaited.resource) else {
+        return false;
+    };
+    let cut = timeline.resolve(Moment::Revision(awaited.rv));
+    cut.is_ok_and(|cut| timeline.certainty(info.id, cut).is_known())
+}
