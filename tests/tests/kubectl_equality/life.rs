@@ -2,6 +2,7 @@
 //! back, of built-in kinds and of a custom one with numbers that are easily spoilt.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::Result;
 use kubereel_tests::kubectl::Kubectl;
@@ -121,6 +122,7 @@ pub(crate) struct Life<'a> {
     kubectl: &'a Kubectl,
     kubeconfig: &'a Path,
     folder: PathBuf,
+    words: AtomicU32,
 }
 
 impl<'a> Life<'a> {
@@ -129,6 +131,7 @@ impl<'a> Life<'a> {
             kubectl,
             kubeconfig,
             folder: folder.to_owned(),
+            words: AtomicU32::new(0),
         }
     }
 
@@ -192,10 +195,7 @@ impl<'a> Life<'a> {
 
     /// Gives a word that was not given before.
     fn next(&self) -> String {
-        static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-        COUNT
-            .fetch_add(1, std::sync::atomic::Ordering::Relaxed)
-            .to_string()
+        self.words.fetch_add(1, Ordering::Relaxed).to_string()
     }
 
     async fn apply(&self, name: &str, manifests: &str) -> Result<()> {
