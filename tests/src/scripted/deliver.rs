@@ -5,6 +5,7 @@ use super::answer::Line;
 use super::fault::{Cut, Edit, End, Fault, Pick, Place};
 use super::gzip;
 use super::log::Ending;
+use super::oracle::Altered;
 use super::settings::Chunking;
 use super::wire::{Orders, Wire};
 
@@ -29,6 +30,8 @@ struct Edited {
     /// Where the line proper starts, behind what was put before it.
     start: usize,
     commits: Vec<usize>,
+    /// The commits it should have told of.
+    withheld: Vec<usize>,
     cut: Option<Cut>,
 }
 
@@ -37,6 +40,7 @@ struct Edited {
 struct Waiting {
     bytes: Vec<u8>,
     commits: Vec<usize>,
+    altered: Vec<Altered>,
     lines: usize,
 }
 
@@ -44,6 +48,7 @@ struct Waiting {
 #[derive(Debug, Default)]
 pub(crate) struct Delivered {
     pub(crate) commits: Vec<usize>,
+    pub(crate) altered: Vec<Altered>,
     pub(crate) lines: usize,
     pub(crate) stopped: Option<Ending>,
 }
@@ -112,7 +117,8 @@ impl Delivery {
                 return delivered;
             }
             waiting.lines += 1;
-            waiting.commits.extend(edited.commits);
+            waiting.altered.extend(edited.altered());
+            waiting.commits.extend(&edited.commits);
             if self.chunking != Chunking::PerLine {
                 waiting.bytes.extend_from_slice(&edited.bytes);
                 continue;
@@ -157,6 +163,7 @@ impl Delivery {
         };
         wire.send(&framed, orders).await?;
         delivered.commits.extend(waiting.commits);
+        delivered.altered.extend(waiting.altered);
         delivered.lines += waiting.lines;
         Ok(())
     }
@@ -175,6 +182,7 @@ impl Delivery {
         }
         if whole {
             delivered.commits.extend(&edited.commits);
+            delivered.altered.extend(edited.altered());
             delivered.lines += 1;
         }
         Ending::Server(cut.end)
@@ -246,6 +254,7 @@ impl Delivery {
         let mut after = Vec::new();
         let mut bytes = line.bytes;
         let mut commits = line.commits;
+        let mut withheld = Vec::new();
         for edit in chosen {
             let altered = match edit {
                 Edit::Before(more) => {
@@ -271,7 +280,7 @@ impl Delivery {
                     format!(r#""type":"{kind}""#).as_bytes(),
                 ),
             };
-            commits.clear();
+            withheld.append(&mut commits);
             bytes = altered;
         }
         let start = before.len();
@@ -281,8 +290,18 @@ impl Delivery {
             bytes: before,
             start,
             commits,
+            withheld,
             cut,
         }
+    }
+}
+
+impl Edited {
+    fn altered(&self) -> impl Iterator<Item = Altered> {
+        self.withheld.iter().map(|&sequence| Altered {
+            sequence,
+            bytes: self.bytes.clone(),
+        })
     }
 }
 

@@ -38,6 +38,6 @@ pub use cluster::{Held, ScriptedCluster};
 pub use fault::{Canned, Cut, Edit, End, Fault, FaultId, On, Pick, Place};
 pub use kubeconfig::Kubeconfig;
 pub use log::{Asked, Ending, Exchange, Progress};
-pub use oracle::{Change, Committed};
+pub use oracle::{Altered, Change, Committed, Standing};
 pub use resource::Resource;
 pub use settings::{Aggregation, Chunking, Gzip, InitialEnd, Settings, WatchList};

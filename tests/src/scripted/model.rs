@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 
 use super::clock;
-use super::oracle::{Change, Committed};
+use super::oracle::{Altered, Change, Committed};
 use super::resource::Resource;
 use super::storage::{ObjectKey, Step, Storage, Version};
 use super::template::Template;
@@ -37,6 +37,7 @@ pub(crate) struct Model {
     pub(crate) resources: BTreeMap<String, Resource>,
     storages: BTreeMap<String, Storage>,
     pub(crate) committed: Vec<Committed>,
+    pub(crate) altered: Vec<Altered>,
 }
 
 impl Model {
@@ -50,6 +51,7 @@ impl Model {
             resources: BTreeMap::new(),
             storages: BTreeMap::new(),
             committed: Vec::new(),
+            altered: Vec::new(),
         }
     }
 

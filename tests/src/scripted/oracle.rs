@@ -29,6 +29,28 @@ impl Change {
     }
 }
 
+/// A line that was sent otherwise than it should have been.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Altered {
+    /// The commit it should have told of.
+    pub sequence: usize,
+    /// What was sent instead, with whatever was put before and behind it.
+    pub bytes: Vec<u8>,
+}
+
+/// An object as it is now.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Standing {
+    /// Empty for cluster-scoped objects.
+    pub namespace: String,
+    /// The object's name.
+    pub name: String,
+    /// The object's uid.
+    pub uid: String,
+    /// The revision of its last change.
+    pub revision: u128,
+}
+
 /// One change, as committed.
 #[derive(Debug, Clone)]
 pub struct Committed {

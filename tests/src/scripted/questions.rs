@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::cluster::ScriptedCluster;
 use super::log::{Exchange, locked};
-use super::oracle::Committed;
+use super::oracle::{Altered, Committed, Standing};
 use super::resource::Resource;
 
 impl ScriptedCluster {
@@ -76,6 +76,14 @@ impl ScriptedCluster {
         })
     }
 
+    /// Forgets what was sent when, so that what is sent from now on counts as first.
+    pub fn forget_sends(&self) {
+        for commit in &mut locked(&self.state.model).committed {
+            commit.first_watched = None;
+            commit.first_listed = None;
+        }
+    }
+
     /// The current revision.
     pub fn revision(&self) -> u128 {
         locked(&self.state.model).revision
@@ -84,6 +92,37 @@ impl ScriptedCluster {
     /// Everything ever committed, in order.
     pub fn committed(&self) -> Vec<Committed> {
         locked(&self.state.model).committed.clone()
+    }
+
+    /// Every line of a commit that was sent altered, in order.
+    pub fn altered(&self) -> Vec<Altered> {
+        locked(&self.state.model).altered.clone()
+    }
+
+    /// The objects of a resource as they are now, ordered by namespace and name.
+    ///
+    /// # Errors
+    ///
+    /// When it is not served.
+    pub fn standing(&self, resource: &str) -> Result<Vec<Standing>> {
+        let mut model = locked(&self.state.model);
+        let objects = model.storage_mut(resource)?.objects.iter();
+        let standing = objects.map(|(key, version)| Standing {
+            namespace: key.namespace.clone(),
+            name: key.name.clone(),
+            uid: version.uid.to_string(),
+            revision: version.revision,
+        });
+        Ok(standing.collect())
+    }
+
+    /// Every served resource, ordered by key.
+    pub fn resources(&self) -> Vec<Resource> {
+        locked(&self.state.model)
+            .resources
+            .values()
+            .cloned()
+            .collect()
     }
 
     /// A served resource.

@@ -158,12 +158,13 @@ impl Resource {
 
     /// The cluster-wide path of the preferred version.
     pub fn path(&self) -> String {
+        self.path_in(self.version())
+    }
+
+    /// The cluster-wide path of a version.
+    pub fn path_in(&self, version: &str) -> String {
         let root = if self.group.is_empty() { "api" } else { "apis" };
-        format!(
-            "/{root}/{}/{}",
-            self.api_version(self.version()),
-            self.plural
-        )
+        format!("/{root}/{}/{}", self.api_version(version), self.plural)
     }
 
     pub(crate) fn allows(&self, verb: &str) -> bool {

@@ -190,8 +190,9 @@ async fn document_body(
     orders: &mut Orders,
 ) -> Ending {
     let delivered = delivery.send(vec![line], wire, orders).await;
-    note(state, &delivered, false, orders);
-    match delivered.stopped {
+    let stopped = delivered.stopped;
+    note(state, delivered, false, orders);
+    match stopped {
         None | Some(Ending::Server(End::Finished)) => finish(delivery, wire, orders).await,
         Some(ending) => ending,
     }
@@ -209,8 +210,9 @@ async fn lines_body(
         let delivered = delivery
             .send(std::mem::take(&mut lines), wire, orders)
             .await;
-        note(state, &delivered, true, orders);
-        match delivered.stopped {
+        let stopped = delivered.stopped;
+        note(state, delivered, true, orders);
+        match stopped {
             None => {}
             Some(Ending::Server(End::Finished)) => return finish(delivery, wire, orders).await,
             Some(ending) => return ending,
@@ -250,11 +252,11 @@ async fn finish(delivery: &Delivery, wire: &mut Wire, orders: &mut Orders) -> En
     sent.err().unwrap_or(Ending::Server(End::Finished))
 }
 
-fn note(state: &State, delivered: &Delivered, watched: bool, orders: &Orders) {
+fn note(state: &State, delivered: Delivered, watched: bool, orders: &Orders) {
     orders
         .exchange
         .note(|progress| progress.lines += delivered.lines);
-    state.sent(&delivered.commits, watched);
+    state.sent(delivered, watched);
     orders.pulse.beat();
 }
 

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 
+use super::deliver::Delivered;
 use super::fault::{End, On, Rules};
 use super::log::{Exchange, Log, Pulse, locked};
 use super::model::Model;
@@ -103,14 +104,14 @@ impl State {
         ordered
     }
 
-    /// Notes that a client has these commits now.
-    pub(crate) fn sent(&self, commits: &[usize], watched: bool) {
-        if commits.is_empty() {
+    /// Notes what a client has been given.
+    pub(crate) fn sent(&self, delivered: Delivered, watched: bool) {
+        if delivered.commits.is_empty() && delivered.altered.is_empty() {
             return;
         }
         let now = Instant::now();
         let mut model = locked(&self.model);
-        for &commit in commits {
+        for commit in delivered.commits {
             if let Some(committed) = model.committed.get_mut(commit) {
                 let first = if watched {
                     &mut committed.first_watched
@@ -120,5 +121,6 @@ impl State {
                 first.get_or_insert(now);
             }
         }
+        model.altered.extend(delivered.altered);
     }
 }

@@ -1,0 +1,14 @@
+//! The recorder as users run it, and its reels held against what a scripted cluster committed.
+//!
+//! Owns the recorder's process and the accounting. Refuses to know how the recorder works inside.
+
+mod account;
+mod kept;
+mod program;
+mod run;
+mod settle;
+
+pub use account::Account;
+pub use program::program;
+pub use run::{Ended, Recording};
+pub use settle::settle;
