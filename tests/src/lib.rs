@@ -2,11 +2,12 @@
 //! and the tests that need more than one crate. Never published.
 
 pub mod control_plane;
-pub mod kubelet;
 pub mod kubectl;
+pub mod kubelet;
 pub mod oracle;
 mod ports;
 pub mod proxy;
+pub mod recording;
 pub mod rest;
 pub mod scenario;
 pub mod scripted;

@@ -1,0 +1,179 @@
+//! The recorder killed at random moments: every file opens, nothing that was sent to it more than half
+//! a second before is lost, and a restart on the same file goes on and marks what lies between.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use kubereel_format::{Note, Reel};
+use kubereel_tests::recording::{Account, Recording, settle};
+use kubereel_tests::scripted::{Churn, Churning, Kubeconfig, ScriptedCluster};
+
+/// How many kills there are in all.
+const CRASHES: &str = "KUBEREEL_CRASHES";
+const CRASHES_UNASKED: u32 = 20;
+
+/// How many kills one reel suffers; then comes another, so that reading all of it stays cheap.
+const CRASHES_A_REEL: u32 = 25;
+
+/// What a kill may cost.
+const LOSS: Duration = Duration::from_millis(500);
+
+/// The longest a recorder lives before it is killed, in milliseconds.
+const LIFE_MILLIS: u64 = 1_800;
+
+/// How long anything that is sure to come may take on a busy machine.
+const SURE: Duration = Duration::from_mins(1);
+
+const STORAGES: [&str; 3] = ["configmaps", "pods", "leases.coordination.k8s.io"];
+
+/// A reel that is written by recorders who are killed.
+struct Victim<'a> {
+    cluster: &'a ScriptedCluster,
+    folder: &'a Path,
+    /// The commits, by number, that a kill found safe: they must be in the reel for ever.
+    safe: BTreeSet<usize>,
+    runs: usize,
+}
+
+impl Victim<'_> {
+    fn start(&mut self) -> Result<Recording> {
+        self.cluster.forget_sends();
+        self.runs += 1;
+        let (reel, kubeconfig) = (self.folder.join("run.reel"), self.folder.join("kubeconfig"));
+        Recording::start(&reel, &kubeconfig, &[])
+    }
+
+    /// Lets a recorder live for so long and kills it; then looks at what it left.
+    fn kill_after(&mut self, life: Duration) -> Result<()> {
+        let recorder = self.start()?;
+        let log = || recorder.log();
+        // The moment of a kill is meant to be any, so that there is nothing to wait for.
+        std::thread::sleep(life);
+        let said = log();
+        let reel = recorder.reel().to_owned();
+        let killed = Instant::now();
+        recorder.kill()?;
+        let commits = self.cluster.committed();
+        let is_safe = |sent: Instant| killed.saturating_duration_since(sent) > LOSS;
+        self.safe.extend(
+            commits
+                .iter()
+                .filter(|commit| commit.first_sent().is_some_and(is_safe))
+                .map(|commit| commit.sequence),
+        );
+        if !reel.exists() {
+            ensure!(life < LOSS, "no file after {life:?}: {said}");
+            return Ok(());
+        }
+        let account = Account::of_required(&reel, self.cluster, &STORAGES, &commits, |commit| {
+            self.safe.contains(&commit.sequence)
+        })
+        .with_context(|| format!("killed after {life:?}: {said}"))?;
+        account
+            .check()
+            .with_context(|| format!("killed after {life:?}: {said}"))?;
+        Ok(())
+    }
+
+    /// Lets a last recorder come to its end in order, and accounts for everything.
+    fn finish(&mut self, loads: Vec<Churning>) -> Result<Account> {
+        let recorder = self.start()?;
+        for load in loads {
+            load.stop()?;
+        }
+        for storage in STORAGES {
+            settle(self.cluster, storage, SURE).with_context(|| recorder.log())?;
+        }
+        let reel = recorder.reel().to_owned();
+        let ended = recorder.finish(SURE)?;
+        ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
+        Account::of(&reel, self.cluster, &STORAGES)?.check()
+    }
+
+    /// Every run that came to write is named, and only the last one ended in order.
+    fn check_sessions(&self) -> Result<()> {
+        let reel = Reel::open(&self.folder.join("run.reel"))?;
+        let count = |wanted: fn(&Note) -> bool| {
+            let notes = reel.notes().iter();
+            notes.filter(|entry| wanted(&entry.note)).count()
+        };
+        let started = count(|note| matches!(note, Note::SessionStarted { .. }));
+        let ended = count(|note| matches!(note, Note::SessionEnded { .. }));
+        ensure!(
+            started <= self.runs && started > self.runs / 2,
+            "{started} of {}",
+            self.runs
+        );
+        ensure!(ended == 1, "{ended} runs ended in order");
+        Ok(())
+    }
+}
+
+fn loads(cluster: &ScriptedCluster, seed: u64) -> Result<Vec<Churning>> {
+    STORAGES
+        .into_iter()
+        .zip(seed..)
+        .map(|(resource, seed)| {
+            cluster.churn(Churn {
+                resource: resource.to_owned(),
+                per_second: Some(60),
+                seed,
+                ..Churn::default()
+            })
+        })
+        .collect()
+}
+
+/// One reel's life: so many kills, and an end in order.
+fn torment(crashes: u32, random: &mut u64) -> Result<()> {
+    let cluster = ScriptedCluster::start()?;
+    let folder = tempfile::tempdir()?;
+    cluster.write_kubeconfig(&folder.path().join("kubeconfig"), &Kubeconfig::Good)?;
+    let loads = loads(&cluster, *random)?;
+    let mut victim = Victim {
+        cluster: &cluster,
+        folder: folder.path(),
+        safe: BTreeSet::new(),
+        runs: 0,
+    };
+    let mut compacted = 0;
+    for nth in 1..=crashes {
+        *random ^= *random << 13;
+        *random ^= *random >> 7;
+        *random ^= *random << 17;
+        victim.kill_after(Duration::from_millis(*random % LIFE_MILLIS))?;
+        if nth % 7 == 0 {
+            // What lies between cannot be had any more: it must be declared.
+            cluster.compact(cluster.revision());
+            compacted += 1;
+        }
+    }
+    let account = victim.finish(loads)?;
+    ensure!(account.recorded > 0, "{account:?}");
+    ensure!(
+        compacted > 0 || account.gaps.is_empty(),
+        "needless gaps: {:#?}",
+        account.gaps
+    );
+    victim.check_sessions()
+}
+
+#[test]
+fn kills_at_random_moments_cost_half_a_second_at_most() -> Result<()> {
+    let crashes = match std::env::var(CRASHES) {
+        Ok(count) => count
+            .parse()
+            .with_context(|| format!("{CRASHES}={count}"))?,
+        Err(_) => CRASHES_UNASKED,
+    };
+    let mut random = 0x9e37_79b9_7f4a_7c15;
+    let mut left: u32 = crashes;
+    while left > 0 {
+        let here = left.min(CRASHES_A_REEL);
+        torment(here, &mut random)?;
+        left -= here;
+    }
+    Ok(())
+}

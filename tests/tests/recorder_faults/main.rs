@@ -1,0 +1,171 @@
+//! The real recorder against a server that misbehaves in every way we know: whatever was committed is
+//! in the reel, byte for byte, or inside a gap that the reel declares.
+
+mod answers;
+mod clusters;
+mod discovering;
+mod lines;
+mod lists;
+mod slow;
+mod streams;
+mod surroundings;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use kubereel_format::{Note, Reel};
+use kubereel_tests::recording::{Account, Recording, settle};
+use kubereel_tests::scripted::{
+    Cut, End, Fault, FaultId, Kubeconfig, On, Pick, Place, ScriptedCluster,
+};
+use tempfile::TempDir;
+
+/// How long anything that is sure to come may take on a busy machine.
+const SURE: Duration = Duration::from_mins(1);
+
+const CONFIGMAPS: &str = "/api/v1/configmaps";
+
+/// A scripted cluster, and a recorder that records it.
+struct Scene {
+    cluster: ScriptedCluster,
+    recorder: Option<Recording>,
+    folder: TempDir,
+    written: usize,
+}
+
+impl Scene {
+    /// A cluster with one config map, and nobody recording it yet.
+    fn new() -> Result<Self> {
+        let scene = Self {
+            cluster: ScriptedCluster::start()?,
+            recorder: None,
+            folder: tempfile::tempdir()?,
+            written: 0,
+        };
+        scene
+            .cluster
+            .put("configmaps", "default", "written", r#""data":{"n":"0"}"#)?;
+        scene
+            .cluster
+            .write_kubeconfig(&scene.kubeconfig(), &Kubeconfig::Good)?;
+        Ok(scene)
+    }
+
+    /// A cluster whose config maps are being recorded live.
+    fn live() -> Result<Self> {
+        let mut scene = Self::new()?;
+        scene.record()?;
+        scene.await_live(CONFIGMAPS)?;
+        Ok(scene)
+    }
+
+    fn kubeconfig(&self) -> PathBuf {
+        self.folder.path().join("kubeconfig")
+    }
+
+    fn reel(&self) -> PathBuf {
+        self.folder.path().join("run.reel")
+    }
+
+    fn record(&mut self) -> Result<()> {
+        self.recorder = Some(Recording::start(&self.reel(), &self.kubeconfig(), &[])?);
+        Ok(())
+    }
+
+    /// Waits until a path is watched and its first list, streamed or not, was sent.
+    fn await_live(&self, path: &str) -> Result<()> {
+        let live = self
+            .cluster
+            .wait_for_request(&format!("a watch of {path}"), SURE, |one| {
+                let progress = one.progress();
+                let listed =
+                    one.asked.parameter("sendInitialEvents").is_none() || progress.lines > 0;
+                one.asked.path == path
+                    && one.asked.is_watch()
+                    && progress.status == Some(200)
+                    && progress.ended.is_none()
+                    && listed
+            });
+        live.with_context(|| self.log())?;
+        Ok(())
+    }
+
+    fn log(&self) -> String {
+        self.recorder
+            .as_ref()
+            .map(Recording::log)
+            .unwrap_or_default()
+    }
+
+    /// Writes one more version of the config map.
+    fn write(&mut self) -> Result<u128> {
+        self.written += 1;
+        let members = format!(
+            r#""data":{{"n":"{}","padding":"{}"}}"#,
+            self.written,
+            "p".repeat(200)
+        );
+        self.cluster
+            .put("configmaps", "default", "written", &members)
+    }
+
+    /// Ends the streams of a path in order, so that the recorder comes back.
+    fn reconnect(&self, path: &str) {
+        self.cluster.cut_open(&On::watch(path), End::Finished);
+    }
+
+    /// Has the next watch of config maps meet a fault, and waits until it has begun to.
+    fn next_watch(&self, fault: Fault) -> Result<FaultId> {
+        self.next(On::watch(CONFIGMAPS).once(), fault)
+    }
+
+    fn next(&self, on: On, fault: Fault) -> Result<FaultId> {
+        let rule = self.cluster.fault(on, fault);
+        self.reconnect("*");
+        self.await_hits(rule, 1)?;
+        Ok(rule)
+    }
+
+    fn await_hits(&self, rule: FaultId, hits: usize) -> Result<()> {
+        let enough = |cluster: &ScriptedCluster| (cluster.hits(rule) >= hits).then_some(());
+        let met = self.cluster.wait_until("the fault to be met", SURE, enough);
+        met.with_context(|| self.log())
+    }
+
+    /// Ends the recording once it has received everything, and accounts for it.
+    fn account(&mut self, storages: &[&str]) -> Result<Account> {
+        for storage in storages {
+            settle(&self.cluster, storage, SURE).with_context(|| self.log())?;
+        }
+        self.finish()?;
+        Account::of(&self.reel(), &self.cluster, storages)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let recorder = self.recorder.take().context("somebody records")?;
+        let ended = recorder.finish(SURE)?;
+        ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
+        Ok(())
+    }
+
+    /// Everything is in the reel, and no gap was declared.
+    fn whole(&mut self, storages: &[&str]) -> Result<Account> {
+        let account = self.account(storages)?.check_whole()?;
+        ensure!(account.recorded > 0, "nothing was recorded");
+        Ok(account)
+    }
+
+    fn notes(&self) -> Result<Vec<Note>> {
+        let reel = Reel::open(&self.reel())?;
+        Ok(reel
+            .notes()
+            .iter()
+            .map(|entry| entry.note.clone())
+            .collect())
+    }
+}
+
+fn cut(line: Pick, place: Place, end: End) -> Fault {
+    Fault::Cut(Cut { line, place, end })
+}
