@@ -1,0 +1,307 @@
+//! The recorder against a real control plane that is shaken while it is written to: what etcd says
+//! was changed is in the reel, or inside a gap that the reel declares.
+
+mod churn;
+mod page;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use kubereel_format::{GapCause, ListMethod, NotCoveredReason, Note, Reel, Seq};
+use kubereel_tests::control_plane::{ControlPlane, skipped};
+use kubereel_tests::oracle::{Account, Oracle};
+use kubereel_tests::proxy::{Cut, CutEvery, Proxy};
+use kubereel_tests::recording::Recording;
+use kubereel_tests::rest::Rest;
+use tempfile::TempDir;
+
+use churn::{CANARY, CANARY_BASE64, Churn};
+use page::Page;
+
+/// Anything that must come comes within this time, also on a busy machine.
+const SURE: Duration = Duration::from_mins(2);
+
+/// How long the last changes may take to arrive.
+const CAUGHT_UP: Duration = Duration::from_secs(30);
+
+/// The time between two faults: as long as a server needs to learn what the other one knows.
+const BETWEEN: Duration = Duration::from_secs(6);
+
+/// A control plane, its oracle, and a recorder behind a proxy.
+struct Scene {
+    control_plane: ControlPlane,
+    oracle: Oracle,
+    proxy: Proxy,
+    recording: Recording,
+    page: Page,
+    folder: TempDir,
+}
+
+impl Scene {
+    async fn start(api_servers: usize, flags: &[&str]) -> Result<Self> {
+        let mut builder = ControlPlane::builder()
+            .api_servers(api_servers)
+            .api_flag("--etcd-compaction-interval=0");
+        for flag in flags {
+            builder = builder.api_flag(*flag);
+        }
+        let control_plane = builder.start().await?;
+        let oracle = Oracle::open(control_plane.etcd().endpoint(), 1).await?;
+        let proxy = control_plane.proxy()?;
+        let kubeconfig = control_plane.kubeconfig_through(&proxy)?;
+        let folder = tempfile::tempdir()?;
+        let reel = folder.path().join("run.reel");
+        let more = [
+            "--listen",
+            "127.0.0.1:0",
+            "--log",
+            "info,kubereel_recorder=debug",
+        ];
+        let recording = Recording::start(&reel, &kubeconfig, &more)?;
+        let page = Page::of(&recording, SURE).await?;
+        page.until_ready(SURE).await?;
+        Ok(Self {
+            control_plane,
+            oracle,
+            proxy,
+            recording,
+            page,
+            folder,
+        })
+    }
+
+    async fn writers(&self) -> Result<Rest> {
+        let mut clients = Vec::new();
+        for index in 0..self.control_plane.api_servers() {
+            clients.push(self.control_plane.client(index).await?);
+        }
+        Ok(Rest::new(clients))
+    }
+
+    /// Ends the faults, waits until the recorder has caught up, stops it, and accounts for it.
+    async fn settle(self) -> Result<(Account, Reel, TempDir)> {
+        self.proxy.change(|faults| faults.cut_every = None);
+        let changes = self.oracle.changes_up_to_now().await?;
+        let deadline = Instant::now() + CAUGHT_UP;
+        // What is missing at the end is told by the final account, not here.
+        while Instant::now() < deadline && !self.has_caught_up(&changes) {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+        let path = self.recording.reel().to_owned();
+        let ended = self.recording.finish(SURE)?;
+        ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
+        let reel = Reel::open(&path)?;
+        ensure!(reel.is_finished());
+        let account = Account::of(&reel, &changes)?;
+        if let Err(error) = account.check() {
+            let kept = self.folder.keep();
+            bail!(
+                "{error:#}\nthe reel and the recorder's log: {}",
+                kept.display()
+            );
+        }
+        Ok((account, reel, self.folder))
+    }
+
+    fn has_caught_up(&self, changes: &[kubereel_tests::oracle::Change]) -> bool {
+        let copy = self.folder.path().join("copy.reel");
+        // A copy that was taken in the middle of a write may not open: the next one will.
+        let account = copy_of(self.recording.reel(), &copy)
+            .and_then(|()| Ok(Reel::open(&copy)?))
+            .and_then(|reel| Account::of(&reel, changes));
+        account.is_ok_and(|account| account.lost.is_empty())
+    }
+}
+
+fn copy_of(reel: &Path, copy: &PathBuf) -> Result<()> {
+    std::fs::copy(reel, copy)?;
+    Ok(())
+}
+
+/// Two servers, of which one is always up; every connection is cut again and again.
+async fn nothing_is_lost_between_two_servers(flags: &[&str], method: ListMethod) -> Result<()> {
+    let scene = Scene::start(2, flags).await?;
+    let churn = Churn::start(&scene.writers().await?);
+    let cut_every = CutEvery {
+        period: Duration::from_secs(4),
+        how: Cut::Reset,
+    };
+    scene
+        .proxy
+        .change(|faults| faults.cut_every = Some(cut_every));
+    for round in 0..4 {
+        tokio::time::sleep(BETWEEN).await;
+        let server = scene.control_plane.api(round % 2);
+        if round < 2 {
+            server.kill().await?;
+        } else {
+            server.stop().await?;
+        }
+        server.start().await?;
+    }
+    tokio::time::sleep(BETWEEN).await;
+    churn.stop().await?;
+    let expired = scene.page.number("kubereel_expired_total").await?;
+    ensure!(
+        expired > 0,
+        "no server ever lost its history: the test shows nothing"
+    );
+    let cut = scene.proxy.counts().cut;
+    ensure!(cut > 100, "only {cut} connections were cut");
+    let (account, reel, _folder) = scene.settle().await?;
+    ensure!(
+        account.in_gaps.is_empty(),
+        "{} changes are inside gaps, though one server was always up: {:#?}",
+        account.in_gaps.len(),
+        account.in_gaps.iter().take(20).collect::<Vec<_>>()
+    );
+    ensure!(
+        account.recorded.len() > 800,
+        "only {} changes",
+        account.recorded.len()
+    );
+    says_how_it_listed(&reel, method)?;
+    definitions_end_cleanly(&reel)?;
+    keeps_no_secret(&reel)?;
+    eprintln!(
+        "{} changes recorded, {} before the first list, {} without API, {expired} answers of 410, {cut} connections cut, {} gaps",
+        account.recorded.len(),
+        account.before,
+        account.without_api,
+        gaps(&reel)
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_lost_with_streamed_lists() -> Result<()> {
+    if skipped() {
+        return Ok(());
+    }
+    nothing_is_lost_between_two_servers(&[], ListMethod::WatchList).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_lost_with_pages() -> Result<()> {
+    if skipped() {
+        return Ok(());
+    }
+    let flags = ["--feature-gates=WatchList=false"];
+    nothing_is_lost_between_two_servers(&flags, ListMethod::Pages).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_restarted_server_loses_lies_in_gaps() -> Result<()> {
+    if skipped() {
+        return Ok(());
+    }
+    let scene = Scene::start(1, &[]).await?;
+    let churn = Churn::start(&scene.writers().await?);
+    for _ in 0..3 {
+        tokio::time::sleep(BETWEEN / 2).await;
+        let server = scene.control_plane.api(0);
+        server.kill().await?;
+        server.start().await?;
+    }
+    tokio::time::sleep(BETWEEN).await;
+    churn.stop().await?;
+    let (account, reel, _folder) = scene.settle().await?;
+    let expired = reel
+        .notes()
+        .iter()
+        .filter(|entry| matches!(&entry.note, Note::Gap(gap) if gap.cause == GapCause::Expired));
+    ensure!(
+        expired.count() > 0,
+        "a restarted server's lost history is no gap"
+    );
+    keeps_no_secret(&reel)?;
+    eprintln!(
+        "{} changes recorded, {} in {} gaps",
+        account.recorded.len(),
+        account.in_gaps.len(),
+        gaps(&reel)
+    );
+    Ok(())
+}
+
+fn gaps(reel: &Reel) -> usize {
+    let notes = reel.notes().iter();
+    notes
+        .filter(|entry| matches!(entry.note, Note::Gap(_)))
+        .count()
+}
+
+fn says_how_it_listed(reel: &Reel, wanted: ListMethod) -> Result<()> {
+    let methods: BTreeSet<String> = reel
+        .notes()
+        .iter()
+        .filter_map(|entry| match &entry.note {
+            Note::Synced { method, .. } => Some(format!("{method:?}")),
+            _ => None,
+        })
+        .collect();
+    ensure!(
+        methods == BTreeSet::from([format!("{wanted:?}")]),
+        "{methods:?}"
+    );
+    Ok(())
+}
+
+/// Definitions were deleted: their resources are gone, and nothing of them is left alive.
+fn definitions_end_cleanly(reel: &Reel) -> Result<()> {
+    let gone: BTreeSet<&String> = reel
+        .notes()
+        .iter()
+        .filter_map(|entry| match &entry.note {
+            Note::NotCovered {
+                plural,
+                reason: NotCoveredReason::Gone,
+                ..
+            } => Some(plural),
+            _ => None,
+        })
+        .collect();
+    ensure!(
+        !gone.is_empty(),
+        "no definition was deleted: the test shows nothing"
+    );
+    let churned = |plural: &&&String| plural.starts_with("churned");
+    ensure!(gone.iter().all(|plural| churned(&plural)), "{gone:?}");
+    Ok(())
+}
+
+fn keeps_no_secret(reel: &Reel) -> Result<()> {
+    let is_clean = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        !text.contains(CANARY) && !text.contains(CANARY_BASE64)
+    };
+    let mut secrets = 0;
+    for event in reel.scan(Seq(0)) {
+        let event = event?;
+        ensure!(is_clean(&event.body), "{:?} holds the canary", event.head);
+        secrets += usize::from(
+            event
+                .body
+                .windows(13)
+                .any(|part| part == b"\"kind\":\"Secre"),
+        );
+    }
+    ensure!(
+        secrets > 20,
+        "only {secrets} Secrets: the test shows nothing"
+    );
+    for entry in reel.notes() {
+        let blobs = match &entry.note {
+            Note::OddLine { blobs, .. } | Note::Document { blobs, .. } => blobs.as_slice(),
+            _ => &[],
+        };
+        for blob in blobs {
+            ensure!(is_clean(&reel.blob(*blob)?), "{entry:?} holds the canary");
+        }
+    }
+    let raw = std::fs::read(reel.path()).context("the reel itself")?;
+    ensure!(is_clean(&raw), "the file holds the canary");
+    Ok(())
+}
