@@ -23,6 +23,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    stay_silent_about_caught_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -53,6 +54,16 @@ fn main() -> ExitCode {
             error.exit().into()
         }
     }
+}
+
+/// The database panics on some damage; that becomes an error, which says all there is to say.
+fn stay_silent_about_caught_panics() {
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !kubereel_format::panic_is_caught() {
+            default(panic);
+        }
+    }));
 }
 
 fn run(command: &Command, screen: &mut Screen) -> Result<Exit, CommandError> {

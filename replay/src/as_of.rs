@@ -4,7 +4,9 @@
 use crate::coverage::Certainty;
 use crate::resolve::Cut;
 use crate::timeline::Timeline;
-use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceId, ResourceInfo, Seq};
+use kubereel_format::{
+    Damage, EventType, Evidence, ObjectId, RecordedAt, ResourceId, ResourceInfo, Seq,
+};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -78,6 +80,16 @@ impl Timeline {
 
     /// Judges how far an answer about a resource at a moment can be trusted.
     pub fn certainty(&self, resource: ResourceId, cut: Cut) -> Certainty {
+        // Damage before the moment may have taken versions; damage at no place in particular, any.
+        let is_touched = |damage: &&Damage| match cut {
+            Cut::Arrival { below, .. } => damage.first.is_none_or(|first| first < below),
+            Cut::Revision(_) => true,
+        };
+        if let Some(damage) = self.reel().damage().iter().find(is_touched) {
+            return Certainty::Damaged {
+                damage: damage.clone(),
+            };
+        }
         let Some(coverage) = self.coverage(resource) else {
             return Certainty::BeforeFirst { first: None };
         };

@@ -77,14 +77,14 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, Co
     screen.line("A reel holds every watch event of a cluster. What is in this one?")?;
     screen.line("")?;
     screen.line(shout(&format!("info {name}")))?;
-    info::show(timeline, None, screen)?;
+    let whole = info::show(timeline, None, screen)?;
     screen.line("")?;
     let spells = timeline
         .degraded_spells()
         .map_err(|error| CommandError::new(Exit::Reel, error))?;
     let Some(spell) = longest(&spells, timeline.end()) else {
         screen.line("No operator went from well to degraded in it.")?;
-        return Ok(Exit::Yes);
+        return Ok(whole);
     };
     let lasted = spell.to.map_or_else(
         || "and was still so at the end".to_owned(),
@@ -116,7 +116,7 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, Co
     screen.line("  kubereel demo --save demo.reel")?;
     screen.line(format!("  kubereel get demo.reel pods -A --at {from}"))?;
     screen.line("  kubereel export demo.reel -o jsonl | head")?;
-    Ok(Exit::Yes)
+    Ok(whole)
 }
 
 /// Finds the spell that lasted longest; one that did not end lasted to the end.

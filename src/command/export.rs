@@ -94,12 +94,16 @@ fn say_what_is_missing(
         said.push(format!("{odd} left out"));
     }
     screen.aside(said.join(" · "))?;
-    let Some(first) = exported.unread.first() else {
+    let unread = exported.unread.iter().map(ToString::to_string);
+    let damage = timeline.reel().damage().iter();
+    let damage = damage.map(|one| format!("{}: {}", one.place, one.cause));
+    let missing: Vec<String> = unread.chain(damage).collect();
+    let Some(first) = missing.first() else {
         return Ok(Exit::Yes);
     };
-    let more = exported.unread.len();
+    let places = count(u64::try_from(missing.len()).unwrap_or(u64::MAX), "place");
     Err(CommandError::new(
         Exit::Reel,
-        format!("{more} places of the reel cannot be read, their events are missing: {first}"),
+        format!("the reel is damaged, events are missing: {places}, the first: {first}"),
     ))
 }

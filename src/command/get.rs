@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
 use kubereel_format::ResourceInfo;
-use kubereel_replay::{Cut, Filter, Held, LabelSelector, Moment, State, Timeline};
+use kubereel_replay::{Certainty, Cut, Filter, Held, LabelSelector, Moment, State, Timeline};
 use std::path::PathBuf;
 
 mod absent;
@@ -99,7 +99,7 @@ pub(crate) fn answer(
     let recorded = timeline
         .resources()
         .find(resource)
-        .map_err(|error| unknown::explain(&error))?;
+        .map_err(|error| unknown::explain(&error, timeline))?;
     let cut = at::resolve(timeline, question.at)?;
     let resource = timeline.resource_at(recorded, cut);
     let is_bound = resource.namespaced && !question.all_namespaces;
@@ -143,10 +143,10 @@ pub(crate) fn answer(
         let place = namespace.map_or_else(String::new, |only| format!(" in {only} namespace"));
         screen.aside(format!("No resources found{place}."))?;
     }
-    Ok(if state.certainty.is_known() {
-        Exit::Yes
-    } else {
-        Exit::Unknown
+    Ok(match state.certainty {
+        Certainty::Known { .. } => Exit::Yes,
+        Certainty::Damaged { .. } => Exit::Reel,
+        _ => Exit::Unknown,
     })
 }
 

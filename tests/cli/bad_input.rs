@@ -66,6 +66,51 @@ fn a_truncated_reel_is_an_error_at_any_length() {
 }
 
 #[test]
+fn a_damaged_reel_is_never_taken_for_a_whole_one() {
+    let whole = pods_with_gap();
+    let bytes = std::fs::read(whole.path()).expect("a reel");
+    let commands = |path: &str| {
+        [
+            "info",
+            "export -o jsonl",
+            "get pods -A -o json --at rv:31",
+            "demo",
+        ]
+        .map(|words| {
+            let mut words = words.split(' ').map(str::to_owned).collect::<Vec<_>>();
+            words.insert(1, path.to_owned());
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            kubereel(&words)
+        })
+    };
+    let sound = commands(whole.path());
+    let mut refused = 0;
+    // A page at a time is overwritten, as a bad disk or a bad transfer would.
+    for start in (0..bytes.len()).step_by(1999) {
+        let mut bad = bytes.clone();
+        for byte in bad.iter_mut().skip(start).take(700) {
+            *byte ^= 0x5a;
+        }
+        let bad = file(&bad);
+        for (ran, sound) in commands(bad.path()).into_iter().zip(&sound) {
+            assert!(!ran.err.contains("panicked"), "{start}: {ran:#?}");
+            if ran.code == Some(3) {
+                refused += 1;
+            } else {
+                // What was overwritten was not in use.
+                assert_eq!(ran.code, sound.code, "{start}: {ran:#?}");
+                assert_eq!(
+                    ran.out.replace(bad.path(), whole.path()),
+                    sound.out,
+                    "{start}"
+                );
+            }
+        }
+    }
+    assert!(refused > 20, "{refused} answers were refused");
+}
+
+#[test]
 fn a_reel_that_is_being_recorded_says_what_to_do() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("live.reel");

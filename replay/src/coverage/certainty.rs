@@ -2,7 +2,7 @@
 //! reads that.
 
 use super::chain::{Coverage, CoveredFrom};
-use kubereel_format::{Gap, NotCoveredReason, RecordedAt, Seq};
+use kubereel_format::{Damage, Gap, NotCoveredReason, RecordedAt, Seq};
 
 /// A reconnect shorter than this, in microseconds, is no blindness of its own: 1 s.
 ///
@@ -43,6 +43,11 @@ pub enum Certainty {
     BeforeFirst {
         /// The first moment at which the state is known; `None` if there never was one.
         first: Option<RecordedAt>,
+    },
+    /// Parts of the reel that the answer may need cannot be read.
+    Damaged {
+        /// The first of them.
+        damage: Damage,
     },
     /// The moment lies after the last one that the reel knows of.
     AfterLast {

@@ -3,7 +3,7 @@
 use super::Answer;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use kubereel_replay::Held;
+use kubereel_replay::{Certainty, Held};
 
 /// Gives the names that were asked for and not found.
 pub(super) fn names(asked: &[String], held: &[Held]) -> Vec<String> {
@@ -26,10 +26,10 @@ pub(super) fn explain(
     let quoted: Vec<String> = absent.iter().map(|name| format!("{name:?}")).collect();
     let at = answer.timeline.written(answer.state.at);
     let resource = answer.resource.qualified();
-    let exit = if answer.state.certainty.is_known() {
-        Exit::No
-    } else {
-        Exit::Unknown
+    let exit = match answer.state.certainty {
+        Certainty::Known { .. } => Exit::No,
+        Certainty::Damaged { .. } => Exit::Reel,
+        _ => Exit::Unknown,
     };
     let message = format!("{resource} {} not found at {at}", quoted.join(", "));
     let mut error = CommandError::new(exit, message);

@@ -38,6 +38,12 @@ fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
         Certainty::Blind { from, to: None } => {
             format!("no watch ran since {}: may differ", written(*from))
         }
+        Certainty::Damaged { damage } => {
+            format!(
+                "the reel is damaged at {}: may differ ({})",
+                damage.place, damage.cause
+            )
+        }
         Certainty::AfterLast { last } => {
             format!(
                 "after the last that is known, {}: may differ",

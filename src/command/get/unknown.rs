@@ -7,8 +7,12 @@ use kubereel_format::ResourceInfo;
 use kubereel_replay::{Certainty, SelectError, State, Timeline};
 
 /// Says why a name names no recorded resource.
-pub(super) fn explain(error: &SelectError) -> CommandError {
+pub(super) fn explain(error: &SelectError, timeline: &Timeline) -> CommandError {
     match error {
+        SelectError::UnknownResource { .. } if !timeline.reel().damage().is_empty() => {
+            CommandError::new(Exit::Reel, format!("{error}, as far as it can be read"))
+                .hint("it is damaged: kubereel info REEL says where")
+        }
         SelectError::UnknownResource { nearest, .. } if nearest.is_empty() => {
             CommandError::new(Exit::Usage, error)
                 .hint("kubereel info REEL -o wide lists its resources")
