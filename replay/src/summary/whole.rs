@@ -2,7 +2,7 @@
 
 use super::cluster::ClusterSummary;
 use super::resource::ResourceSummary;
-use super::written::{rfc3339, secs_between};
+use super::written::{rfc3339, secs_between, session_end};
 use crate::timeline::Timeline;
 use kubereel_format::{EventType, Lifecycle, Note, RecordedAt};
 use serde::Serialize;
@@ -230,7 +230,7 @@ impl Timeline {
                 from: session.from,
                 to: session.to,
                 recorder: session.recorder.clone(),
-                end: written::session_end(session.end.as_ref()),
+                end: session_end(session.end.as_ref()),
                 redaction_policy: session.redaction_policy,
             })
             .collect()
