@@ -66,6 +66,14 @@ impl Page<'_> {
         for (at, text) in self.timeline.waits().iter().take(self.most) {
             self.push("waiting", &[self.timeline.written(*at), text.clone()]);
         }
+        let early = self.summary.outages.iter();
+        for outage in early
+            .filter(|outage| outage.before_first_answer)
+            .take(self.most)
+        {
+            let text = format!("the cluster did not answer: {}", outage.error);
+            self.push("waiting", &[self.timeline.written(outage.from), text]);
+        }
         let outages: Vec<_> = self
             .summary
             .outages
