@@ -2,26 +2,9 @@
 
 use std::time::Duration;
 
+use super::beat::{Beat, Change, ContainerIndex, Note, secs};
 use super::fate::Fate;
-use super::pod_view::{Change, ContainerIndex, PodView};
-
-/// A kubelet Event about a Pod.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Note {
-    pub(super) container: Option<ContainerIndex>,
-    pub(super) is_warning: bool,
-    pub(super) reason: &'static str,
-    pub(super) message: String,
-}
-
-/// What comes next in a Pod's life.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Beat {
-    /// Virtual time since the beat before.
-    pub(super) after: Duration,
-    pub(super) changes: Vec<Change>,
-    pub(super) notes: Vec<Note>,
-}
+use super::pod_view::PodView;
 
 /// Where a Pod stands.
 #[derive(Debug)]
@@ -45,20 +28,6 @@ enum Stage {
     ReadyLate(ContainerIndex),
     Settled,
     Over,
-}
-
-const fn secs(secs: f64) -> Duration {
-    Duration::from_millis(millis_of(secs))
-}
-
-#[expect(
-    clippy::as_conversions,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float to an integer has no other way; `as` saturates, and scripted times are small"
-)]
-const fn millis_of(secs: f64) -> u64 {
-    (secs * 1000.0) as u64
 }
 
 /// A kubelet's back-off: ten seconds, doubling up to five minutes.
@@ -94,19 +63,19 @@ impl Life {
                 } else {
                     Stage::Sandbox
                 };
-                Some(beat(0.2, vec![Change::Admitted], Vec::new()))
+                Some(Beat::after(0.2, vec![Change::Admitted], Vec::new()))
             }
             Stage::Sandbox => {
                 self.at = Stage::Pull(0);
                 let notes = self.pulling(pod, 0, &has_image);
-                Some(beat(0.9, vec![Change::SandboxReady], notes))
+                Some(Beat::after(0.9, vec![Change::SandboxReady], notes))
             }
             Stage::Pull(container) => Some(self.pull(pod, container, has_image)),
             Stage::PullBackOff(container) => Some(self.pull_back_off(pod, container)),
             Stage::PullAgain(container) => {
                 self.at = Stage::Pull(container);
                 let image = image_of(pod, container);
-                let note = normal(container, "Pulling", format!("Pulling image \"{image}\""));
+                let note = Note::normal(container, "Pulling", format!("Pulling image \"{image}\""));
                 Some(Beat {
                     after: back_off(self.pulls_failed),
                     changes: Vec::new(),
@@ -127,7 +96,11 @@ impl Life {
                     Fate::StartsSlowly { ready_after_secs } => ready_after_secs,
                     _ => 1.5,
                 };
-                Some(beat(after, vec![Change::Ready { container }], Vec::new()))
+                Some(Beat::after(
+                    after,
+                    vec![Change::Ready { container }],
+                    Vec::new(),
+                ))
             }
             Stage::Settled => self.settled(pod),
             Stage::Over => None,
@@ -156,7 +129,7 @@ impl Life {
         if has_image(&image) && self.fails_to_pull().is_none() {
             return Vec::new();
         }
-        vec![normal(
+        vec![Note::normal(
             container,
             "Pulling",
             format!("Pulling image \"{image}\""),
@@ -177,16 +150,16 @@ impl Life {
                 message: message.to_owned(),
             };
             let notes = vec![
-                warning(
+                Note::warning(
                     container,
                     "Failed",
                     format!("Failed to pull image \"{image}\": {message}"),
                 ),
-                warning(container, "Failed", format!("Error: {reason}")),
+                Note::warning(container, "Failed", format!("Error: {reason}")),
             ];
             self.pulls_failed += 1;
             self.at = Stage::PullBackOff(container);
-            return beat(2.0, vec![change], notes);
+            return Beat::after(2.0, vec![change], notes);
         }
         self.at = Stage::Run(container);
         start(pod, container, has_image)
@@ -204,15 +177,15 @@ impl Life {
             message: told,
         };
         let notes = vec![
-            normal(
+            Note::normal(
                 container,
                 "BackOff",
                 format!("Back-off pulling image \"{image}\""),
             ),
-            warning(container, "Failed", "Error: ImagePullBackOff".to_owned()),
+            Note::warning(container, "Failed", "Error: ImagePullBackOff".to_owned()),
         ];
         self.at = Stage::PullAgain(container);
-        beat(6.0, vec![change], notes)
+        Beat::after(6.0, vec![change], notes)
     }
 
     fn run(
@@ -223,7 +196,7 @@ impl Life {
     ) -> Option<Beat> {
         if pod.is_init(container) {
             self.at = Stage::Pull(container + 1);
-            return Some(beat(
+            return Some(Beat::after(
                 0.9,
                 vec![Change::Exits {
                     container,
@@ -245,7 +218,7 @@ impl Life {
                 container,
                 exit_code,
             };
-            return Some(beat(runs_secs, vec![exits], Vec::new()));
+            return Some(Beat::after(runs_secs, vec![exits], Vec::new()));
         }
         if container + 1 < pod.containers.len() {
             self.at = Stage::Run(container + 1);
@@ -255,7 +228,7 @@ impl Life {
         }
         if !pod.restarts_always() {
             self.at = Stage::Over;
-            return Some(beat(
+            return Some(Beat::after(
                 4.0,
                 vec![Change::Exits {
                     container,
@@ -296,14 +269,14 @@ impl Life {
             go_duration(pause)
         );
         let note = format!("Back-off restarting failed container {name} in pod {pod_id}");
-        beat(
+        Beat::after(
             0.8,
             vec![Change::Waits {
                 container,
                 reason: "CrashLoopBackOff",
                 message: told,
             }],
-            vec![warning(container, "BackOff", note)],
+            vec![Note::warning(container, "BackOff", note)],
         )
     }
 
@@ -324,15 +297,11 @@ impl Life {
         };
         let after = *after_secs;
         self.at = Stage::Over;
-        Some(beat(after, vec![Change::Evicted { message }], vec![note]))
-    }
-}
-
-fn beat(after_secs: f64, changes: Vec<Change>, notes: Vec<Note>) -> Beat {
-    Beat {
-        after: secs(after_secs),
-        changes,
-        notes,
+        Some(Beat::after(
+            after,
+            vec![Change::Evicted { message }],
+            vec![note],
+        ))
     }
 }
 
@@ -351,11 +320,11 @@ fn start(pod: &PodView, container: ContainerIndex, has_image: impl Fn(&str) -> b
         (1.7, told)
     };
     let notes = vec![
-        normal(container, "Pulled", pulled),
-        normal(container, "Created", "Container created".to_owned()),
-        normal(container, "Started", "Container started".to_owned()),
+        Note::normal(container, "Pulled", pulled),
+        Note::normal(container, "Created", "Container created".to_owned()),
+        Note::normal(container, "Started", "Container started".to_owned()),
     ];
-    beat(pull_secs, vec![Change::Starts { container }], notes)
+    Beat::after(pull_secs, vec![Change::Starts { container }], notes)
 }
 
 fn image_of(pod: &PodView, container: ContainerIndex) -> String {
@@ -363,24 +332,6 @@ fn image_of(pod: &PodView, container: ContainerIndex) -> String {
         .get(container)
         .map(|container| container.image.clone())
         .unwrap_or_default()
-}
-
-fn normal(container: ContainerIndex, reason: &'static str, message: String) -> Note {
-    Note {
-        container: Some(container),
-        is_warning: false,
-        reason,
-        message,
-    }
-}
-
-fn warning(container: ContainerIndex, reason: &'static str, message: String) -> Note {
-    Note {
-        container: Some(container),
-        is_warning: true,
-        reason,
-        message,
-    }
 }
 
 /// A whole number of seconds as Go writes it: `10s`, `1m20s`, `5m0s`.

@@ -9,6 +9,7 @@
     reason = "reading a field of a JSON value never panics, and only documents made here are written to"
 )]
 
+mod beat;
 mod container;
 mod event;
 mod fate;
@@ -17,6 +18,7 @@ mod heartbeat;
 pub(crate) mod identity;
 mod life;
 mod node;
+mod pod_conditions;
 mod pod_task;
 mod pod_view;
 mod power;

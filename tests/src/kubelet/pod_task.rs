@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::beat::{Beat, Change, Note};
 use super::event::About;
 use super::fate::Fate;
 use super::fleet::Site;
-use super::life::{Beat, Life, Note};
-use super::pod_view::{Change, PodView};
+use super::life::Life;
+use super::pod_view::PodView;
 use super::power::Power;
 use crate::rest::{self, Body, Call, Patience, RestError, Target, Verb};
 

@@ -2,46 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::beat::{Change, ContainerIndex};
 use super::container::{Container, ContainerState};
 use super::identity::hex;
-
-/// Which container of a Pod: init containers first, in the order of the spec.
-pub(super) type ContainerIndex = usize;
-
-/// What happens to a Pod.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Change {
-    /// The kubelet takes the Pod on.
-    Admitted,
-    /// The sandbox and its network are there.
-    SandboxReady,
-    /// A container has to wait.
-    Waits {
-        container: ContainerIndex,
-        reason: &'static str,
-        message: String,
-    },
-    /// A container starts, or starts again.
-    Starts { container: ContainerIndex },
-    /// A container is ready to serve.
-    Ready { container: ContainerIndex },
-    /// A container ends by itself.
-    Exits {
-        container: ContainerIndex,
-        exit_code: i32,
-    },
-    /// The Pod is over, whatever its containers are.
-    Fails {
-        reason: &'static str,
-        message: String,
-    },
-    /// The kubelet puts the Pod out.
-    Evicted { message: String },
-    /// The Pod is being deleted and everything in it ends.
-    Stopped,
-    /// The node came up again: nothing of the Pod is left.
-    Rebooted,
-}
+use super::pod_conditions::PodConditions;
 
 /// A Pod as its kubelet sees it.
 #[derive(Debug)]
@@ -60,16 +24,7 @@ pub(super) struct PodView {
     verdict: Option<(&'static str, String)>,
     is_evicted: bool,
     is_stopped: bool,
-    conditions: Vec<Condition>,
-}
-
-#[derive(Debug)]
-struct Condition {
-    kind: &'static str,
-    status: bool,
-    since: String,
-    reason: Option<&'static str>,
-    message: Option<String>,
+    conditions: PodConditions,
 }
 
 impl PodView {
@@ -113,7 +68,7 @@ impl PodView {
             verdict: None,
             is_evicted: false,
             is_stopped: false,
-            conditions: Vec::new(),
+            conditions: PodConditions::default(),
         }
     }
 
@@ -317,69 +272,25 @@ impl PodView {
         let sandbox_ready = self.sandbox_ready;
         if self.is_evicted {
             let message = self.verdict.as_ref().map(|(_, message)| message.clone());
-            self.set_condition(
+            self.conditions.set(
                 "DisruptionTarget",
                 true,
                 Some(("TerminationByKubelet", message)),
                 now,
             );
         }
-        self.set_condition("PodReadyToStartContainers", sandbox_ready, None, now);
-        self.set_condition("Initialized", is_initialized, uninitialized, now);
-        self.set_condition("Ready", is_ready, unready_because.clone(), now);
-        self.set_condition("ContainersReady", is_ready, unready_because, now);
-    }
-
-    fn set_condition(
-        &mut self,
-        kind: &'static str,
-        status: bool,
-        because: Option<(&'static str, Option<String>)>,
-        now: &str,
-    ) {
-        let (reason, message) = match because {
-            Some((reason, message)) => (Some(reason), message),
-            None => (None, None),
-        };
-        let Some(known) = self
-            .conditions
-            .iter_mut()
-            .find(|condition| condition.kind == kind)
-        else {
-            self.conditions.push(Condition {
-                kind,
-                status,
-                since: now.to_owned(),
-                reason,
-                message,
-            });
-            return;
-        };
-        if known.status != status {
-            now.clone_into(&mut known.since);
-        }
-        known.status = status;
-        known.reason = reason;
-        known.message = message;
+        self.conditions
+            .set("PodReadyToStartContainers", sandbox_ready, None, now);
+        self.conditions
+            .set("Initialized", is_initialized, uninitialized, now);
+        self.conditions
+            .set("Ready", is_ready, unready_because.clone(), now);
+        self.conditions
+            .set("ContainersReady", is_ready, unready_because, now);
     }
 
     /// The status as a strategic merge patch: conditions the kubelet does not own stay as they are.
     pub(super) fn to_status(&self) -> Value {
-        let conditions: Vec<Value> = self
-            .conditions
-            .iter()
-            .map(|condition| {
-                json!({
-                    "type": condition.kind,
-                    "status": if condition.status { "True" } else { "False" },
-                    "observedGeneration": self.generation,
-                    "lastProbeTime": null,
-                    "lastTransitionTime": condition.since,
-                    "reason": condition.reason,
-                    "message": condition.message,
-                })
-            })
-            .collect();
         let (init, main) = self
             .containers
             .split_at(self.init_count.min(self.containers.len()));
@@ -388,7 +299,7 @@ impl PodView {
         let mut status = json!({
             "phase": self.phase(),
             "observedGeneration": self.generation,
-            "conditions": conditions,
+            "conditions": self.conditions.to_json(self.generation),
             "hostIP": self.host_ip,
             "hostIPs": [{"ip": self.host_ip}],
             "startTime": self.start_time,

@@ -63,3 +63,45 @@ impl Patience {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Verb;
+    use super::*;
+
+    fn refused(status: u16, reason: &str) -> RestError {
+        RestError::Refused {
+            verb: Verb::Post,
+            path: "/".to_owned(),
+            status: StatusCode::from_u16(status).unwrap(),
+            reason: reason.to_owned(),
+            message: String::new(),
+        }
+    }
+
+    #[test]
+    fn outages_are_borne_and_refusals_are_not() {
+        let patience = Patience::outages(Duration::from_secs(1));
+        for (status, reason) in [(429, "TooManyRequests"), (500, "InternalError"), (503, "")] {
+            assert!(patience.bears(&refused(status, reason)), "{status}");
+        }
+        for (status, reason) in [(404, "NotFound"), (409, "AlreadyExists"), (422, "Invalid")] {
+            assert!(!patience.bears(&refused(status, reason)), "{status}");
+        }
+    }
+
+    #[test]
+    fn what_is_still_to_come_is_waited_for_when_asked() {
+        let patience = Patience::until_found(Duration::from_secs(1));
+        assert!(patience.bears(&refused(404, "NotFound")));
+        assert!(patience.bears(&refused(403, "Forbidden")));
+        assert!(!patience.bears(&refused(422, "Invalid")));
+    }
+
+    #[test]
+    fn pauses_grow_and_stay_short() {
+        assert_eq!(Patience::pause(1), Duration::from_millis(20));
+        assert!(Patience::pause(3) > Patience::pause(2));
+        assert_eq!(Patience::pause(60), Patience::LONGEST_PAUSE);
+    }
+}

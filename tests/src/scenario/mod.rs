@@ -21,6 +21,7 @@ mod moment;
 mod operator;
 mod plan;
 mod play;
+mod progress;
 mod script;
 mod step;
 mod story;

@@ -158,11 +158,6 @@ pub enum Gate {
         /// The phase.
         phase: String,
     },
-    /// An object is there no more.
-    Gone {
-        /// The object.
-        target: Target,
-    },
     /// A node is ready in this boot.
     NodeReady {
         /// The node.

@@ -120,6 +120,26 @@ pub(super) fn budget(operand: &Operand) -> Option<Value> {
     }))
 }
 
+/// The Service in front of an operand; its operator applies it at every release.
+pub(super) fn service(operand: &Operand, version: &str) -> Option<Value> {
+    let OperandKind::Deployment { .. } = operand.kind else {
+        return None;
+    };
+    Some(json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {
+            "name": operand.name,
+            "namespace": operand.namespace,
+            "annotations": {"release.openshift.io/version": version},
+        },
+        "spec": {
+            "selector": {"app": operand.name},
+            "ports": [{"name": "https", "port": 443, "targetPort": 8443}],
+        },
+    }))
+}
+
 /// The patch by which an update reaches a Deployment or `DaemonSet` of one container.
 pub(super) fn new_image(made_of: &Template<'_>, current: &Value) -> Value {
     let mut containers = current["spec"]["template"]["spec"]["containers"].clone();

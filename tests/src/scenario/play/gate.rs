@@ -30,7 +30,6 @@ pub(super) async fn pass(rest: &Rest, gate: &Gate) -> Result<(), RestError> {
             let is_there = |pod: &Value| pod["status"]["phase"] == phase.as_str();
             until(rest, pod, |found| found.is_some_and(is_there)).await
         }
-        Gate::Gone { target } => until(rest, target, |found| found.is_none()).await,
         Gate::NodeReady { node, boot_id } => {
             let target = Target::cluster_wide("v1", "Node", node);
             until(rest, &target, |found| {

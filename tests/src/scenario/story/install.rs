@@ -125,6 +125,10 @@ fn tell_operator(teller: &mut Teller<'_>, begins: Moment, operator: &Operator) {
         let made_of = teller.template(&scenario.installed, &operand.name);
         let object = workload::operand(operand, &made_of);
         teller.create_workload(starts + 0.3, &app, object);
+        if let Some(object) = workload::service(operand, version) {
+            let act = Act::Apply { object };
+            teller.script.act(starts + 0.32, &app, act);
+        }
         if let Some(budget) = workload::budget(operand) {
             teller.script.create(starts + 0.35, &app, budget);
         }

@@ -1,8 +1,8 @@
 //! The cluster-version operator during the installation: first outside the cluster, then in it.
 
 use super::super::Moment;
-use super::super::cluster_version::Progress;
 use super::super::file::Release;
+use super::super::progress::Progress;
 use super::super::step::{Act, Gate, Leader};
 use super::super::workload::operator_deployment;
 use super::leases::{say_elected, version_leader, version_lease};

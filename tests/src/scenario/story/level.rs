@@ -1,9 +1,9 @@
 //! The levels of an update laid out in time. Pure arithmetic over the scenario.
 
 use super::super::Moment;
-use super::super::cluster_version::Progress;
 use super::super::dice::Dice;
 use super::super::file::{Operand, OperandKind, Operator, Scenario};
+use super::super::progress::Progress;
 use super::installer::done;
 use super::roll;
 

@@ -1,9 +1,9 @@
 //! The update itself: the operator of operators first, then level by level, the nodes last.
 
-use super::super::cluster_version::Progress;
 use super::super::file::Operand;
+use super::super::progress::Progress;
 use super::super::step::{Act, Gate};
-use super::super::workload::new_image;
+use super::super::workload::{new_image, service};
 use super::super::{Moment, ScenarioError};
 use super::installer::deployment;
 use super::leases::{operator_leader, operator_lease, say_elected, version_leader, version_lease};
@@ -134,6 +134,9 @@ fn tell_roll(teller: &mut Teller<'_>, roll: &OperatorRoll) {
     );
     teller.say_by(at + 0.12, operator, false, "OperatorStatusChanged", told);
     for operand in &operator.operands {
+        if let Some(object) = service(operand, version) {
+            teller.script.act(at + 0.18, &app, Act::Apply { object });
+        }
         patch_image(teller, at + 0.2, &app, &operand.target(), None);
     }
     if let Some((from, until)) = roll.degraded {
