@@ -35,8 +35,8 @@ pub(super) async fn live(site: Arc<Site>, mut pod: watch::Receiver<Value>, fate:
     let mut task = PodTask::new(&site, &pod.borrow_and_update(), fate);
     let mut power = site.power.subscribe();
     if let Err(error) = task.run(&mut pod, &mut power).await {
-        // Gone in the meantime is no failure: somebody deleted it by force.
-        if !error.is_not_found() {
+        // Gone in the meantime is no failure: somebody deleted it by force, and perhaps it is back.
+        if !error.is_not_found() && !error.is_about_another() {
             site.fail(&error);
         }
     }

@@ -148,6 +148,15 @@ impl RestError {
         self.status() == Some(StatusCode::NOT_FOUND)
     }
 
+    /// Whether the object of this name is another one by now: the uid in the call is not its own.
+    pub fn is_about_another(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused { status: StatusCode::UNPROCESSABLE_ENTITY | StatusCode::CONFLICT, message, .. }
+                if message.contains("uid") || message.contains("UID")
+        )
+    }
+
     /// Whether the object was changed since it was read.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Refused { reason, .. } if reason == "Conflict")
