@@ -178,6 +178,8 @@ impl ScriptedCluster {
     }
 
     /// Ends the answers that are being sent right now; returns how many there were.
+    ///
+    /// An end in order comes behind the lines that wait, every other one at once, whatever byte it is at.
     pub fn cut_open(&self, on: &On, end: End) -> usize {
         self.state.order(on, end)
     }

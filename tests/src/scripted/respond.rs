@@ -217,10 +217,9 @@ async fn lines_body(
             Some(Ending::Server(End::Finished)) => return finish(delivery, wire, orders).await,
             Some(ending) => return ending,
         }
-        match orders.given() {
-            None => {}
-            Some(End::Finished) => return finish(delivery, wire, orders).await,
-            Some(end) => return Ending::Server(end),
+        let ordered = orders.given();
+        if let Some(end) = ordered.filter(|end| *end != End::Finished) {
+            return Ending::Server(end);
         }
         let Some(stream) = stream.as_mut() else {
             return finish(delivery, wire, orders).await;
@@ -236,6 +235,10 @@ async fn lines_body(
                 Taken::Over => return finish(delivery, wire, orders).await,
                 Taken::Nothing => {}
             }
+        }
+        // An end in order comes behind what waits.
+        if ordered.is_some() {
+            return finish(delivery, wire, orders).await;
         }
         tokio::select! {
             () = stream.changed(), if !held => {}

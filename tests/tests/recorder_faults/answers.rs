@@ -51,6 +51,7 @@ fn a_watch_refused_in_any_way_goes_on_without_loss() -> Result<()> {
     for fault in faults {
         scene.next_watch(fault)?;
         scene.write()?;
+        scene.cluster.wait_sent("configmaps", SURE)?;
     }
     let account = scene.whole(&["configmaps"])?;
     assert!(account.recorded >= 21, "{account:?}");
@@ -64,7 +65,7 @@ fn a_history_that_comes_back_is_used() -> Result<()> {
         On::watch(CONFIGMAPS).times(3),
         error_event(410, "Expired", "too old resource version: 1 (2)"),
     );
-    scene.reconnect(CONFIGMAPS);
+    scene.reconnect(CONFIGMAPS)?;
     scene.write()?;
     scene.await_hits(rule, 3)?;
     scene.whole(&["configmaps"])?;

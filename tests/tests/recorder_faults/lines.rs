@@ -51,7 +51,7 @@ fn a_line_that_stays_unreadable_is_a_gap_not_a_standstill() -> Result<()> {
         On::watch(CONFIGMAPS),
         Fault::Edit(Pick::Revision(poisoned), edit),
     );
-    scene.reconnect(CONFIGMAPS);
+    scene.reconnect(CONFIGMAPS)?;
     scene.await_live(CONFIGMAPS)?;
     scene.write()?;
     scene.write()?;
@@ -80,6 +80,7 @@ fn a_type_from_the_future_is_kept() -> Result<()> {
     scene.next_watch(modified(Edit::Type("PATCHED".to_owned())))?;
     scene.write()?;
     scene.write()?;
+    scene.await_lines(2)?;
     scene.account(&["configmaps"])?.check()?;
     assert!(odd_lines(&scene)?.contains(&OddLineProblem::UnknownType));
     Ok(())
@@ -104,10 +105,7 @@ fn revisions_against_the_rules_are_kept_and_marked() -> Result<()> {
         for _ in 0..3 {
             scene.write()?;
         }
-        scene.cluster.wait_until("three lines", SURE, |cluster| {
-            let last = cluster.requests_to(CONFIGMAPS).pop()?;
-            (last.progress().lines >= 3).then_some(())
-        })?;
+        scene.await_lines(3)?;
     }
     scene.account(&["configmaps"])?.check()?;
     let kinds: Vec<AnomalyKind> = scene
@@ -141,7 +139,7 @@ fn revisions_of_39_digits_are_as_good_as_any() -> Result<()> {
     for _ in 0..5 {
         scene.write()?;
     }
-    scene.reconnect(CONFIGMAPS);
+    scene.reconnect(CONFIGMAPS)?;
     scene.write()?;
     assert_eq!(scene.whole(&["configmaps"])?.recorded, 6);
     Ok(())

@@ -110,9 +110,26 @@ impl Scene {
             .put("configmaps", "default", "written", &members)
     }
 
-    /// Ends the streams of a path in order, so that the recorder comes back.
-    fn reconnect(&self, path: &str) {
-        self.cluster.cut_open(&On::watch(path), End::Finished);
+    /// Ends the streams of a path in order, so that the recorder comes back; none of them is left.
+    fn reconnect(&self, path: &str) -> Result<()> {
+        let on = On::watch(path);
+        let mut open = self.cluster.requests();
+        open.retain(|one| on.matches(one) && one.progress().ended.is_none());
+        self.cluster.cut_open(&on, End::Finished);
+        self.cluster.wait_until("the streams to end", SURE, |_| {
+            open.iter()
+                .all(|one| one.progress().ended.is_some())
+                .then_some(())
+        })
+    }
+
+    /// Waits until the last stream of config maps has brought so many lines, good or bad.
+    fn await_lines(&self, lines: usize) -> Result<()> {
+        let met = self.cluster.wait_until("the lines", SURE, |cluster| {
+            let last = cluster.requests_to(CONFIGMAPS).pop()?;
+            (last.progress().lines >= lines).then_some(())
+        });
+        met.with_context(|| self.log())
     }
 
     /// Has the next watch of config maps meet a fault, and waits until it has begun to.
@@ -122,7 +139,7 @@ impl Scene {
 
     fn next(&self, on: On, fault: Fault) -> Result<FaultId> {
         let rule = self.cluster.fault(on, fault);
-        self.reconnect("*");
+        self.reconnect("*")?;
         self.await_hits(rule, 1)?;
         Ok(rule)
     }

@@ -24,6 +24,7 @@ fn a_stream_cut_at_any_byte_loses_nothing() -> Result<()> {
             scene.next_watch(cut(Pick::Type("MODIFIED"), place, end))?;
             scene.write()?;
             scene.write()?;
+            scene.cluster.wait_sent("configmaps", SURE)?;
         }
     }
     let account = scene.whole(&["configmaps"])?;
@@ -38,7 +39,7 @@ fn streams_that_end_after_every_event_lose_nothing() -> Result<()> {
         On::watch(CONFIGMAPS),
         cut(Pick::Every, Place::After, End::Finished),
     );
-    scene.reconnect(CONFIGMAPS);
+    scene.reconnect(CONFIGMAPS)?;
     for _ in 0..20 {
         scene.write()?;
     }
@@ -115,7 +116,7 @@ fn a_recorder_that_was_paused_catches_up() -> Result<()> {
     scene
         .cluster
         .set(|settings| settings.stall_limit = Some(Duration::from_millis(50)));
-    scene.reconnect(CONFIGMAPS);
+    scene.reconnect(CONFIGMAPS)?;
     scene.write()?;
     scene.cluster.wait_sent("configmaps", SURE)?;
     scene.recorder.as_ref().expect("it records").pause()?;

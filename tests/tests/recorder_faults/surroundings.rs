@@ -84,7 +84,7 @@ fn a_token_that_expires_is_replaced_without_loss() -> Result<()> {
     scene
         .cluster
         .set(|settings| settings.token = Some("second".to_owned()));
-    scene.reconnect(CONFIGMAPS);
+    scene.reconnect(CONFIGMAPS)?;
     scene.cluster.wait_for_request("a 401", SURE, |one| {
         one.asked.path == CONFIGMAPS && one.progress().status == Some(401)
     })?;
