@@ -55,6 +55,8 @@ pub(crate) struct Supervisor {
     has_cluster: bool,
     identity: Identity,
     said: Option<Lifecycle>,
+    /// The resources that a definition defines.
+    custom: BTreeSet<Name>,
     /// What is to be followed once the definitions are known.
     held: Vec<Served>,
     definitions_complete: bool,
@@ -104,6 +106,7 @@ impl Supervisor {
             has_cluster: false,
             identity: Identity::default(),
             said: None,
+            custom: BTreeSet::new(),
             held: Vec::new(),
             definitions_complete: false,
             definitions_since: None,
@@ -281,6 +284,7 @@ impl Supervisor {
             return;
         };
         let name = (served.group.clone(), served.plural.clone());
+        self.custom.insert(name.clone());
         if !self.running.contains_key(&name) && !self.is_known(&served) {
             self.wanted.insert(name, served.version.clone());
         }
@@ -332,6 +336,8 @@ impl Supervisor {
             memory,
             origin,
             can_watch_list: self.identity.can_watch_list,
+            // A run that goes on with a reel does not see every definition anew.
+            is_custom: self.custom.contains(&name) || has_foreign_group(&name),
         };
         let drive = Drive::new(&self.shared, start, receiver);
         let task = self.drives.spawn(drive.run());
@@ -401,6 +407,11 @@ impl Supervisor {
     pub(crate) async fn join(&mut self) {
         while self.drives.join_next().await.is_some() {}
     }
+}
+
+/// Tells whether a group is none of Kubernetes' own.
+fn has_foreign_group((group, _): &Name) -> bool {
+    group.contains('.') && !group.ends_with(".k8s.io")
 }
 
 fn is_definitions(served: &Served) -> bool {

@@ -5,9 +5,11 @@ use crate::health::ResourceState;
 mod pages;
 mod probe;
 mod read;
+mod touch;
 
 use self::pages::Pages;
 use self::read::StreamEnd;
+use self::touch::Touch;
 use crate::server::{Answer, Failure, Get, Server};
 use crate::watch::context::Shared;
 use crate::watch::head;
@@ -59,6 +61,8 @@ pub(crate) struct Start {
     pub(crate) origin: Origin,
     /// Whether its server may stream lists.
     pub(crate) can_watch_list: bool,
+    /// Whether it is a custom resource.
+    pub(crate) is_custom: bool,
 }
 
 /// Something from outside that a wait gives way to.
@@ -82,6 +86,7 @@ pub(crate) struct Drive {
     broke: Option<Elapsed>,
     missing: Option<(Elapsed, u32)>,
     state: Option<ResourceState>,
+    touch: Touch,
 }
 
 impl Drive {
@@ -114,6 +119,7 @@ impl Drive {
             broke: None,
             missing: None,
             state: None,
+            touch: Touch::new(start.is_custom),
             shared: Arc::clone(shared),
         }
     }
@@ -241,6 +247,7 @@ impl Drive {
         let at = self.shared.now();
         self.intake.connected(id, from, method, timeout_secs, at);
         self.shared.fleet.opened(id, at.elapsed);
+        self.touch.connected(&server, target);
         let end = self.read(answer, &server, list_turn).await;
         self.shared.fleet.closed(id);
         let at = self.shared.now();
@@ -250,6 +257,7 @@ impl Drive {
                 self.intake.refused(refusal, id, at);
             }
             StreamEnd::Ended { cause, detail } => {
+                self.touch.ended(cause);
                 self.broke = Some(at.elapsed);
                 self.intake.ended(cause, &detail, at);
             }
@@ -287,6 +295,7 @@ impl Drive {
                     self.shared.refuse(server.generation);
                 }
                 let at = self.shared.now();
+                self.touch.ended(EndCause::Unreachable);
                 self.intake.unreachable(id, &failure.words, at);
                 return None;
             }

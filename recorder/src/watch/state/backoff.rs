@@ -6,8 +6,12 @@ use kubereel_format::Elapsed;
 /// The delay after the first failure, in milliseconds.
 const FIRST_MILLIS: u64 = 100;
 
+/// The delay after the first failure of something that has only just appeared, in milliseconds: the
+/// next connection may well reach a server that knows it already.
+const YOUNG_MILLIS: u64 = 20;
+
 /// The longest delay of its own, in milliseconds.
-const LONGEST_MILLIS: u64 = 5_000;
+pub(super) const LONGEST_MILLIS: u64 = 5_000;
 
 /// Delays that double, with jitter.
 #[derive(Clone, Debug)]
@@ -39,9 +43,23 @@ impl Backoff {
 
     /// Counts a failure and delays the next request, by at most so much.
     pub(crate) fn fail_within(&mut self, now: Elapsed, longest_millis: u64) {
-        let doubled = FIRST_MILLIS.saturating_mul(1 << self.failures.min(10));
+        self.fail_from(now, FIRST_MILLIS, longest_millis);
+    }
+
+    /// Counts a failure of something that has only just appeared.
+    pub(crate) fn fail_young(&mut self, now: Elapsed, longest_millis: u64) {
+        self.fail_from(now, YOUNG_MILLIS, longest_millis);
+    }
+
+    fn fail_from(&mut self, now: Elapsed, first_millis: u64, longest_millis: u64) {
+        let doubled = first_millis.saturating_mul(1 << self.failures.min(10));
         self.failures = self.failures.saturating_add(1);
         self.delay(now, doubled.min(longest_millis));
+    }
+
+    /// Counts the failures in a row.
+    pub(crate) const fn failures(&self) -> u32 {
+        self.failures
     }
 
     /// Delays the next request by between half of `millis` and all of it.

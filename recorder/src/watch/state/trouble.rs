@@ -1,6 +1,7 @@
 //! Owns what to do when the server refuses, breaks off, or has lost the history. Refuses to give up:
 //! there is always a next request, and what is lost is said.
 
+use super::backoff::LONGEST_MILLIS;
 use super::{Goal, Output, SHORT_WATCHES, Stream};
 use kubereel_format::{Elapsed, EndCause, GapCause, NotCoveredReason};
 
@@ -58,6 +59,16 @@ const FORBIDDEN_MILLIS: u64 = 30_000;
 /// The longest delay while a resource is not there yet, in milliseconds.
 const MISSING_MILLIS: u64 = 1_000;
 
+/// A resource that could never be read counts as young for so long, in microseconds.
+const YOUNG_MICROS: u64 = 10_000_000;
+
+/// The longest delay while it is young, in milliseconds: its first objects are written right now.
+const LONGEST_YOUNG_MILLIS: u64 = 250;
+
+/// How many refusals in a row may come from servers that are only just starting or ending. After
+/// that the server's wish to wait is taken for all of them.
+const OTHER_SERVERS: u32 = 4;
+
 /// The pause after a watch that brought something and ended within a second, in milliseconds.
 const SHORT_LIFE_MILLIS: u64 = 50;
 
@@ -91,7 +102,7 @@ impl Stream {
             404 => self.fail(refusal, now, out, MISSING_MILLIS),
             // Its cache is being filled: that is over in a moment.
             429 if refusal.message.contains("initializing") => {
-                self.backoff.fail_within(now, MISSING_MILLIS);
+                self.backoff.fail_young(now, LONGEST_YOUNG_MILLIS);
             }
             _ => self.fail(refusal, now, out, u64::MAX),
         }
@@ -113,15 +124,20 @@ impl Stream {
             let detail = format!("{} {}", refusal.code, refusal.message);
             self.not_covered(NotCoveredReason::Failing, detail.trim(), out);
         }
-        match refusal.retry_after_secs {
-            Some(secs) if longest_millis == u64::MAX => {
-                let secs = secs.clamp(1, MAX_RETRY_AFTER_SECS);
-                self.backoff.delay(now, u64::from(secs) * 1_000);
-            }
-            _ => {
-                let longest = longest_millis.min(5_000);
-                self.backoff.fail_within(now, longest);
-            }
+        let is_young =
+            self.position.is_none() && now.micros.saturating_sub(since.micros) < YOUNG_MICROS;
+        if is_young {
+            self.backoff.fail_young(now, LONGEST_YOUNG_MILLIS);
+            return;
+        }
+        self.backoff
+            .fail_within(now, longest_millis.min(LONGEST_MILLIS));
+        if let Some(secs) = refusal.retry_after_secs
+            && longest_millis == u64::MAX
+            && self.backoff.failures() > OTHER_SERVERS
+        {
+            let secs = secs.clamp(1, MAX_RETRY_AFTER_SECS);
+            self.backoff.delay(now, u64::from(secs) * 1_000);
         }
     }
 
