@@ -221,3 +221,45 @@ fn a_resource_that_goes_and_returns_has_both_lives_in_the_reel() -> Result<()> {
     assert_eq!(account.recorded, 3, "{account:?}");
     Ok(())
 }
+
+#[test]
+fn one_failing_group_costs_only_itself() -> Result<()> {
+    let mut scene = Scene::new()?;
+    scene
+        .cluster
+        .set(|settings| settings.aggregation = Aggregation::Off);
+    let down = scene.cluster.fault(
+        On::path("/apis/coordination.k8s.io/v1*"),
+        Fault::Answer(Canned::text(503, "service unavailable\n")),
+    );
+    scene.record()?;
+    scene.await_live(DEPLOYMENTS)?;
+    scene
+        .cluster
+        .put("deployments.apps", "default", "d", r#""spec":{}"#)?;
+    let lease = "leases.coordination.k8s.io";
+    scene.cluster.put(lease, "default", "l", r#""spec":{}"#)?;
+    scene.cluster.lift(down);
+    scene.await_live("/apis/coordination.k8s.io/v1/leases")?;
+    scene
+        .cluster
+        .put(lease, "default", "l", r#""spec":{"n":1}"#)?;
+    let account = scene.whole(&["deployments.apps", lease])?;
+    assert_eq!(account.recorded, 3, "{account:?}");
+    Ok(())
+}
+
+#[test]
+fn custom_resources_are_recorded_in_the_version_they_are_stored_in() -> Result<()> {
+    let mut scene = Scene::new()?;
+    let stored = widgets().also_version("v1alpha1").stored_in("v1alpha1");
+    scene.cluster.install_crd(&stored)?;
+    scene.record()?;
+    scene.await_live(&stored.path_in("v1alpha1"))?;
+    scene
+        .cluster
+        .put("widgets.example.com", "default", "w", r#""spec":{}"#)?;
+    scene.whole(&["widgets.example.com"])?;
+    assert_eq!(scene.cluster.requests_to(&stored.path()).len(), 0);
+    Ok(())
+}

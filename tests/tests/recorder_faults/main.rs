@@ -1,9 +1,11 @@
 //! The real recorder against a server that misbehaves in every way we know: whatever was committed is
 //! in the reel, byte for byte, or inside a gap that the reel declares.
 
+mod accounting;
 mod answers;
 mod clusters;
 mod discovering;
+mod limits;
 mod lines;
 mod lists;
 mod slow;
