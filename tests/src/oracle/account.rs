@@ -20,6 +20,8 @@ pub struct Account {
     pub before: usize,
     /// They are not, and lie inside a gap of their resource.
     pub in_gaps: Vec<Change>,
+    /// They are of a resource that the recorder never came to list.
+    pub unlisted: Vec<Change>,
     /// They are not, and nothing says so.
     pub lost: Vec<Change>,
     /// They are of keys that no API shows.
@@ -87,6 +89,8 @@ impl Account {
             self.recorded.push(change.clone());
         } else if first_list.is_some_and(|first| revision <= first) {
             self.before += 1;
+        } else if first_list.is_none() {
+            self.unlisted.push(change.clone());
         } else if resources.iter().any(is_in_gap) {
             self.in_gaps.push(change.clone());
         } else {
