@@ -333,6 +333,31 @@ fn times_lead_to_records() {
 }
 
 #[test]
+fn a_note_told_late_draws_no_event_before_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(2_000, 5);
+    let mut appender = begin(&path);
+    let before = appender.next_seq().0;
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+    }
+    let mark = |text: &str| Note::Mark {
+        text: text.to_owned(),
+    };
+    appender.append_note(stamp(1_999), mark("now")).unwrap();
+    appender.append_note(stamp(50), mark("late")).unwrap();
+    appender.append_note(stamp(5_000), mark("later")).unwrap();
+    appender.finish().unwrap();
+    let reel = Reel::open(&path).unwrap();
+    let after = |micros: i64| reel.seq_after(stamp(micros).wall).0 - before;
+    assert_eq!(after(49), 50);
+    assert_eq!(after(1_000), 1_001);
+    assert_eq!(after(1_999), 2_002, "the notes behind the last event count");
+    assert_eq!(after(9_999), 2_003);
+}
+
+#[test]
 fn what_is_no_event_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = path_in(&folder);

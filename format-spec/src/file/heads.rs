@@ -32,12 +32,17 @@ pub(crate) struct Heads {
     /// Where records were lost.
     pub(crate) lost: Vec<(u64, u64)>,
     events: u64,
-    /// The earliest wall time of each group of records.
+    /// The earliest wall time among the events of each group of records.
     lows: Vec<i64>,
 }
 
 /// How many records share one entry of the lows.
 const GROUP: usize = 1024;
+
+/// Tells the number of an object from what stands in its place.
+const fn is_event(object: u32) -> bool {
+    object != NOTE && object != LOST
+}
 
 impl Heads {
     pub(crate) fn len(&self) -> u64 {
@@ -81,7 +86,7 @@ impl Heads {
         if self.walls.len().is_multiple_of(GROUP) {
             self.lows.push(i64::MAX);
         }
-        if let Some(low) = self.lows.last_mut().filter(|_| object != LOST) {
+        if let Some(low) = self.lows.last_mut().filter(|_| is_event(object)) {
             *low = wall.min(*low);
         }
         self.walls.push(wall);
@@ -201,24 +206,35 @@ impl Heads {
         })
     }
 
-    /// Gives the number of records up to and including the last one received at `at` or before.
+    /// Gives the number of records up to and including the last event received at `at` or before,
+    /// and the notes right behind it that are not later.
+    ///
+    /// A note may be written long after the time it tells of; events behind that time are not drawn
+    /// before it by such a note.
     pub(crate) fn seq_after(&self, at: RecordedAt) -> Seq {
         // Arrival times can step back, so that the search runs from the end, a group at a time.
         let groups = self.walls.chunks(GROUP).zip(self.objects.chunks(GROUP));
-        for ((number, (walls, objects)), low) in groups.enumerate().zip(&self.lows).rev() {
-            if *low > at.micros {
-                continue;
-            }
-            let last = walls
-                .iter()
-                .zip(objects)
-                .rposition(|(wall, object)| *wall <= at.micros && *object != LOST);
-            if let Some(last) = last {
-                let count = number * GROUP + last + 1;
-                return Seq(u64::try_from(count).unwrap_or(u64::MAX));
-            }
-        }
-        Seq(0)
+        let last = groups
+            .enumerate()
+            .zip(&self.lows)
+            .rev()
+            .filter(|(_, low)| **low <= at.micros)
+            .find_map(|((number, (walls, objects)), _)| {
+                let place = walls
+                    .iter()
+                    .zip(objects)
+                    .rposition(|(wall, object)| *wall <= at.micros && is_event(*object))?;
+                Some(number * GROUP + place)
+            });
+        let events = last.map_or(0, |last| last + 1);
+        let notes = self
+            .walls
+            .iter()
+            .zip(&self.objects)
+            .skip(events)
+            .take_while(|(wall, object)| **wall <= at.micros && **object == NOTE)
+            .count();
+        Seq(u64::try_from(events + notes).unwrap_or(u64::MAX))
     }
 
     /// Gives the objects' numbers, for indexing.

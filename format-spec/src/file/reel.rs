@@ -304,8 +304,8 @@ impl Reel {
         self.loaded.heads.version(seq)
     }
 
-    /// Gives the number of records up to and including the last one that was received at `at` or
-    /// before.
+    /// Gives the number of records up to and including the last event that was received at `at` or
+    /// before, and the notes right behind it that are not later.
     pub fn seq_after(&self, at: RecordedAt) -> Seq {
         self.loaded.heads.seq_after(at)
     }
