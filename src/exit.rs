@@ -18,10 +18,8 @@ pub(crate) enum Exit {
     /// The cluster, the disk or the network failed.
     Surroundings,
     /// Ended by SIGINT before it was done.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "no signals there"))]
     Interrupted,
     /// Ended by SIGTERM before it was done.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "no signals there"))]
     Terminated,
 }
 

@@ -4,6 +4,7 @@
 //! Every answer about the past says how far it can be trusted: see [`Certainty`].
 
 mod as_of;
+mod columns;
 mod coverage;
 mod export;
 mod moment;
@@ -18,6 +19,7 @@ mod timeline;
 pub mod timetext;
 
 pub use as_of::{Filter, Held, Life, State};
+pub use columns::Column;
 pub use coverage::{Blind, Certainty, Coverage, CoveredFrom, Hole};
 pub use export::{ExportError, Exported};
 pub use moment::{MOMENT_FORMS, Moment, MomentError};

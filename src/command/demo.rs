@@ -1,7 +1,7 @@
 //! Owns `kubereel demo`: a walk through a recording with the commands that a user would type, run
 //! by their own code.
 
-use super::get::{self, Output, Question};
+use super::get::{self, Question};
 use super::info;
 use crate::command_error::CommandError;
 use crate::demo_reel::DEMO_REEL;
@@ -103,7 +103,7 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, Co
     for at in [before, spell.from] {
         let question = question(&spell.name, at);
         let words = format!(
-            "get {name} {} --at {} -o yaml",
+            "get {name} {} --at {}",
             question.resource,
             timeline.written(at)
         );
@@ -114,6 +114,10 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, Co
     screen.line("")?;
     screen.line("Keep the recording and ask it more:")?;
     screen.line("  kubereel demo --save demo.reel")?;
+    let operator = &spell.name;
+    screen.line(format!(
+        "  kubereel get demo.reel co/{operator} -o yaml --at {from}"
+    ))?;
     screen.line(format!("  kubereel get demo.reel pods -A --at {from}"))?;
     screen.line("  kubereel export demo.reel -o jsonl | head")?;
     Ok(whole)
@@ -136,7 +140,7 @@ fn question(operator: &str, at: RecordedAt) -> Question {
         all_namespaces: false,
         selector: LabelSelector::default(),
         at: Moment::Time(at),
-        output: Some(Output::Yaml),
+        output: None,
         show_managed_fields: false,
         no_headers: false,
     }

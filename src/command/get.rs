@@ -10,6 +10,7 @@ use kubereel_replay::{Certainty, Cut, Filter, Held, LabelSelector, Moment, State
 use std::path::PathBuf;
 
 mod absent;
+mod columns;
 mod header;
 mod print;
 mod unknown;
@@ -67,6 +68,8 @@ pub(crate) enum Output {
     Json,
     Yaml,
     Name,
+    /// Columns, also those that need room
+    Wide,
 }
 
 fn after_help() -> String {
@@ -127,6 +130,7 @@ pub(crate) fn answer(
         timeline,
         resource,
         state: &state,
+        cut,
         held: &held,
         is_single: names.len() == 1
             && held.len() == 1
@@ -155,6 +159,7 @@ struct Answer<'a> {
     timeline: &'a Timeline,
     resource: &'a ResourceInfo,
     state: &'a State,
+    cut: Cut,
     held: &'a [Held],
     is_single: bool,
     shows_namespace: bool,

@@ -1,6 +1,7 @@
 //! `kubereel get`: moments, selections, forms, and what is said when there is no sure answer.
 
-use super::run::{kubereel, pods_with_gap};
+use super::run::{Reel, kubereel, pods_with_gap};
+use crate::script::{Script, thing};
 use serde_json::{Value, json};
 
 fn json_of(args: &[&str]) -> Value {
@@ -273,4 +274,49 @@ fn a_name_that_is_not_there_ends_with_no_and_says_when_it_was() {
         "14:00:09",
     ])
     .code(4);
+}
+
+#[test]
+fn custom_resources_print_the_columns_of_their_definition_at_the_moment() {
+    let definition = |columns: &str| {
+        format!(
+            r#"{{"spec":{{"versions":[{{"name":"v1","additionalPrinterColumns":[{columns}]}}]}}}}"#
+        )
+    };
+    let state = r#"{"name":"State","type":"string","jsonPath":".spec.state"}"#;
+    let size = r#"{"name":"Size","type":"integer","jsonPath":".spec.size","priority":1}"#;
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let definitions = "customresourcedefinitions.apiextensions.k8s.io";
+        let definitions = script.resource(definitions, "CustomResourceDefinition", &["crd"]);
+        let stream = script.connect(definitions, None);
+        let what = thing("", "widgets.example.io", "uid-d");
+        script.initial(stream, what, 1, definition(state).as_bytes());
+        script.synced(stream, 2);
+        let widgets = script.resource("widgets.example.io", "Widget", &["wd"]);
+        let of_widgets = script.connect(widgets, None);
+        let widget = br#"{"metadata":{"name":"a","creationTimestamp":"2026-11-21T14:00:00Z"},"spec":{"state":"up","size":3}}"#;
+        script.initial(of_widgets, thing("default", "a", "uid-w"), 3, widget);
+        script.synced(of_widgets, 3);
+        script.wait(1000);
+        let both = definition(&format!("{state},{size}"));
+        script.modified(stream, what, 4, both.as_bytes());
+        script.wait(1000);
+        script.modified(stream, what, 5, definition("").as_bytes());
+        script.finish();
+    });
+    let get = |at: &str, more: &[&str]| {
+        let args = [&["get", reel.path(), "wd", "--at", at], more].concat();
+        kubereel(&args).ok()
+    };
+    assert_eq!(
+        get("14:00:00.5", &["-o", "wide"]),
+        "NAME   STATE\na      up\n"
+    );
+    assert_eq!(get("14:00:01", &[]), "NAME   STATE\na      up\n");
+    assert_eq!(
+        get("14:00:01", &["-o", "wide"]),
+        "NAME   STATE   SIZE\na      up      3\n"
+    );
+    assert_eq!(get("14:00:02", &[]), "NAME   AGE\na      2s\n");
 }

@@ -3,7 +3,7 @@
 mod form;
 mod json;
 mod meta;
-mod number;
+pub(crate) mod number;
 mod read;
 mod yaml;
 

@@ -4,7 +4,7 @@
 use serde_json::Number;
 
 /// Writes a number as kubectl prints it.
-pub(super) fn written(number: &Number) -> String {
+pub(crate) fn written(number: &Number) -> String {
     if let Some(whole) = number.as_i64() {
         return whole.to_string();
     }

@@ -1,12 +1,11 @@
-//! Owns the forms of an answer on stdout: columns, names, JSON and YAML as kubectl prints them.
+//! Owns the forms of an answer on stdout: names, JSON and YAML as kubectl prints them.
 
 use super::{Answer, Output, Question};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::screen::Screen;
-use crate::table::Table;
-use kubereel_replay::{Form, Held, list_of, name_of, timetext, write_json, write_yaml};
+use kubereel_replay::{Form, Held, list_of, name_of, write_json, write_yaml};
 use serde_json::Value;
 use std::io::Write as _;
 
@@ -18,7 +17,7 @@ impl Answer<'_> {
         screen: &mut Screen,
     ) -> Result<(), CommandError> {
         match question.output {
-            None => self.print_columns(question, screen),
+            None | Some(Output::Wide) => self.print_columns(question, screen),
             Some(Output::Name) => self
                 .held
                 .iter()
@@ -48,34 +47,8 @@ impl Answer<'_> {
         })
     }
 
-    fn print_columns(&self, question: &Question, screen: &mut Screen) -> Result<(), CommandError> {
-        if self.held.is_empty() {
-            return Ok(());
-        }
-        let mut table = match (question.no_headers, self.shows_namespace) {
-            (true, _) => Table::default(),
-            (false, true) => Table::with_headers(["NAMESPACE", "NAME", "AGE"]),
-            (false, false) => Table::with_headers(["NAME", "AGE"]),
-        };
-        let ages = self.each(screen, |held| {
-            let meta = self.timeline.meta(held.seq)?;
-            Ok(meta.created.map_or_else(
-                || "<unknown>".to_owned(),
-                |created| timetext::age(self.state.at.micros_since(created).div_euclid(1_000_000)),
-            ))
-        })?;
-        for (held, age) in self.held.iter().zip(ages) {
-            let mut row = vec![held.name.clone(), age];
-            if self.shows_namespace {
-                row.insert(0, held.namespace.clone());
-            }
-            table.push(row);
-        }
-        table.lines().iter().try_for_each(|line| screen.line(line))
-    }
-
     /// Reads something of each object.
-    fn each<T>(
+    pub(super) fn each<T>(
         &self,
         screen: &Screen,
         read: impl Fn(&Held) -> Result<T, kubereel_replay::QueryError>,

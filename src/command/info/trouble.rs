@@ -107,7 +107,7 @@ impl Page<'_> {
             (
                 "odd",
                 summary.odd_lines,
-                "line of the server that is no event",
+                "line of the server without an event",
             ),
             ("anomalies", summary.anomalies, "breach of the protocol"),
             ("clock", summary.clock_steps, "step of the recorder's clock"),
