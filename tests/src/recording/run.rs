@@ -39,35 +39,13 @@ impl Recording {
     ///
     /// When the program is not there or cannot be started.
     pub fn start(reel: &Path, kubeconfig: &Path, more: &[&str]) -> Result<Self> {
-        Self::spawn(reel, kubeconfig, more, None)
-    }
-
-    /// Starts it under a limit, set by a command of the shell such as `ulimit -n 16`.
-    ///
-    /// # Errors
-    ///
-    /// When the program is not there or cannot be started.
-    pub fn start_limited(reel: &Path, kubeconfig: &Path, limit: &str) -> Result<Self> {
-        Self::spawn(reel, kubeconfig, &[], Some(limit))
-    }
-
-    fn spawn(reel: &Path, kubeconfig: &Path, more: &[&str], limit: Option<&str>) -> Result<Self> {
         let log = reel.with_extension("log");
         let stderr = File::options().create(true).append(true).open(&log)?;
         let mut args: Vec<OsString> = vec!["record".into(), "-o".into(), reel.into()];
         args.extend(["--kubeconfig".into(), kubeconfig.into()]);
         args.extend(more.iter().map(OsString::from));
         let program = program()?;
-        let mut command = match limit {
-            None => Command::new(&program),
-            Some(limit) => {
-                let mut shell = Command::new("sh");
-                shell.args(["-c", &format!(r#"{limit} && exec "$0" "$@""#)]);
-                shell.arg(&program);
-                shell
-            }
-        };
-        let child = command
+        let child = Command::new(&program)
             .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::null())

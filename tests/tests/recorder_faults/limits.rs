@@ -1,12 +1,11 @@
-//! A recorder with too little of something, or in somebody's way.
+//! A recorder that must not write where it was told to.
 
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use kubereel_format::Note;
 use kubereel_tests::recording::{Ended, Recording};
 
-use crate::{CONFIGMAPS, SURE, Scene};
+use crate::{SURE, Scene};
 
 /// Starts a recorder that must give up at once, with a reason and a hint.
 fn refused(scene: &Scene, reel: &Path) -> Result<Ended> {
@@ -49,34 +48,5 @@ fn a_reel_that_is_being_recorded_is_left_alone() -> Result<()> {
     refused(&scene, &second)?;
     scene.write()?;
     scene.whole(&["configmaps"])?;
-    Ok(())
-}
-
-#[test]
-fn few_file_descriptors_delay_and_lose_nothing() -> Result<()> {
-    let mut scene = Scene::new()?;
-    // A recorder of this cluster wants some twenty.
-    scene.recorder = Some(Recording::start_limited(
-        &scene.reel(),
-        &scene.kubeconfig(),
-        "ulimit -n 16",
-    )?);
-    scene.cluster.wait_until("a first list", SURE, |cluster| {
-        let requests = cluster.requests();
-        let lists = requests
-            .iter()
-            .filter(|one| one.asked.is_watch() && one.progress().lines > 0);
-        (lists.count() > 0).then_some(())
-    })?;
-    scene.finish()?;
-    let starved = scene.notes()?.into_iter().any(|note| {
-        matches!(note, Note::Disconnected { detail, .. } if detail.contains("Too many open files"))
-    });
-    assert!(starved, "the limit was not felt: {:#?}", scene.notes()?);
-    // With enough of them it goes on where it came to.
-    scene.record()?;
-    scene.await_live(CONFIGMAPS)?;
-    scene.write()?;
-    scene.account(&["configmaps"])?.check()?;
     Ok(())
 }
