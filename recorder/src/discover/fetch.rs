@@ -48,22 +48,21 @@ pub(super) async fn uid(server: &Server) -> Result<String, Failure> {
     uid.ok_or_else(|| odd("the namespace kube-system has no uid"))
 }
 
-/// Compares the present revision with the last one seen: a lower one is another history, on
-/// which a watch from the old version would be silent for ever.
+/// Compares the present revision with the last one seen: a lower one is another history, on which a
+/// watch from the old version would be silent for ever.
 pub(super) async fn has_fallen(server: &Server, seen: &Version) -> bool {
+    let now = present_revision(server).await;
+    now.is_some_and(|now| now.order(seen) == Some(Ordering::Less))
+}
+
+/// Reads the present revision of the cluster's own storage; `None` if it cannot be read.
+pub(crate) async fn present_revision(server: &Server) -> Option<Version> {
     let path = "/api/v1/namespaces?limit=1";
-    let Ok(answer) = server.get(Get::json(path, PATIENCE_SECS)).await else {
-        return false;
-    };
-    let Ok(bytes) = document(answer, path).await else {
-        return false;
-    };
+    let answer = server.get(Get::json(path, PATIENCE_SECS)).await.ok()?;
+    let bytes = document(answer, path).await.ok()?;
     let mut splitter = ListSplitter::new();
     splitter.push(&bytes, &mut Vec::new());
-    let now = splitter
-        .finish()
-        .and_then(|meta| Version::parse(&meta.version));
-    now.is_some_and(|now| now.order(seen) == Some(Ordering::Less))
+    Version::parse(&splitter.finish()?.version)
 }
 
 /// The older document of a group version: what it says, and its bytes.

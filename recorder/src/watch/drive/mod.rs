@@ -1,6 +1,7 @@
 //! Owns the task of one resource: does what its stream says, and feeds it what came of it. Refuses
 //! decisions: when to ask, what to keep and what is lost are the stream's.
 
+use crate::discover::present_revision;
 use crate::health::ResourceState;
 mod pages;
 mod probe;
@@ -16,6 +17,7 @@ use crate::watch::head;
 use crate::watch::intake::Intake;
 use crate::watch::state::{Memory, Origin, Refusal, Step, Stream, Traits};
 use crate::watch::target::{Role, Target};
+use crate::watch::version::Version;
 use kubereel_format::{ConnectionId, Elapsed, EndCause, ListMethod, ResourceInfo};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
@@ -130,7 +132,11 @@ impl Drive {
         let at = self.shared.now();
         match end {
             DriveEnd::Stopped => self.intake.ended(EndCause::Stopped, "", at),
-            DriveEnd::Gone => self.intake.gone(at),
+            DriveEnd::Gone => {
+                let version = self.version_at_end().await;
+                let id = self.shared.numbers.connection();
+                self.intake.gone(version.as_ref(), id, self.shared.now());
+            }
         }
         self.flush().await;
         let id = self.intake.target.info.id.0;
@@ -190,6 +196,17 @@ impl Drive {
                 return DriveEnd::Gone;
             }
         }
+    }
+
+    /// Reads the version at which a custom resource is known to be gone. The versions of what other
+    /// servers serve are their own.
+    async fn version_at_end(&mut self) -> Option<Version> {
+        if !self.touch.is_custom() {
+            return None;
+        }
+        let server = self.server().await?;
+        let reading = present_revision(&server);
+        self.unless_interrupted(reading).await.flatten()
     }
 
     async fn list_turn(&mut self) -> Option<OwnedSemaphorePermit> {

@@ -33,6 +33,11 @@ impl Touch {
         }
     }
 
+    /// Tells whether the resource is a custom one.
+    pub(super) const fn is_custom(&self) -> bool {
+        self.is_custom
+    }
+
     /// A connection has ended; if not in order, a server may have begun anew.
     pub(super) fn ended(&mut self, cause: EndCause) {
         self.is_due |= cause != EndCause::Clean;

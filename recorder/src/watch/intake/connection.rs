@@ -3,6 +3,7 @@
 
 use super::{Intake, Open};
 use crate::watch::state::Refusal;
+use crate::watch::version::Version;
 use kubereel_format::{
     ConnectionId, EndCause, ListMethod, NotCoveredReason, Note, ResourceInfo, Stamp,
 };
@@ -77,8 +78,19 @@ impl Intake {
         self.stream.unreachable(at.elapsed);
     }
 
-    /// The resource is no longer served.
-    pub(crate) fn gone(&mut self, at: Stamp) {
+    /// The resource is no longer served, as of a version of the cluster if that can be told.
+    pub(crate) fn gone(&mut self, version: Option<&Version>, id: ConnectionId, at: Stamp) {
+        if let Some(version) = version {
+            let mut outputs = Vec::new();
+            self.stream.gone(version, at, &mut outputs);
+            self.open = Some(Open {
+                id,
+                untold: None,
+                last_version: None,
+            });
+            self.write(outputs, None, at);
+            self.open = None;
+        }
         self.not_covered(NotCoveredReason::Gone, String::new(), at);
     }
 

@@ -104,6 +104,8 @@ pub(crate) struct Stream {
     was_unavailable: bool,
     failing_since: Option<Elapsed>,
     unreadable_at: Option<Version>,
+    /// The last watch ended in order, and nothing but "not found" has been heard since.
+    ended_in_order: bool,
     /// How many short watches still have to end in order before long ones are asked for.
     short_watches: u8,
     silent_idles: u8,
@@ -145,6 +147,7 @@ impl Stream {
             was_unavailable: origin == Origin::Fresh && has_memory,
             failing_since: None,
             unreadable_at: None,
+            ended_in_order: false,
             short_watches: if has_memory { SHORT_WATCHES } else { 0 },
             silent_idles: 0,
             page_limit: kubereel_format::MAX_LIST_PAGE,
@@ -233,6 +236,42 @@ impl Stream {
     /// Tells whether the resource cannot be recorded for now.
     pub(crate) fn is_uncovered(&self) -> bool {
         self.uncovered.is_some()
+    }
+
+    /// The resource is no longer served, as of a version of the cluster.
+    ///
+    /// If the chain does not reach to its end, what is missing is a gap up to there.
+    pub(crate) fn gone(&mut self, version: &Version, at: Stamp, out: &mut Vec<Output>) {
+        let Some(position) = self.position.take() else {
+            return;
+        };
+        if self.known.is_empty() && self.ended_in_order {
+            return;
+        }
+        self.known.begin_list();
+        let vanished = self.known.take_unseen();
+        let differences = u64::try_from(vanished.len()).unwrap_or(u64::MAX);
+        for (namespace, name, object) in vanished {
+            out.push(Output::Infer {
+                namespace,
+                name,
+                object,
+                version: version.to_string(),
+            });
+        }
+        let distance = version
+            .number()
+            .zip(position.version.number())
+            .and_then(|(to, from)| u64::try_from(to.checked_sub(from)?).ok());
+        out.push(Output::Gap {
+            from: Some(position.version.to_string()),
+            to: version.to_string(),
+            from_time: position.at,
+            to_time: at.wall,
+            cause: GapCause::Unavailable,
+            missing_at_most: distance.filter(|_| self.traits.is_cached),
+            differences,
+        });
     }
 
     /// Ends the stream and gives what a later one needs.

@@ -469,6 +469,40 @@ fn a_resource_that_came_to_its_end_begins_anew() {
     assert!(!out.iter().any(|out| matches!(out, Output::Gap { .. })));
 }
 
+#[test]
+fn a_resource_that_vanishes_from_an_unbroken_chain_leaves_no_gap() {
+    let mut stream = synced(CACHED);
+    let mut out = Vec::new();
+    stream.answered(at(2).elapsed, 300, &mut out);
+    stream.event(EventType::Deleted, &head("a", "ua", "12"), at(3), &mut out);
+    stream.ended(EndCause::Clean, at(4).elapsed);
+    stream.refused(refusal(404, false), at(5).elapsed, &mut out);
+    out.clear();
+    stream.gone(&Version::Number(20), at(6), &mut out);
+    assert_eq!(out, []);
+    assert!(stream.into_memory().known.is_empty());
+}
+
+#[test]
+fn a_resource_that_vanishes_unseen_leaves_a_gap_up_to_its_end() {
+    let mut stream = synced(CACHED);
+    let mut out = Vec::new();
+    stream.answered(at(2).elapsed, 300, &mut out);
+    stream.ended(EndCause::Cut, at(4).elapsed);
+    stream.refused(refusal(404, false), at(5).elapsed, &mut out);
+    stream.gone(&Version::Number(20), at(6), &mut out);
+    assert!(
+        matches!(&out[0], Output::Infer { name, version, .. } if name == "a" && version == "20")
+    );
+    assert!(matches!(
+        &out[1],
+        Output::Gap { from: Some(from), to, missing_at_most: Some(10), differences: 1, .. }
+            if from == "10" && to == "20"
+    ));
+    let memory = stream.into_memory();
+    assert!(memory.known.is_empty() && memory.position.is_none());
+}
+
 // ---- the model
 
 /// One revision of the model server.

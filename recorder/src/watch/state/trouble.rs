@@ -79,6 +79,7 @@ impl Stream {
     /// The server refused, by a status or by an ERROR event that ended the stream.
     pub(crate) fn refused(&mut self, refusal: Refusal<'_>, now: Elapsed, out: &mut Vec<Output>) {
         self.connection.opened = None;
+        self.ended_in_order &= refusal.code == 404;
         if self.goal == Goal::Watch && refusal.code != 410 {
             self.short_watches = SHORT_WATCHES;
         }
@@ -192,6 +193,7 @@ impl Stream {
     /// No connection came about.
     pub(crate) fn unreachable(&mut self, now: Elapsed) {
         self.connection.opened = None;
+        self.ended_in_order = false;
         self.break_list(false);
         if self.goal == Goal::Watch {
             self.short_watches = SHORT_WATCHES;
@@ -204,6 +206,7 @@ impl Stream {
         let Some(opened) = self.connection.opened.take() else {
             return;
         };
+        self.ended_in_order = cause == EndCause::Clean && self.goal == Goal::Watch;
         if self.listing.is_some() {
             self.break_list(cause == EndCause::Idle);
             self.backoff.fail(now);
