@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Stop after this long, for example 90m
     #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
     duration: Option<Duration>,
-    /// Which log lines to print, for example info or kubereel_recorder=debug
+    /// Which log lines to print, for example info or `kubereel_recorder=debug`
     #[arg(long, value_name = "FILTER", env = "RUST_LOG")]
     log: Option<String>,
 }
@@ -55,7 +55,7 @@ fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = port.parse::<u16>() {
         return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     }
-    text.parse().map_err(|_| {
+    text.parse().map_err(|_neither| {
         "neither a port nor an address and a port, such as 9090 or 0.0.0.0:9090".to_owned()
     })
 }
@@ -63,11 +63,12 @@ fn parse_listen(text: &str) -> Result<SocketAddr, String> {
 fn parse_duration(text: &str) -> Result<Duration, String> {
     let duration: jiff::SignedDuration = text
         .parse()
-        .map_err(|_| "not a duration, such as 45s, 90m or 1h30m".to_owned())?;
-    Duration::try_from(duration).map_err(|_| "a recording cannot last less than no time".to_owned())
+        .map_err(|_unread| "not a duration, such as 45s, 90m or 1h30m".to_owned())?;
+    Duration::try_from(duration)
+        .map_err(|_negative| "a recording cannot last less than no time".to_owned())
 }
 
-fn kubeconfig_source(flag: Option<&PathBuf>, variable: Option<OsString>) -> KubeconfigSource {
+fn kubeconfig_source(flag: Option<&PathBuf>, variable: Option<&OsString>) -> KubeconfigSource {
     if let Some(path) = flag {
         return KubeconfigSource::Files(vec![path.clone()]);
     }
@@ -89,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     log::begin(args.log.as_deref(), is_terminal)?;
     let mut options = Options::new(&args.output);
     let variable = std::env::var_os("KUBECONFIG");
-    options.kubeconfig = kubeconfig_source(args.kubeconfig.as_ref(), variable);
+    options.kubeconfig = kubeconfig_source(args.kubeconfig.as_ref(), variable.as_ref());
     options.context.clone_from(&args.context);
     options.listen = args.listen;
     options.duration = args.duration;
@@ -117,6 +118,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
 }
 
 /// Tells how the recording stands until it is stopped.
+#[expect(clippy::infinite_loop, reason = "its caller ends it")]
 async fn tell(status: StatusHandle, is_terminal: bool) {
     let mut line = LiveLine::begin(is_terminal);
     let every = if is_terminal {
@@ -183,8 +185,8 @@ mod tests {
 
     #[test]
     fn durations_are_spelt_as_people_do() {
-        assert_eq!(parse_duration("90m"), Ok(Duration::from_secs(5400)));
-        assert_eq!(parse_duration("1h30m"), Ok(Duration::from_secs(5400)));
+        assert_eq!(parse_duration("90m"), Ok(Duration::from_mins(90)));
+        assert_eq!(parse_duration("1h30m"), Ok(Duration::from_mins(90)));
         assert!(parse_duration("-1s").is_err());
         assert!(parse_duration("soon").is_err());
     }
@@ -196,12 +198,12 @@ mod tests {
             |names: &[&str]| KubeconfigSource::Files(names.iter().map(PathBuf::from).collect());
         let variable = std::env::join_paths(["b", "c"]).expect("joined");
         assert_eq!(
-            kubeconfig_source(Some(&flag), Some(variable.clone())),
+            kubeconfig_source(Some(&flag), Some(&variable)),
             files(&["a"])
         );
-        assert_eq!(kubeconfig_source(None, Some(variable)), files(&["b", "c"]));
+        assert_eq!(kubeconfig_source(None, Some(&variable)), files(&["b", "c"]));
         assert_eq!(
-            kubeconfig_source(None, Some(OsString::new())),
+            kubeconfig_source(None, Some(&OsString::new())),
             KubeconfigSource::Usual
         );
         assert_eq!(kubeconfig_source(None, None), KubeconfigSource::Usual);
