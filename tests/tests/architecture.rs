@@ -1,6 +1,10 @@
 //! The house's walls: who may know whom, asked of cargo and of the sources themselves.
 
-#![expect(clippy::unwrap_used, reason = "what helps a test may fail it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "what helps a test may fail it"
+)]
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

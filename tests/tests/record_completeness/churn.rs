@@ -31,11 +31,12 @@ impl Churn {
     pub(crate) fn start(rest: &Rest) -> Self {
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
-        for (path, object) in [
-            ("/api/v1/namespaces/default/configmaps", config_map as Make),
-            ("/api/v1/namespaces/kube-system/secrets", secret as Make),
-            ("/api/v1/namespaces/default/events", event as Make),
-        ] {
+        let written: [(&'static str, Make); 3] = [
+            ("/api/v1/namespaces/default/configmaps", config_map),
+            ("/api/v1/namespaces/kube-system/secrets", secret),
+            ("/api/v1/namespaces/default/events", event),
+        ];
+        for (path, object) in written {
             let writer = Writer {
                 rest: rest.clone(),
                 stopped: stopped.clone(),

@@ -1,6 +1,8 @@
 //! The recorder against a real control plane that is shaken while it is written to: what etcd says
 //! was changed is in the reel, or inside a gap that the reel declares.
 
+#![expect(clippy::print_stderr, reason = "says how hard each run was")]
+
 mod churn;
 mod page;
 
