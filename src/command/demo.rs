@@ -39,12 +39,8 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         let timeline = reel::open(path)?;
         return walk(&timeline, &path.display().to_string(), screen);
     }
-    let carried = DEMO_REEL.ok_or_else(|| {
-        CommandError::new(Exit::Usage, "this build carries no recording")
-            .hint("walk through one of yours: kubereel demo run.reel")
-    })?;
     if let Some(path) = &args.save {
-        save(carried, path)?;
+        save(DEMO_REEL, path)?;
         let path = path.display();
         screen.line(format!("saved {path}; ask it: kubereel info {path}"))?;
         return Ok(Exit::Yes);
@@ -57,7 +53,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
     };
     let folder = tempfile::tempdir().map_err(failed)?;
     let path = folder.path().join(DEMO_NAME);
-    std::fs::write(&path, carried).map_err(failed)?;
+    std::fs::write(&path, DEMO_REEL).map_err(failed)?;
     let timeline = reel::open(&path)?;
     walk(&timeline, DEMO_NAME, screen)
 }

@@ -2,6 +2,8 @@
 //!
 //! `play_scenario [--journal FILE] [-- COMMAND ARG…]`: the command runs from before the first write
 //! with `KUBECONFIG` set, gets SIGINT when the scenario is over, and its exit code is passed on.
+//! As in a real cluster it sees the API servers through one address: those that restart are passed
+//! over.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -10,6 +12,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use kubereel_tests::control_plane::ControlPlane;
+use kubereel_tests::proxy::Proxy;
 use kubereel_tests::scenario::{self, ApiPlayer, ApiServers};
 use tokio::process::{Child, Command};
 
@@ -46,11 +49,14 @@ async fn main() -> anyhow::Result<ExitCode> {
     let asked = asked()?;
     let plan = scenario::small()?.plan()?;
     let control_plane = Arc::new(scenario::control_plane().start().await?);
+    let ports = [control_plane.api(0).port(), control_plane.api(1).port()];
+    let balancer = Proxy::start(&ports)?;
+    let kubeconfig = control_plane.kubeconfig_through(&balancer)?;
     let mut beside = match asked.command.split_first() {
         Some((program, args)) => Some(
             Command::new(program)
                 .args(args)
-                .env("KUBECONFIG", control_plane.kubeconfig(0))
+                .env("KUBECONFIG", &kubeconfig)
                 .kill_on_drop(true)
                 .spawn()
                 .with_context(|| format!("cannot run {program}"))?,
