@@ -375,7 +375,7 @@ impl Drive {
         }
         let state = if stream.is_uncovered() {
             ResourceState::NotCovered
-        } else if stream.is_synced() {
+        } else if stream.is_following() {
             ResourceState::Complete
         } else {
             ResourceState::Behind

@@ -104,6 +104,8 @@ pub(crate) struct Stream {
     was_unavailable: bool,
     failing_since: Option<Elapsed>,
     unreadable_at: Option<Version>,
+    /// The server has answered this stream, so that what memory says may be true again.
+    was_answered: bool,
     /// The last watch ended in order, and nothing but "not found" has been heard since.
     ended_in_order: bool,
     /// How many short watches still have to end in order before long ones are asked for.
@@ -147,6 +149,7 @@ impl Stream {
             was_unavailable: origin == Origin::Fresh && has_memory,
             failing_since: None,
             unreadable_at: None,
+            was_answered: false,
             ended_in_order: false,
             short_watches: if has_memory { SHORT_WATCHES } else { 0 },
             silent_idles: 0,
@@ -190,6 +193,7 @@ impl Stream {
             asked_secs,
             ..Connection::default()
         };
+        self.was_answered = true;
         if self.uncovered.take().is_some() {
             self.was_unavailable = true;
             out.push(Output::CoveredAgain);
@@ -226,6 +230,12 @@ impl Stream {
     /// Tells whether the chain is unbroken up to the present.
     pub(crate) fn is_synced(&self) -> bool {
         self.goal == Goal::Watch && self.position.is_some()
+    }
+
+    /// Tells whether the recording follows the resource: the chain is unbroken, and the server has
+    /// answered since this stream began.
+    pub(crate) fn is_following(&self) -> bool {
+        self.is_synced() && self.was_answered
     }
 
     /// Tells whether a list is to be read or under way.

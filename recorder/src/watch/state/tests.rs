@@ -470,6 +470,16 @@ fn a_resource_that_came_to_its_end_begins_anew() {
 }
 
 #[test]
+fn a_stream_that_goes_on_follows_only_once_the_server_has_answered() {
+    let mut out = Vec::new();
+    let memory = synced(CACHED).into_memory();
+    let mut stream = Stream::new(CACHED, memory, Origin::Reopened, 1);
+    assert!(stream.is_synced() && !stream.is_following());
+    stream.answered(at(2).elapsed, 300, &mut out);
+    assert!(stream.is_following());
+}
+
+#[test]
 fn a_resource_that_vanishes_from_an_unbroken_chain_leaves_no_gap() {
     let mut stream = synced(CACHED);
     let mut out = Vec::new();
