@@ -74,6 +74,7 @@ struct Words {
     write_trouble: String,
     resources: BTreeMap<u32, ResourceState>,
     left_out: u64,
+    held: u64,
 }
 
 /// The counters.
@@ -180,6 +181,11 @@ impl Health {
         };
     }
 
+    /// Tells how many resources will be followed and wait for the definitions.
+    pub(crate) fn set_held(&self, resources: usize) {
+        self.words().held = u64::try_from(resources).unwrap_or(u64::MAX);
+    }
+
     /// So many resources are left out by decision: no watch, no list, another one stands for them.
     pub(crate) fn set_left_out(&self, resources: usize) {
         self.words().left_out = u64::try_from(resources).unwrap_or(u64::MAX);
@@ -210,7 +216,7 @@ impl Health {
                 NOTHING => 0,
                 since => elapsed_micros.saturating_sub(since),
             },
-            resources: complete + count(ResourceState::Behind),
+            resources: complete + count(ResourceState::Behind) + words.held,
             resources_complete: complete,
             resources_not_covered: words.left_out + count(ResourceState::NotCovered),
             is_reachable: words.is_reachable,

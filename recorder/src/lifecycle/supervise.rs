@@ -227,9 +227,12 @@ impl Supervisor {
                 .await;
             }
         }
-        let has_definitions = plan.follow.iter().any(is_definitions);
-        if self.definitions_complete || !has_definitions || self.has_waited() {
+        let definitions = plan.follow.iter().find(|one| is_definitions(one));
+        // What an earlier run followed, this one goes on with: it knew the definitions.
+        let is_known = definitions.is_none_or(|one| self.is_known(one));
+        if self.definitions_complete || is_known || self.has_waited() {
             self.definitions_complete = true;
+            self.shared.health.set_held(0);
             for one in &plan.follow {
                 self.start(one);
             }
@@ -240,6 +243,9 @@ impl Supervisor {
             self.start(one);
         }
         self.held = served.to_vec();
+        self.shared
+            .health
+            .set_held(plan.follow.len().saturating_sub(1));
     }
 
     fn has_waited(&mut self) -> bool {

@@ -4,11 +4,13 @@
 
 mod account;
 mod kept;
+mod page;
 mod program;
 mod run;
 mod settle;
 
 pub use account::Account;
+pub use page::Page;
 pub use program::program;
 pub use run::{Ended, Recording};
 pub use settle::settle;

@@ -21,6 +21,8 @@ pub struct Recording {
     child: Child,
     log: PathBuf,
     reel: PathBuf,
+    /// How many lines earlier runs on the same reel said.
+    lines_before: usize,
 }
 
 /// How a recorder ended.
@@ -40,6 +42,7 @@ impl Recording {
     /// When the program is not there or cannot be started.
     pub fn start(reel: &Path, kubeconfig: &Path, more: &[&str]) -> Result<Self> {
         let log = reel.with_extension("log");
+        let lines_before = std::fs::read_to_string(&log).map_or(0, |said| said.lines().count());
         let stderr = File::options().create(true).append(true).open(&log)?;
         let mut args: Vec<OsString> = vec!["record".into(), "-o".into(), reel.into()];
         args.extend(["--kubeconfig".into(), kubeconfig.into()]);
@@ -56,12 +59,18 @@ impl Recording {
             child,
             log,
             reel: reel.to_owned(),
+            lines_before,
         })
     }
 
     /// The number of its process.
     pub fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// How many lines of the log earlier runs on the same reel said.
+    pub fn lines_before(&self) -> usize {
+        self.lines_before
     }
 
     /// The reel it writes.

@@ -4,7 +4,6 @@
 #![expect(clippy::print_stderr, reason = "says how hard each run was")]
 
 mod churn;
-mod page;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,12 +14,11 @@ use kubereel_format::{GapCause, ListMethod, NotCoveredReason, Note, Reel, Seq};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::{Account, Oracle};
 use kubereel_tests::proxy::{Cut, CutEvery, Proxy};
-use kubereel_tests::recording::Recording;
+use kubereel_tests::recording::{Page, Recording};
 use kubereel_tests::rest::Rest;
 use tempfile::TempDir;
 
 use churn::{CANARY, CANARY_BASE64, Churn};
-use page::Page;
 
 /// Names a folder where the reel is left.
 const KEEP: &str = "KUBEREEL_KEEP";

@@ -87,6 +87,10 @@ struct Connection {
 
 /// One resource's stream.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and none excludes another"
+)]
 pub(crate) struct Stream {
     traits: Traits,
     known: Known,

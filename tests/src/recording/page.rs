@@ -1,27 +1,36 @@
-//! The recorder's status page, as a monitor reads it.
+//! Owns the recorder's status page, as a monitor reads it. Refuses to judge what it says.
 
 use std::time::{Duration, Instant};
 
+use super::run::Recording;
 use anyhow::{Context as _, Result, bail};
-use kubereel_tests::recording::Recording;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 /// How often a page is asked for while something is awaited.
 const EVERY: Duration = Duration::from_millis(100);
 
-pub(crate) struct Page {
+/// The status page of a recorder.
+#[derive(Debug)]
+pub struct Page {
     address: String,
 }
 
 impl Page {
     /// Finds the address in what the recorder says.
-    pub(crate) async fn of(recording: &Recording, patience: Duration) -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// When it does not say one in time.
+    pub async fn of(recording: &Recording, patience: Duration) -> Result<Self> {
         let deadline = Instant::now() + patience;
+        let already = recording.lines_before();
         loop {
             let log = recording.log();
+            // Earlier runs on the same reel said theirs before.
             let said = log
                 .lines()
+                .skip(already)
                 .find_map(|line| line.split_once("serving the status page address="));
             if let Some((_, address)) = said {
                 let address = address.trim().to_owned();
@@ -47,7 +56,11 @@ impl Page {
     }
 
     /// Waits until every resource is complete.
-    pub(crate) async fn until_ready(&self, patience: Duration) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// When that takes too long.
+    pub async fn until_ready(&self, patience: Duration) -> Result<()> {
         let deadline = Instant::now() + patience;
         loop {
             let (status, body) = self.get("/readyz").await?;
@@ -62,7 +75,11 @@ impl Page {
     }
 
     /// Reads one number of the metrics.
-    pub(crate) async fn number(&self, name: &str) -> Result<u64> {
+    ///
+    /// # Errors
+    ///
+    /// When there is none of that name.
+    pub async fn number(&self, name: &str) -> Result<u64> {
         let (_, body) = self.get("/metrics").await?;
         let line = body.lines().find_map(|line| line.strip_prefix(name));
         Ok(line.context("no such metric")?.trim().parse()?)
