@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::watch::head::Head;
+use crate::watch::state::{Page, Refusal};
 use kubereel_format::{EndCause, EventType, Evidence, ListMethod};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
