@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     /// The form: jsonl is one JSON object a line
-    #[arg(short, long, value_name = "FORM")]
+    #[arg(short, long, value_name = "FORM", default_value = "jsonl")]
     output: Form,
     /// The file to write; stdout if none is given
     #[arg(value_name = "FILE")]
