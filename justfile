@@ -34,9 +34,10 @@ test:
 fuzz seconds="120": tools
     KUBEREEL_FUZZ_SECS={{ seconds }} bash .ci/fuzz
 
-# Speed and size beside their baselines, in one run.
+# Speed, size and memory beside their baselines, in one run; recordings as JSONL are measured too.
 bench *files:
     cargo bench -p kubereel-format --bench codec -- {{ files }}
+    cargo bench -p kubereel-tests --bench recorder
 
 # The long runs: hundreds of kills. Their dated report is committed.
 soak:
