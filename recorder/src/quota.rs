@@ -9,10 +9,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How many bytes may lie between the sockets and the file, in all: 64 MiB.
+/// How many bytes may lie between the sockets and the file, in all: 40 MiB.
 ///
-/// Two of the longest bodies fit, so that no single one can block the queue for ever.
-pub(crate) const QUEUE_BYTES: usize = 64 * 1024 * 1024;
+/// The longest body fits beside others. At 64 MiB the first lists of a large cluster drove the
+/// recorder to 250 MB, which an observer's pod may not have.
+pub(crate) const QUEUE_BYTES: usize = 40 * 1024 * 1024;
 
 /// An entry and the room that it takes until it is durable.
 #[derive(Debug)]
