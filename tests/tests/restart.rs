@@ -115,7 +115,10 @@ async fn kills_cost_half_a_second_at_most_and_the_next_start_goes_on() -> Result
     let reel = folder.path().join("run.reel");
     let kubeconfig = control_plane.kubeconfig(0);
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    // The last run ends in order; of the others those count that were old enough to have committed.
+    let mut sure_runs = 1;
     for nth in 0..crashes {
+        let started = Instant::now();
         let recording = Recording::start(&reel, kubeconfig, &["--listen", "127.0.0.1:0"])?;
         let page = Page::of(&recording, SURE).await?;
         page.until_ready(SURE).await?;
@@ -127,6 +130,7 @@ async fn kills_cost_half_a_second_at_most_and_the_next_start_goes_on() -> Result
         tokio::time::sleep(Duration::from_millis(random % 2_000)).await;
         let killed = Instant::now();
         recording.kill()?;
+        sure_runs += usize::from(killed.duration_since(started) > LOSS + WAY);
         let moment = killed.checked_sub(LOSS + WAY).unwrap_or(killed);
         // What came while it was not ready yet may still have been on its way.
         let safe = if moment > ready {
@@ -156,7 +160,11 @@ async fn kills_cost_half_a_second_at_most_and_the_next_start_goes_on() -> Result
         notes.filter(|entry| wanted(&entry.note)).count()
     };
     let runs = usize::try_from(crashes)? + 1;
-    ensure!(notes(|note| matches!(note, Note::SessionStarted { .. })) == runs);
+    let started = notes(|note| matches!(note, Note::SessionStarted { .. }));
+    ensure!(
+        (sure_runs..=runs).contains(&started),
+        "{started} runs of {sure_runs} to {runs}"
+    );
     ensure!(notes(|note| matches!(note, Note::SessionEnded { .. })) == 1);
     Ok(())
 }
