@@ -11,7 +11,6 @@ mod health;
 mod lifecycle;
 mod options;
 mod quota;
-mod redact;
 mod server;
 mod watch;
 mod writer;

@@ -2,7 +2,6 @@
 
 use super::connection::{cause_of, detail_of};
 use crate::entry::Entry;
-use crate::redact::Redactor;
 use crate::watch::context::{Numbers, Sighting};
 use crate::watch::head::{self, LineKind};
 use crate::watch::state::{Page, Stream};
@@ -10,6 +9,7 @@ use crate::watch::target::{Role, Target};
 use kubereel_format::{
     BlobNote, ConnectionId, EndCause, EventType, MAX_BODY, Note, OddLineProblem, Stamp,
 };
+use kubereel_redact::Redactor;
 use std::sync::Arc;
 
 /// How much is kept of a line that broke off: it comes again, whole.

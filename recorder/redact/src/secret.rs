@@ -1,4 +1,4 @@
-//! Owns what of a Secret may not reach the queue: the values of `data` and `stringData`, and
+//! Owns what of a Secret may not be kept: the values of `data` and `stringData`, and
 //! kubectl's copy of them in an annotation. Refuses to touch any other byte.
 //!
 //! A value is replaced by a mark that tells its length and a hash under a key of this run, which is
@@ -12,15 +12,67 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::ops::Range;
 
 /// The policy that a session's first note names.
-pub(crate) const POLICY: u32 = 1;
+pub const POLICY: u32 = 1;
 
 /// kubectl's annotation with the object as it was last applied.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// The key under which one run hashes what it leaves out.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Redactor {
+pub struct Redactor {
     key: RandomState,
+}
+
+/// The beginning of every mark.
+const MARK: &str = "redacted by kubereel: ";
+
+/// Tells whether a Secret holds a value: one that is neither empty nor a mark. `None` if it cannot be
+/// read.
+pub fn has_values(object: &[u8]) -> Option<bool> {
+    let mut has = false;
+    for (name, value) in fields(object)? {
+        let value = value.get();
+        has |= match name.to_ascii_lowercase().as_str() {
+            "data" => holds(value, Spelling::Base64),
+            "stringdata" => holds(value, Spelling::Plain),
+            "metadata" => fields(value.as_bytes())?.into_iter().any(|(name, value)| {
+                name.eq_ignore_ascii_case("annotations")
+                    && fields(value.get().as_bytes()).is_some_and(|annotations| {
+                        annotations.into_iter().any(|(key, value)| {
+                            key.eq_ignore_ascii_case(LAST_APPLIED)
+                                && is_value(value.get(), Spelling::Plain)
+                        })
+                    })
+            }),
+            _ => false,
+        };
+    }
+    Some(has)
+}
+
+/// Tells whether a map holds a value; what is no map is one itself.
+fn holds(map: &str, spelling: Spelling) -> bool {
+    match fields(map.as_bytes()) {
+        Some(values) => values
+            .iter()
+            .any(|(_, value)| is_value(value.get(), spelling)),
+        None => map != "null",
+    }
+}
+
+fn is_value(json: &str, spelling: Spelling) -> bool {
+    let mark = match spelling {
+        Spelling::Plain => MARK.to_owned(),
+        // Whole groups of three bytes are spelt the same whatever follows.
+        Spelling::Base64 => {
+            let whole = MARK.len() - MARK.len() % 3;
+            base64(MARK.as_bytes().get(..whole).unwrap_or_default())
+        }
+    };
+    let is_marked = json
+        .strip_prefix('"')
+        .is_some_and(|text| text.starts_with(&mark));
+    !matches!(json, "null" | "\"\"") && !is_marked
 }
 
 /// Bytes to put in the place of others.
@@ -29,7 +81,7 @@ type Replacement = (Range<usize>, String);
 impl Redactor {
     /// Gives a Secret without its values; `None` if it cannot be read, and then nothing of it may
     /// be kept.
-    pub(crate) fn secret(&self, object: &[u8]) -> Option<Vec<u8>> {
+    pub fn secret(&self, object: &[u8]) -> Option<Vec<u8>> {
         let mut replacements = Vec::new();
         for (name, value) in fields(object)? {
             let field = name.to_ascii_lowercase();
@@ -93,7 +145,7 @@ impl Redactor {
             Spelling::Plain => text.len(),
         };
         let hash = self.key.hash_one(&text);
-        let mark = format!("redacted by kubereel: {bytes} bytes, {hash:016x}");
+        let mark = format!("{MARK}{bytes} bytes, {hash:016x}");
         match spelling {
             Spelling::Base64 => format!("\"{}\"", base64(mark.as_bytes())),
             Spelling::Plain => format!("\"{mark}\""),
@@ -259,6 +311,27 @@ mod tests {
             "{} {}",
         ] {
             assert_eq!(Redactor::default().secret(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_told_from_marks_and_from_nothing() {
+        assert_eq!(has_values(SECRET.as_bytes()), Some(true));
+        assert_eq!(has_values(redact(SECRET).as_bytes()), Some(false));
+        for (text, expected) in [
+            (r#"{"data":null}"#, Some(false)),
+            (r#"{"data":{"a":""},"stringData":{"b":null}}"#, Some(false)),
+            (r#"{"data":{"a":"QQ=="}}"#, Some(true)),
+            (r#"{"stringData":{"a":"b"}}"#, Some(true)),
+            (r#"{"data":"CANARY"}"#, Some(true)),
+            (
+                r#"{"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"x"}}}"#,
+                Some(true),
+            ),
+            (r#"{"metadata":{"annotations":{"a":"x"}}}"#, Some(false)),
+            ("{", None),
+        ] {
+            assert_eq!(has_values(text.as_bytes()), expected, "{text}");
         }
     }
 
