@@ -20,7 +20,7 @@ pub mod timetext;
 
 pub use as_of::{Filter, Held, Life, State};
 pub use columns::Column;
-pub use coverage::{Blind, Certainty, Coverage, CoveredFrom, Hole};
+pub use coverage::{Blind, Certainty, Coverage, CoveredFrom, Hole, ImportedFrom};
 pub use export::{ExportError, Exported};
 pub use moment::{MOMENT_FORMS, Moment, MomentError};
 pub use object::{Form, Meta, list_of, name_of, write_json, write_yaml};

@@ -1,7 +1,7 @@
 //! Owns the judgement whether the state at a moment is known. Refuses the state itself: `as_of`
 //! reads that.
 
-use super::chain::{Coverage, CoveredFrom};
+use super::chain::{Coverage, CoveredFrom, ImportedFrom};
 use kubereel_format::{Damage, Gap, NotCoveredReason, RecordedAt, Seq};
 
 /// A reconnect shorter than this, in microseconds, is no blindness of its own: 1 s.
@@ -18,6 +18,11 @@ pub enum Certainty {
         /// The server's last word on the resource, if nothing came after the moment to prove that
         /// nothing was missed in between.
         silent_since: Option<RecordedAt>,
+    },
+    /// The state comes from another tool's recording, which does not tell what it leaves out.
+    Imported {
+        /// When the recording first speaks of the resource.
+        since: RecordedAt,
     },
     /// Changes may be missing: the state shown is that before the gap, or parts of the list after it.
     InsideGap {
@@ -39,7 +44,8 @@ pub enum Certainty {
         /// The server's words; may be empty.
         detail: String,
     },
-    /// The moment lies before the first complete list of the resource.
+    /// The moment lies before the first complete list of the resource, or before the first event of it
+    /// in another tool's recording.
     BeforeFirst {
         /// The first moment at which the state is known; `None` if there never was one.
         first: Option<RecordedAt>,
@@ -57,9 +63,10 @@ pub enum Certainty {
 }
 
 impl Certainty {
-    /// Tells whether the state shown is the state that was.
+    /// Tells whether the state shown is all that there is to know: the state that was, or what an
+    /// imported recording says it was.
     pub const fn is_known(&self) -> bool {
-        matches!(self, Self::Known { .. })
+        matches!(self, Self::Known { .. } | Self::Imported { .. })
     }
 
     /// Tells whether there is a state to show, be it an old one.
@@ -99,7 +106,13 @@ impl Coverage {
             };
         }
         let Some(span) = span else {
-            return first_after();
+            return self
+                .imported_at(
+                    |imported| imported.begun_by < cut,
+                    wall > reel_end,
+                    reel_end,
+                )
+                .unwrap_or_else(first_after);
         };
         if wall > reel_end {
             return Certainty::AfterLast { last: reel_end };
@@ -121,6 +134,24 @@ impl Coverage {
             silent_since: (span.proven_by < cut && span.covered.to_time < wall)
                 .then_some(span.covered.to_time),
         }
+    }
+
+    /// Judges a state that an import may know of.
+    fn imported_at(
+        &self,
+        is_begun: impl Fn(&ImportedFrom) -> bool,
+        is_after_last: bool,
+        last: RecordedAt,
+    ) -> Option<Certainty> {
+        let imported = self.imported.as_ref()?;
+        let since = imported.since;
+        Some(if !is_begun(imported) {
+            Certainty::BeforeFirst { first: Some(since) }
+        } else if is_after_last {
+            Certainty::AfterLast { last }
+        } else {
+            Certainty::Imported { since }
+        })
     }
 
     /// Finds the span that a resourceVersion belongs to: the last one that begins at or before it.
@@ -148,6 +179,12 @@ impl Coverage {
             };
         }
         let Some(span) = self.span_at_revision(rv) else {
+            let begun = |imported: &ImportedFrom| imported.first_rv.is_none_or(|first| first <= rv);
+            if self.spans.is_empty()
+                && let Some(certainty) = self.imported_at(begun, false, RecordedAt::default())
+            {
+                return certainty;
+            }
             if let (true, Some(excluded)) = (self.spans.is_empty(), self.excluded.last()) {
                 return Certainty::NotCovered {
                     reason: excluded.reason,

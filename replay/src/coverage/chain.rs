@@ -4,8 +4,8 @@
 use crate::select::Excluded;
 use crate::session::Session;
 use kubereel_format::{
-    ConnectionId, CoveredSpan, EndCause, Gap, Note, NoteEntry, ObjectId, RecordedAt, Reel,
-    ResourceId, Seq,
+    ConnectionId, CoveredSpan, EndCause, Gap, ListMethod, Note, NoteEntry, ObjectId, RecordedAt,
+    Reel, ResourceId, Seq,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +16,7 @@ pub struct Coverage {
     pub(super) holes: Vec<Hole>,
     pub(super) blind: Vec<Blind>,
     pub(super) excluded: Vec<Excluded>,
+    pub(super) imported: Option<ImportedFrom>,
     announced: Vec<Seq>,
 }
 
@@ -28,6 +29,17 @@ pub struct CoveredFrom {
     pub proven_by: Seq,
     /// Its bounds.
     pub covered: CoveredSpan,
+}
+
+/// Where another tool's recording begins to speak of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImportedFrom {
+    /// The record before its first event.
+    pub begun_by: Seq,
+    /// When its first event was received.
+    pub since: RecordedAt,
+    /// The lowest resourceVersion with which an object of it appears, if any has a number.
+    pub first_rv: Option<u128>,
 }
 
 /// A gap and the record after which the state is known again.
@@ -62,6 +74,11 @@ impl Coverage {
     /// Gives the times in which no watch ran, in order.
     pub fn blind(&self) -> &[Blind] {
         &self.blind
+    }
+
+    /// Tells whether, and since when, the resource is known from another tool's recording.
+    pub const fn imported(&self) -> Option<&ImportedFrom> {
+        self.imported.as_ref()
     }
 
     /// Gives the records that ended the recording of the resource.
@@ -155,6 +172,19 @@ impl Chains {
                     plural: plural.clone(),
                     reason: *reason,
                     detail: detail.clone(),
+                });
+            }
+            Note::Connected {
+                resource,
+                method: ListMethod::Import,
+                ..
+            } => {
+                let first_rv = lowest_rv(reel, objects.get(resource));
+                let coverage = self.coverage.entry(*resource).or_default();
+                coverage.imported.get_or_insert(ImportedFrom {
+                    begun_by: seq,
+                    since: wall,
+                    first_rv,
                 });
             }
             Note::Connected {
@@ -308,6 +338,14 @@ impl Chains {
         let coverage = self.coverage.entry(resource).or_default();
         coverage.spans.push(span);
     }
+}
+
+/// Finds the lowest resourceVersion with which any of the objects appears.
+fn lowest_rv(reel: &Reel, objects: Option<&Vec<ObjectId>>) -> Option<u128> {
+    let firsts = objects.into_iter().flatten();
+    firsts
+        .filter_map(|&object| reel.rv_of(*reel.versions(object).first()?))
+        .min()
 }
 
 /// Moves a span's end forward; a lower resourceVersion does not move it back.

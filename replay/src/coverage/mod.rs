@@ -4,4 +4,4 @@ mod certainty;
 mod chain;
 
 pub use certainty::Certainty;
-pub use chain::{Blind, Coverage, CoveredFrom, Hole};
+pub use chain::{Blind, Coverage, CoveredFrom, Hole, ImportedFrom};

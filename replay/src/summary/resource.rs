@@ -37,6 +37,8 @@ pub struct ResourceSummary {
     pub objects_live: u64,
     /// Whether it is covered without a gap from its first list to its last moment.
     pub whole: bool,
+    /// Whether it comes from another tool's recording, which does not tell what it leaves out.
+    pub imported: bool,
     /// The spans in which every change is in the reel.
     pub covered: Vec<CoveredSummary>,
     /// The spans in which changes may be missing.
@@ -119,6 +121,7 @@ impl Timeline {
             objects_seen: u64::try_from(objects.len()).unwrap_or(u64::MAX),
             objects_live: live,
             whole: coverage.is_some_and(Coverage::is_whole),
+            imported: coverage.is_some_and(|coverage| coverage.imported().is_some()),
             covered: coverage.map_or_else(Vec::new, covered),
             gaps: coverage.map_or_else(Vec::new, |coverage| {
                 coverage.holes().iter().map(gap).collect()

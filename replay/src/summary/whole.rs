@@ -43,6 +43,8 @@ pub struct Summary {
     pub resources: Vec<ResourceSummary>,
     /// What of the cluster was not recorded.
     pub not_covered: Vec<NotCoveredSummary>,
+    /// What an import says of itself, in its own words; empty for what the recorder wrote.
+    pub provenance: Vec<String>,
     /// The times without an answer of the server.
     pub outages: Vec<OutageSummary>,
     /// Lines of the server that were no events of a known form; they are kept.
@@ -193,6 +195,7 @@ impl Timeline {
             sessions: self.session_summaries(),
             clusters: self.cluster_summaries(),
             not_covered: self.not_covered_summaries(),
+            provenance: self.provenance(),
             outages: self.outage_summaries(),
             odd_lines,
             anomalies,
@@ -245,6 +248,16 @@ impl Timeline {
                 version: excluded.version.clone(),
                 reason: excluded.reason.as_str().to_owned(),
                 detail: excluded.detail.clone(),
+            })
+            .collect()
+    }
+
+    fn provenance(&self) -> Vec<String> {
+        let notes = self.reel().notes().iter();
+        notes
+            .filter_map(|entry| match &entry.note {
+                Note::Provenance { text } => Some(text.clone()),
+                _ => None,
             })
             .collect()
     }

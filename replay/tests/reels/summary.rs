@@ -166,6 +166,7 @@ fn the_schema_of_programs_is_stable() {
             "odd_lines",
             "outages",
             "parts",
+            "provenance",
             "records",
             "resources",
             "sessions",
