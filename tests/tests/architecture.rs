@@ -51,13 +51,24 @@ fn the_rooms_know_each_other_as_planned() {
         ("kubereel-redact", &[][..]),
         ("kubereel-recorder", &["kubereel-format", "kubereel-redact"]),
         ("kubereel-replay", &["kubereel-format"]),
+        ("kubereel-import", &["kubereel-format", "kubereel-redact"]),
         (
             "kubereel",
-            &["kubereel-format", "kubereel-recorder", "kubereel-replay"],
+            &[
+                "kubereel-format",
+                "kubereel-import",
+                "kubereel-recorder",
+                "kubereel-replay",
+            ],
         ),
         (
             "kubereel-tests",
-            &["kubereel-format", "kubereel-recorder", "kubereel-replay"],
+            &[
+                "kubereel-format",
+                "kubereel-import",
+                "kubereel-recorder",
+                "kubereel-replay",
+            ],
         ),
     ]
     .into();
@@ -111,6 +122,7 @@ fn sources() -> Vec<(String, String)> {
         "recorder/src",
         "recorder/redact/src",
         "replay/src",
+        "replay/import/src",
     ]
     .iter()
     .map(|folder| root().join(folder))

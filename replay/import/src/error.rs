@@ -1,0 +1,72 @@
+//! Owns every way in which an import can fail as a whole. Refuses single broken lines: those are
+//! counted, and the rest is imported.
+
+use crate::broken::Broken;
+use kubereel_format::{AppendError, FinishError, OpenError};
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// An import failed, and no reel was written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The input cannot be read.
+    #[error("cannot read the input: {source}")]
+    Read {
+        /// Why.
+        source: io::Error,
+    },
+    /// There is nothing in it.
+    #[error("the input is empty")]
+    Empty,
+    /// It is compressed.
+    #[error("the input is compressed ({form})")]
+    Compressed {
+        /// The form.
+        form: &'static str,
+        /// The program that writes it uncompressed to stdout.
+        program: &'static str,
+    },
+    /// It is a reel already.
+    #[error("the input is a reel already")]
+    Reel,
+    /// It is no text.
+    #[error("the input is neither JSON nor YAML: byte {offset} is 0")]
+    Binary {
+        /// Where a zero byte stands.
+        offset: usize,
+    },
+    /// It is text of another form.
+    #[error("the input is neither JSON lines of events nor a list of objects")]
+    NotRecognised,
+    /// Nothing of it could be taken.
+    #[error("nothing of the input could be imported")]
+    Nothing {
+        /// What is wrong with it.
+        broken: Broken,
+    },
+    /// There is a file of the reel's name already.
+    #[error("there is such a file already: {}", .path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The reel cannot be made.
+    #[error(transparent)]
+    Create(#[from] OpenError),
+    /// The reel cannot be written.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// The reel cannot be finished.
+    #[error(transparent)]
+    Finish(#[from] FinishError),
+    /// The finished reel cannot be given its name.
+    #[error("cannot write: {source}: {}", .path.display())]
+    Place {
+        /// The name.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}

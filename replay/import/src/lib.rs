@@ -1,0 +1,29 @@
+//! Other recordings go in, a reel comes out.
+//!
+//! [`import`] reads JSON lines of watch events, as `kubereel export` and other recorders write them.
+//! An object's bytes, its event's type and the order stay as they are in the input. What cannot be
+//! read is named by line and left out, and the reel says of itself that it was imported: an input
+//! does not tell what it leaves out.
+//!
+//! It knows no cluster, no network and no clock: times come from the input.
+
+mod broken;
+mod error;
+mod head;
+mod import;
+mod line;
+mod lines;
+mod outcome;
+mod part;
+mod resource;
+mod secrets;
+mod sniff;
+mod take;
+mod when;
+mod write;
+
+pub use broken::{Broken, BrokenLine, Problem};
+pub use error::ImportError;
+pub use import::{Options, import};
+pub use outcome::{Dropped, Imported};
+pub use secrets::SecretCounts;

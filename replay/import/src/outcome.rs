@@ -1,0 +1,115 @@
+//! Owns what an import says of itself when it is done. Refuses the words: the program has them.
+
+use crate::broken::Broken;
+use crate::secrets::SecretCounts;
+use kubereel_format::RecordedAt;
+use std::collections::BTreeMap;
+
+/// How many unknown members are named; more are counted only.
+const NAMED: usize = 16;
+
+/// What an import did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Imported {
+    /// The events in the reel.
+    pub events: u64,
+    /// The resources in the reel.
+    pub resources: u64,
+    /// The time of the first event.
+    pub from: RecordedAt,
+    /// The latest time of an event.
+    pub to: RecordedAt,
+    /// What could not be taken.
+    pub broken: Broken,
+    /// Lines that say that nothing happened.
+    pub bookmarks: u64,
+    /// Lines in which a server said that its watch failed.
+    pub errors: u64,
+    /// Members of lines that no reel has a place for.
+    pub dropped: Dropped,
+    /// The Secrets.
+    pub secrets: SecretCounts,
+    /// Resources whose names were made from their kinds: `plural.group`.
+    pub guessed: Vec<String>,
+    /// The file's bytes.
+    pub file_bytes: u64,
+}
+
+/// Members of lines that no reel has a place for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// How many, in all lines together.
+    pub count: u64,
+    /// How many of each name.
+    pub names: BTreeMap<String, u64>,
+}
+
+impl Dropped {
+    /// Counts one.
+    pub(crate) fn push(&mut self, name: &str) {
+        self.count = self.count.saturating_add(1);
+        let name = crate::broken::quoted(name);
+        if let Some(count) = self.names.get_mut(name) {
+            *count = count.saturating_add(1);
+        } else if self.names.len() < NAMED {
+            self.names.insert(name.to_owned(), 1);
+        }
+    }
+}
+
+impl Imported {
+    /// Gives what the reel says of the import, a note each.
+    pub(crate) fn last_words(&self) -> Vec<String> {
+        let mut said = Vec::new();
+        if self.broken.count > 0 {
+            let numbers = self.broken.first.iter().map(|one| one.number.to_string());
+            let numbers: Vec<String> = numbers.collect();
+            let more = if self.broken.count > to_u64(numbers.len()) {
+                ", …"
+            } else {
+                ""
+            };
+            said.push(format!(
+                "not in the reel: broken lines {} ({}{more})",
+                self.broken.count,
+                numbers.join(", ")
+            ));
+        }
+        if self.errors > 0 {
+            said.push(format!(
+                "not in the reel: ERROR lines {}; changes may be missing where they stood",
+                self.errors
+            ));
+        }
+        if self.secrets.with_data > 0 {
+            let fate = if self.secrets.redacted {
+                "their values are not in the reel"
+            } else {
+                "their values are in the reel"
+            };
+            said.push(format!(
+                "Secrets with data {}: {fate}",
+                self.secrets.with_data
+            ));
+        }
+        if !self.guessed.is_empty() {
+            let named = self.guessed.iter().take(NAMED).cloned();
+            let more = if self.guessed.len() > NAMED {
+                ", …"
+            } else {
+                ""
+            };
+            let named: Vec<String> = named.collect();
+            said.push(format!(
+                "names of resources made from their kinds: {}{more}",
+                named.join(", ")
+            ));
+        }
+        said
+    }
+}
+
+fn to_u64(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,434 @@
+//! Owns the resources of an input: which objects belong to which, and under what names. Refuses to
+//! hide a guess: what was made of a kind is told apart from what somebody named.
+
+use super::builtin::{self, BuiltIn};
+use super::{Definition, plural};
+use crate::broken::Problem;
+use kubereel_format::{ResourceId, ResourceInfo};
+use std::collections::{BTreeMap, HashMap};
+
+/// The longest name that is taken; Kubernetes itself stops at 253.
+const MAX_NAME: usize = 512;
+
+/// What a line and its object say of the resource.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked<'a> {
+    pub(crate) group: Option<&'a str>,
+    pub(crate) version: Option<&'a str>,
+    pub(crate) plural: Option<&'a str>,
+    /// The object's `apiVersion`; empty if it has none.
+    pub(crate) api_version: &'a str,
+    /// The object's kind; empty if it has none.
+    pub(crate) kind: &'a str,
+    /// Whether the object lives in a namespace.
+    pub(crate) namespaced: bool,
+}
+
+/// The resources of an input.
+#[derive(Debug, Default)]
+pub(crate) struct Resources {
+    known: Vec<Known>,
+    /// By what was asked: most lines ask what one before them asked.
+    asked: HashMap<String, usize>,
+    by_plural: HashMap<(String, String, String), usize>,
+    by_kind: HashMap<(String, String, String), usize>,
+    definitions: BTreeMap<(String, String), Definition>,
+    key: String,
+}
+
+#[derive(Debug)]
+struct Known {
+    info: ResourceInfo,
+    /// Whether the plural was made of the kind.
+    is_guessed: bool,
+    /// Whether somebody who knows said where its objects live.
+    is_scope_told: bool,
+    /// Whether the reel does not describe it as it is here.
+    is_new: bool,
+}
+
+impl Resources {
+    /// Finds the resource of an object.
+    pub(crate) fn find(&mut self, asked: &Asked<'_>) -> Result<&ResourceInfo, Problem> {
+        self.key.clear();
+        for part in [
+            asked.group.unwrap_or("\u{1}"),
+            asked.version.unwrap_or("\u{1}"),
+            asked.plural.unwrap_or("\u{1}"),
+            asked.api_version,
+            asked.kind,
+        ] {
+            self.key.push_str(part);
+            self.key.push('\0');
+        }
+        let at = if let Some(&at) = self.asked.get(&self.key) {
+            at
+        } else {
+            let at = self.look_up(asked)?;
+            self.asked.insert(self.key.clone(), at);
+            at
+        };
+        let known = self.known.get_mut(at).ok_or(Problem::NoResource)?;
+        if asked.namespaced && !known.info.namespaced && !known.is_scope_told {
+            known.info.namespaced = true;
+            known.is_new = true;
+        }
+        Ok(&known.info)
+    }
+
+    /// Gives a resource's description if the reel has not got it as it is now.
+    pub(crate) fn take_news(&mut self, id: ResourceId) -> Option<ResourceInfo> {
+        let at = usize::try_from(id.0).ok()?;
+        let known = self.known.get_mut(at).filter(|known| known.is_new)?;
+        known.is_new = false;
+        Some(known.info.clone())
+    }
+
+    /// Gives how many resources there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Gives the resources whose plural is a guess.
+    pub(crate) fn guessed(&self) -> impl Iterator<Item = &ResourceInfo> {
+        let guessed = self.known.iter().filter(|known| known.is_guessed);
+        guessed.map(|known| &known.info)
+    }
+
+    /// Takes a definition and gives the resources that it describes anew.
+    pub(crate) fn learn(&mut self, definition: Definition) -> Vec<ResourceId> {
+        let named = |known: &Known| {
+            known.info.group == definition.group
+                && (known.info.plural == definition.plural
+                    || (known.is_guessed && known.info.kind == definition.kind))
+        };
+        let places: Vec<usize> = (0..)
+            .zip(&self.known)
+            .filter(|(_, known)| named(known))
+            .map(|(at, _)| at)
+            .collect();
+        let mut anew = Vec::new();
+        for at in places {
+            self.rename(at, &definition.plural);
+            let Some(known) = self.known.get_mut(at) else {
+                continue;
+            };
+            let before = known.info.clone();
+            describe(&mut known.info, &definition);
+            known.is_scope_told = true;
+            if known.info != before {
+                known.is_new = true;
+                anew.push(known.info.id);
+            }
+        }
+        let key = (definition.group.clone(), definition.plural.clone());
+        self.definitions.insert(key, definition);
+        anew
+    }
+
+    fn look_up(&mut self, asked: &Asked<'_>) -> Result<usize, Problem> {
+        let (of_group, of_version) = match asked.api_version.split_once('/') {
+            Some((group, version)) => (group, version),
+            None => ("", asked.api_version),
+        };
+        let group = asked.group.unwrap_or(of_group);
+        let version = asked.version.unwrap_or(of_version);
+        if version.is_empty() || (asked.kind.is_empty() && asked.plural.is_none()) {
+            return Err(Problem::NoResource);
+        }
+        for name in [group, version, asked.plural.unwrap_or_default(), asked.kind] {
+            if name.len() > MAX_NAME {
+                return Err(Problem::LongName("resource's name"));
+            }
+        }
+        match asked.plural {
+            Some("") => Err(Problem::NoResource),
+            Some(plural) => Ok(self.of_plural(group, version, plural, asked)),
+            None => Ok(self.of_kind(group, version, asked)),
+        }
+    }
+
+    fn of_plural(&mut self, group: &str, version: &str, plural: &str, asked: &Asked<'_>) -> usize {
+        let name = (group.to_owned(), version.to_owned(), plural.to_owned());
+        if let Some(&at) = self.by_plural.get(&name) {
+            self.name_kind(at, asked.kind);
+            return at;
+        }
+        // A line names what was guessed before.
+        if let Some(&at) = self.by_kind.get(&(name.0, name.1, asked.kind.to_owned()))
+            && self.known.get(at).is_some_and(|known| known.is_guessed)
+        {
+            self.rename(at, plural);
+            return at;
+        }
+        let definition = self.definitions.get(&(group.to_owned(), plural.to_owned()));
+        let source = match (definition, builtin::of_plural(group, plural)) {
+            (Some(definition), _) => Source::Definition(definition.clone()),
+            (None, Some(row)) => Source::BuiltIn(row),
+            (None, None) => Source::Line(plural),
+        };
+        self.push(group, version, &source, asked)
+    }
+
+    fn of_kind(&mut self, group: &str, version: &str, asked: &Asked<'_>) -> usize {
+        let kind = (group.to_owned(), version.to_owned(), asked.kind.to_owned());
+        if let Some(&at) = self.by_kind.get(&kind) {
+            return at;
+        }
+        let definition = self
+            .definitions
+            .values()
+            .find(|one| one.group == group && one.kind == asked.kind);
+        let source = match (definition, builtin::of_kind(group, asked.kind)) {
+            (Some(definition), _) => Source::Definition(definition.clone()),
+            (None, Some(row)) => Source::BuiltIn(row),
+            (None, None) => Source::Kind,
+        };
+        self.push(group, version, &source, asked)
+    }
+
+    fn push(
+        &mut self,
+        group: &str,
+        version: &str,
+        source: &Source<'_>,
+        asked: &Asked<'_>,
+    ) -> usize {
+        let at = self.known.len();
+        let mut info = ResourceInfo {
+            id: ResourceId(u32::try_from(at).unwrap_or(u32::MAX)),
+            group: group.to_owned(),
+            version: version.to_owned(),
+            plural: String::new(),
+            singular: asked.kind.to_lowercase(),
+            kind: asked.kind.to_owned(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced: asked.namespaced,
+            verbs: Vec::new(),
+            storage_hash: None,
+        };
+        match source {
+            Source::Definition(definition) => describe(&mut info, definition),
+            Source::BuiltIn(row) => describe_built_in(&mut info, row),
+            Source::Line(plural) => (*plural).clone_into(&mut info.plural),
+            Source::Kind => info.plural = plural::guess(asked.kind),
+        }
+        let is_known = matches!(source, Source::Definition(_) | Source::BuiltIn(_));
+        let version = || (info.group.clone(), info.version.clone());
+        let (group, of) = version();
+        // Two kinds may be served under one plural; the first keeps the name.
+        self.by_plural
+            .entry((group, of, info.plural.clone()))
+            .or_insert(at);
+        if !info.kind.is_empty() {
+            let (group, of) = version();
+            self.by_kind
+                .entry((group, of, info.kind.clone()))
+                .or_insert(at);
+        }
+        self.known.push(Known {
+            is_guessed: matches!(source, Source::Kind),
+            is_scope_told: is_known,
+            is_new: true,
+            info,
+        });
+        at
+    }
+
+    /// Gives a resource the plural that somebody named.
+    fn rename(&mut self, at: usize, plural: &str) {
+        let Some(known) = self.known.get_mut(at) else {
+            return;
+        };
+        known.is_guessed = false;
+        if known.info.plural == plural {
+            return;
+        }
+        plural.clone_into(&mut known.info.plural);
+        known.is_new = true;
+        let info = &known.info;
+        let name = (
+            info.group.clone(),
+            info.version.clone(),
+            info.plural.clone(),
+        );
+        self.by_plural.entry(name).or_insert(at);
+    }
+
+    /// Gives a resource its kind if only its plural was known.
+    fn name_kind(&mut self, at: usize, kind: &str) {
+        let Some(known) = self.known.get_mut(at) else {
+            return;
+        };
+        if kind.is_empty() || !known.info.kind.is_empty() {
+            return;
+        }
+        kind.clone_into(&mut known.info.kind);
+        known.info.singular = kind.to_lowercase();
+        known.is_new = true;
+        let info = &known.info;
+        let name = (info.group.clone(), info.version.clone(), info.kind.clone());
+        self.by_kind.entry(name).or_insert(at);
+    }
+}
+
+/// Who names a resource.
+enum Source<'a> {
+    /// A definition in the input.
+    Definition(Definition),
+    /// Kubernetes or OpenShift.
+    BuiltIn(&'static BuiltIn),
+    /// The line; nobody says more.
+    Line(&'a str),
+    /// Nobody: the plural is made of the kind.
+    Kind,
+}
+
+/// Describes a resource as its definition does.
+fn describe(info: &mut ResourceInfo, definition: &Definition) {
+    info.plural.clone_from(&definition.plural);
+    info.singular.clone_from(&definition.singular);
+    info.kind.clone_from(&definition.kind);
+    info.short_names.clone_from(&definition.short_names);
+    info.categories.clone_from(&definition.categories);
+    info.namespaced = definition.namespaced;
+}
+
+/// Describes a resource as its server does.
+fn describe_built_in(info: &mut ResourceInfo, row: &BuiltIn) {
+    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    row.plural.clone_into(&mut info.plural);
+    row.kind.clone_into(&mut info.kind);
+    info.singular = row.kind.to_lowercase();
+    info.short_names = owned(row.short_names);
+    info.categories = owned(row.categories);
+    info.namespaced = row.namespaced;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind<'a>(api_version: &'a str, kind: &'a str) -> Asked<'a> {
+        Asked {
+            api_version,
+            kind,
+            namespaced: true,
+            ..Asked::default()
+        }
+    }
+
+    fn definition(group: &str, kind: &str, plural: &str) -> Definition {
+        Definition {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            plural: plural.to_owned(),
+            singular: kind.to_lowercase(),
+            short_names: vec!["x".to_owned()],
+            categories: Vec::new(),
+            namespaced: false,
+        }
+    }
+
+    #[test]
+    fn what_is_not_named_comes_from_the_object() {
+        let mut resources = Resources::default();
+        let pods = resources
+            .find(&kind("v1", "Pod"))
+            .expect("a resource")
+            .clone();
+        assert_eq!((pods.group.as_str(), pods.plural.as_str()), ("", "pods"));
+        assert_eq!(pods.short_names, ["po"]);
+        let named = Asked {
+            group: Some(""),
+            version: Some("v1"),
+            plural: Some("pods"),
+            ..Asked::default()
+        };
+        assert_eq!(resources.find(&named).expect("the same").id, pods.id);
+        assert_eq!(resources.guessed().count(), 0);
+        let roles = resources.find(&kind("g.io/v2", "Widget")).expect("another");
+        assert_eq!(roles.qualified(), "widgets.g.io");
+        assert_eq!(roles.version, "v2");
+        assert!(roles.namespaced);
+        assert_eq!(resources.guessed().count(), 1);
+    }
+
+    #[test]
+    fn a_definition_corrects_a_guess_and_stays_for_later() {
+        let mut resources = Resources::default();
+        let oxen = resources
+            .find(&kind("g.io/v1", "Ox"))
+            .expect("a guess")
+            .clone();
+        assert_eq!(oxen.plural, "oxs");
+        assert_eq!(resources.take_news(oxen.id), Some(oxen.clone()));
+        assert_eq!(resources.take_news(oxen.id), None);
+        assert_eq!(resources.learn(definition("g.io", "Ox", "oxen")), [oxen.id]);
+        let news = resources.take_news(oxen.id).expect("a new name");
+        assert_eq!((news.plural.as_str(), news.namespaced), ("oxen", false));
+        assert_eq!(resources.guessed().count(), 0);
+        assert!(resources.learn(definition("g.io", "Ox", "oxen")).is_empty());
+        let other = resources
+            .find(&kind("g.io/v2", "Ox"))
+            .expect("another version");
+        assert_eq!((other.plural.as_str(), other.id), ("oxen", ResourceId(1)));
+        assert_eq!(
+            resources.find(&kind("g.io/v1", "Ox")).map(|info| info.id),
+            Ok(oxen.id)
+        );
+    }
+
+    #[test]
+    fn a_line_corrects_a_guess() {
+        let mut resources = Resources::default();
+        let guess = resources.find(&kind("g.io/v1", "Ox")).expect("a guess").id;
+        let named = Asked {
+            plural: Some("oxen"),
+            ..kind("g.io/v1", "Ox")
+        };
+        let info = resources.find(&named).expect("named").clone();
+        assert_eq!((info.id, info.plural.as_str()), (guess, "oxen"));
+        assert_eq!(resources.guessed().count(), 0);
+        assert_eq!(
+            resources.find(&kind("g.io/v1", "Ox")).map(|info| info.id),
+            Ok(guess)
+        );
+    }
+
+    #[test]
+    fn a_kind_that_comes_late_is_taken() {
+        let mut resources = Resources::default();
+        let bare = Asked {
+            group: Some("g.io"),
+            version: Some("v1"),
+            plural: Some("oxen"),
+            ..Asked::default()
+        };
+        let id = resources.find(&bare).expect("named").id;
+        assert!(resources.take_news(id).is_some());
+        let whole = Asked {
+            plural: Some("oxen"),
+            ..kind("g.io/v1", "Ox")
+        };
+        assert_eq!(resources.find(&whole).map(|info| info.id), Ok(id));
+        assert_eq!(
+            resources.take_news(id).map(|info| info.kind).as_deref(),
+            Some("Ox")
+        );
+    }
+
+    #[test]
+    fn without_names_there_is_no_resource() {
+        let long = "x".repeat(MAX_NAME + 1);
+        for (asked, problem) in [
+            (kind("", "Pod"), Problem::NoResource),
+            (kind("v1", ""), Problem::NoResource),
+            (kind("v1", &long), Problem::LongName("resource's name")),
+        ] {
+            let found = Resources::default().find(&asked).map(|info| info.id);
+            assert_eq!(found, Err(problem));
+        }
+    }
+}
