@@ -1,6 +1,6 @@
 //! Owns the shape of the command line: its subcommands and its help. Refuses what they do.
 
-use crate::command::{completion, demo, export, get, info, record};
+use crate::command::{completion, demo, export, get, import, info, record};
 use crate::exit::Exit;
 
 /// A flight recorder for Kubernetes and OpenShift clusters
@@ -26,6 +26,7 @@ pub(crate) enum Command {
     Info(info::Args),
     Get(get::Args),
     Export(export::Args),
+    Import(import::Args),
     Demo(demo::Args),
     Completion(completion::Args),
 }
@@ -36,7 +37,8 @@ Examples:
   kubereel record -o run.reel                      record the cluster of your kubeconfig
   kubereel info run.reel                           what is in it, is it whole
   kubereel get run.reel pods -n web --at 14:02     the pods as they were
-  kubereel export run.reel -o jsonl events.jsonl   every event, byte for byte";
+  kubereel export run.reel -o jsonl events.jsonl   every event, byte for byte
+  kubereel import events.jsonl -o run.reel         another tool's recording";
 
 fn after_long_help() -> String {
     let codes = Exit::ALL.map(|exit| format!("  {:>3}  {}\n", exit.code(), exit.meaning()));

@@ -72,6 +72,7 @@ fn run(command: &Command, screen: &mut Screen) -> Result<Exit, CommandError> {
         Command::Info(args) => command::info::run(args, screen),
         Command::Get(args) => command::get::run(args, screen),
         Command::Export(args) => command::export::run(args, screen),
+        Command::Import(args) => command::import::run(args, screen),
         Command::Demo(args) => command::demo::run(args, screen),
         Command::Completion(args) => command::completion::run(args, screen),
     }

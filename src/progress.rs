@@ -21,7 +21,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Begins work of `total` steps.
+    /// Begins work of `total` steps; 0 if nobody knows how many.
     pub(crate) fn begin(what: &'static str, total: u64, is_terminal: bool) -> Self {
         let wait = if is_terminal { SHOWN_AFTER } else { LOG_EVERY };
         Self {
@@ -69,7 +69,10 @@ impl Drop for Progress {
 }
 
 fn line(what: &str, done: u64, total: u64) -> String {
-    let percent = done.saturating_mul(100).checked_div(total).unwrap_or(100);
+    if total == 0 {
+        return format!("{what}: {done}");
+    }
+    let percent = done.saturating_mul(100).checked_div(total).unwrap_or(0);
     format!("{what}: {done} of {total} ({percent} %)")
 }
 
@@ -80,6 +83,6 @@ mod tests {
     #[test]
     fn the_line_says_how_far() {
         assert_eq!(line("exporting", 25, 100), "exporting: 25 of 100 (25 %)");
-        assert_eq!(line("exporting", 0, 0), "exporting: 0 of 0 (100 %)");
+        assert_eq!(line("importing, bytes", 7, 0), "importing, bytes: 7");
     }
 }

@@ -148,7 +148,7 @@ pub(crate) fn answer(
         screen.aside(format!("No resources found{place}."))?;
     }
     Ok(match state.certainty {
-        Certainty::Known { .. } => Exit::Yes,
+        Certainty::Known { .. } | Certainty::Imported { .. } => Exit::Yes,
         Certainty::Damaged { .. } => Exit::Reel,
         _ => Exit::Unknown,
     })

@@ -4,5 +4,6 @@ pub(crate) mod completion;
 pub(crate) mod demo;
 pub(crate) mod export;
 pub(crate) mod get;
+pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod record;

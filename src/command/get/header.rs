@@ -9,7 +9,8 @@ pub(super) fn line(timeline: &Timeline, state: &State, rv: Option<u128>, paint: 
     let offset = timetext::offset(state.at.micros_since(timeline.start()));
     let rv = rv.map_or_else(String::new, |rv| format!(", rv {rv}"));
     let trust = trust(timeline, &state.certainty);
-    let trust = if state.certainty.is_known() {
+    let is_proven = matches!(state.certainty, Certainty::Known { .. });
+    let trust = if is_proven {
         paint.good(&trust)
     } else {
         paint.wary(&trust)
@@ -24,6 +25,9 @@ fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
         Certainty::Known {
             silent_since: Some(since),
         } => format!("complete, the server's last word at {}", written(*since)),
+        Certainty::Imported { .. } => {
+            "as imported: the recording does not tell what it leaves out".to_owned()
+        }
         Certainty::InsideGap { gap } => format!(
             "inside a gap {}–{}: may differ ({})",
             written(gap.from_time),
@@ -53,6 +57,6 @@ fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
         Certainty::NotCovered { reason, detail } => {
             format!("not recorded: {} {detail}", reason.as_str())
         }
-        Certainty::BeforeFirst { .. } => "before the first complete list".to_owned(),
+        Certainty::BeforeFirst { .. } => "before the first that is known".to_owned(),
     }
 }

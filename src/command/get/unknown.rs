@@ -38,9 +38,8 @@ pub(super) fn state(timeline: &Timeline, resource: &ResourceInfo, state: &State)
     match &state.certainty {
         Certainty::BeforeFirst { first: Some(first) } => {
             let first = timeline.written(*first);
-            CommandError::new(Exit::Unknown, format!("{name} are not known at {at} yet")).hint(
-                format!("their first complete list came at {first}: --at {first}"),
-            )
+            CommandError::new(Exit::Unknown, format!("{name} are not known at {at} yet"))
+                .hint(format!("they are known from {first} on: --at {first}"))
         }
         Certainty::BeforeFirst { first: None } => CommandError::new(
             Exit::Unknown,

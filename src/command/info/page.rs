@@ -26,6 +26,7 @@ pub(super) fn lines(
     page.file();
     page.clusters();
     page.sessions();
+    page.provenance();
     page.events();
     page.coverage();
     page.outages();
@@ -102,7 +103,13 @@ impl Page<'_> {
 
     fn clusters(&mut self) {
         if self.summary.clusters.is_empty() {
-            self.push("cluster", &["none was reached".to_owned()]);
+            let is_imported = !self.summary.provenance.is_empty();
+            let text = if is_imported {
+                "not named in the input"
+            } else {
+                "none was reached"
+            };
+            self.push("cluster", &[text.to_owned()]);
         }
         for cluster in &self.summary.clusters {
             let uid = if cluster.uid.is_empty() {

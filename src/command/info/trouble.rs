@@ -6,9 +6,21 @@ use kubereel_format::RecordedAt;
 use kubereel_replay::{GapSummary, ResourceSummary, timetext};
 
 impl Page<'_> {
+    pub(super) fn provenance(&mut self) {
+        for text in &self.summary.provenance {
+            self.push("source", &[text.escape_debug().to_string()]);
+        }
+    }
+
     pub(super) fn coverage(&mut self) {
         let resources = &self.summary.resources;
         let whole = resources.iter().filter(|one| one.whole).count();
+        if whole == 0 && !resources.is_empty() && resources.iter().all(|one| one.imported) {
+            let text = "not known: the recording does not tell what it leaves out";
+            let text = self.paint.wary(text);
+            self.push("complete", &[text]);
+            return;
+        }
         let text = format!(
             "{whole} of {} resources from their first to their last moment",
             resources.len()
@@ -41,7 +53,7 @@ impl Page<'_> {
         self.push_rest(gaps.len(), "gaps");
         let unlisted: Vec<&ResourceSummary> = resources
             .iter()
-            .filter(|one| one.covered.is_empty())
+            .filter(|one| one.covered.is_empty() && !one.imported)
             .collect();
         for resource in unlisted.iter().take(self.most) {
             let parts = [
@@ -124,6 +136,9 @@ impl Page<'_> {
             .collect();
         let text = match policies.iter().max() {
             None => return,
+            Some(0) if !summary.provenance.is_empty() => self
+                .paint
+                .wary("nothing by the import: Secrets are as they were in its input"),
             Some(0) => self
                 .paint
                 .wary("nothing: Secrets are in the reel as they were"),

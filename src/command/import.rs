@@ -1,0 +1,114 @@
+//! Owns `kubereel import`: another tool's recording becomes a reel.
+
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::progress::Progress;
+use crate::screen::Screen;
+use jiff::Timestamp;
+use kubereel_format::RecordedAt;
+use kubereel_import::{ImportError, Imported, Options};
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+mod explain;
+mod tell;
+
+/// How much of the input is read at once.
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Make a reel of another tool's recording
+///
+/// Takes JSON lines of watch events, the form that `kubereel export` writes: {"ts","type","group",
+/// "version","resource","object"}. A ts is seconds or RFC 3339. Without group, version or resource,
+/// the object's apiVersion and kind tell them. The bytes of the object, the type and the order stay
+/// as they are.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  kubereel import events.jsonl -o run.reel
+  zstd -dc events.jsonl.zst | kubereel import - -o run.reel
+  kubereel import events.jsonl -o run.reel --redact    without the values of Secrets
+
+Exit codes: 0 all of it is in the reel; 1 broken parts were left out, the rest is in the reel;
+2 nothing of it can be imported, no reel was written.")]
+pub(crate) struct Args {
+    /// The recording; - reads stdin
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The reel to write
+    #[arg(short, long, value_name = "REEL")]
+    output: PathBuf,
+    /// The time of lines that do not say theirs, as RFC 3339
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    at: Option<RecordedAt>,
+    /// Take the values of Secrets out, as `kubereel record` does
+    #[arg(long)]
+    redact: bool,
+    /// Replace a file of the reel's name
+    #[arg(long)]
+    force: bool,
+}
+
+fn parse_time(text: &str) -> Result<RecordedAt, String> {
+    text.parse::<Timestamp>()
+        .map(|at| RecordedAt::from_micros(at.as_microsecond()))
+        .map_err(|_unread| "not an RFC 3339 time, such as 2026-11-21T14:02:31Z".to_owned())
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+    let imported = if args.file == Path::new("-") {
+        import(args, io::stdin().lock(), 0, screen)
+    } else {
+        let (file, bytes) = open(&args.file)?;
+        import(args, file, bytes, screen)
+    };
+    match imported {
+        Ok(imported) => tell::outcome(&args.output, &imported, screen),
+        Err(error) => {
+            if let ImportError::Nothing { broken } = &error {
+                tell::broken(broken, screen)?;
+            }
+            Err(explain::error(&error, &args.file, &args.output))
+        }
+    }
+}
+
+fn import(
+    args: &Args,
+    input: impl io::Read,
+    bytes: u64,
+    screen: &Screen,
+) -> Result<Imported, ImportError> {
+    let name = args.file.file_name().unwrap_or(args.file.as_os_str());
+    let source = if args.file == Path::new("-") {
+        "stdin".into()
+    } else {
+        name.to_string_lossy()
+    };
+    let mut options = Options::new(concat!(env!("CARGO_PKG_VERSION"), " (import)"), source);
+    options.at = args.at;
+    options.redact = args.redact;
+    options.replace = args.force;
+    let mut progress = Progress::begin("importing, bytes", bytes, screen.is_err_terminal());
+    let input = BufReader::with_capacity(BUFFER_BYTES, input);
+    kubereel_import::import(input, &args.output, &options, |done| progress.reached(done))
+}
+
+fn open(path: &Path) -> Result<(File, u64), CommandError> {
+    let failed = |error: io::Error| {
+        let path = path.display();
+        CommandError::new(Exit::Surroundings, format!("cannot read: {error}: {path}"))
+    };
+    let file = File::open(path).map_err(failed)?;
+    let about = file.metadata().map_err(failed)?;
+    if about.is_dir() {
+        let path = path.display();
+        return Err(
+            CommandError::new(Exit::Usage, format!("that is a folder: {path}"))
+                .hint("name a file with JSON lines"),
+        );
+    }
+    Ok((file, about.len()))
+}

@@ -1,0 +1,244 @@
+//! `kubereel import`: what comes in, what is refused, and what is said of it.
+
+use super::run::{Ran, kubereel, pods_with_gap, program};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+use tempfile::TempDir;
+
+/// A folder with an input in it.
+struct Input {
+    folder: TempDir,
+}
+
+impl Input {
+    fn new(bytes: impl AsRef<[u8]>) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("in"), bytes).expect("written");
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.path(name).to_str().expect("text").to_owned()
+    }
+
+    #[must_use]
+    fn import(&self, flags: &[&str]) -> Ran {
+        let (file, reel) = (self.text("in"), self.text("out.reel"));
+        let mut args = vec!["import", &file, "-o", &reel];
+        args.extend(flags);
+        kubereel(&args)
+    }
+
+    fn export(&self) -> String {
+        kubereel(&["export", &self.text("out.reel")]).ok()
+    }
+
+    /// Checks that nothing but the input is in the folder.
+    #[track_caller]
+    fn left_nothing(&self) {
+        let names: Vec<_> = std::fs::read_dir(self.folder.path())
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name())
+            .collect();
+        assert_eq!(names, ["in"]);
+    }
+}
+
+fn line(ts: &str, kind: &str, object: &str) -> String {
+    format!("{{\"ts\":{ts},\"type\":\"{kind}\",\"object\":{object}}}\n")
+}
+
+const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"default","name":"a","uid":"u","resourceVersion":"7"}}"#;
+
+#[test]
+fn an_export_of_an_import_of_an_export_is_the_same() {
+    let reel = pods_with_gap();
+    let lines = kubereel(&["export", reel.path()]).ok();
+    let input = Input::new(&lines);
+    input
+        .import(&[])
+        .code(0)
+        .says("6 events of 1 resource · 2026-11-21T14:00:");
+    assert_eq!(input.export(), lines);
+}
+
+#[test]
+fn what_a_line_leaves_out_comes_from_its_object() {
+    let odd = r#"{ "apiVersion":"apps/v1", "kind" : "Deployment","metadata":{"name":"d","namespace":"default"},"x":1e3 }"#;
+    let input = Input::new(line("1678262400.25", "MODIFIED", odd));
+    input.import(&[]).ok();
+    let expected = format!(
+        r#"{{"ts":"2023-03-08T08:00:00.250000Z","type":"MODIFIED","group":"apps","version":"v1","resource":"deployments","object":{odd}}}"#
+    );
+    assert_eq!(input.export(), format!("{expected}\n"));
+    kubereel(&["get", &input.text("out.reel"), "deploy", "-o", "name"])
+        .code(0)
+        .says("as imported: the recording does not tell what it leaves out");
+}
+
+#[test]
+fn broken_lines_are_named_and_the_rest_is_imported() {
+    let mut bytes = line("1", "ADDED", POD).into_bytes();
+    bytes.extend_from_slice(b"nonsense\n\n");
+    bytes.extend_from_slice(b"{\"ts\":1,\"type\":\"ADDED\",\"object\":{\"a\":\"\xff\"}}\n");
+    bytes.extend_from_slice(line("1", "CHANGED", POD).as_bytes());
+    bytes.extend_from_slice(b"{\"ts\":1,\"type\":\"ADDED\"}\n");
+    bytes.extend_from_slice(b"{\"ts\":1,\"object\":{}}\n");
+    bytes.extend_from_slice(line("\"noon\"", "ADDED", POD).as_bytes());
+    bytes.extend_from_slice(line("1", "ADDED", r#"{"metadata":{"name":"x"}}"#).as_bytes());
+    bytes.extend_from_slice(line("1", "BOOKMARK", "{}").as_bytes());
+    bytes.extend_from_slice(line("1", "ERROR", "{}").as_bytes());
+    bytes.extend_from_slice(line("2", "DELETED", POD).trim_end().as_bytes());
+    let input = Input::new(bytes);
+    let ran = input.import(&[]).code(1);
+    for words in [
+        "line 2: no JSON: ",
+        "line 4: no JSON: invalid unicode code point",
+        "line 5: unknown type \"CHANGED\"",
+        "line 6: no object",
+        "line 7: no type",
+        "line 8: ts is neither seconds nor RFC 3339: \"\\\"noon\\\"\"",
+        "line 9: no apiVersion and kind, and no resource named",
+        "1 BOOKMARK line left out",
+        "1 ERROR line left out: changes may be missing there",
+        "2 events of 1 resource",
+        "error: 7 lines could not be imported; the rest is in the reel",
+    ] {
+        assert!(ran.err.contains(words), "{words:?} not in {}", ran.err);
+    }
+    assert_eq!(input.export().lines().count(), 2);
+    let info = kubereel(&["info", &input.text("out.reel")]).ok();
+    assert!(
+        info.contains("broken lines 7 (2, 4, 5, 6, 7, 8, 9)"),
+        "{info}"
+    );
+}
+
+#[test]
+fn a_pipe_is_read_as_a_file_is() {
+    let input = Input::new("");
+    let mut child = program()
+        .args(["import", "-", "-o", &input.text("out.reel")])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin
+        .write_all(line("1", "ADDED", POD).as_bytes())
+        .expect("taken");
+    drop(stdin);
+    assert!(child.wait().expect("an end").success());
+    assert_eq!(input.export().lines().count(), 1);
+}
+
+#[test]
+fn what_is_no_recording_leaves_no_file() {
+    for (bytes, words) in [
+        (&b""[..], "the input is empty"),
+        (b"\x28\xb5\x2f\xfd\x00", "| kubereel import - -o "),
+        (b"\x1f\x8b\x08\x00", "gzip -dc "),
+        (b"\x00\x01", "neither JSON nor YAML"),
+        (
+            b"hello",
+            "neither JSON lines of events nor a list of objects",
+        ),
+        (b"{\"foo\":1}\n", "line 1: no type"),
+        (
+            b"{\"type\":\"ADDED\",\"object\":{}}\n",
+            "--at TIME says when lines without ts came",
+        ),
+    ] {
+        let input = Input::new(bytes);
+        input.import(&[]).code(2).says(words);
+        input.left_nothing();
+    }
+    let reel = pods_with_gap();
+    let input = Input::new(std::fs::read(reel.path()).expect("a reel"));
+    input
+        .import(&[])
+        .code(2)
+        .says("the input is a reel already");
+    input.left_nothing();
+}
+
+#[test]
+fn a_reel_that_is_there_stays() {
+    let input = Input::new(line("1", "ADDED", POD));
+    std::fs::write(input.path("out.reel"), "mine").expect("written");
+    input.import(&[]).code(2).says("--force");
+    assert_eq!(
+        std::fs::read(input.path("out.reel")).expect("there"),
+        b"mine"
+    );
+    input.import(&["--force"]).ok();
+    assert_eq!(input.export().lines().count(), 1);
+}
+
+#[test]
+fn secrets_are_counted_and_left_out_if_asked() {
+    let secret = r#"{"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"default","name":"s","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"Q0FOQVJZ"}},"data":{"k":"Q0FOQVJZ"},"stringData":{"l":"CANARY"}}"#;
+    let lines =
+        line("1", "ADDED", secret) + &line("2", "MODIFIED", secret) + &line("3", "ADDED", POD);
+    let input = Input::new(&lines);
+    input
+        .import(&[])
+        .code(0)
+        .says("1 Secret with data: their values are in the reel; --redact leaves them out");
+    let info = kubereel(&["info", &input.text("out.reel")]).ok();
+    assert!(
+        info.contains("Secrets with data 1: their values are in the reel"),
+        "{info}"
+    );
+    assert!(input.export().contains("CANARY"));
+    input
+        .import(&["--force", "--redact"])
+        .code(0)
+        .says("1 Secret with data: their values are not in the reel");
+    let out = input.export();
+    assert!(
+        !out.contains("CANARY") && !out.contains("Q0FOQVJZ"),
+        "{out}"
+    );
+    assert_eq!(out.lines().count(), 3);
+    let info = kubereel(&["info", &input.text("out.reel")]).ok();
+    assert!(info.contains("values of Secrets, by policy 1"), "{info}");
+    // What was redacted once is not counted as a value again.
+    let again = Input::new(out);
+    let said = again.import(&[]).code(0).err;
+    assert!(!said.contains("Secret"), "{said}");
+}
+
+#[test]
+fn a_line_longer_than_any_object_is_named() {
+    let mut bytes = line("1", "ADDED", POD).into_bytes();
+    bytes.extend_from_slice(b"{\"ts\":1,\"type\":\"ADDED\",\"object\":{\"a\":\"");
+    bytes.resize(bytes.len() + 33 * 1024 * 1024, b'x');
+    bytes.extend_from_slice(b"\"}}\n");
+    bytes.extend_from_slice(line("2", "MODIFIED", POD).as_bytes());
+    let input = Input::new(bytes);
+    input.import(&[]).code(1).says("line 2: longer than ");
+    assert_eq!(input.export().lines().count(), 2);
+}
+
+#[test]
+fn a_definition_in_the_input_names_its_resource() {
+    let ox = r#"{"apiVersion":"g.io/v1","kind":"Ox","metadata":{"name":"o"}}"#;
+    let lines = line("1", "ADDED", ox);
+    let input = Input::new(&lines);
+    input
+        .import(&[])
+        .code(0)
+        .says("nothing tells their names: oxs.g.io");
+    let definition = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"oxen.g.io"},"spec":{"group":"g.io","scope":"Cluster","names":{"plural":"oxen","singular":"ox","kind":"Ox","shortNames":["bull"]}}}"#;
+    let input = Input::new(lines + &line("2", "ADDED", definition));
+    let said = input.import(&[]).code(0).err;
+    assert!(!said.contains("nothing tells"), "{said}");
+    let ran = kubereel(&["get", &input.text("out.reel"), "bull", "-o", "name"]);
+    assert_eq!(ran.ok(), "ox.g.io/o\n");
+}
