@@ -1,6 +1,6 @@
 //! Owns the shape of the command line: its subcommands and its help. Refuses what they do.
 
-use crate::command::{completion, demo, export, get, import, info, record};
+use crate::command::{completion, demo, export, get, history, import, info, record};
 use crate::exit::Exit;
 
 /// A flight recorder for Kubernetes and OpenShift clusters
@@ -25,6 +25,7 @@ pub(crate) enum Command {
     Record(record::Args),
     Info(info::Args),
     Get(get::Args),
+    History(history::Args),
     Export(export::Args),
     Import(import::Args),
     Demo(demo::Args),
@@ -37,6 +38,7 @@ Examples:
   kubereel record -o run.reel                      record the cluster of your kubeconfig
   kubereel info run.reel                           what is in it, is it whole
   kubereel get run.reel pods -n web --at 14:02     the pods as they were
+  kubereel history run.reel co/etcd                every version, and who wrote it
   kubereel export run.reel -o jsonl events.jsonl   every event, byte for byte
   kubereel import events.jsonl -o run.reel         another tool's recording";
 

@@ -6,11 +6,13 @@ mod command;
 mod command_error;
 mod demo_reel;
 mod exit;
+mod field_text;
 mod progress;
 mod reel;
 #[cfg(test)]
 mod reference;
 mod screen;
+mod spans;
 mod table;
 mod words;
 
@@ -71,6 +73,7 @@ fn run(command: &Command, screen: &mut Screen) -> Result<Exit, CommandError> {
         Command::Record(args) => command::record::run(args),
         Command::Info(args) => command::info::run(args, screen),
         Command::Get(args) => command::get::run(args, screen),
+        Command::History(args) => command::history::run(args, screen),
         Command::Export(args) => command::export::run(args, screen),
         Command::Import(args) => command::import::run(args, screen),
         Command::Demo(args) => command::demo::run(args, screen),

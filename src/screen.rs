@@ -4,10 +4,14 @@
 use crate::command_error::CommandError;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
+/// Lines are not broken shorter than this.
+const NARROWEST: usize = 40;
+
 /// The two outputs of a command.
 pub(crate) struct Screen {
     out: BufWriter<Stdout>,
     out_paint: Paint,
+    out_width: Option<usize>,
     err_paint: Paint,
     is_err_terminal: bool,
 }
@@ -22,9 +26,11 @@ impl Screen {
     /// Opens stdout and stderr.
     pub(crate) fn open() -> Self {
         let is_err_terminal = io::stderr().is_terminal();
+        let size = terminal_size::terminal_size_of(io::stdout());
         Self {
             out: BufWriter::new(io::stdout()),
             out_paint: Paint::for_output(io::stdout().is_terminal()),
+            out_width: size.map(|(width, _)| usize::from(width.0).max(NARROWEST)),
             err_paint: Paint::for_output(is_err_terminal),
             is_err_terminal,
         }
@@ -43,6 +49,11 @@ impl Screen {
     /// Gives the colours of stderr.
     pub(crate) const fn err_paint(&self) -> Paint {
         self.err_paint
+    }
+
+    /// Gives how many columns stdout has; `None` if it is no terminal: lines are not broken there.
+    pub(crate) const fn width(&self) -> Option<usize> {
+        self.out_width
     }
 
     /// Tells whether somebody watches stderr.

@@ -18,6 +18,7 @@ mod cli {
     mod demo;
     mod export;
     mod get;
+    mod history;
     mod import;
     mod info;
     pub(crate) mod run;

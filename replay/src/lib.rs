@@ -4,9 +4,11 @@
 //! Every answer about the past says how far it can be trusted: see [`Certainty`].
 
 mod as_of;
+mod changes;
 mod columns;
 mod coverage;
 mod export;
+mod history;
 mod moment;
 mod object;
 mod operators;
@@ -17,11 +19,16 @@ mod session;
 mod summary;
 mod timeline;
 pub mod timetext;
+mod writers;
 
 pub use as_of::{Filter, Held, Life, State};
+pub use changes::{
+    Change, ChangeKind, Field, FieldError, KeyPart, Path, Scope, Segment, SegmentKind, Step, words,
+};
 pub use columns::Column;
 pub use coverage::{Blind, Certainty, Coverage, CoveredFrom, Hole, ImportedFrom};
 pub use export::{ExportError, Exported};
+pub use history::{HeldFor, HeldUntil, History, HistoryItem, HistoryQuestion, Place, SeenVersion};
 pub use moment::{MOMENT_FORMS, Moment, MomentError};
 pub use object::{Form, Meta, list_of, name_of, write_json, write_yaml};
 pub use operators::DegradedSpell;
@@ -34,3 +41,4 @@ pub use summary::{
     ObjectCounts, OutageSummary, Parts, ResourceSummary, SessionSummary, Summary,
 };
 pub use timeline::Timeline;
+pub use writers::{Authors, Writer};

@@ -1,6 +1,7 @@
 //! Owns `kubereel get`: the state of objects at a moment, asked for in kubectl's words.
 
 use crate::at;
+use crate::command::{asked, unknown};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
@@ -11,9 +12,8 @@ use std::path::PathBuf;
 
 mod absent;
 mod columns;
-mod header;
+pub(crate) mod header;
 mod print;
-mod unknown;
 
 /// Show objects as they were at a moment
 ///
@@ -98,7 +98,11 @@ pub(crate) fn answer(
     question: &Question,
     screen: &mut Screen,
 ) -> Result<Exit, CommandError> {
-    let (resource, names) = names(question)?;
+    let (resource, names) = asked::names(&question.resource, &question.names)?;
+    if !names.is_empty() && !question.selector.is_empty() {
+        let both = "names and a label selector cannot both choose";
+        return Err(CommandError::new(Exit::Usage, both));
+    }
     let recorded = timeline
         .resources()
         .find(resource)
@@ -163,30 +167,4 @@ struct Answer<'a> {
     held: &'a [Held],
     is_single: bool,
     shows_namespace: bool,
-}
-
-/// Separates resource and names: `pods/a`, or `pods a b`.
-fn names(question: &Question) -> Result<(&str, Vec<String>), CommandError> {
-    let wrong = |message: &str| CommandError::new(Exit::Usage, message);
-    let (resource, names) = match question.resource.split_once('/') {
-        None => (question.resource.as_str(), question.names.clone()),
-        Some((resource, name)) if question.names.is_empty() => (resource, vec![name.to_owned()]),
-        Some(_) => {
-            return Err(wrong(
-                "names are given twice: RESOURCE/NAME or RESOURCE NAME…",
-            ));
-        }
-    };
-    if resource.is_empty()
-        || names
-            .iter()
-            .any(|name| name.is_empty() || name.contains('/'))
-    {
-        return Err(wrong("a resource and its names must not be empty")
-            .hint("for example: kubereel get run.reel pods/web-0 -n shop"));
-    }
-    if !names.is_empty() && !question.selector.is_empty() {
-        return Err(wrong("names and a label selector cannot both choose"));
-    }
-    Ok((resource, names))
 }

@@ -1,9 +1,12 @@
 //! The subcommands: one file each, every one a `clap` argument struct and a `run`.
 
+pub(crate) mod asked;
 pub(crate) mod completion;
 pub(crate) mod demo;
 pub(crate) mod export;
 pub(crate) mod get;
+pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod record;
+mod unknown;

@@ -91,7 +91,7 @@ fn each_library_has_its_room() {
         ("redb", &["kubereel-format"]),
         ("bincode", &["kubereel-format"]),
         ("zstd", &["kubereel-format"]),
-        ("imara-diff", &["kubereel-format"]),
+        ("imara-diff", &["kubereel-format", "kubereel-replay"]),
         ("kube", &["kubereel-recorder", "kubereel-tests"]),
         (
             "tokio",

@@ -7,3 +7,5 @@ mod resource;
 
 pub use label::{LabelError, LabelSelector};
 pub use resource::{Excluded, ResourceTable, SelectError};
+
+pub(crate) use nearest::nearest;

@@ -4,7 +4,7 @@
 const PROPOSALS: usize = 3;
 
 /// Gives the known names that are nearest to `wrong`, best first.
-pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wrong = wrong.to_lowercase();
     // A third of the letters may be wrong; more than that is another word.
     let bound = (wrong.chars().count() / 3).clamp(1, 4);

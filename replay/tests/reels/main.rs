@@ -6,6 +6,7 @@
 )]
 
 mod as_of;
+mod history;
 mod imported;
 mod oracle;
 mod script;

@@ -18,7 +18,8 @@ pub(super) fn line(timeline: &Timeline, state: &State, rv: Option<u128>, paint: 
     format!("at {at} ({offset}{rv}) · {trust}")
 }
 
-fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
+/// Says how far a state can be trusted.
+pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
     let written = |at| timeline.written(at);
     match certainty {
         Certainty::Known { silent_since: None } => "complete".to_owned(),

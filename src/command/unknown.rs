@@ -7,7 +7,7 @@ use kubereel_format::ResourceInfo;
 use kubereel_replay::{Certainty, SelectError, State, Timeline};
 
 /// Says why a name names no recorded resource.
-pub(super) fn explain(error: &SelectError, timeline: &Timeline) -> CommandError {
+pub(crate) fn explain(error: &SelectError, timeline: &Timeline) -> CommandError {
     match error {
         SelectError::UnknownResource { .. } if !timeline.reel().damage().is_empty() => {
             CommandError::new(Exit::Reel, format!("{error}, as far as it can be read"))
@@ -32,7 +32,7 @@ pub(super) fn explain(error: &SelectError, timeline: &Timeline) -> CommandError 
 }
 
 /// Says why there is no state to show.
-pub(super) fn state(timeline: &Timeline, resource: &ResourceInfo, state: &State) -> CommandError {
+pub(crate) fn state(timeline: &Timeline, resource: &ResourceInfo, state: &State) -> CommandError {
     let name = resource.qualified();
     let at = timeline.written(state.at);
     match &state.certainty {

@@ -1,0 +1,435 @@
+//! Owns the versions of one name in their order: when, by whom, what changed, and the gaps between.
+//! Refuses to hold them all: each version is read when it is asked for.
+
+use crate::as_of::Filter;
+use crate::changes::{Change, Scope};
+use crate::object::Form;
+use crate::query_error::QueryError;
+use crate::resolve::Cut;
+use crate::timeline::Timeline;
+use crate::writers::{self, Authors};
+use kubereel_format::{
+    EventType, Evidence, Gap, ObjectId, RecordedAt, ResourceId, ResourceInfo, Seq,
+};
+use serde_json::Value;
+use std::collections::VecDeque;
+
+/// What is asked about a name.
+#[derive(Clone, Debug)]
+pub struct HistoryQuestion<'a> {
+    /// The resource.
+    pub resource: &'a ResourceInfo,
+    /// The namespace; empty for cluster-scoped objects.
+    pub namespace: &'a str,
+    /// The name.
+    pub name: &'a str,
+    /// Which fields are compared.
+    pub scope: Scope,
+    /// Only versions after this moment.
+    pub from: Option<Cut>,
+    /// Only versions up to this moment.
+    pub to: Option<Cut>,
+}
+
+/// One thing that a history tells.
+#[derive(Debug)]
+pub enum HistoryItem {
+    /// A version.
+    Version(Box<SeenVersion>),
+    /// A gap of the recording: versions in it may be missing.
+    Gap(Gap),
+    /// A version that cannot be read.
+    Unreadable {
+        /// The record.
+        seq: Seq,
+        /// When it was received.
+        at: RecordedAt,
+        /// Why.
+        error: QueryError,
+    },
+}
+
+/// A version of an object, compared with the one before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenVersion {
+    /// The event that brought it.
+    pub seq: Seq,
+    /// When that was received.
+    pub at: RecordedAt,
+    /// The resourceVersion as the server spelt it; empty if there was none.
+    pub rv: String,
+    /// What the event said.
+    pub kind: EventType,
+    /// How it is known.
+    pub evidence: Evidence,
+    /// The object's uid; empty if the server sent none.
+    pub uid: String,
+    /// How it stands to the version before.
+    pub place: Place,
+    /// Who wrote it.
+    pub authors: Authors,
+    /// What changed against the version before; for the first one, what the fields asked for hold.
+    /// `None` if the version before cannot be read.
+    pub changes: Option<Vec<Change>>,
+    /// How long it held, or how long what was asked for did.
+    pub held: Option<HeldFor>,
+}
+
+/// How a version stands to those before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The first of the name.
+    First,
+    /// The first of another object of that name.
+    Anew {
+        /// The uid of the object before.
+        old_uid: String,
+        /// Whether that one's deletion was seen.
+        deletion_was_seen: bool,
+    },
+    /// A later one of the same object.
+    Later,
+}
+
+/// How long something held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldFor {
+    /// Microseconds.
+    pub micros: u64,
+    /// Why it is known no longer than that.
+    pub until: HeldUntil,
+}
+
+/// What ended a state, or the knowledge of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldUntil {
+    /// The next change.
+    Change,
+    /// A gap: it may have held longer, or shorter.
+    Gap,
+    /// The end of what was asked for.
+    End,
+}
+
+/// The versions of a name; see [`Timeline::history`].
+pub struct History<'a> {
+    timeline: &'a Timeline,
+    question: HistoryQuestion<'a>,
+    steps: VecDeque<PlannedStep>,
+    versions: usize,
+    gaps: usize,
+    end: RecordedAt,
+    /// The last version that was read.
+    last: Option<Read>,
+    /// The last object of the name, and whether its deletion was seen.
+    last_object: Option<(ObjectId, bool)>,
+    /// What waits for its end to be known.
+    pending: Option<Box<SeenVersion>>,
+    ready: VecDeque<HistoryItem>,
+}
+
+struct Read {
+    seq: Seq,
+    at: RecordedAt,
+    value: Option<Value>,
+}
+
+enum PlannedStep {
+    Version {
+        object: ObjectId,
+        seq: Seq,
+        before: Option<Seq>,
+    },
+    Gap(Gap),
+}
+
+impl Timeline {
+    /// Gives the versions of a name in the order in which they were received, and the gaps between.
+    ///
+    /// Each body is read when its turn comes: the cost depends on the name's versions, not on the
+    /// reel's length.
+    /// Where fields are asked for, versions that change none of them are left out, but for the first
+    /// and the last of each object.
+    pub fn history<'a>(&'a self, question: HistoryQuestion<'a>) -> History<'a> {
+        History::new(self, question)
+    }
+
+    /// Gives the names of a resource that a wrong one may have meant, best first.
+    pub fn nearest_names(&self, resource: ResourceId, namespace: &str, name: &str) -> Vec<String> {
+        let objects = self.reel().objects();
+        let known = self
+            .objects_of(resource)
+            .iter()
+            .filter_map(|object| objects.get(usize::try_from(object.0).ok()?))
+            .filter(|object| object.key.namespace == namespace);
+        crate::select::nearest(name, known.map(|object| object.key.name.as_str()))
+    }
+}
+
+impl<'a> History<'a> {
+    fn new(timeline: &'a Timeline, question: HistoryQuestion<'a>) -> Self {
+        let resource = question.resource.id;
+        let is_within = |seq: Seq, cut: Cut| match cut {
+            Cut::Arrival { below, .. } => seq < below,
+            Cut::Revision(rv) => timeline.reel().rv_of(seq).is_none_or(|own| own <= rv),
+        };
+        let is_asked = |seq: Seq| {
+            question.from.is_none_or(|from| !is_within(seq, from))
+                && question.to.is_none_or(|to| is_within(seq, to))
+        };
+        let mut versions: Vec<(Seq, ObjectId, Option<Seq>)> = Vec::new();
+        let mut last_object = None;
+        for life in timeline.lives(resource, question.namespace, question.name) {
+            let seqs = timeline.reel().versions(life.object);
+            let mut before = None;
+            for &seq in seqs {
+                if is_asked(seq) {
+                    versions.push((seq, life.object, before));
+                } else if question.from.is_some_and(|from| is_within(seq, from)) {
+                    let is_gone = timeline.reel().kind_of(seq) == Some(EventType::Deleted);
+                    last_object = last_object.max(Some((seq, life.object, is_gone)));
+                }
+                before = Some(seq);
+            }
+        }
+        versions.sort_unstable();
+        let wall = |cut: Cut| match cut {
+            Cut::Arrival { wall, .. } => wall,
+            Cut::Revision(_) => timeline.as_of(resource, cut, &Filter::default()).at,
+        };
+        let from = question.from.map_or(RecordedAt { micros: i64::MIN }, wall);
+        let end = question.to.map_or(timeline.end(), wall).min(timeline.end());
+        let count = versions.len();
+        let steps = planned(timeline, resource, versions, from..end);
+        Self {
+            timeline,
+            question,
+            gaps: steps.len() - count,
+            versions: count,
+            steps,
+            end,
+            last: None,
+            last_object: last_object.map(|(_, object, is_gone)| (object, is_gone)),
+            pending: None,
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// Gives how many versions there are in the time asked for, whatever they change.
+    pub const fn versions(&self) -> usize {
+        self.versions
+    }
+
+    /// Gives how many gaps lie in the time asked for.
+    pub const fn gaps(&self) -> usize {
+        self.gaps
+    }
+
+    fn take(&mut self, step: PlannedStep) {
+        match step {
+            PlannedStep::Gap(gap) => {
+                self.settle(gap.from_time, HeldUntil::Gap);
+                self.ready.push_back(HistoryItem::Gap(gap));
+            }
+            PlannedStep::Version {
+                object,
+                seq,
+                before,
+            } => match self.version(object, seq, before) {
+                Ok(version) => self.show(version),
+                Err(error) => {
+                    let at = self.timeline.wall_of(seq);
+                    self.settle(at, HeldUntil::Gap);
+                    self.ready
+                        .push_back(HistoryItem::Unreadable { seq, at, error });
+                }
+            },
+        }
+    }
+
+    /// Keeps a version until it is known how long it held, unless it changes nothing asked for.
+    fn show(&mut self, version: Box<SeenVersion>) {
+        let is_quiet = version.place == Place::Later
+            && version.kind != EventType::Deleted
+            && !self.question.scope.fields.is_empty()
+            && version.changes.as_ref().is_some_and(Vec::is_empty);
+        if is_quiet {
+            return;
+        }
+        self.settle(version.at, HeldUntil::Change);
+        self.pending = Some(version);
+    }
+
+    /// Ends what waits for its end.
+    fn settle(&mut self, at: RecordedAt, until: HeldUntil) {
+        let Some(mut version) = self.pending.take() else {
+            return;
+        };
+        if version.kind != EventType::Deleted {
+            let micros = u64::try_from(at.micros_since(version.at)).unwrap_or_default();
+            version.held = Some(HeldFor { micros, until });
+        }
+        self.ready.push_back(HistoryItem::Version(version));
+    }
+
+    fn version(
+        &mut self,
+        object: ObjectId,
+        seq: Seq,
+        before: Option<Seq>,
+    ) -> Result<Box<SeenVersion>, QueryError> {
+        let at = self.timeline.wall_of(seq);
+        let old = before.map(|before| match self.last.take() {
+            Some(last) if last.seq == before => last,
+            _ => Read {
+                seq: before,
+                at: self.timeline.wall_of(before),
+                value: self.value(before).ok(),
+            },
+        });
+        let new = match self.value(seq) {
+            Ok(new) => new,
+            Err(error) => {
+                let value = None;
+                self.last = Some(Read { seq, at, value });
+                self.last_object = Some((object, false));
+                return Err(error);
+            }
+        };
+        let head = self.timeline.reel().head(seq);
+        let kind = head.as_ref().map_or(EventType::Modified, |head| head.kind);
+        let place = self.place(object, before.is_none());
+        self.last_object = Some((object, kind == EventType::Deleted));
+        let evidence = head.as_ref().map_or(Evidence::Live, |head| head.evidence);
+        let (changes, authors) = self.compared(old.as_ref(), &new, at);
+        let authors = match (kind, evidence) {
+            (EventType::Deleted, _) => Authors::Deletion,
+            // Only a creation that was seen was written by those who are noted; else they may have
+            // written long before.
+            (EventType::Added, Evidence::Live | Evidence::Reconstructed) if before.is_none() => {
+                Authors::of(writers::at_creation(&new))
+            }
+            _ => authors,
+        };
+        self.last = Some(Read {
+            seq,
+            at,
+            value: Some(new),
+        });
+        Ok(Box::new(SeenVersion {
+            seq,
+            at,
+            rv: head
+                .as_ref()
+                .map_or_else(String::new, |head| head.resource_version.clone()),
+            kind,
+            evidence,
+            uid: self.uid(object),
+            place,
+            authors,
+            changes,
+            held: None,
+        }))
+    }
+
+    fn compared(
+        &self,
+        old: Option<&Read>,
+        new: &Value,
+        at: RecordedAt,
+    ) -> (Option<Vec<Change>>, Authors) {
+        let scope = &self.question.scope;
+        let (changes, authors) = match old {
+            None => {
+                let is_narrowed = !scope.fields.is_empty();
+                let changes = is_narrowed.then(|| scope.contents(new));
+                (Some(changes.unwrap_or_default()), Authors::Unknown)
+            }
+            Some(Read { value: None, .. }) => (None, Authors::Unknown),
+            Some(Read {
+                value: Some(old),
+                at: before,
+                ..
+            }) => {
+                let all = Scope::default().changes(old, new);
+                let authors = writers::between(old, new, &all, at.micros_since(*before));
+                (Some(scope.changes(old, new)), authors)
+            }
+        };
+        (changes, authors)
+    }
+
+    fn place(&self, object: ObjectId, is_first: bool) -> Place {
+        match self.last_object {
+            Some((last, deletion_was_seen)) if last != object && is_first => Place::Anew {
+                old_uid: self.uid(last),
+                deletion_was_seen,
+            },
+            _ if is_first => Place::First,
+            _ => Place::Later,
+        }
+    }
+
+    fn uid(&self, object: ObjectId) -> String {
+        usize::try_from(object.0)
+            .ok()
+            .and_then(|at| self.timeline.reel().objects().get(at))
+            .map_or_else(String::new, |object| object.key.uid.clone())
+    }
+
+    fn value(&self, seq: Seq) -> Result<Value, QueryError> {
+        let form = Form {
+            shows_managed_fields: true,
+        };
+        self.timeline.object(seq, self.question.resource, form)
+    }
+}
+
+impl Iterator for History<'_> {
+    type Item = HistoryItem;
+
+    fn next(&mut self) -> Option<HistoryItem> {
+        loop {
+            if let Some(item) = self.ready.pop_front() {
+                return Some(item);
+            }
+            if let Some(step) = self.steps.pop_front() {
+                self.take(step);
+            } else {
+                self.pending.as_ref()?;
+                self.settle(self.end, HeldUntil::End);
+            }
+        }
+    }
+}
+
+/// Puts the gaps of a resource between the versions.
+fn planned(
+    timeline: &Timeline,
+    resource: ResourceId,
+    versions: Vec<(Seq, ObjectId, Option<Seq>)>,
+    asked: std::ops::Range<RecordedAt>,
+) -> VecDeque<PlannedStep> {
+    let holes = timeline.coverage(resource).map(crate::Coverage::holes);
+    let mut gaps: VecDeque<Gap> = holes
+        .into_iter()
+        .flatten()
+        .map(|hole| hole.gap.clone())
+        .filter(|gap| gap.to_time > asked.start && gap.from_time < asked.end)
+        .collect();
+    let mut steps = VecDeque::new();
+    for (seq, object, before) in versions {
+        // What came after a gap began came by the list that ended it, or later.
+        let at = timeline.wall_of(seq);
+        while gaps.front().is_some_and(|gap| gap.from_time < at) {
+            steps.extend(gaps.pop_front().map(PlannedStep::Gap));
+        }
+        steps.push_back(PlannedStep::Version {
+            object,
+            seq,
+            before,
+        });
+    }
+    steps.extend(gaps.into_iter().map(PlannedStep::Gap));
+    steps
+}

@@ -1,0 +1,129 @@
+//! Owns how commands are asked about objects, in kubectl's words: `pods/a`, `pods a b`, `-n`. Refuses
+//! moments: `at` reads those.
+
+use super::unknown;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use kubereel_format::ResourceInfo;
+use kubereel_replay::{Cut, Timeline};
+
+/// Separates resource and names: `pods/a`, or `pods a b`.
+pub(crate) fn names<'a>(
+    resource: &'a str,
+    names: &[String],
+) -> Result<(&'a str, Vec<String>), CommandError> {
+    let wrong = |message: &str| CommandError::new(Exit::Usage, message);
+    let (resource, names) = match resource.split_once('/') {
+        None => (resource, names.to_vec()),
+        Some((resource, name)) if names.is_empty() => (resource, vec![name.to_owned()]),
+        Some(_) => {
+            return Err(wrong(
+                "names are given twice: RESOURCE/NAME or RESOURCE NAME…",
+            ));
+        }
+    };
+    let is_odd = |name: &String| name.is_empty() || name.contains('/');
+    if resource.is_empty() || names.iter().any(is_odd) {
+        return Err(wrong("a resource and its names must not be empty")
+            .hint("for example: kubereel get run.reel pods/web-0 -n shop"));
+    }
+    Ok((resource, names))
+}
+
+/// One name that a command is about, found in a reel.
+pub(crate) struct Named<'a> {
+    pub(crate) resource: &'a ResourceInfo,
+    /// Empty for cluster-scoped objects.
+    pub(crate) namespace: &'a str,
+    pub(crate) name: String,
+}
+
+/// The words that name one object.
+#[derive(Debug, clap::Args)]
+pub(crate) struct OneObject {
+    /// The object, as for kubectl: pods/web-0, or a resource with a name after it
+    #[arg(value_name = "RESOURCE/NAME")]
+    pub(crate) resource: String,
+    /// The object's name, if it does not follow a slash
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// The namespace to look in
+    #[arg(short, long, value_name = "NS", default_value = "default")]
+    pub(crate) namespace: String,
+}
+
+impl OneObject {
+    /// Finds the resource, as it was recorded at a moment.
+    pub(crate) fn find<'a>(
+        &'a self,
+        timeline: &'a Timeline,
+        cut: Cut,
+    ) -> Result<Named<'a>, CommandError> {
+        let given: Vec<String> = self.name.iter().cloned().collect();
+        let (resource, names) = names(&self.resource, &given)?;
+        let Some(name) = names.into_iter().next() else {
+            return Err(CommandError::new(Exit::Usage, "no object is named")
+                .hint(format!("one of them: {resource}/NAME"))
+                .hint("kubereel get REEL RESOURCE -A -o name lists them"));
+        };
+        let found = timeline
+            .resources()
+            .find(resource)
+            .map_err(|error| unknown::explain(&error, timeline))?;
+        let resource = timeline.resource_at(found, cut);
+        Ok(Named {
+            resource,
+            namespace: if resource.namespaced {
+                &self.namespace
+            } else {
+                ""
+            },
+            name,
+        })
+    }
+}
+
+impl Named<'_> {
+    /// Writes the object as messages name it.
+    pub(crate) fn written(&self) -> String {
+        format!("{}/{}", self.resource.qualified(), self.name)
+    }
+
+    /// Says that the name was never seen, and which ones were that it may have meant.
+    pub(crate) fn never_seen(&self, timeline: &Timeline) -> CommandError {
+        let is_whole = timeline
+            .coverage(self.resource.id)
+            .is_some_and(kubereel_replay::Coverage::is_whole);
+        let exit = if !timeline.reel().damage().is_empty() {
+            Exit::Reel
+        } else if is_whole {
+            Exit::No
+        } else {
+            Exit::Unknown
+        };
+        let place = if self.namespace.is_empty() {
+            String::new()
+        } else {
+            format!(" in {} namespace", self.namespace)
+        };
+        let message = format!("no {} was ever seen{place}", self.written());
+        let mut error = CommandError::new(exit, message);
+        let resource = self.resource.id;
+        if exit == Exit::Unknown {
+            error = error.hint("it may have been there where the recording has gaps");
+        }
+        if !self.namespace.is_empty()
+            && let Some(other) = timeline.namespace_of(resource, &self.name)
+        {
+            let name = &self.name;
+            error = error.hint(format!(
+                "there is a {name:?} in another namespace: -n {other}"
+            ));
+        }
+        let near = timeline.nearest_names(resource, self.namespace, &self.name);
+        if !near.is_empty() {
+            error = error.hint(format!("did you mean {}?", near.join(" or ")));
+        }
+        error
+    }
+}

@@ -1,0 +1,194 @@
+//! Owns `kubereel history`: every version of an object, who wrote it, and what changed.
+
+use crate::at;
+use crate::command::asked::{Named, OneObject};
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::reel;
+use crate::screen::Screen;
+use crate::words::count;
+use kubereel_replay::{Cut, Field, History, HistoryItem, HistoryQuestion, Moment, Scope, Timeline};
+use std::path::PathBuf;
+
+mod json;
+mod lines;
+
+/// Show every version of an object: when it came, who wrote it, what changed
+///
+/// Fields are written as they are shown: .status.conditions[Degraded].status. Lists are matched by
+/// what identifies their items, long texts are told apart by words. metadata.managedFields and
+/// metadata.resourceVersion are left out unless they are asked for.
+#[derive(Debug, clap::Args)]
+#[command(after_help = after_help())]
+pub(crate) struct Args {
+    /// The reel
+    #[arg(value_name = "REEL")]
+    reel: PathBuf,
+    #[command(flatten)]
+    question: Question,
+}
+
+/// What is asked of a reel.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Question {
+    #[command(flatten)]
+    object: OneObject,
+    /// Only versions that change this field or one below it; may be given more than once
+    #[arg(long = "field", value_name = "FIELD")]
+    fields: Vec<Field>,
+    /// Only versions after this moment
+    #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
+    from: Option<Moment>,
+    /// Only versions up to this moment
+    #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
+    to: Option<Moment>,
+    /// Compare metadata.managedFields too
+    #[arg(long)]
+    show_managed_fields: bool,
+    /// The form of the answer; lines for people unless given
+    #[arg(short, long, value_name = "FORM")]
+    output: Option<Output>,
+}
+
+/// The form of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Output {
+    Json,
+}
+
+fn after_help() -> String {
+    format!(
+        "\
+Examples:
+  kubereel history run.reel co/etcd
+  kubereel history run.reel co/etcd --field .status.conditions
+  kubereel history run.reel deploy shop -n web --field .spec.replicas --from 14:02 --to +30m
+  kubereel history run.reel node/worker-0 -o json | jq '.items[].writers'
+
+{}",
+        at::forms_help()
+    )
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+    let timeline = reel::open(&args.reel)?;
+    answer(&timeline, &args.question, screen)
+}
+
+/// Answers a question about an open reel.
+pub(crate) fn answer(
+    timeline: &Timeline,
+    question: &Question,
+    screen: &mut Screen,
+) -> Result<Exit, CommandError> {
+    let resolve = |moment: Option<Moment>| -> Result<Option<Cut>, CommandError> {
+        moment.map(|at| at::resolve(timeline, at)).transpose()
+    };
+    let (from, to) = (resolve(question.from)?, resolve(question.to)?);
+    let end = at::resolve(timeline, question.to.unwrap_or(Moment::End))?;
+    let named = question.object.find(timeline, end)?;
+    let resource = named.resource;
+    if timeline
+        .lives(resource.id, named.namespace, &named.name)
+        .is_empty()
+    {
+        return Err(named.never_seen(timeline));
+    }
+    let history = timeline.history(HistoryQuestion {
+        resource,
+        namespace: named.namespace,
+        name: &named.name,
+        scope: Scope {
+            fields: question.fields.clone(),
+            shows_managed_fields: question.show_managed_fields,
+            shows_resource_version: false,
+        },
+        from,
+        to,
+    });
+    let head = head(timeline, &named, &history);
+    screen.aside(head)?;
+    let tally = match question.output {
+        None => lines::print(timeline, history, screen)?,
+        Some(Output::Json) => json::print(timeline, &named, history, screen)?,
+    };
+    say_the_rest(timeline, question, &tally, screen)
+}
+
+/// What was shown.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    versions: usize,
+    /// Versions that change what was asked for, first ones left out.
+    changing: usize,
+    shown: usize,
+    unreadable: usize,
+}
+
+impl Tally {
+    fn take(&mut self, item: &HistoryItem) {
+        match item {
+            HistoryItem::Version(version) => {
+                self.shown += 1;
+                let changes = version.changes.as_ref();
+                let is_first = version.place != kubereel_replay::Place::Later;
+                let is_changing = changes.is_some_and(|changes| !changes.is_empty());
+                self.changing += usize::from(is_changing && !is_first);
+            }
+            HistoryItem::Gap(_) => {}
+            HistoryItem::Unreadable { .. } => self.unreadable += 1,
+        }
+    }
+}
+
+fn amount(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+fn head(timeline: &Timeline, named: &Named<'_>, history: &History<'_>) -> String {
+    let mut parts = vec![
+        named.written(),
+        count(amount(history.versions()), "version"),
+    ];
+    let lives = timeline.lives(named.resource.id, named.namespace, &named.name);
+    if lives.len() > 1 {
+        parts.push(format!(
+            "{} one after the other",
+            count(amount(lives.len()), "object")
+        ));
+    }
+    if history.gaps() > 0 {
+        parts.push(count(amount(history.gaps()), "gap"));
+    }
+    parts.join(" · ")
+}
+
+/// Says what the versions cannot say themselves.
+fn say_the_rest(
+    timeline: &Timeline,
+    question: &Question,
+    tally: &Tally,
+    screen: &mut Screen,
+) -> Result<Exit, CommandError> {
+    if !question.fields.is_empty() {
+        let fields: Vec<String> = question.fields.iter().map(ToString::to_string).collect();
+        let fields = fields.join(" or ");
+        let line = format!(
+            "{} of {} change {fields}",
+            tally.changing,
+            count(amount(tally.versions), "version")
+        );
+        screen.aside(line)?;
+    } else if tally.shown == 0 && tally.unreadable == 0 {
+        screen.aside("no version in that time")?;
+    }
+    if tally.unreadable > 0 || !timeline.reel().damage().is_empty() {
+        screen.finish()?;
+        return Err(
+            CommandError::new(Exit::Reel, "the reel is damaged, versions are missing")
+                .hint("kubereel info REEL says where"),
+        );
+    }
+    Ok(Exit::Yes)
+}

@@ -1,0 +1,250 @@
+//! Owns how a changed field reads, for people and in JSON. Refuses to find it: `replay` does.
+
+use crate::spans::{Line, Style};
+use crate::words::number;
+use kubereel_replay::{Change, ChangeKind, SegmentKind, Step, Writer, timetext, words};
+use serde_json::{Map, Value, json};
+
+/// How many changed fields are shown to people at once; JSON has all.
+const SHOWN_FIELDS: usize = 200;
+/// How many letters of a value are shown to people; JSON has all.
+const SHOWN_LETTERS: usize = 2000;
+/// Texts at least this long, in bytes, are told apart word by word.
+const WORDY: usize = 24;
+/// Paths wider than this are not aligned with.
+const WIDEST_PATH: usize = 64;
+const INDENT: usize = 4;
+
+/// Where later rows of a broken line begin.
+pub(crate) const HANG: usize = 8;
+
+/// Writes a line for each changed field.
+pub(crate) fn lines(changes: &[Change]) -> Vec<Line> {
+    let leaves: Vec<Change> = changes
+        .iter()
+        .take(SHOWN_FIELDS)
+        .flat_map(|change| change.clone().leaves())
+        .filter(|leaf| !is_said_by_path(leaf))
+        .collect();
+    let total = if changes.len() > SHOWN_FIELDS {
+        changes.len()
+    } else {
+        leaves.len()
+    };
+    let shown = leaves.get(..leaves.len().min(SHOWN_FIELDS));
+    let shown = shown.unwrap_or_default();
+    let paths: Vec<String> = shown.iter().map(|leaf| leaf.path.to_string()).collect();
+    let width = paths
+        .iter()
+        .map(|path| path.chars().count())
+        .filter(|width| *width <= WIDEST_PATH)
+        .max()
+        .unwrap_or(0);
+    let mut lines: Vec<Line> = shown
+        .iter()
+        .zip(&paths)
+        .map(|(leaf, path)| {
+            let mut line = Line::default();
+            line.push(Style::Plain, " ".repeat(INDENT));
+            line.push(Style::Plain, format!("{path:<width$}  "));
+            push_values(&mut line, leaf);
+            line
+        })
+        .collect();
+    let rest = total.saturating_sub(shown.len());
+    if rest > 0 {
+        let mut line = Line::default();
+        let rest = number(u64::try_from(rest).unwrap_or(u64::MAX));
+        line.push(Style::Faint, format!("    … {rest} more fields: -o json"));
+        lines.push(line);
+    }
+    lines
+}
+
+/// Tells whether a leaf is what its item is known by: `conditions[Ready].type`.
+fn is_said_by_path(leaf: &Change) -> bool {
+    let is_key = matches!(
+        leaf.path.steps(),
+        [.., Step::Item(parts), Step::Member(last)] if parts.iter().any(|part| part.name == *last)
+    );
+    is_key && leaf.kind != ChangeKind::Changed
+}
+
+fn push_values(line: &mut Line, change: &Change) {
+    match (change.kind, &change.old, &change.new) {
+        (ChangeKind::Reordered, Some(old), Some(new)) => {
+            line.push(Style::Plain, format!("order {} → {}", list(old), list(new)));
+        }
+        (_, Some(Value::String(old)), Some(Value::String(new))) if is_wordy(old, new) => {
+            push_words(line, old, new);
+        }
+        (_, Some(old), Some(new)) => {
+            line.push(Style::Plain, format!("{} → ", plain(old)));
+            line.push(Style::Strong, plain(new));
+        }
+        (_, Some(old), None) => line.push(Style::Bad, format!("- {}", plain(old))),
+        (_, None, Some(new)) => line.push(Style::Good, format!("+ {}", plain(new))),
+        (_, None, None) => {}
+    }
+}
+
+fn is_wordy(old: &str, new: &str) -> bool {
+    let has_words = |text: &str| text.contains(char::is_whitespace);
+    old.len().min(new.len()) >= WORDY && has_words(old) && has_words(new)
+}
+
+/// Writes two texts as one: `[-gone-]{+new+}`, or one after the other if they share too little.
+fn push_words(line: &mut Line, old: &str, new: &str) {
+    let segments = words(old, new);
+    let kept: usize = segments
+        .iter()
+        .filter(|segment| segment.kind == SegmentKind::Kept)
+        .map(|segment| segment.text.len())
+        .sum();
+    if kept * 2 < old.len().min(new.len()) {
+        line.push(Style::Bad, format!("- {}", quoted(old)));
+        line.push(Style::Plain, " ");
+        line.push(Style::Good, format!("+ {}", quoted(new)));
+        return;
+    }
+    line.push(Style::Plain, "\"");
+    for segment in segments {
+        match segment.kind {
+            SegmentKind::Kept => line.push(Style::Plain, shortened(segment.text)),
+            SegmentKind::Removed => {
+                line.push(Style::Bad, format!("[-{}-]", shortened(segment.text)));
+            }
+            SegmentKind::Added => {
+                line.push(Style::Good, format!("{{+{}+}}", shortened(segment.text)));
+            }
+        }
+    }
+    line.push(Style::Plain, "\"");
+}
+
+/// Writes a value in one line: words as they are, all else as JSON.
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) if is_plain(text) => text.clone(),
+        Value::String(text) => quoted(text),
+        other => shortened(&other.to_string()),
+    }
+}
+
+/// Tells whether a text can be taken for nothing but itself without quotes.
+fn is_plain(text: &str) -> bool {
+    let is_word = |letter: char| letter.is_alphanumeric() || "-_.:/@+=".contains(letter);
+    !text.is_empty()
+        && text.chars().all(is_word)
+        && serde_json::from_str::<Value>(text).is_err()
+        && text.chars().count() <= SHOWN_LETTERS
+}
+
+fn quoted(text: &str) -> String {
+    shortened(&Value::from(text).to_string())
+}
+
+fn shortened(text: &str) -> String {
+    let Some((end, _)) = text.char_indices().nth(SHOWN_LETTERS) else {
+        return text.to_owned();
+    };
+    let (shown, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+    let rest = u64::try_from(rest.chars().count()).unwrap_or(u64::MAX);
+    format!("{shown}… ({} more letters: -o json)", number(rest))
+}
+
+fn list(value: &Value) -> String {
+    let items = value.as_array().into_iter().flatten();
+    let items: Vec<String> = items.map(plain).collect();
+    shortened(&items.join(", "))
+}
+
+/// Writes a change for programs: `old` and `new` are missing where there is no value.
+pub(crate) fn json(change: &Change) -> Value {
+    let mut members = Map::new();
+    members.insert("path".to_owned(), change.path.to_string().into());
+    members.insert("change".to_owned(), change.kind.as_str().into());
+    for (name, value) in [("old", &change.old), ("new", &change.new)] {
+        if let Some(value) = value {
+            members.insert(name.to_owned(), value.clone());
+        }
+    }
+    Value::Object(members)
+}
+
+/// Writes a writer for programs.
+pub(crate) fn writer_json(writer: &Writer) -> Value {
+    json!({
+        "manager": writer.manager,
+        "operation": writer.operation,
+        "subresource": writer.subresource,
+        "time": writer.at.map(timetext::rfc3339),
+    })
+}
+
+/// Writes who wrote for people; each name once.
+pub(crate) fn managers(writers: &[Writer]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for writer in writers {
+        if !names.contains(&writer.manager.as_str()) {
+            names.push(&writer.manager);
+        }
+    }
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::Paint;
+    use kubereel_replay::Scope;
+
+    fn shown(old: &Value, new: &Value) -> Vec<String> {
+        let changes = Scope::default().changes(old, new);
+        let paint = Paint::for_output(false);
+        lines(&changes)
+            .iter()
+            .flat_map(|line| line.rows(None, HANG, paint))
+            .collect()
+    }
+
+    #[test]
+    fn each_kind_of_change_says_what_it_is_without_colours() {
+        let old = json!({
+            "a": "False", "gone": 1, "text": "5 of 118 manifests are done by now", "n": "x",
+            "c": [{"name": "a"}, {"name": "b"}], "other": "no word of this one will stay the same",
+        });
+        let new = json!({
+            "a": "True", "new": {"b": "two words"}, "text": "6 of 118 manifests are done by now", "n": "1",
+            "c": [{"name": "b"}, {"name": "a"}], "other": "everything that follows here differs, all of it",
+        });
+        let expected = [
+            "    a      False → True",
+            "    c      order a, b → b, a",
+            "    gone   - 1",
+            "    n      x → \"1\"",
+            "    new.b  + \"two words\"",
+            "    other  - \"no word of this one will stay the same\" + \"everything that follows here differs, all of it\"",
+            "    text   \"[-5-]{+6+} of 118 manifests are done by now\"",
+        ];
+        assert_eq!(shown(&old, &new), expected);
+    }
+
+    #[test]
+    fn very_many_fields_and_very_long_values_are_cut_for_people() {
+        let many: Map<String, Value> = (0..1000).map(|at| (format!("k{at}"), json!(at))).collect();
+        let lines = shown(&json!({}), &json!({"m": many}));
+        assert_eq!(lines.len(), SHOWN_FIELDS + 1);
+        assert_eq!(
+            lines.last().expect("a line"),
+            "    … 800 more fields: -o json"
+        );
+        let long = "x".repeat(SHOWN_LETTERS + 10);
+        let lines = shown(&json!({}), &json!({"m": long}));
+        assert!(
+            lines[0].ends_with("… (12 more letters: -o json)"),
+            "{}",
+            lines[0]
+        );
+    }
+}

@@ -1,0 +1,281 @@
+//! `kubereel history`: versions, writers, changes, gaps, and what is said when there are none.
+
+use super::run::{Reel, kubereel, operator, pods_with_gap, program};
+use crate::script::{Script, pod, thing};
+use kubereel_format::{EventType, Evidence};
+use serde_json::{Value, json};
+use std::io::Read as _;
+use std::process::Stdio;
+
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+
+fn json_of(args: &[&str]) -> Value {
+    serde_json::from_str(&kubereel(args).ok()).expect("JSON")
+}
+
+#[test]
+fn versions_come_in_order_with_gaps_between() {
+    let reel = pods_with_gap();
+    let ran = kubereel(&["history", reel.path(), "pod/a"]).code(0);
+    let expected = "\
+14:00:01.000Z  +1s     rv 9        there when the recorder first looked · held 4.0s
+14:00:05.000Z  +5s     rv 14       writer unknown · 2.0s until a gap
+    metadata.labels.app  x → y
+── gap 14:00:07.000Z – 14:00:12.000Z: versions in between may be missing (the server lost its history) ──
+14:00:12.000Z  +12s    rv 25       seen in a list · writer unknown · held 3.0s
+    metadata.labels.app  y → z
+14:00:15.000Z  +15s    rv 31       writer unknown · held 0µs to the end
+    no field changed
+";
+    assert_eq!(ran.out, expected);
+    assert_eq!(ran.err, "pods/a · 4 versions · 1 gap\n");
+}
+
+#[test]
+fn times_narrow_and_what_is_printed_can_be_pasted() {
+    let reel = pods_with_gap();
+    let after = |from: &str, to: &str| {
+        let args = [
+            "history",
+            reel.path(),
+            "po",
+            "a",
+            "--from",
+            from,
+            "--to",
+            to,
+        ];
+        let out = kubereel(&args).ok();
+        let lines = out.lines().filter(|line| line.starts_with("14:"));
+        lines
+            .filter_map(|line| line.split(' ').next().map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(after("14:00:05.000Z", "14:00:12.000Z"), ["14:00:12.000Z"]);
+    assert_eq!(after("rv:9", "rv:14"), ["14:00:05.000Z"]);
+    assert_eq!(after("+4s", "-1s"), ["14:00:05.000Z", "14:00:12.000Z"]);
+    // The first version asked for is compared with the one that held before.
+    let args = [
+        "history",
+        reel.path(),
+        "pod/a",
+        "--from",
+        "14:00:04",
+        "--to",
+        "14:00:06",
+    ];
+    assert!(kubereel(&args).ok().contains("metadata.labels.app  x → y"));
+    kubereel(&["history", reel.path(), "pod/a", "--from", "14:00:16"])
+        .code(0)
+        .says("no version in that time");
+}
+
+#[test]
+fn a_field_narrows_to_the_versions_that_change_it() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let operators = script.resource("clusteroperators", "ClusterOperator", &["co"]);
+        let stream = script.connect(operators, None);
+        script.synced(stream, 1);
+        for (rv, degraded) in [
+            (2, "False"),
+            (3, "False"),
+            (4, "True"),
+            (5, "True"),
+            (6, "False"),
+        ] {
+            script.wait(1000);
+            operator(&mut script, stream, "etcd", rv, degraded);
+        }
+        script.wait(1000);
+        script.finish();
+    });
+    let field = ".status.conditions[Degraded].status";
+    let ran = kubereel(&["history", reel.path(), "co/etcd", "--field", field]).code(0);
+    let expected = "\
+14:00:01.000Z  +1s     rv 2        first seen · held 2.0s
+    status.conditions[Degraded].status  + False
+14:00:03.000Z  +3s     rv 4        writer unknown · held 2.0s
+    status.conditions[Degraded].status  False → True
+14:00:05.000Z  +5s     rv 6        writer unknown · held 1.0s to the end
+    status.conditions[Degraded].status  True → False
+";
+    assert_eq!(ran.out, expected);
+    assert!(
+        ran.err
+            .ends_with(&format!("2 of 5 versions change {field}\n")),
+        "{}",
+        ran.err
+    );
+    kubereel(&["history", reel.path(), "co/etcd", "--field", ".status["])
+        .code(2)
+        .says("not a field: a bracket is not closed")
+        .says("--field");
+}
+
+#[test]
+fn a_name_used_again_is_a_break() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &["po"]);
+        let stream = script.connect(pods, None);
+        script.synced(stream, 1);
+        for (rv, uid) in [(2, "one"), (4, "two")] {
+            let a = thing("default", "a", uid);
+            script.wait(1000);
+            script.added(stream, a, rv, &pod(a, rv, "x"));
+            if uid == "one" {
+                script.wait(1000);
+                script.deleted(stream, a, rv + 1, &pod(a, rv + 1, "x"));
+            }
+        }
+        script.wait(1000);
+        let a = thing("default", "a", "three");
+        let (modified, live) = (EventType::Modified, Evidence::Live);
+        script.event(stream, modified, live, a, 9, &pod(a, 9, "x"));
+        script.finish();
+    });
+    let ran = kubereel(&["history", reel.path(), "pod/a"]).code(0);
+    let expected = "\
+14:00:01.000Z  +1s     rv 2        created · kubelet · held 1.0s
+14:00:02.000Z  +2s     rv 3        deleted
+── another object of that name: uid one → two ──
+14:00:03.000Z  +3s     rv 4        created anew · kubelet · held 1.0s
+── another object of that name: uid two → three; the deletion of the old one was not seen ──
+14:00:04.000Z  +4s     rv 9        first seen · held 0µs to the end
+";
+    assert_eq!(ran.out, expected);
+    ran.says("3 objects one after the other");
+}
+
+#[test]
+fn the_operator_that_went_wrong_is_found_in_the_demo() {
+    let field = ".status.conditions[Degraded].status";
+    let args = ["history", DEMO, "co/image-registry", "--field", field];
+    let out = kubereel(&args).ok();
+    let spell: Vec<&str> = out
+        .lines()
+        .skip_while(|line| !line.contains("rv 4125"))
+        .collect();
+    assert!(
+        spell[0].contains("image-registry-operator · held 4.1s"),
+        "{out}"
+    );
+    assert!(
+        spell[1].ends_with("status.conditions[Degraded].status  False → True"),
+        "{out}"
+    );
+    assert!(spell[3].ends_with("True → False"), "{out}");
+    assert!(out.starts_with("── gap "), "{out}");
+}
+
+#[test]
+fn json_has_stable_names() {
+    let args = [
+        "history",
+        DEMO,
+        "co/image-registry",
+        "--field",
+        ".status.conditions[Degraded].status",
+        "-o",
+        "json",
+    ];
+    let told = json_of(&args);
+    assert_eq!(told["resource"], "clusteroperators.config.openshift.io");
+    assert_eq!(told["namespace"], "");
+    assert_eq!(told["name"], "image-registry");
+    assert_eq!(told["versions"], 10);
+    assert_eq!(told["gaps"], 1);
+    let items = told["items"].as_array().expect("items");
+    let names: Vec<&String> = items[0].as_object().expect("an object").keys().collect();
+    assert_eq!(
+        names,
+        [
+            "cause",
+            "from",
+            "from_rv",
+            "item",
+            "missing_at_most",
+            "to",
+            "to_rv"
+        ]
+    );
+    let version = items
+        .iter()
+        .find(|item| item["rv"] == "4125")
+        .expect("the version");
+    let names: Vec<&String> = version.as_object().expect("an object").keys().collect();
+    let expected = [
+        "at",
+        "changes",
+        "evidence",
+        "held_secs",
+        "held_until",
+        "is_first",
+        "item",
+        "offset_secs",
+        "rv",
+        "seq",
+        "type",
+        "uid",
+        "writers",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(
+        version["changes"],
+        json!([{
+            "path": "status.conditions[Degraded].status",
+            "change": "changed", "old": "False", "new": "True",
+        }])
+    );
+    assert_eq!(version["writers"][0]["manager"], "image-registry-operator");
+    assert_eq!(version["writers"][0]["subresource"], "status");
+    assert_eq!(version["held_until"], "change");
+    assert_eq!(version["held_secs"], 4.116_358);
+    assert_eq!(version["at"], "2026-11-21T16:28:36.222906Z");
+}
+
+#[test]
+fn what_names_nothing_is_explained() {
+    let reel = pods_with_gap();
+    kubereel(&["history", reel.path(), "pods"])
+        .code(2)
+        .says("no object is named");
+    kubereel(&["history", reel.path(), "pods/a", "b"])
+        .code(2)
+        .says("names are given twice");
+    kubereel(&["history", reel.path(), "pds/a"])
+        .code(2)
+        .says("did you mean pods?");
+    // In the gap it may have been there.
+    kubereel(&["history", reel.path(), "pods/b"])
+        .code(4)
+        .says("no pods/b was ever seen in default namespace")
+        .says("-n web");
+    kubereel(&["history", DEMO, "deploy/etc", "-n", "openshift-etcd"])
+        .code(1)
+        .says("hint: did you mean");
+    kubereel(&["history", DEMO, "co/etcd", "--from", "yesterday"])
+        .code(2)
+        .says("not a moment");
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let mut child = program()
+        .args(["history", DEMO, "node/worker-0", "-o", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut out = child.stdout.take().expect("a pipe");
+    let mut first = [0u8; 16];
+    out.read_exact(&mut first).expect("some output");
+    drop(out);
+    let ended = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(
+        !said.contains("error") && !said.contains("panicked"),
+        "{said}"
+    );
+}
