@@ -23,12 +23,16 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// "version","resource","object"}. A ts is seconds or RFC 3339. Without group, version or resource,
 /// the object's apiVersion and kind tell them. The bytes of the object, the type and the order stay
 /// as they are.
+///
+/// Takes objects and lists of objects as well, in JSON or YAML, as kubectl and oc write them: they
+/// are one moment, that of --at. What the input is, its content tells.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   kubereel import events.jsonl -o run.reel
   zstd -dc events.jsonl.zst | kubereel import - -o run.reel
   kubereel import events.jsonl -o run.reel --redact    without the values of Secrets
+  kubectl get pods,nodes -A -o json | kubereel import - -o now.reel --at $(date -u +%FT%TZ)
 
 Exit codes: 0 all of it is in the reel; 1 broken parts were left out, the rest is in the reel;
 2 nothing of it can be imported, no reel was written.")]
@@ -39,7 +43,8 @@ pub(crate) struct Args {
     /// The reel to write
     #[arg(short, long, value_name = "REEL")]
     output: PathBuf,
-    /// The time of lines that do not say theirs, as RFC 3339
+    /// When objects without an event were so, and when lines without ts came, as RFC 3339; for objects
+    /// in a file, unless given, when the file was last changed
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     at: Option<RecordedAt>,
     /// Take the values of Secrets out, as `kubereel record` does
@@ -59,10 +64,15 @@ fn parse_time(text: &str) -> Result<RecordedAt, String> {
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
     let imported = if args.file == Path::new("-") {
-        import(args, io::stdin().lock(), 0, screen)
+        let stdin = Source {
+            name: "stdin".to_owned(),
+            bytes: 0,
+            changed_at: None,
+        };
+        import(args, io::stdin().lock(), stdin, screen)
     } else {
-        let (file, bytes) = open(&args.file)?;
-        import(args, file, bytes, screen)
+        let (file, source) = open(&args.file)?;
+        import(args, file, source, screen)
     };
     match imported {
         Ok(imported) => tell::outcome(&args.output, &imported, screen),
@@ -75,28 +85,32 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
     }
 }
 
+/// What is known of an input beside its content.
+struct Source {
+    name: String,
+    /// How long it is; 0 if nobody knows.
+    bytes: u64,
+    changed_at: Option<RecordedAt>,
+}
+
 fn import(
     args: &Args,
     input: impl io::Read,
-    bytes: u64,
+    source: Source,
     screen: &Screen,
 ) -> Result<Imported, ImportError> {
-    let name = args.file.file_name().unwrap_or(args.file.as_os_str());
-    let source = if args.file == Path::new("-") {
-        "stdin".into()
-    } else {
-        name.to_string_lossy()
-    };
-    let mut options = Options::new(concat!(env!("CARGO_PKG_VERSION"), " (import)"), source);
+    let program = concat!(env!("CARGO_PKG_VERSION"), " (import)");
+    let mut options = Options::new(program, source.name);
     options.at = args.at;
+    options.changed_at = source.changed_at;
     options.redact = args.redact;
     options.replace = args.force;
-    let mut progress = Progress::begin("importing, bytes", bytes, screen.is_err_terminal());
+    let mut progress = Progress::begin("importing, bytes", source.bytes, screen.is_err_terminal());
     let input = BufReader::with_capacity(BUFFER_BYTES, input);
     kubereel_import::import(input, &args.output, &options, |done| progress.reached(done))
 }
 
-fn open(path: &Path) -> Result<(File, u64), CommandError> {
+fn open(path: &Path) -> Result<(File, Source), CommandError> {
     let failed = |error: io::Error| {
         let path = path.display();
         CommandError::new(Exit::Surroundings, format!("cannot read: {error}: {path}"))
@@ -107,8 +121,17 @@ fn open(path: &Path) -> Result<(File, u64), CommandError> {
         let path = path.display();
         return Err(
             CommandError::new(Exit::Usage, format!("that is a folder: {path}"))
-                .hint("name a file with JSON lines"),
+                .hint("name a file with JSON lines of events, or with objects"),
         );
     }
-    Ok((file, about.len()))
+    // A pipe has no time of its own, and a system may keep none.
+    let changed = about.modified().ok().filter(|_| about.is_file());
+    let changed = changed.and_then(|at| Timestamp::try_from(at).ok());
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let source = Source {
+        name: name.to_string_lossy().into_owned(),
+        bytes: about.len(),
+        changed_at: changed.map(|at| RecordedAt::from_micros(at.as_microsecond())),
+    };
+    Ok((file, source))
 }

@@ -242,3 +242,55 @@ fn a_definition_in_the_input_names_its_resource() {
     let ran = kubereel(&["get", &input.text("out.reel"), "bull", "-o", "name"]);
     assert_eq!(ran.ok(), "ox.g.io/o\n");
 }
+
+#[test]
+fn a_list_is_one_moment() {
+    let yaml = "\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: config.openshift.io/v1
+  kind: ClusterOperator
+  metadata: {name: etcd, creationTimestamp: \"2026-11-21T13:00:00Z\"}
+";
+    let input = Input::new(yaml);
+    input
+        .import(&["--at", "2026-11-21T14:00:00Z"])
+        .code(0)
+        .says("the objects were YAML and are JSON in the reel")
+        .says("1 event of 1 resource · 2026-11-21T14:00:00.000Z – ");
+    let reel = input.text("out.reel");
+    let ran = kubereel(&["get", &reel, "co", "--no-headers"]).code(0);
+    let cells: Vec<&str> = ran.out.split_whitespace().collect();
+    assert_eq!((cells.first(), cells.last()), (Some(&"etcd"), Some(&"60m")));
+    kubereel(&["get", &reel, "co", "--at", "2026-11-21T13:59:59Z"])
+        .code(4)
+        .says("they are known from 14:00:00.000Z on");
+    input
+        .import(&["--force"])
+        .code(0)
+        .says("when the file was last changed; --at says otherwise");
+    input
+        .import(&["--force", "--at", "noon"])
+        .code(2)
+        .says("RFC 3339");
+}
+
+#[test]
+fn a_list_from_a_pipe_needs_a_time() {
+    let input = Input::new("");
+    let mut child = program()
+        .args(["import", "-", "-o", &input.text("out.reel")])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(POD.as_bytes()).expect("taken");
+    drop(stdin);
+    let ended = child.wait_with_output().expect("an end");
+    assert_eq!(ended.status.code(), Some(2));
+    let said = String::from_utf8(ended.stderr).expect("text");
+    assert!(said.contains("hint: --at TIME tells it"), "{said}");
+    input.left_nothing();
+}

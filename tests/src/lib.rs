@@ -11,4 +11,5 @@ pub mod recording;
 pub mod rest;
 pub mod scenario;
 pub mod scripted;
+pub mod shared_data;
 pub mod skipped;

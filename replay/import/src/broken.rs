@@ -13,16 +13,28 @@ const QUOTED: usize = 60;
 /// All parts that could not be taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Broken {
+    /// What the numbers count.
+    pub counted: Counted,
     /// How many there are.
     pub count: u64,
     /// The first of them.
     pub first: Vec<BrokenLine>,
 }
 
+/// What the numbers of broken parts count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counted {
+    /// Lines.
+    #[default]
+    Lines,
+    /// Objects, in the order in which they stand there.
+    Objects,
+}
+
 /// A part of the input that could not be taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenLine {
-    /// Its line, from 1; of an object in a list, its place in the list.
+    /// Which it is, from 1.
     pub number: u64,
     /// Why.
     pub problem: Problem,
@@ -34,6 +46,8 @@ pub struct BrokenLine {
 pub enum Problem {
     /// It is no JSON.
     NotJson(String),
+    /// It is no JSON, so that nothing after it can be read either.
+    Rest(String),
     /// It is JSON, and no object with the members of an event.
     NotAnEvent(String),
     /// It has no `type`.
@@ -70,10 +84,21 @@ impl Broken {
     }
 }
 
+impl Counted {
+    /// Gives the word for one of them.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Lines => "line",
+            Self::Objects => "object",
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotJson(why) => write!(f, "no JSON: {why}"),
+            Self::Rest(why) => write!(f, "no JSON, here ends what can be read: {why}"),
             Self::NotAnEvent(why) => write!(f, "no event: {why}"),
             Self::NoType => f.write_str("no type"),
             Self::UnknownType(word) => write!(f, "unknown type {:?}", quoted(word)),

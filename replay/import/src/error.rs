@@ -40,6 +40,21 @@ pub enum ImportError {
     /// It is text of another form.
     #[error("the input is neither JSON lines of events nor a list of objects")]
     NotRecognised,
+    /// It looks like YAML and is not.
+    #[error("the input cannot be read as YAML: {cause}")]
+    Yaml {
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// It is a list or YAML, which is read as a whole, and too long for that.
+    #[error("the input is too long to be read as a whole: it may have {most} bytes")]
+    TooLong {
+        /// The most bytes.
+        most: u64,
+    },
+    /// It does not tell when its objects were so.
+    #[error("the input does not tell of what time its objects are")]
+    NoTime,
     /// Nothing of it could be taken.
     #[error("nothing of the input could be imported")]
     Nothing {

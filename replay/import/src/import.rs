@@ -1,8 +1,7 @@
 //! Owns an import from its first byte to the finished file. Refuses to leave a half one.
 
-use crate::broken::{Broken, Problem};
+use crate::broken::Broken;
 use crate::error::ImportError;
-use crate::lines::{Cut, Lines};
 use crate::outcome::{Dropped, Imported};
 use crate::part::Part;
 use crate::resource::Resources;
@@ -10,7 +9,7 @@ use crate::secrets::Secrets;
 use crate::sniff::{self, Form};
 use crate::take::Take;
 use crate::write::{Start, Writer};
-use kubereel_format::RecordedAt;
+use kubereel_format::{RecordedAt, ResourceInfo};
 use std::io::{BufRead, Read as _};
 use std::path::Path;
 
@@ -23,6 +22,8 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub struct Options {
     /// The time of what does not say its own: lines without `ts`, objects, lists.
     pub at: Option<RecordedAt>,
+    /// When the input was last changed: the time of objects and lists if `at` is not given.
+    pub changed_at: Option<RecordedAt>,
     /// Whether the values of Secrets are taken out, as the recorder does.
     pub redact: bool,
     /// Whether a file of the reel's name is replaced.
@@ -62,6 +63,13 @@ pub fn import(
     let start = sniff::beginning(&mut input).map_err(|source| ImportError::Read { source })?;
     let start = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start);
     let form = sniff::form(start)?;
+    let listed_at = match form {
+        Form::Events => options.at.unwrap_or_default(),
+        _ => options
+            .at
+            .or(options.changed_at)
+            .ok_or(ImportError::NoTime)?,
+    };
     let input = start.chain(input);
     let mut take = Take {
         writer: Writer::create(part.path(), first_words(options))?,
@@ -72,12 +80,20 @@ pub fn import(
         bookmarks: 0,
         errors: 0,
         at: options.at,
+        listed_at,
+        objects: 0,
     };
     match form {
-        Form::Events => events(input, &mut take, &mut progress)?,
-        Form::Objects | Form::Json | Form::Yaml => return Err(ImportError::NotRecognised),
+        Form::Events => take.all_lines(input, &mut progress, Take::line)?,
+        Form::Objects => take.all_lines(input, &mut progress, Take::document)?,
+        Form::Json => take.all_json(input, &mut progress)?,
+        Form::Yaml => take.all_yaml(input, &mut progress)?,
     }
-    end(take, part)
+    let mut imported = end(&mut take, form, options)?;
+    let finished = take.writer.finish(imported.last_words())?;
+    imported.file_bytes = finished.file_bytes;
+    part.place()?;
+    Ok(imported)
 }
 
 fn first_words(options: &Options) -> Start {
@@ -88,56 +104,31 @@ fn first_words(options: &Options) -> Start {
     }
 }
 
-fn events(
-    input: impl BufRead,
-    take: &mut Take,
-    progress: &mut impl FnMut(u64),
-) -> Result<(), ImportError> {
-    let mut lines = Lines::new(input);
-    loop {
-        let next = lines.next_line();
-        let next = next.map_err(|source| ImportError::Read { source })?;
-        let Some((number, cut)) = next else {
-            return Ok(());
-        };
-        match cut {
-            Cut::Whole(line) if line.trim_ascii().is_empty() => {}
-            Cut::Whole(line) => take.line(number, line)?,
-            Cut::TooLong => take.broken(number, Problem::TooLong),
-        }
-        progress(lines.bytes());
-    }
-}
-
-fn end(take: Take, part: Part) -> Result<Imported, ImportError> {
+/// Sums up, unless nothing was taken.
+fn end(take: &mut Take, form: Form, options: &Options) -> Result<Imported, ImportError> {
+    let broken = std::mem::take(&mut take.broken);
     if take.writer.events() == 0 {
-        return Err(ImportError::Nothing {
-            broken: take.broken,
-        });
+        return Err(ImportError::Nothing { broken });
     }
     let (from, to) = take.writer.span();
-    let mut guessed: Vec<String> = take
-        .resources
-        .guessed()
-        .map(kubereel_format::ResourceInfo::qualified)
-        .collect();
+    let guessed = take.resources.guessed();
+    let mut guessed: Vec<String> = guessed.map(ResourceInfo::qualified).collect();
     guessed.sort_unstable();
     guessed.dedup();
-    let mut imported = Imported {
+    let is_assumed = form != Form::Events && options.at.is_none();
+    Ok(Imported {
         events: take.writer.events(),
         resources: u64::try_from(take.resources.len()).unwrap_or(u64::MAX),
         from,
         to,
-        broken: take.broken,
+        assumed_at: is_assumed.then_some(take.listed_at),
+        converted: form == Form::Yaml,
+        broken,
         bookmarks: take.bookmarks,
         errors: take.errors,
-        dropped: take.dropped,
+        dropped: std::mem::take(&mut take.dropped),
         secrets: take.secrets.counts(),
         guessed,
         file_bytes: 0,
-    };
-    let finished = take.writer.finish(imported.last_words())?;
-    imported.file_bytes = finished.file_bytes;
-    part.place()?;
-    Ok(imported)
+    })
 }

@@ -20,6 +20,10 @@ pub struct Imported {
     pub from: RecordedAt,
     /// The latest time of an event.
     pub to: RecordedAt,
+    /// The time that objects without an event were taken to be of, unless it was given.
+    pub assumed_at: Option<RecordedAt>,
+    /// Whether the objects were YAML, so that their bytes are not those of the input.
+    pub converted: bool,
     /// What could not be taken.
     pub broken: Broken,
     /// Lines that say that nothing happened.
@@ -62,6 +66,12 @@ impl Imported {
     /// Gives what the reel says of the import, a note each.
     pub(crate) fn last_words(&self) -> Vec<String> {
         let mut said = Vec::new();
+        if self.converted {
+            said.push("the objects were YAML and are JSON here".to_owned());
+        }
+        if self.assumed_at.is_some() {
+            said.push("the time is that of the last change of the input's file".to_owned());
+        }
         if self.broken.count > 0 {
             let numbers = self.broken.first.iter().map(|one| one.number.to_string());
             let numbers: Vec<String> = numbers.collect();
@@ -71,7 +81,8 @@ impl Imported {
                 ""
             };
             said.push(format!(
-                "not in the reel: broken lines {} ({}{more})",
+                "not in the reel: broken {}s {} ({}{more})",
+                self.broken.counted.as_str(),
                 self.broken.count,
                 numbers.join(", ")
             ));

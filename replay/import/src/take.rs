@@ -23,12 +23,16 @@ pub(crate) struct Take {
     pub(crate) dropped: Dropped,
     pub(crate) bookmarks: u64,
     pub(crate) errors: u64,
-    /// The time of what does not say its own.
+    /// The time of lines that do not say their own.
     pub(crate) at: Option<RecordedAt>,
+    /// The time of objects that stand there without an event.
+    pub(crate) listed_at: RecordedAt,
+    /// How many objects were met where lines do not count.
+    pub(crate) objects: u64,
 }
 
 /// Why something is not in the reel.
-enum Refusal {
+pub(crate) enum Refusal {
     /// It is broken; the rest may be well.
     Broken(Problem),
     /// Nothing more can be written.
@@ -65,7 +69,12 @@ impl Take {
         self.broken.push(number, problem);
     }
 
-    fn settle(&mut self, number: u64, outcome: Result<(), Refusal>) -> Result<(), ImportError> {
+    /// Notes what is broken; what is fatal ends the import.
+    pub(crate) fn settle(
+        &mut self,
+        number: u64,
+        outcome: Result<(), Refusal>,
+    ) -> Result<(), ImportError> {
         match outcome {
             Ok(()) => Ok(()),
             Err(Refusal::Broken(problem)) => {
@@ -76,7 +85,8 @@ impl Take {
         }
     }
 
-    fn event(&mut self, line: &Line<'_>) -> Result<(), Refusal> {
+    /// Takes an event.
+    pub(crate) fn event(&mut self, line: &Line<'_>) -> Result<(), Refusal> {
         let kind = match line.kind.as_deref() {
             Some("ADDED") => EventType::Added,
             Some("MODIFIED") => EventType::Modified,
@@ -112,7 +122,7 @@ impl Take {
     }
 
     /// Takes an object; `named` is what is known of its resource from elsewhere.
-    fn object(
+    pub(crate) fn object(
         &mut self,
         at: RecordedAt,
         kind: EventType,

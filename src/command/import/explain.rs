@@ -16,6 +16,12 @@ pub(super) fn error(error: &ImportError, file: &Path, reel: &Path) -> CommandErr
         ImportError::Empty | ImportError::NotRecognised | ImportError::Binary { .. } => {
             CommandError::new(Exit::Usage, format!("{error}: {file}")).hint(LINE)
         }
+        ImportError::Yaml { .. } | ImportError::TooLong { .. } => {
+            CommandError::new(Exit::Usage, format!("{error}: {file}"))
+                .hint("one object a line, as `kubectl get … -o json | jq -c .items[]` writes them, may have any number of lines")
+        }
+        ImportError::NoTime => CommandError::new(Exit::Usage, format!("{error}: {file}"))
+            .hint("--at TIME tells it, for example --at 2026-11-21T14:02:31Z"),
         ImportError::Compressed { program, .. } => {
             CommandError::new(Exit::Usage, format!("{error}: {file}"))
                 .hint(format!("{program} {file} | kubereel import - -o {reel}"))

@@ -42,6 +42,15 @@ pub(super) fn outcome(
             names.join(", ")
         ))?;
     }
+    if imported.converted {
+        screen.aside("the objects were YAML and are JSON in the reel")?;
+    }
+    if let Some(at) = imported.assumed_at {
+        let at = timetext::rfc3339(at);
+        let text =
+            format!("taken to be of {at}, when the file was last changed; --at says otherwise");
+        screen.aside(paint.wary(&text))?;
+    }
     let secrets = imported.secrets;
     if secrets.with_data > 0 {
         let counted = count(secrets.with_data, "Secret with data");
@@ -65,7 +74,7 @@ pub(super) fn outcome(
     if imported.broken.count == 0 {
         return Ok(Exit::Yes);
     }
-    let lines = count(imported.broken.count, "line");
+    let lines = count(imported.broken.count, imported.broken.counted.as_str());
     Err(CommandError::new(
         Exit::No,
         format!("{lines} could not be imported; the rest is in the reel"),
@@ -75,12 +84,13 @@ pub(super) fn outcome(
 /// Names the lines that could not be taken.
 pub(super) fn broken(broken: &Broken, screen: &mut Screen) -> Result<(), CommandError> {
     for one in &broken.first {
-        screen.aside(format!("line {}: {}", one.number, one.problem))?;
+        let what = broken.counted.as_str();
+        screen.aside(format!("{what} {}: {}", one.number, one.problem))?;
     }
     let named = u64::try_from(broken.first.len()).unwrap_or(u64::MAX);
     let rest = broken.count.saturating_sub(named);
     if rest > 0 {
-        screen.aside(format!("and {} more", count(rest, "line like these")))?;
+        screen.aside(format!("and {} more", count(rest, broken.counted.as_str())))?;
     }
     Ok(())
 }

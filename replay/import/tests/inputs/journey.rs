@@ -1,0 +1,109 @@
+//! The way of an input through a reel and back.
+
+use kubereel_format::{EventType, Note, RecordedAt, Reel, Seq};
+use kubereel_import::{ImportError, Imported, Options, import};
+use std::collections::BTreeMap;
+use tempfile::TempDir;
+
+const NAME: &str = "test.reel";
+
+/// An event as the reel has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub at: RecordedAt,
+    pub kind: EventType,
+    pub resource: String,
+    pub namespace: String,
+    pub name: String,
+    pub body: String,
+}
+
+/// What an input became.
+#[derive(Debug)]
+pub struct Journey {
+    pub imported: Imported,
+    pub events: Vec<Kept>,
+    pub said: Vec<String>,
+}
+
+/// Options with a time for what has none.
+pub fn at(secs: i64) -> Options {
+    let mut options = Options::new("test", "a test");
+    options.at = Some(RecordedAt::from_micros(secs * 1_000_000));
+    options
+}
+
+/// Imports an input into a folder of its own, and checks that nothing is left if that fails.
+fn attempt(input: &[u8], options: &Options) -> (TempDir, Result<Imported, ImportError>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let outcome = import(input, &folder.path().join(NAME), options, |_| {});
+    let left = std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(left, usize::from(outcome.is_ok()), "files left");
+    (folder, outcome)
+}
+
+/// Imports an input whatever it is.
+pub fn whatever(input: &[u8], options: &Options) {
+    drop(attempt(input, options));
+}
+
+/// Imports an input that cannot be imported.
+pub fn refused(input: &[u8], options: &Options) -> ImportError {
+    attempt(input, options).1.expect_err("refused")
+}
+
+/// Imports an input and reads the reel.
+pub fn journey(input: &[u8], options: &Options) -> Journey {
+    let (folder, outcome) = attempt(input, options);
+    let imported = outcome.expect("an import");
+    let path = folder.path().join(NAME);
+    let reel = Reel::open(&path).expect("a reel");
+    assert!(reel.is_finished() && reel.damage().is_empty());
+    let mut resources = BTreeMap::new();
+    let mut said = Vec::new();
+    for entry in reel.notes() {
+        match &entry.note {
+            Note::Resource(info) => {
+                resources.insert(
+                    info.id,
+                    format!("{} {}", info.qualified(), info.api_version()),
+                );
+            }
+            Note::Provenance { text } => said.push(text.clone()),
+            _ => {}
+        }
+    }
+    let events = reel.scan(Seq(0)).map(|event| {
+        let event = event.expect("an event");
+        let place = usize::try_from(event.head.object.0).expect("a place");
+        let key = &reel.objects().get(place).expect("an object").key;
+        Kept {
+            at: event.head.stamp.wall,
+            kind: event.head.kind,
+            resource: resources.get(&key.resource).expect("announced").clone(),
+            namespace: key.namespace.clone(),
+            name: key.name.clone(),
+            body: String::from_utf8(event.body.to_vec()).expect("text"),
+        }
+    });
+    let events: Vec<Kept> = events.collect();
+    assert_eq!(
+        imported.events,
+        u64::try_from(events.len()).expect("a count")
+    );
+    Journey {
+        imported,
+        events,
+        said,
+    }
+}
+
+impl Journey {
+    /// Gives resource, namespace and name of each event.
+    pub fn names(&self) -> Vec<String> {
+        let events = self.events.iter();
+        events
+            .map(|one| format!("{} {}/{}", one.resource, one.namespace, one.name))
+            .collect()
+    }
+}

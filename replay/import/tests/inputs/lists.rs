@@ -1,0 +1,149 @@
+//! Lists of objects in JSON: one moment, every item's bytes.
+
+use super::journey::{at, journey, refused};
+use kubereel_format::{EventType, RecordedAt};
+use kubereel_import::{Counted, ImportError, Options};
+
+const POD: &str =
+    r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"x"},"n":1e3}"#;
+const NODE: &str = r#"{ "apiVersion":"v1", "kind":"Node", "metadata":{"name":"n"} }"#;
+
+#[test]
+fn every_way_to_write_objects_gives_the_same() {
+    for text in [
+        format!("{POD}\n{NODE}\n"),
+        format!("{POD}\r\n\r\n{NODE}"),
+        format!("\u{feff}{POD}\n{NODE}\n"),
+        format!(r#"{{"apiVersion":"v1","kind":"List","items":[{POD},{NODE}]}}"#),
+        format!(
+            "{{\n \"apiVersion\":\"v1\",\n \"items\": [\n{POD},\n{NODE}\n],\n\"kind\":\"List\"}}\n"
+        ),
+        format!("[{POD},{NODE}]"),
+        format!("[\n  {POD}\n,\n  {NODE}\n]\n"),
+        format!(r#"{{"items":[{POD},{NODE}]}}"#),
+        format!(
+            "{{\n\"kind\":\"List\",\"items\":[{POD}]}}\n{{\n\"kind\":\"List\",\"items\":[{{\"kind\":\"List\",\"items\":[{NODE}]}}]}}\n"
+        ),
+    ] {
+        let journey = journey(text.as_bytes(), &at(7));
+        assert_eq!(journey.names(), ["pods v1 x/a", "nodes v1 /n"], "{text}");
+        let bodies: Vec<&str> = journey.events.iter().map(|one| one.body.as_str()).collect();
+        assert_eq!(bodies, [POD, NODE], "{text}");
+        for event in &journey.events {
+            assert_eq!(event.kind, EventType::Added);
+            assert_eq!(event.at, RecordedAt::from_micros(7_000_000));
+        }
+        assert!(!journey.imported.converted);
+        assert_eq!(journey.imported.assumed_at, None);
+    }
+}
+
+#[test]
+fn items_of_a_typed_list_are_what_the_list_says() {
+    let text = r#"{"items":[{"metadata":{"name":"a","namespace":"x"}}],"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{"resourceVersion":"9"}}"#;
+    let journey = journey(text.as_bytes(), &at(7));
+    assert_eq!(journey.names(), ["deployments.apps apps/v1 x/a"]);
+    assert_eq!(
+        journey.events.first().map(|one| one.body.as_str()),
+        Some(r#"{"metadata":{"name":"a","namespace":"x"}}"#)
+    );
+}
+
+#[test]
+fn a_list_of_secrets_is_redacted_even_if_its_items_do_not_say_what_they_are() {
+    let text = r#"{"kind":"SecretList","apiVersion":"v1","items":[{"metadata":{"name":"s"},"data":{"k":"Q0FOQVJZ"}}]}"#;
+    let mut options = at(7);
+    options.redact = true;
+    let journey = journey(text.as_bytes(), &options);
+    assert_eq!(journey.imported.secrets.with_data, 1);
+    assert!(
+        journey
+            .events
+            .iter()
+            .all(|one| !one.body.contains("Q0FOQVJZ"))
+    );
+}
+
+#[test]
+fn watch_events_may_go_over_several_lines() {
+    let text = format!(
+        "{{\n \"type\": \"MODIFIED\",\n \"object\": {POD}\n}}\n{{\n \"type\": \"DELETED\",\n \"object\": {NODE}\n}}\n"
+    );
+    let journey = journey(text.as_bytes(), &at(7));
+    assert_eq!(journey.names(), ["pods v1 x/a", "nodes v1 /n"]);
+    assert_eq!(
+        journey
+            .events
+            .iter()
+            .map(|one| one.kind)
+            .collect::<Vec<_>>(),
+        [EventType::Modified, EventType::Deleted]
+    );
+}
+
+#[test]
+fn broken_items_are_numbered_as_they_stand() {
+    let text = format!(
+        "{{\"kind\":\"List\",\n\"items\":[{POD},7,{{\"metadata\":{{}}}},{NODE}]}}\n{{\"a\":"
+    );
+    let journey = journey(text.as_bytes(), &at(7));
+    let broken = &journey.imported.broken;
+    assert_eq!(broken.counted, Counted::Objects);
+    let said: Vec<String> = broken
+        .first
+        .iter()
+        .map(|one| format!("{} {}", one.number, one.problem))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "2 no Kubernetes object: invalid type: integer `7`, expected an object at byte 1",
+            "3 the object has no metadata.name",
+            "5 no JSON, here ends what can be read: EOF while parsing a value at line 3 column 5",
+        ]
+    );
+    assert_eq!(journey.events.len(), 2);
+}
+
+#[test]
+fn without_a_time_there_is_no_moment() {
+    let mut options = Options::new("test", "a test");
+    let error = refused(POD.as_bytes(), &options);
+    assert!(matches!(error, ImportError::NoTime), "{error}");
+    options.changed_at = Some(RecordedAt::from_micros(9));
+    let journey = journey(POD.as_bytes(), &options);
+    assert_eq!(
+        journey.imported.assumed_at,
+        Some(RecordedAt::from_micros(9))
+    );
+    assert!(
+        journey.said.iter().any(|text| text.contains("last change")),
+        "{:?}",
+        journey.said
+    );
+}
+
+#[test]
+fn lists_in_lists_end() {
+    let mut text = POD.to_owned();
+    for _ in 0..2000 {
+        text = format!(r#"{{"kind":"List","items":[{text}]}}"#);
+    }
+    let error = refused(text.as_bytes(), &at(7));
+    assert!(matches!(error, ImportError::Nothing { .. }), "{error}");
+}
+
+#[test]
+fn nothing_to_take_is_an_error() {
+    for text in [
+        "[]",
+        r#"{"kind":"List","items":[]}"#,
+        r#"{"kind":"Status"}"#,
+    ] {
+        let error = refused(text.as_bytes(), &at(7));
+        assert!(
+            matches!(error, ImportError::Nothing { .. }),
+            "{text}: {error}"
+        );
+    }
+}

@@ -1,0 +1,11 @@
+//! Inputs of every form, imported and read back.
+
+#![expect(
+    clippy::expect_used,
+    reason = "a test whose surroundings fail has failed"
+)]
+
+mod events;
+mod journey;
+mod lists;
+mod yaml;

@@ -1,0 +1,12 @@
+//! Real recordings of other tools go in, and come out as they were.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "what helps a test may fail it"
+)]
+
+mod bytes;
+mod live_set;
+mod one_moment;
+mod recording;

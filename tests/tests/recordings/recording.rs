@@ -1,0 +1,59 @@
+//! A shared recording: its lines as they are, and the reel that is made of them.
+
+use kubereel_import::{Imported, Options, import};
+use kubereel_replay::Timeline;
+use kubereel_tests::shared_data::shared_data;
+use tempfile::TempDir;
+
+/// How much the decompressor may look back, in powers of two.
+const WINDOW_LOG_MAX: u32 = 27;
+
+/// A recording.
+pub struct Recording {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// A reel that was made of a recording.
+pub struct Reel {
+    _folder: TempDir,
+    pub timeline: Timeline,
+    pub imported: Imported,
+}
+
+impl Recording {
+    /// Reads a recording; `None`, said aloud, if it is not there.
+    pub fn read(file: &str) -> Option<Self> {
+        let path = shared_data(file)?;
+        let bytes = std::fs::read(&path).unwrap();
+        let is_compressed = path.extension().is_some_and(|ending| ending == "zst");
+        let bytes = if is_compressed {
+            let mut decoder = zstd::Decoder::new(bytes.as_slice()).unwrap();
+            decoder.window_log_max(WINDOW_LOG_MAX).unwrap();
+            let mut text = Vec::new();
+            std::io::copy(&mut decoder, &mut text).unwrap();
+            text
+        } else {
+            bytes
+        };
+        Some(Self { bytes })
+    }
+
+    /// Makes a reel of it.
+    pub fn import(&self, options: &Options) -> Reel {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.reel");
+        let imported = import(self.bytes.as_slice(), &path, options, |_| {}).unwrap();
+        Reel {
+            timeline: Timeline::open(&path).unwrap(),
+            imported,
+            _folder: folder,
+        }
+    }
+
+    /// Gives its lines.
+    pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        let lines = self.bytes.split(|byte| *byte == b'\n');
+        lines.filter(|line| !line.is_empty())
+    }
+}
