@@ -43,6 +43,10 @@ bench *files:
 soak:
     bash .ci/soak
 
+# Record at least 200,000 watch events from the real control plane: half an hour.
+scenario-large: control-plane
+    bash .ci/scenario-large
+
 # Record the demo's reel anew from the real control plane.
 demo-reel: control-plane
     bash .ci/demo-reel

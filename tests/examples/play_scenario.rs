@@ -1,6 +1,7 @@
 //! Plays the scenario *small* on a control plane of its own, with a command beside it.
 //!
-//! `play_scenario [--journal FILE] [-- COMMAND ARG…]`: the command runs from before the first write
+//! `play_scenario [--large [--until SECS]] [--journal FILE] [-- COMMAND ARG…]`: with `--large` the
+//! scenario *large* instead, to its end or to a virtual second before. The command runs from before the first write
 //! with `KUBECONFIG` set, gets SIGINT when the scenario is over, and its exit code is passed on.
 //! As in a real cluster it sees the API servers through one address: those that restart are passed
 //! over.
@@ -13,22 +14,30 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use kubereel_tests::control_plane::ControlPlane;
 use kubereel_tests::proxy::Proxy;
-use kubereel_tests::scenario::{self, ApiPlayer, ApiServers};
+use kubereel_tests::scenario::{self, ApiPlayer, ApiServers, Plan};
 use tokio::process::{Child, Command};
 
 struct Asked {
+    is_large: bool,
+    until_secs: Option<f64>,
     journal: Option<PathBuf>,
     command: Vec<String>,
 }
 
 fn asked() -> anyhow::Result<Asked> {
     let mut asked = Asked {
+        is_large: false,
+        until_secs: None,
         journal: None,
         command: Vec::new(),
     };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
+            "--large" => asked.is_large = true,
+            "--until" => {
+                asked.until_secs = Some(args.next().context("--until needs seconds")?.parse()?);
+            }
             "--journal" => {
                 asked.journal = Some(args.next().context("--journal needs a file")?.into());
             }
@@ -37,17 +46,26 @@ fn asked() -> anyhow::Result<Asked> {
                 break;
             }
             other => bail!(
-                "unknown argument {other}; usage: play_scenario [--journal FILE] [-- COMMAND ARG…]"
+                "unknown argument {other}; usage: play_scenario [--large [--until SECS]] [--journal FILE] [-- COMMAND ARG…]"
             ),
         }
     }
     Ok(asked)
 }
 
+fn plan(asked: &Asked) -> anyhow::Result<Plan> {
+    if !asked.is_large {
+        return Ok(scenario::small()?.plan()?);
+    }
+    let mut growth = scenario::large()?;
+    growth.end_secs = asked.until_secs.unwrap_or(growth.end_secs);
+    Ok(scenario::small()?.grown(&growth).plan_with(&growth)?)
+}
+
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
     let asked = asked()?;
-    let plan = scenario::small()?.plan()?;
+    let plan = plan(&asked)?;
     let control_plane = Arc::new(scenario::control_plane().start().await?);
     let ports = [control_plane.api(0).port(), control_plane.api(1).port()];
     let balancer = Proxy::start(&ports)?;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 /// Which container of a Pod: init containers first, in the order of the spec.
-pub(super) type ContainerIndex = usize;
+pub(crate) type ContainerIndex = usize;
 
 /// What happens to a Pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Change {
+pub(crate) enum Change {
     /// The kubelet takes the Pod on.
     Admitted,
     /// The sandbox and its network are there.
@@ -42,25 +42,25 @@ pub(super) enum Change {
 
 /// A kubelet Event about a Pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Note {
-    pub(super) container: Option<ContainerIndex>,
-    pub(super) is_warning: bool,
-    pub(super) reason: &'static str,
-    pub(super) message: String,
+pub(crate) struct Note {
+    pub(crate) container: Option<ContainerIndex>,
+    pub(crate) is_warning: bool,
+    pub(crate) reason: &'static str,
+    pub(crate) message: String,
 }
 
 /// What comes next in a Pod's life.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Beat {
+pub(crate) struct Beat {
     /// Virtual time since the beat before.
-    pub(super) after: Duration,
-    pub(super) changes: Vec<Change>,
-    pub(super) notes: Vec<Note>,
+    pub(crate) after: Duration,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) notes: Vec<Note>,
 }
 
 impl Beat {
     /// So many virtual seconds after the beat before.
-    pub(super) fn after(after_secs: f64, changes: Vec<Change>, notes: Vec<Note>) -> Self {
+    pub(crate) fn after(after_secs: f64, changes: Vec<Change>, notes: Vec<Note>) -> Self {
         Self {
             after: secs(after_secs),
             changes,
@@ -71,7 +71,7 @@ impl Beat {
 
 impl Note {
     /// Says that all goes well with a container.
-    pub(super) fn normal(container: ContainerIndex, reason: &'static str, message: String) -> Self {
+    pub(crate) fn normal(container: ContainerIndex, reason: &'static str, message: String) -> Self {
         Self {
             container: Some(container),
             is_warning: false,
@@ -81,7 +81,7 @@ impl Note {
     }
 
     /// Says that something is wrong with a container.
-    pub(super) fn warning(
+    pub(crate) fn warning(
         container: ContainerIndex,
         reason: &'static str,
         message: String,
@@ -94,7 +94,7 @@ impl Note {
 }
 
 /// So many seconds, to the millisecond.
-pub(super) const fn secs(secs: f64) -> Duration {
+pub(crate) const fn secs(secs: f64) -> Duration {
     Duration::from_millis(millis_of(secs))
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// How far a container is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ContainerState {
+pub(crate) enum ContainerState {
     /// Not running, for this reason.
     Waiting {
         reason: String,
@@ -18,31 +18,31 @@ pub(super) enum ContainerState {
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Ended {
-    pub(super) exit_code: i32,
-    pub(super) reason: String,
-    pub(super) message: Option<String>,
-    pub(super) started_at: Option<String>,
-    pub(super) finished_at: Option<String>,
-    pub(super) container_id: Option<String>,
+pub(crate) struct Ended {
+    pub(crate) exit_code: i32,
+    pub(crate) reason: String,
+    pub(crate) message: Option<String>,
+    pub(crate) started_at: Option<String>,
+    pub(crate) finished_at: Option<String>,
+    pub(crate) container_id: Option<String>,
 }
 
 /// One container of a Pod.
 #[derive(Debug, Clone)]
-pub(super) struct Container {
-    pub(super) name: String,
-    pub(super) image: String,
-    pub(super) has_readiness_probe: bool,
-    pub(super) state: ContainerState,
-    pub(super) last: Option<Ended>,
-    pub(super) ready: bool,
-    pub(super) restart_count: u32,
-    pub(super) runtime_id: Option<String>,
+pub(crate) struct Container {
+    pub(crate) name: String,
+    pub(crate) image: String,
+    pub(crate) has_readiness_probe: bool,
+    pub(crate) state: ContainerState,
+    pub(crate) last: Option<Ended>,
+    pub(crate) ready: bool,
+    pub(crate) restart_count: u32,
+    pub(crate) runtime_id: Option<String>,
 }
 
 impl Container {
     /// Reads a container of a Pod's spec; it waits with this reason.
-    pub(super) fn of(spec: &Value, waiting: &str) -> Self {
+    pub(crate) fn of(spec: &Value, waiting: &str) -> Self {
         Self {
             name: spec["name"].as_str().unwrap_or_default().to_owned(),
             image: spec["image"].as_str().unwrap_or_default().to_owned(),
@@ -59,12 +59,12 @@ impl Container {
     }
 
     /// Whether it runs now.
-    pub(super) fn is_running(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         matches!(self.state, ContainerState::Running { .. })
     }
 
     /// Its exit code, when it is over.
-    pub(super) fn exit_code(&self) -> Option<i32> {
+    pub(crate) fn exit_code(&self) -> Option<i32> {
         match &self.state {
             ContainerState::Terminated(ended) => Some(ended.exit_code),
             _ => None,
@@ -72,7 +72,7 @@ impl Container {
     }
 
     /// Ends the run there is; one that never ran ends as lost.
-    pub(super) fn end(&mut self, exit_code: i32, reason: &str, now: &str) {
+    pub(crate) fn end(&mut self, exit_code: i32, reason: &str, now: &str) {
         let started_at = match &self.state {
             ContainerState::Running { started_at } => Some(started_at.clone()),
             ContainerState::Terminated(_) => return,
@@ -102,7 +102,7 @@ impl Container {
     }
 
     /// Its `containerStatuses[]` entry.
-    pub(super) fn to_status(&self) -> Value {
+    pub(crate) fn to_status(&self) -> Value {
         let ran = self.runtime_id.is_some();
         let mut status = json!({
             "name": self.name,

@@ -84,13 +84,13 @@ impl PodMatcher {
 
 /// The fates in store, asked once per Pod.
 #[derive(Debug, Default)]
-pub(super) struct FateBook {
+pub(crate) struct FateBook {
     entries: Mutex<Vec<(PodMatcher, Fate)>>,
 }
 
 impl FateBook {
     /// Puts a fate in store, before those already there.
-    pub(super) fn script(&self, matcher: PodMatcher, fate: Fate) {
+    pub(crate) fn script(&self, matcher: PodMatcher, fate: Fate) {
         self.entries
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -98,7 +98,7 @@ impl FateBook {
     }
 
     /// Takes the fate of a Pod that has come to a node.
-    pub(super) fn take(&self, pod: &Value) -> Fate {
+    pub(crate) fn take(&self, pod: &Value) -> Fate {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let found = entries
             .iter_mut()

@@ -8,7 +8,7 @@ use super::pod_view::PodView;
 
 /// Where a Pod stands.
 #[derive(Debug)]
-pub(super) struct Life {
+pub(crate) struct Life {
     fate: Fate,
     at: Stage,
     pulls_failed: u32,
@@ -38,7 +38,7 @@ fn back_off(failures: u32) -> Duration {
 }
 
 impl Life {
-    pub(super) fn new(fate: Fate) -> Self {
+    pub(crate) fn new(fate: Fate) -> Self {
         Self {
             fate,
             at: Stage::Bound,
@@ -48,14 +48,14 @@ impl Life {
     }
 
     /// The node came up again: the Pod starts from its sandbox.
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.at = Stage::Sandbox;
     }
 
     /// The next beat; `None` when nothing more happens by itself.
     ///
     /// `has_image` tells whether the node has an image already.
-    pub(super) fn next(&mut self, pod: &PodView, has_image: impl Fn(&str) -> bool) -> Option<Beat> {
+    pub(crate) fn next(&mut self, pod: &PodView, has_image: impl Fn(&str) -> bool) -> Option<Beat> {
         match self.at {
             Stage::Bound => {
                 self.at = if self.fate == Fate::Hangs {

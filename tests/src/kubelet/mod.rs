@@ -23,6 +23,11 @@ mod pod_task;
 mod pod_view;
 mod power;
 
+pub(crate) use beat::{Beat, Change, Note};
+pub(crate) use fate::FateBook;
 pub use fate::{Fate, PodMatcher};
 pub use fleet::{Kubelets, Reboot};
+pub(crate) use life::Life;
+pub(crate) use node::{NodeConditions, Readiness};
 pub use node::{NodeRole, NodeSpec};
+pub(crate) use pod_view::PodView;

@@ -42,12 +42,12 @@ pub struct NodeSpec {
 }
 
 impl NodeSpec {
-    pub(super) fn host_ip(&self) -> String {
+    pub(crate) fn host_ip(&self) -> String {
         format!("10.0.0.{}", 10 + u32::from(self.index))
     }
 
     /// The address of the `nth` Pod on this node.
-    pub(super) fn pod_ip(&self, nth: u32) -> String {
+    pub(crate) fn pod_ip(&self, nth: u32) -> String {
         format!(
             "10.{}.{}.{}",
             128 + u32::from(self.index),
@@ -57,7 +57,7 @@ impl NodeSpec {
     }
 
     /// The object as the kubelet registers it: not ready, and tainted for masters.
-    pub(super) fn to_object(&self) -> Value {
+    pub(crate) fn to_object(&self) -> Value {
         let mut labels = json!({
             "beta.kubernetes.io/arch": "amd64",
             "beta.kubernetes.io/os": "linux",
@@ -89,7 +89,7 @@ impl NodeSpec {
     }
 
     /// What never changes in its status.
-    pub(super) fn fixed_status(&self, boot: u32) -> Value {
+    pub(crate) fn fixed_status(&self, boot: u32) -> Value {
         let (cpu, memory) = match self.role {
             NodeRole::Master => ("8", "32Gi"),
             NodeRole::Worker => ("16", "64Gi"),
@@ -125,7 +125,7 @@ impl NodeSpec {
 
 /// Why a node is not ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Readiness {
+pub(crate) enum Readiness {
     Ready,
     NetworkMissing,
     ShuttingDown,
@@ -133,14 +133,14 @@ pub(super) enum Readiness {
 
 /// The conditions of a node, with the times they last changed.
 #[derive(Debug)]
-pub(super) struct NodeConditions {
+pub(crate) struct NodeConditions {
     readiness: Readiness,
     ready_since: String,
     up_since: String,
 }
 
 impl NodeConditions {
-    pub(super) fn new(readiness: Readiness, now: &str) -> Self {
+    pub(crate) fn new(readiness: Readiness, now: &str) -> Self {
         Self {
             readiness,
             ready_since: now.to_owned(),
@@ -149,11 +149,11 @@ impl NodeConditions {
     }
 
     /// Whether the kubelet calls the node ready.
-    pub(super) fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&self) -> bool {
         self.readiness == Readiness::Ready
     }
 
-    pub(super) fn set(&mut self, readiness: Readiness, now: &str) {
+    pub(crate) fn set(&mut self, readiness: Readiness, now: &str) {
         let flips = (self.readiness == Readiness::Ready) != (readiness == Readiness::Ready);
         if flips {
             now.clone_into(&mut self.ready_since);
@@ -162,7 +162,7 @@ impl NodeConditions {
     }
 
     /// The conditions as a strategic merge patch.
-    pub(super) fn to_status(&self, now: &str) -> Value {
+    pub(crate) fn to_status(&self, now: &str) -> Value {
         let pressure = |kind: &str, reason: &str, message: &str| {
             json!({
                 "type": kind, "status": "False", "reason": reason, "message": message,

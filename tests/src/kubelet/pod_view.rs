@@ -9,14 +9,14 @@ use super::pod_conditions::PodConditions;
 
 /// A Pod as its kubelet sees it.
 #[derive(Debug)]
-pub(super) struct PodView {
-    pub(super) namespace: String,
-    pub(super) name: String,
-    pub(super) uid: String,
+pub(crate) struct PodView {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) uid: String,
     generation: Option<i64>,
     restart_policy: String,
     init_count: usize,
-    pub(super) containers: Vec<Container>,
+    pub(crate) containers: Vec<Container>,
     host_ip: String,
     pod_ip: String,
     start_time: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct PodView {
 
 impl PodView {
     /// Reads a Pod that has come to the node with these addresses.
-    pub(super) fn of(pod: &Value, host_ip: &str, own_ip: &str) -> Self {
+    pub(crate) fn of(pod: &Value, host_ip: &str, own_ip: &str) -> Self {
         let spec = &pod["spec"];
         let meta = &pod["metadata"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -73,22 +73,22 @@ impl PodView {
     }
 
     /// Whether this container must be done before the next may start.
-    pub(super) fn is_init(&self, container: ContainerIndex) -> bool {
+    pub(crate) fn is_init(&self, container: ContainerIndex) -> bool {
         container < self.init_count
     }
 
     /// Whether the Pod starts a container again that has ended well.
-    pub(super) fn restarts_always(&self) -> bool {
+    pub(crate) fn restarts_always(&self) -> bool {
         self.restart_policy == "Always"
     }
 
     /// Whether the Pod will not change any more by itself.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         matches!(self.phase(), "Succeeded" | "Failed")
     }
 
     /// Lets something happen to the Pod.
-    pub(super) fn apply(&mut self, change: &Change, now: &str) {
+    pub(crate) fn apply(&mut self, change: &Change, now: &str) {
         match change {
             Change::Admitted => self.start_time = Some(now.to_owned()),
             Change::SandboxReady => self.sandbox_ready = true,
@@ -191,7 +191,7 @@ impl PodView {
     }
 
     /// The phase, by the rules of a kubelet.
-    pub(super) fn phase(&self) -> &'static str {
+    pub(crate) fn phase(&self) -> &'static str {
         if self.verdict.is_some() {
             return "Failed";
         }
@@ -290,7 +290,7 @@ impl PodView {
     }
 
     /// The status as a strategic merge patch: conditions the kubelet does not own stay as they are.
-    pub(super) fn to_status(&self) -> Value {
+    pub(crate) fn to_status(&self) -> Value {
         let (init, main) = self
             .containers
             .split_at(self.init_count.min(self.containers.len()));

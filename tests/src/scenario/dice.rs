@@ -30,6 +30,12 @@ impl Dice {
         below * f64::from(share) / 10_000.0
     }
 
+    /// A number from 0 up to `limit`; 0 when that is 0.
+    pub(super) fn below(self, limit: u32, purpose: &[&str]) -> u32 {
+        let limit = u64::from(limit.max(1));
+        u32::try_from(self.throw(purpose) % limit).unwrap_or_default()
+    }
+
     /// Lower-case hex of so many digits.
     pub(super) fn hex(self, digits: usize, purpose: &[&str]) -> String {
         let mut text = String::new();

@@ -1,215 +1,335 @@
-//! Reads scenario files.
+//! The steps of a load, in order, one by one: the work of teams needs no memory of its own.
+//! Refuses to know who plays them.
 
-use super::story::tell;
-use super::{Plan, Scenario, ScenarioError};
+use serde_json::{Value, json};
 
-/// The scenario *small*: a cluster's life in about a minute.
-///
-/// # Errors
-///
-/// The file in `testdata/scenarios` is not a scenario.
-pub fn small() -> Result<Scenario, ScenarioError> {
-    Scenario::read(include_str!("../../../testdata/scenarios/small.yaml"))
+use super::dice::Dice;
+use super::growth::{Growth, Load};
+use super::step::{Act, Leader, Step};
+use super::story;
+use super::{Moment, Scenario};
+use crate::rest::Target;
+
+/// Finished Jobs are deleted after so long.
+const JOB_KEPT_SECS: f64 = 3600.0;
+/// Operators renew their Leases this often.
+const OPERATORS_RENEW_SECS: f64 = 26.0;
+/// The Leases of controllers outside the cluster lie here.
+const LEASES_IN: &str = "kube-system";
+
+/// The steps of a load by time.
+#[derive(Debug, Clone)]
+pub struct LoadSteps {
+    load: Load,
+    dice: Dice,
+    end: Moment,
+    /// When each kind of work is due, and how often it was done.
+    due: [(Work, Moment, u32); 8],
+    /// The Leases of the operators, which their story renews up to here.
+    operators: Vec<(String, Target, Leader)>,
+    /// What belongs to the last piece of work, the next at the end.
+    ready: Vec<Step>,
 }
 
-impl Scenario {
-    /// Reads a scenario from YAML.
-    ///
-    /// # Errors
-    ///
-    /// It is not a scenario; the message names the place.
-    pub fn read(yaml: &str) -> Result<Self, ScenarioError> {
-        serde_saphyr::from_str(yaml).map_err(|error| ScenarioError::Unreadable {
-            message: error.to_string(),
-        })
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    SetUp,
+    RollOut,
+    Scale,
+    RunJob,
+    DeleteJob,
+    WriteSettings,
+    Renew,
+    RenewOperator,
+}
+
+impl LoadSteps {
+    pub(super) fn new(growth: &Growth, scenario: &Scenario) -> Self {
+        let load = growth.load.clone();
+        let begins = Moment::from_secs(load.begins_secs);
+        let set_up = begins + load.spread_secs;
+        let due = [
+            (Work::SetUp, begins, 0),
+            (Work::RollOut, set_up + 5.0, 0),
+            (Work::Scale, set_up + 17.0, 0),
+            (Work::RunJob, set_up + 9.0, 0),
+            (Work::DeleteJob, set_up + 9.0 + JOB_KEPT_SECS, 0),
+            (Work::WriteSettings, set_up + 3.0, 0),
+            (Work::Renew, begins + 1.0, 0),
+            (Work::RenewOperator, Moment::from_secs(scenario.end_secs), 0),
+        ];
+        Self {
+            load,
+            dice: Dice::new(scenario.seed),
+            end: Moment::from_secs(growth.end_secs),
+            due,
+            operators: story::leaders(scenario),
+            ready: Vec::new(),
+        }
     }
 
-    /// Lays the scenario out in time.
-    ///
-    /// # Errors
-    ///
-    /// It contradicts itself.
-    pub fn plan(&self) -> Result<Plan, ScenarioError> {
-        tell(self)
+    fn namespace(number: u32) -> String {
+        format!("team-{number:03}")
     }
+
+    /// The name of a Deployment of a namespace.
+    fn app(number: u32) -> String {
+        const NAMES: [&str; 8] = [
+            "api", "frontend", "orders", "billing", "search", "mailer", "ledger", "gateway",
+        ];
+        let places = u32::try_from(NAMES.len()).unwrap_or(1);
+        let name = usize::try_from(number % places)
+            .ok()
+            .and_then(|place| NAMES.get(place))
+            .unwrap_or(&"app");
+        match number / places {
+            0 => (*name).to_owned(),
+            round => format!("{name}-{round}"),
+        }
+    }
+
+    /// A number below a limit, by the seed.
+    fn choose(&self, limit: u32, what: &str, round: u32) -> u32 {
+        self.dice.below(limit, &["load", what, &round.to_string()])
+    }
+
+    /// One of the Deployments, with its namespace.
+    fn some_deployment(&self, what: &str, round: u32) -> (String, String) {
+        let namespace = Self::namespace(self.choose(self.load.namespaces, what, round));
+        let app = Self::app(self.choose(self.load.deployments, &format!("{what} app"), round));
+        (namespace, app)
+    }
+
+    fn put(&mut self, at: Moment, actor: &str, act: Act) {
+        self.ready.push(Step {
+            at,
+            actor: actor.to_owned(),
+            gate: None,
+            act,
+        });
+    }
+
+    /// Does a piece of work; says when it is due again, `None` for never.
+    fn work(&mut self, work: Work, at: Moment, round: u32) -> Option<Moment> {
+        let load = self.load.clone();
+        match work {
+            Work::SetUp => return self.set_up(at, round),
+            Work::RollOut => {
+                let (namespace, app) = self.some_deployment("roll out", round);
+                let containers = json!([container(&app, round + 2)]);
+                let patch = json!({"spec": {"template": {"spec": {"containers": containers}}}});
+                let target = deployment(&namespace, &app);
+                self.put(at, "pipeline", Act::Merge { target, patch });
+                Some(at + load.rollout_every_secs)
+            }
+            Work::Scale => {
+                let (namespace, app) = self.some_deployment("scale", round);
+                let replicas = load.replicas + self.choose(3, "replicas", round);
+                let patch = json!({"spec": {"replicas": replicas}});
+                let target = deployment(&namespace, &app);
+                self.put(at, "autoscaler", Act::Merge { target, patch });
+                Some(at + load.scale_every_secs)
+            }
+            Work::RunJob => {
+                let target = self.job(round);
+                let object = job(&target);
+                self.put(at, "cron", Act::Create { object });
+                Some(at + load.job_every_secs)
+            }
+            Work::DeleteJob => {
+                let target = self.job(round);
+                let grace_secs = None;
+                self.put(at, "cron", Act::Delete { target, grace_secs });
+                Some(at + load.job_every_secs)
+            }
+            Work::WriteSettings => {
+                let namespace = Self::namespace(self.choose(load.namespaces, "settings", round));
+                let target = Target::namespaced("v1", "ConfigMap", &namespace, "settings");
+                let patch = json!({"data": settings(round)});
+                self.put(at, "settings-operator", Act::Merge { target, patch });
+                Some(at + load.settings_every_secs)
+            }
+            Work::Renew if load.controllers == 0 => None,
+            Work::Renew => {
+                let number = round % load.controllers;
+                let name = format!("controller-{number}");
+                let lease = Target::namespaced("coordination.k8s.io/v1", "Lease", LEASES_IN, &name);
+                let id = self.dice.uuid(&["controller", &name]);
+                let leader = Leader::Outsider {
+                    name: format!("{name}_{id}"),
+                };
+                self.put(at, &name, Act::Lead { lease, leader });
+                Some(at + load.renew_every_secs / f64::from(load.controllers))
+            }
+            Work::RenewOperator => return self.renew_operator(at, round),
+        }
+        .filter(|_| load.namespaces > 0 && load.deployments > 0)
+    }
+
+    /// Renews the Lease of one operator after the other.
+    fn renew_operator(&mut self, at: Moment, round: u32) -> Option<Moment> {
+        let count = u32::try_from(self.operators.len())
+            .ok()
+            .filter(|count| *count > 0)?;
+        let place = usize::try_from(round % count).ok()?;
+        let (actor, lease, leader) = self.operators.get(place)?.clone();
+        self.put(at, &actor, Act::Lead { lease, leader });
+        Some(at + OPERATORS_RENEW_SECS / f64::from(count))
+    }
+
+    fn job(&self, round: u32) -> Target {
+        let namespace = Self::namespace(self.choose(self.load.namespaces, "job", round));
+        Target::namespaced("batch/v1", "Job", &namespace, &format!("report-{round}"))
+    }
+
+    /// Creates the next Deployment, and what is around it.
+    fn set_up(&mut self, at: Moment, round: u32) -> Option<Moment> {
+        let load = self.load.clone();
+        let all = load.namespaces * load.deployments;
+        if round >= all {
+            return None;
+        }
+        let (number, nth) = (round / load.deployments, round % load.deployments);
+        let namespace = Self::namespace(number);
+        let app = Self::app(nth);
+        let mut objects = Vec::new();
+        if nth == 0 {
+            objects.push(story::namespace(&namespace));
+            objects.push(json!({
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "settings", "namespace": namespace},
+                "data": settings(number),
+            }));
+        }
+        objects.push(json!({
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": app, "namespace": namespace, "labels": {"app": app}},
+            "spec": {
+                "replicas": load.replicas,
+                "selector": {"matchLabels": {"app": app}},
+                "template": template(&app, 1, "Always"),
+            },
+        }));
+        objects.push(json!({
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": app, "namespace": namespace},
+            "spec": {
+                "selector": {"app": app},
+                "ports": [{"name": "http", "port": 80, "targetPort": 8080}],
+            },
+        }));
+        if nth.is_multiple_of(3) {
+            objects.push(json!({
+                "apiVersion": "policy/v1",
+                "kind": "PodDisruptionBudget",
+                "metadata": {"name": app, "namespace": namespace},
+                "spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app": app}}},
+            }));
+        }
+        for object in objects {
+            self.put(at, "pipeline", Act::Create { object });
+        }
+        Some(at + load.spread_secs / f64::from(all))
+    }
+}
+
+impl Iterator for LoadSteps {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        while self.ready.is_empty() {
+            let due = self.due.iter().enumerate();
+            let (place, &(work, at, round)) = due.min_by_key(|(_, (_, at, _))| *at)?;
+            if at >= self.end {
+                return None;
+            }
+            let again = self.work(work, at, round);
+            // What is never due again is due after the end.
+            let next = (
+                work,
+                again.unwrap_or(Moment::from_millis(u64::MAX)),
+                round + 1,
+            );
+            if let Some(entry) = self.due.get_mut(place) {
+                *entry = next;
+            }
+            self.ready.reverse();
+        }
+        self.ready.pop()
+    }
+}
+
+fn deployment(namespace: &str, app: &str) -> Target {
+    Target::namespaced("apps/v1", "Deployment", namespace, app)
+}
+
+fn container(app: &str, version: u32) -> Value {
+    json!({
+        "name": app,
+        "image": format!("registry.kubereel.example/teams/{app}:1.{version}"),
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["/usr/bin/app", "serve", "--listen=:8080"],
+        "ports": [{"name": "http", "containerPort": 8080}],
+        "env": [
+            {"name": "POD_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}},
+            {"name": "LOG_LEVEL", "value": "info"},
+        ],
+        "resources": {
+            "limits": {"memory": "256Mi"},
+            "requests": {"cpu": "25m", "memory": "128Mi"},
+        },
+        "readinessProbe": {"httpGet": {"path": "/readyz", "port": 8080}, "periodSeconds": 5},
+    })
+}
+
+fn template(app: &str, version: u32, restarts: &str) -> Value {
+    json!({
+        "metadata": {"labels": {"app": app}, "annotations": {"openshift.io/required-scc": "restricted-v2"}},
+        "spec": {
+            "containers": [container(app, version)],
+            "nodeSelector": {"node-role.kubernetes.io/worker": ""},
+            "restartPolicy": restarts,
+        },
+    })
+}
+
+fn job(target: &Target) -> Value {
+    json!({
+        "apiVersion": target.api_version,
+        "kind": target.kind,
+        "metadata": {"name": target.name, "namespace": target.namespace},
+        "spec": {"template": template("report", 1, "Never"), "backoffLimit": 2},
+    })
+}
+
+fn settings(round: u32) -> Value {
+    json!({
+        "level": if round.is_multiple_of(3) { "debug" } else { "info" },
+        "revision": round.to_string(),
+        "settings.yaml": format!("cache:\n  size: {}\nretries: {}\n", 64 + round % 7 * 16, round % 5),
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::step::{Act, Step};
-    use super::*;
-
-    fn plan() -> Plan {
-        small().unwrap().plan().unwrap()
-    }
-
-    /// All statuses that are written to an object of a kind, with their times.
-    fn statuses<'p>(plan: &'p Plan, kind: &str, name: &str) -> Vec<&'p serde_json::Value> {
-        let of = |step: &'p Step| match &step.act {
-            Act::UpdateStatus { target, status } if target.kind == kind && target.name == name => {
-                Some(status)
-            }
-            _ => None,
-        };
-        plan.steps.iter().filter_map(of).collect()
-    }
-
-    fn condition<'s>(status: &'s serde_json::Value, kind: &str) -> Option<&'s serde_json::Value> {
-        let conditions = status["conditions"].as_array()?;
-        conditions.iter().find(|entry| entry["type"] == kind)
-    }
+    use super::super::{large, small};
 
     #[test]
-    fn the_same_seed_gives_the_same_plan() {
-        let text = |plan: &Plan| serde_json::to_string(plan).unwrap();
-        assert_eq!(text(&plan()), text(&plan()));
-        let mut other = small().unwrap();
-        other.seed += 1;
-        assert_ne!(text(&plan()), text(&other.plan().unwrap()));
-    }
-
-    #[test]
-    fn steps_are_in_order_and_within_the_scenario() {
-        let plan = plan();
+    fn the_steps_of_a_load_are_in_order_and_repeat() {
+        let growth = large().unwrap();
+        let scenario = small().unwrap().grown(&growth);
+        let steps: Vec<_> = scenario.load_steps(&growth).collect();
+        assert!(steps.is_sorted_by_key(|step| step.at));
+        assert!(steps.len() > 30_000, "{}", steps.len());
+        assert_eq!(steps, scenario.load_steps(&growth).collect::<Vec<_>>());
+        let plan = scenario.plan_with(&growth).unwrap();
         assert!(plan.steps.is_sorted_by_key(|step| step.at));
-        assert!(plan.steps.iter().all(|step| step.at <= plan.end));
-        assert!(
-            plan.landmarks
-                .iter()
-                .all(|landmark| landmark.at <= plan.end)
+        assert_eq!(
+            plan.steps.len(),
+            scenario.plan().unwrap().steps.len() + steps.len()
         );
-        assert!(plan.steps.len() > 1000, "{}", plan.steps.len());
-    }
-
-    #[test]
-    fn every_fault_is_planted_and_shows() {
-        let plan = plan();
-        for kind in [
-            "flap",
-            "degraded",
-            "crash-loop",
-            "failed-pull",
-            "force-delete",
-        ] {
-            let fault = plan
-                .faults_of(kind)
-                .next()
-                .unwrap_or_else(|| panic!("{kind}"));
-            assert!(
-                plan.steps.iter().any(|step| step.at == fault.at),
-                "{fault:?}"
-            );
-        }
-        let flap = plan.faults_of("flap").next().unwrap();
-        let lasts = flap.until.unwrap().millis() - flap.at.millis();
-        assert!((1..60_000).contains(&lasts), "{lasts}");
-    }
-
-    #[test]
-    fn canaries_are_in_secrets_only_and_in_an_annotation_too() {
-        let plan = plan();
-        let mut annotated = 0;
-        for needle in plan.canaries.iter().flat_map(super::super::Canary::needles) {
-            for step in &plan.steps {
-                let text = serde_json::to_string(step).unwrap();
-                if !text.contains(&needle) {
-                    continue;
-                }
-                assert!(text.contains(r#""kind":"Secret""#), "{text}");
-                annotated += usize::from(text.contains("last-applied-configuration"));
-            }
-        }
-        assert!(annotated > 0);
-    }
-
-    #[test]
-    fn cluster_version_is_written_as_the_genuine_operator_does() {
-        let plan = plan();
-        let written = statuses(&plan, "ClusterVersion", "version");
-        let accepted: Vec<_> = written
-            .iter()
-            .map(|status| {
-                condition(status, "ReleaseAccepted").unwrap()["status"]
-                    .as_str()
-                    .unwrap()
-            })
-            .collect();
-        assert!(accepted.contains(&"False") && !accepted.contains(&"Unknown"));
-        let refused = written
-            .iter()
-            .position(|status| condition(status, "ReleaseAccepted").unwrap()["status"] == "False");
-        let (before, refused) = (written[refused.unwrap() - 1], written[refused.unwrap()]);
-        for field in ["history", "desired", "observedGeneration"] {
-            assert_eq!(
-                before[field], refused[field],
-                "{field} stays at the old release"
-            );
-        }
-        let states: Vec<Vec<&str>> = written
-            .iter()
-            .map(|status| {
-                let history = status["history"].as_array().unwrap();
-                history
-                    .iter()
-                    .map(|entry| entry["state"].as_str().unwrap())
-                    .collect()
-            })
-            .collect();
-        let mut turns = states;
-        turns.dedup();
-        let expected: [&[&str]; 4] = [
-            &["Partial"],
-            &["Completed"],
-            &["Partial", "Completed"],
-            &["Completed", "Completed"],
-        ];
-        assert_eq!(turns, expected);
-        assert!(condition(written.last().unwrap(), "Upgradeable").is_none());
-    }
-
-    #[test]
-    fn operators_change_version_by_level() {
-        let scenario = small().unwrap();
-        let plan = scenario.plan().unwrap();
-        let version = &plan.outcome.version;
-        let mut arrivals: Vec<(u32, super::super::Moment)> = Vec::new();
-        for operator in &scenario.operators {
-            let arrived = plan.steps.iter().find(|step| match &step.act {
-                Act::UpdateStatus { target, status } => {
-                    target.name == operator.name
-                        && status["versions"][0]["version"] == version.as_str()
-                }
-                _ => false,
-            });
-            arrivals.push((
-                operator.level,
-                arrived.unwrap_or_else(|| panic!("{}", operator.name)).at,
-            ));
-        }
-        arrivals.sort_unstable();
-        assert!(
-            arrivals.is_sorted_by(|(a, at), (b, then)| a == b || at < then),
-            "{arrivals:?}"
-        );
-    }
-
-    #[test]
-    fn a_scenario_that_contradicts_itself_is_refused() {
-        let mut scenario = small().unwrap();
-        scenario.end_secs = 300.0;
-        assert!(matches!(
-            scenario.plan(),
-            Err(ScenarioError::TooShort { .. })
-        ));
-        let mut scenario = small().unwrap();
-        scenario.faults.flap.operator = "nobody".to_owned();
-        assert!(matches!(
-            scenario.plan(),
-            Err(ScenarioError::NoSuchOperator { .. })
-        ));
-        assert!(matches!(
-            Scenario::read("name: [1"),
-            Err(ScenarioError::Unreadable { .. })
-        ));
     }
 }

@@ -119,7 +119,8 @@ async fn next_change(rest: &Rest, path: &str) {
     }
 }
 
-fn is_rolled_out(workload: &Value) -> bool {
+/// Whether a Deployment or `DaemonSet` runs its newest template, and nothing of the one before.
+pub(in super::super) fn is_rolled_out(workload: &Value) -> bool {
     let status = &workload["status"];
     let number = |field: &str| status[field].as_i64().unwrap_or(0);
     if status["observedGeneration"].as_i64() < workload["metadata"]["generation"].as_i64() {
@@ -139,7 +140,7 @@ fn is_rolled_out(workload: &Value) -> bool {
 }
 
 /// The waiting reason of the first container that is not done.
-fn waits(pod: &Value) -> Option<&String> {
+pub(in super::super) fn waits(pod: &Value) -> Option<&String> {
     let lists = [
         &pod["status"]["initContainerStatuses"],
         &pod["status"]["containerStatuses"],

@@ -2,13 +2,13 @@
 
 mod cluster;
 mod drain;
-mod gate;
+pub(super) mod gate;
 mod journal;
 mod lease;
 mod perform;
 mod player;
 mod stage;
-mod stamps;
+pub(super) mod stamps;
 
 pub use cluster::control_plane;
 pub use journal::{Entry, Journal, PlayError};

@@ -9,7 +9,7 @@ const LEASES: &str = "coordination.k8s.io/v1";
 
 /// A place to be filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stamp {
+pub(in super::super) enum Stamp {
     Secs(Moment),
     Micros(Moment),
     Uid(Target),
@@ -33,7 +33,7 @@ pub(super) fn uids_in(document: &Value) -> Vec<Target> {
 }
 
 /// Fills a document in; what `know` does not know stays as it is.
-pub(super) fn fill(document: &mut Value, know: &impl Fn(&Stamp) -> Option<String>) {
+pub(in super::super) fn fill(document: &mut Value, know: &impl Fn(&Stamp) -> Option<String>) {
     match document {
         Value::String(text) if text.contains("{{") => *text = fill_text(text, know),
         Value::Array(items) => items.iter_mut().for_each(|item| fill(item, know)),

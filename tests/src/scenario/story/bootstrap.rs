@@ -65,7 +65,7 @@ pub(super) fn tell(teller: &mut Teller<'_>) {
     teller.landmark("bootstrap begins", at);
 }
 
-pub(super) fn namespace(name: &str) -> serde_json::Value {
+pub(in super::super) fn namespace(name: &str) -> serde_json::Value {
     json!({
         "apiVersion": "v1",
         "kind": "Namespace",

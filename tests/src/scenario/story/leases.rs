@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::super::Moment;
-use super::super::file::Operator;
+use super::super::file::{Operator, Scenario};
 use super::super::script::Said;
 use super::super::step::{Act, Leader};
 use super::teller::{CVO, CVO_NAMESPACE, Teller};
@@ -114,4 +114,18 @@ pub(super) fn tell(teller: &mut Teller<'_>) {
             end,
         );
     }
+}
+
+/// Who leads in the cluster: the name in the writes, the Lease, and the leader.
+pub(in super::super) fn leaders(scenario: &Scenario) -> Vec<(String, Target, Leader)> {
+    let operators = scenario.operators.iter().map(|operator| {
+        (
+            operator.deployment(),
+            operator_lease(operator),
+            operator_leader(operator),
+        )
+    });
+    std::iter::once((CVO.to_owned(), version_lease(), version_leader()))
+        .chain(operators)
+        .collect()
 }

@@ -15,4 +15,6 @@ mod teller;
 mod update;
 mod version_pod;
 
+pub(super) use bootstrap::namespace;
+pub(super) use leases::leaders;
 pub(super) use teller::tell;
