@@ -22,8 +22,12 @@ pub(crate) fn explain(error: &OpenError) -> CommandError {
                 .hint("wait until its recorder has ended, or stop it with Ctrl-C (SIGINT)")
                 .hint(format!("or look at a copy: cp {path} copy.reel; it opens like a reel whose recorder was killed"))
         }
+        OpenError::NotAReel { path, found } if found.contains("JSON") => {
+            let path = path.display();
+            failed.hint(format!("kubereel import {path} -o NEW.reel makes a reel of JSON lines of events and of lists of objects"))
+        }
         OpenError::NotAReel { .. } => {
-            failed.hint("kubereel reads what `kubereel record -o FILE` wrote")
+            failed.hint("kubereel reads what `kubereel record -o FILE` or `kubereel import` wrote")
         }
         OpenError::UnknownFormat { .. } => {
             failed.hint("read it with the kubereel that recorded it")

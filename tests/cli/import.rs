@@ -168,6 +168,29 @@ fn what_is_no_recording_leaves_no_file() {
 }
 
 #[test]
+fn who_opens_a_recording_as_a_reel_is_told_of_import() {
+    let input = Input::new(line("1", "ADDED", POD));
+    let file = input.text("in");
+    kubereel(&["info", &file])
+        .code(3)
+        .says(&format!("kubereel import {file} -o NEW.reel"));
+}
+
+#[test]
+fn what_the_recording_does_not_tell_is_unknown() {
+    let input = Input::new(line("1", "ADDED", POD));
+    input.import(&[]).ok();
+    let reel = input.text("out.reel");
+    kubereel(&["get", &reel, "po/other"])
+        .code(4)
+        .says("not found");
+    kubereel(&["get", &reel, "nodes"])
+        .code(2)
+        .says("no resource");
+    kubereel(&["get", &reel, "po"]).code(0).says("as imported");
+}
+
+#[test]
 fn a_reel_that_is_there_stays() {
     let input = Input::new(line("1", "ADDED", POD));
     std::fs::write(input.path("out.reel"), "mine").expect("written");

@@ -66,6 +66,8 @@ pub enum Problem {
     NoName,
     /// Neither the line nor its object names the resource.
     NoResource,
+    /// Its resource is one more than an input may name.
+    TooManyResources,
     /// It is longer than any object may be.
     TooLong,
     /// One of its names is longer than names may be.
@@ -110,6 +112,7 @@ impl fmt::Display for Problem {
             Self::NotAnObject(why) => write!(f, "no Kubernetes object: {why}"),
             Self::NoName => f.write_str("the object has no metadata.name"),
             Self::NoResource => f.write_str("no apiVersion and kind, and no resource named"),
+            Self::TooManyResources => f.write_str("the input names too many resources"),
             Self::TooLong => write!(f, "longer than {MAX_BODY} bytes"),
             Self::LongName(what) => write!(f, "the {what} is too long"),
             Self::UnreadableSecret => f.write_str("a Secret that cannot be read"),

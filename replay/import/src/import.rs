@@ -118,7 +118,7 @@ fn end(take: &mut Take, form: Form, options: &Options) -> Result<Imported, Impor
     let is_assumed = form != Form::Events && options.at.is_none();
     Ok(Imported {
         events: take.writer.events(),
-        resources: u64::try_from(take.resources.len()).unwrap_or(u64::MAX),
+        resources: u64::try_from(take.writer.resources()).unwrap_or(u64::MAX),
         from,
         to,
         assumed_at: is_assumed.then_some(take.listed_at),

@@ -102,6 +102,23 @@ mod tests {
     }
 
     #[test]
+    fn what_a_killed_import_left_goes_and_what_a_running_one_writes_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("a.reel");
+        let leftover = folder.path().join("a.reel.part");
+        let running = kubereel_format::Appender::create(&leftover).expect("a reel");
+        let error = Part::begin(&target, false).expect_err("in use");
+        assert!(
+            matches!(error, ImportError::Create(OpenError::InUse { .. })),
+            "{error}"
+        );
+        assert!(leftover.exists());
+        drop(running);
+        drop(Part::begin(&target, false).expect("nobody writes it"));
+        assert!(!leftover.exists());
+    }
+
+    #[test]
     fn a_file_stays_unless_it_is_to_be_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let target = folder.path().join("a.reel");

@@ -8,6 +8,7 @@ use kubereel_format::{
     SessionId, Stamp,
 };
 use kubereel_redact::POLICY;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// After so many bytes what was appended is written.
@@ -42,7 +43,8 @@ pub(crate) struct Writer {
     appender: Appender,
     start: Option<Start>,
     span: Option<(RecordedAt, RecordedAt)>,
-    connected: u32,
+    /// The resources that have a connection.
+    connected: BTreeSet<ResourceId>,
     cluster: Option<(EpochId, String)>,
     events: u64,
     pending: usize,
@@ -55,7 +57,7 @@ impl Writer {
             appender: Appender::create(path)?,
             start: Some(start),
             span: None,
-            connected: 0,
+            connected: BTreeSet::new(),
             cluster: None,
             events: 0,
             pending: 0,
@@ -70,9 +72,7 @@ impl Writer {
     ) -> Result<(), AppendError> {
         let resource = info.id;
         self.note(at, Note::Resource(info))?;
-        // Resources are numbered as they come.
-        if resource.0 >= self.connected {
-            self.connected = resource.0.saturating_add(1);
+        if self.connected.insert(resource) {
             let connected = Note::Connected {
                 connection: ConnectionId(resource.0),
                 resource,
@@ -127,6 +127,11 @@ impl Writer {
     /// Gives how many events there are.
     pub(crate) const fn events(&self) -> u64 {
         self.events
+    }
+
+    /// Gives how many resources there are.
+    pub(crate) fn resources(&self) -> usize {
+        self.connected.len()
     }
 
     /// Gives the times of the first event and of the latest.

@@ -2,7 +2,9 @@
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use kubereel_format::OpenError;
 use kubereel_import::{ImportError, Problem};
+use std::io;
 use std::path::Path;
 
 /// The form of a line, for hints.
@@ -44,6 +46,16 @@ pub(super) fn error(error: &ImportError, file: &Path, reel: &Path) -> CommandErr
             .hint("name another file, or replace it with --force"),
         ImportError::Exists { .. } => CommandError::new(Exit::Usage, error)
             .hint("the reel is written there until it is complete: move that file away"),
+        ImportError::Create(OpenError::InUse { .. }) => {
+            CommandError::new(Exit::Surroundings, error)
+                .hint("another import writes it: wait until it has ended")
+        }
+        ImportError::Create(OpenError::Io { source, .. })
+            if source.kind() == io::ErrorKind::NotFound =>
+        {
+            CommandError::new(Exit::Surroundings, error)
+                .hint("make the folder first, or name another file")
+        }
         ImportError::Read { .. } => {
             CommandError::new(Exit::Surroundings, format!("{error}: {file}"))
         }

@@ -10,6 +10,12 @@ use std::collections::{BTreeMap, HashMap};
 /// The longest name that is taken; Kubernetes itself stops at 253.
 const MAX_NAME: usize = 512;
 
+/// How many resources an input may name. The largest clusters have some hundreds.
+const MAX_RESOURCES: usize = 20_000;
+
+/// How many questions are remembered, so that an input of odd lines does not fill the memory.
+const MAX_ASKED: usize = 4 * MAX_RESOURCES;
+
 /// What a line and its object say of the resource.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked<'a> {
@@ -65,6 +71,9 @@ impl Resources {
             at
         } else {
             let at = self.look_up(asked)?;
+            if self.asked.len() >= MAX_ASKED {
+                self.asked.clear();
+            }
             self.asked.insert(self.key.clone(), at);
             at
         };
@@ -82,11 +91,6 @@ impl Resources {
         let known = self.known.get_mut(at).filter(|known| known.is_new)?;
         known.is_new = false;
         Some(known.info.clone())
-    }
-
-    /// Gives how many resources there are.
-    pub(crate) const fn len(&self) -> usize {
-        self.known.len()
     }
 
     /// Gives the resources whose plural is a guess.
@@ -143,23 +147,29 @@ impl Resources {
         }
         match asked.plural {
             Some("") => Err(Problem::NoResource),
-            Some(plural) => Ok(self.of_plural(group, version, plural, asked)),
-            None => Ok(self.of_kind(group, version, asked)),
+            Some(plural) => self.of_plural(group, version, plural, asked),
+            None => self.of_kind(group, version, asked),
         }
     }
 
-    fn of_plural(&mut self, group: &str, version: &str, plural: &str, asked: &Asked<'_>) -> usize {
+    fn of_plural(
+        &mut self,
+        group: &str,
+        version: &str,
+        plural: &str,
+        asked: &Asked<'_>,
+    ) -> Result<usize, Problem> {
         let name = (group.to_owned(), version.to_owned(), plural.to_owned());
         if let Some(&at) = self.by_plural.get(&name) {
             self.name_kind(at, asked.kind);
-            return at;
+            return Ok(at);
         }
         // A line names what was guessed before.
         if let Some(&at) = self.by_kind.get(&(name.0, name.1, asked.kind.to_owned()))
             && self.known.get(at).is_some_and(|known| known.is_guessed)
         {
             self.rename(at, plural);
-            return at;
+            return Ok(at);
         }
         let definition = self.definitions.get(&(group.to_owned(), plural.to_owned()));
         let source = match (definition, builtin::of_plural(group, plural)) {
@@ -170,10 +180,10 @@ impl Resources {
         self.push(group, version, &source, asked)
     }
 
-    fn of_kind(&mut self, group: &str, version: &str, asked: &Asked<'_>) -> usize {
+    fn of_kind(&mut self, group: &str, version: &str, asked: &Asked<'_>) -> Result<usize, Problem> {
         let kind = (group.to_owned(), version.to_owned(), asked.kind.to_owned());
         if let Some(&at) = self.by_kind.get(&kind) {
-            return at;
+            return Ok(at);
         }
         let definition = self
             .definitions
@@ -193,8 +203,11 @@ impl Resources {
         version: &str,
         source: &Source<'_>,
         asked: &Asked<'_>,
-    ) -> usize {
+    ) -> Result<usize, Problem> {
         let at = self.known.len();
+        if at >= MAX_RESOURCES {
+            return Err(Problem::TooManyResources);
+        }
         let mut info = ResourceInfo {
             id: ResourceId(u32::try_from(at).unwrap_or(u32::MAX)),
             group: group.to_owned(),
@@ -233,7 +246,7 @@ impl Resources {
             is_new: true,
             info,
         });
-        at
+        Ok(at)
     }
 
     /// Gives a resource the plural that somebody named.
@@ -417,6 +430,19 @@ mod tests {
             resources.take_news(id).map(|info| info.kind).as_deref(),
             Some("Ox")
         );
+    }
+
+    #[test]
+    fn resources_without_end_are_refused_and_the_known_ones_stay() {
+        let mut resources = Resources::default();
+        for number in 0..MAX_RESOURCES {
+            let name = format!("Kind{number}");
+            assert!(resources.find(&kind("v1", &name)).is_ok());
+        }
+        let found = resources.find(&kind("v1", "More")).map(|info| info.id);
+        assert_eq!(found, Err(Problem::TooManyResources));
+        let found = resources.find(&kind("v1", "Kind0")).map(|info| info.id);
+        assert_eq!(found, Ok(ResourceId(0)));
     }
 
     #[test]

@@ -158,3 +158,21 @@ fn times_may_go_back() {
     assert_eq!(times, [5_000_000, 3_500_000, 4_000_000]);
     assert_eq!(journey.imported.to.micros, 5_000_000);
 }
+
+#[test]
+fn a_resource_whose_first_object_is_broken_is_known_from_its_second_on() {
+    let line = |object: &str| format!(r#"{{"ts":1,"type":"ADDED","object":{object}}}"#);
+    let text = [
+        line(r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","annotations":[]}}"#),
+        line(r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}"#),
+        line(r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"t"}}"#),
+    ]
+    .join("\n");
+    let mut options = at(1);
+    options.redact = true;
+    let journey = journey(text.as_bytes(), &options);
+    assert_eq!(journey.imported.broken.count, 1);
+    assert_eq!(journey.names(), ["pods v1 /a", "secrets v1 /t"]);
+    assert_eq!(journey.connected, ["pods v1", "secrets v1"]);
+    assert_eq!(journey.imported.resources, 2);
+}

@@ -24,6 +24,8 @@ pub struct Journey {
     pub imported: Imported,
     pub events: Vec<Kept>,
     pub said: Vec<String>,
+    /// The resources that have a connection, in order.
+    pub connected: Vec<String>,
 }
 
 /// Options with a time for what has none.
@@ -61,6 +63,7 @@ pub fn journey(input: &[u8], options: &Options) -> Journey {
     assert!(reel.is_finished() && reel.damage().is_empty());
     let mut resources = BTreeMap::new();
     let mut said = Vec::new();
+    let mut connected = Vec::new();
     for entry in reel.notes() {
         match &entry.note {
             Note::Resource(info) => {
@@ -70,6 +73,10 @@ pub fn journey(input: &[u8], options: &Options) -> Journey {
                 );
             }
             Note::Provenance { text } => said.push(text.clone()),
+            Note::Connected { resource, .. } => {
+                let name: &String = resources.get(resource).expect("announced before");
+                connected.push(name.clone());
+            }
             _ => {}
         }
     }
@@ -95,6 +102,7 @@ pub fn journey(input: &[u8], options: &Options) -> Journey {
         imported,
         events,
         said,
+        connected,
     }
 }
 
