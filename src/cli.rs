@@ -1,6 +1,6 @@
 //! Owns the shape of the command line: its subcommands and its help. Refuses what they do.
 
-use crate::command::{completion, demo, export, get, history, import, info, record};
+use crate::command::{blame, completion, demo, diff, export, get, history, import, info, record};
 use crate::exit::Exit;
 
 /// A flight recorder for Kubernetes and OpenShift clusters
@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Info(info::Args),
     Get(get::Args),
     History(history::Args),
+    Diff(diff::Args),
+    Blame(blame::Args),
     Export(export::Args),
     Import(import::Args),
     Demo(demo::Args),
@@ -39,6 +41,7 @@ Examples:
   kubereel info run.reel                           what is in it, is it whole
   kubereel get run.reel pods -n web --at 14:02     the pods as they were
   kubereel history run.reel co/etcd                every version, and who wrote it
+  kubereel diff run.reel --from 14:02 --to 14:05   what came, went and changed
   kubereel export run.reel -o jsonl events.jsonl   every event, byte for byte
   kubereel import events.jsonl -o run.reel         another tool's recording";
 

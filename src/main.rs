@@ -74,6 +74,8 @@ fn run(command: &Command, screen: &mut Screen) -> Result<Exit, CommandError> {
         Command::Info(args) => command::info::run(args, screen),
         Command::Get(args) => command::get::run(args, screen),
         Command::History(args) => command::history::run(args, screen),
+        Command::Diff(args) => command::diff::run(args, screen),
+        Command::Blame(args) => command::blame::run(args, screen),
         Command::Export(args) => command::export::run(args, screen),
         Command::Import(args) => command::import::run(args, screen),
         Command::Demo(args) => command::demo::run(args, screen),

@@ -15,7 +15,9 @@ mod script;
 
 mod cli {
     mod bad_input;
+    mod blame;
     mod demo;
+    mod diff;
     mod export;
     mod get;
     mod history;

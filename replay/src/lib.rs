@@ -4,6 +4,8 @@
 //! Every answer about the past says how far it can be trusted: see [`Certainty`].
 
 mod as_of;
+mod between;
+mod blame;
 mod changes;
 mod columns;
 mod coverage;
@@ -22,6 +24,8 @@ pub mod timetext;
 mod writers;
 
 pub use as_of::{Filter, Held, Life, State};
+pub use between::{Asked, Differing, Fate, differing};
+pub use blame::{Blame, BlameSource, Blamed};
 pub use changes::{
     Change, ChangeKind, Field, FieldError, KeyPart, Path, Scope, Segment, SegmentKind, Step, words,
 };

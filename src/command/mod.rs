@@ -1,8 +1,10 @@
 //! The subcommands: one file each, every one a `clap` argument struct and a `run`.
 
 pub(crate) mod asked;
+pub(crate) mod blame;
 pub(crate) mod completion;
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod get;
 pub(crate) mod history;

@@ -3,7 +3,8 @@
 use crate::script::{Script, Stream, Thing, pod};
 use kubereel_format::{EndCause, EventType, Evidence, NotCoveredReason};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::{PoisonError, RwLock};
 use tempfile::TempDir;
 
 /// What a run said, and how it ended.
@@ -36,6 +37,10 @@ impl Ran {
     }
 }
 
+/// Held to write reels by many, and to start a program alone: until a new process is another program,
+/// it holds the files that are open here, and the locks on them.
+static FORKING: RwLock<()> = RwLock::new(());
+
 /// Gives the program, ready for arguments.
 pub(crate) fn program() -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_kubereel"));
@@ -46,7 +51,17 @@ pub(crate) fn program() -> Command {
 /// Runs the program.
 #[must_use]
 pub(crate) fn kubereel(args: &[&str]) -> Ran {
-    let output = program().args(args).output().expect("the program runs");
+    let child = {
+        let _alone = FORKING.write().unwrap_or_else(PoisonError::into_inner);
+        program()
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program runs")
+    };
+    let output = child.wait_with_output().expect("it ends");
     Ran {
         code: output.status.code(),
         out: String::from_utf8(output.stdout).expect("text"),
@@ -65,7 +80,9 @@ impl Reel {
     pub(crate) fn write(story: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("test.reel");
+        let no_fork = FORKING.read().unwrap_or_else(PoisonError::into_inner);
         story(&path);
+        drop(no_fork);
         Self {
             _folder: folder,
             path,

@@ -18,3 +18,6 @@ pub use field::{Field, FieldError};
 pub use path::{KeyPart, Path, Step};
 pub use scope::Scope;
 pub use words::{Segment, SegmentKind, words};
+
+pub(crate) use compare::is_same_scalar;
+pub(crate) use matching::matched;

@@ -34,6 +34,11 @@ impl Scope {
         self.differences(None, Some(value))
     }
 
+    /// Gives what the fields asked for held in one version, as if all of it had gone.
+    pub fn lost(&self, value: &Value) -> Vec<Change> {
+        self.differences(Some(value), None)
+    }
+
     fn differences(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Change> {
         let mut comparison = Comparison::new(self);
         if self.fields.is_empty() {

@@ -2,9 +2,11 @@
 
 mod authors;
 mod managed;
+mod owned;
 
 pub use authors::Authors;
 pub use managed::Writer;
 
 pub(crate) use authors::between;
-pub(crate) use managed::at_creation;
+pub(crate) use managed::{Managed, at_creation};
+pub(crate) use owned::Owned;

@@ -4,7 +4,7 @@ use crate::screen::Paint;
 use kubereel_replay::{Certainty, State, Timeline, timetext};
 
 /// Writes the line: `at 14:02:31.480Z (+41m12s, rv 118204) · complete`.
-pub(super) fn line(timeline: &Timeline, state: &State, rv: Option<u128>, paint: Paint) -> String {
+pub(crate) fn line(timeline: &Timeline, state: &State, rv: Option<u128>, paint: Paint) -> String {
     let at = timeline.written(state.at);
     let offset = timetext::offset(state.at.micros_since(timeline.start()));
     let rv = rv.map_or_else(String::new, |rv| format!(", rv {rv}"));

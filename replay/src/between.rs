@@ -1,0 +1,179 @@
+//! Owns the difference of the states at two moments: which objects came, went or changed. Refuses
+//! bodies of objects that have the same version at both.
+
+use crate::as_of::{Held, State};
+use crate::changes::{Change, Scope};
+use crate::object::Form;
+use crate::query_error::QueryError;
+use crate::resolve::Cut;
+use crate::timeline::Timeline;
+use kubereel_format::{ResourceInfo, Seq};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A name whose object or version differs between two moments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Differing {
+    /// Its namespace; empty for cluster-scoped objects.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What became of a name between two moments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was not there at the first moment.
+    Created {
+        /// What is there at the second.
+        new: Held,
+    },
+    /// It is not there at the second moment.
+    Deleted {
+        /// What was there at the first.
+        old: Held,
+    },
+    /// Another object of that name is there at the second moment.
+    Recreated {
+        /// What was there at the first.
+        old: Held,
+        /// What is there at the second.
+        new: Held,
+    },
+    /// It has another version.
+    Changed {
+        /// What was there at the first moment.
+        old: Held,
+        /// What is there at the second.
+        new: Held,
+    },
+}
+
+impl Fate {
+    /// Gives the word that is shown to people and programs.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Created { .. } => "created",
+            Self::Deleted { .. } => "deleted",
+            Self::Recreated { .. } => "recreated",
+            Self::Changed { .. } => "changed",
+        }
+    }
+
+    /// Gives what was there at the first moment.
+    pub const fn before(&self) -> Option<&Held> {
+        match self {
+            Self::Created { .. } => None,
+            Self::Deleted { old } | Self::Recreated { old, .. } | Self::Changed { old, .. } => {
+                Some(old)
+            }
+        }
+    }
+
+    /// Gives what is there at the second moment.
+    pub const fn after(&self) -> Option<&Held> {
+        match self {
+            Self::Deleted { .. } => None,
+            Self::Created { new } | Self::Recreated { new, .. } | Self::Changed { new, .. } => {
+                Some(new)
+            }
+        }
+    }
+}
+
+/// Says which names differ between two states, in the order of the server's keys. Reads no body.
+pub fn differing(before: &State, after: &State) -> Vec<Differing> {
+    let place = |held: &Held| format!("{}/{}", held.namespace, held.name);
+    let mut both: BTreeMap<String, (Option<&Held>, Option<&Held>)> = BTreeMap::new();
+    for held in &before.objects {
+        both.entry(place(held)).or_default().0 = Some(held);
+    }
+    for held in &after.objects {
+        both.entry(place(held)).or_default().1 = Some(held);
+    }
+    both.into_values()
+        .filter_map(|(old, new)| {
+            let held = new.or(old)?;
+            let fate = fate(
+                old.cloned(),
+                new.cloned(),
+                before.resource == after.resource,
+            )?;
+            Some(Differing {
+                namespace: held.namespace.clone(),
+                name: held.name.clone(),
+                fate,
+            })
+        })
+        .collect()
+}
+
+/// An object that is recorded in another version of its resource has another number there.
+fn fate(old: Option<Held>, new: Option<Held>, is_one_resource: bool) -> Option<Fate> {
+    match (old, new) {
+        (Some(old), Some(new)) if old.seq == new.seq => None,
+        (Some(old), Some(new)) if old.object == new.object || !is_one_resource => {
+            Some(Fate::Changed { old, new })
+        }
+        (Some(old), Some(new)) => Some(Fate::Recreated { old, new }),
+        (Some(old), None) => Some(Fate::Deleted { old }),
+        (None, Some(new)) => Some(Fate::Created { new }),
+        (None, None) => None,
+    }
+}
+
+/// A resource and the moment at which its state was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The resource.
+    pub resource: &'a ResourceInfo,
+    /// The moment.
+    pub cut: Cut,
+}
+
+impl Timeline {
+    /// Tells what changed in an object between two moments, field by field.
+    ///
+    /// Of an object that came or went, the fields asked for are given, and none if none are.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or a body is no object.
+    pub fn changes_between(
+        &self,
+        fate: &Fate,
+        before: Asked<'_>,
+        after: Asked<'_>,
+        scope: &Scope,
+    ) -> Result<Vec<Change>, QueryError> {
+        let is_narrowed = !scope.fields.is_empty();
+        let read = |held: Option<&Held>, asked: Asked<'_>| {
+            held.map(|held| self.value_at(held.seq, asked)).transpose()
+        };
+        let both =
+            || Ok::<_, QueryError>((read(fate.before(), before)?, read(fate.after(), after)?));
+        match fate {
+            Fate::Created { .. } | Fate::Deleted { .. } if !is_narrowed => Ok(Vec::new()),
+            _ => Ok(match both()? {
+                (Some(old), Some(new)) => scope.changes(&old, &new),
+                (None, Some(new)) => scope.contents(&new),
+                (Some(old), None) => scope.lost(&old),
+                (None, None) => Vec::new(),
+            }),
+        }
+    }
+
+    /// Reads a version as one of the state at a moment, which takes fewer frames than each alone.
+    fn value_at(&self, seq: Seq, asked: Asked<'_>) -> Result<Value, QueryError> {
+        let body = match asked.cut {
+            Cut::Arrival { below, .. } => self.reel().body_at(seq, below),
+            Cut::Revision(_) => self.reel().body(seq),
+        };
+        let form = Form {
+            shows_managed_fields: true,
+        };
+        form.of(&body?, asked.resource)
+            .map_err(|source| QueryError::Body { seq, source })
+    }
+}

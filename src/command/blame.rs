@@ -1,0 +1,140 @@
+//! Owns `kubereel blame`: an object as YAML with, beside each field, who set it last and when.
+
+use crate::at;
+use crate::command::asked::{Named, OneObject};
+use crate::command::get::header;
+use crate::command::unknown;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::reel;
+use crate::screen::Screen;
+use kubereel_replay::{Certainty, Cut, Filter, Moment, State, Timeline};
+use std::path::PathBuf;
+
+mod json;
+mod lines;
+mod yaml;
+
+/// Show who set each field of an object last, and when
+///
+/// The time is that of the event that brought the value. For values older than the recording it is
+/// the time that the object's managedFields give for the field's manager, after a ≤: the value was
+/// set then or before. A ~ marks times before which versions may be missing: the value may be older,
+/// and somebody else's. A - stands for what is not known.
+#[derive(Debug, clap::Args)]
+#[command(after_help = after_help())]
+pub(crate) struct Args {
+    /// The reel
+    #[arg(value_name = "REEL")]
+    reel: PathBuf,
+    #[command(flatten)]
+    question: Question,
+}
+
+/// What is asked of a reel.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Question {
+    #[command(flatten)]
+    object: OneObject,
+    /// The moment
+    #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
+    at: Moment,
+    /// The form of the answer; YAML for people unless given
+    #[arg(short, long, value_name = "FORM")]
+    output: Option<Output>,
+}
+
+/// The form of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Output {
+    Json,
+}
+
+fn after_help() -> String {
+    format!(
+        "\
+Examples:
+  kubereel blame run.reel co/etcd
+  kubereel blame run.reel deploy shop -n web --at 14:02
+  kubereel blame run.reel node/worker-0 -o json | jq '.fields[] | select(.source == \"recorded\")'
+
+{}",
+        at::forms_help()
+    )
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+    let timeline = reel::open(&args.reel)?;
+    answer(&timeline, &args.question, screen)
+}
+
+/// Answers a question about an open reel.
+pub(crate) fn answer(
+    timeline: &Timeline,
+    question: &Question,
+    screen: &mut Screen,
+) -> Result<Exit, CommandError> {
+    let cut = at::resolve(timeline, question.at)?;
+    let named = question.object.find(timeline, cut)?;
+    let only = [named.name.clone()];
+    let filter = Filter {
+        namespace: Some(named.namespace),
+        names: &only,
+    };
+    let state = timeline.as_of(named.resource.id, cut, &filter);
+    if !state.certainty.has_state() {
+        return Err(unknown::state(timeline, named.resource, &state));
+    }
+    let rv = match cut {
+        Cut::Revision(rv) => Some(rv),
+        Cut::Arrival { .. } => state.rv,
+    };
+    screen.aside(header::line(timeline, &state, rv, screen.err_paint()))?;
+    let Some(held) = state.objects.first() else {
+        return Err(absent(timeline, &named, &state));
+    };
+    let blamed = timeline
+        .blame(named.resource, held)
+        .map_err(|error| CommandError::new(Exit::Reel, error))?;
+    match question.output {
+        None => lines::print(timeline, &blamed, screen)?,
+        Some(Output::Json) => json::print(&named, &state, &blamed, screen)?,
+    }
+    if !blamed.unreadable.is_empty() {
+        screen.finish()?;
+        return Err(
+            CommandError::new(Exit::Reel, "the reel is damaged, versions are missing")
+                .hint("kubereel info REEL says where"),
+        );
+    }
+    Ok(match state.certainty {
+        Certainty::Damaged { .. } => Exit::Reel,
+        certainty if certainty.is_known() => Exit::Yes,
+        _ => Exit::Unknown,
+    })
+}
+
+/// Says that the name is not there, and when it was.
+fn absent(timeline: &Timeline, named: &Named<'_>, state: &State) -> CommandError {
+    let lives = timeline.lives(named.resource.id, named.namespace, &named.name);
+    if lives.is_empty() {
+        return named.never_seen(timeline);
+    }
+    let exit = match state.certainty {
+        Certainty::Damaged { .. } => Exit::Reel,
+        _ if state.certainty.is_known() => Exit::No,
+        _ => Exit::Unknown,
+    };
+    let at = timeline.written(state.at);
+    let mut error = CommandError::new(exit, format!("no {} at {at}", named.written()));
+    for life in lives {
+        let from = timeline.written(life.from);
+        let to = life
+            .to
+            .map_or_else(|| "the end".to_owned(), |to| timeline.written(to));
+        let name = &named.name;
+        error = error.hint(format!("{name:?} was there from {from} to {to}"));
+    }
+    error
+}

@@ -1,0 +1,210 @@
+//! `kubereel diff`: what differs between two moments, and what is said when one is not known.
+
+use super::run::{kubereel, pods_with_gap, program};
+use serde_json::{Value, json};
+use std::io::Read as _;
+use std::process::Stdio;
+
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+
+#[test]
+fn created_deleted_and_changed_objects_are_told_apart() {
+    let reel = pods_with_gap();
+    let diff = |from: &str, to: &str| {
+        kubereel(&["diff", reel.path(), "pods", "--from", from, "--to", to]).code(0)
+    };
+    let ran = diff("14:00:01", "14:00:05");
+    let expected = "\
+~ pods/a -n default  1 version, the last at 14:00:05.000Z
+    metadata.labels.app  x → y
++ pods/b -n web  created, first seen at 14:00:03.000Z
+";
+    assert_eq!(ran.out, expected);
+    let expected = "\
+from 14:00:01.000Z (+1s, rv 9) · complete
+to   14:00:05.000Z (+5s, rv 14) · complete
+2 objects differ
+";
+    assert_eq!(ran.err, expected);
+    assert_eq!(
+        diff("14:00:05", "14:00:07").out,
+        "- pods/b -n web  deleted, last seen at 14:00:07.000Z\n"
+    );
+    // Backwards is the same the other way round.
+    let back = diff("14:00:05", "14:00:01").out;
+    assert!(back.contains("metadata.labels.app  y → x"), "{back}");
+    assert!(back.contains("- pods/b -n web"), "{back}");
+    diff("14:00:05", "14:00:06").says("nothing differs");
+}
+
+#[test]
+fn the_question_narrows() {
+    let reel = pods_with_gap();
+    let diff = |more: &[&str]| {
+        let args = [
+            "diff",
+            reel.path(),
+            "--from",
+            "14:00:01",
+            "--to",
+            "14:00:05",
+        ];
+        kubereel(&[&args[..], more].concat()).ok()
+    };
+    let heads = |out: String| -> Vec<String> {
+        let heads = out.lines().filter(|line| !line.starts_with(' '));
+        heads
+            .map(|line| line.split("  ").next().unwrap_or_default().to_owned())
+            .collect()
+    };
+    assert_eq!(heads(diff(&["pods/a"])), ["~ pods/a -n default"]);
+    assert_eq!(heads(diff(&["pods", "-n", "web"])), ["+ pods/b -n web"]);
+    assert_eq!(heads(diff(&["pods", "-A"])).len(), 2);
+    assert_eq!(
+        heads(diff(&["pods", "-l", "app=x"])),
+        ["~ pods/a -n default"]
+    );
+    assert!(diff(&["pods", "--field", ".spec.replicas"]).is_empty());
+    let out = diff(&["pods", "--field", ".metadata.labels.app"]);
+    assert!(out.contains("    metadata.labels.app  + y"), "{out}");
+}
+
+#[test]
+fn differences_can_decide_the_exit_code() {
+    let reel = pods_with_gap();
+    let code = |from: &str, to: &str, more: &[&str]| {
+        let args = ["diff", reel.path(), "pods", "--from", from, "--to", to];
+        kubereel(&[&args[..], more].concat()).code
+    };
+    assert_eq!(code("14:00:01", "14:00:05", &[]), Some(0));
+    assert_eq!(code("14:00:01", "14:00:05", &["--exit-code"]), Some(1));
+    assert_eq!(code("14:00:05", "14:00:06", &["--exit-code"]), Some(0));
+    // What is not known is neither yes nor no.
+    assert_eq!(code("14:00:05", "14:00:09", &["--exit-code"]), Some(4));
+    assert_eq!(code("start", "14:00:05", &[]), Some(4));
+}
+
+#[test]
+fn moments_that_are_not_known_are_named() {
+    let reel = pods_with_gap();
+    kubereel(&[
+        "diff",
+        reel.path(),
+        "pods",
+        "--from",
+        "14:00:05",
+        "--to",
+        "14:00:09",
+    ])
+    .code(4)
+    .says("to   14:00:09.000Z (+9s, rv 16) · inside a gap 14:00:07.000Z–14:00:12.000Z");
+    kubereel(&["diff", reel.path(), "pods", "--from", "start"])
+        .code(4)
+        .says("error: pods are not known at 14:00:00.000Z yet");
+    kubereel(&["diff", reel.path(), "--from", "start"])
+        .code(4)
+        .says("error: no resource is known at both moments")
+        .says("14:00:01.000Z");
+    // Deployments were never listed.
+    kubereel(&[
+        "diff",
+        reel.path(),
+        "--from",
+        "14:00:02",
+        "--to",
+        "14:00:05",
+    ])
+    .code(4)
+    .says("not known at both moments: deployments.apps")
+    .says("2 objects differ in what is known");
+}
+
+#[test]
+fn what_names_nothing_is_explained() {
+    let reel = pods_with_gap();
+    let args = [
+        "diff",
+        reel.path(),
+        "--from",
+        "14:00:01",
+        "--to",
+        "14:00:02",
+    ];
+    let diff = |more: &[&str]| kubereel(&[&args[..], more].concat());
+    diff(&["pods/b"])
+        .code(1)
+        .says("no pods/b at either moment")
+        .says(r#""b" was there from 14:00:03.000Z to 14:00:07.000Z"#);
+    diff(&["pds"]).code(2).says("did you mean pods?");
+    diff(&["pods", "--field", "a..b"])
+        .code(2)
+        .says("a member has no name");
+    kubereel(&["diff", reel.path()]).code(2).says("--from");
+    kubereel(&["diff", DEMO, "co/etcdd", "--from", "16:28:36"])
+        .code(1)
+        .says("did you mean etcd?");
+}
+
+#[test]
+fn json_has_stable_names() {
+    let field = ".status.conditions[Degraded].status";
+    let args = [
+        "diff", DEMO, "co", "--from", "16:28:36", "--to", "16:28:38", "--field", field, "-o",
+        "json",
+    ];
+    let told: Value = serde_json::from_str(&kubereel(&args).ok()).expect("JSON");
+    assert_eq!(
+        told["from"][0]["resource"],
+        "clusteroperators.config.openshift.io"
+    );
+    assert_eq!(told["from"][0]["at"], "2026-11-21T16:28:36.000Z");
+    assert_eq!(told["to"][0]["trust"], "complete");
+    assert_eq!(told["unknown"], json!([]));
+    let differences = told["differences"].as_array().expect("differences");
+    assert_eq!(differences.len(), 1);
+    let one = &differences[0];
+    assert_eq!(one["name"], "image-registry");
+    assert_eq!(one["namespace"], "");
+    assert_eq!(one["change"], "changed");
+    assert_eq!(one["old"]["rv"], "4086");
+    assert_eq!(one["new"]["rv"], "4125");
+    assert_eq!(
+        one["changes"],
+        json!([{
+            "path": "status.conditions[Degraded].status",
+            "change": "changed", "old": "False", "new": "True",
+        }])
+    );
+    let all = [
+        "diff",
+        DEMO,
+        "--from",
+        "16:28:36",
+        "--to",
+        "16:28:36.5",
+        "-o",
+        "json",
+    ];
+    let told: Value = serde_json::from_str(&kubereel(&all).ok()).expect("JSON");
+    assert!(told["differences"].as_array().expect("a list").len() > 20);
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let mut child = program()
+        .args(["diff", DEMO, "--from", "16:28:10"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut out = child.stdout.take().expect("a pipe");
+    let mut first = [0u8; 16];
+    out.read_exact(&mut first).expect("some output");
+    drop(out);
+    let ended = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(
+        !said.contains("error") && !said.contains("panicked"),
+        "{said}"
+    );
+}
