@@ -2,6 +2,7 @@
 //! Refuses to remember them.
 
 use super::documents::{GroupVersion, Served, ServerVersion, legacy, server_version};
+use super::revisions::Highest;
 use crate::server::{Answer, Failure, FailureKind, Get, Server};
 use crate::watch::split::ListSplitter;
 use crate::watch::version::Version;
@@ -48,18 +49,23 @@ pub(super) async fn uid(server: &Server) -> Result<String, Failure> {
     uid.ok_or_else(|| odd("the namespace kube-system has no uid"))
 }
 
-/// Compares the present revision with the last one seen: a lower one is another history, on which a
-/// watch from the old version would be silent for ever.
-pub(super) async fn has_fallen(server: &Server, seen: &Version) -> bool {
-    let now = present_revision(server).await;
-    now.is_some_and(|now| now.order(seen) == Some(Ordering::Less))
+/// Compares the present revision with the highest one seen, of the same resource: a lower one is
+/// another history, on which a watch from the old version would be silent for ever.
+pub(super) async fn has_fallen(server: &Server, seen: &Highest) -> bool {
+    let now = revision_of(server, &seen.path).await;
+    now.is_some_and(|now| now.order(&seen.version) == Some(Ordering::Less))
 }
 
 /// Reads the present revision of the cluster's own storage; `None` if it cannot be read.
 pub(crate) async fn present_revision(server: &Server) -> Option<Version> {
-    let path = "/api/v1/namespaces?limit=1";
-    let answer = server.get(Get::json(path, PATIENCE_SECS)).await.ok()?;
-    let bytes = document(answer, path).await.ok()?;
+    revision_of(server, "/api/v1/namespaces").await
+}
+
+async fn revision_of(server: &Server, path: &str) -> Option<Version> {
+    // Without a resourceVersion the answer is as new as the storage itself.
+    let path = format!("{path}?limit=1");
+    let answer = server.get(Get::json(&path, PATIENCE_SECS)).await.ok()?;
+    let bytes = document(answer, &path).await.ok()?;
     let mut splitter = ListSplitter::new();
     splitter.push(&bytes, &mut Vec::new());
     Version::parse(&splitter.finish()?.version)

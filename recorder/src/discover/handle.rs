@@ -2,7 +2,7 @@
 //! Refuses to ask servers.
 
 use super::documents::Served;
-use crate::watch::version::Version;
+use super::revisions::Revisions;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -16,8 +16,7 @@ const PATIENCE_SECS: u64 = 60;
 pub(crate) struct Discovery {
     wanted: Notify,
     rounds: watch::Sender<Round>,
-    /// The highest version that the stream of namespaces has seen.
-    namespaces_at: Mutex<Option<Version>>,
+    revisions: Revisions,
     /// Group versions that are asked for one by one: their aggregated description comes late.
     direct: Mutex<BTreeSet<GroupKey>>,
 }
@@ -37,12 +36,12 @@ pub(super) struct Round {
 pub(super) type GroupKey = (String, String);
 
 impl Discovery {
-    /// Makes it, before the first round.
-    pub(crate) fn new() -> Self {
+    /// Makes it, before the first round, in an epoch.
+    pub(crate) fn new(epoch: u32) -> Self {
         Self {
             wanted: Notify::new(),
             rounds: watch::Sender::new(Round::default()),
-            namespaces_at: Mutex::default(),
+            revisions: Revisions::new(epoch),
             direct: Mutex::default(),
         }
     }
@@ -95,28 +94,9 @@ impl Discovery {
         });
     }
 
-    /// Gives the highest version that the stream of namespaces has seen.
-    pub(super) fn seen_namespaces(&self) -> Option<Version> {
-        let at = self.namespaces_at.lock();
-        at.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Tells how far the stream of namespaces has come.
-    pub(crate) fn namespaces_at(&self, version: &Version) {
-        let mut at = self
-            .namespaces_at
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *at = Some(version.clone());
-    }
-
-    /// Forgets how far it had come: what follows is another history.
-    pub(crate) fn forget_namespaces(&self) {
-        let mut at = self
-            .namespaces_at
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *at = None;
+    /// Gives how far the cluster's revisions have come.
+    pub(crate) fn revisions(&self) -> &Revisions {
+        &self.revisions
     }
 
     /// Asks for a new round and tells whether the resource is served; `None` if nobody knows.

@@ -8,6 +8,7 @@ mod fetch;
 mod handle;
 mod plan;
 mod poll;
+mod revisions;
 
 pub(crate) use api_service::{ApiService, api_service};
 pub(crate) use crd::{Definition, definition};

@@ -47,8 +47,8 @@ pub(crate) enum News {
     Served {
         /// Who it is.
         identity: Identity,
-        /// Whether its revisions are lower than those already seen.
-        has_fallen: bool,
+        /// The epoch in which revisions were seen that are higher than the present ones.
+        fallen_in: Option<u32>,
         /// What it serves.
         served: Vec<Served>,
     },
@@ -146,7 +146,9 @@ impl Poller {
         let (version, bytes) = version(server).await?;
         self.keep(DocumentKind::Version, "/version", bytes).await;
         let uid = uid(server).await?;
-        let has_fallen = match self.discovery.seen_namespaces() {
+        // Read before the question is asked: what is seen meanwhile proves nothing.
+        let (epoch, highest) = self.discovery.revisions().highest();
+        let has_fallen = match highest {
             Some(seen) => has_fallen(server, &seen).await,
             None => false,
         };
@@ -165,7 +167,7 @@ impl Poller {
                 can_watch_list: version.can_watch_list(),
                 version: version.git_version,
             },
-            has_fallen,
+            fallen_in: has_fallen.then_some(epoch),
             served: all,
         })
     }

@@ -204,7 +204,7 @@ impl Run {
         let (epoch, epoch_seen) = watch::channel(past_epoch);
         let (news_sent, news) = mpsc::channel(WORDS);
         let (sightings_sent, sightings) = mpsc::channel(WORDS);
-        let discovery = Arc::new(Discovery::new());
+        let discovery = Arc::new(Discovery::new(past_epoch));
         let shared = Arc::new(Shared::new(Parts {
             queue: Arc::clone(queue),
             clock,

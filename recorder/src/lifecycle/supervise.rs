@@ -8,6 +8,7 @@ use crate::server::Failure;
 use crate::watch::context::{Shared, Sighting};
 use crate::watch::drive::{Drive, DriveEnd, Leftover, Start};
 use crate::watch::state::{Memory, Origin};
+use crate::watch::target::Target;
 use kubereel_format::{
     BlobNote, EpochId, Lifecycle, NotCoveredReason, Note, ResourceId, ResourceInfo,
 };
@@ -75,13 +76,12 @@ impl Supervisor {
                 (info.group.clone(), info.plural.clone()),
                 info.version.clone(),
             );
-            if let ("", "namespaces", Some(position)) = (
-                info.group.as_str(),
-                info.plural.as_str(),
-                &resource.memory.position,
-            ) {
-                shared.discovery.namespaces_at(&position.version);
+            let target = Target::new(info);
+            if let (Some(position), true) = (&resource.memory.position, target.tells_revision()) {
+                let revisions = shared.discovery.revisions();
+                revisions.reached(past_epoch, &position.version, || target.path());
             }
+            let info = target.info;
             left.insert(
                 (info.group, info.version, info.plural),
                 Left {
@@ -118,12 +118,12 @@ impl Supervisor {
         match news {
             News::Served {
                 identity,
-                has_fallen,
+                fallen_in,
                 served,
             } => {
                 self.shared.health.set_reachable(None);
                 self.say(Lifecycle::Reachable).await;
-                self.identify(identity, has_fallen).await;
+                self.identify(identity, fallen_in).await;
                 self.follow(&served).await;
             }
             News::Document { kind, path, bytes } => {
@@ -170,8 +170,10 @@ impl Supervisor {
     }
 
     /// Compares the cluster with the one that was recorded until now.
-    async fn identify(&mut self, identity: Identity, has_fallen: bool) {
+    async fn identify(&mut self, identity: Identity, fallen_in: Option<u32>) {
         let before = self.cluster.clone();
+        // Who compared with an epoch that has ended since says nothing of this one.
+        let has_fallen = fallen_in == Some(*self.epoch.borrow());
         let is_other = before.as_ref().is_some_and(|before| {
             !before.uid.is_empty() && !identity.uid.is_empty() && before.uid != identity.uid
         });
@@ -185,7 +187,7 @@ impl Supervisor {
                 uid = identity.uid,
                 "another cluster, or an older state of it"
             );
-            self.shared.discovery.forget_namespaces();
+            self.shared.discovery.revisions().begin(epoch);
             self.epoch.send_replace(epoch);
         }
         let uid = match &before {

@@ -9,5 +9,5 @@ pub(crate) mod known;
 mod line;
 pub(crate) mod split;
 pub(crate) mod state;
-mod target;
+pub(crate) mod target;
 pub(crate) mod version;

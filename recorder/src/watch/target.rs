@@ -25,8 +25,6 @@ pub(crate) enum Role {
     Definitions,
     /// API services: a sign that discovery has changed.
     ApiServices,
-    /// Namespaces: their version tells whether the cluster is still the one it was.
-    Namespaces,
     /// Events: they expire in bulk, and no bookmarks come.
     Events,
 }
@@ -36,13 +34,22 @@ impl Target {
     pub(crate) fn new(info: ResourceInfo) -> Self {
         let role = match (info.group.as_str(), info.plural.as_str()) {
             ("", "secrets") => Role::Secrets,
-            ("", "namespaces") => Role::Namespaces,
             ("" | "events.k8s.io", "events") => Role::Events,
             ("apiextensions.k8s.io", "customresourcedefinitions") => Role::Definitions,
             ("apiregistration.k8s.io", "apiservices") => Role::ApiServices,
             _ => Role::Plain,
         };
         Self { info, role }
+    }
+
+    /// Tells whether its versions are the revisions of the cluster's own storage, so that they tell
+    /// whether the cluster is still the one it was.
+    ///
+    /// Events often have a storage of their own, and so may what other servers serve.
+    pub(crate) fn tells_revision(&self) -> bool {
+        let group = &self.info.group;
+        let is_native = !group.contains('.') || group.ends_with(".k8s.io");
+        is_native && self.role != Role::Events
     }
 
     /// Gives the path of all its objects.
@@ -134,5 +141,19 @@ mod tests {
         assert_eq!(target("", "secrets").role, Role::Secrets);
         assert_eq!(target("x.io", "secrets").role, Role::Plain);
         assert_eq!(target("events.k8s.io", "events").role, Role::Events);
+    }
+
+    #[test]
+    fn only_the_clusters_own_storage_tells_its_revision() {
+        for (group, plural) in [
+            ("", "pods"),
+            ("apps", "deployments"),
+            ("coordination.k8s.io", "leases"),
+        ] {
+            assert!(target(group, plural).tells_revision(), "{plural}");
+        }
+        for (group, plural) in [("", "events"), ("route.openshift.io", "routes")] {
+            assert!(!target(group, plural).tells_revision(), "{plural}");
+        }
     }
 }

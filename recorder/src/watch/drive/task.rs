@@ -78,6 +78,8 @@ pub(crate) struct Drive {
     pub(super) pages: Pages,
     pub(super) stop: watch::Receiver<bool>,
     pub(super) epoch: watch::Receiver<u32>,
+    /// The epoch in which the stream's position is true.
+    pub(super) lives_in: u32,
     pub(super) clients: watch::Receiver<Option<Arc<Server>>>,
     pub(super) descriptions: mpsc::Receiver<ResourceInfo>,
     pub(super) broke: Option<Elapsed>,
@@ -99,6 +101,8 @@ impl Drive {
             can_watch_list: start.can_watch_list,
         };
         let seed = RandomState::new().hash_one(target.info.id.0);
+        let mut epoch = shared.epoch.clone();
+        let lives_in = *epoch.borrow_and_update();
         let stream = Stream::new(traits, start.memory, start.origin, seed);
         let intake = Intake::new(
             target,
@@ -110,7 +114,8 @@ impl Drive {
             intake,
             pages: Pages::default(),
             stop: shared.stop.clone(),
-            epoch: shared.epoch.clone(),
+            epoch,
+            lives_in,
             clients: shared.clients.clone(),
             descriptions,
             broke: None,
@@ -150,7 +155,7 @@ impl Drive {
                 return DriveEnd::Stopped;
             }
             if self.epoch.has_changed().unwrap_or(false) {
-                self.epoch.mark_unchanged();
+                self.lives_in = *self.epoch.borrow_and_update();
                 self.intake.stream.new_epoch();
                 self.pages = Pages::default();
             }
@@ -361,12 +366,14 @@ impl Drive {
 
     pub(super) fn report(&mut self) {
         let stream = &self.intake.stream;
-        if let (Role::Namespaces, Some(position), true) = (
-            self.intake.target.role,
+        let target = &self.intake.target;
+        if let (true, Some(position), true) = (
+            target.tells_revision(),
             stream.position(),
             stream.is_synced(),
         ) {
-            self.shared.discovery.namespaces_at(&position.version);
+            let revisions = self.shared.discovery.revisions();
+            revisions.reached(self.lives_in, &position.version, || target.path());
         }
         let state = if stream.is_uncovered() {
             ResourceState::NotCovered

@@ -203,7 +203,7 @@ impl Intake {
                 }
             }
             Role::Definitions => self.wishes.wants_discovery = true,
-            Role::Plain | Role::Secrets | Role::Namespaces | Role::Events => {}
+            Role::Plain | Role::Secrets | Role::Events => {}
         }
     }
 
