@@ -24,12 +24,16 @@ const PACE: Duration = Duration::from_millis(15);
 /// The writers at work.
 pub(crate) struct Churn {
     stop: watch::Sender<bool>,
+    settled: watch::Sender<bool>,
+    is_settled: watch::Receiver<bool>,
     tasks: JoinSet<Result<()>>,
 }
 
 impl Churn {
     pub(crate) fn start(rest: &Rest) -> Self {
         let (stop, stopped) = watch::channel(false);
+        let (settled, wants_settled) = watch::channel(false);
+        let (says_settled, is_settled) = watch::channel(false);
         let mut tasks = JoinSet::new();
         let written: [(&'static str, Make); 3] = [
             ("/api/v1/namespaces/default/configmaps", config_map),
@@ -47,8 +51,26 @@ impl Churn {
             rest: rest.clone(),
             stopped,
         };
-        tasks.spawn(writer.definitions());
-        Self { stop, tasks }
+        tasks.spawn(writer.definitions(wants_settled, says_settled));
+        Self {
+            stop,
+            settled,
+            is_settled,
+            tasks,
+        }
+    }
+
+    /// Lets no new definition come, and waits until the last one and its first objects are written.
+    /// From then on its objects are changed again and again.
+    pub(crate) async fn settle(&mut self) -> Result<()> {
+        self.settled.send_replace(true);
+        self.is_settled.wait_for(|is_settled| *is_settled).await?;
+        Ok(())
+    }
+
+    /// Lets new definitions come again.
+    pub(crate) fn go_on(&self) {
+        self.settled.send_replace(false);
     }
 
     /// Lets every writer end what it is at.
@@ -133,7 +155,11 @@ impl Writer {
     }
 
     /// Definitions, each with objects as soon as the server takes them.
-    async fn definitions(self) -> Result<()> {
+    async fn definitions(
+        self,
+        wants_settled: watch::Receiver<bool>,
+        says_settled: watch::Sender<bool>,
+    ) -> Result<()> {
         const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         let mut number = 0_u64;
         while !self.is_stopped() {
@@ -162,6 +188,15 @@ impl Writer {
                         .await?;
                 }
             }
+            says_settled.send_replace(*wants_settled.borrow());
+            let mut round = 4_u64;
+            while *wants_settled.borrow() && !self.is_stopped() {
+                let body = Body::Merge(json!({"spec": {"round": round}}));
+                self.call(Verb::Patch, format!("{path}/object-1"), body)
+                    .await?;
+                round += 1;
+            }
+            says_settled.send_replace(false);
             // One in three goes again, with all that it defined.
             if number % 3 == 2 {
                 self.call(
