@@ -341,9 +341,13 @@ fn uuid_number(uid: &str) -> Option<u128> {
 }
 
 fn uuid_text(number: u128) -> String {
-    let mut text = format!("{number:032x}");
-    for dash in [20, 16, 12, 8] {
-        text.insert(dash, '-');
+    let mut text = String::with_capacity(36);
+    for place in 0..32u32 {
+        if matches!(place, 8 | 12 | 16 | 20) {
+            text.push('-');
+        }
+        let digit = u32::try_from(number >> (124 - 4 * place) & 15).unwrap_or(0);
+        text.extend(char::from_digit(digit, 16));
     }
     text
 }

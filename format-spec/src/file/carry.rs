@@ -89,9 +89,9 @@ fn open_segment(reel: &Reel) -> Result<Segment, String> {
         (None, None) => Start::default(),
     };
     let first_object = usize::try_from(start.object).unwrap_or(usize::MAX);
-    let new = reel.loaded.objects.get(first_object..).unwrap_or_default();
+    let new = reel.objects().get(first_object..).unwrap_or_default();
     let mut segment = Segment::begin(start);
-    segment.objects = new.to_vec();
+    segment.objects = new.iter().map(|object| object.key.clone()).collect();
     for block in tail {
         if let Source::Tail(bodies) = &block.source {
             segment.blobs = segment.blobs.saturating_add(block.blobs);

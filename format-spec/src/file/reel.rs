@@ -14,7 +14,7 @@ use crate::id::{BlobId, BlockId, ObjectId, ResourceId, Seq};
 use crate::note::NoteEntry;
 use crate::time::{RecordedAt, Stamp};
 use crate::version::FormatVersion;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,7 +28,6 @@ pub struct Reel {
     finished: bool,
     file_bytes: u64,
     objects: Vec<Object>,
-    numbers: HashMap<ObjectKey, ObjectId>,
     pub(crate) loaded: Loaded,
     pub(crate) versions: Versions,
     reader: Reader,
@@ -181,17 +180,12 @@ impl Reel {
     /// is no error as long as anything can be read: see [`Self::damage`].
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let opened = open::open(path)?;
-        let loaded = opened.loaded;
+        let mut loaded = opened.loaded;
+        let versions = Versions::new(&loaded);
         let objects: Vec<Object> = (0u32..)
-            .zip(&loaded.objects)
-            .map(|(number, key)| Object {
-                id: ObjectId(number),
-                key: key.clone(),
-            })
-            .collect();
-        let numbers = objects
-            .iter()
-            .map(|object| (object.key.clone(), object.id))
+            .map(ObjectId)
+            .zip(std::mem::take(&mut loaded.objects))
+            .map(|(id, key)| Object { id, key })
             .collect();
         let blocks = loaded
             .blocks
@@ -215,10 +209,9 @@ impl Reel {
             format: opened.format,
             finished: opened.finished,
             file_bytes: opened.file_bytes,
-            versions: Versions::new(&loaded),
+            versions,
             reader: Reader::new(opened.database, &opened.transaction),
             objects,
-            numbers,
             left_out: loaded
                 .notes
                 .iter()
@@ -267,11 +260,6 @@ impl Reel {
     /// Gives the objects by their numbers.
     pub fn objects(&self) -> &[Object] {
         &self.objects
-    }
-
-    /// Gives the number of an object.
-    pub fn object_id(&self, key: &ObjectKey) -> Option<ObjectId> {
-        self.numbers.get(key).copied()
     }
 
     /// Gives the events of an object in their order.
