@@ -2,10 +2,15 @@
 //! a second before is lost, and a restart on the same file goes on and marks what lies between.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use kubereel_format::{Note, Reel};
 use kubereel_tests::recording::{Account, Recording, settle};
 use kubereel_tests::scripted::{Churn, Churning, Kubeconfig, ScriptedCluster};
@@ -17,8 +22,12 @@ const CRASHES_UNASKED: u32 = 20;
 /// How many kills one reel suffers; then comes another, so that reading all of it stays cheap.
 const CRASHES_A_REEL: u32 = 25;
 
-/// What a kill may cost.
+/// What a kill may cost, on a machine that does at once what it is asked to.
 const LOSS: Duration = Duration::from_millis(500);
+
+/// How many times a byte waits for the machine on its way from the server into the file: to be sent,
+/// read, queued and written.
+const WAITS: u32 = 4;
 
 /// The longest a recorder lives before it is killed, in milliseconds.
 const LIFE_MILLIS: u64 = 1_800;
@@ -48,6 +57,7 @@ impl Victim<'_> {
     /// Lets a recorder live for so long and kills it; then looks at what it left.
     fn kill_after(&mut self, life: Duration) -> Result<()> {
         let recorder = self.start()?;
+        let stalls = Stalls::watch(self.folder)?;
         let log = || recorder.log();
         // The moment of a kill is meant to be any, so that there is nothing to wait for.
         std::thread::sleep(life);
@@ -56,7 +66,8 @@ impl Victim<'_> {
         let killed = Instant::now();
         recorder.kill()?;
         let commits = self.cluster.committed();
-        let is_safe = |sent: Instant| killed.saturating_duration_since(sent) > LOSS;
+        let loss = LOSS + stalls.worst()? * WAITS;
+        let is_safe = |sent: Instant| killed.saturating_duration_since(sent) > loss;
         self.safe.extend(
             commits
                 .iter()
@@ -64,7 +75,7 @@ impl Victim<'_> {
                 .map(|commit| commit.sequence),
         );
         if !reel.exists() {
-            ensure!(life < LOSS, "no file after {life:?}: {said}");
+            ensure!(life < loss, "no file after {life:?}: {said}");
             return Ok(());
         }
         let account = Account::of_required(&reel, self.cluster, &STORAGES, &commits, |commit| {
@@ -108,6 +119,41 @@ impl Victim<'_> {
         );
         ensure!(ended == 1, "{ended} runs ended in order");
         Ok(())
+    }
+}
+
+/// How long the machine lets a program wait that sleeps and writes: what a busy neighbour costs is no
+/// loss of the recorder's.
+struct Stalls {
+    stop: Arc<AtomicBool>,
+    watcher: JoinHandle<std::io::Result<Duration>>,
+}
+
+impl Stalls {
+    const NAP: Duration = Duration::from_millis(10);
+
+    fn watch(folder: &Path) -> Result<Self> {
+        let mut file = File::create(folder.join("stalls"))?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let watcher = std::thread::spawn(move || {
+            let mut worst = Duration::ZERO;
+            while !stopped.load(Ordering::Relaxed) {
+                let began = Instant::now();
+                file.write_all(&[0; 64])?;
+                file.sync_data()?;
+                std::thread::sleep(Self::NAP);
+                worst = worst.max(began.elapsed().saturating_sub(Self::NAP));
+            }
+            Ok(worst)
+        });
+        Ok(Self { stop, watcher })
+    }
+
+    fn worst(self) -> Result<Duration> {
+        self.stop.store(true, Ordering::Relaxed);
+        let worst = self.watcher.join().map_err(|_panic| anyhow!("a panic"))?;
+        Ok(worst?)
     }
 }
 
