@@ -90,6 +90,23 @@ impl Timeline {
         }
     }
 
+    /// Tells whether an event belongs to what was known at a moment.
+    pub(crate) fn is_within(&self, seq: Seq, cut: Cut) -> bool {
+        match cut {
+            Cut::Arrival { below, .. } => seq < below,
+            Cut::Revision(rv) => self.reel().rv_of(seq).is_some_and(|version| version <= rv),
+        }
+    }
+
+    /// Gives the moment that lies `micros` later on the wall clock, or earlier.
+    pub(crate) fn moved(&self, from: RecordedAt, micros: i64) -> Cut {
+        let wall = RecordedAt::from_micros(from.micros.saturating_add(micros));
+        Cut::Arrival {
+            below: self.reel().seq_after(wall),
+            wall,
+        }
+    }
+
     /// Gives the wall-clock time of a record.
     pub(crate) fn wall_of(&self, seq: Seq) -> RecordedAt {
         self.reel()

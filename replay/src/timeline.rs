@@ -5,7 +5,7 @@ use crate::coverage::Coverage;
 use crate::select::ResourceTable;
 use crate::session::{self, Cluster, Outage, Session};
 use crate::timetext;
-use kubereel_format::{ObjectId, OpenError, RecordedAt, Reel, ResourceId, Seq};
+use kubereel_format::{ObjectId, ObjectKey, OpenError, RecordedAt, Reel, ResourceId, Seq};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -87,6 +87,12 @@ impl Timeline {
     /// Gives the objects of a resource that the reel ever saw.
     pub fn objects_of(&self, resource: ResourceId) -> &[ObjectId] {
         self.objects.get(&resource).map_or(&[], Vec::as_slice)
+    }
+
+    /// Gives who an object is.
+    pub fn key_of(&self, object: ObjectId) -> Option<&ObjectKey> {
+        let place = usize::try_from(object.0).ok()?;
+        self.reel.objects().get(place).map(|object| &object.key)
     }
 
     /// Gives the recorder's runs, in order.

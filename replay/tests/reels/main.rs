@@ -11,3 +11,4 @@ mod imported;
 mod oracle;
 mod script;
 mod summary;
+mod walking;

@@ -1,0 +1,74 @@
+//! Owns how many events came when, at any zoom: counted from what is in memory, without a body.
+//! Refuses to smooth: each event counts where it was received.
+
+use crate::timeline::Timeline;
+use kubereel_format::{RecordedAt, ResourceId};
+use std::ops::Range;
+
+/// How many slices a density has at most: more than any screen has columns.
+pub const MAX_SLICES: usize = 65_536;
+
+/// How many events came in each slice of a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Density {
+    /// The first moment.
+    pub from: RecordedAt,
+    /// How long each slice is, in microseconds; at least 1.
+    pub slice_micros: u64,
+    /// How many events came in each.
+    pub counts: Vec<u64>,
+}
+
+impl Timeline {
+    /// Counts the events of a time in equal slices; of one resource, or of all.
+    ///
+    /// The last slice may reach beyond the time; what lies beyond is not counted.
+    pub fn density(
+        &self,
+        span: Range<RecordedAt>,
+        slices: usize,
+        resource: Option<ResourceId>,
+    ) -> Density {
+        let slices = slices.clamp(1, MAX_SLICES);
+        let micros = u64::try_from(span.end.micros_since(span.start)).unwrap_or(0);
+        let parts = u64::try_from(slices).unwrap_or(1);
+        let slice_micros = micros.div_ceil(parts).max(1);
+        let mut counts = vec![0_u64; slices];
+        let mut count = |at: RecordedAt| {
+            if !span.contains(&at) {
+                return;
+            }
+            let place = u64::try_from(at.micros_since(span.start)).unwrap_or(0) / slice_micros;
+            let slice = usize::try_from(place)
+                .ok()
+                .and_then(|at| counts.get_mut(at));
+            if let Some(slice) = slice {
+                *slice = slice.saturating_add(1);
+            }
+        };
+        let reel = self.reel();
+        match resource {
+            Some(resource) => {
+                for &object in self.objects_of(resource) {
+                    reel.versions(object)
+                        .iter()
+                        .filter_map(|seq| reel.stamp(*seq))
+                        .for_each(|stamp| count(stamp.wall));
+                }
+            }
+            None => {
+                for object in reel.objects() {
+                    reel.versions(object.id)
+                        .iter()
+                        .filter_map(|seq| reel.stamp(*seq))
+                        .for_each(|stamp| count(stamp.wall));
+                }
+            }
+        }
+        Density {
+            from: span.start,
+            slice_micros,
+            counts,
+        }
+    }
+}

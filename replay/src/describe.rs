@@ -1,0 +1,248 @@
+//! Owns everything about one object at a moment: what it says of itself, who owns it and what it
+//! owns, the Events about it, and its versions around then. Refuses judgement: nothing is left out
+//! because it looks well.
+
+use crate::as_of::Held;
+use crate::changes::Scope;
+use crate::cluster_events::{EventQuestion, Logged, Regarding};
+use crate::history::{HistoryItem, HistoryQuestion};
+use crate::query_error::QueryError;
+use crate::related::Relatives;
+use crate::resolve::Cut;
+use crate::timeline::Timeline;
+use crate::writers::Authors;
+use kubereel_format::{RecordedAt, ResourceInfo, Seq};
+use serde_json::{Map, Value};
+use std::collections::VecDeque;
+
+/// Where the Events of cluster-scoped objects are kept.
+const DEFAULT_NAMESPACE: &str = "default";
+
+/// Events before the moment are looked for so far back, in microseconds: servers keep them no longer
+/// unless they are told to.
+const EVENTS_BACK_MICROS: i64 = 3_600_000_000;
+
+/// Everything about one object at a moment.
+#[derive(Debug)]
+pub struct Description {
+    /// The version that held.
+    pub seq: Seq,
+    /// When it was received.
+    pub received: RecordedAt,
+    /// Its resourceVersion; empty if there was none.
+    pub rv: String,
+    /// Who wrote it.
+    pub authors: Authors,
+    /// The object's uid; empty if there was none.
+    pub uid: String,
+    /// When the server created it, as it wrote it; empty if it did not.
+    pub created: String,
+    /// When its deletion was asked for, as the server wrote it; empty if it was not.
+    pub deletion_asked: String,
+    /// Its labels.
+    pub labels: Map<String, Value>,
+    /// Its annotations.
+    pub annotations: Map<String, Value>,
+    /// The members of its spec and status that are no lists or objects.
+    pub scalars: Vec<Scalar>,
+    /// The conditions of its status.
+    pub conditions: Vec<Condition>,
+    /// Who owns it, and what it owns.
+    pub relatives: Relatives,
+    /// The versions before and after the moment, and the gaps between.
+    pub around: Vec<HistoryItem>,
+    /// How many versions around then were left out, because others are nearer.
+    pub left_out: usize,
+    /// The Events about it.
+    pub events: Vec<Logged>,
+}
+
+/// A plain member of a spec or a status.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scalar {
+    /// Where it is, `.status.phase` for example.
+    pub path: String,
+    /// What it holds.
+    pub value: Value,
+}
+
+/// A condition of a status.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    /// Its type.
+    pub kind: String,
+    /// `True`, `False` or `Unknown`.
+    pub status: String,
+    /// Since when, on the writer's clock.
+    pub since: String,
+    /// Why, as one word.
+    pub reason: String,
+    /// Why, in words.
+    pub message: String,
+}
+
+impl Timeline {
+    /// Describes the version of an object that held at a moment.
+    ///
+    /// `around_micros` says how long before and after the moment versions and Events are told, and
+    /// `most` how many versions on either side.
+    ///
+    /// # Errors
+    /// When the reel is damaged there.
+    pub fn describe(
+        &self,
+        resource: &ResourceInfo,
+        held: &Held,
+        cut: Cut,
+        around_micros: i64,
+        most: usize,
+    ) -> Result<Description, QueryError> {
+        let seq = held.seq;
+        let body = self.reel().body(seq)?;
+        let value: Value =
+            serde_json::from_slice(&body).map_err(|source| QueryError::Body { seq, source })?;
+        let wall = match cut {
+            Cut::Arrival { wall, .. } => wall,
+            Cut::Revision(_) => self.wall_of(seq),
+        };
+        let (around, left_out) = self.around(resource, held, wall, around_micros, most);
+        let events = self.event_log(EventQuestion {
+            namespace: Some(if held.namespace.is_empty() {
+                DEFAULT_NAMESPACE.to_owned()
+            } else {
+                held.namespace.clone()
+            }),
+            from: Some(self.moved(wall, -EVENTS_BACK_MICROS.max(around_micros))),
+            to: Some(self.moved(wall, around_micros)),
+            about: Some(Regarding {
+                kind: resource.kind.clone(),
+                namespace: held.namespace.clone(),
+                name: held.name.clone(),
+                ..Regarding::default()
+            }),
+            severity: None,
+        });
+        let events = events.collect::<Result<Vec<Logged>, QueryError>>()?;
+        let text = |pointer: &str| {
+            let text = value.pointer(pointer).and_then(Value::as_str);
+            text.unwrap_or_default().to_owned()
+        };
+        let map = |pointer: &str| {
+            let map = value.pointer(pointer).and_then(Value::as_object);
+            map.cloned().unwrap_or_default()
+        };
+        Ok(Description {
+            seq,
+            received: self.wall_of(seq),
+            rv: text("/metadata/resourceVersion"),
+            authors: self.authors_of(resource, held),
+            uid: text("/metadata/uid"),
+            created: text("/metadata/creationTimestamp"),
+            deletion_asked: text("/metadata/deletionTimestamp"),
+            labels: map("/metadata/labels"),
+            annotations: map("/metadata/annotations"),
+            scalars: scalars(&value),
+            conditions: conditions(&value),
+            relatives: self.relatives(seq, &held.namespace, cut)?,
+            around,
+            left_out,
+            events,
+        })
+    }
+
+    /// Says who wrote the version that held, against the one before it.
+    fn authors_of(&self, resource: &ResourceInfo, held: &Held) -> Authors {
+        let wall = self.wall_of(held.seq);
+        let below = |seq: Seq| Some(Cut::Arrival { below: seq, wall });
+        let mut history = self.history(HistoryQuestion {
+            resource,
+            namespace: &held.namespace,
+            name: &held.name,
+            scope: Scope::default(),
+            from: below(held.seq),
+            to: below(Seq(held.seq.0.saturating_add(1))),
+        });
+        let found = history.find_map(|item| match item {
+            HistoryItem::Version(version) if version.seq == held.seq => Some(version.authors),
+            _ => None,
+        });
+        found.unwrap_or(Authors::Unknown)
+    }
+
+    /// Gives the nearest versions on both sides of a moment, and how many were left out.
+    fn around(
+        &self,
+        resource: &ResourceInfo,
+        held: &Held,
+        wall: RecordedAt,
+        around_micros: i64,
+        most: usize,
+    ) -> (Vec<HistoryItem>, usize) {
+        let question = |from: Cut, to: Cut| HistoryQuestion {
+            resource,
+            namespace: &held.namespace,
+            name: &held.name,
+            scope: Scope::default(),
+            from: Some(from),
+            to: Some(to),
+        };
+        let now = self.moved(wall, 0);
+        let mut before = VecDeque::new();
+        let mut left_out = 0;
+        for item in self.history(question(self.moved(wall, -around_micros), now)) {
+            before.push_back(item);
+            if before.len() > most {
+                left_out += usize::from(before.pop_front().is_some());
+            }
+        }
+        let mut all: Vec<HistoryItem> = before.into();
+        let after = self.history(question(now, self.moved(wall, around_micros)));
+        for (place, item) in after.enumerate() {
+            if place < most {
+                all.push(item);
+            } else {
+                left_out += 1;
+            }
+        }
+        (all, left_out)
+    }
+}
+
+fn scalars(value: &Value) -> Vec<Scalar> {
+    let mut scalars = Vec::new();
+    for part in ["spec", "status"] {
+        let members = value.get(part).and_then(Value::as_object);
+        for (name, value) in members.into_iter().flatten() {
+            if !value.is_array() && !value.is_object() {
+                scalars.push(Scalar {
+                    path: format!(".{part}.{name}"),
+                    value: value.clone(),
+                });
+            }
+        }
+    }
+    scalars
+}
+
+fn conditions(value: &Value) -> Vec<Condition> {
+    let all = value
+        .pointer("/status/conditions")
+        .and_then(Value::as_array);
+    all.into_iter()
+        .flatten()
+        .filter_map(Value::as_object)
+        .map(|condition| {
+            let text = |member: &str| {
+                let text = condition.get(member).and_then(Value::as_str);
+                text.unwrap_or_default().to_owned()
+            };
+            Condition {
+                kind: text("type"),
+                status: text("status"),
+                since: text("lastTransitionTime"),
+                reason: text("reason"),
+                message: text("message"),
+            }
+        })
+        .collect()
+}

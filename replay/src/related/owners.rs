@@ -1,0 +1,193 @@
+//! Owns the owners of an object and what it owns, at a moment. Refuses to follow names: an owner is
+//! known by its uid.
+
+use crate::as_of::{Filter, Held, State};
+use crate::query_error::QueryError;
+use crate::resolve::Cut;
+use crate::timeline::Timeline;
+use kubereel_format::{ResourceId, Seq};
+use serde::Deserialize;
+
+/// How many owners above an object are followed: a loop must end.
+const MOST_OWNERS: usize = 16;
+
+/// An owner, as an object names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OwnerRef {
+    /// Its group and version.
+    pub api_version: String,
+    /// Its kind.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Its uid.
+    pub uid: String,
+    /// Whether it controls the object, if it says so.
+    pub controller: Option<bool>,
+    /// Whether it existed at that moment; `None` if its resource was not recorded, or not whole.
+    #[serde(skip)]
+    pub exists: Option<bool>,
+}
+
+/// An object that another one owns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Child {
+    /// Its resource.
+    pub resource: ResourceId,
+    /// Who it is, and its version.
+    pub held: Held,
+    /// Whether the owner controls it.
+    pub is_controlled: bool,
+}
+
+/// Who owns an object, and what it owns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Relatives {
+    /// Its owners, then the owners of its controlling one, and so on.
+    pub owners: Vec<OwnerRef>,
+    /// What it owns, by resource, namespace and name.
+    pub children: Vec<Child>,
+    /// How many resources could not be searched for children, because they are not known whole then.
+    pub unsearched: usize,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Body {
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata {
+    uid: String,
+    owner_references: Option<Vec<OwnerRef>>,
+}
+
+impl Timeline {
+    /// Finds the owners of a version of an object, and what the object owned, at a moment.
+    ///
+    /// Every object that lived then in the same namespace is read, or in all of them for a
+    /// cluster-scoped one, Events left out: the cost is that of a state, not of the reel.
+    ///
+    /// # Errors
+    /// When the reel is damaged there.
+    pub fn relatives(&self, seq: Seq, namespace: &str, cut: Cut) -> Result<Relatives, QueryError> {
+        let body = metadata(&self.reel().body(seq)?);
+        let mut relatives = Relatives::default();
+        self.climb(&body, namespace, cut, &mut relatives.owners)?;
+        if body.uid.is_empty() {
+            return Ok(relatives);
+        }
+        let events = self.event_resources();
+        let filter = Filter {
+            namespace: (!namespace.is_empty()).then_some(namespace),
+            names: &[],
+        };
+        for resource in self.resources().iter() {
+            if events.contains(&resource.id) || (!namespace.is_empty() && !resource.namespaced) {
+                continue;
+            }
+            let state = self.as_of(resource.id, cut, &filter);
+            if !state.certainty.has_state() {
+                relatives.unsearched += usize::from(!self.objects_of(resource.id).is_empty());
+                continue;
+            }
+            self.children_among(state, &body.uid, cut, &mut relatives.children)?;
+        }
+        Ok(relatives)
+    }
+
+    fn children_among(
+        &self,
+        state: State,
+        uid: &str,
+        cut: Cut,
+        children: &mut Vec<Child>,
+    ) -> Result<(), QueryError> {
+        for held in state.objects {
+            let body = self.body_held(held.seq, cut)?;
+            // Most bodies do not even hold the owner's uid: those need not be understood.
+            if !holds(&body, uid) {
+                continue;
+            }
+            let owners = metadata(&body).owner_references.unwrap_or_default();
+            if let Some(owner) = owners.iter().find(|owner| owner.uid == uid) {
+                children.push(Child {
+                    resource: state.resource,
+                    is_controlled: owner.controller == Some(true),
+                    held,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows the controlling owners upwards.
+    fn climb(
+        &self,
+        body: &Metadata,
+        namespace: &str,
+        cut: Cut,
+        owners: &mut Vec<OwnerRef>,
+    ) -> Result<(), QueryError> {
+        let mut next = body.owner_references.clone().unwrap_or_default();
+        while owners.len() < MOST_OWNERS && !next.is_empty() {
+            let mut above = Vec::new();
+            for mut owner in next {
+                let found = self.find_owner(&owner, namespace, cut);
+                owner.exists = found.map(|found| found.is_some());
+                let controls = owner.controller == Some(true);
+                let is_new = owners.iter().all(|known| known.uid != owner.uid);
+                owners.push(owner);
+                if let (Some(Some(seq)), true, true) = (found, controls, is_new) {
+                    let body = metadata(&self.reel().body(seq)?);
+                    above = body.owner_references.unwrap_or_default();
+                }
+            }
+            next = above;
+        }
+        owners.truncate(MOST_OWNERS);
+        Ok(())
+    }
+
+    /// Finds an owner's version at a moment; `None` if nobody knows whether there was one.
+    fn find_owner(&self, owner: &OwnerRef, namespace: &str, cut: Cut) -> Option<Option<Seq>> {
+        let (group, _) = owner
+            .api_version
+            .split_once('/')
+            .unwrap_or(("", &owner.api_version));
+        let named = self
+            .resources()
+            .iter()
+            .find(|info| info.group == group && info.kind == owner.kind)?;
+        let resource = self.resource_at(named, cut);
+        let names = [owner.name.clone()];
+        let filter = Filter {
+            namespace: resource.namespaced.then_some(namespace),
+            names: &names,
+        };
+        let state = self.as_of(resource.id, cut, &filter);
+        let is_owner = |held: &&Held| {
+            self.key_of(held.object)
+                .is_some_and(|key| key.uid == owner.uid)
+        };
+        match state.objects.iter().find(is_owner) {
+            Some(held) => Some(Some(held.seq)),
+            None if state.certainty.is_known() => Some(None),
+            None => None,
+        }
+    }
+}
+
+fn metadata(body: &[u8]) -> Metadata {
+    // An object whose metadata are not of the usual form has no owners that could be followed.
+    serde_json::from_slice::<Body>(body)
+        .map(|body| body.metadata)
+        .unwrap_or_default()
+}
+
+fn holds(body: &[u8], uid: &str) -> bool {
+    memchr::memmem::find(body, uid.as_bytes()).is_some()
+}

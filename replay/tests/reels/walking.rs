@@ -1,0 +1,285 @@
+//! Walking over a reel: the cursor, the density, Events, and how objects hang together.
+
+use crate::script::{START_MICROS, Script, Stream, Thing, pod, thing};
+use kubereel_format::{EventType, RecordedAt, Seq};
+use kubereel_replay::{
+    Cut, EventQuestion, Filter, HistoryItem, Moment, Regarding, Timeline, Track,
+};
+
+const POD: Thing<'static> = Thing {
+    namespace: "web",
+    name: "a",
+    uid: "uid-a",
+};
+
+fn cut(timeline: &Timeline, moment: &str) -> Cut {
+    let moment: Moment = moment.parse().expect("a moment");
+    timeline.resolve(moment).expect("a place")
+}
+
+fn event(name: &str, about: &str, reason: &str, count: u64) -> Vec<u8> {
+    format!(
+        r#"{{"kind":"Event","apiVersion":"v1","metadata":{{"name":"{name}","namespace":"web"}},"involvedObject":{{"kind":"Pod","namespace":"web","name":"{about}","uid":"uid-{about}"}},"reason":"{reason}","message":"m","type":"Warning","count":{count},"source":{{"component":"kubelet"}}}}"#
+    )
+    .into_bytes()
+}
+
+fn owned(what: Thing<'_>, rv: u128, kind: &str, owner: (&str, &str, &str)) -> Vec<u8> {
+    let (owner_kind, owner_name, owner_uid) = owner;
+    format!(
+        r#"{{"kind":"{kind}","apiVersion":"apps/v1","metadata":{{"name":"{}","namespace":"{}","uid":"{}","resourceVersion":"{rv}","ownerReferences":[{{"apiVersion":"apps/v1","kind":"{owner_kind}","name":"{owner_name}","uid":"{owner_uid}","controller":true}}]}},"status":{{"phase":"Running","conditions":[{{"type":"Ready","status":"True","lastTransitionTime":"2026-11-21T14:00:00Z","reason":"R","message":"M"}}]}}}}"#,
+        what.name, what.namespace, what.uid
+    )
+    .into_bytes()
+}
+
+/// A deployment with a set with a pod, two pods that nobody owns, and Events about them.
+fn small_cluster() -> (Timeline, Stream, Stream) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    let mut begin = |qualified: &str, kind: &str| {
+        let resource = script.resource(qualified, kind, &[]);
+        let stream = script.connect(resource, None);
+        script.synced(stream, 5);
+        stream
+    };
+    let deployments = begin("deployments.apps", "Deployment");
+    let sets = begin("replicasets.apps", "ReplicaSet");
+    let pods = begin("pods", "Pod");
+    let events = begin("events", "Event");
+    let (web, set) = (
+        thing("web", "web", "uid-d"),
+        thing("web", "web-5f", "uid-s"),
+    );
+    script.wait(1000);
+    script.added(
+        deployments,
+        web,
+        10,
+        br#"{"kind":"Deployment","metadata":{"name":"web","uid":"uid-d"}}"#,
+    );
+    script.added(
+        sets,
+        set,
+        11,
+        &owned(set, 11, "ReplicaSet", ("Deployment", "web", "uid-d")),
+    );
+    script.added(
+        pods,
+        POD,
+        12,
+        &owned(POD, 12, "Pod", ("ReplicaSet", "web-5f", "uid-s")),
+    );
+    let other = thing("web", "b", "uid-b");
+    script.added(pods, other, 13, &pod(other, 13, "uid-s in a text"));
+    for (second, count) in [(2, 1), (3, 2), (4, 3)] {
+        script.wait(1000);
+        let at = thing("web", "a.1", "uid-e1");
+        script.event(
+            events,
+            if count == 1 {
+                EventType::Added
+            } else {
+                EventType::Modified
+            },
+            kubereel_format::Evidence::Live,
+            at,
+            20 + second,
+            &event("a.1", "a", "BackOff", count),
+        );
+    }
+    script.added(
+        events,
+        thing("web", "b.1", "uid-e2"),
+        30,
+        &event("b.1", "b", "Pulled", 1),
+    );
+    script.wait(1000);
+    script.deleted(
+        events,
+        thing("web", "a.1", "uid-e1"),
+        31,
+        &event("a.1", "a", "BackOff", 3),
+    );
+    script.modified(
+        pods,
+        POD,
+        32,
+        &owned(POD, 32, "Pod", ("ReplicaSet", "web-5f", "uid-s")),
+    );
+    script.finish();
+    (Timeline::open(&path).expect("a reel"), pods, events)
+}
+
+#[test]
+fn a_cursor_walks_to_the_end_and_back_over_the_same_events() {
+    let (timeline, pods, _) = small_cluster();
+    let object = timeline.objects_of(pods.resource)[0];
+    for (track, expected) in [
+        (Track::Everything, 10),
+        (Track::Resource(pods.resource), 3),
+        (Track::Object(object), 2),
+    ] {
+        let mut cursor = timeline.cursor(
+            track,
+            Cut::Arrival {
+                below: Seq(0),
+                wall: timeline.start(),
+            },
+        );
+        assert!(cursor.back().is_none());
+        let there: Vec<_> = std::iter::from_fn(|| cursor.forward()).collect();
+        assert_eq!(there.len(), expected, "{track:?}");
+        assert!(there.is_sorted_by_key(|step| step.seq));
+        let mut back: Vec<_> = std::iter::from_fn(|| cursor.back()).collect();
+        back.reverse();
+        assert_eq!(there, back);
+    }
+    let before: Vec<Option<Seq>> = {
+        let mut cursor = timeline.cursor(Track::Object(object), cut(&timeline, "start"));
+        std::iter::from_fn(|| cursor.forward())
+            .map(|step| step.before)
+            .collect()
+    };
+    let versions = timeline.reel().versions(object);
+    assert_eq!(before, [None, Some(versions[0])]);
+}
+
+#[test]
+fn a_cursor_stands_where_it_is_put() {
+    let (timeline, pods, _) = small_cluster();
+    let track = Track::Resource(pods.resource);
+    let mut cursor = timeline.cursor(track, cut(&timeline, "rv:12"));
+    let state = timeline.as_of(pods.resource, cursor.cut(), &Filter::default());
+    assert_eq!(state.objects.len(), 1);
+    let step = cursor.forward().expect("pod b");
+    assert_eq!(timeline.key_of(step.object).expect("a name").name, "b");
+    assert!(
+        timeline
+            .cursor(track, cut(&timeline, "end"))
+            .forward()
+            .is_none()
+    );
+}
+
+#[test]
+fn density_counts_each_event_once_at_any_zoom() {
+    let (timeline, pods, events) = small_cluster();
+    let span = timeline.start()..RecordedAt::from_micros(timeline.end().micros + 1);
+    for slices in [0, 1, 3, 7, 1000, usize::MAX] {
+        let all = timeline.density(span.clone(), slices, None);
+        assert_eq!(all.counts.iter().sum::<u64>(), 10, "{slices}");
+        let some = timeline.density(span.clone(), slices, Some(pods.resource));
+        assert_eq!(some.counts.iter().sum::<u64>(), 3);
+    }
+    let seconds = timeline.density(
+        RecordedAt::from_micros(START_MICROS)..RecordedAt::from_micros(START_MICROS + 5_000_000),
+        5,
+        Some(events.resource),
+    );
+    assert_eq!(seconds.slice_micros, 1_000_000);
+    assert_eq!(seconds.counts, [0, 0, 1, 1, 2]);
+    let nothing = timeline.density(span.end..span.start, 4, None);
+    assert_eq!(nothing.counts, [0; 4]);
+}
+
+#[test]
+fn events_are_told_as_they_were_said() {
+    let (timeline, ..) = small_cluster();
+    let told = |question: EventQuestion| -> Vec<(String, u64)> {
+        timeline
+            .event_log(question)
+            .map(|logged| logged.expect("an Event"))
+            .map(|logged| (logged.said.reason, logged.said.count))
+            .collect()
+    };
+    let backoff = |count| ("BackOff".to_owned(), count);
+    let all = told(EventQuestion::default());
+    let pulled = ("Pulled".to_owned(), 1);
+    assert_eq!(all, [backoff(1), backoff(2), backoff(3), pulled.clone()]);
+    let about = EventQuestion {
+        about: Some(Regarding {
+            kind: "Pod".to_owned(),
+            namespace: "web".to_owned(),
+            name: "b".to_owned(),
+            ..Regarding::default()
+        }),
+        ..EventQuestion::default()
+    };
+    assert_eq!(told(about), [pulled]);
+    let window = EventQuestion {
+        from: Some(cut(&timeline, "rv:22")),
+        to: Some(cut(&timeline, "rv:23")),
+        ..EventQuestion::default()
+    };
+    assert_eq!(told(window), [backoff(2)]);
+    for empty in [
+        EventQuestion {
+            namespace: Some("shop".to_owned()),
+            ..EventQuestion::default()
+        },
+        EventQuestion {
+            severity: Some("Normal".to_owned()),
+            ..EventQuestion::default()
+        },
+    ] {
+        assert_eq!(told(empty), []);
+    }
+}
+
+#[test]
+fn a_description_gathers_everything_about_an_object() {
+    let (timeline, pods, _) = small_cluster();
+    let at = cut(&timeline, "+3500ms");
+    let state = timeline.as_of(pods.resource, at, &Filter::default());
+    let held = state
+        .objects
+        .iter()
+        .find(|held| held.name == "a")
+        .expect("a pod");
+    let info = timeline.resources().find("pods").expect("a resource");
+    let told = timeline
+        .describe(info, held, at, 60_000_000, 5)
+        .expect("a description");
+    assert_eq!(told.rv, "12");
+    let owners: Vec<_> = told
+        .relatives
+        .owners
+        .iter()
+        .map(|owner| (owner.kind.as_str(), owner.exists))
+        .collect();
+    assert_eq!(
+        owners,
+        [("ReplicaSet", Some(true)), ("Deployment", Some(true))]
+    );
+    assert_eq!(told.relatives.children, []);
+    assert_eq!(told.conditions.len(), 1);
+    assert_eq!(told.scalars[0].path, ".status.phase");
+    // The Events of a minute after the moment are told too.
+    assert_eq!(told.events.len(), 3);
+    let versions: Vec<&str> = told
+        .around
+        .iter()
+        .filter_map(|item| match item {
+            HistoryItem::Version(version) => Some(version.rv.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(versions, ["12", "32"]);
+    let sets = timeline
+        .resources()
+        .find("replicasets")
+        .expect("a resource");
+    let state = timeline.as_of(sets.id, at, &Filter::default());
+    let told = timeline
+        .describe(sets, &state.objects[0], at, 60_000_000, 5)
+        .expect("a description");
+    let children: Vec<&str> = told
+        .relatives
+        .children
+        .iter()
+        .map(|child| child.held.name.as_str())
+        .collect();
+    assert_eq!(children, ["a"]);
+}
