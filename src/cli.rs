@@ -1,6 +1,9 @@
 //! Owns the shape of the command line: its subcommands and its help. Refuses what they do.
 
-use crate::command::{blame, completion, demo, diff, export, get, history, import, info, record};
+use crate::command::{
+    blame, completion, demo, describe, diff, events, export, get, history, import, info, man,
+    record,
+};
 use crate::exit::Exit;
 
 /// A flight recorder for Kubernetes and OpenShift clusters
@@ -28,10 +31,13 @@ pub(crate) enum Command {
     History(history::Args),
     Diff(diff::Args),
     Blame(blame::Args),
+    Describe(describe::Args),
+    Events(events::Args),
     Export(export::Args),
     Import(import::Args),
     Demo(demo::Args),
     Completion(completion::Args),
+    Man(man::Args),
 }
 
 const EXAMPLES: &str = "\
@@ -42,6 +48,8 @@ Examples:
   kubereel get run.reel pods -n web --at 14:02     the pods as they were
   kubereel history run.reel co/etcd                every version, and who wrote it
   kubereel diff run.reel --from 14:02 --to 14:05   what came, went and changed
+  kubereel describe run.reel pod/web-0 --at 14:02  everything about an object
+  kubereel events run.reel -A --types Warning      what components said
   kubereel export run.reel -o jsonl events.jsonl   every event, byte for byte
   kubereel import events.jsonl -o run.reel         another tool's recording";
 

@@ -193,6 +193,17 @@ pub(crate) fn managers(writers: &[Writer]) -> String {
     names.join(", ")
 }
 
+/// Gives microseconds as seconds.
+pub(crate) fn secs(micros: i64) -> Value {
+    let text = format!(
+        "{}{}.{:06}",
+        if micros < 0 { "-" } else { "" },
+        micros.unsigned_abs() / 1_000_000,
+        micros.unsigned_abs() % 1_000_000
+    );
+    text.parse::<f64>().map_or(Value::Null, Value::from)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,6 +18,7 @@ mod cli {
     mod blame;
     mod demo;
     mod diff;
+    mod events;
     mod export;
     mod get;
     mod history;

@@ -10,8 +10,8 @@ use crate::words::count;
 use kubereel_replay::{Cut, Field, History, HistoryItem, HistoryQuestion, Moment, Scope, Timeline};
 use std::path::PathBuf;
 
-mod json;
-mod lines;
+pub(crate) mod json;
+pub(crate) mod lines;
 
 /// Show every version of an object: when it came, who wrote it, what changed
 ///

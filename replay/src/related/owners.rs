@@ -137,11 +137,15 @@ impl Timeline {
             let mut above = Vec::new();
             for mut owner in next {
                 let found = self.find_owner(&owner, namespace, cut);
-                owner.exists = found.map(|found| found.is_some());
+                owner.exists = match found {
+                    Found::There(_) => Some(true),
+                    Found::Absent => Some(false),
+                    Found::Unknown => None,
+                };
                 let controls = owner.controller == Some(true);
                 let is_new = owners.iter().all(|known| known.uid != owner.uid);
                 owners.push(owner);
-                if let (Some(Some(seq)), true, true) = (found, controls, is_new) {
+                if let (Found::There(seq), true, true) = (found, controls, is_new) {
                     let body = metadata(&self.reel().body(seq)?);
                     above = body.owner_references.unwrap_or_default();
                 }
@@ -152,8 +156,8 @@ impl Timeline {
         Ok(())
     }
 
-    /// Finds an owner's version at a moment; `None` if nobody knows whether there was one.
-    fn find_owner(&self, owner: &OwnerRef, namespace: &str, cut: Cut) -> Option<Option<Seq>> {
+    /// Finds an owner's version at a moment.
+    fn find_owner(&self, owner: &OwnerRef, namespace: &str, cut: Cut) -> Found {
         let (group, _) = owner
             .api_version
             .split_once('/')
@@ -161,12 +165,15 @@ impl Timeline {
         let named = self
             .resources()
             .iter()
-            .find(|info| info.group == group && info.kind == owner.kind)?;
+            .find(|info| info.group == group && info.kind == owner.kind);
+        let Some(named) = named else {
+            return Found::Unknown;
+        };
         let resource = self.resource_at(named, cut);
-        let names = [owner.name.clone()];
+        let only = [owner.name.clone()];
         let filter = Filter {
             namespace: resource.namespaced.then_some(namespace),
-            names: &names,
+            names: &only,
         };
         let state = self.as_of(resource.id, cut, &filter);
         let is_owner = |held: &&Held| {
@@ -174,11 +181,22 @@ impl Timeline {
                 .is_some_and(|key| key.uid == owner.uid)
         };
         match state.objects.iter().find(is_owner) {
-            Some(held) => Some(Some(held.seq)),
-            None if state.certainty.is_known() => Some(None),
-            None => None,
+            Some(held) => Found::There(held.seq),
+            None if state.certainty.is_known() => Found::Absent,
+            None => Found::Unknown,
         }
     }
+}
+
+/// What was found of an owner.
+#[derive(Clone, Copy, Debug)]
+enum Found {
+    /// This version held.
+    There(Seq),
+    /// It did not exist.
+    Absent,
+    /// Nobody knows.
+    Unknown,
 }
 
 fn metadata(body: &[u8]) -> Metadata {

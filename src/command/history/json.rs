@@ -45,7 +45,8 @@ pub(super) fn print(
     Ok(tally)
 }
 
-fn written(timeline: &Timeline, item: &HistoryItem) -> Value {
+/// Writes one item.
+pub(crate) fn written(timeline: &Timeline, item: &HistoryItem) -> Value {
     match item {
         HistoryItem::Gap(gap) => json!({
             "item": "gap",
@@ -81,7 +82,7 @@ fn version_json(timeline: &Timeline, version: &SeenVersion) -> Value {
         "item": "version",
         "seq": version.seq.0,
         "at": timetext::rfc3339(version.at),
-        "offset_secs": secs(version.at.micros_since(timeline.start())),
+        "offset_secs": field_text::secs(version.at.micros_since(timeline.start())),
         "rv": version.rv,
         "type": version.kind.as_str(),
         "evidence": version.evidence.as_str(),
@@ -89,7 +90,7 @@ fn version_json(timeline: &Timeline, version: &SeenVersion) -> Value {
         "is_first": version.place != Place::Later,
         "writers": writers,
         "changes": changes,
-        "held_secs": version.held.map(|held| secs(i64::try_from(held.micros).unwrap_or(i64::MAX))),
+        "held_secs": version.held.map(|held| field_text::secs(i64::try_from(held.micros).unwrap_or(i64::MAX))),
         "held_until": version.held.map(|held| match held.until {
             HeldUntil::Change => "change",
             HeldUntil::Gap => "gap",
@@ -108,15 +109,4 @@ fn version_json(timeline: &Timeline, version: &SeenVersion) -> Value {
         );
     }
     value
-}
-
-/// Gives microseconds as seconds.
-fn secs(micros: i64) -> Value {
-    let text = format!(
-        "{}{}.{:06}",
-        if micros < 0 { "-" } else { "" },
-        micros.unsigned_abs() / 1_000_000,
-        micros.unsigned_abs() % 1_000_000
-    );
-    text.parse::<f64>().map_or(Value::Null, Value::from)
 }

@@ -23,29 +23,34 @@ pub(super) fn print(
     };
     for item in history {
         tally.take(&item);
-        match item {
-            HistoryItem::Gap(gap) => show(screen, &gap_line(timeline, &gap))?,
-            HistoryItem::Unreadable { at, error, .. } => {
-                let mut line = Line::default();
-                line.push(Style::Strong, timeline.written(at));
-                line.push(Style::Bad, format!("  unreadable: {error}"));
-                show(screen, &line)?;
-            }
-            HistoryItem::Version(version) => {
-                if let Some(line) = anew_line(&version) {
-                    show(screen, &line)?;
-                }
-                show(screen, &head_line(timeline, &version))?;
-                for line in field_lines(&version) {
-                    show(screen, &line)?;
-                }
-            }
+        for line in item_lines(timeline, &item) {
+            show(screen, &line)?;
         }
     }
     Ok(tally)
 }
 
-fn show(screen: &mut Screen, line: &Line) -> Result<(), CommandError> {
+/// Gives the lines of one item.
+pub(crate) fn item_lines(timeline: &Timeline, item: &HistoryItem) -> Vec<Line> {
+    match item {
+        HistoryItem::Gap(gap) => vec![gap_line(timeline, gap)],
+        HistoryItem::Unreadable { at, error, .. } => {
+            let mut line = Line::default();
+            line.push(Style::Strong, timeline.written(*at));
+            line.push(Style::Bad, format!("  unreadable: {error}"));
+            vec![line]
+        }
+        HistoryItem::Version(version) => {
+            let mut lines: Vec<Line> = anew_line(version).into_iter().collect();
+            lines.push(head_line(timeline, version));
+            lines.extend(field_lines(version));
+            lines
+        }
+    }
+}
+
+/// Prints a line, broken where the screen ends.
+pub(crate) fn show(screen: &mut Screen, line: &Line) -> Result<(), CommandError> {
     let rows = line.rows(screen.width(), HANG, screen.paint());
     rows.iter().try_for_each(|row| screen.line(row))
 }

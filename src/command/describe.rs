@@ -1,0 +1,137 @@
+//! Owns `kubereel describe`: everything about one object at a moment, on one page.
+
+use crate::at;
+use crate::command::asked::{Named, OneObject};
+use crate::command::get::header;
+use crate::command::unknown;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::reel;
+use crate::screen::Screen;
+use kubereel_replay::{Certainty, Cut, Description, Filter, Held, Moment, State, Timeline};
+use std::path::PathBuf;
+
+mod json;
+mod page;
+
+/// Show everything about an object at a moment: owners, conditions, Events, what changed around then
+#[derive(Debug, clap::Args)]
+#[command(after_help = after_help())]
+pub(crate) struct Args {
+    /// The reel
+    #[arg(value_name = "REEL")]
+    reel: PathBuf,
+    #[command(flatten)]
+    object: OneObject,
+    /// The moment
+    #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
+    at: Moment,
+    /// How many minutes before and after the moment count as around then
+    #[arg(long, value_name = "MINUTES", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1440))]
+    around: u16,
+    /// How many versions before and after the moment are shown
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    versions: u16,
+    /// The form of the answer; a page for people unless given
+    #[arg(short, long, value_name = "FORM")]
+    output: Option<Output>,
+}
+
+/// The form of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Output {
+    Json,
+}
+
+fn after_help() -> String {
+    format!(
+        "\
+Examples:
+  kubereel describe run.reel pod/web-0 -n shop --at 14:02:31
+  kubereel describe run.reel co/etcd --at rv:118204 --around 30
+  kubereel describe run.reel node/worker-1 -o json | jq '.conditions'
+
+{}",
+        at::forms_help()
+    )
+}
+
+/// What is described, and when.
+struct Subject<'a> {
+    timeline: &'a Timeline,
+    named: Named<'a>,
+    state: &'a State,
+    held: &'a Held,
+    told: &'a Description,
+    around_minutes: u16,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+    const MICROS_A_MINUTE: i64 = 60_000_000;
+    let timeline = reel::open(&args.reel)?;
+    let cut = at::resolve(&timeline, args.at)?;
+    let named = args.object.find(&timeline, cut)?;
+    let resource = named.resource;
+    let only = [named.name.clone()];
+    let filter = Filter {
+        namespace: resource.namespaced.then_some(named.namespace),
+        names: &only,
+    };
+    let state = timeline.as_of(resource.id, cut, &filter);
+    if !state.certainty.has_state() {
+        return Err(unknown::state(&timeline, resource, &state));
+    }
+    let rv = match cut {
+        Cut::Revision(rv) => Some(rv),
+        Cut::Arrival { .. } => state.rv,
+    };
+    screen.aside(header::line(&timeline, &state, rv, screen.err_paint()))?;
+    let Some(held) = state.objects.first() else {
+        return Err(absent(&timeline, &named, &state));
+    };
+    let around = i64::from(args.around) * MICROS_A_MINUTE;
+    let told = timeline
+        .describe(resource, held, cut, around, usize::from(args.versions))
+        .map_err(|error| CommandError::new(Exit::Reel, error))?;
+    let subject = Subject {
+        timeline: &timeline,
+        named,
+        state: &state,
+        held,
+        told: &told,
+        around_minutes: args.around,
+    };
+    match args.output {
+        None => page::print(&subject, screen)?,
+        Some(Output::Json) => json::print(&subject, screen)?,
+    }
+    Ok(match state.certainty {
+        Certainty::Known { .. } => Exit::Yes,
+        Certainty::Damaged { .. } => Exit::Reel,
+        _ => Exit::Unknown,
+    })
+}
+
+/// The object was not there at that moment: says when it was, if ever.
+fn absent(timeline: &Timeline, named: &Named<'_>, state: &State) -> CommandError {
+    let lives = timeline.lives(named.resource.id, named.namespace, &named.name);
+    if lives.is_empty() {
+        return named.never_seen(timeline);
+    }
+    let exit = if state.certainty.is_known() {
+        Exit::No
+    } else {
+        Exit::Unknown
+    };
+    let when = timeline.written(state.at);
+    let mut error = CommandError::new(exit, format!("no {} at {when}", named.written()));
+    for life in lives {
+        let from = timeline.written(life.from);
+        error = error.hint(match life.to {
+            Some(to) => format!("it was there from {from} to {}", timeline.written(to)),
+            None => format!("it was there from {from} on"),
+        });
+    }
+    error
+}

@@ -1,0 +1,138 @@
+//! `kubereel events`, `describe` and `man`, as a user runs them.
+
+use super::run::{kubereel, program};
+use serde_json::Value;
+use std::process::Stdio;
+
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+
+fn lines(args: &[&str]) -> Vec<Value> {
+    let out = kubereel(args).ok();
+    out.lines()
+        .map(|line| serde_json::from_str(line).expect("a JSON object a line"))
+        .collect()
+}
+
+#[test]
+fn events_are_told_in_order_and_narrowed() {
+    let all = lines(&["events", DEMO, "-A", "-o", "json"]);
+    assert!(all.len() > 100, "{}", all.len());
+    assert!(all.is_sorted_by_key(|event| event["seq"].as_u64()));
+    let warnings = lines(&["events", DEMO, "-A", "--types", "Warning", "-o", "json"]);
+    assert!(!warnings.is_empty() && warnings.len() < all.len());
+    assert!(warnings.iter().all(|event| event["type"] == "Warning"));
+    // A moment that is printed is one that can be asked for.
+    let middle = warnings[warnings.len() / 2]["at"].as_str().expect("a time");
+    let later = lines(&[
+        "events", DEMO, "-A", "--types", "Warning", "--from", middle, "-o", "json",
+    ]);
+    let earlier = lines(&[
+        "events", DEMO, "-A", "--types", "Warning", "--to", middle, "-o", "json",
+    ]);
+    assert_eq!(later.len() + earlier.len(), warnings.len());
+    let node = lines(&["events", DEMO, "--for", "node/master-1", "-o", "json"]);
+    assert!(!node.is_empty());
+    assert!(
+        node.iter()
+            .all(|event| event["regarding"]["name"] == "master-1")
+    );
+}
+
+#[test]
+fn a_closed_pipe_ends_events_quietly() {
+    let mut child = program()
+        .args(["events", DEMO, "-A"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(!err.contains("panicked") && !err.contains("error"), "{err}");
+}
+
+#[test]
+fn an_unknown_object_is_answered_with_the_nearest() {
+    kubereel(&["events", DEMO, "--for", "nodse/master-1"])
+        .code(2)
+        .says("nodes");
+    kubereel(&["describe", DEMO, "node/master-9"])
+        .code(1)
+        .says("did you mean master-");
+    kubereel(&["describe", DEMO, "node"])
+        .code(2)
+        .says("node/NAME");
+}
+
+#[test]
+fn a_description_has_everything_about_an_object() {
+    let out = kubereel(&["describe", DEMO, "node/master-1", "-o", "json"]).ok();
+    let told: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(told["name"], "master-1");
+    let conditions = told["conditions"].as_array().expect("conditions");
+    assert!(
+        conditions
+            .iter()
+            .any(|condition| condition["type"] == "Ready")
+    );
+    assert!(!told["events"].as_array().expect("Events").is_empty());
+    assert!(!told["around"].as_array().expect("versions").is_empty());
+    let page = kubereel(&["describe", DEMO, "node/master-1"]).ok();
+    for part in [
+        "nodes/master-1",
+        "Conditions",
+        "Ready",
+        "Changes within 10 minutes",
+        "Events of the hour",
+    ] {
+        assert!(page.contains(part), "{part:?} not in {page}");
+    }
+}
+
+#[test]
+fn owners_are_followed_both_ways() {
+    let list = kubereel(&["get", DEMO, "pods", "-A", "-o", "json"]).ok();
+    let list: Value = serde_json::from_str(&list).expect("JSON");
+    let owned = list["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .find(|pod| pod["metadata"]["ownerReferences"][0]["kind"] == "ReplicaSet")
+        .expect("a pod of a set");
+    let meta = &owned["metadata"];
+    let (name, namespace) = (
+        meta["name"].as_str().expect("a name"),
+        meta["namespace"].as_str().expect("a namespace"),
+    );
+    let set = meta["ownerReferences"][0]["name"].as_str().expect("a name");
+    let told = |object: &str| -> Value {
+        let out = kubereel(&["describe", DEMO, object, "-n", namespace, "-o", "json"]).ok();
+        serde_json::from_str(&out).expect("JSON")
+    };
+    let pod = told(&format!("pod/{name}"));
+    assert_eq!(pod["owners"][0]["name"], set);
+    assert_eq!(pod["owners"][0]["exists"], true);
+    assert_eq!(pod["owners"][1]["kind"], "Deployment");
+    let set = told(&format!("replicaset/{set}"));
+    let children = set["children"].as_array().expect("children");
+    assert!(
+        children
+            .iter()
+            .any(|child| child["name"] == name && child["controller"] == true)
+    );
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let into = folder.path().join("man1");
+    kubereel(&["man", "--into", into.to_str().expect("text")]).ok();
+    for command in ["", "-record", "-get", "-history", "-describe", "-man"] {
+        let page =
+            std::fs::read_to_string(into.join(format!("kubereel{command}.1"))).expect("a page");
+        assert!(page.contains(".SH SYNOPSIS"), "{command}");
+    }
+    assert!(kubereel(&["man", "history"]).ok().contains("history"));
+    kubereel(&["man", "histroy"]).code(2).says("history");
+}
