@@ -28,7 +28,7 @@ struct Listed<'a> {
 
 /// The members that tell what a document is.
 #[derive(Debug, Default)]
-struct Shape<'a> {
+pub(crate) struct Shape<'a> {
     is_event: bool,
     api_version: Cow<'a, str>,
     kind: Cow<'a, str>,
@@ -125,7 +125,8 @@ impl Take {
 }
 
 impl<'a> Shape<'a> {
-    fn of(bytes: &'a [u8]) -> Result<Self, Problem> {
+    /// Reads what a document is.
+    pub(crate) fn of(bytes: &'a [u8]) -> Result<Self, Problem> {
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
         deserializer
             .deserialize_map(Members)

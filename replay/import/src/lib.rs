@@ -11,6 +11,8 @@
 mod broken;
 mod document;
 mod error;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod head;
 mod import;
 mod line;

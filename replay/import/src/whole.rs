@@ -70,15 +70,7 @@ impl Take {
     ) -> Result<(), ImportError> {
         self.broken.counted = Counted::Objects;
         let bytes = whole(input, MAX_YAML)?;
-        let failed = |error: &dyn std::error::Error| {
-            let text = error.to_string();
-            let cause = text.lines().next().unwrap_or_default().to_owned();
-            ImportError::Yaml { cause }
-        };
-        let text = str::from_utf8(&bytes).map_err(|error| failed(&error))?;
-        let documents: Vec<Value> =
-            serde_saphyr::from_str_multiple_with_options(text, yaml_options())
-                .map_err(|error| failed(&error))?;
+        let documents = yaml(&bytes)?;
         if !documents
             .iter()
             .any(|one| one.is_object() || one.is_array())
@@ -91,6 +83,18 @@ impl Take {
         }
         Ok(())
     }
+}
+
+/// Reads YAML documents.
+pub(crate) fn yaml(bytes: &[u8]) -> Result<Vec<Value>, ImportError> {
+    let failed = |error: &dyn std::error::Error| {
+        let text = error.to_string();
+        let cause = text.lines().next().unwrap_or_default().to_owned();
+        ImportError::Yaml { cause }
+    };
+    let text = str::from_utf8(bytes).map_err(|error| failed(&error))?;
+    serde_saphyr::from_str_multiple_with_options(text, yaml_options())
+        .map_err(|error| failed(&error))
 }
 
 fn unread(source: io::Error) -> ImportError {
