@@ -15,7 +15,7 @@ use crate::options::Options;
 use crate::quota::{QUEUE_BYTES, Queue};
 use crate::watch::context::{Numbers, Parts, Shared};
 use crate::writer::{Finished, ReelPath, WriteError, Writer};
-use kubereel_format::{Appender, Note, OpenError, Reel, SessionEnd, SessionId};
+use kubereel_format::{Appender, ListMethod, Note, OpenError, Reel, SessionEnd, SessionId};
 use kubereel_redact::POLICY;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -168,9 +168,22 @@ fn open_reel(path: &Path) -> Result<(Appender, Past), RecordError> {
                 cause: format!("{}: {}", damage.place, damage.cause),
             });
         }
+        if reel.notes().iter().any(|entry| is_import(&entry.note)) {
+            return Err(RecordError::Past {
+                path: path.to_owned(),
+                cause: "it was imported, and does not tell what it leaves out".to_owned(),
+            });
+        }
         Past::read(&reel)
     };
     Ok((Appender::resume(path)?, past))
+}
+
+const fn is_import(note: &Note) -> bool {
+    let Note::Connected { method, .. } = note else {
+        return false;
+    };
+    matches!(method, ListMethod::Import)
 }
 
 /// Everything that runs.
