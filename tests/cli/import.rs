@@ -191,6 +191,32 @@ fn what_the_recording_does_not_tell_is_unknown() {
 }
 
 #[test]
+fn no_recorder_goes_on_with_an_imported_reel() {
+    let input = Input::new(line("1", "ADDED", POD));
+    input.import(&[]).ok();
+    let reel = input.text("out.reel");
+    let before = std::fs::read(&reel).expect("a reel");
+    kubereel(&["record", "-o", &reel])
+        .code(3)
+        .says("it was imported, and does not tell what it leaves out")
+        .says("record into another file");
+    assert!(
+        std::fs::read(&reel).expect("a reel") == before,
+        "it changed"
+    );
+}
+
+#[test]
+fn versions_side_by_side_are_named() {
+    let other = POD.replace("v1", "v2");
+    let input = Input::new(line("1", "ADDED", POD) + &line("2", "ADDED", &other));
+    input
+        .import(&[])
+        .code(0)
+        .says("in several versions, of which get shows one at a time: pods");
+}
+
+#[test]
 fn a_reel_that_is_there_stays() {
     let input = Input::new(line("1", "ADDED", POD));
     std::fs::write(input.path("out.reel"), "mine").expect("written");

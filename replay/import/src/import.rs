@@ -111,10 +111,13 @@ fn end(take: &mut Take, form: Form, options: &Options) -> Result<Imported, Impor
         return Err(ImportError::Nothing { broken });
     }
     let (from, to) = take.writer.span();
-    let guessed = take.resources.guessed();
-    let mut guessed: Vec<String> = guessed.map(ResourceInfo::qualified).collect();
-    guessed.sort_unstable();
+    let mut guessed: Vec<String> = names(take.resources.guessed());
     guessed.dedup();
+    let all = names(take.resources.iter());
+    let again = all.iter().zip(all.iter().skip(1));
+    let again = again.filter(|(before, after)| before == after);
+    let mut several_versions: Vec<String> = again.map(|(name, _)| name.clone()).collect();
+    several_versions.dedup();
     let is_assumed = form != Form::Events && options.at.is_none();
     Ok(Imported {
         events: take.writer.events(),
@@ -129,6 +132,13 @@ fn end(take: &mut Take, form: Form, options: &Options) -> Result<Imported, Impor
         dropped: std::mem::take(&mut take.dropped),
         secrets: take.secrets.counts(),
         guessed,
+        several_versions,
         file_bytes: 0,
     })
+}
+
+fn names<'a>(resources: impl Iterator<Item = &'a ResourceInfo>) -> Vec<String> {
+    let mut names: Vec<String> = resources.map(ResourceInfo::qualified).collect();
+    names.sort_unstable();
+    names
 }

@@ -36,6 +36,8 @@ pub struct Imported {
     pub secrets: SecretCounts,
     /// Resources whose names were made from their kinds: `plural.group`.
     pub guessed: Vec<String>,
+    /// Resources that came in more than one version; each is kept as a resource of its own.
+    pub several_versions: Vec<String>,
     /// The file's bytes.
     pub file_bytes: u64,
 }
@@ -104,18 +106,15 @@ impl Imported {
                 self.secrets.with_data
             ));
         }
-        if !self.guessed.is_empty() {
-            let named = self.guessed.iter().take(NAMED).cloned();
-            let more = if self.guessed.len() > NAMED {
-                ", …"
-            } else {
-                ""
-            };
-            let named: Vec<String> = named.collect();
-            said.push(format!(
-                "names of resources made from their kinds: {}{more}",
-                named.join(", ")
-            ));
+        for (what, names) in [
+            ("names of resources made from their kinds", &self.guessed),
+            ("resources in several versions", &self.several_versions),
+        ] {
+            if !names.is_empty() {
+                let more = if names.len() > NAMED { ", …" } else { "" };
+                let named: Vec<String> = names.iter().take(NAMED).cloned().collect();
+                said.push(format!("{what}: {}{more}", named.join(", ")));
+            }
         }
         said
     }

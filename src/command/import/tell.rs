@@ -35,12 +35,20 @@ pub(super) fn outcome(
         let dropped = count(imported.dropped.count, "member without a meaning");
         screen.aside(format!("{dropped} dropped: {}", names.join(", ")))?;
     }
-    if !imported.guessed.is_empty() {
-        let names: Vec<String> = imported.guessed.iter().map(|one| escaped(one)).collect();
-        screen.aside(format!(
-            "named after their kinds, since nothing tells their names: {}",
-            names.join(", ")
-        ))?;
+    for (what, names) in [
+        (
+            "named after their kinds, since nothing tells their names",
+            &imported.guessed,
+        ),
+        (
+            "in several versions, of which get shows one at a time",
+            &imported.several_versions,
+        ),
+    ] {
+        if !names.is_empty() {
+            let names: Vec<String> = names.iter().map(|one| escaped(one)).collect();
+            screen.aside(format!("{what}: {}", names.join(", ")))?;
+        }
     }
     if imported.converted {
         screen.aside("the objects were YAML and are JSON in the reel")?;

@@ -49,8 +49,27 @@ struct Known {
     is_guessed: bool,
     /// Whether somebody who knows said where its objects live.
     is_scope_told: bool,
-    /// Whether the reel does not describe it as it is here.
-    is_new: bool,
+    told: Told,
+}
+
+/// What the reel says of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// Nothing: one whose only object is broken is never told of.
+    Never,
+    /// Something that no longer holds.
+    Before,
+    /// What holds.
+    Now,
+}
+
+impl Known {
+    /// Notes that the reel has to be told anew.
+    fn renew(&mut self) {
+        if self.told == Told::Now {
+            self.told = Told::Before;
+        }
+    }
 }
 
 impl Resources {
@@ -80,7 +99,7 @@ impl Resources {
         let known = self.known.get_mut(at).ok_or(Problem::NoResource)?;
         if asked.namespaced && !known.info.namespaced && !known.is_scope_told {
             known.info.namespaced = true;
-            known.is_new = true;
+            known.renew();
         }
         Ok(&known.info)
     }
@@ -88,15 +107,24 @@ impl Resources {
     /// Gives a resource's description if the reel has not got it as it is now.
     pub(crate) fn take_news(&mut self, id: ResourceId) -> Option<ResourceInfo> {
         let at = usize::try_from(id.0).ok()?;
-        let known = self.known.get_mut(at).filter(|known| known.is_new)?;
-        known.is_new = false;
+        let known = self
+            .known
+            .get_mut(at)
+            .filter(|known| known.told != Told::Now)?;
+        known.told = Told::Now;
         Some(known.info.clone())
     }
 
-    /// Gives the resources whose plural is a guess.
+    /// Gives the resources that the reel describes.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &ResourceInfo> {
+        let told = self.known.iter().filter(|known| known.told != Told::Never);
+        told.map(|known| &known.info)
+    }
+
+    /// Gives those of them whose plural is a guess.
     pub(crate) fn guessed(&self) -> impl Iterator<Item = &ResourceInfo> {
-        let guessed = self.known.iter().filter(|known| known.is_guessed);
-        guessed.map(|known| &known.info)
+        let guessed = |known: &&Known| known.told != Told::Never && known.is_guessed;
+        self.known.iter().filter(guessed).map(|known| &known.info)
     }
 
     /// Takes a definition and gives the resources that it describes anew.
@@ -121,8 +149,10 @@ impl Resources {
             describe(&mut known.info, &definition);
             known.is_scope_told = true;
             if known.info != before {
-                known.is_new = true;
-                anew.push(known.info.id);
+                known.renew();
+                if known.told != Told::Never {
+                    anew.push(known.info.id);
+                }
             }
         }
         let key = (definition.group.clone(), definition.plural.clone());
@@ -243,7 +273,7 @@ impl Resources {
         self.known.push(Known {
             is_guessed: matches!(source, Source::Kind),
             is_scope_told: is_known,
-            is_new: true,
+            told: Told::Never,
             info,
         });
         Ok(at)
@@ -259,7 +289,7 @@ impl Resources {
             return;
         }
         plural.clone_into(&mut known.info.plural);
-        known.is_new = true;
+        known.renew();
         let info = &known.info;
         let name = (
             info.group.clone(),
@@ -279,7 +309,7 @@ impl Resources {
         }
         kind.clone_into(&mut known.info.kind);
         known.info.singular = kind.to_lowercase();
-        known.is_new = true;
+        known.renew();
         let info = &known.info;
         let name = (info.group.clone(), info.version.clone(), info.kind.clone());
         self.by_kind.entry(name).or_insert(at);
@@ -365,6 +395,9 @@ mod tests {
         assert_eq!(roles.qualified(), "widgets.g.io");
         assert_eq!(roles.version, "v2");
         assert!(roles.namespaced);
+        let id = roles.id;
+        assert_eq!(resources.guessed().count(), 0, "the reel has nothing of it");
+        assert!(resources.take_news(id).is_some());
         assert_eq!(resources.guessed().count(), 1);
     }
 
