@@ -1,4 +1,4 @@
-//! Owns columns as kubectl aligns them: three spaces between, none at the end. Refuses colours: a
+//! Owns columns as kubectl aligns them: three spaces between, six wide at least. Refuses colours: a
 //! cell's width is its text's.
 
 /// Rows of cells under their headers.
@@ -8,6 +8,8 @@ pub(crate) struct Table {
 }
 
 const BETWEEN: usize = 3;
+/// How wide a column is at least, with the space after it.
+const NARROWEST: usize = 6;
 
 impl Table {
     /// Begins a table with its headers.
@@ -23,40 +25,125 @@ impl Table {
     }
 
     /// Gives the lines, aligned.
+    ///
+    /// The last cell of a line is not filled up. A tab within a cell begins another, as it does for
+    /// kubectl: where lines below each other have one more cell, these are aligned among themselves.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut widths: Vec<usize> = Vec::new();
-        for row in &self.rows {
-            for (at, cell) in row.iter().enumerate() {
-                let width = cell.chars().count();
-                match widths.get_mut(at) {
-                    Some(widest) => *widest = width.max(*widest),
-                    None => widths.push(width),
+        let rows: Vec<Vec<&str>> = self.rows.iter().map(|row| cells(row)).collect();
+        let mut lines: Vec<String> = vec![String::new(); rows.len()];
+        let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+        for column in 0..columns {
+            let cells: Vec<Cell<'_>> = rows.iter().map(|row| Cell::of(row, column)).collect();
+            let widths = widths(&cells);
+            for ((line, cell), width) in lines.iter_mut().zip(&cells).zip(widths) {
+                match *cell {
+                    Cell::Filled(text) => {
+                        line.push_str(text);
+                        line.extend(std::iter::repeat_n(' ', width - text.chars().count()));
+                    }
+                    Cell::Last(text) => line.push_str(text),
+                    Cell::None => {}
                 }
             }
         }
-        self.rows
-            .iter()
-            .map(|row| {
-                let mut line = String::new();
-                for (cell, width) in row.iter().zip(&widths) {
-                    let padded = width + BETWEEN;
-                    let cell = format!("{cell:<padded$}");
-                    line.push_str(&cell);
-                }
-                line.trim_end().to_owned()
-            })
-            .collect()
+        lines
     }
+}
+
+/// What a row has in a column.
+enum Cell<'a> {
+    /// A cell with another after it.
+    Filled(&'a str),
+    Last(&'a str),
+    None,
+}
+
+impl<'a> Cell<'a> {
+    fn of(row: &[&'a str], column: usize) -> Self {
+        match row.get(column..) {
+            None | Some([]) => Self::None,
+            Some([last]) => Self::Last(last),
+            Some([cell, ..]) => Self::Filled(cell),
+        }
+    }
+}
+
+fn cells(row: &[String]) -> Vec<&str> {
+    row.iter()
+        .flat_map(|cell| cell.split(['\t', '\u{b}']))
+        .collect()
+}
+
+/// Gives the width of a column in each row.
+///
+/// Rows without a cell there part it. What comes after such a row is as wide as what came before, at
+/// least.
+fn widths(cells: &[Cell<'_>]) -> Vec<usize> {
+    let mut widths = Vec::with_capacity(cells.len());
+    let mut widest = NARROWEST;
+    let is_parted = |cell: &Cell<'_>| !matches!(cell, Cell::Filled(_));
+    for run in cells.split_inclusive(is_parted) {
+        for cell in run {
+            if let Cell::Filled(text) = cell {
+                widest = widest.max(text.chars().count() + BETWEEN);
+            }
+        }
+        widths.extend(std::iter::repeat_n(widest, run.len()));
+    }
+    widths
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn lines(rows: &[&[&str]]) -> Vec<String> {
+        let mut table = Table::default();
+        for row in rows {
+            table.push(row.iter().map(|&cell| cell.to_owned()).collect());
+        }
+        table.lines()
+    }
+
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
         let mut table = Table::with_headers(["NAME", "AGE"]);
         table.push(vec!["étoile-1".to_owned(), "5s".to_owned()]);
         assert_eq!(table.lines(), ["NAME       AGE", "étoile-1   5s"]);
+    }
+
+    #[test]
+    fn columns_are_six_wide_at_least() {
+        assert_eq!(lines(&[&["a", "b", "c"]]), ["a     b     c"]);
+    }
+
+    #[test]
+    fn an_empty_last_cell_leaves_the_space_before_it() {
+        let expected = ["NAME   HOLDER   MESSAGE", "a      b        "];
+        assert_eq!(
+            lines(&[&["NAME", "HOLDER", "MESSAGE"], &["a", "b", ""]]),
+            expected
+        );
+    }
+
+    #[test]
+    fn a_tab_begins_another_cell() {
+        let rows: [&[&str]; 6] = [
+            &["A", "MESSAGE"],
+            &["1", "x\ty"],
+            &["2", "long one\tz"],
+            &["3", "none"],
+            &["4", "s\tt"],
+            &["5", ""],
+        ];
+        let expected = [
+            "A     MESSAGE",
+            "1     x          y",
+            "2     long one   z",
+            "3     none",
+            "4     s          t",
+            "5     ",
+        ];
+        assert_eq!(lines(&rows), expected);
     }
 }

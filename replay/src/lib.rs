@@ -35,7 +35,7 @@ pub use changes::{
     Change, ChangeKind, Field, FieldError, KeyPart, Path, Scope, Segment, SegmentKind, Step, words,
 };
 pub use cluster_events::{EventLog, EventQuestion, Logged, Regarding, Said};
-pub use columns::Column;
+pub use columns::{Columns, LabelColumns, Room};
 pub use coverage::{Blind, Certainty, Coverage, CoveredFrom, Hole, ImportedFrom};
 pub use cursor::{Cursor, CursorStep, Track};
 pub use density::{Density, MAX_SLICES};

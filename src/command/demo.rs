@@ -1,7 +1,7 @@
 //! Owns `kubereel demo`: a walk through a recording with the commands that a user would type, run
 //! by their own code.
 
-use super::get::{self, Question};
+use super::get::{self, Labels, Question};
 use super::info;
 use crate::command_error::CommandError;
 use crate::demo_reel::DEMO_REEL;
@@ -139,5 +139,6 @@ fn question(operator: &str, at: RecordedAt) -> Question {
         output: None,
         show_managed_fields: false,
         no_headers: false,
+        labels: Labels::default(),
     }
 }

@@ -60,6 +60,19 @@ pub(crate) struct Question {
     /// Leave the line of column names out
     #[arg(long)]
     pub(crate) no_headers: bool,
+    #[command(flatten)]
+    pub(crate) labels: Labels,
+}
+
+/// The columns of labels.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Labels {
+    /// Give labels columns of their own
+    #[arg(short = 'L', long, value_name = "LABEL", value_delimiter = ',')]
+    pub(crate) label_columns: Vec<String>,
+    /// Show all labels in a last column
+    #[arg(long)]
+    pub(crate) show_labels: bool,
 }
 
 /// The form of the answer.

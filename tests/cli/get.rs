@@ -14,7 +14,9 @@ fn columns_read_as_kubectl_prints_them() {
     let ran = kubereel(&["get", reel.path(), "pods", "-A", "--at", "14:00:05"]).code(0);
     assert_eq!(
         ran.out,
-        "NAMESPACE   NAME   AGE\ndefault     a      60m\nweb         b      60m\n"
+        "NAMESPACE   NAME   READY   STATUS   RESTARTS   AGE\n\
+         default     a      0/0              0          60m\n\
+         web         b      0/0              0          60m\n"
     );
     assert_eq!(ran.err, "at 14:00:05.000Z (+5s, rv 14) · complete\n");
     let out = kubereel(&[
@@ -28,7 +30,14 @@ fn columns_read_as_kubectl_prints_them() {
         "--no-headers",
     ])
     .ok();
-    assert_eq!(out, "b   60m\n");
+    assert_eq!(out, "b     0/0         0     60m\n");
+    let args = ["get", reel.path(), "po", "-n", "web", "-L", "x.io/tier,app"];
+    let args = [&args[..], &["--at", "+5s", "--show-labels"]].concat();
+    assert_eq!(
+        kubereel(&args).ok(),
+        "NAME   READY   STATUS   RESTARTS   AGE   TIER   APP   LABELS\n\
+         b      0/0              0          60m          y     app=y\n"
+    );
     let ran = kubereel(&["get", reel.path(), "Pod", "-n", "web"]).code(0);
     assert_eq!(ran.out, "");
     ran.says("No resources found in web namespace.");

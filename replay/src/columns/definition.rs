@@ -16,18 +16,17 @@ const PLURAL: &str = "customresourcedefinitions";
 
 /// A column that a definition names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// Its header.
-    pub name: String,
+pub(super) struct Defined {
+    pub(super) name: String,
     /// Whether it is shown only where there is room.
-    pub is_wide: bool,
+    pub(super) is_wide: bool,
     path: Option<Path>,
     kind: Type,
 }
 
-impl Column {
+impl Defined {
     /// Writes the cell of an object, as of a moment.
-    pub fn cell(&self, object: &Value, at: RecordedAt) -> String {
+    pub(super) fn cell(&self, object: &Value, at: RecordedAt) -> String {
         let value = self.path.as_ref().and_then(|path| path.first(object));
         value.map_or_else(String::new, |value| self.kind.written(value, at))
     }
@@ -67,7 +66,11 @@ impl Timeline {
     ///
     /// # Errors
     /// When the reel is damaged there, or the definition is none.
-    pub fn columns(&self, resource: &ResourceInfo, cut: Cut) -> Result<Vec<Column>, QueryError> {
+    pub(super) fn defined_columns(
+        &self,
+        resource: &ResourceInfo,
+        cut: Cut,
+    ) -> Result<Vec<Defined>, QueryError> {
         let is_definitions = |info: &&ResourceInfo| info.group == GROUP && info.plural == PLURAL;
         let Some(definitions) = self.resources().iter().find(is_definitions) else {
             return Ok(Vec::new());
@@ -90,16 +93,16 @@ impl Timeline {
         let columns = recorded
             .next()
             .map_or_else(Vec::new, |version| version.columns);
-        Ok(columns.into_iter().map(Column::from).collect())
+        Ok(columns.into_iter().map(Defined::from).collect())
     }
 }
 
-impl From<Named> for Column {
+impl From<Named> for Defined {
     fn from(named: Named) -> Self {
         Self {
             path: Path::parse(&named.path),
             kind: Type::named(&named.r#type),
-            is_wide: named.priority > 0,
+            is_wide: named.priority != 0,
             name: named.name,
         }
     }

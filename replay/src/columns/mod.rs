@@ -1,7 +1,16 @@
-//! The columns in which a custom resource prints, as its definition named them at the moment.
+//! The columns in which objects print, as kubectl prints them from a live server.
+//!
+//! A custom resource's are those that its definition named at the moment; those of the built-in
+//! kinds that matter most are known here; all others have name and age.
 
+mod builtin;
 mod cell;
 mod definition;
+mod elapsed;
+mod labels;
+mod part;
 mod path;
+mod table;
 
-pub use definition::Column;
+pub use labels::LabelColumns;
+pub use table::{Columns, Room};

@@ -7,19 +7,29 @@ use std::io::{self, Write};
 
 const INDENT: usize = 4;
 
+/// Writes a value on one line, without spaces, members sorted.
+pub(crate) fn compact(value: &Value) -> String {
+    let mut value = value.clone();
+    value.sort_all_objects();
+    let mut text = String::new();
+    push(&mut text, &value, None);
+    text
+}
+
 /// Writes a value as `kubectl -o json` does, with a line end after it.
 ///
 /// # Errors
 /// When the output cannot be written.
 pub fn write_json(out: &mut impl Write, value: &Value) -> io::Result<()> {
     let mut text = String::new();
-    push(&mut text, value, 0);
+    push(&mut text, value, Some(0));
     text.push('\n');
     out.write_all(text.as_bytes())
 }
 
 // The depth is bounded: the parser refuses more than 128 levels.
-fn push(text: &mut String, value: &Value, depth: usize) {
+fn push(text: &mut String, value: &Value, depth: Option<usize>) {
+    let within = depth.map(|depth| depth + 1);
     match value {
         Value::Null => text.push_str("null"),
         Value::Bool(truth) => text.push_str(if *truth { "true" } else { "false" }),
@@ -29,8 +39,8 @@ fn push(text: &mut String, value: &Value, depth: usize) {
         Value::Array(items) => {
             text.push('[');
             for (at, item) in items.iter().enumerate() {
-                begin_line(text, at, depth + 1);
-                push(text, item, depth + 1);
+                begin_line(text, at, within);
+                push(text, item, within);
             }
             end_lines(text, depth);
             text.push(']');
@@ -39,10 +49,10 @@ fn push(text: &mut String, value: &Value, depth: usize) {
         Value::Object(members) => {
             text.push('{');
             for (at, (name, member)) in members.iter().enumerate() {
-                begin_line(text, at, depth + 1);
+                begin_line(text, at, within);
                 push_string(text, name);
-                text.push_str(": ");
-                push(text, member, depth + 1);
+                text.push_str(if depth.is_some() { ": " } else { ":" });
+                push(text, member, within);
             }
             end_lines(text, depth);
             text.push('}');
@@ -50,16 +60,18 @@ fn push(text: &mut String, value: &Value, depth: usize) {
     }
 }
 
-fn begin_line(text: &mut String, at: usize, depth: usize) {
+fn begin_line(text: &mut String, at: usize, depth: Option<usize>) {
     if at > 0 {
         text.push(',');
     }
     end_lines(text, depth);
 }
 
-fn end_lines(text: &mut String, depth: usize) {
-    text.push('\n');
-    text.extend(std::iter::repeat_n(' ', depth * INDENT));
+fn end_lines(text: &mut String, depth: Option<usize>) {
+    if let Some(depth) = depth {
+        text.push('\n');
+        text.extend(std::iter::repeat_n(' ', depth * INDENT));
+    }
 }
 
 fn push_string(text: &mut String, string: &str) {
@@ -113,6 +125,15 @@ mod tests {
 }
 "#;
         assert_eq!(written(&value), expected);
+    }
+
+    #[test]
+    fn one_line_has_no_spaces() {
+        let value = json!({"b": [1, {"z": null}, []], "a": "<x> y"});
+        assert_eq!(
+            compact(&value),
+            r#"{"a":"\u003cx\u003e y","b":[1,{"z":null},[]]}"#
+        );
     }
 
     #[test]

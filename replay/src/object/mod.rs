@@ -8,6 +8,7 @@ mod read;
 mod yaml;
 
 pub use form::{Form, list_of, name_of};
+pub(crate) use json::compact;
 pub use json::write_json;
 pub use meta::Meta;
 pub use yaml::write_yaml;

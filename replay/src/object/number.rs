@@ -30,6 +30,41 @@ fn float(value: f64) -> String {
     format!("{value}")
 }
 
+/// Writes a number as Go prints a value: with an exponent from seven digits on.
+pub(crate) fn printed(number: &Number) -> String {
+    if let Some(whole) = number.as_i64() {
+        return whole.to_string();
+    }
+    let Some(value) = number.as_f64() else {
+        return number.to_string();
+    };
+    let text = format!("{value:e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let power: i32 = exponent.parse().unwrap_or_default();
+    if (-4..6).contains(&power) {
+        return format!("{value}");
+    }
+    let sign = if power < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", power.unsigned_abs())
+}
+
+/// Writes a number as a column of doubles does: what is whole on the wire stays whole.
+pub(crate) fn double(number: &Number) -> String {
+    let Some(double) = number.as_f64().and_then(Number::from_f64) else {
+        return number.to_string();
+    };
+    match written(&double).parse::<i64>() {
+        Ok(whole) => whole.to_string(),
+        Err(_) => printed(&double),
+    }
+}
+
+/// Gives a number without its fraction; `None` if it is too large.
+pub(crate) fn truncated(number: &Number) -> Option<i64> {
+    let whole = || format!("{:.0}", number.as_f64()?.trunc()).parse().ok();
+    number.as_i64().or_else(whole)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,6 +89,58 @@ mod tests {
         ] {
             let number: Number = serde_json::from_str(json).expect(json);
             assert_eq!(written(&number), text, "{json}");
+        }
+    }
+
+    #[test]
+    fn numbers_print_as_go_prints_values() {
+        for (json, text) in [
+            ("0", "0"),
+            ("1000000", "1000000"),
+            ("-0.0", "-0"),
+            ("1.5", "1.5"),
+            ("100000.0", "100000"),
+            ("1e6", "1e+06"),
+            ("123456789.5", "1.234567895e+08"),
+            ("12345678901234567890", "1.2345678901234567e+19"),
+            ("1e300", "1e+300"),
+            ("0.0001", "0.0001"),
+            ("0.000012345", "1.2345e-05"),
+            ("-1e-7", "-1e-07"),
+        ] {
+            let number: Number = serde_json::from_str(json).expect(json);
+            assert_eq!(printed(&number), text, "{json}");
+        }
+    }
+
+    #[test]
+    fn columns_of_doubles_keep_whole_numbers_whole() {
+        for (json, text) in [
+            ("7", "7"),
+            ("1000000", "1000000"),
+            ("1e6", "1000000"),
+            ("1e20", "1e+20"),
+            ("9007199254740993", "9007199254740992"),
+            ("1000000.5", "1.0000005e+06"),
+            ("0.1", "0.1"),
+            ("-0.0", "0"),
+        ] {
+            let number: Number = serde_json::from_str(json).expect(json);
+            assert_eq!(double(&number), text, "{json}");
+        }
+    }
+
+    #[test]
+    fn fractions_are_cut_off() {
+        for (json, whole) in [
+            ("7", Some(7)),
+            ("1.9", Some(1)),
+            ("-1.9", Some(-1)),
+            ("1e3", Some(1000)),
+            ("1e30", None),
+        ] {
+            let number: Number = serde_json::from_str(json).expect(json);
+            assert_eq!(truncated(&number), whole, "{json}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Owns the answer in columns: those of the resource's definition at the moment, else name and age.
+//! Owns the answer in columns, as kubectl would have printed it at the moment.
 
 use super::{Answer, Output, Question};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::table::Table;
-use kubereel_replay::{Column, Form, Held, QueryError, timetext};
+use kubereel_replay::{Form, LabelColumns, Room};
 
 impl Answer<'_> {
     /// Prints a row for each object.
@@ -17,28 +17,27 @@ impl Answer<'_> {
         if self.held.is_empty() {
             return Ok(());
         }
-        let is_wide = question.output == Some(Output::Wide);
-        let mut columns = self
+        let room = match question.output {
+            Some(Output::Wide) => Room::Wide,
+            _ => Room::Narrow,
+        };
+        let columns = self
             .timeline
-            .columns(self.resource, self.cut)
+            .columns(self.resource, self.cut, room)
             .map_err(|error| CommandError::new(Exit::Reel, error))?;
-        let is_defined = !columns.is_empty();
-        columns.retain(|column| is_wide || !column.is_wide);
+        let labels = LabelColumns {
+            own: question.labels.label_columns.clone(),
+            shows_all: question.labels.show_labels,
+        };
         let mut table = Table::default();
         if !question.no_headers {
-            table.push(self.headers(is_defined.then_some(columns.as_slice())));
+            table.push(self.row("NAMESPACE", columns.names(), labels.names()));
         }
         let rows = self.each(screen, |held| {
-            let mut row = vec![held.name.clone()];
-            if self.shows_namespace {
-                row.insert(0, held.namespace.clone());
-            }
-            if is_defined {
-                row.extend(self.cells(held, &columns)?);
-            } else {
-                row.push(self.age(held)?);
-            }
-            Ok(row)
+            let form = Form::default();
+            let object = self.timeline.object(held.seq, self.resource, form)?;
+            let cells = columns.row(&object, self.state.at);
+            Ok(self.row(&held.namespace, cells, labels.row(&object)))
         })?;
         for row in rows {
             table.push(row);
@@ -46,35 +45,8 @@ impl Answer<'_> {
         table.lines().iter().try_for_each(|line| screen.line(line))
     }
 
-    fn headers(&self, columns: Option<&[Column]>) -> Vec<String> {
-        let first = if self.shows_namespace {
-            &["NAMESPACE", "NAME"][..]
-        } else {
-            &["NAME"]
-        };
-        let mut headers: Vec<String> = first.iter().map(|&name| name.to_owned()).collect();
-        match columns {
-            Some(columns) => headers.extend(columns.iter().map(|one| one.name.to_uppercase())),
-            None => headers.push("AGE".to_owned()),
-        }
-        headers
-    }
-
-    fn cells(&self, held: &Held, columns: &[Column]) -> Result<Vec<String>, QueryError> {
-        let form = Form::default();
-        let object = self.timeline.object(held.seq, self.resource, form)?;
-        let at = self.state.at;
-        Ok(columns
-            .iter()
-            .map(|column| column.cell(&object, at))
-            .collect())
-    }
-
-    fn age(&self, held: &Held) -> Result<String, QueryError> {
-        let meta = self.timeline.meta(held.seq)?;
-        Ok(meta.created.map_or_else(
-            || "<unknown>".to_owned(),
-            |created| timetext::age(self.state.at.micros_since(created).div_euclid(1_000_000)),
-        ))
+    fn row(&self, namespace: &str, cells: Vec<String>, labels: Vec<String>) -> Vec<String> {
+        let namespace = self.shows_namespace.then(|| namespace.to_owned());
+        namespace.into_iter().chain(cells).chain(labels).collect()
     }
 }

@@ -3,6 +3,7 @@
 //! Owns the recorder's process and the accounting. Refuses to know how the recorder works inside.
 
 mod account;
+mod arrival;
 mod kept;
 mod page;
 mod program;
@@ -10,6 +11,7 @@ mod run;
 mod settle;
 
 pub use account::Account;
+pub use arrival::{Awaited, arrived};
 pub use page::Page;
 pub use program::program;
 pub use run::{Ended, Recording};

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::Result;
 use kubereel_tests::kubectl::Kubectl;
-
-use super::Awaited;
+use kubereel_tests::recording::Awaited;
 
 /// How often the cluster changes and is asked.
 pub(crate) const ROUNDS: u32 = 4;
@@ -188,7 +187,12 @@ impl<'a> Life<'a> {
             words.push(&stamp);
             words.push("-o=jsonpath={.metadata.resourceVersion}");
             let rv = self.run(&words).await?.trim().parse()?;
-            touched.push(Awaited { resource, rv });
+            let resource = resource.to_owned();
+            touched.push(Awaited {
+                resource,
+                rv,
+                is_exact: true,
+            });
         }
         Ok(touched)
     }

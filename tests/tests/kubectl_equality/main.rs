@@ -7,26 +7,18 @@ mod life;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use ask::{ASKS, Answer, ask};
-use kubereel_replay::{Moment, Timeline};
 use kubereel_tests::control_plane::{self, ControlPlane};
 use kubereel_tests::kubectl::Kubectl;
-use kubereel_tests::recording::{Recording, program};
+use kubereel_tests::recording::{Recording, arrived, program};
 use kubereel_tests::skipped::say_skipped;
 use life::Life;
 
 /// How long anything that is sure to come may take on a busy machine.
 const SURE: Duration = Duration::from_mins(2);
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-
-/// A resource and a resourceVersion of it that must have arrived.
-struct Awaited {
-    resource: &'static str,
-    rv: u128,
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn get_says_what_kubectl_said() -> Result<()> {
@@ -46,7 +38,7 @@ async fn get_says_what_kubectl_said() -> Result<()> {
     let life = Life::new(kubectl, kubeconfig, folder.path());
     life.define().await?;
     // The recorder has the first answers' versions behind its first list.
-    arrived(&recording, &life.touch_all().await?).await?;
+    arrived(&recording, &life.touch_all().await?, SURE).await?;
 
     let client = control_plane.client(0).await?;
     let mut answers = Vec::new();
@@ -62,7 +54,7 @@ async fn get_says_what_kubectl_said() -> Result<()> {
             answers.push(ask(&client, other, kubeconfig, one).await?);
         }
     }
-    arrived(&recording, &life.touch_all().await?).await?;
+    arrived(&recording, &life.touch_all().await?, SURE).await?;
     let ended = recording.finish(SURE)?;
     ensure!(ended.status.success(), "the recorder: {}", ended.log);
 
@@ -113,38 +105,4 @@ fn first_difference(expected: &str, found: &str) -> String {
         },
         |(line, (a, b))| format!("line {line}\nkubectl:  {a}\nkubereel: {b}"),
     )
-}
-
-/// Waits until versions have arrived, as a copy of the running reel shows.
-async fn arrived(recording: &Recording, awaited: &[Awaited]) -> Result<()> {
-    let copy = recording.reel().with_extension("copy");
-    let deadline = Instant::now() + SURE;
-    loop {
-        let missing = match copied(recording.reel(), &copy) {
-            Ok(timeline) => awaited.iter().find(|one| !has(&timeline, one)),
-            // A copy that is made while the file is written need not open.
-            Err(_) => awaited.first(),
-        };
-        let Some(missing) = missing else {
-            return Ok(());
-        };
-        if Instant::now() >= deadline {
-            let (resource, rv, log) = (missing.resource, missing.rv, recording.log());
-            bail!("{resource} rv {rv} did not arrive: {log}");
-        }
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
-}
-
-fn copied(reel: &Path, copy: &Path) -> Result<Timeline> {
-    std::fs::copy(reel, copy).context("a copy")?;
-    Ok(Timeline::open(copy)?)
-}
-
-fn has(timeline: &Timeline, awaited: &Awaited) -> bool {
-    let Ok(info) = timeline.resources().find(awaited.resource) else {
-        return false;
-    };
-    let cut = timeline.resolve(Moment::Revision(awaited.rv));
-    cut.is_ok_and(|cut| timeline.certainty(info.id, cut).is_known())
 }

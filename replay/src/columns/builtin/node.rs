@@ -1,0 +1,168 @@
+//! Owns the columns of nodes.
+
+use super::super::part::{NONE, Part, UNKNOWN};
+use super::kind::Header::{self, Always, Wide};
+use kubereel_format::RecordedAt;
+use std::collections::BTreeSet;
+
+pub(super) const COLUMNS: [Header; 10] = [
+    Always("NAME"),
+    Always("STATUS"),
+    Always("ROLES"),
+    Always("AGE"),
+    Always("VERSION"),
+    Wide("INTERNAL-IP"),
+    Wide("EXTERNAL-IP"),
+    Wide("OS-IMAGE"),
+    Wide("KERNEL-VERSION"),
+    Wide("CONTAINER-RUNTIME"),
+];
+
+/// What follows it in a label's name is a role.
+const ROLE: &str = "node-role.kubernetes.io/";
+/// A label whose value is a role.
+const OLD_ROLE: &str = "kubernetes.io/role";
+
+pub(super) fn row(node: Part<'_>, at: RecordedAt) -> Vec<String> {
+    let info = node.at("status.nodeInfo");
+    let mut kernel = info.at("kernelVersion").text_or(UNKNOWN).to_owned();
+    let architecture = info.at("architecture").text();
+    if !architecture.is_empty() {
+        kernel = format!("{kernel} ({architecture})");
+    }
+    vec![
+        node.name(),
+        status(node),
+        roles(node),
+        node.age(at),
+        info.at("kubeletVersion").text().to_owned(),
+        address(node, "InternalIP"),
+        address(node, "ExternalIP"),
+        info.at("osImage").text_or(UNKNOWN).to_owned(),
+        kernel,
+        info.at("containerRuntimeVersion")
+            .text_or(UNKNOWN)
+            .to_owned(),
+    ]
+}
+
+fn status(node: Part<'_>) -> String {
+    // The last condition of a type counts.
+    let mut conditions = node.at("status.conditions").items().rev();
+    let ready = conditions.find(|one| one.at("type").text() == "Ready");
+    let status = match ready.map(|one| one.at("status").text()) {
+        None => "Unknown",
+        Some("True") => "Ready",
+        Some(_) => "NotReady",
+    };
+    if node.at("spec.unschedulable").holds() {
+        format!("{status},SchedulingDisabled")
+    } else {
+        status.to_owned()
+    }
+}
+
+fn roles(node: Part<'_>) -> String {
+    let labels = node.at("metadata.labels").texts().into_iter();
+    let roles: BTreeSet<&str> = labels
+        .filter_map(|(name, value)| match name.strip_prefix(ROLE) {
+            Some(role) => Some(role),
+            None => (name == OLD_ROLE).then_some(value),
+        })
+        .filter(|role| !role.is_empty())
+        .collect();
+    if roles.is_empty() {
+        return NONE.to_owned();
+    }
+    roles.into_iter().collect::<Vec<_>>().join(",")
+}
+
+/// Gives the first address of a type.
+fn address(node: Part<'_>, kind: &str) -> String {
+    let mut addresses = node.at("status.addresses").items();
+    let first = addresses.find(|one| one.at("type").text() == kind);
+    first
+        .map_or(NONE, |one| one.at("address").text())
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    const AT: RecordedAt = RecordedAt::from_micros(1_795_269_660_000_000);
+
+    #[test]
+    fn a_whole_node_fills_every_column() {
+        let node = json!({
+            "metadata": {"name": "n", "creationTimestamp": "2026-11-21T14:00:00Z", "labels": {
+                "node-role.kubernetes.io/worker": "", "node-role.kubernetes.io/": "x",
+                "kubernetes.io/role": "infra", "node-role.kubernetes.io/control-plane": "y"}},
+            "spec": {"unschedulable": true},
+            "status": {
+                "conditions": [{"type": "Ready", "status": "True"}],
+                "addresses": [
+                    {"type": "Hostname", "address": "n"},
+                    {"type": "InternalIP", "address": "10.0.0.1"},
+                    {"type": "InternalIP", "address": "fd00::1"},
+                    {"type": "ExternalIP", "address": "192.0.2.1"}],
+                "nodeInfo": {"kubeletVersion": "v1.36.0", "osImage": "An OS 1",
+                    "kernelVersion": "6.1", "architecture": "amd64",
+                    "containerRuntimeVersion": "cri-o://1"}},
+        });
+        assert_eq!(
+            row(Part::of(&node), AT),
+            [
+                "n",
+                "Ready,SchedulingDisabled",
+                "control-plane,infra,worker",
+                "60s",
+                "v1.36.0",
+                "10.0.0.1",
+                "192.0.2.1",
+                "An OS 1",
+                "6.1 (amd64)",
+                "cri-o://1"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_empty_node_says_what_is_not_known() {
+        let node = json!({"metadata": {"name": "n"}});
+        assert_eq!(
+            row(Part::of(&node), AT),
+            [
+                "n",
+                "Unknown",
+                "<none>",
+                "<unknown>",
+                "",
+                "<none>",
+                "<none>",
+                "<unknown>",
+                "<unknown>",
+                "<unknown>"
+            ]
+        );
+    }
+
+    #[test]
+    fn all_but_true_is_not_ready() {
+        let ready = |status: &str| json!({"type": "Ready", "status": status});
+        for (conditions, expected) in [
+            (vec![ready("True")], "Ready"),
+            (vec![ready("False")], "NotReady"),
+            (vec![ready("Unknown")], "NotReady"),
+            (vec![ready("True"), ready("False")], "NotReady"),
+            (
+                vec![json!({"type": "DiskPressure", "status": "True"})],
+                "Unknown",
+            ),
+        ] {
+            let node: Value = json!({"status": {"conditions": conditions}});
+            assert_eq!(status(Part::of(&node)), expected, "{node}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Owns the columns of services.
+
+use super::super::labels;
+use super::super::part::{NONE, Part};
+use super::kind::Header::{self, Always, Wide};
+use kubereel_format::RecordedAt;
+use std::collections::BTreeSet;
+
+pub(super) const COLUMNS: [Header; 7] = [
+    Always("NAME"),
+    Always("TYPE"),
+    Always("CLUSTER-IP"),
+    Always("EXTERNAL-IP"),
+    Always("PORT(S)"),
+    Always("AGE"),
+    Wide("SELECTOR"),
+];
+
+pub(super) fn row(service: Part<'_>, at: RecordedAt) -> Vec<String> {
+    let spec = service.at("spec");
+    // The server fills in what is not said.
+    let kind = spec.at("type").text_or("ClusterIP");
+    vec![
+        service.name(),
+        kind.to_owned(),
+        cluster_ip(spec),
+        external_ip(service, kind),
+        ports(spec),
+        service.age(at),
+        labels::written(&spec.at("selector").texts()),
+    ]
+}
+
+fn cluster_ip(spec: Part<'_>) -> String {
+    let first = spec.at("clusterIPs").items().next();
+    let ip = first.map_or_else(|| spec.at("clusterIP").text_or(NONE), Part::text);
+    ip.to_owned()
+}
+
+fn external_ip(service: Part<'_>, kind: &str) -> String {
+    let spec = service.at("spec");
+    let external = spec.at("externalIPs").items().map(Part::text);
+    let mut ips: Vec<&str> = Vec::new();
+    let otherwise = match kind {
+        "ClusterIP" | "NodePort" => NONE,
+        "LoadBalancer" => {
+            ips.extend(balancers(service));
+            "<pending>"
+        }
+        "ExternalName" => return spec.at("externalName").text().to_owned(),
+        _ => return "<unknown>".to_owned(),
+    };
+    ips.extend(external);
+    if ips.is_empty() {
+        otherwise.to_owned()
+    } else {
+        ips.join(",")
+    }
+}
+
+/// Gives where load balancers are, sorted.
+fn balancers(service: Part<'_>) -> BTreeSet<&str> {
+    let ingress = service.at("status.loadBalancer.ingress").items();
+    ingress
+        .map(|one| one.at("ip").text_or(one.at("hostname").text()))
+        .filter(|place| !place.is_empty())
+        .collect()
+}
+
+fn ports(spec: Part<'_>) -> String {
+    let ports: Vec<String> = spec.at("ports").items().map(port).collect();
+    match ports.as_slice() {
+        [] => NONE.to_owned(),
+        ports => ports.join(","),
+    }
+}
+
+fn port(port: Part<'_>) -> String {
+    let number = port.at("port").whole();
+    let protocol = port.at("protocol").text_or("TCP");
+    match port.at("nodePort").whole() {
+        node_port if node_port > 0 => format!("{number}:{node_port}/{protocol}"),
+        _ => format!("{number}/{protocol}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn cells(service: &Value) -> Vec<String> {
+        let at = RecordedAt::from_micros(1_795_269_660_000_000);
+        row(Part::of(service), at)
+    }
+
+    #[test]
+    fn every_type_says_where_it_is_reached() {
+        let ports = json!([{"port": 80, "protocol": "TCP", "nodePort": 30080}, {"port": 53, "protocol": "UDP"}]);
+        let ingress = json!({"loadBalancer": {"ingress": [{"hostname": "b.example"}, {"ip": "192.0.2.9"}, {"ip": "192.0.2.9"}, {}]}});
+        for (spec, status, expected) in [
+            (
+                json!({"type": "ClusterIP", "clusterIPs": ["10.0.0.5", "fd00::5"]}),
+                json!({}),
+                ["ClusterIP", "10.0.0.5", "<none>", "<none>"],
+            ),
+            (
+                json!({"type": "ClusterIP", "clusterIP": "None", "clusterIPs": ["None"], "externalIPs": ["192.0.2.1", "192.0.2.0"]}),
+                json!({}),
+                ["ClusterIP", "None", "192.0.2.1,192.0.2.0", "<none>"],
+            ),
+            (
+                json!({"type": "NodePort", "clusterIP": "10.0.0.5", "ports": ports}),
+                json!({}),
+                ["NodePort", "10.0.0.5", "<none>", "80:30080/TCP,53/UDP"],
+            ),
+            (
+                json!({"type": "LoadBalancer", "clusterIPs": ["10.0.0.5"]}),
+                json!({}),
+                ["LoadBalancer", "10.0.0.5", "<pending>", "<none>"],
+            ),
+            (
+                json!({"type": "LoadBalancer", "clusterIPs": ["10.0.0.5"], "externalIPs": ["192.0.2.1"]}),
+                ingress,
+                [
+                    "LoadBalancer",
+                    "10.0.0.5",
+                    "192.0.2.9,b.example,192.0.2.1",
+                    "<none>",
+                ],
+            ),
+            (
+                json!({"type": "ExternalName", "externalName": "far.example"}),
+                json!({}),
+                ["ExternalName", "<none>", "far.example", "<none>"],
+            ),
+            (
+                json!({"ports": [{"port": 1}]}),
+                json!({}),
+                ["ClusterIP", "<none>", "<none>", "1/TCP"],
+            ),
+            (
+                json!({"type": "Strange"}),
+                json!({}),
+                ["Strange", "<none>", "<unknown>", "<none>"],
+            ),
+        ] {
+            let service = json!({"metadata": {"name": "a"}, "spec": spec, "status": status});
+            assert_eq!(cells(&service)[1..5], expected, "{service}");
+        }
+    }
+
+    #[test]
+    fn the_selector_is_written_as_labels() {
+        let service = json!({"spec": {"selector": {"b": "2", "a": "1"}}});
+        assert_eq!(cells(&service)[6], "a=1,b=2");
+        assert_eq!(cells(&json!({}))[6], "<none>");
+    }
+}

@@ -1,0 +1,147 @@
+//! Owns walking into an object whose form is not sure: what is missing, null or of another type is
+//! empty, as it is to the server. Refuses to change or to judge it.
+
+use super::elapsed;
+use jiff::Timestamp;
+use kubereel_format::RecordedAt;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// What the server prints for a time that is not set.
+pub(super) const UNKNOWN: &str = "<unknown>";
+
+/// What the server prints where there is nothing.
+pub(super) const NONE: &str = "<none>";
+
+/// A part of an object, or none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'a>(Option<&'a Value>);
+
+impl<'a> Part<'a> {
+    /// Takes an object.
+    pub(super) const fn of(object: &'a Value) -> Self {
+        Self(Some(object))
+    }
+
+    /// Goes to a member of a member.
+    pub(super) fn at(self, path: &str) -> Self {
+        let mut members = path.split('.');
+        Self(
+            members
+                .try_fold(self.0, |value, name| {
+                    Some(value.and_then(|value| value.get(name)))
+                })
+                .flatten(),
+        )
+    }
+
+    /// Tells whether it is there.
+    pub(super) fn is_there(self) -> bool {
+        self.0.is_some_and(|value| !value.is_null())
+    }
+
+    /// Reads a text.
+    pub(super) fn text(self) -> &'a str {
+        self.0.and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Reads a text, or another if it is empty.
+    pub(super) fn text_or(self, other: &'a str) -> &'a str {
+        match self.text() {
+            "" => other,
+            text => text,
+        }
+    }
+
+    /// Reads a whole number.
+    pub(super) fn whole(self) -> i64 {
+        self.0.and_then(Value::as_i64).unwrap_or_default()
+    }
+
+    /// Reads whether something holds.
+    pub(super) fn holds(self) -> bool {
+        self.0.and_then(Value::as_bool).unwrap_or_default()
+    }
+
+    /// Reads a list.
+    pub(super) fn items(self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
+        let items = self
+            .0
+            .and_then(Value::as_array)
+            .map_or(&[][..], Vec::as_slice);
+        items.iter().map(Self::of)
+    }
+
+    /// Reads a time; `None` if it is not set.
+    pub(super) fn time(self) -> Option<Timestamp> {
+        elapsed::parse(self.text()).filter(|time| !elapsed::is_never(*time))
+    }
+
+    /// Writes how long before a moment a time was.
+    pub(super) fn since(self, at: RecordedAt) -> String {
+        self.time()
+            .map_or_else(|| UNKNOWN.to_owned(), |time| elapsed::since(time, at))
+    }
+
+    /// Reads names and their texts, sorted.
+    pub(super) fn texts(self) -> BTreeMap<&'a str, &'a str> {
+        let members = self.0.and_then(Value::as_object).into_iter();
+        let members = members.flat_map(Map::iter);
+        members
+            .map(|(name, text)| (name.as_str(), Self::of(text).text()))
+            .collect()
+    }
+
+    /// Reads the object's name.
+    pub(super) fn name(self) -> String {
+        self.at("metadata.name").text().to_owned()
+    }
+
+    /// Writes the object's age.
+    pub(super) fn age(self, at: RecordedAt) -> String {
+        self.at("metadata.creationTimestamp").since(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_of_another_type_is_empty() {
+        let object = json!({"a": {"b": "text", "n": 7, "t": true, "l": ["x"], "null": null}});
+        let object = Part::of(&object);
+        assert_eq!(object.at("a.b").text(), "text");
+        assert_eq!(object.at("a.n").whole(), 7);
+        assert!(object.at("a.t").holds());
+        assert_eq!(object.at("a.l").items().len(), 1);
+        for path in ["a", "a.b.c", "a.null", "x.y", "a.l"] {
+            let part = object.at(path);
+            assert_eq!(
+                (part.text(), part.whole(), part.holds()),
+                ("", 0, false),
+                "{path}"
+            );
+        }
+        assert!(object.at("a.b").is_there());
+        assert!(!object.at("a.null").is_there());
+        assert!(!object.at("a.x").is_there());
+        assert_eq!(object.at("a.b").items().len(), 0);
+        assert!(object.at("a.b").texts().is_empty());
+    }
+
+    #[test]
+    fn times_that_are_not_set_are_unknown() {
+        let at = RecordedAt::from_micros(1_795_269_660_000_000);
+        for (time, expected) in [
+            (json!("2026-11-21T14:00:00Z"), "60s"),
+            (json!("0001-01-01T00:00:00Z"), UNKNOWN),
+            (json!(null), UNKNOWN),
+            (json!(7), UNKNOWN),
+        ] {
+            let object = json!({"metadata": {"creationTimestamp": time}});
+            assert_eq!(Part::of(&object).age(at), expected);
+        }
+    }
+}

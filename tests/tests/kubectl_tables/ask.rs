@@ -1,0 +1,93 @@
+//! Owns the questions that kubectl is asked, and the span of time in which each was answered.
+
+use std::path::Path;
+
+use anyhow::Result;
+use jiff::Timestamp;
+use kubereel_tests::kubectl::Kubectl;
+use kubereel_tests::rest;
+
+/// Questions in kubectl's words.
+pub(crate) const ASKS: [&[&str]; 34] = [
+    &["pods", "-A"],
+    &["pods", "-A", "-o", "wide"],
+    &["po", "-n", "shop"],
+    &["pods", "-n", "shop", "running", "crash-loop", "-o", "wide"],
+    &["pods", "-n", "shop", "-L", "app,example.io/tier"],
+    &["pod/new", "-n", "shop-2", "--no-headers"],
+    &["nodes"],
+    &["no", "-o", "wide"],
+    &["node/node-3", "-o", "wide", "--show-labels"],
+    &["services", "-A"],
+    &["svc", "-A", "-o", "wide"],
+    &["svc", "-n", "shop", "--show-labels", "-L", "app"],
+    &["deployments", "-A"],
+    &["deploy", "-A", "-o", "wide"],
+    &[
+        "deployments.apps",
+        "-n",
+        "shop-2",
+        "--no-headers",
+        "-o",
+        "wide",
+    ],
+    &["replicasets", "-A"],
+    &["rs", "-A", "-o", "wide"],
+    &["rs", "-n", "shop"],
+    &["jobs", "-A"],
+    &["jobs", "-A", "-o", "wide"],
+    &["job", "-n", "shop", "-l", "!absent"],
+    &["events", "-A"],
+    &["ev", "-A", "-o", "wide"],
+    &["events", "-n", "shop"],
+    &["events", "-n", "shop-2", "--no-headers"],
+    &["namespaces"],
+    &["ns", "-o", "wide", "--show-labels"],
+    &["leases", "-n", "shop"],
+    &["leases", "-n", "shop-2", "-o", "wide"],
+    &["gadgets", "-A"],
+    &["gd", "-A", "-o", "wide"],
+    &["gadget", "-n", "shop", "empty", "full"],
+    &["gauges", "-A", "-o", "wide"],
+    &["serviceaccounts", "-A"],
+];
+
+/// What kubectl said, and when it was asked and had answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) words: &'static [&'static str],
+    pub(crate) from: Timestamp,
+    pub(crate) to: Timestamp,
+    pub(crate) said: String,
+}
+
+/// Asks kubectl.
+pub(crate) async fn ask(
+    kubectl: &Kubectl,
+    kubeconfig: &Path,
+    words: &'static [&'static str],
+) -> Result<Answer> {
+    let mut args = vec!["get"];
+    args.extend(words);
+    let from = rest::now();
+    let said = kubectl.run(kubeconfig, &args).await?;
+    let to = rest::now();
+    Ok(Answer {
+        words,
+        from,
+        to,
+        said,
+    })
+}
+
+impl Answer {
+    /// Gives a moment of each second in which it may have been answered, the last first: within a
+    /// second no cell changes, and most of kubectl's time is before the server's.
+    pub(crate) fn moments(&self) -> Vec<Timestamp> {
+        let seconds = self.from.as_second() + 1..=self.to.as_second();
+        let starts = seconds.filter_map(|second| Timestamp::from_second(second).ok());
+        let mut moments: Vec<Timestamp> = [self.from].into_iter().chain(starts).collect();
+        moments.reverse();
+        moments
+    }
+}
