@@ -136,7 +136,9 @@ fn check(path: &Path, told: &[Told]) {
         assert_eq!(event.head.kind, told.kind);
         assert_eq!(event.head.resource_version, told.rv);
         assert_eq!(event.head.connection, ConnectionId(told.resource + 10));
-        let object = reel.object_id(&key(told)).unwrap();
+        let key = key(told);
+        let mut objects = reel.objects().iter();
+        let object = objects.find(|object| object.key == key).unwrap().id;
         assert_eq!(event.head.object, object);
         assert!(reel.versions(object).contains(&event.head.seq));
     }

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
@@ -136,7 +136,7 @@ impl Stalls {
         let mut file = File::create(folder.join("stalls"))?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let watcher = std::thread::spawn(move || {
+        let watcher = Builder::new().name("stalls".to_owned()).spawn(move || {
             let mut worst = Duration::ZERO;
             while !stopped.load(Ordering::Relaxed) {
                 let began = Instant::now();
@@ -146,7 +146,7 @@ impl Stalls {
                 worst = worst.max(began.elapsed().saturating_sub(Self::NAP));
             }
             Ok(worst)
-        });
+        })?;
         Ok(Self { stop, watcher })
     }
 
