@@ -4,6 +4,7 @@ use crate::spans::{Line, Style};
 use crate::words::number;
 use kubereel_replay::{Change, ChangeKind, SegmentKind, Step, Writer, timetext, words};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// How many changed fields are shown to people at once; JSON has all.
 const SHOWN_FIELDS: usize = 200;
@@ -23,8 +24,7 @@ pub(crate) fn lines(changes: &[Change]) -> Vec<Line> {
     let leaves: Vec<Change> = changes
         .iter()
         .take(SHOWN_FIELDS)
-        .flat_map(|change| change.clone().leaves())
-        .filter(|leaf| !is_said_by_path(leaf))
+        .flat_map(|change| said_once(change.clone().leaves()))
         .collect();
     let total = if changes.len() > SHOWN_FIELDS {
         changes.len()
@@ -61,13 +61,31 @@ pub(crate) fn lines(changes: &[Change]) -> Vec<Line> {
     lines
 }
 
-/// Tells whether a leaf is what its item is known by: `conditions[Ready].type`.
-fn is_said_by_path(leaf: &Change) -> bool {
-    let is_key = matches!(
+/// Leaves out what its item is known by, `conditions[Ready].type`, where more is said of the item.
+fn said_once(mut leaves: Vec<Change>) -> Vec<Change> {
+    let mut spoken_of: BTreeSet<Vec<Step>> = BTreeSet::new();
+    for leaf in leaves.iter().filter(|leaf| !is_key(leaf)) {
+        let steps = leaf.path.steps();
+        for (at, step) in steps.iter().enumerate() {
+            if matches!(step, Step::Item(_)) {
+                spoken_of.extend(steps.get(..=at).map(<[Step]>::to_vec));
+            }
+        }
+    }
+    leaves.retain(|leaf| {
+        let item = leaf.path.steps().split_last().map(|(_, item)| item);
+        !(is_key(leaf) && item.is_some_and(|item| spoken_of.contains(item)))
+    });
+    leaves
+}
+
+/// Tells whether a leaf is what its item is known by.
+fn is_key(leaf: &Change) -> bool {
+    let is_named = matches!(
         leaf.path.steps(),
         [.., Step::Item(parts), Step::Member(last)] if parts.iter().any(|part| part.name == *last)
     );
-    is_key && leaf.kind != ChangeKind::Changed
+    is_named && leaf.kind != ChangeKind::Changed
 }
 
 fn push_values(line: &mut Line, change: &Change) {
@@ -239,6 +257,21 @@ mod tests {
             "    text   \"[-5-]{+6+} of 118 manifests are done by now\"",
         ];
         assert_eq!(shown(&old, &new), expected);
+    }
+
+    #[test]
+    fn what_an_item_is_known_by_is_said_where_nothing_else_is() {
+        let new = json!({"taints": [
+            {"key": "a", "effect": "NoSchedule"},
+            {"key": "b", "effect": "NoSchedule", "timeAdded": "now"},
+        ]});
+        let expected = [
+            "    taints[key=a,effect=NoSchedule].effect     + NoSchedule",
+            "    taints[key=a,effect=NoSchedule].key        + a",
+            "    taints[key=b,effect=NoSchedule].timeAdded  + now",
+        ];
+        assert_eq!(shown(&json!({"taints": []}), &new), expected);
+        assert_eq!(shown(&json!({}), &new), expected);
     }
 
     #[test]

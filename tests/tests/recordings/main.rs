@@ -3,10 +3,17 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_in_result,
     reason = "what helps a test may fail it"
 )]
 
 mod bytes;
 mod live_set;
 mod one_moment;
+mod planted;
 mod recording;
+mod seen;
+mod story;
+mod timeline;
+mod transitions;
