@@ -1,20 +1,21 @@
 //! Owns `kubereel demo`: a walk through a recording with the commands that a user would type, run
 //! by their own code.
 
-use super::get::{self, Labels, Question};
-use super::info;
+use super::{diff, get, history, info};
 use crate::command_error::CommandError;
 use crate::demo_reel::DEMO_REEL;
 use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
+use clap::Parser as _;
 use kubereel_format::RecordedAt;
-use kubereel_replay::{DegradedSpell, LabelSelector, Moment, Timeline, timetext};
+use kubereel_replay::{DegradedSpell, Timeline, timetext};
 use std::path::{Path, PathBuf};
 
 /// Walk through a recording that the program carries
 ///
-/// Shows what is in it, then one operator before and after it went wrong.
+/// Shows what is in it, then one operator before and after it went wrong, who said so, and what
+/// changed with it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -89,34 +90,80 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, Co
             format!("for {}", timetext::span(micros))
         },
     );
+    let operator = format!("co/{}", spell.name);
+    let before = timeline.reel().stamp(spell.before);
+    let before = timeline.written(before.map_or(spell.from, |stamp| stamp.wall));
     let from = timeline.written(spell.from);
+    let to = timeline.written(spell.to.unwrap_or(timeline.end()));
     screen.line(format!(
         "At {from} the operator {} became degraded, {lasted}. Before, and then:",
         spell.name
     ))?;
-    let before = timeline.reel().stamp(spell.before);
-    let before = before.map_or(spell.from, |stamp| stamp.wall);
-    for at in [before, spell.from] {
-        let question = question(&spell.name, at);
-        let words = format!(
-            "get {name} {} --at {}",
-            question.resource,
-            timeline.written(at)
-        );
-        screen.line("")?;
-        screen.line(shout(&words))?;
-        get::answer(timeline, &question, screen)?;
+    let mut asked = Asked { name, screen };
+    for at in [&before, &from] {
+        asked.ask("get", &[&operator, "--at", at], |question, screen| {
+            get::answer(timeline, question, screen)
+        })?;
     }
-    screen.line("")?;
-    screen.line("Keep the recording and ask it more:")?;
-    screen.line("  kubereel demo --save demo.reel")?;
-    let operator = &spell.name;
+    asked.say("Who said so, when, and for how long?")?;
+    let field = ".status.conditions[Degraded]";
+    let words = [&operator, "--field", field, "--from", &before, "--to", &to];
+    asked.ask("history", &words, |question, screen| {
+        history::answer(timeline, question, screen)
+    })?;
+    asked.say("All that changed about it between these two moments:")?;
+    let words = [&operator, "--from", &before, "--to", &from];
+    asked.ask("diff", &words, |question, screen| {
+        diff::answer(timeline, question, screen)
+    })?;
+    asked.say("Keep the recording with `kubereel demo --save demo.reel`, and ask it more:")?;
     screen.line(format!(
-        "  kubereel get demo.reel co/{operator} -o yaml --at {from}"
+        "  kubereel describe demo.reel {operator} --at {from}"
     ))?;
-    screen.line(format!("  kubereel get demo.reel pods -A --at {from}"))?;
-    screen.line("  kubereel export demo.reel -o jsonl | head")?;
+    screen.line(format!(
+        "  kubereel events demo.reel -A --types Warning --from {before} --to {to}"
+    ))?;
+    screen.line(format!(
+        "  kubereel get demo.reel pods -A -o wide --at {from}"
+    ))?;
     Ok(whole)
+}
+
+/// The recording that the walk asks.
+struct Asked<'a> {
+    name: &'a str,
+    screen: &'a mut Screen,
+}
+
+/// A command's question, read from the words that are shown.
+#[derive(clap::Parser)]
+struct Words<Question: clap::Args> {
+    #[command(flatten)]
+    question: Question,
+}
+
+impl Asked<'_> {
+    fn say(&mut self, words: &str) -> Result<(), CommandError> {
+        self.screen.line("")?;
+        self.screen.line(words)
+    }
+
+    /// Shows a command, and answers it as the command would.
+    fn ask<Question: clap::Args>(
+        &mut self,
+        command: &str,
+        words: &[&str],
+        answer: impl FnOnce(&Question, &mut Screen) -> Result<Exit, CommandError>,
+    ) -> Result<(), CommandError> {
+        let paint = self.screen.paint();
+        let shown = format!("$ kubereel {command} {} {}", self.name, words.join(" "));
+        self.screen.line("")?;
+        self.screen.line(paint.strong(&shown))?;
+        let read = Words::<Question>::try_parse_from([&[command], words].concat());
+        let read = read.map_err(|error| CommandError::new(Exit::Usage, error))?;
+        answer(&read.question, self.screen)?;
+        Ok(())
+    }
 }
 
 /// Finds the spell that lasted longest; one that did not end lasted to the end.
@@ -125,20 +172,4 @@ fn longest(spells: &[DegradedSpell], end: RecordedAt) -> Option<&DegradedSpell> 
     spells
         .iter()
         .max_by_key(|spell| (lasted(spell), std::cmp::Reverse(spell.began)))
-}
-
-/// Asks for one operator at one moment, as `kubereel get` would.
-fn question(operator: &str, at: RecordedAt) -> Question {
-    Question {
-        resource: format!("clusteroperators/{operator}"),
-        names: Vec::new(),
-        namespace: "default".to_owned(),
-        all_namespaces: false,
-        selector: LabelSelector::default(),
-        at: Moment::Time(at),
-        output: None,
-        show_managed_fields: false,
-        no_headers: false,
-        labels: Labels::default(),
-    }
 }

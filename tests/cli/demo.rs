@@ -65,7 +65,26 @@ fn every_command_shown_prints_what_the_walk_printed() {
         shown += 1;
         rest = after;
     }
-    assert_eq!(shown, 3, "{out}");
+    assert_eq!(shown, 5, "{out}");
+}
+
+#[test]
+fn the_walk_ends_with_three_commands_that_work() {
+    let out = kubereel(&["demo"]).ok();
+    let next: Vec<&str> = out
+        .lines()
+        .filter_map(|line| line.strip_prefix("  kubereel "))
+        .collect();
+    assert_eq!(next.len(), 3, "{out}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let saved = folder.path().join("demo.reel");
+    let saved = saved.to_str().expect("text");
+    kubereel(&["demo", "--save", saved]).ok();
+    for words in next {
+        let words = words.replace("demo.reel", saved);
+        let words: Vec<&str> = words.split_whitespace().collect();
+        assert!(!kubereel(&words).ok().is_empty(), "{words:?}");
+    }
 }
 
 #[test]

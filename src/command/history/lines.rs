@@ -121,7 +121,8 @@ fn head_line(timeline: &Timeline, version: &SeenVersion) -> Line {
         }
         Authors::Unknown | Authors::Deletion => {}
     }
-    if let Some(held) = version.held {
+    // What came at the last moment that was asked for has not held yet.
+    if let Some(held) = version.held.filter(|held| held.micros > 0) {
         parts.push((Style::Faint, held_text(held)));
     }
     for (at, (style, text)) in parts.into_iter().enumerate() {
