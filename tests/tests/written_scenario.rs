@@ -1,0 +1,128 @@
+//! What the second player writes goes into a reel by an import, and the questions find there what
+//! the scenario has planted.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, Result, bail};
+use kubereel_import::{Options, import};
+use kubereel_replay::{Cut, Filter, Timeline};
+use kubereel_tests::scenario::{Writing, Written};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The whole story, and a little of the load.
+const EVENTS: u64 = 12_000;
+
+struct Reel {
+    _folder: TempDir,
+    timeline: Timeline,
+    lines: Vec<u8>,
+    written: Written,
+}
+
+fn reel() -> Result<Reel> {
+    let writing = Writing {
+        seed: 11,
+        events: EVENTS,
+        ..Writing::default()
+    };
+    let mut lines = Vec::new();
+    let written = writing.write(&mut lines)?;
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("written.reel");
+    let options = Options::new("test", "the second player");
+    let imported = import(lines.as_slice(), &path, &options, |_bytes| {})?;
+    assert_eq!(imported.events, EVENTS);
+    assert_eq!(imported.broken.count, 0);
+    assert!(imported.guessed.is_empty(), "{:?}", imported.guessed);
+    Ok(Reel {
+        timeline: Timeline::open(&path)?,
+        _folder: folder,
+        lines,
+        written,
+    })
+}
+
+#[test]
+fn a_written_scenario_is_a_recording() -> Result<()> {
+    let reel = reel()?;
+    let mut exported = Vec::new();
+    reel.timeline.export_jsonl(&mut exported, |_seq| {})?;
+    assert!(exported == reel.lines, "the export has other bytes");
+    faults_are_found(&reel)?;
+    states_are_those_of_a_replay(&reel)
+}
+
+/// The degraded operator is found at its time, and nobody else.
+fn faults_are_found(reel: &Reel) -> Result<()> {
+    let spells = reel.timeline.degraded_spells()?;
+    let planted = reel
+        .written
+        .faults
+        .iter()
+        .find(|(fault, ..)| fault.kind == "degraded");
+    let (fault, from, to) = planted.context("nothing is planted")?;
+    let [spell] = spells.as_slice() else {
+        bail!("{spells:?}");
+    };
+    assert_eq!(
+        Some(spell.name.as_str()),
+        fault.object.strip_prefix("ClusterOperator ")
+    );
+    // The server takes a moment for a write.
+    let late_micros =
+        |at: Option<i64>, planned: Option<jiff::Timestamp>| Some(at? - planned?.as_microsecond());
+    for late in [
+        late_micros(Some(spell.from.micros), Some(*from)),
+        late_micros(spell.to.map(|to| to.micros), *to),
+    ] {
+        let late = late.context("no end")?;
+        assert!((0..1_000_000).contains(&late), "{late} µs late");
+    }
+    Ok(())
+}
+
+/// At moments all over the reel, the state is that of a replay of all lines.
+fn states_are_those_of_a_replay(reel: &Reel) -> Result<()> {
+    let timeline = &reel.timeline;
+    let mut replay: BTreeMap<String, String> = BTreeMap::new();
+    let text = std::str::from_utf8(&reel.lines)?;
+    for (number, line) in (1_u64..).zip(text.lines()) {
+        let value: Value = serde_json::from_str(line)?;
+        let uid = text_at(&value, "/object/metadata/uid")?;
+        if text_at(&value, "/type")? == "DELETED" {
+            replay.remove(uid);
+        } else {
+            let (_, object) = line.split_once(r#""object":"#).context("no object")?;
+            let object = object.strip_suffix('}').context("no end")?;
+            replay.insert(uid.to_owned(), object.to_owned());
+        }
+        if !number.is_multiple_of(EVENTS / 7) {
+            continue;
+        }
+        let at: jiff::Timestamp = text_at(&value, "/ts")?.parse()?;
+        let wall = kubereel_format::RecordedAt::from_micros(at.as_microsecond());
+        let below = timeline.reel().seq_after(wall);
+        let mut bodies = Vec::new();
+        for info in timeline.resources().iter() {
+            let state = timeline.as_of(info.id, Cut::Arrival { below, wall }, &Filter::default());
+            for held in &state.objects {
+                bodies.push(String::from_utf8(timeline.reel().body(held.seq)?.to_vec())?);
+            }
+        }
+        bodies.sort();
+        let mut expected: Vec<String> = replay.values().cloned().collect();
+        expected.sort();
+        assert!(
+            bodies == expected,
+            "the state after {number} lines: {} of {}",
+            bodies.len(),
+            expected.len()
+        );
+    }
+    Ok(())
+}
+
+fn text_at<'v>(value: &'v Value, path: &'static str) -> Result<&'v str> {
+    value.pointer(path).and_then(Value::as_str).context(path)
+}
