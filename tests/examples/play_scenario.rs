@@ -14,8 +14,13 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use kubereel_tests::control_plane::ControlPlane;
 use kubereel_tests::proxy::Proxy;
-use kubereel_tests::scenario::{self, ApiPlayer, ApiServers, Plan};
+use kubereel_tests::scenario::{self, ApiPlayer, ApiServers, Plan, PlayError};
 use tokio::process::{Child, Command};
+
+/// Of so many steps of the large scenario one may fail.
+const STEPS_PER_FAILURE: usize = 500;
+/// How many failures are told.
+const FAILURES_TOLD: usize = 5;
 
 struct Asked {
     is_large: bool,
@@ -92,7 +97,20 @@ async fn main() -> anyhow::Result<ExitCode> {
         std::fs::write(path, player.journal().to_json_lines())
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let journal = outcome?;
+    // Whatever became of the play, what was recorded of it is finished in order.
+    let ended = match &mut beside {
+        Some(child) => end(child).await,
+        None => Ok(ExitCode::SUCCESS),
+    };
+    let journal = match outcome {
+        Ok(journal) => journal,
+        Err(PlayError::Failed { failures }) if asked.is_large => {
+            let journal = player.journal();
+            forgive(&failures, journal.entries.len())?;
+            journal
+        }
+        Err(error) => return Err(error.into()),
+    };
     let mut out = std::io::stderr().lock();
     writeln!(
         out,
@@ -100,10 +118,22 @@ async fn main() -> anyhow::Result<ExitCode> {
         journal.entries.len(),
         journal.held_millis
     )?;
-    match &mut beside {
-        Some(child) => end(child).await,
-        None => Ok(ExitCode::SUCCESS),
+    ended
+}
+
+/// In hours of play a busy machine may lose a few steps: they are told, and no more than one in
+/// [`STEPS_PER_FAILURE`] may fail.
+fn forgive(failures: &[String], steps: usize) -> anyhow::Result<()> {
+    let mut out = std::io::stderr().lock();
+    writeln!(out, "{} of {steps} steps failed:", failures.len())?;
+    for failure in failures.iter().take(FAILURES_TOLD) {
+        writeln!(out, "  {failure}")?;
     }
+    anyhow::ensure!(
+        failures.len() * STEPS_PER_FAILURE <= steps,
+        "too many steps failed"
+    );
+    Ok(())
 }
 
 /// Asks the command to end, and passes its exit code on.
