@@ -106,9 +106,9 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         None => page::print(&subject, screen)?,
         Some(Output::Json) => json::print(&subject, screen)?,
     }
-    Ok(match state.certainty {
-        Certainty::Known { .. } => Exit::Yes,
+    Ok(match &state.certainty {
         Certainty::Damaged { .. } => Exit::Reel,
+        certainty if certainty.is_known() => Exit::Yes,
         _ => Exit::Unknown,
     })
 }

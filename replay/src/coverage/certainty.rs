@@ -69,6 +69,12 @@ impl Certainty {
         matches!(self, Self::Known { .. } | Self::Imported { .. })
     }
 
+    /// Tells whether what the state shown does not hold was not there: an imported recording does not
+    /// tell what it leaves out.
+    pub const fn is_proven(&self) -> bool {
+        matches!(self, Self::Known { .. })
+    }
+
     /// Tells whether there is a state to show, be it an old one.
     pub const fn has_state(&self) -> bool {
         !matches!(self, Self::NotCovered { .. } | Self::BeforeFirst { .. })

@@ -182,7 +182,7 @@ impl Timeline {
         };
         match state.objects.iter().find(is_owner) {
             Some(held) => Found::There(held.seq),
-            None if state.certainty.is_known() => Found::Absent,
+            None if state.certainty.is_proven() => Found::Absent,
             None => Found::Unknown,
         }
     }

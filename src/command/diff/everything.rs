@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::words::count;
 use kubereel_format::{RecordedAt, ResourceInfo};
-use kubereel_replay::{Certainty, Cut, Timeline, timetext};
+use kubereel_replay::{Cut, Timeline, timetext};
 use std::collections::BTreeMap;
 
 /// How many resources are named one by one.
@@ -94,7 +94,7 @@ fn say(
     let mut unsure: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for pair in pairs {
         let certainty = &pair.state(end).certainty;
-        let is_proven = matches!(certainty, Certainty::Known { .. });
+        let is_proven = certainty.is_proven();
         if !is_proven {
             let trust = header::trust(timeline, certainty);
             unsure

@@ -9,8 +9,7 @@ pub(crate) fn line(timeline: &Timeline, state: &State, rv: Option<u128>, paint: 
     let offset = timetext::offset(state.at.micros_since(timeline.start()));
     let rv = rv.map_or_else(String::new, |rv| format!(", rv {rv}"));
     let trust = trust(timeline, &state.certainty);
-    let is_proven = matches!(state.certainty, Certainty::Known { .. });
-    let trust = if is_proven {
+    let trust = if state.certainty.is_proven() {
         paint.good(&trust)
     } else {
         paint.wary(&trust)
