@@ -191,6 +191,28 @@ fn what_the_recording_does_not_tell_is_unknown() {
 }
 
 #[test]
+fn every_question_can_be_asked_of_an_imported_reel() {
+    let later = POD.replace(
+        r#""resourceVersion":"7"}"#,
+        r#""resourceVersion":"9"},"spec":{"x":1}"#,
+    );
+    let input = Input::new(line("1", "ADDED", POD) + &line("5", "MODIFIED", &later));
+    input.import(&[]).ok();
+    let reel = input.text("out.reel");
+    for args in [
+        &["get", &reel, "po/a", "--at", "rv:7"][..],
+        &["history", &reel, "po/a"],
+        &["describe", &reel, "po/a"],
+        &["blame", &reel, "po/a"],
+        &["diff", &reel, "--from", "start", "--to", "end", "po/a"],
+        &["diff", &reel, "--from", "start", "--to", "end"],
+    ] {
+        let ran = kubereel(args).code(0);
+        assert!(!ran.out.is_empty(), "{ran:#?}");
+    }
+}
+
+#[test]
 fn no_recorder_goes_on_with_an_imported_reel() {
     let input = Input::new(line("1", "ADDED", POD));
     input.import(&[]).ok();

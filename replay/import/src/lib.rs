@@ -1,6 +1,6 @@
 //! Other recordings go in, a reel comes out.
 //!
-//! [`import`] reads JSON lines of watch events, as `kubereel export` and other recorders write them,
+//! [`import()`] reads JSON lines of watch events, as `kubereel export` and other recorders write them,
 //! and lists of objects, in JSON or YAML, as one moment.
 //! An object's bytes, its event's type and the order stay as they are in the input, unless it is YAML. What cannot be
 //! read is named by line and left out, and the reel says of itself that it was imported: an input

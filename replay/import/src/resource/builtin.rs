@@ -2,698 +2,213 @@
 //! names, scope. Refuses the custom ones that a cluster adds: definitions in the input name those.
 
 /// A resource that comes with the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BuiltIn {
-    pub(crate) group: &'static str,
     pub(crate) kind: &'static str,
     pub(crate) plural: &'static str,
-    pub(crate) short_names: &'static [&'static str],
+    pub(crate) short_names: Vec<&'static str>,
+    pub(crate) categories: Vec<&'static str>,
     pub(crate) namespaced: bool,
-    pub(crate) categories: &'static [&'static str],
 }
 
 /// Finds a resource by group and kind.
-pub(crate) fn of_kind(group: &str, kind: &str) -> Option<&'static BuiltIn> {
-    let wanted = |one: &&BuiltIn| one.group == group && one.kind == kind;
-    TABLE.iter().find(wanted)
+pub(crate) fn of_kind(group: &str, kind: &str) -> Option<BuiltIn> {
+    let mut all = rows(group);
+    all.find(|one| one.kind == kind)
 }
 
 /// Finds a resource by group and plural.
-pub(crate) fn of_plural(group: &str, plural: &str) -> Option<&'static BuiltIn> {
-    let wanted = |one: &&BuiltIn| one.group == group && one.plural == plural;
-    TABLE.iter().find(wanted)
+pub(crate) fn of_plural(group: &str, plural: &str) -> Option<BuiltIn> {
+    let mut all = rows(group);
+    all.find(|one| one.plural == plural)
 }
 
-const NAMESPACED: bool = true;
-const CLUSTER: bool = false;
-const ALL: &[&str] = &["all"];
-const EXTENSIONS: &[&str] = &["api-extensions"];
+/// Gives the resources of a group.
+fn rows(group: &str) -> impl Iterator<Item = BuiltIn> {
+    let mut lines = TABLE.lines();
+    lines.find(|line| group_of(line) == Some(group));
+    lines
+        .take_while(|line| group_of(line).is_none())
+        .filter_map(row)
+}
 
-const fn row(
-    group: &'static str,
-    kind: &'static str,
-    plural: &'static str,
-    short_names: &'static [&'static str],
-    namespaced: bool,
-) -> BuiltIn {
-    BuiltIn {
-        group,
+fn group_of(line: &str) -> Option<&str> {
+    line.strip_prefix('[')?.strip_suffix(']')
+}
+
+fn row(line: &'static str) -> Option<BuiltIn> {
+    let mut words = line.split(' ');
+    let (kind, plural, scope) = (words.next()?, words.next()?, words.next()?);
+    let (categories, short_names): (Vec<&str>, Vec<&str>) =
+        words.partition(|word| word.starts_with('@'));
+    Some(BuiltIn {
         kind,
         plural,
         short_names,
-        namespaced,
-        categories: &[],
-    }
+        categories: categories
+            .iter()
+            .map(|word| word.trim_start_matches('@'))
+            .collect(),
+        namespaced: scope == "namespaced",
+    })
 }
 
-const fn within(categories: &'static [&'static str], row: BuiltIn) -> BuiltIn {
-    BuiltIn { categories, ..row }
-}
-
-/// By group; what was removed from Kubernetes stays, recordings may be old.
-const TABLE: &[BuiltIn] = &[
-    row("", "ConfigMap", "configmaps", &["cm"], NAMESPACED),
-    row("", "ComponentStatus", "componentstatuses", &["cs"], CLUSTER),
-    row("", "Endpoints", "endpoints", &["ep"], NAMESPACED),
-    row("", "Event", "events", &["ev"], NAMESPACED),
-    row("", "LimitRange", "limitranges", &["limits"], NAMESPACED),
-    row("", "Namespace", "namespaces", &["ns"], CLUSTER),
-    row("", "Node", "nodes", &["no"], CLUSTER),
-    row(
-        "",
-        "PersistentVolumeClaim",
-        "persistentvolumeclaims",
-        &["pvc"],
-        NAMESPACED,
-    ),
-    row(
-        "",
-        "PersistentVolume",
-        "persistentvolumes",
-        &["pv"],
-        CLUSTER,
-    ),
-    within(ALL, row("", "Pod", "pods", &["po"], NAMESPACED)),
-    row("", "PodTemplate", "podtemplates", &[], NAMESPACED),
-    within(
-        ALL,
-        row(
-            "",
-            "ReplicationController",
-            "replicationcontrollers",
-            &["rc"],
-            NAMESPACED,
-        ),
-    ),
-    row(
-        "",
-        "ResourceQuota",
-        "resourcequotas",
-        &["quota"],
-        NAMESPACED,
-    ),
-    row("", "Secret", "secrets", &[], NAMESPACED),
-    row("", "ServiceAccount", "serviceaccounts", &["sa"], NAMESPACED),
-    within(ALL, row("", "Service", "services", &["svc"], NAMESPACED)),
-    within(
-        EXTENSIONS,
-        row(
-            "admissionregistration.k8s.io",
-            "MutatingAdmissionPolicy",
-            "mutatingadmissionpolicies",
-            &[],
-            CLUSTER,
-        ),
-    ),
-    within(
-        EXTENSIONS,
-        row(
-            "admissionregistration.k8s.io",
-            "MutatingAdmissionPolicyBinding",
-            "mutatingadmissionpolicybindings",
-            &[],
-            CLUSTER,
-        ),
-    ),
-    within(
-        EXTENSIONS,
-        row(
-            "admissionregistration.k8s.io",
-            "MutatingWebhookConfiguration",
-            "mutatingwebhookconfigurations",
-            &[],
-            CLUSTER,
-        ),
-    ),
-    within(
-        EXTENSIONS,
-        row(
-            "admissionregistration.k8s.io",
-            "ValidatingAdmissionPolicy",
-            "validatingadmissionpolicies",
-            &[],
-            CLUSTER,
-        ),
-    ),
-    within(
-        EXTENSIONS,
-        row(
-            "admissionregistration.k8s.io",
-            "ValidatingAdmissionPolicyBinding",
-            "validatingadmissionpolicybindings",
-            &[],
-            CLUSTER,
-        ),
-    ),
-    within(
-        EXTENSIONS,
-        row(
-            "admissionregistration.k8s.io",
-            "ValidatingWebhookConfiguration",
-            "validatingwebhookconfigurations",
-            &[],
-            CLUSTER,
-        ),
-    ),
-    within(
-        EXTENSIONS,
-        row(
-            "apiextensions.k8s.io",
-            "CustomResourceDefinition",
-            "customresourcedefinitions",
-            &["crd", "crds"],
-            CLUSTER,
-        ),
-    ),
-    within(
-        EXTENSIONS,
-        row(
-            "apiregistration.k8s.io",
-            "APIService",
-            "apiservices",
-            &[],
-            CLUSTER,
-        ),
-    ),
-    row(
-        "apps",
-        "ControllerRevision",
-        "controllerrevisions",
-        &[],
-        NAMESPACED,
-    ),
-    within(
-        ALL,
-        row("apps", "DaemonSet", "daemonsets", &["ds"], NAMESPACED),
-    ),
-    within(
-        ALL,
-        row("apps", "Deployment", "deployments", &["deploy"], NAMESPACED),
-    ),
-    within(
-        ALL,
-        row("apps", "ReplicaSet", "replicasets", &["rs"], NAMESPACED),
-    ),
-    within(
-        ALL,
-        row("apps", "StatefulSet", "statefulsets", &["sts"], NAMESPACED),
-    ),
-    within(
-        ALL,
-        row(
-            "autoscaling",
-            "HorizontalPodAutoscaler",
-            "horizontalpodautoscalers",
-            &["hpa"],
-            NAMESPACED,
-        ),
-    ),
-    within(
-        ALL,
-        row("batch", "CronJob", "cronjobs", &["cj"], NAMESPACED),
-    ),
-    within(ALL, row("batch", "Job", "jobs", &[], NAMESPACED)),
-    row(
-        "certificates.k8s.io",
-        "CertificateSigningRequest",
-        "certificatesigningrequests",
-        &["csr"],
-        CLUSTER,
-    ),
-    row(
-        "certificates.k8s.io",
-        "ClusterTrustBundle",
-        "clustertrustbundles",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "certificates.k8s.io",
-        "PodCertificateRequest",
-        "podcertificaterequests",
-        &[],
-        NAMESPACED,
-    ),
-    row("coordination.k8s.io", "Lease", "leases", &[], NAMESPACED),
-    row(
-        "coordination.k8s.io",
-        "LeaseCandidate",
-        "leasecandidates",
-        &[],
-        NAMESPACED,
-    ),
-    row(
-        "discovery.k8s.io",
-        "EndpointSlice",
-        "endpointslices",
-        &[],
-        NAMESPACED,
-    ),
-    row("events.k8s.io", "Event", "events", &["ev"], NAMESPACED),
-    row("extensions", "Ingress", "ingresses", &["ing"], NAMESPACED),
-    row(
-        "flowcontrol.apiserver.k8s.io",
-        "FlowSchema",
-        "flowschemas",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "flowcontrol.apiserver.k8s.io",
-        "PriorityLevelConfiguration",
-        "prioritylevelconfigurations",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "internal.apiserver.k8s.io",
-        "StorageVersion",
-        "storageversions",
-        &[],
-        CLUSTER,
-    ),
-    row("metrics.k8s.io", "NodeMetrics", "nodes", &[], CLUSTER),
-    row("metrics.k8s.io", "PodMetrics", "pods", &[], NAMESPACED),
-    row(
-        "networking.k8s.io",
-        "IngressClass",
-        "ingressclasses",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "networking.k8s.io",
-        "Ingress",
-        "ingresses",
-        &["ing"],
-        NAMESPACED,
-    ),
-    row(
-        "networking.k8s.io",
-        "IPAddress",
-        "ipaddresses",
-        &["ip"],
-        CLUSTER,
-    ),
-    row(
-        "networking.k8s.io",
-        "NetworkPolicy",
-        "networkpolicies",
-        &["netpol"],
-        NAMESPACED,
-    ),
-    row(
-        "networking.k8s.io",
-        "ServiceCIDR",
-        "servicecidrs",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "node.k8s.io",
-        "RuntimeClass",
-        "runtimeclasses",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "policy",
-        "PodDisruptionBudget",
-        "poddisruptionbudgets",
-        &["pdb"],
-        NAMESPACED,
-    ),
-    row(
-        "policy",
-        "PodSecurityPolicy",
-        "podsecuritypolicies",
-        &["psp"],
-        CLUSTER,
-    ),
-    row(
-        "rbac.authorization.k8s.io",
-        "ClusterRoleBinding",
-        "clusterrolebindings",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "rbac.authorization.k8s.io",
-        "ClusterRole",
-        "clusterroles",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "rbac.authorization.k8s.io",
-        "RoleBinding",
-        "rolebindings",
-        &[],
-        NAMESPACED,
-    ),
-    row(
-        "rbac.authorization.k8s.io",
-        "Role",
-        "roles",
-        &[],
-        NAMESPACED,
-    ),
-    row(
-        "resource.k8s.io",
-        "DeviceClass",
-        "deviceclasses",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "resource.k8s.io",
-        "DeviceTaintRule",
-        "devicetaintrules",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "resource.k8s.io",
-        "ResourceClaim",
-        "resourceclaims",
-        &[],
-        NAMESPACED,
-    ),
-    row(
-        "resource.k8s.io",
-        "ResourceClaimTemplate",
-        "resourceclaimtemplates",
-        &[],
-        NAMESPACED,
-    ),
-    row(
-        "resource.k8s.io",
-        "ResourceSlice",
-        "resourceslices",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "scheduling.k8s.io",
-        "PriorityClass",
-        "priorityclasses",
-        &["pc"],
-        CLUSTER,
-    ),
-    row("storage.k8s.io", "CSIDriver", "csidrivers", &[], CLUSTER),
-    row("storage.k8s.io", "CSINode", "csinodes", &[], CLUSTER),
-    row(
-        "storage.k8s.io",
-        "CSIStorageCapacity",
-        "csistoragecapacities",
-        &[],
-        NAMESPACED,
-    ),
-    row(
-        "storage.k8s.io",
-        "StorageClass",
-        "storageclasses",
-        &["sc"],
-        CLUSTER,
-    ),
-    row(
-        "storage.k8s.io",
-        "VolumeAttachment",
-        "volumeattachments",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "storage.k8s.io",
-        "VolumeAttributesClass",
-        "volumeattributesclasses",
-        &["vac"],
-        CLUSTER,
-    ),
-    row(
-        "storagemigration.k8s.io",
-        "StorageVersionMigration",
-        "storageversionmigrations",
-        &[],
-        CLUSTER,
-    ),
-    within(
-        ALL,
-        row(
-            "apps.openshift.io",
-            "DeploymentConfig",
-            "deploymentconfigs",
-            &["dc"],
-            NAMESPACED,
-        ),
-    ),
-    within(
-        ALL,
-        row("build.openshift.io", "Build", "builds", &[], NAMESPACED),
-    ),
-    within(
-        ALL,
-        row(
-            "build.openshift.io",
-            "BuildConfig",
-            "buildconfigs",
-            &["bc"],
-            NAMESPACED,
-        ),
-    ),
-    row(
-        "config.openshift.io",
-        "APIServer",
-        "apiservers",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "config.openshift.io",
-        "Authentication",
-        "authentications",
-        &[],
-        CLUSTER,
-    ),
-    row("config.openshift.io", "Build", "builds", &[], CLUSTER),
-    row(
-        "config.openshift.io",
-        "ClusterImagePolicy",
-        "clusterimagepolicies",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "config.openshift.io",
-        "ClusterOperator",
-        "clusteroperators",
-        &["co"],
-        CLUSTER,
-    ),
-    row(
-        "config.openshift.io",
-        "ClusterVersion",
-        "clusterversions",
-        &[],
-        CLUSTER,
-    ),
-    row("config.openshift.io", "Console", "consoles", &[], CLUSTER),
-    row("config.openshift.io", "DNS", "dnses", &[], CLUSTER),
-    row(
-        "config.openshift.io",
-        "FeatureGate",
-        "featuregates",
-        &[],
-        CLUSTER,
-    ),
-    row("config.openshift.io", "Image", "images", &[], CLUSTER),
-    row(
-        "config.openshift.io",
-        "ImageContentPolicy",
-        "imagecontentpolicies",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "config.openshift.io",
-        "ImageDigestMirrorSet",
-        "imagedigestmirrorsets",
-        &["idms"],
-        CLUSTER,
-    ),
-    row(
-        "config.openshift.io",
-        "ImagePolicy",
-        "imagepolicies",
-        &[],
-        NAMESPACED,
-    ),
-    row(
-        "config.openshift.io",
-        "ImageTagMirrorSet",
-        "imagetagmirrorsets",
-        &["itms"],
-        CLUSTER,
-    ),
-    row(
-        "config.openshift.io",
-        "Infrastructure",
-        "infrastructures",
-        &[],
-        CLUSTER,
-    ),
-    row("config.openshift.io", "Ingress", "ingresses", &[], CLUSTER),
-    row(
-        "config.openshift.io",
-        "InsightsDataGather",
-        "insightsdatagathers",
-        &[],
-        CLUSTER,
-    ),
-    row("config.openshift.io", "Network", "networks", &[], CLUSTER),
-    row("config.openshift.io", "Node", "nodes", &[], CLUSTER),
-    row("config.openshift.io", "OAuth", "oauths", &[], CLUSTER),
-    row(
-        "config.openshift.io",
-        "OperatorHub",
-        "operatorhubs",
-        &[],
-        CLUSTER,
-    ),
-    row("config.openshift.io", "Project", "projects", &[], CLUSTER),
-    row("config.openshift.io", "Proxy", "proxies", &[], CLUSTER),
-    row(
-        "config.openshift.io",
-        "Scheduler",
-        "schedulers",
-        &[],
-        CLUSTER,
-    ),
-    row("image.openshift.io", "Image", "images", &[], CLUSTER),
-    within(
-        ALL,
-        row(
-            "image.openshift.io",
-            "ImageStream",
-            "imagestreams",
-            &["is"],
-            NAMESPACED,
-        ),
-    ),
-    row(
-        "image.openshift.io",
-        "ImageStreamTag",
-        "imagestreamtags",
-        &["istag"],
-        NAMESPACED,
-    ),
-    row(
-        "image.openshift.io",
-        "ImageTag",
-        "imagetags",
-        &["itag"],
-        NAMESPACED,
-    ),
-    row(
-        "machineconfiguration.openshift.io",
-        "ContainerRuntimeConfig",
-        "containerruntimeconfigs",
-        &["ctrcfg"],
-        CLUSTER,
-    ),
-    row(
-        "machineconfiguration.openshift.io",
-        "ControllerConfig",
-        "controllerconfigs",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "machineconfiguration.openshift.io",
-        "KubeletConfig",
-        "kubeletconfigs",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "machineconfiguration.openshift.io",
-        "MachineConfig",
-        "machineconfigs",
-        &["mc"],
-        CLUSTER,
-    ),
-    row(
-        "machineconfiguration.openshift.io",
-        "MachineConfigNode",
-        "machineconfignodes",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "machineconfiguration.openshift.io",
-        "MachineConfigPool",
-        "machineconfigpools",
-        &["mcp"],
-        CLUSTER,
-    ),
-    row(
-        "machineconfiguration.openshift.io",
-        "MachineOSBuild",
-        "machineosbuilds",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "machineconfiguration.openshift.io",
-        "MachineOSConfig",
-        "machineosconfigs",
-        &[],
-        CLUSTER,
-    ),
-    row(
-        "machineconfiguration.openshift.io",
-        "PinnedImageSet",
-        "pinnedimagesets",
-        &[],
-        CLUSTER,
-    ),
-    row("project.openshift.io", "Project", "projects", &[], CLUSTER),
-    within(
-        ALL,
-        row("route.openshift.io", "Route", "routes", &[], NAMESPACED),
-    ),
-    row(
-        "security.openshift.io",
-        "SecurityContextConstraints",
-        "securitycontextconstraints",
-        &["scc"],
-        CLUSTER,
-    ),
-    row(
-        "template.openshift.io",
-        "Template",
-        "templates",
-        &[],
-        NAMESPACED,
-    ),
-    row(
-        "template.openshift.io",
-        "TemplateInstance",
-        "templateinstances",
-        &[],
-        NAMESPACED,
-    ),
-    row("user.openshift.io", "Group", "groups", &[], CLUSTER),
-    row("user.openshift.io", "Identity", "identities", &[], CLUSTER),
-    row("user.openshift.io", "User", "users", &[], CLUSTER),
-    row(
-        "user.openshift.io",
-        "UserIdentityMapping",
-        "useridentitymappings",
-        &[],
-        CLUSTER,
-    ),
-];
+/// Under each group its resources: kind, plural, scope, short names, category. What was removed from
+/// Kubernetes stays, recordings may be old.
+const TABLE: &str = "\
+[]
+ConfigMap configmaps namespaced cm
+ComponentStatus componentstatuses cluster cs
+Endpoints endpoints namespaced ep
+Event events namespaced ev
+LimitRange limitranges namespaced limits
+Namespace namespaces cluster ns
+Node nodes cluster no
+PersistentVolumeClaim persistentvolumeclaims namespaced pvc
+PersistentVolume persistentvolumes cluster pv
+Pod pods namespaced po @all
+PodTemplate podtemplates namespaced
+ReplicationController replicationcontrollers namespaced rc @all
+ResourceQuota resourcequotas namespaced quota
+Secret secrets namespaced
+ServiceAccount serviceaccounts namespaced sa
+Service services namespaced svc @all
+[admissionregistration.k8s.io]
+MutatingAdmissionPolicy mutatingadmissionpolicies cluster @api-extensions
+MutatingAdmissionPolicyBinding mutatingadmissionpolicybindings cluster @api-extensions
+MutatingWebhookConfiguration mutatingwebhookconfigurations cluster @api-extensions
+ValidatingAdmissionPolicy validatingadmissionpolicies cluster @api-extensions
+ValidatingAdmissionPolicyBinding validatingadmissionpolicybindings cluster @api-extensions
+ValidatingWebhookConfiguration validatingwebhookconfigurations cluster @api-extensions
+[apiextensions.k8s.io]
+CustomResourceDefinition customresourcedefinitions cluster crd crds @api-extensions
+[apiregistration.k8s.io]
+APIService apiservices cluster @api-extensions
+[apps]
+ControllerRevision controllerrevisions namespaced
+DaemonSet daemonsets namespaced ds @all
+Deployment deployments namespaced deploy @all
+ReplicaSet replicasets namespaced rs @all
+StatefulSet statefulsets namespaced sts @all
+[autoscaling]
+HorizontalPodAutoscaler horizontalpodautoscalers namespaced hpa @all
+[batch]
+CronJob cronjobs namespaced cj @all
+Job jobs namespaced @all
+[certificates.k8s.io]
+CertificateSigningRequest certificatesigningrequests cluster csr
+ClusterTrustBundle clustertrustbundles cluster
+PodCertificateRequest podcertificaterequests namespaced
+[coordination.k8s.io]
+Lease leases namespaced
+LeaseCandidate leasecandidates namespaced
+[discovery.k8s.io]
+EndpointSlice endpointslices namespaced
+[events.k8s.io]
+Event events namespaced ev
+[extensions]
+Ingress ingresses namespaced ing
+[flowcontrol.apiserver.k8s.io]
+FlowSchema flowschemas cluster
+PriorityLevelConfiguration prioritylevelconfigurations cluster
+[internal.apiserver.k8s.io]
+StorageVersion storageversions cluster
+[metrics.k8s.io]
+NodeMetrics nodes cluster
+PodMetrics pods namespaced
+[networking.k8s.io]
+IngressClass ingressclasses cluster
+Ingress ingresses namespaced ing
+IPAddress ipaddresses cluster ip
+NetworkPolicy networkpolicies namespaced netpol
+ServiceCIDR servicecidrs cluster
+[node.k8s.io]
+RuntimeClass runtimeclasses cluster
+[policy]
+PodDisruptionBudget poddisruptionbudgets namespaced pdb
+PodSecurityPolicy podsecuritypolicies cluster psp
+[rbac.authorization.k8s.io]
+ClusterRoleBinding clusterrolebindings cluster
+ClusterRole clusterroles cluster
+RoleBinding rolebindings namespaced
+Role roles namespaced
+[resource.k8s.io]
+DeviceClass deviceclasses cluster
+DeviceTaintRule devicetaintrules cluster
+ResourceClaim resourceclaims namespaced
+ResourceClaimTemplate resourceclaimtemplates namespaced
+ResourceSlice resourceslices cluster
+[scheduling.k8s.io]
+PriorityClass priorityclasses cluster pc
+[storage.k8s.io]
+CSIDriver csidrivers cluster
+CSINode csinodes cluster
+CSIStorageCapacity csistoragecapacities namespaced
+StorageClass storageclasses cluster sc
+VolumeAttachment volumeattachments cluster
+VolumeAttributesClass volumeattributesclasses cluster vac
+[storagemigration.k8s.io]
+StorageVersionMigration storageversionmigrations cluster
+[apps.openshift.io]
+DeploymentConfig deploymentconfigs namespaced dc @all
+[build.openshift.io]
+Build builds namespaced @all
+BuildConfig buildconfigs namespaced bc @all
+[config.openshift.io]
+APIServer apiservers cluster
+Authentication authentications cluster
+Build builds cluster
+ClusterImagePolicy clusterimagepolicies cluster
+ClusterOperator clusteroperators cluster co
+ClusterVersion clusterversions cluster
+Console consoles cluster
+DNS dnses cluster
+FeatureGate featuregates cluster
+Image images cluster
+ImageContentPolicy imagecontentpolicies cluster
+ImageDigestMirrorSet imagedigestmirrorsets cluster idms
+ImagePolicy imagepolicies namespaced
+ImageTagMirrorSet imagetagmirrorsets cluster itms
+Infrastructure infrastructures cluster
+Ingress ingresses cluster
+InsightsDataGather insightsdatagathers cluster
+Network networks cluster
+Node nodes cluster
+OAuth oauths cluster
+OperatorHub operatorhubs cluster
+Project projects cluster
+Proxy proxies cluster
+Scheduler schedulers cluster
+[image.openshift.io]
+Image images cluster
+ImageStream imagestreams namespaced is @all
+ImageStreamTag imagestreamtags namespaced istag
+ImageTag imagetags namespaced itag
+[machineconfiguration.openshift.io]
+ContainerRuntimeConfig containerruntimeconfigs cluster ctrcfg
+ControllerConfig controllerconfigs cluster
+KubeletConfig kubeletconfigs cluster
+MachineConfig machineconfigs cluster mc
+MachineConfigNode machineconfignodes cluster
+MachineConfigPool machineconfigpools cluster mcp
+MachineOSBuild machineosbuilds cluster
+MachineOSConfig machineosconfigs cluster
+PinnedImageSet pinnedimagesets cluster
+[project.openshift.io]
+Project projects cluster
+[route.openshift.io]
+Route routes namespaced @all
+[security.openshift.io]
+SecurityContextConstraints securitycontextconstraints cluster scc
+[template.openshift.io]
+Template templates namespaced
+TemplateInstance templateinstances namespaced
+[user.openshift.io]
+Group groups cluster
+Identity identities cluster
+User users cluster
+UserIdentityMapping useridentitymappings cluster
+";
 
 #[cfg(test)]
 mod tests {
@@ -702,26 +217,55 @@ mod tests {
 
     #[test]
     fn every_resource_stands_there_once_by_either_name() {
-        let plurals: BTreeSet<_> = TABLE.iter().map(|one| (one.group, one.plural)).collect();
-        let kinds: BTreeSet<_> = TABLE.iter().map(|one| (one.group, one.kind)).collect();
-        assert_eq!((plurals.len(), kinds.len()), (TABLE.len(), TABLE.len()));
+        let groups: Vec<&str> = TABLE.lines().filter_map(group_of).collect();
+        let once: BTreeSet<_> = groups.iter().collect();
+        assert_eq!(once.len(), groups.len());
+        let mut seen = 0;
+        for group in &groups {
+            let all: Vec<BuiltIn> = rows(group).collect();
+            let plurals: BTreeSet<_> = all.iter().map(|one| one.plural).collect();
+            let kinds: BTreeSet<_> = all.iter().map(|one| one.kind).collect();
+            assert_eq!(
+                (plurals.len(), kinds.len()),
+                (all.len(), all.len()),
+                "{group}"
+            );
+            seen += all.len();
+        }
+        assert_eq!(
+            seen + groups.len(),
+            TABLE.lines().count(),
+            "a line is no row"
+        );
     }
 
     #[test]
     fn the_spelling_is_that_of_the_server() {
-        for one in TABLE {
-            assert!(
-                one.plural.chars().all(|c| c.is_ascii_lowercase()),
-                "{one:?}"
-            );
-            assert!(
-                one.kind.starts_with(|c: char| c.is_ascii_uppercase()),
-                "{one:?}"
-            );
+        for line in TABLE.lines().filter(|line| group_of(line).is_none()) {
+            let words: Vec<&str> = line.split(' ').collect();
+            let [kind, plural, scope, rest @ ..] = words.as_slice() else {
+                panic!("{line}");
+            };
+            assert!(kind.starts_with(|c: char| c.is_ascii_uppercase()), "{line}");
+            assert!(["namespaced", "cluster"].contains(scope), "{line}");
+            for word in rest
+                .iter()
+                .map(|word| word.trim_start_matches('@'))
+                .chain([*plural])
+            {
+                let is_lower = |c: char| c.is_ascii_lowercase() || c == '-';
+                assert!(!word.is_empty() && word.chars().all(is_lower), "{line}");
+            }
         }
         let deployments = of_kind("apps", "Deployment").expect("a row");
         assert_eq!(deployments.short_names, ["deploy"]);
+        assert_eq!(deployments.categories, ["all"]);
         assert_eq!(of_plural("apps", "deployments"), Some(deployments));
         assert_eq!(of_kind("apps", "Pod"), None);
+        assert_eq!(
+            of_kind("", "Pod").map(|pod| pod.short_names),
+            Some(vec!["po"])
+        );
+        assert_eq!(of_kind("nowhere.io", "Pod"), None);
     }
 }

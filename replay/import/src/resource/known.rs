@@ -2,16 +2,17 @@
 //! hide a guess: what was made of a kind is told apart from what somebody named.
 
 use super::builtin::{self, BuiltIn};
+use super::describe::{describe, describe_built_in};
 use super::{Definition, plural};
 use crate::broken::Problem;
 use kubereel_format::{ResourceId, ResourceInfo};
 use std::collections::{BTreeMap, HashMap};
 
 /// The longest name that is taken; Kubernetes itself stops at 253.
-const MAX_NAME: usize = 512;
+pub(super) const MAX_NAME: usize = 512;
 
 /// How many resources an input may name. The largest clusters have some hundreds.
-const MAX_RESOURCES: usize = 20_000;
+pub(super) const MAX_RESOURCES: usize = 20_000;
 
 /// How many questions are remembered, so that an input of odd lines does not fill the memory.
 const MAX_ASKED: usize = 4 * MAX_RESOURCES;
@@ -321,173 +322,9 @@ enum Source<'a> {
     /// A definition in the input.
     Definition(Definition),
     /// Kubernetes or OpenShift.
-    BuiltIn(&'static BuiltIn),
+    BuiltIn(BuiltIn),
     /// The line; nobody says more.
     Line(&'a str),
     /// Nobody: the plural is made of the kind.
     Kind,
-}
-
-/// Describes a resource as its definition does.
-fn describe(info: &mut ResourceInfo, definition: &Definition) {
-    info.plural.clone_from(&definition.plural);
-    info.singular.clone_from(&definition.singular);
-    info.kind.clone_from(&definition.kind);
-    info.short_names.clone_from(&definition.short_names);
-    info.categories.clone_from(&definition.categories);
-    info.namespaced = definition.namespaced;
-}
-
-/// Describes a resource as its server does.
-fn describe_built_in(info: &mut ResourceInfo, row: &BuiltIn) {
-    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-    row.plural.clone_into(&mut info.plural);
-    row.kind.clone_into(&mut info.kind);
-    info.singular = row.kind.to_lowercase();
-    info.short_names = owned(row.short_names);
-    info.categories = owned(row.categories);
-    info.namespaced = row.namespaced;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn kind<'a>(api_version: &'a str, kind: &'a str) -> Asked<'a> {
-        Asked {
-            api_version,
-            kind,
-            namespaced: true,
-            ..Asked::default()
-        }
-    }
-
-    fn definition(group: &str, kind: &str, plural: &str) -> Definition {
-        Definition {
-            group: group.to_owned(),
-            kind: kind.to_owned(),
-            plural: plural.to_owned(),
-            singular: kind.to_lowercase(),
-            short_names: vec!["x".to_owned()],
-            categories: Vec::new(),
-            namespaced: false,
-        }
-    }
-
-    #[test]
-    fn what_is_not_named_comes_from_the_object() {
-        let mut resources = Resources::default();
-        let pods = resources
-            .find(&kind("v1", "Pod"))
-            .expect("a resource")
-            .clone();
-        assert_eq!((pods.group.as_str(), pods.plural.as_str()), ("", "pods"));
-        assert_eq!(pods.short_names, ["po"]);
-        let named = Asked {
-            group: Some(""),
-            version: Some("v1"),
-            plural: Some("pods"),
-            ..Asked::default()
-        };
-        assert_eq!(resources.find(&named).expect("the same").id, pods.id);
-        assert_eq!(resources.guessed().count(), 0);
-        let roles = resources.find(&kind("g.io/v2", "Widget")).expect("another");
-        assert_eq!(roles.qualified(), "widgets.g.io");
-        assert_eq!(roles.version, "v2");
-        assert!(roles.namespaced);
-        let id = roles.id;
-        assert_eq!(resources.guessed().count(), 0, "the reel has nothing of it");
-        assert!(resources.take_news(id).is_some());
-        assert_eq!(resources.guessed().count(), 1);
-    }
-
-    #[test]
-    fn a_definition_corrects_a_guess_and_stays_for_later() {
-        let mut resources = Resources::default();
-        let oxen = resources
-            .find(&kind("g.io/v1", "Ox"))
-            .expect("a guess")
-            .clone();
-        assert_eq!(oxen.plural, "oxs");
-        assert_eq!(resources.take_news(oxen.id), Some(oxen.clone()));
-        assert_eq!(resources.take_news(oxen.id), None);
-        assert_eq!(resources.learn(definition("g.io", "Ox", "oxen")), [oxen.id]);
-        let news = resources.take_news(oxen.id).expect("a new name");
-        assert_eq!((news.plural.as_str(), news.namespaced), ("oxen", false));
-        assert_eq!(resources.guessed().count(), 0);
-        assert!(resources.learn(definition("g.io", "Ox", "oxen")).is_empty());
-        let other = resources
-            .find(&kind("g.io/v2", "Ox"))
-            .expect("another version");
-        assert_eq!((other.plural.as_str(), other.id), ("oxen", ResourceId(1)));
-        assert_eq!(
-            resources.find(&kind("g.io/v1", "Ox")).map(|info| info.id),
-            Ok(oxen.id)
-        );
-    }
-
-    #[test]
-    fn a_line_corrects_a_guess() {
-        let mut resources = Resources::default();
-        let guess = resources.find(&kind("g.io/v1", "Ox")).expect("a guess").id;
-        let named = Asked {
-            plural: Some("oxen"),
-            ..kind("g.io/v1", "Ox")
-        };
-        let info = resources.find(&named).expect("named").clone();
-        assert_eq!((info.id, info.plural.as_str()), (guess, "oxen"));
-        assert_eq!(resources.guessed().count(), 0);
-        assert_eq!(
-            resources.find(&kind("g.io/v1", "Ox")).map(|info| info.id),
-            Ok(guess)
-        );
-    }
-
-    #[test]
-    fn a_kind_that_comes_late_is_taken() {
-        let mut resources = Resources::default();
-        let bare = Asked {
-            group: Some("g.io"),
-            version: Some("v1"),
-            plural: Some("oxen"),
-            ..Asked::default()
-        };
-        let id = resources.find(&bare).expect("named").id;
-        assert!(resources.take_news(id).is_some());
-        let whole = Asked {
-            plural: Some("oxen"),
-            ..kind("g.io/v1", "Ox")
-        };
-        assert_eq!(resources.find(&whole).map(|info| info.id), Ok(id));
-        assert_eq!(
-            resources.take_news(id).map(|info| info.kind).as_deref(),
-            Some("Ox")
-        );
-    }
-
-    #[test]
-    fn resources_without_end_are_refused_and_the_known_ones_stay() {
-        let mut resources = Resources::default();
-        for number in 0..MAX_RESOURCES {
-            let name = format!("Kind{number}");
-            assert!(resources.find(&kind("v1", &name)).is_ok());
-        }
-        let found = resources.find(&kind("v1", "More")).map(|info| info.id);
-        assert_eq!(found, Err(Problem::TooManyResources));
-        let found = resources.find(&kind("v1", "Kind0")).map(|info| info.id);
-        assert_eq!(found, Ok(ResourceId(0)));
-    }
-
-    #[test]
-    fn without_names_there_is_no_resource() {
-        let long = "x".repeat(MAX_NAME + 1);
-        for (asked, problem) in [
-            (kind("", "Pod"), Problem::NoResource),
-            (kind("v1", ""), Problem::NoResource),
-            (kind("v1", &long), Problem::LongName("resource's name")),
-        ] {
-            let found = Resources::default().find(&asked).map(|info| info.id);
-            assert_eq!(found, Err(problem));
-        }
-    }
 }

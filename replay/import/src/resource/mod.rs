@@ -3,8 +3,11 @@
 
 mod builtin;
 mod definition;
+mod describe;
 mod known;
 mod plural;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use definition::Definition;
 pub(crate) use known::{Asked, Resources};
