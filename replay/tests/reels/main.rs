@@ -6,6 +6,7 @@
 )]
 
 mod as_of;
+mod costs;
 mod history;
 mod imported;
 mod oracle;

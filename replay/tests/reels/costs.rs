@@ -1,0 +1,263 @@
+//! What a question costs does not grow with the reel: frames, rows and bodies are counted on a short
+//! and on a long one, which differ in nothing but their length.
+
+use crate::script::{Script, Stream, Thing, thing};
+use kubereel_format::{ObjectId, ReadCounts, RecordedAt, Seq};
+use kubereel_replay::{
+    Asked, Cut, EventQuestion, Filter, HistoryQuestion, Scope, Timeline, Track, differing,
+};
+use std::path::Path;
+
+const SHORT: u64 = 10_000;
+const LONG: u64 = 100_000;
+
+/// How many pods there are, each changed in its turn.
+const PODS: u64 = 200;
+/// How many Events are alive at any time.
+const EVENTS: u64 = 300;
+/// How often the one node changes, all in the middle of the reel.
+const CHANGES: u64 = 20;
+/// How many other events lie between two changes of the node.
+const BETWEEN: u64 = 40;
+
+fn body(kind: &str, what: Thing<'_>, rv: u128, spec: &str) -> Vec<u8> {
+    format!(
+        r#"{{"kind":"{kind}","apiVersion":"v1","metadata":{{"name":"{}","namespace":"{}","uid":"{}","resourceVersion":"{rv}","managedFields":[{{"manager":"m","operation":"Update","apiVersion":"v1","time":"2026-11-21T14:00:00Z","fieldsType":"FieldsV1","fieldsV1":{{"f:spec":{{"f:round":{{}}}}}}}}]}},{spec}}}"#,
+        what.name, what.namespace, what.uid
+    )
+    .into_bytes()
+}
+
+fn pod_event(script: &mut Script, pods: Stream, number: u64) {
+    let (turn, which) = (number / PODS, number % PODS);
+    let (name, uid) = (format!("pod-{which}"), format!("uid-pod-{which}"));
+    let what = thing("web", &name, &uid);
+    let rv = u128::from(number) + 10;
+    let body = body("Pod", what, rv, &format!(r#""spec":{{"round":{turn}}}"#));
+    if turn == 0 {
+        script.added(pods, what, rv, &body);
+    } else {
+        script.modified(pods, what, rv, &body);
+    }
+}
+
+fn said(script: &mut Script, events: Stream, number: u64, rv: u64, is_deleted: bool) {
+    let (name, uid) = (format!("said-{number}"), format!("uid-said-{number}"));
+    let what = thing("web", &name, &uid);
+    let about = format!(
+        r#""involvedObject":{{"kind":"Pod","namespace":"web","name":"pod-{}"}},"reason":"R{number}","type":"Normal""#,
+        number % PODS
+    );
+    let rv = u128::from(rv) + 10;
+    let body = body("Event", what, rv, &about);
+    if is_deleted {
+        script.deleted(events, what, rv, &body);
+    } else {
+        script.added(events, what, rv, &body);
+    }
+}
+
+/// Writes a reel of so many events; the middle is the same in all of them.
+fn write(path: &Path, length: u64) {
+    let mut script = Script::begin(path);
+    let mut begin = |plural: &str, kind: &str| {
+        let resource = script.resource(plural, kind, &[]);
+        let stream = script.connect(resource, None);
+        script.synced(stream, 5);
+        stream
+    };
+    let (pods, events, nodes) = (
+        begin("pods", "Pod"),
+        begin("events", "Event"),
+        begin("nodes", "Node"),
+    );
+    let rare = thing("", "rare", "uid-rare");
+    let first = (length - CHANGES * BETWEEN) / 2;
+    for number in 0..length {
+        script.wait(10);
+        match number % 4 {
+            0 | 1 => pod_event(&mut script, pods, number / 4 * 2 + number % 4),
+            2 => said(&mut script, events, number / 4, number, false),
+            _ if number / 4 >= EVENTS => {
+                said(&mut script, events, number / 4 - EVENTS, number, true);
+            }
+            _ => {}
+        }
+        let since = number.checked_sub(first);
+        if let Some(since) = since.filter(|since| since.is_multiple_of(BETWEEN)) {
+            let round = since / BETWEEN;
+            if round < CHANGES {
+                let rv = u128::from(number) + 10;
+                let body = body("Node", rare, rv, &format!(r#""spec":{{"round":{round}}}"#));
+                if round == 0 {
+                    script.added(nodes, rare, rv, &body);
+                } else {
+                    script.modified(nodes, rare, rv, &body);
+                }
+            }
+        }
+        if number % 1000 == 999 {
+            script.commit();
+        }
+    }
+    script.finish();
+}
+
+/// What a question costs, asked of a reel that was just opened.
+fn cost(path: &Path, ask: impl FnOnce(&Timeline, Cut)) -> ReadCounts {
+    let timeline = Timeline::open(path).expect("a reel");
+    assert_eq!(timeline.reel().counts(), ReadCounts::default());
+    let node = timeline.resources().find("nodes").expect("nodes").id;
+    let rare = *timeline.objects_of(node).first().expect("the node");
+    let last = *timeline.reel().versions(rare).last().expect("a version");
+    let wall = timeline.reel().stamp(last).expect("a time").wall;
+    let cut = Cut::Arrival {
+        below: Seq(last.0 + 1),
+        wall,
+    };
+    ask(&timeline, cut);
+    timeline.reel().counts()
+}
+
+fn one(timeline: &Timeline, plural: &str) -> ObjectId {
+    let resource = timeline.resources().find(plural).expect("a resource").id;
+    *timeline.objects_of(resource).first().expect("an object")
+}
+
+fn earlier(timeline: &Timeline, cut: Cut, micros: i64) -> Cut {
+    let Cut::Arrival { wall, .. } = cut else {
+        return cut;
+    };
+    let wall = RecordedAt::from_micros(wall.micros - micros);
+    Cut::Arrival {
+        below: timeline.reel().seq_after(wall),
+        wall,
+    }
+}
+
+fn below(timeline: &Timeline, cut: Cut) -> Seq {
+    match cut {
+        Cut::Arrival { below, .. } => below,
+        Cut::Revision(_) => timeline.reel().end(),
+    }
+}
+
+type Ask = fn(&Timeline, Cut);
+
+const QUESTIONS: [(&str, Ask); 10] = [
+    ("one object", |timeline, cut| {
+        let below = below(timeline, cut);
+        let versions = timeline.reel().versions(one(timeline, "pods"));
+        let seq = versions.iter().rfind(|seq| **seq < below);
+        let seq = *seq.expect("a version");
+        timeline.reel().body(seq).expect("a body");
+    }),
+    ("a resource's state", |timeline, cut| {
+        let info = timeline.resources().find("pods").expect("pods");
+        let state = timeline.as_of(info.id, cut, &Filter::default());
+        assert_eq!(state.objects.len(), 200);
+        let below = below(timeline, cut);
+        for held in state.objects {
+            timeline.reel().body_at(held.seq, below).expect("a body");
+        }
+    }),
+    ("a history", |timeline, _| {
+        let resource = timeline.resources().find("nodes").expect("nodes");
+        let history = timeline.history(HistoryQuestion {
+            resource,
+            namespace: "",
+            name: "rare",
+            scope: Scope::default(),
+            from: None,
+            to: None,
+        });
+        assert_eq!(history.count(), 20);
+    }),
+    ("Events of a window", |timeline, cut| {
+        let question = EventQuestion {
+            from: Some(earlier(timeline, cut, 5_000_000)),
+            to: Some(cut),
+            ..EventQuestion::default()
+        };
+        let count = timeline.event_log(question).filter(Result::is_ok).count();
+        assert!(count > 100, "{count}");
+    }),
+    ("a description", |timeline, cut| {
+        let info = timeline.resources().find("nodes").expect("nodes");
+        let state = timeline.as_of(info.id, cut, &Filter::default());
+        timeline
+            .describe(
+                info,
+                state.objects.first().expect("the node"),
+                cut,
+                1_000_000,
+                3,
+            )
+            .expect("a description");
+    }),
+    ("fifty steps", |timeline, cut| {
+        let mut cursor = timeline.cursor(Track::Everything, cut);
+        for _ in 0..50 {
+            let step = cursor.back().expect("an event");
+            timeline.reel().body(step.seq).expect("a body");
+        }
+    }),
+    ("a difference", |timeline, cut| {
+        let info = timeline.resources().find("pods").expect("pods");
+        let from = earlier(timeline, cut, 1_000_000);
+        let old = timeline.as_of(info.id, from, &Filter::default());
+        let new = timeline.as_of(info.id, cut, &Filter::default());
+        let mut changed = 0;
+        let asked = |cut| Asked {
+            resource: info,
+            cut,
+        };
+        for pair in differing(&old, &new) {
+            let changes = timeline
+                .changes_between(&pair.fate, asked(from), asked(cut), &Scope::default())
+                .expect("changes");
+            changed += changes.len();
+        }
+        assert!(changed > 10, "{changed}");
+    }),
+    ("blame", |timeline, cut| {
+        let info = timeline.resources().find("nodes").expect("nodes");
+        let state = timeline.as_of(info.id, cut, &Filter::default());
+        timeline
+            .blame(info, state.objects.first().expect("the node"))
+            .expect("blame");
+    }),
+    ("density", |timeline, _| {
+        timeline.density(timeline.start()..timeline.end(), 80, None);
+    }),
+    ("coverage", |timeline, cut| {
+        for info in timeline.resources().iter() {
+            assert!(timeline.certainty(info.id, cut).is_known());
+        }
+    }),
+];
+
+#[test]
+fn no_question_costs_more_on_a_longer_reel() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = [SHORT, LONG].map(|length| {
+        let path = folder.path().join(format!("{length}.reel"));
+        write(&path, length);
+        path
+    });
+    for (what, ask) in QUESTIONS {
+        let [short, long] = paths.each_ref().map(|path| cost(path, ask));
+        eprintln!("{what}: {short:?} of {SHORT} events, {long:?} of {LONG}");
+        for (unit, short, long) in [
+            ("rows", short.rows, long.rows),
+            ("frames", short.frames, long.frames),
+            ("bodies", short.bodies, long.bodies),
+        ] {
+            // A block or two more, because they do not begin at the same place in both.
+            assert!(
+                long <= short + short / 4 + 4,
+                "{what}: {short} {unit} of {SHORT} events, {long} of {LONG}"
+            );
+        }
+    }
+}
