@@ -47,6 +47,8 @@ pub struct Load {
     pub controllers: u32,
     /// How often each of them renews it.
     pub renew_every_secs: f64,
+    /// How often an operator becomes degraded: for one to ten minutes, one operator at a time.
+    pub degraded_every_secs: f64,
 }
 
 /// The most workers that may join: each has its own /16 for Pods.
@@ -97,9 +99,9 @@ impl Scenario {
         grown
     }
 
-    /// The steps of a load, one by one, to the growth's end.
-    pub fn load_steps(&self, growth: &Growth) -> LoadSteps {
-        LoadSteps::new(growth, self)
+    /// The steps of a load, one by one, to the growth's end; they go on from the plan of the story.
+    pub fn load_steps(&self, growth: &Growth, plan: &Plan) -> LoadSteps {
+        LoadSteps::new(growth, self, plan)
     }
 
     /// Lays the scenario and a load out in time together.
@@ -109,7 +111,9 @@ impl Scenario {
     /// It contradicts itself.
     pub fn plan_with(&self, growth: &Growth) -> Result<Plan, ScenarioError> {
         let mut plan = self.plan()?;
-        plan.steps.extend(self.load_steps(growth));
+        let mut load = self.load_steps(growth, &plan);
+        plan.steps.extend(&mut load);
+        plan.faults.extend_from_slice(load.faults());
         plan.end = Moment::from_secs(growth.end_secs);
         plan.steps.sort_by_key(|step| step.at);
         Ok(plan)

@@ -1,19 +1,24 @@
 //! The steps of a load, in order, one by one: the work of teams needs no memory of its own.
 //! Refuses to know who plays them.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::dice::Dice;
 use super::growth::{Growth, Load};
+use super::operator::OperatorStatus;
 use super::step::{Act, Leader, Step};
 use super::story;
-use super::{Moment, Scenario};
+use super::{Moment, Plan, PlantedFault, Scenario};
 use crate::rest::Target;
 
 /// Finished Jobs are deleted after so long.
 const JOB_KEPT_SECS: f64 = 3600.0;
 /// Operators renew their Leases this often.
 const OPERATORS_RENEW_SECS: f64 = 26.0;
+/// Why operators are degraded in a load.
+const DEGRADED: &str = "SyncError";
 /// The Leases of controllers outside the cluster lie here.
 const LEASES_IN: &str = "kube-system";
 
@@ -24,9 +29,13 @@ pub struct LoadSteps {
     dice: Dice,
     end: Moment,
     /// When each kind of work is due, and how often it was done.
-    due: [(Work, Moment, u32); 8],
+    due: [(Work, Moment, u32); 9],
     /// The Leases of the operators, which their story renews up to here.
     operators: Vec<(String, Target, Leader)>,
+    /// What the operators say of themselves.
+    statuses: BTreeMap<String, OperatorStatus>,
+    /// What went wrong so far.
+    faults: Vec<PlantedFault>,
     /// What belongs to the last piece of work, the next at the end.
     ready: Vec<Step>,
 }
@@ -41,10 +50,12 @@ enum Work {
     WriteSettings,
     Renew,
     RenewOperator,
+    /// In turn: an operator becomes degraded, and recovers.
+    Degrade,
 }
 
 impl LoadSteps {
-    pub(super) fn new(growth: &Growth, scenario: &Scenario) -> Self {
+    pub(super) fn new(growth: &Growth, scenario: &Scenario, plan: &Plan) -> Self {
         let load = growth.load.clone();
         let begins = Moment::from_secs(load.begins_secs);
         let set_up = begins + load.spread_secs;
@@ -57,6 +68,7 @@ impl LoadSteps {
             (Work::WriteSettings, set_up + 3.0, 0),
             (Work::Renew, begins + 1.0, 0),
             (Work::RenewOperator, Moment::from_secs(scenario.end_secs), 0),
+            (Work::Degrade, begins + load.degraded_every_secs / 3.0, 0),
         ];
         Self {
             load,
@@ -64,8 +76,15 @@ impl LoadSteps {
             end: Moment::from_secs(growth.end_secs),
             due,
             operators: story::leaders(scenario),
+            statuses: plan.operators.clone(),
+            faults: Vec::new(),
             ready: Vec::new(),
         }
+    }
+
+    /// What went wrong on purpose in the steps so far.
+    pub fn faults(&self) -> &[PlantedFault] {
+        &self.faults
     }
 
     fn namespace(number: u32) -> String {
@@ -162,6 +181,7 @@ impl LoadSteps {
                 Some(at + load.renew_every_secs / f64::from(load.controllers))
             }
             Work::RenewOperator => return self.renew_operator(at, round),
+            Work::Degrade => return self.degrade(at, round),
         }
         .filter(|_| load.namespaces > 0 && load.deployments > 0)
     }
@@ -175,6 +195,42 @@ impl LoadSteps {
         let (actor, lease, leader) = self.operators.get(place)?.clone();
         self.put(at, &actor, Act::Lead { lease, leader });
         Some(at + OPERATORS_RENEW_SECS / f64::from(count))
+    }
+
+    /// An operator becomes degraded, or the one that is recovers.
+    fn degrade(&mut self, at: Moment, round: u32) -> Option<Moment> {
+        if self.load.namespaces == 0 {
+            return None;
+        }
+        let spell = round / 2;
+        let count = u32::try_from(self.statuses.len())
+            .ok()
+            .filter(|count| *count > 0)?;
+        let place = usize::try_from(self.choose(count, "degraded", spell)).ok()?;
+        let every = self.load.degraded_every_secs;
+        let lasts = (60.0 + f64::from(self.choose(540, "spell", spell))).min(every / 2.0);
+        let (name, status) = self.statuses.iter_mut().nth(place)?;
+        let again = if round.is_multiple_of(2) {
+            let message = format!("{DEGRADED}: {name} cannot sync: connection refused");
+            status.degrade(at, DEGRADED, &message);
+            self.faults.push(PlantedFault {
+                kind: "degraded".to_owned(),
+                object: format!("ClusterOperator {name}"),
+                at,
+                until: Some(at + lasts),
+            });
+            at + lasts
+        } else {
+            status.recover(at);
+            at + (every - lasts)
+        };
+        let (target, actor) = (status.target(), status.actor());
+        let act = Act::UpdateStatus {
+            target,
+            status: status.to_status(),
+        };
+        self.put(at, &actor, act);
+        Some(again)
     }
 
     fn job(&self, round: u32) -> Target {
@@ -321,15 +377,17 @@ mod tests {
     fn the_steps_of_a_load_are_in_order_and_repeat() {
         let growth = large().unwrap();
         let scenario = small().unwrap().grown(&growth);
-        let steps: Vec<_> = scenario.load_steps(&growth).collect();
+        let story = scenario.plan().unwrap();
+        let steps: Vec<_> = scenario.load_steps(&growth, &story).collect();
         assert!(steps.is_sorted_by_key(|step| step.at));
         assert!(steps.len() > 30_000, "{}", steps.len());
-        assert_eq!(steps, scenario.load_steps(&growth).collect::<Vec<_>>());
+        assert_eq!(
+            steps,
+            scenario.load_steps(&growth, &story).collect::<Vec<_>>()
+        );
         let plan = scenario.plan_with(&growth).unwrap();
         assert!(plan.steps.is_sorted_by_key(|step| step.at));
-        assert_eq!(
-            plan.steps.len(),
-            scenario.plan().unwrap().steps.len() + steps.len()
-        );
+        assert!(plan.faults_of("degraded").count() > 3);
+        assert_eq!(plan.steps.len(), story.steps.len() + steps.len());
     }
 }

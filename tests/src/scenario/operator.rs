@@ -11,7 +11,7 @@ use crate::rest::Target;
 const API: &str = "config.openshift.io/v1";
 
 /// The status of one `ClusterOperator`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct OperatorStatus {
     operator: Operator,
     conditions: Conditions,
@@ -29,6 +29,11 @@ impl OperatorStatus {
 
     pub(super) fn target(&self) -> Target {
         Target::cluster_wide(API, "ClusterOperator", &self.operator.name)
+    }
+
+    /// Who writes it.
+    pub(super) fn actor(&self) -> String {
+        self.operator.deployment()
     }
 
     /// The first report of a new operator.

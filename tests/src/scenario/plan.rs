@@ -1,10 +1,13 @@
 //! A scenario laid out in time: what happens when, what is planted, what must be true at the end.
 
+use std::collections::BTreeMap;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
 use super::Moment;
+use super::operator::OperatorStatus;
 use super::step::Step;
 
 /// A scenario laid out in time. The same file gives the same plan, to the byte.
@@ -26,6 +29,9 @@ pub struct Plan {
     pub canaries: Vec<Canary>,
     /// What is there at the end.
     pub outcome: Outcome,
+    /// The operators at the end, for whoever goes on with them.
+    #[serde(skip)]
+    pub(super) operators: BTreeMap<String, OperatorStatus>,
 }
 
 /// Something that goes wrong on purpose.

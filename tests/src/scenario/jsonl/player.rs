@@ -85,20 +85,22 @@ impl Default for Writing {
 /// The steps of the story and those of the load, by time.
 struct Steps {
     story: std::iter::Peekable<std::vec::IntoIter<Step>>,
-    load: std::iter::Peekable<LoadSteps>,
+    load: LoadSteps,
+    next_of_load: Option<Step>,
 }
 
 impl Steps {
     fn due(&mut self) -> Option<Moment> {
-        let (story, load) = (self.story.peek(), self.load.peek());
+        let (story, load) = (self.story.peek(), self.next_of_load.as_ref());
         story.into_iter().chain(load).map(|step| step.at).min()
     }
 
     fn next(&mut self) -> Option<Step> {
         let due = self.due()?;
-        self.story
-            .next_if(|step| step.at == due)
-            .or_else(|| self.load.next())
+        if let Some(step) = self.story.next_if(|step| step.at == due) {
+            return Some(step);
+        }
+        std::mem::replace(&mut self.next_of_load, self.load.next())
     }
 }
 
@@ -113,10 +115,12 @@ impl Writing {
         let mut scenario: Scenario = small()?;
         scenario.seed = self.seed;
         let scenario = scenario.grown(&growth);
-        let plan = scenario.plan()?;
+        let mut plan = scenario.plan()?;
+        let mut load = scenario.load_steps(&growth, &plan);
         let mut steps = Steps {
-            story: plan.steps.into_iter().peekable(),
-            load: scenario.load_steps(&growth).peekable(),
+            story: std::mem::take(&mut plan.steps).into_iter().peekable(),
+            next_of_load: load.next(),
+            load,
         };
         let start = Instant(self.begins.as_microsecond());
         let lines = Lines::new(out, self.events);
@@ -147,7 +151,8 @@ impl Writing {
             world.act(&step, &walls);
         }
         world.store.lines.finish()?;
-        Ok(written(&world, &plan.faults, &walls, held))
+        let faults = plan.faults.iter().chain(steps.load.faults());
+        Ok(written(&world, faults, &walls, held))
     }
 }
 
@@ -171,7 +176,12 @@ fn wait(world: &mut World<'_>, step: &Step, gate: &Gate) -> Result<f64, WriteErr
     Ok(waited)
 }
 
-fn written(world: &World<'_>, faults: &[PlantedFault], walls: &Walls, held_secs: f64) -> Written {
+fn written<'f>(
+    world: &World<'_>,
+    faults: impl Iterator<Item = &'f PlantedFault>,
+    walls: &Walls,
+    held_secs: f64,
+) -> Written {
     let time = |moment: Moment| {
         let (before, at) = walls.range(..=moment).next_back()?;
         let later = moment.since_start().saturating_sub(before.since_start());
@@ -185,8 +195,8 @@ fn written(world: &World<'_>, faults: &[PlantedFault], walls: &Walls, held_secs:
         live_most: world.store.live_most,
         ends: world.store.now.timestamp(),
         faults: faults
-            .iter()
             .filter_map(|fault| Some((fault.clone(), time(fault.at)?, fault.until.and_then(time))))
+            .filter(|(_, from, _)| *from <= world.store.now.timestamp())
             .collect(),
         held_secs,
     }

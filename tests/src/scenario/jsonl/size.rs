@@ -37,6 +37,7 @@ pub(super) fn growth(events: u64) -> Growth {
             settings_every_secs: 6.0 * slower,
             controllers: part(30),
             renew_every_secs: 10.0,
+            degraded_every_secs: 1_800.0,
         },
     }
 }

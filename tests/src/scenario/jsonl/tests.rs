@@ -115,6 +115,12 @@ fn the_faults_are_there_at_their_times() {
             *to,
         )
     };
+    let spells: Vec<_> = written
+        .faults
+        .iter()
+        .filter(|(fault, ..)| fault.kind == "degraded")
+        .collect();
+    assert!(spells.len() >= 2, "{spells:?}");
     for (kind, what, bad) in [
         ("degraded", "Degraded", "True"),
         ("flap", "Available", "False"),

@@ -100,6 +100,7 @@ pub(in super::super) fn tell(scenario: &Scenario) -> Result<Plan, ScenarioError>
                 .collect(),
             version_pods: teller.version_pods,
         },
+        operators: teller.operators,
     })
 }
 
