@@ -13,6 +13,8 @@ use thiserror::Error;
 pub struct Exported {
     /// The lines written.
     pub lines: u64,
+    /// How many objects were recorded over several lines; in a line, spaces stand for their line ends.
+    pub unwrapped: u64,
     /// The places that could not be read; their events are not in the output.
     pub unread: Vec<ReadError>,
 }
@@ -68,7 +70,7 @@ impl Timeline {
             let ts = timetext::rfc3339_micros(event.head.stamp.wall);
             let kind = event.head.kind.as_str();
             write!(out, r#"{{"ts":"{ts}","type":"{kind}",{prefix},"object":"#)?;
-            out.write_all(&event.body)?;
+            exported.unwrapped += u64::from(write_on_one_line(out, &event.body)?);
             out.write_all(b"}\n")?;
             exported.lines += 1;
             progress(seq);
@@ -82,6 +84,20 @@ impl Timeline {
             .and_then(|at| self.reel().objects().get(at))
             .map_or(ResourceId(u32::MAX), |object| object.key.resource)
     }
+}
+
+/// Writes an object, and tells whether it went over several lines.
+///
+/// In JSON a line end is white space between words: within a string it cannot stand.
+fn write_on_one_line(out: &mut impl Write, body: &[u8]) -> io::Result<bool> {
+    let mut from = 0;
+    for end in memchr::memchr2_iter(b'\n', b'\r', body) {
+        out.write_all(body.get(from..end).unwrap_or_default())?;
+        out.write_all(b" ")?;
+        from = end + 1;
+    }
+    out.write_all(body.get(from..).unwrap_or_default())?;
+    Ok(from > 0)
 }
 
 /// Writes the members that all lines of a resource share.

@@ -85,6 +85,10 @@ fn say_what_is_missing(
     let gaps = u64::try_from(gaps).unwrap_or(u64::MAX);
     let paint = screen.err_paint();
     let mut said = vec![count(exported.lines, "event")];
+    if exported.unwrapped > 0 {
+        let objects = count(exported.unwrapped, "object that went over several lines");
+        said.push(format!("{objects} on one line each"));
+    }
     if gaps > 0 {
         let gaps = count(gaps, "gap of the recording");
         said.push(paint.wary(&format!("{gaps} not in the lines")));

@@ -348,6 +348,22 @@ items:
 }
 
 #[test]
+fn an_object_over_several_lines_is_exported_on_one() {
+    let pod = POD.replace(',', ",\r\n  ");
+    let list = format!("{{\n\"kind\":\"List\",\n\"items\":[\n{pod}\n]\n}}\n");
+    let input = Input::new(list);
+    input.import(&["--at", "2026-11-21T14:00:00Z"]).ok();
+    let ran = kubereel(&["export", &input.text("out.reel")])
+        .code(0)
+        .says("1 object that went over several lines on one line each");
+    assert_eq!(ran.out.lines().count(), 1);
+    let again = Input::new(&ran.out);
+    again.import(&[]).ok();
+    assert_eq!(again.export(), ran.out);
+    assert!(ran.out.contains(&POD.replace(',', ",    ")), "{}", ran.out);
+}
+
+#[test]
 fn a_list_from_a_pipe_needs_a_time() {
     let input = Input::new("");
     let mut child = program()
