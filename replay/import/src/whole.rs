@@ -13,7 +13,7 @@ use std::io::{self, BufRead, Read};
 /// known.
 const MAX_JSON: u64 = 512 * 1024 * 1024;
 
-/// The longest YAML: in memory it takes some ten times of that.
+/// The longest YAML: in memory it takes more than ten times of that.
 const MAX_YAML: u64 = 64 * 1024 * 1024;
 
 /// How deep YAML may be nested. Schemas of definitions go to some fifty.

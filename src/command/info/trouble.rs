@@ -7,8 +7,9 @@ use kubereel_replay::{GapSummary, ResourceSummary, timetext};
 
 impl Page<'_> {
     pub(super) fn provenance(&mut self) {
-        for text in &self.summary.provenance {
-            self.push("source", &[text.escape_debug().to_string()]);
+        let labels = std::iter::once("source").chain(std::iter::repeat(""));
+        for (label, text) in labels.zip(&self.summary.provenance) {
+            self.push(label, &[text.escape_debug().to_string()]);
         }
     }
 

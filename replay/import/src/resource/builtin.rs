@@ -90,6 +90,11 @@ DaemonSet daemonsets namespaced ds @all
 Deployment deployments namespaced deploy @all
 ReplicaSet replicasets namespaced rs @all
 StatefulSet statefulsets namespaced sts @all
+[authorization.openshift.io]
+ClusterRole clusterroles cluster
+ClusterRoleBinding clusterrolebindings cluster
+Role roles namespaced
+RoleBinding rolebindings namespaced
 [autoscaling]
 HorizontalPodAutoscaler horizontalpodautoscalers namespaced hpa @all
 [batch]
@@ -194,6 +199,14 @@ MachineConfigPool machineconfigpools cluster mcp
 MachineOSBuild machineosbuilds cluster
 MachineOSConfig machineosconfigs cluster
 PinnedImageSet pinnedimagesets cluster
+[oauth.openshift.io]
+OAuthAccessToken oauthaccesstokens cluster
+OAuthAuthorizeToken oauthauthorizetokens cluster
+OAuthClient oauthclients cluster
+OAuthClientAuthorization oauthclientauthorizations cluster
+UserOAuthAccessToken useroauthaccesstokens cluster
+[packages.operators.coreos.com]
+PackageManifest packagemanifests namespaced
 [project.openshift.io]
 Project projects cluster
 [route.openshift.io]
