@@ -21,18 +21,18 @@ pub(crate) const HANG: usize = 8;
 
 /// Writes a line for each changed field.
 pub(crate) fn lines(changes: &[Change]) -> Vec<Line> {
-    let leaves: Vec<Change> = changes
-        .iter()
-        .take(SHOWN_FIELDS)
-        .flat_map(|change| said_once(change.clone().leaves()))
-        .collect();
-    let total = if changes.len() > SHOWN_FIELDS {
-        changes.len()
-    } else {
-        leaves.len()
-    };
-    let shown = leaves.get(..leaves.len().min(SHOWN_FIELDS));
-    let shown = shown.unwrap_or_default();
+    let mut shown: Vec<Change> = Vec::new();
+    let mut rest = 0;
+    for change in changes {
+        let room = SHOWN_FIELDS.saturating_sub(shown.len());
+        if room == 0 {
+            rest += 1;
+            continue;
+        }
+        let leaves = change.leaves(room);
+        rest += leaves.rest;
+        shown.extend(said_once(leaves.first));
+    }
     let paths: Vec<String> = shown.iter().map(|leaf| leaf.path.to_string()).collect();
     let width = paths
         .iter()
@@ -51,7 +51,6 @@ pub(crate) fn lines(changes: &[Change]) -> Vec<Line> {
             line
         })
         .collect();
-    let rest = total.saturating_sub(shown.len());
     if rest > 0 {
         let mut line = Line::default();
         let rest = number(u64::try_from(rest).unwrap_or(u64::MAX));

@@ -32,7 +32,8 @@ pub use as_of::{Filter, Held, Life, State};
 pub use between::{Asked, Differing, Fate, differing};
 pub use blame::{Blame, BlameSource, Blamed};
 pub use changes::{
-    Change, ChangeKind, Field, FieldError, KeyPart, Path, Scope, Segment, SegmentKind, Step, words,
+    Change, ChangeKind, Field, FieldError, KeyPart, Leaves, Path, Scope, Segment, SegmentKind,
+    Step, words,
 };
 pub use cluster_events::{EventLog, EventQuestion, Logged, Regarding, Said};
 pub use columns::{Columns, LabelColumns, Room};

@@ -19,4 +19,14 @@ pub enum QueryError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// An object has more fields than can be told apart one by one.
+    #[error("record {seq} holds an object of {fields} fields, more than {most}")]
+    TooManyFields {
+        /// The record.
+        seq: Seq,
+        /// How many fields it has.
+        fields: usize,
+        /// How many it may have.
+        most: usize,
+    },
 }

@@ -214,7 +214,13 @@ fn one_resource<'a>(
 fn nowhere(timeline: &Timeline, question: &Question, pair: &Pair<'_>, name: &str) -> CommandError {
     let resource = pair.after.resource;
     let is_known = pair.states.0.certainty.is_known() && pair.states.1.certainty.is_known();
-    let exit = if is_known { Exit::No } else { Exit::Unknown };
+    let exit = if !timeline.reel().damage().is_empty() {
+        Exit::Reel
+    } else if is_known {
+        Exit::No
+    } else {
+        Exit::Unknown
+    };
     let qualified = resource.qualified();
     let mut error = CommandError::new(exit, format!("no {qualified}/{name} at either moment"));
     let namespace = if resource.namespaced {

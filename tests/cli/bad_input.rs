@@ -35,6 +35,9 @@ fn a_file_that_is_no_reel_is_told_what_it_is() {
             &["get", reel.path(), "pods"],
             &["export", reel.path(), "-o", "jsonl"],
             &["demo", reel.path()],
+            &["history", reel.path(), "pods/a"],
+            &["diff", reel.path(), "--from", "start"],
+            &["blame", reel.path(), "pods/a"],
         ] {
             let ran = kubereel(command)
                 .code(3)
@@ -75,6 +78,9 @@ fn a_damaged_reel_is_never_taken_for_a_whole_one() {
             "export -o jsonl",
             "get pods -A -o json --at rv:31",
             "demo",
+            "history pods/a -o json",
+            "diff pods --from rv:9 --to rv:14",
+            "blame pods/a --at rv:31",
         ]
         .map(|words| {
             let mut words = words.split(' ').map(str::to_owned).collect::<Vec<_>>();

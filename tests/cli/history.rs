@@ -24,7 +24,7 @@ fn versions_come_in_order_with_gaps_between() {
 ── gap 14:00:07.000Z – 14:00:12.000Z: versions in between may be missing (the server lost its history) ──
 14:00:12.000Z  +12s    rv 25       seen in a list · writer unknown · held 3.0s
     metadata.labels.app  y → z
-14:00:15.000Z  +15s    rv 31       writer unknown · held 0µs to the end
+14:00:15.000Z  +15s    rv 31       writer unknown
     no field changed
 ";
     assert_eq!(ran.out, expected);
@@ -142,7 +142,7 @@ fn a_name_used_again_is_a_break() {
 ── another object of that name: uid one → two ──
 14:00:03.000Z  +3s     rv 4        created anew · kubelet · held 1.0s
 ── another object of that name: uid two → three; the deletion of the old one was not seen ──
-14:00:04.000Z  +4s     rv 9        first seen · held 0µs to the end
+14:00:04.000Z  +4s     rv 9        first seen
 ";
     assert_eq!(ran.out, expected);
     ran.says("3 objects one after the other");

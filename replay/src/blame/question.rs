@@ -4,13 +4,16 @@
 use super::origin::{Blame, BlameSource, Brought};
 use super::tree::{Growth, Tree};
 use crate::as_of::Held;
-use crate::changes::{Path, Scope, Step, matched};
+use crate::changes::{Path, Scope, Step, count, matched};
 use crate::object::Form;
 use crate::query_error::QueryError;
 use crate::timeline::Timeline;
 use crate::writers::{self, Authors, Managed};
 use kubereel_format::{EventType, Evidence, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
+
+/// An object of more fields than this is not told apart: no server stores one.
+const MOST_FIELDS: usize = 1_000_000;
 
 /// An object and who set each of its fields last.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +32,7 @@ impl Timeline {
     /// All versions of the object up to that one are read, each once.
     ///
     /// # Errors
-    /// When the version itself cannot be read.
+    /// When the version itself cannot be read, or a version has too many fields.
     pub fn blame(&self, resource: &ResourceInfo, held: &Held) -> Result<Blamed, QueryError> {
         let mut unreadable = Vec::new();
         let mut last: Option<(Value, Tree, RecordedAt)> = None;
@@ -40,7 +43,7 @@ impl Timeline {
                 shows_managed_fields: true,
             };
             let new = match self.object(seq, resource, form) {
-                Ok(new) => new,
+                Ok(new) => told_apart(seq, new)?,
                 Err(error) if seq == held.seq => return Err(error),
                 Err(_) => {
                     unreadable.push(seq);
@@ -109,6 +112,15 @@ impl Timeline {
             is_after_gap: is_gap_between || evidence == Evidence::Listed,
         }
     }
+}
+
+/// Refuses an object with so many fields that the origin of each would take too much memory.
+fn told_apart(seq: Seq, object: Value) -> Result<Value, QueryError> {
+    let (fields, most) = (count(&object), MOST_FIELDS);
+    if fields > most {
+        return Err(QueryError::TooManyFields { seq, fields, most });
+    }
+    Ok(object)
 }
 
 /// Takes the managedFields out, as kubectl does.

@@ -42,63 +42,94 @@ impl ChangeKind {
     }
 }
 
+/// The leaves of a change, and how many more there are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Leaves {
+    /// The first of them.
+    pub first: Vec<Change>,
+    /// How many more there are.
+    pub rest: usize,
+}
+
 impl Change {
-    /// Splits something that appeared or is gone into its leaves; others stay one.
+    /// Splits something that appeared or is gone into its leaves, at most so many; others stay one.
     ///
     /// An empty object or list is a leaf.
-    pub fn leaves(self) -> Vec<Self> {
-        let (kind, value) = match (self.kind, self.old, self.new) {
-            (ChangeKind::Added, None, Some(value)) => (ChangeKind::Added, value),
-            (ChangeKind::Removed, Some(value), None) => (ChangeKind::Removed, value),
-            (kind, old, new) => {
-                let path = self.path;
-                return vec![Self {
-                    path,
-                    kind,
-                    old,
-                    new,
-                }];
-            }
+    pub fn leaves(&self, most: usize) -> Leaves {
+        let ((ChangeKind::Added, None, Some(value)) | (ChangeKind::Removed, Some(value), None)) =
+            (self.kind, &self.old, &self.new)
+        else {
+            return Leaves {
+                first: vec![self.clone()],
+                rest: 0,
+            };
         };
-        let mut found = Vec::new();
-        let mut path = self.path;
-        split(&value, kind, &mut path, &mut found);
-        found
+        let mut split = Split {
+            kind: self.kind,
+            most,
+            path: self.path.clone(),
+            leaves: Leaves::default(),
+        };
+        split.take(value);
+        split.leaves
     }
 }
 
-// The depth is bounded: the parser refuses more than 128 levels.
-fn split(value: &Value, kind: ChangeKind, path: &mut Path, found: &mut Vec<Change>) {
+struct Split {
+    kind: ChangeKind,
+    most: usize,
+    path: Path,
+    leaves: Leaves,
+}
+
+impl Split {
+    // The depth is bounded: the parser refuses more than 128 levels.
+    fn take(&mut self, value: &Value) {
+        if self.leaves.first.len() >= self.most {
+            self.leaves.rest += count(value);
+            return;
+        }
+        match value {
+            Value::Object(members) if !members.is_empty() => {
+                for (name, member) in members {
+                    self.path.push(Step::Member(name.clone()));
+                    self.take(member);
+                    self.path.pop();
+                }
+            }
+            Value::Array(items) if !items.is_empty() => {
+                let list = keys::last_member(&self.path).map(str::to_owned);
+                let keys = keys::of(list.as_deref(), items, &[]);
+                for (at, item) in items.iter().enumerate() {
+                    let key = keys.as_ref().and_then(|(keys, _)| keys.get(at));
+                    self.path
+                        .push(key.cloned().map_or(Step::Index(at), Step::Item));
+                    self.take(item);
+                    self.path.pop();
+                }
+            }
+            leaf => {
+                let (old, new) = match self.kind {
+                    ChangeKind::Removed => (Some(leaf.clone()), None),
+                    _ => (None, Some(leaf.clone())),
+                };
+                self.leaves.first.push(Change {
+                    path: self.path.clone(),
+                    kind: self.kind,
+                    old,
+                    new,
+                });
+            }
+        }
+    }
+}
+
+/// Counts the leaves of a value.
+pub(crate) fn count(value: &Value) -> usize {
     match value {
-        Value::Object(members) if !members.is_empty() => {
-            for (name, member) in members {
-                path.push(Step::Member(name.clone()));
-                split(member, kind, path, found);
-                path.pop();
-            }
-        }
-        Value::Array(items) if !items.is_empty() => {
-            let list = keys::last_member(path).map(str::to_owned);
-            let keys = keys::of(list.as_deref(), items, &[]);
-            for (at, item) in items.iter().enumerate() {
-                let key = keys.as_ref().and_then(|(keys, _)| keys.get(at));
-                path.push(key.cloned().map_or(Step::Index(at), Step::Item));
-                split(item, kind, path, found);
-                path.pop();
-            }
-        }
-        leaf => {
-            let (old, new) = match kind {
-                ChangeKind::Removed => (Some(leaf.clone()), None),
-                _ => (None, Some(leaf.clone())),
-            };
-            found.push(Change {
-                path: path.clone(),
-                kind,
-                old,
-                new,
-            });
-        }
+        Value::Object(members) if !members.is_empty() => members.values().map(count).sum(),
+        Value::Array(items) if !items.is_empty() => items.iter().map(count).sum(),
+        _ => 1,
     }
 }
 
@@ -119,7 +150,8 @@ mod tests {
             })),
         };
         let leaves: Vec<(String, Option<Value>)> = whole
-            .leaves()
+            .leaves(100)
+            .first
             .into_iter()
             .map(|leaf| (leaf.path.to_string(), leaf.new))
             .collect();
@@ -133,5 +165,7 @@ mod tests {
         ];
         let expected = expected.map(|(path, value)| (path.to_owned(), Some(value)));
         assert_eq!(leaves, expected);
+        let cut = whole.leaves(2);
+        assert_eq!((cut.first.len(), cut.rest), (2, 4));
     }
 }

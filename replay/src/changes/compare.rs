@@ -10,6 +10,10 @@ use crate::object::number;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
+/// Beyond so many changes, a list or object that holds many is one change: nobody reads them, and
+/// their paths take more memory than the values.
+const MOST_CHANGES: usize = 100_000;
+
 /// A comparison under way.
 pub(super) struct Comparison<'a> {
     scope: &'a Scope,
@@ -46,8 +50,14 @@ impl<'a> Comparison<'a> {
     }
 
     fn members(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
+        let begin = self.found.len();
         let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         for name in names {
+            if self.is_full(begin) {
+                let (old, new) = (Value::from(old.clone()), Value::from(new.clone()));
+                self.replace(begin, old, new);
+                return;
+            }
             if self.scope.hides(&self.path, name) {
                 continue;
             }
@@ -62,12 +72,17 @@ impl<'a> Comparison<'a> {
         if old == new {
             return;
         }
+        let begin = self.found.len();
         let matched = self.matched(old, new);
         if matched.is_reordered {
             let (before, after) = orders(&matched);
             self.push(ChangeKind::Reordered, Some(before), Some(after));
         }
         for pair in matched.pairs {
+            if self.is_full(begin) {
+                self.replace(begin, Value::from(old), Value::from(new));
+                return;
+            }
             self.path.push(pair.step);
             self.compare(
                 pair.old.and_then(|at| old.get(at)),
@@ -79,6 +94,17 @@ impl<'a> Comparison<'a> {
 
     pub(super) fn matched(&self, old: &[Value], new: &[Value]) -> Matched {
         matched(keys::last_member(&self.path), old, new)
+    }
+
+    /// Tells whether there are too many changes, some of them since `begin`.
+    fn is_full(&self, begin: usize) -> bool {
+        self.found.len() > MOST_CHANGES && self.found.len() > begin
+    }
+
+    /// Puts one change of the whole in the place of those since `begin`.
+    fn replace(&mut self, begin: usize, old: Value, new: Value) {
+        self.found.truncate(begin);
+        self.push(ChangeKind::Changed, Some(old), Some(new));
     }
 
     fn push(&mut self, kind: ChangeKind, old: Option<Value>, new: Option<Value>) {

@@ -109,7 +109,10 @@ impl FromStr for Field {
             .unwrap_or(text);
         let mut rest = inner.strip_prefix('$').unwrap_or(inner);
         let mut wants = Vec::new();
-        if !rest.starts_with(['.', '[']) {
+        if rest == "." {
+            // The object itself.
+            rest = "";
+        } else if !rest.starts_with(['.', '[']) {
             let (want, after) = member(rest).map_err(failed)?;
             wants.push(want);
             rest = after;
@@ -287,6 +290,7 @@ mod tests {
     fn fields_are_read_in_every_spelling() {
         let degraded = || vec![("type".to_owned(), "Degraded".to_owned())];
         for (text, expected) in [
+            (".", vec![]),
             (".status", vec![m("status")]),
             ("status.a", vec![m("status"), m("a")]),
             ("{.status.a}", vec![m("status"), m("a")]),
@@ -331,7 +335,6 @@ mod tests {
     fn everything_else_is_refused() {
         for text in [
             "",
-            ".",
             "..a",
             ".a.",
             ".a[",

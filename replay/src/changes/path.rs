@@ -5,7 +5,7 @@ use std::fmt;
 
 /// The place of a field in an object.
 ///
-/// Members follow a dot: `spec.replicas`.
+/// The object itself is `.`, members follow a dot: `spec.replicas`.
 /// A member that is not made of letters, digits, `_`, `-` and `$` stands in brackets as JSON writes a
 /// text: `metadata.annotations["a.b/c"]`.
 /// An item of a list stands in brackets by what identifies it, `conditions[Degraded]`,
@@ -66,6 +66,9 @@ impl FromIterator<Step> for Path {
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_root() {
+            return f.write_str(".");
+        }
         for (at, step) in self.steps.iter().enumerate() {
             match step {
                 Step::Member(name) if is_plain_member(name) => {
@@ -148,7 +151,7 @@ mod tests {
     fn paths_are_written_so_that_each_names_one_place() {
         let both = [("containerPort", "8080"), ("protocol", "TCP")];
         for (steps, text) in [
-            (vec![], ""),
+            (vec![], "."),
             (vec![member("spec"), member("replicas")], "spec.replicas"),
             (
                 vec![member("metadata"), member("labels"), member("a.b/c")],

@@ -245,6 +245,20 @@ fn hostile_objects_take_bounded_time() {
 }
 
 #[test]
+fn more_changes_than_anybody_reads_are_one() {
+    let list = |from: u32| -> Value {
+        (0..150_000u32)
+            .map(|at| json!({"name": at.to_string(), "v": from + at}))
+            .collect()
+    };
+    let (old, new) = (json!({"a": 1, "l": list(0)}), json!({"a": 2, "l": list(1)}));
+    let changes = Scope::default().changes(&old, &new);
+    let paths: Vec<String> = changes.iter().map(|one| one.path.to_string()).collect();
+    assert_eq!(paths, ["a", "l"]);
+    assert_eq!(changes[1].kind, ChangeKind::Changed);
+}
+
+#[test]
 fn odd_bodies_are_compared_as_they_are_read() {
     let read = |text: &str| -> Value { serde_json::from_str(text).expect("JSON") };
     let scope = Scope::default();

@@ -77,13 +77,13 @@ fn only_managers(new: &Value, managed: &[Managed<'_>], changes: &[Change]) -> Op
     let set = changes
         .iter()
         .filter(|change| matches!(change.kind, ChangeKind::Added | ChangeKind::Changed));
-    let leaves: Vec<Change> = set
-        .take(MOST_FIELDS + 1)
-        .flat_map(|change| change.clone().leaves())
-        .take(MOST_FIELDS + 1)
-        .collect();
-    if leaves.len() > MOST_FIELDS {
-        return None;
+    let mut leaves: Vec<Change> = Vec::new();
+    for change in set {
+        let mut more = change.leaves(MOST_FIELDS);
+        leaves.append(&mut more.first);
+        if more.rest > 0 || leaves.len() > MOST_FIELDS {
+            return None;
+        }
     }
     for leaf in leaves {
         let mut managers = managed

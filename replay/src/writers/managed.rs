@@ -6,6 +6,10 @@ use jiff::Timestamp;
 use kubereel_format::RecordedAt;
 use serde_json::{Map, Value};
 
+/// More managers than this are not believed: a server merges the oldest ones beyond ten, and those that
+/// apply are few.
+const MOST_MANAGERS: usize = 256;
+
 /// A field manager as the server notes it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Writer {
@@ -27,12 +31,14 @@ pub(crate) struct Managed<'a> {
 }
 
 impl<'a> Managed<'a> {
-    /// Reads the entries of an object; those of an unknown form are left out.
+    /// Reads the entries of an object; those of an unknown form are left out, and all if there are more
+    /// than any server keeps.
     pub(crate) fn of(object: &'a Value) -> Vec<Self> {
         let entries = object
             .get("metadata")
             .and_then(|metadata| metadata.get("managedFields"))
             .and_then(Value::as_array);
+        let entries = entries.filter(|entries| entries.len() <= MOST_MANAGERS);
         let entries = entries.into_iter().flatten();
         entries.filter_map(Self::read).collect()
     }

@@ -5,6 +5,9 @@ use super::managed::Managed;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A list's items are told apart by one set of members; more than these are not looked up.
+const MOST_KEYS: usize = 8;
+
 /// The managers whose fields hold the value at hand, by their place in the list of entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Owned<'a> {
@@ -70,8 +73,10 @@ impl<'a> Owned<'a> {
                             continue;
                         };
                         let parts: Vec<String> = sorted(key.keys());
-                        by_key.insert(key_of(&parts, &key), child);
-                        names.insert(parts);
+                        if names.len() < MOST_KEYS || names.contains(&parts) {
+                            by_key.insert(key_of(&parts, &key), child);
+                            names.insert(parts);
+                        }
                     } else {
                         by_key.insert(name.clone(), child);
                     }

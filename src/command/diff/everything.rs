@@ -54,6 +54,13 @@ pub(super) fn compared<'a>(
 }
 
 fn nothing_known(timeline: &Timeline) -> CommandError {
+    if !timeline.reel().damage().is_empty() {
+        return CommandError::new(
+            Exit::Reel,
+            "no resource is known at both moments, as far as the reel can be read",
+        )
+        .hint("it is damaged: kubereel info REEL says where");
+    }
     let error = CommandError::new(Exit::Unknown, "no resource is known at both moments");
     let first = timeline
         .first_complete()
