@@ -20,14 +20,14 @@ pub(super) struct Defined {
     pub(super) name: String,
     /// Whether it is shown only where there is room.
     pub(super) is_wide: bool,
-    path: Option<Path>,
+    path: Path,
     kind: Type,
 }
 
 impl Defined {
     /// Writes the cell of an object, as of a moment.
     pub(super) fn cell(&self, object: &Value, at: RecordedAt) -> String {
-        let value = self.path.as_ref().and_then(|path| path.first(object));
+        let value = self.path.first(object);
         value.map_or_else(String::new, |value| self.kind.written(value, at))
     }
 }
@@ -47,7 +47,7 @@ struct Spec {
 struct Version {
     name: String,
     #[serde(default, rename = "additionalPrinterColumns")]
-    columns: Vec<Named>,
+    columns: Option<Vec<Named>>,
 }
 
 #[derive(Deserialize)]
@@ -57,12 +57,14 @@ struct Named {
     #[serde(rename = "jsonPath")]
     path: String,
     #[serde(default)]
-    priority: i64,
+    priority: Option<i64>,
 }
 
 impl Timeline {
-    /// Gives the columns that a resource's definition named at a moment; none if it has no
+    /// Gives the columns that a resource's definition named at a moment; `None` if it has no
     /// definition, or that names none.
+    ///
+    /// Columns end before one whose path is none, as the server has it.
     ///
     /// # Errors
     /// When the reel is damaged there, or the definition is none.
@@ -70,10 +72,10 @@ impl Timeline {
         &self,
         resource: &ResourceInfo,
         cut: Cut,
-    ) -> Result<Vec<Defined>, QueryError> {
+    ) -> Result<Option<Vec<Defined>>, QueryError> {
         let is_definitions = |info: &&ResourceInfo| info.group == GROUP && info.plural == PLURAL;
         let Some(definitions) = self.resources().iter().find(is_definitions) else {
-            return Ok(Vec::new());
+            return Ok(None);
         };
         let names = [resource.qualified()];
         let filter = Filter {
@@ -82,7 +84,7 @@ impl Timeline {
         };
         let state = self.as_of(self.resource_at(definitions, cut).id, cut, &filter);
         let Some(held) = state.objects.first() else {
-            return Ok(Vec::new());
+            return Ok(None);
         };
         let seq = held.seq;
         let body = self.reel().body(seq)?;
@@ -90,20 +92,20 @@ impl Timeline {
             serde_json::from_slice(&body).map_err(|source| QueryError::Body { seq, source })?;
         let versions = definition.spec.versions.into_iter();
         let mut recorded = versions.filter(|version| version.name == resource.version);
-        let columns = recorded
-            .next()
-            .map_or_else(Vec::new, |version| version.columns);
-        Ok(columns.into_iter().map(Defined::from).collect())
+        let columns = recorded.next().and_then(|version| version.columns);
+        let columns = columns.filter(|columns| !columns.is_empty());
+        Ok(columns.map(|columns| columns.into_iter().map_while(Defined::of).collect()))
     }
 }
 
-impl From<Named> for Defined {
-    fn from(named: Named) -> Self {
-        Self {
-            path: Path::parse(&named.path),
+impl Defined {
+    /// Reads a column; `None` if its path is none.
+    fn of(named: Named) -> Option<Self> {
+        Some(Self {
+            path: Path::parse(&named.path)?,
             kind: Type::named(&named.r#type),
-            is_wide: named.priority != 0,
+            is_wide: named.priority.is_some_and(|priority| priority != 0),
             name: named.name,
-        }
+        })
     }
 }

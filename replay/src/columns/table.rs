@@ -47,10 +47,9 @@ impl Timeline {
     ) -> Result<Columns, QueryError> {
         let from = match Kind::of(resource) {
             Some(kind) => Source::Builtin(kind),
-            None => match self.defined_columns(resource, cut)? {
-                defined if defined.is_empty() => Source::NameAndAge,
-                defined => Source::Defined(defined),
-            },
+            None => self
+                .defined_columns(resource, cut)?
+                .map_or(Source::NameAndAge, Source::Defined),
         };
         Ok(Columns { from, room })
     }

@@ -1,6 +1,6 @@
 //! Owns the questions that kubectl is asked, and the span of time in which each was answered.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use kubereel_tests::kubectl::Kubectl;
 use kubereel_tests::rest;
 
 /// Questions in kubectl's words.
-pub(crate) const ASKS: [&[&str]; 34] = [
+pub(crate) const ASKS: [&[&str]; 35] = [
     &["pods", "-A"],
     &["pods", "-A", "-o", "wide"],
     &["po", "-n", "shop"],
@@ -49,12 +49,18 @@ pub(crate) const ASKS: [&[&str]; 34] = [
     &["gd", "-A", "-o", "wide"],
     &["gadget", "-n", "shop", "empty", "full"],
     &["gauges", "-A", "-o", "wide"],
+    &["dials"],
     &["serviceaccounts", "-A"],
 ];
+
+/// What every kubectl of the machine is asked: much that a terminal or a line could stumble over.
+pub(crate) const ASK_FOR_ALL: &[&str] = &["gd", "-A", "-o", "wide"];
 
 /// What kubectl said, and when it was asked and had answered.
 #[derive(Debug)]
 pub(crate) struct Answer {
+    /// By which kubectl.
+    pub(crate) by: PathBuf,
     pub(crate) words: &'static [&'static str],
     pub(crate) from: Timestamp,
     pub(crate) to: Timestamp,
@@ -73,6 +79,7 @@ pub(crate) async fn ask(
     let said = kubectl.run(kubeconfig, &args).await?;
     let to = rest::now();
     Ok(Answer {
+        by: kubectl.program().to_owned(),
         words,
         from,
         to,

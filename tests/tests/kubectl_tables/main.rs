@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use ask::{ASKS, Answer, ask};
+use ask::{ASK_FOR_ALL, ASKS, Answer, ask};
 use jiff::Timestamp;
 use kubereel_tests::control_plane::{self, ControlPlane};
 use kubereel_tests::kubectl::Kubectl;
@@ -53,7 +53,8 @@ async fn get_prints_kubectls_tables() -> Result<()> {
     if control_plane::skipped() {
         return Ok(());
     }
-    let Some(kubectl) = Kubectl::on_path() else {
+    let kubectls = Kubectl::all()?;
+    let Some((kubectl, others)) = kubectls.split_first() else {
         say_skipped("no kubectl on PATH");
         return Ok(());
     };
@@ -68,7 +69,10 @@ async fn get_prints_kubectls_tables() -> Result<()> {
 
     let mut answers = Vec::new();
     for words in ASKS {
-        answers.push(ask(&kubectl, kubeconfig, words).await?);
+        answers.push(ask(kubectl, kubeconfig, words).await?);
+    }
+    for other in others {
+        answers.push(ask(other, kubeconfig, ASK_FOR_ALL).await?);
     }
     let ended = recording.finish(SURE)?;
     ensure!(ended.status.success(), "the recorder: {}", ended.log);
@@ -113,9 +117,9 @@ fn difference(program: &Path, reel: &Path, answer: &Answer) -> Result<Option<Str
         let ours = first.lines().nth(at).unwrap_or_default();
         format!("line {}\nkubectl:  {line:?}\nkubereel: {ours:?}\n", at + 1)
     });
-    let words = answer.words.join(" ");
+    let (by, words) = (answer.by.display(), answer.words.join(" "));
     Ok(Some(format!(
-        "get {words}: {line}{}\n-- or --\n{first}",
+        "{by} get {words}: {line}{}\n-- or --\n{first}",
         answer.said
     )))
 }

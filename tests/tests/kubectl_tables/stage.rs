@@ -23,7 +23,7 @@ const MANIFESTS: [&str; 6] = [
 ];
 
 /// What is asked for of these is waited for.
-const LISTS: [(&str, &str); 11] = [
+const LISTS: [(&str, &str); 12] = [
     ("pods", "/api/v1/pods"),
     ("nodes", "/api/v1/nodes"),
     ("services", "/api/v1/services"),
@@ -37,6 +37,7 @@ const LISTS: [(&str, &str); 11] = [
         "/apis/coordination.k8s.io/v1/leases",
     ),
     ("gadgets.example.io", "/apis/example.io/v1/gadgets"),
+    ("dials.example.io", "/apis/example.io/v1/dials"),
     ("gauges.example.io", "/apis/example.io/v1/gauges"),
 ];
 
