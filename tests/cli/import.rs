@@ -68,6 +68,37 @@ fn an_export_of_an_import_of_an_export_is_the_same() {
 }
 
 #[test]
+fn the_demo_is_the_same_cluster_after_the_journey() {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+    let lines = kubereel(&["export", demo]).ok();
+    let input = Input::new(&lines);
+    let said = input.import(&[]).code(0).err;
+    // Its Secrets were redacted when they were recorded.
+    assert!(!said.contains("Secret"), "{said}");
+    assert!(input.export() == lines, "the export differs");
+    let reel = input.text("out.reel");
+    let middle = lines.lines().nth(lines.lines().count() / 2);
+    let middle = middle.and_then(|line| line.get(7..34)).expect("a ts");
+    assert!(middle.ends_with('Z'), "{middle}");
+    for question in [
+        &["get", "co"][..],
+        &["get", "po", "-A", "--at", middle, "-o", "json"],
+        &["get", "deploy", "-A", "--at", "end", "-o", "wide"],
+        &["get", "no", "-o", "yaml"],
+    ] {
+        let ask = |reel: &str| {
+            let (command, rest) = question.split_first().expect("a command");
+            let mut args = vec![*command, reel];
+            args.extend(rest);
+            kubereel(&args).out
+        };
+        let (before, after) = (ask(demo), ask(&reel));
+        assert!(before.lines().count() > 3, "{question:?}: {before}");
+        assert!(before == after, "{question:?} differs");
+    }
+}
+
+#[test]
 fn what_a_line_leaves_out_comes_from_its_object() {
     let odd = r#"{ "apiVersion":"apps/v1", "kind" : "Deployment","metadata":{"name":"d","namespace":"default"},"x":1e3 }"#;
     let input = Input::new(line("1678262400.25", "MODIFIED", odd));

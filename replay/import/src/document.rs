@@ -84,7 +84,9 @@ impl Take {
             kind: listed.kind,
             ..Asked::default()
         };
-        let outcome = self.object(self.listed_at, EventType::Added, &named, bytes);
+        let at = self.listed_at.ok_or(ImportError::NoTime)?;
+        self.has_listed = true;
+        let outcome = self.object(at, EventType::Added, &named, bytes);
         self.settle(number, outcome)
     }
 

@@ -63,13 +63,6 @@ pub fn import(
     let start = sniff::beginning(&mut input).map_err(|source| ImportError::Read { source })?;
     let start = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start);
     let form = sniff::form(start)?;
-    let listed_at = match form {
-        Form::Events => options.at.unwrap_or_default(),
-        _ => options
-            .at
-            .or(options.changed_at)
-            .ok_or(ImportError::NoTime)?,
-    };
     let input = start.chain(input);
     let mut take = Take {
         writer: Writer::create(part.path(), first_words(options))?,
@@ -80,7 +73,8 @@ pub fn import(
         bookmarks: 0,
         errors: 0,
         at: options.at,
-        listed_at,
+        listed_at: options.at.or(options.changed_at),
+        has_listed: false,
         objects: 0,
     };
     match form {
@@ -118,13 +112,13 @@ fn end(take: &mut Take, form: Form, options: &Options) -> Result<Imported, Impor
     let again = again.filter(|(before, after)| before == after);
     let mut several_versions: Vec<String> = again.map(|(name, _)| name.clone()).collect();
     several_versions.dedup();
-    let is_assumed = form != Form::Events && options.at.is_none();
+    let is_assumed = take.has_listed && options.at.is_none();
     Ok(Imported {
         events: take.writer.events(),
         resources: u64::try_from(take.writer.resources()).unwrap_or(u64::MAX),
         from,
         to,
-        assumed_at: is_assumed.then_some(take.listed_at),
+        assumed_at: take.listed_at.filter(|_| is_assumed),
         converted: form == Form::Yaml,
         broken,
         bookmarks: take.bookmarks,

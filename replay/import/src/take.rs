@@ -26,7 +26,9 @@ pub(crate) struct Take {
     /// The time of lines that do not say their own.
     pub(crate) at: Option<RecordedAt>,
     /// The time of objects that stand there without an event.
-    pub(crate) listed_at: RecordedAt,
+    pub(crate) listed_at: Option<RecordedAt>,
+    /// Whether there were such.
+    pub(crate) has_listed: bool,
     /// How many objects were met where lines do not count.
     pub(crate) objects: u64,
 }

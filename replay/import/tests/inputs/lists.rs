@@ -124,6 +124,21 @@ fn without_a_time_there_is_no_moment() {
 }
 
 #[test]
+fn events_over_several_lines_may_say_their_own_time() {
+    let text = format!("{{\n \"ts\": 5,\n \"type\": \"ADDED\",\n \"object\": {POD}\n}}\n");
+    let mut options = Options::new("test", "a test");
+    options.changed_at = Some(RecordedAt::from_micros(9));
+    let journey = journey(text.as_bytes(), &options);
+    assert_eq!(journey.imported.from, RecordedAt::from_micros(5_000_000));
+    assert_eq!(journey.imported.assumed_at, None);
+    let error = refused(
+        format!("{text}{NODE}").as_bytes(),
+        &Options::new("test", "a test"),
+    );
+    assert!(matches!(error, ImportError::NoTime), "{error}");
+}
+
+#[test]
 fn lists_in_lists_end() {
     let mut text = POD.to_owned();
     for _ in 0..2000 {
