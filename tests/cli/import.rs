@@ -144,6 +144,9 @@ fn broken_lines_are_named_and_the_rest_is_imported() {
     }
     assert_eq!(input.export().lines().count(), 2);
     let info = kubereel(&["info", &input.text("out.reel")]).ok();
+    assert!(info.contains("complete       not known: "), "{info}");
+    let wide = kubereel(&["info", &input.text("out.reel"), "-o", "wide"]).ok();
+    assert!(wide.trim_end().ends_with("not known"), "{wide}");
     assert!(
         info.contains("broken lines 7 (2, 4, 5, 6, 7, 8, 9)"),
         "{info}"

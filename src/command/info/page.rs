@@ -236,6 +236,7 @@ impl Page<'_> {
                     self.timeline.written(first.from),
                     self.timeline.written(last.to)
                 ),
+                _ if one.imported => "not known".to_owned(),
                 _ => "never".to_owned(),
             };
             table.push(vec![
