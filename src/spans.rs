@@ -36,57 +36,73 @@ impl Line {
     /// Gives the rows: one without a width, else as many as it takes, later ones indented by `hang`.
     pub(crate) fn rows(&self, width: Option<usize>, hang: usize, paint: Paint) -> Vec<String> {
         let mut rows = Rows {
-            width,
+            width: width.unwrap_or(usize::MAX),
             hang,
             paint,
             done: Vec::new(),
             row: String::new(),
+            run: (Style::Plain, String::new()),
             used: 0,
         };
         for (style, text) in &self.spans {
             rows.push(*style, text);
         }
-        rows.done.push(rows.row);
+        rows.end_row();
         rows.done
     }
 }
 
 struct Rows {
-    width: Option<usize>,
+    width: usize,
     hang: usize,
     paint: Paint,
     done: Vec<String>,
     row: String,
+    /// What follows in one style.
+    run: (Style, String),
     used: usize,
 }
 
 impl Rows {
     fn push(&mut self, style: Style, text: &str) {
-        let Some(width) = self.width else {
-            self.row.push_str(&painted(self.paint, style, text));
-            return;
-        };
+        self.begin_run(style);
         for word in text.split_inclusive(' ') {
             let mut rest = word;
-            if self.used > self.hang && self.used + word.trim_end().width() > width {
+            if self.used > self.hang && self.used + word.trim_end().width() > self.width {
                 self.break_row();
             }
             // A word wider than a row is cut.
-            while self.used + rest.trim_end().width() > width {
-                let room = width.saturating_sub(self.used).max(1);
+            while self.used + rest.trim_end().width() > self.width {
+                let room = self.width.saturating_sub(self.used).max(1);
                 let (row, after) = cut(rest, room);
-                self.row.push_str(&painted(self.paint, style, row));
+                self.run.1.push_str(row);
                 self.break_row();
                 rest = after;
             }
-            self.row.push_str(&painted(self.paint, style, rest));
+            self.run.1.push_str(rest);
             self.used += rest.width();
         }
     }
 
-    fn break_row(&mut self) {
-        let row = std::mem::replace(&mut self.row, " ".repeat(self.hang));
+    /// Paints what came so far in one style.
+    fn begin_run(&mut self, style: Style) {
+        let (last, text) = std::mem::replace(&mut self.run, (style, String::new()));
+        self.row.push_str(&painted(self.paint, last, &text));
+    }
+
+    fn end_row(&mut self) {
+        let (style, text) = std::mem::replace(&mut self.run, (Style::Plain, String::new()));
+        self.row
+            .push_str(&painted(self.paint, style, text.trim_end()));
+        let row = std::mem::take(&mut self.row);
         self.done.push(row.trim_end().to_owned());
+    }
+
+    fn break_row(&mut self) {
+        let style = self.run.0;
+        self.end_row();
+        self.row = " ".repeat(self.hang);
+        self.run.0 = style;
         self.used = self.hang;
     }
 }

@@ -14,6 +14,7 @@ use kubereel_replay::{
     Asked, Certainty, Cut, Differing, Field, Filter, LabelSelector, Moment, Scope, State, Timeline,
     differing,
 };
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 mod everything;
@@ -271,11 +272,13 @@ fn pair<'a>(
                 .labelled(state.objects.clone(), &question.selector)
                 .map_err(|error| CommandError::new(Exit::Reel, error))
         };
-        let either: Vec<_> = [chosen(&old)?, chosen(&new)?].concat();
+        let either: BTreeSet<(String, String)> = [chosen(&old)?, chosen(&new)?]
+            .into_iter()
+            .flatten()
+            .map(|held| (held.namespace, held.name))
+            .collect();
         let is_chosen = |held: &kubereel_replay::Held| {
-            either
-                .iter()
-                .any(|one| (&one.namespace, &one.name) == (&held.namespace, &held.name))
+            either.contains(&(held.namespace.clone(), held.name.clone()))
         };
         old.objects.retain(is_chosen);
         new.objects.retain(is_chosen);

@@ -124,6 +124,8 @@ struct Tally {
     changing: usize,
     shown: usize,
     unreadable: usize,
+    /// Whether a version held anything of what was asked for, or changed it.
+    has_field: bool,
 }
 
 impl Tally {
@@ -135,6 +137,7 @@ impl Tally {
                 let is_first = version.place != kubereel_replay::Place::Later;
                 let is_changing = changes.is_some_and(|changes| !changes.is_empty());
                 self.changing += usize::from(is_changing && !is_first);
+                self.has_field |= is_changing;
             }
             HistoryItem::Gap(_) => {}
             HistoryItem::Unreadable { .. } => self.unreadable += 1,
@@ -180,6 +183,9 @@ fn say_the_rest(
             count(amount(tally.versions), "version")
         );
         screen.aside(line)?;
+        if tally.shown > 0 && !tally.has_field && question.from.is_none() {
+            screen.aside(format!("hint: no version has {fields}"))?;
+        }
     } else if tally.shown == 0 && tally.unreadable == 0 {
         screen.aside("no version in that time")?;
     }

@@ -107,6 +107,15 @@ fn a_field_narrows_to_the_versions_that_change_it() {
         "{}",
         ran.err
     );
+    kubereel(&[
+        "history",
+        reel.path(),
+        "co/etcd",
+        "--field",
+        ".status.condtions",
+    ])
+    .code(0)
+    .says("hint: no version has .status.condtions");
     kubereel(&["history", reel.path(), "co/etcd", "--field", ".status["])
         .code(2)
         .says("not a field: a bracket is not closed")

@@ -2,11 +2,13 @@
 
 use super::yaml;
 use crate::command_error::CommandError;
-use crate::field_text;
+use crate::field_text::{self, HANG};
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use kubereel_replay::{Blame, BlameSource, Blamed, Timeline};
 
+/// Where less is left for the YAML beside the names, its later rows begin further left.
+const NARROWEST_YAML: usize = 48;
 /// A name longer than this does not widen the column.
 const WIDEST_NAME: usize = 32;
 
@@ -26,7 +28,12 @@ pub(super) fn print(
     };
     let name_width = widest(&mut cells.iter().map(|(who, _)| who)).min(WIDEST_NAME);
     let time_width = widest(&mut cells.iter().map(|(_, when)| when));
-    let hang = name_width + time_width + 6;
+    // Later rows begin where the YAML does, unless that leaves them little room.
+    let gutter = name_width + time_width + 6;
+    let has_room = screen
+        .width()
+        .is_none_or(|width| width.saturating_sub(gutter) >= NARROWEST_YAML);
+    let hang = if has_room { gutter } else { HANG };
     for line in yaml::lines(&blamed.object) {
         let cell = line.field.and_then(|at| cells.get(at));
         let is_recorded = line
@@ -35,10 +42,10 @@ pub(super) fn print(
             .is_some_and(|field| matches!(field.source, BlameSource::Recorded { .. }));
         let (who, when) = cell.map_or(("", ""), |(who, when)| (who, when));
         let mut row = Line::default();
-        let style = if is_recorded {
-            Style::Good
-        } else {
-            Style::Faint
+        let style = match line.field {
+            None => Style::Plain,
+            Some(_) if is_recorded => Style::Good,
+            Some(_) => Style::Faint,
         };
         row.push(style, format!("{who:<name_width$}  {when:<time_width$}"));
         row.push(Style::Faint, "  │ ");

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::words::count;
 use kubereel_format::{RecordedAt, ResourceInfo};
-use kubereel_replay::{Cut, Timeline, timetext};
+use kubereel_replay::{Certainty, Cut, Timeline, timetext};
 use std::collections::BTreeMap;
 
 /// How many resources are named one by one.
@@ -98,35 +98,52 @@ fn say(
         End::From => "from",
         End::To => "to",
     };
-    let mut unsure: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut unsure: BTreeMap<&str, Vec<&Pair<'_>>> = BTreeMap::new();
     for pair in pairs {
-        let certainty = &pair.state(end).certainty;
-        let is_proven = certainty.is_proven();
-        if !is_proven {
-            let trust = header::trust(timeline, certainty);
-            unsure
-                .entry(trust)
-                .or_default()
-                .push(pair.after.resource.qualified());
+        if let Some(kind) = kind(&pair.state(end).certainty) {
+            unsure.entry(kind).or_default().push(pair);
         }
     }
     let paint = screen.err_paint();
     let offset = timetext::offset(at.micros_since(timeline.start()));
-    let amount = u64::try_from(pairs.len()).unwrap_or(u64::MAX);
     let mut line = format!("{word:<4} {} ({offset})", timeline.written(at));
     if unsure.is_empty() {
+        let amount = u64::try_from(pairs.len()).unwrap_or(u64::MAX);
         let all = format!("{}, complete", count(amount, "resource"));
         line = format!("{line} · {}", paint.good(&all));
     }
-    for (trust, names) in unsure {
-        let whose = if names.len() == pairs.len() {
-            String::new()
-        } else {
-            format!("{}: ", named(names.iter().map(String::as_str), names.len()))
+    for (kind, whose) in unsure {
+        let names = whose.iter().map(|pair| pair.after.resource.qualified());
+        let names: Vec<String> = names.collect();
+        let text = match whose.as_slice() {
+            [only] => {
+                let trust = header::trust(timeline, &only.state(end).certainty);
+                format!("{}: {trust}", names.concat())
+            }
+            whose if whose.len() == pairs.len() => kind.to_owned(),
+            whose => format!(
+                "{kind}: {}",
+                named(names.iter().map(String::as_str), whose.len())
+            ),
         };
-        line = format!("{line} · {}", paint.wary(&format!("{whose}{trust}")));
+        line = format!("{line} · {}", paint.wary(&text));
     }
     screen.aside(line)
+}
+
+/// Says in a few words why a state may differ; `None` if it is proven.
+const fn kind(certainty: &Certainty) -> Option<&'static str> {
+    match certainty {
+        Certainty::Known { .. } => None,
+        Certainty::Imported { .. } => {
+            Some("as imported: the recording does not tell what it leaves out")
+        }
+        Certainty::InsideGap { .. } => Some("inside a gap"),
+        Certainty::Blind { .. } => Some("no watch ran"),
+        Certainty::Damaged { .. } => Some("the reel is damaged"),
+        Certainty::AfterLast { .. } => Some("after the last that is known"),
+        Certainty::NotCovered { .. } | Certainty::BeforeFirst { .. } => Some("not known"),
+    }
 }
 
 fn named<'a>(names: impl Iterator<Item = &'a str>, total: usize) -> String {
