@@ -38,6 +38,7 @@ fuzz seconds="120": tools
 bench *files:
     cargo bench -p kubereel-format --bench codec -- {{ files }}
     cargo bench -p kubereel-tests --bench recorder
+    cargo bench -p kubereel-tests --bench queries
 
 # The long runs: hundreds of kills. Their dated report is committed.
 soak:

@@ -5,6 +5,7 @@ pub mod control_plane;
 pub mod kubectl;
 pub mod kubelet;
 pub mod oracle;
+pub mod peak_memory;
 mod ports;
 pub mod proxy;
 pub mod recording;

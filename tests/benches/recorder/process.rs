@@ -46,10 +46,7 @@ impl Measured {
 
     /// Has it finish the reel; says what it took from its first to its last moment.
     pub(crate) fn finish(self) -> Result<Spent> {
-        let path = format!("/proc/{}/status", self.recording.id());
-        let watcher = std::thread::Builder::new()
-            .name("peak-memory".to_owned())
-            .spawn(move || peak_memory_kib(&path))?;
+        let watcher = kubereel_tests::peak_memory::watch(self.recording.id())?;
         let ended = self.recording.finish(SURE)?;
         ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
         let peak = watcher.join().ok().context("the watcher panicked")?;
@@ -57,21 +54,6 @@ impl Measured {
             cpu: children_cpu()?.saturating_sub(self.children_before),
             peak_memory_kib: peak.context("no VmHWM was seen")?,
         })
-    }
-}
-
-/// Looks until the process is gone: its peak may come at its end.
-fn peak_memory_kib(path: &str) -> Option<u64> {
-    let mut peak = None;
-    loop {
-        let status = std::fs::read_to_string(path).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let Some(line) = line else {
-            return peak;
-        };
-        peak = line.trim().trim_end_matches(" kB").parse().ok();
-        // A counter of the system cannot be awaited.
-        std::thread::sleep(Duration::from_millis(2));
     }
 }
 

@@ -1,0 +1,184 @@
+//! Owns the questions that are asked within this process, and how long they take.
+
+use crate::chance::Chance;
+use crate::naive::Naive;
+use crate::reels::Made;
+use crate::table::Row;
+use anyhow::{Context as _, Result, ensure};
+use kubereel_format::{RecordedAt, Seq};
+use kubereel_replay::{Cut, Filter, State, Timeline, Track};
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+/// How often a reel is opened.
+const OPENED: usize = 5;
+/// How often the whole state is asked for.
+const STATES: u64 = 60;
+
+/// Asks everything, and prints the rows.
+pub(crate) fn show(made: &Made, naive: &Naive, asked: u64) -> Result<()> {
+    let row = |question, times, promised_millis| Row {
+        question,
+        events: made.events,
+        times,
+        naive: naive.took,
+        promised_millis,
+    };
+    let opened = (0..OPENED)
+        .map(|_| open(made))
+        .collect::<Result<Vec<_>>>()?;
+    row("open, to the first answer", opened, Some(300.0)).print();
+    let timeline = Timeline::open(&made.reel)?;
+    check(&timeline, made, naive)?;
+    let objects = objects(&timeline, asked)?;
+    row("an object at a time", objects, Some(10.0)).print();
+    for (question, is_forward) in [
+        ("a step forward, with bodies", true),
+        ("a step back, with bodies", false),
+    ] {
+        let times = steps(&timeline, asked, is_forward)?;
+        row(question, times, Some(1.0)).print();
+    }
+    let times = states(&timeline)?;
+    row("the whole state at a time", times, Some(250.0)).print();
+    Ok(())
+}
+
+fn at(timeline: &Timeline, wall: RecordedAt) -> Cut {
+    let below = timeline.reel().seq_after(wall);
+    Cut::Arrival { below, wall }
+}
+
+fn open(made: &Made) -> Result<Duration> {
+    let started = Instant::now();
+    let timeline = Timeline::open(&made.reel)?;
+    object(&timeline, Seq(timeline.reel().end().0 / 2), made.middle)?;
+    Ok(started.elapsed())
+}
+
+/// Asks for the object of an event at a time.
+fn object(timeline: &Timeline, event: Seq, wall: RecordedAt) -> Result<()> {
+    let reel = timeline.reel();
+    let Some(object) = reel.object_of(event) else {
+        return Ok(());
+    };
+    let key = &reel
+        .objects()
+        .get(usize::try_from(object.0)?)
+        .context("no such object")?
+        .key;
+    let filter = Filter {
+        namespace: Some(&key.namespace),
+        names: std::slice::from_ref(&key.name),
+    };
+    let state = timeline.as_of(key.resource, at(timeline, wall), &filter);
+    for held in &state.objects {
+        std::hint::black_box(reel.body(held.seq)?);
+    }
+    Ok(())
+}
+
+fn objects(timeline: &Timeline, asked: u64) -> Result<Vec<Duration>> {
+    let mut chance = Chance::new();
+    let end = timeline.reel().end().0;
+    let mut times = Vec::new();
+    for _ in 0..asked {
+        let event = Seq(chance.between(0, end));
+        let stamp = timeline.reel().stamp(event).context("no such record")?;
+        // A moment after the event, when the object may have changed again.
+        let later = i64::try_from(chance.between(0, 60_000_000))?;
+        let wall = RecordedAt::from_micros(stamp.wall.micros + later);
+        let started = Instant::now();
+        object(timeline, event, wall)?;
+        times.push(started.elapsed());
+    }
+    Ok(times)
+}
+
+/// How many steps are taken from each place.
+const STEPS: u64 = 20;
+
+/// Steps from places all over the reel: each step with the body that came and the one before it.
+fn steps(timeline: &Timeline, asked: u64, is_forward: bool) -> Result<Vec<Duration>> {
+    let mut chance = Chance::new();
+    let end = timeline.reel().end().0;
+    let mut times = Vec::new();
+    for _ in 0..asked / STEPS {
+        let below = Seq(chance.between(STEPS, end - STEPS));
+        let wall = timeline.reel().stamp(below).context("no such record")?.wall;
+        let cut = Cut::Arrival { below, wall };
+        let mut cursor = timeline.cursor(Track::Everything, cut);
+        for _ in 0..STEPS {
+            let started = Instant::now();
+            let step = if is_forward {
+                cursor.forward()
+            } else {
+                cursor.back()
+            };
+            let Some(step) = step else { break };
+            for seq in std::iter::once(step.seq).chain(step.before) {
+                std::hint::black_box(timeline.reel().body(seq)?);
+            }
+            times.push(started.elapsed());
+        }
+    }
+    Ok(times)
+}
+
+/// All resources at a time, and the bodies of all their objects.
+fn state(timeline: &Timeline, wall: RecordedAt, mut take: impl FnMut(&[u8])) -> Result<usize> {
+    let cut = at(timeline, wall);
+    let states: Vec<State> = timeline
+        .resources()
+        .iter()
+        .map(|info| timeline.as_of(info.id, cut, &Filter::default()))
+        .collect();
+    let mut seqs: Vec<Seq> = states
+        .iter()
+        .flat_map(|state| &state.objects)
+        .map(|held| held.seq)
+        .collect();
+    seqs.sort_unstable();
+    for seq in &seqs {
+        take(&timeline.reel().body(*seq)?);
+    }
+    Ok(seqs.len())
+}
+
+fn states(timeline: &Timeline) -> Result<Vec<Duration>> {
+    let mut chance = Chance::new();
+    let end = timeline.reel().end().0;
+    let (mut times, mut live) = (Vec::new(), Vec::new());
+    for _ in 0..STATES {
+        // Once the cluster is full.
+        let event = Seq(chance.between(end / 3, end));
+        let wall = timeline.reel().stamp(event).context("no such record")?.wall;
+        let started = Instant::now();
+        live.push(state(timeline, wall, |body| {
+            std::hint::black_box(body);
+        })?);
+        times.push(started.elapsed());
+    }
+    live.sort_unstable();
+    println!(
+        "  the whole state: {} to {} objects live",
+        live.first().copied().unwrap_or_default(),
+        live.last().copied().unwrap_or_default()
+    );
+    Ok(times)
+}
+
+/// The fast answer must be the slow one's.
+fn check(timeline: &Timeline, made: &Made, naive: &Naive) -> Result<()> {
+    let expected: HashSet<&[u8]> = naive.state.values().map(|body| body.as_bytes()).collect();
+    let mut found = 0;
+    let all = state(timeline, made.middle, |body| {
+        found += usize::from(expected.contains(body));
+    })?;
+    ensure!(
+        all == expected.len() && found == all,
+        "{found} of {all} objects are as in the naive replay, which has {}",
+        expected.len()
+    );
+    Ok(())
+}
