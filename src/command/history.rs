@@ -2,12 +2,15 @@
 
 use crate::at;
 use crate::command::asked::{Named, OneObject};
+use crate::command::get::header;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
 use crate::words::count;
-use kubereel_replay::{Cut, Field, History, HistoryItem, HistoryQuestion, Moment, Scope, Timeline};
+use kubereel_replay::{
+    Certainty, Cut, Field, History, HistoryItem, HistoryQuestion, Moment, Scope, Timeline,
+};
 use std::path::PathBuf;
 
 pub(crate) mod json;
@@ -107,13 +110,22 @@ pub(crate) fn answer(
         from,
         to,
     });
-    let head = head(timeline, &named, &history);
+    let certainty = timeline.certainty(resource.id, end);
+    let head = head(timeline, &named, &history, &certainty);
     screen.aside(head)?;
     let tally = match question.output {
         None => lines::print(timeline, history, screen)?,
-        Some(Output::Json) => json::print(timeline, &named, history, screen)?,
+        Some(Output::Json) => json::print(timeline, &named, &certainty, history, screen)?,
     };
-    say_the_rest(timeline, question, &tally, screen)
+    say_the_rest(timeline, question, &tally, screen)?;
+    // Versions that are shown stand; a bound that nobody knows of leaves open which are missing.
+    let bounds = from.into_iter().chain(to);
+    let is_known = |cut| timeline.certainty(resource.id, cut).is_known();
+    Ok(if bounds.into_iter().all(is_known) {
+        Exit::Yes
+    } else {
+        Exit::Unknown
+    })
 }
 
 /// What was shown.
@@ -149,7 +161,12 @@ fn amount(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-fn head(timeline: &Timeline, named: &Named<'_>, history: &History<'_>) -> String {
+fn head(
+    timeline: &Timeline,
+    named: &Named<'_>,
+    history: &History<'_>,
+    certainty: &Certainty,
+) -> String {
     let mut parts = vec![
         named.written(),
         count(amount(history.versions()), "version"),
@@ -164,6 +181,10 @@ fn head(timeline: &Timeline, named: &Named<'_>, history: &History<'_>) -> String
     if history.gaps() > 0 {
         parts.push(count(amount(history.gaps()), "gap"));
     }
+    let is_proven = matches!(certainty, Certainty::Known { .. });
+    if history.gaps() == 0 || !is_proven {
+        parts.push(header::trust(timeline, certainty));
+    }
     parts.join(" · ")
 }
 
@@ -173,7 +194,7 @@ fn say_the_rest(
     question: &Question,
     tally: &Tally,
     screen: &mut Screen,
-) -> Result<Exit, CommandError> {
+) -> Result<(), CommandError> {
     if !question.fields.is_empty() {
         let fields: Vec<String> = question.fields.iter().map(ToString::to_string).collect();
         let fields = fields.join(" or ");
@@ -196,5 +217,5 @@ fn say_the_rest(
                 .hint("kubereel info REEL says where"),
         );
     }
-    Ok(Exit::Yes)
+    Ok(())
 }

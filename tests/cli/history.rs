@@ -52,7 +52,7 @@ fn times_narrow_and_what_is_printed_can_be_pasted() {
             .collect::<Vec<_>>()
     };
     assert_eq!(after("14:00:05.000Z", "14:00:12.000Z"), ["14:00:12.000Z"]);
-    assert_eq!(after("rv:9", "rv:14"), ["14:00:05.000Z"]);
+    assert_eq!(after("rv:10", "rv:14"), ["14:00:05.000Z"]);
     assert_eq!(after("+4s", "-1s"), ["14:00:05.000Z", "14:00:12.000Z"]);
     // The first version asked for is compared with the one that held before.
     let args = [
@@ -65,9 +65,25 @@ fn times_narrow_and_what_is_printed_can_be_pasted() {
         "14:00:06",
     ];
     assert!(kubereel(&args).ok().contains("metadata.labels.app  x → y"));
-    kubereel(&["history", reel.path(), "pod/a", "--from", "14:00:16"])
-        .code(0)
-        .says("no version in that time");
+    kubereel(&[
+        "history",
+        reel.path(),
+        "pod/a",
+        "--from",
+        "14:00:13",
+        "--to",
+        "14:00:14",
+    ])
+    .code(0)
+    .says("no version in that time");
+    // A bound that nobody knows of.
+    for bound in [
+        ["--from", "14:00:16"],
+        ["--to", "14:00:09"],
+        ["--from", "start"],
+    ] {
+        kubereel(&[&["history", reel.path(), "pod/a"][..], &bound].concat()).code(4);
+    }
 }
 
 #[test]
@@ -195,6 +211,10 @@ fn json_has_stable_names() {
     assert_eq!(told["name"], "image-registry");
     assert_eq!(told["versions"], 10);
     assert_eq!(told["gaps"], 1);
+    assert_eq!(
+        told["trust"],
+        "complete, the server's last word at 16:29:04.110961Z"
+    );
     let items = told["items"].as_array().expect("items");
     let names: Vec<&String> = items[0].as_object().expect("an object").keys().collect();
     assert_eq!(

@@ -3,11 +3,12 @@
 
 use super::Tally;
 use crate::command::asked::Named;
+use crate::command::get::header;
 use crate::command_error::CommandError;
 use crate::field_text;
 use crate::screen::Screen;
 use kubereel_replay::{
-    Authors, HeldUntil, History, HistoryItem, Place, SeenVersion, Timeline, timetext,
+    Authors, Certainty, HeldUntil, History, HistoryItem, Place, SeenVersion, Timeline, timetext,
 };
 use serde_json::{Value, json};
 
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 pub(super) fn print(
     timeline: &Timeline,
     named: &Named<'_>,
+    certainty: &Certainty,
     history: History<'_>,
     screen: &mut Screen,
 ) -> Result<Tally, CommandError> {
@@ -23,12 +25,13 @@ pub(super) fn print(
         ..Tally::default()
     };
     let head = format!(
-        r#"{{"resource":{},"namespace":{},"name":{},"versions":{},"gaps":{},"items":["#,
+        r#"{{"resource":{},"namespace":{},"name":{},"versions":{},"gaps":{},"trust":{},"items":["#,
         Value::from(named.resource.qualified()),
         Value::from(named.namespace),
         Value::from(named.name.as_str()),
         history.versions(),
         history.gaps(),
+        Value::from(header::trust(timeline, certainty)),
     );
     screen.line(head)?;
     let mut last: Option<Value> = None;
