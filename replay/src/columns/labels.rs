@@ -39,10 +39,12 @@ impl LabelColumns {
 
 /// Writes labels: `a=b,c=d`.
 pub(super) fn written(labels: &BTreeMap<&str, &str>) -> String {
-    let pairs: Vec<String> = labels
+    let mut pairs: Vec<String> = labels
         .iter()
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
+    // By their text, as the server sorts them: `app.x=` is before `app=`.
+    pairs.sort_unstable();
     match pairs.as_slice() {
         [] => NONE.to_owned(),
         pairs => pairs.join(","),
@@ -61,8 +63,8 @@ mod tests {
             shows_all: true,
         };
         assert_eq!(columns.names(), ["TIER", "APP", "LABELS"]);
-        let object = json!({"metadata": {"labels": {"b": "", "app": "x"}}});
-        assert_eq!(columns.row(&object), ["", "x", "app=x,b="]);
+        let object = json!({"metadata": {"labels": {"b": "", "app": "x", "app.y": "z"}}});
+        assert_eq!(columns.row(&object), ["", "x", "app.y=z,app=x,b="]);
         assert_eq!(columns.row(&json!({})), ["", "", "<none>"]);
     }
 }
