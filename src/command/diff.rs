@@ -267,12 +267,12 @@ fn pair<'a>(
     };
     let ((before, mut old), (after, mut new)) = (asked(cuts.0), asked(cuts.1));
     if !question.selector.is_empty() {
-        let chosen = |state: &State| {
+        let chosen = |state: &State, cut: Cut| {
             timeline
-                .labelled(state.objects.clone(), &question.selector)
+                .labelled(state.objects.clone(), cut, &question.selector)
                 .map_err(|error| CommandError::new(Exit::Reel, error))
         };
-        let either: BTreeSet<(String, String)> = [chosen(&old)?, chosen(&new)?]
+        let either: BTreeSet<(String, String)> = [chosen(&old, cuts.0)?, chosen(&new, cuts.1)?]
             .into_iter()
             .flatten()
             .map(|held| (held.namespace, held.name))

@@ -134,7 +134,7 @@ pub(crate) fn answer(
     }
     let held = std::mem::take(&mut state.objects);
     let mut held = timeline
-        .labelled(held, &question.selector)
+        .labelled(held, cut, &question.selector)
         .map_err(|error| CommandError::new(Exit::Reel, error))?;
     // Named objects come in the order of the names, as from kubectl.
     held.sort_by_key(|held| names.iter().position(|name| *name == held.name));

@@ -2,6 +2,7 @@
 
 mod form;
 mod json;
+mod many;
 mod meta;
 pub(crate) mod number;
 mod read;

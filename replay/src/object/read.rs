@@ -51,17 +51,20 @@ impl Timeline {
     pub fn labelled(
         &self,
         objects: Vec<Held>,
+        cut: Cut,
         selector: &LabelSelector,
     ) -> Result<Vec<Held>, QueryError> {
         if selector.is_empty() {
             return Ok(objects);
         }
-        let mut selected = Vec::new();
-        for held in objects {
-            if selector.matches(&self.meta(held.seq)?.labels) {
-                selected.push(held);
-            }
-        }
-        Ok(selected)
+        let are_selected = self.read_each(&objects, cut, &mut |_| {}, |held, body| {
+            let meta = Meta::of(body).map_err(|source| QueryError::Body {
+                seq: held.seq,
+                source,
+            })?;
+            Ok(selector.matches(&meta.labels))
+        })?;
+        let both = objects.into_iter().zip(are_selected);
+        Ok(both.filter(|(_, is)| *is).map(|(held, _)| held).collect())
     }
 }

@@ -94,33 +94,32 @@ impl Timeline {
                 relatives.unsearched += usize::from(!self.objects_of(resource.id).is_empty());
                 continue;
             }
-            self.children_among(state, &body.uid, cut, &mut relatives.children)?;
+            self.children_among(&state, &body.uid, cut, &mut relatives.children)?;
         }
         Ok(relatives)
     }
 
     fn children_among(
         &self,
-        state: State,
+        state: &State,
         uid: &str,
         cut: Cut,
         children: &mut Vec<Child>,
     ) -> Result<(), QueryError> {
-        for held in state.objects {
-            let body = self.body_held(held.seq, cut)?;
+        let found = self.read_each(&state.objects, cut, &mut |_| {}, |held, body| {
             // Most bodies do not even hold the owner's uid: those need not be understood.
-            if !holds(&body, uid) {
-                continue;
+            if !holds(body, uid) {
+                return Ok(None);
             }
-            let owners = metadata(&body).owner_references.unwrap_or_default();
-            if let Some(owner) = owners.iter().find(|owner| owner.uid == uid) {
-                children.push(Child {
-                    resource: state.resource,
-                    is_controlled: owner.controller == Some(true),
-                    held,
-                });
-            }
-        }
+            let owners = metadata(body).owner_references.unwrap_or_default();
+            let owner = owners.iter().find(|owner| owner.uid == uid);
+            Ok(owner.map(|owner| Child {
+                resource: state.resource,
+                is_controlled: owner.controller == Some(true),
+                held: held.clone(),
+            }))
+        })?;
+        children.extend(found.into_iter().flatten());
         Ok(())
     }
 

@@ -33,11 +33,9 @@ impl Answer<'_> {
         if !question.no_headers {
             table.push(self.row("NAMESPACE", columns.names(), labels.names()));
         }
-        let rows = self.each(screen, |held| {
-            let form = Form::default();
-            let object = self.timeline.object(held.seq, self.resource, form)?;
+        let rows = self.each(screen, Form::default(), |held, object| {
             let cells = columns.row(&object, self.state.at);
-            Ok(self.row(&held.namespace, cells, labels.row(&object)))
+            self.row(&held.namespace, cells, labels.row(&object))
         })?;
         for row in rows {
             table.push(row);

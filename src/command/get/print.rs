@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::screen::Screen;
-use kubereel_replay::{Form, Held, list_of, name_of, write_json, write_yaml};
+use kubereel_replay::{Form, Held, QueryError, list_of, name_of, write_json, write_yaml};
 use serde_json::Value;
 use std::io::Write as _;
 
@@ -38,30 +38,34 @@ impl Answer<'_> {
         let form = Form {
             shows_managed_fields: question.show_managed_fields,
         };
-        let objects = self.each(screen, |held| {
-            self.timeline.object(held.seq, self.resource, form)
-        })?;
+        let objects = self.each(screen, form, |_, object| object)?;
         Ok(match objects.as_slice() {
             [object] if self.is_single => object.clone(),
             objects => list_of(objects),
         })
     }
 
-    /// Reads something of each object.
-    pub(super) fn each<T>(
+    /// Makes something of each object, in the form in which it is shown.
+    pub(super) fn each<T: Send>(
         &self,
         screen: &Screen,
-        read: impl Fn(&Held) -> Result<T, kubereel_replay::QueryError>,
+        form: Form,
+        make: impl Fn(&Held, Value) -> T + Sync,
     ) -> Result<Vec<T>, CommandError> {
         let total = u64::try_from(self.held.len()).unwrap_or(u64::MAX);
         let mut progress = Progress::begin("reading", total, screen.is_err_terminal());
-        (1u64..)
-            .zip(self.held)
-            .map(|(done, held)| {
-                progress.reached(done);
-                read(held).map_err(|error| CommandError::new(Exit::Reel, error))
-            })
-            .collect()
+        let mut reached = |done| progress.reached(done);
+        let rows = self
+            .timeline
+            .read_each(self.held, self.cut, &mut reached, |held, body| {
+                let object = form.of(body, self.resource);
+                let object = object.map_err(|source| QueryError::Body {
+                    seq: held.seq,
+                    source,
+                })?;
+                Ok(make(held, object))
+            });
+        rows.map_err(|error| CommandError::new(Exit::Reel, error))
     }
 }
 
