@@ -341,13 +341,17 @@ fn uuid_number(uid: &str) -> Option<u128> {
 }
 
 fn uuid_text(number: u128) -> String {
+    const DIGITS: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
+    ];
     let mut text = String::with_capacity(36);
-    for place in 0..32u32 {
-        if matches!(place, 8 | 12 | 16 | 20) {
+    for (place, byte) in number.to_be_bytes().into_iter().enumerate() {
+        if matches!(place, 4 | 6 | 8 | 10) {
             text.push('-');
         }
-        let digit = u32::try_from(number >> (124 - 4 * place) & 15).unwrap_or(0);
-        text.extend(char::from_digit(digit, 16));
+        for nibble in [byte >> 4, byte & 15] {
+            text.push(DIGITS.get(usize::from(nibble)).copied().unwrap_or('0'));
+        }
     }
     text
 }

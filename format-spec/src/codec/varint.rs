@@ -36,6 +36,21 @@ fn unzigzag(value: u128) -> i128 {
     if value & 1 == 1 { !half } else { half }
 }
 
+/// Reads a number of up to 28 bits in its only form, if it is one.
+fn short_number(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let mut value = 0u32;
+    let mut rest = bytes;
+    for shift in [0, 7, 14, 21] {
+        let (&byte, after) = rest.split_first()?;
+        rest = after;
+        value |= u32::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return (byte != 0 || shift == 0).then_some((value, rest));
+        }
+    }
+    None
+}
+
 /// Reads fields one after another from bytes that may be anything.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields<'a> {
@@ -51,6 +66,11 @@ impl<'a> Fields<'a> {
 
     /// Reads an unsigned number.
     pub(crate) fn number(&mut self) -> Result<u128, CodecError> {
+        // Nearly all are short: those need no wide arithmetic.
+        if let Some((number, rest)) = short_number(self.rest) {
+            self.rest = rest;
+            return Ok(u128::from(number));
+        }
         let mut value = 0u128;
         let mut shift = 0u32;
         loop {
