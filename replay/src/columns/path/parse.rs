@@ -22,6 +22,8 @@ pub(super) enum Step {
     Filter(Filter),
     /// A value that stands in the path itself.
     Literal(Value),
+    /// A word that is none of the dialect's: nothing fits it.
+    Word,
 }
 
 /// `[from:to:by]`; negative places count from the end.
@@ -82,11 +84,14 @@ impl Path {
                 after
             } else if let Some(after) = rest.strip_prefix([' ', '@', '$']) {
                 after
+            } else if let Some(after) = rest.strip_prefix('}') {
+                // The server stands paths in braces: what comes after is not the path's.
+                return (!after.contains('{')).then_some(Self { steps });
             } else if rest.is_empty() {
                 return Some(Self { steps });
             } else {
-                let (value, after) = literal(rest)?;
-                steps.push(Step::Literal(value));
+                let (step, after) = literal(rest)?;
+                steps.push(step);
                 after
             };
         }
@@ -213,12 +218,12 @@ impl Filter {
     }
 }
 
-/// Reads a number, a text in quotes, or a truth.
-fn literal(text: &str) -> Option<(Value, &str)> {
+/// Reads a number, a text in quotes, a truth, or another word.
+fn literal(text: &str) -> Option<(Step, &str)> {
     let first = text.chars().next()?;
     if let '"' | '\'' = first {
         let (value, after) = quoted(text.get(1..)?, first)?;
-        return Some((Value::from(value), after));
+        return Some((Step::Literal(Value::from(value)), after));
     }
     if matches!(first, '+' | '-') || first.is_ascii_digit() {
         let digits = text.trim_start_matches(['+', '-']);
@@ -227,11 +232,17 @@ fn literal(text: &str) -> Option<(Value, &str)> {
         let number = text.strip_suffix(after)?;
         let whole = number.parse::<i64>().ok().map(Value::from);
         let value = whole.or_else(|| number.parse::<f64>().ok().map(Value::from))?;
-        return Some((value, after));
+        return Some((Step::Literal(value), after));
+    }
+    if !is_word(first) {
+        return None;
     }
     let end = text.find(ends_member).unwrap_or(text.len());
     let (word, after) = text.split_at_checked(end)?;
-    Some((Value::Bool(word.parse().ok()?), after))
+    let step = word
+        .parse()
+        .map_or(Step::Word, |truth| Step::Literal(Value::Bool(truth)));
+    Some((step, after))
 }
 
 /// Reads a text up to its closing quote.
@@ -263,7 +274,7 @@ mod tests {
     #[test]
     fn other_forms_are_refused() {
         for path in [
-            "name",
+            "(name)",
             "....a",
             ".a[",
             ".a[x]",
@@ -273,12 +284,12 @@ mod tests {
             ".a['b]",
             ".a['b,c']",
             ".a[?(@.b]",
-            ".a[?(b==1)]",
             ".a[?(@.b==\"x)]",
             ".a[?(@.b==1.2.3)]",
+            ".a[?(@.b==%)]",
             ".a[?(@.b=='\\q')]",
-            ".a}",
-            "{.range .a[*]}",
+            "{.a}",
+            ".a}{.b}",
         ] {
             assert_eq!(Path::parse(path), None, "{path}");
         }

@@ -31,6 +31,7 @@ impl Step {
         let mut found = Vec::new();
         match self {
             Self::Literal(value) => found.push(value),
+            Self::Word => return Err(Misfit),
             Self::Union(paths) => {
                 for path in paths {
                     add(&mut found, path.walk(from.to_vec())?)?;
@@ -105,9 +106,13 @@ impl Filter {
             // What does not fit is there all the same.
             return Ok(left.map_or(true, |found| !found.is_empty()));
         };
-        let (left, right) = (left?, right.walk(vec![item])?);
+        let left = left?;
+        if left.is_empty() {
+            return Ok(false);
+        }
+        let right = right.walk(vec![item])?;
         match (left.as_slice(), right.as_slice()) {
-            ([], _) | ([_], []) => Ok(false),
+            ([_], []) => Ok(false),
             ([left], [right]) => operator.holds(left, right).ok_or(Misfit),
             // Several values are too many.
             _ => Err(Misfit),
@@ -194,6 +199,8 @@ mod tests {
             (r#".status.conditions[?(@.type==")")].type"#, json!(null)),
             (".status.conditions[*].type", json!("Available")),
             (".status.conditions[1].type", json!("Degraded")),
+            (".status.conditions[?(@.x==word)].type", json!(null)),
+            (".metadata.name} more", json!("a")),
             (".list[0]", json!("first")),
             (".list[-1]", json!("last")),
             (".list[-1:]", json!("last")),
@@ -232,6 +239,8 @@ mod tests {
             ".null.x",
             ".null[?(@.x)]",
             ".list[?(@ == 'a')]",
+            ".list[?(@ == word)]",
+            ".name word",
             ".",
         ] {
             assert_eq!(first(path, &object), None, "{path}");
