@@ -24,7 +24,7 @@ mod lines;
 /// Show what differs between two moments: created, deleted and changed objects, field by field
 ///
 /// Without a resource, all of them are compared, in all namespaces unless -n names one. Fields are
-/// written as they are shown: .status.conditions[Degraded].status. metadata.managedFields and
+/// written as they are shown: `.status.conditions[Degraded].status`. metadata.managedFields and
 /// metadata.resourceVersion are left out unless they are asked for.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]

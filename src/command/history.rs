@@ -18,7 +18,7 @@ pub(crate) mod lines;
 
 /// Show every version of an object: when it came, who wrote it, what changed
 ///
-/// Fields are written as they are shown: .status.conditions[Degraded].status. Lists are matched by
+/// Fields are written as they are shown: `.status.conditions[Degraded].status`. Lists are matched by
 /// what identifies their items, long texts are told apart by words. metadata.managedFields and
 /// metadata.resourceVersion are left out unless they are asked for.
 #[derive(Debug, clap::Args)]
