@@ -23,10 +23,11 @@ const MANIFESTS: [&str; 6] = [
 ];
 
 /// What is asked for of these is waited for.
-const LISTS: [(&str, &str); 12] = [
+const LISTS: [(&str, &str); 13] = [
     ("pods", "/api/v1/pods"),
     ("nodes", "/api/v1/nodes"),
     ("services", "/api/v1/services"),
+    ("serviceaccounts", "/api/v1/serviceaccounts"),
     ("namespaces", "/api/v1/namespaces"),
     ("events", "/api/v1/events"),
     ("deployments.apps", "/apis/apps/v1/deployments"),
