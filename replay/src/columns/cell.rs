@@ -41,6 +41,7 @@ impl Type {
             (Self::Text, Value::Number(number)) => number::printed(number),
             (Self::Text, value) => compact(value),
             (Self::Number, Value::Number(number)) => number::double(number),
+            // Past 64 bits the server's answer depends on its processor; the number is the truth.
             (Self::Integer, Value::Number(number)) => number::truncated(number)
                 .map_or_else(|| number::printed(number), |whole| whole.to_string()),
             (Self::Truth, Value::Bool(truth)) => truth.to_string(),
