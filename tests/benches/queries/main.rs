@@ -3,7 +3,8 @@
 //! `cargo bench -p kubereel-tests --bench queries`. The reels are made once by the second player of
 //! the scenario, and kept in the cache folder until the player or the format writes other bytes.
 //! `KUBEREEL_BENCH_SIZES` (for example `200000,1000000`) asks for other sizes, `KUBEREEL_BENCH_ASKED`
-//! for another number of questions. Other work on the machine is in the times.
+//! for another number of questions. Times are times on a processor; only those of whole commands are
+//! times of the clock.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 #![expect(

@@ -1,5 +1,6 @@
 //! Owns the replay that reads everything: the last body of each object up to a moment, in a map.
 
+use crate::table::spent;
 use anyhow::Result;
 use kubereel_format::RecordedAt;
 use serde::Deserialize;
@@ -8,7 +9,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What it came to.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ struct Meta<'a> {
 
 /// Reads the lines up to a moment.
 pub(crate) fn replay(lines: &Path, until: RecordedAt) -> Result<Naive> {
-    let started = Instant::now();
+    let started = spent();
     let mut state: HashMap<String, Box<str>> = HashMap::new();
     let mut input = BufReader::with_capacity(
         1 << 20,
@@ -62,7 +63,7 @@ pub(crate) fn replay(lines: &Path, until: RecordedAt) -> Result<Naive> {
         text.clear();
     }
     Ok(Naive {
-        took: started.elapsed(),
+        took: spent().saturating_sub(started),
         state,
     })
 }

@@ -1,5 +1,6 @@
 //! Owns the rows that are printed.
 
+use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
 /// A question, and how long answers took.
@@ -55,4 +56,12 @@ impl Row<'_> {
 
 pub(crate) fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
+}
+
+/// This process's time on processors so far, all threads together: what else the machine does is
+/// not in it.
+pub(crate) fn spent() -> Duration {
+    let at = clock_gettime(ClockId::ProcessCPUTime);
+    // A process's own time is never negative.
+    Duration::try_from(at).unwrap_or_default()
 }
