@@ -320,3 +320,7 @@ pub(super) const GRACE_SECS: u32 = 20;
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "model_tests.rs"]
+mod model_tests;

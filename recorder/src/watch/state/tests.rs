@@ -1,29 +1,27 @@
-//! The stream against a server that is nothing but a list of revisions.
+//! The stream, event by event: what each answer makes it do and say.
 
 use super::*;
 use crate::watch::head::Head;
 use crate::watch::state::{Page, Refusal};
 use kubereel_format::{EndCause, EventType, Evidence, ListMethod};
-use proptest::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
 
-const CACHED: Traits = Traits {
+pub(super) const CACHED: Traits = Traits {
     is_cached: true,
     can_watch_list: true,
 };
-const EVENTS: Traits = Traits {
+pub(super) const EVENTS: Traits = Traits {
     is_cached: false,
     can_watch_list: false,
 };
 
-fn at(micros: u64) -> Stamp {
+pub(super) fn at(micros: u64) -> Stamp {
     Stamp {
         wall: RecordedAt::from_micros(i64::try_from(micros).expect("small")),
         elapsed: Elapsed { micros },
     }
 }
 
-fn head<'a>(name: &'a str, uid: &'a str, version: &'a str) -> Head<'a> {
+pub(super) fn head<'a>(name: &'a str, uid: &'a str, version: &'a str) -> Head<'a> {
     Head {
         namespace: "ns".into(),
         name: name.into(),
@@ -32,7 +30,7 @@ fn head<'a>(name: &'a str, uid: &'a str, version: &'a str) -> Head<'a> {
     }
 }
 
-fn refusal(code: u16, others_may_know: bool) -> Refusal<'static> {
+pub(super) fn refusal(code: u16, others_may_know: bool) -> Refusal<'static> {
     Refusal {
         code,
         retry_after_secs: None,
@@ -42,7 +40,7 @@ fn refusal(code: u16, others_may_know: bool) -> Refusal<'static> {
 }
 
 /// A stream that has listed `a` at 5 and is complete as of 10.
-fn synced(traits: Traits) -> Stream {
+pub(super) fn synced(traits: Traits) -> Stream {
     let mut out = Vec::new();
     let mut stream = Stream::new(traits, Memory::default(), Origin::Fresh, 1);
     assert!(!matches!(stream.step(at(0).elapsed), Step::Watch { .. }));
@@ -512,313 +510,4 @@ fn a_resource_that_vanishes_unseen_leaves_a_gap_up_to_its_end() {
     ));
     let memory = stream.into_memory();
     assert!(memory.known.is_empty() && memory.position.is_none());
-}
-
-// ---- the model
-
-/// One revision of the model server.
-#[derive(Clone, Debug)]
-struct Revision {
-    version: u64,
-    kind: EventType,
-    name: String,
-    uid: String,
-}
-
-/// A server that is a history, part of which it may forget.
-#[derive(Debug, Default)]
-struct Server {
-    version: u64,
-    history: Vec<Revision>,
-    objects: BTreeMap<String, (String, u64)>,
-    oldest: u64,
-}
-
-impl Server {
-    fn change(&mut self, name: u8, deletes: bool) {
-        self.version += 1;
-        let version = self.version;
-        let name = format!("o{}", name % 4);
-        let (kind, uid) = match (self.objects.remove(&name), deletes) {
-            (Some((uid, _)), true) => (EventType::Deleted, uid),
-            (Some((uid, _)), false) => (EventType::Modified, uid),
-            (None, true) => return,
-            (None, false) => (EventType::Added, format!("uid-{version}")),
-        };
-        if kind != EventType::Deleted {
-            self.objects.insert(name.clone(), (uid.clone(), version));
-        }
-        self.history.push(Revision {
-            version,
-            kind,
-            name,
-            uid,
-        });
-    }
-}
-
-/// What the model file holds.
-#[derive(Debug, Default)]
-struct Tape {
-    written: BTreeSet<(u64, String, EventType)>,
-    first_synced: Option<u64>,
-    gaps: Vec<(u64, u64)>,
-    twice: Vec<(u64, String, EventType)>,
-    inferred: Vec<(String, String)>,
-}
-
-impl Tape {
-    fn take(&mut self, head: Option<(&str, u64)>, out: &mut Vec<Output>) {
-        for output in out.drain(..) {
-            match output {
-                Output::Write { kind, evidence, .. } => {
-                    let (uid, version) = head.expect("an object is at hand");
-                    let row = (version, uid.to_owned(), kind);
-                    let is_new = self.written.insert(row.clone());
-                    if !is_new && evidence == Evidence::Live {
-                        self.twice.push(row);
-                    }
-                }
-                Output::Infer { name, object, .. } => {
-                    self.inferred.push((name, object.uid.text()));
-                }
-                Output::Synced { version, .. } => {
-                    let version = version.parse().expect("a number");
-                    self.first_synced.get_or_insert(version);
-                }
-                Output::Gap { from, to, .. } => {
-                    let from = from.map_or(0, |from| from.parse().expect("a number"));
-                    self.gaps.push((from, to.parse().expect("a number")));
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
-#[derive(Clone, Debug)]
-enum Act {
-    Change {
-        name: u8,
-        deletes: bool,
-    },
-    /// The recorder does one request, of which so many lines arrive before it ends so.
-    Serve {
-        lines: u8,
-        end: u8,
-    },
-    /// The server forgets its history.
-    Forget,
-    /// The recorder is started anew from what it had.
-    Restart,
-}
-
-fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let act = prop_oneof![
-        5 => (any::<u8>(), prop::bool::weighted(0.3)).prop_map(|(name, deletes)| Act::Change { name, deletes }),
-        4 => (0_u8..8, 0_u8..6).prop_map(|(lines, end)| Act::Serve { lines, end }),
-        1 => Just(Act::Forget),
-        1 => Just(Act::Restart),
-    ];
-    prop::collection::vec(act, 0..80)
-}
-
-struct World {
-    server: Server,
-    stream: Stream,
-    tape: Tape,
-    now: u64,
-    traits: Traits,
-}
-
-impl World {
-    fn new(traits: Traits) -> Self {
-        Self {
-            server: Server {
-                version: 100,
-                oldest: 100,
-                ..Server::default()
-            },
-            stream: Stream::new(traits, Memory::default(), Origin::Fresh, 5),
-            tape: Tape::default(),
-            now: 0,
-            traits,
-        }
-    }
-
-    fn act(&mut self, act: &Act) {
-        match act {
-            Act::Change { name, deletes } => self.server.change(*name, *deletes),
-            Act::Forget => self.server.oldest = self.server.version,
-            Act::Restart => {
-                let fresh = Stream::new(self.traits, Memory::default(), Origin::Fresh, 5);
-                let memory = std::mem::replace(&mut self.stream, fresh).into_memory();
-                self.stream = Stream::new(self.traits, memory, Origin::Reopened, 9);
-            }
-            Act::Serve { lines, end } => self.serve(usize::from(*lines), *end),
-        }
-    }
-
-    fn serve(&mut self, lines: usize, end: u8) {
-        let mut out = Vec::new();
-        self.now += 6_000_000;
-        let step = self.stream.step(at(self.now).elapsed);
-        if matches!(step, Step::Wait { .. }) {
-            return;
-        }
-        if end == 5 {
-            self.stream.unreachable(at(self.now).elapsed);
-            return;
-        }
-        self.stream.answered(at(self.now).elapsed, 300, &mut out);
-        match step {
-            Step::Wait { .. } => {}
-            Step::Watch { from, .. } => {
-                let from = u64::try_from(from.number().expect("a number")).expect("small");
-                if from < self.server.oldest {
-                    self.stream
-                        .refused(refusal(410, false), at(self.now).elapsed, &mut out);
-                } else {
-                    self.watch(from, lines);
-                    self.end(end);
-                }
-            }
-            Step::WatchList { .. } => {
-                if self.list(lines) {
-                    let version = self.server.version.to_string();
-                    self.stream.bookmark(&version, true, at(self.now), &mut out);
-                }
-                self.tape.take(None, &mut out);
-                self.end(end);
-            }
-            Step::Page { .. } => {
-                if self.list(lines) {
-                    let version = self.server.version.to_string();
-                    let page = Page {
-                        version: &version,
-                        token: "",
-                        bytes: 10,
-                        items: 1,
-                    };
-                    self.stream.page(page, at(self.now), &mut out);
-                } else {
-                    self.stream.unreachable(at(self.now).elapsed);
-                }
-            }
-        }
-        self.tape.take(None, &mut out);
-    }
-
-    fn watch(&mut self, from: u64, lines: usize) {
-        let mut out = Vec::new();
-        let news: Vec<Revision> = self
-            .server
-            .history
-            .iter()
-            .filter(|revision| revision.version > from)
-            .take(lines)
-            .cloned()
-            .collect();
-        for revision in news {
-            let version = revision.version.to_string();
-            let head = head(&revision.name, &revision.uid, &version);
-            self.stream
-                .event(revision.kind, &head, at(self.now), &mut out);
-            self.tape
-                .take(Some((&revision.uid, revision.version)), &mut out);
-        }
-    }
-
-    fn list(&mut self, lines: usize) -> bool {
-        let mut out = Vec::new();
-        let objects: Vec<_> = self.server.objects.clone().into_iter().collect();
-        for (name, (uid, version)) in objects.iter().take(lines) {
-            let text = version.to_string();
-            self.stream
-                .item(&head(name, uid, &text), at(self.now), &mut out);
-            self.tape.take(Some((uid, *version)), &mut out);
-        }
-        lines >= objects.len()
-    }
-
-    fn end(&mut self, end: u8) {
-        let mut out = Vec::new();
-        let now = at(self.now).elapsed;
-        match end {
-            0 => self.stream.ended(EndCause::Clean, now),
-            1 => self.stream.ended(EndCause::Cut, now),
-            2 => self.stream.ended(EndCause::Unreadable, now),
-            3 => self.stream.refused(refusal(500, false), now, &mut out),
-            _ => self.stream.refused(refusal(429, false), now, &mut out),
-        }
-        self.tape.take(None, &mut out);
-    }
-
-    /// Lets everything arrive.
-    fn settle(&mut self) {
-        for _ in 0..200 {
-            self.serve(usize::MAX, 0);
-        }
-        assert!(self.stream.is_synced());
-    }
-}
-
-fn check(traits: Traits, acts: &[Act]) -> Result<(), TestCaseError> {
-    let mut world = World::new(traits);
-    for act in acts {
-        world.act(act);
-    }
-    world.settle();
-    let tape = &world.tape;
-    let first = tape.first_synced.expect("it settled");
-    for revision in &world.server.history {
-        let row = (revision.version, revision.uid.clone(), revision.kind);
-        let is_in_gap = tape
-            .gaps
-            .iter()
-            .any(|(from, to)| (*from + 1..=*to).contains(&revision.version));
-        prop_assert!(
-            revision.version <= first || is_in_gap || tape.written.contains(&row),
-            "lost: {row:?}, gaps {:?}",
-            tape.gaps
-        );
-    }
-    prop_assert!(tape.twice.is_empty(), "written twice: {:?}", tape.twice);
-    for (name, uid) in &tape.inferred {
-        let lives = world
-            .server
-            .objects
-            .get(name)
-            .is_some_and(|(live, _)| live == uid);
-        prop_assert!(!lives, "{name} {uid} is alive");
-    }
-    let stays = !acts
-        .iter()
-        .any(|act| matches!(act, Act::Forget | Act::Serve { end: 2, .. }));
-    prop_assert!(
-        !stays || tape.gaps.is_empty(),
-        "a gap without a loss: {:?}",
-        tape.gaps
-    );
-    prop_assert_eq!(world.stream.known.len(), world.server.objects.len());
-    for (name, (uid, version)) in &world.server.objects {
-        let known = world.stream.known.get("ns", name).expect("known");
-        prop_assert_eq!(&known.uid.text(), uid);
-        prop_assert_eq!(&known.version, &Some(Version::Number(*version)));
-    }
-    Ok(())
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
-    #[test]
-    fn nothing_is_lost_unmarked_with_streamed_lists(acts in acts()) {
-        check(CACHED, &acts)?;
-    }
-
-    #[test]
-    fn nothing_is_lost_unmarked_with_pages(acts in acts()) {
-        check(EVENTS, &acts)?;
-    }
 }
