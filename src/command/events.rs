@@ -10,7 +10,9 @@ use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use crate::words::count;
 use kubereel_format::Evidence;
-use kubereel_replay::{Cut, EventQuestion, Logged, Moment, Regarding, Timeline, timetext};
+use kubereel_replay::{
+    Coverage, Cut, EventQuestion, Logged, Moment, Regarding, Timeline, timetext,
+};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -93,17 +95,26 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
             None => show(screen, &line(timeline, &logged))?,
         }
     }
-    let are_whole = resources
+    let covered: Vec<&Coverage> = resources
         .iter()
         .filter_map(|resource| timeline.coverage(*resource))
-        .all(kubereel_replay::Coverage::is_whole);
-    let trust = if are_whole {
-        "complete"
+        .collect();
+    let is_imported = covered.iter().any(|coverage| coverage.imported().is_some());
+    let (trust, exit) = if covered.iter().all(|coverage| coverage.is_whole()) {
+        ("complete", Exit::Yes)
+    } else if is_imported {
+        (
+            "as imported: the recording does not tell what it leaves out",
+            Exit::Yes,
+        )
     } else {
-        "the recording of Events has gaps: some may be missing"
+        (
+            "the recording of Events has gaps: some may be missing",
+            Exit::Unknown,
+        )
     };
     screen.aside(format!("{} · {trust}", count(shown, "line")))?;
-    Ok(if are_whole { Exit::Yes } else { Exit::Unknown })
+    Ok(exit)
 }
 
 fn question(args: &Args, timeline: &Timeline) -> Result<EventQuestion, CommandError> {

@@ -136,3 +136,24 @@ fn every_command_has_a_manual_page() {
     assert!(kubereel(&["man", "history"]).ok().contains("history"));
     kubereel(&["man", "histroy"]).code(2).says("history");
 }
+
+#[test]
+fn events_of_an_import_are_called_what_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (lines, reel) = (folder.path().join("l.jsonl"), folder.path().join("i.reel"));
+    let (lines, reel) = (lines.to_str().expect("text"), reel.to_str().expect("text"));
+    let said = r#"{"ts":1763734951,"type":"ADDED","object":{"kind":"Event","apiVersion":"v1","metadata":{"name":"a.1","namespace":"web","uid":"u","resourceVersion":"5"},"involvedObject":{"kind":"Pod","name":"a","namespace":"web"},"reason":"BackOff","message":"m\u001b[31m","type":"Warning"}}"#;
+    std::fs::write(lines, format!("{said}\n")).expect("a file");
+    kubereel(&["import", lines, "-o", reel]).ok();
+    let ran = kubereel(&["events", reel, "-n", "web"])
+        .code(0)
+        .says("as imported");
+    assert!(
+        ran.out.contains("BackOff") && !ran.out.contains('\u{1b}'),
+        "{ran:?}"
+    );
+    let ran = kubereel(&["events", DEMO, "-A", "--types", "None"])
+        .code(0)
+        .says("complete");
+    assert_eq!(ran.out.lines().count(), 1);
+}
