@@ -1,11 +1,13 @@
 //! Owns how commands are asked about objects, in kubectl's words: `pods/a`, `pods a b`, `-n`. Refuses
 //! moments: `at` reads those.
 
+use super::get::header;
 use super::unknown;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::screen::Screen;
 use kubereel_format::ResourceInfo;
-use kubereel_replay::{Cut, Timeline};
+use kubereel_replay::{Certainty, Cut, Filter, Held, State, Timeline};
 
 /// Separates resource and names: `pods/a`, or `pods a b`.
 pub(crate) fn names<'a>(
@@ -28,6 +30,15 @@ pub(crate) fn names<'a>(
             .hint("for example: kubereel get run.reel pods/web-0 -n shop"));
     }
     Ok((resource, names))
+}
+
+/// Gives the exit code of an answer that can be trusted so far.
+pub(crate) const fn exit_of(certainty: &Certainty) -> Exit {
+    match certainty {
+        Certainty::Damaged { .. } => Exit::Reel,
+        certainty if certainty.is_known() => Exit::Yes,
+        _ => Exit::Unknown,
+    }
 }
 
 /// One name that a command is about, found in a reel.
@@ -87,6 +98,56 @@ impl Named<'_> {
     /// Writes the object as messages name it.
     pub(crate) fn written(&self) -> String {
         format!("{}/{}", self.resource.qualified(), self.name)
+    }
+
+    /// Finds the version that held at a moment, and says on stderr how far that can be trusted.
+    pub(crate) fn at(
+        &self,
+        timeline: &Timeline,
+        cut: Cut,
+        screen: &mut Screen,
+    ) -> Result<(State, Held), CommandError> {
+        let only = [self.name.clone()];
+        let filter = Filter {
+            namespace: self.resource.namespaced.then_some(self.namespace),
+            names: &only,
+        };
+        let state = timeline.as_of(self.resource.id, cut, &filter);
+        if !state.certainty.has_state() {
+            return Err(unknown::state(timeline, self.resource, &state));
+        }
+        let rv = match cut {
+            Cut::Revision(rv) => Some(rv),
+            Cut::Arrival { .. } => state.rv,
+        };
+        screen.aside(header::line(timeline, &state, rv, screen.err_paint()))?;
+        match state.objects.first().cloned() {
+            Some(held) => Ok((state, held)),
+            None => Err(self.absent(timeline, &state)),
+        }
+    }
+
+    /// Says that the name was not there at a moment, and when it was.
+    fn absent(&self, timeline: &Timeline, state: &State) -> CommandError {
+        let lives = timeline.lives(self.resource.id, self.namespace, &self.name);
+        if lives.is_empty() {
+            return self.never_seen(timeline);
+        }
+        let exit = match exit_of(&state.certainty) {
+            Exit::Yes => Exit::No,
+            other => other,
+        };
+        let at = timeline.written(state.at);
+        let mut error = CommandError::new(exit, format!("no {} at {at}", self.written()));
+        for life in lives {
+            let from = timeline.written(life.from);
+            let to = life
+                .to
+                .map_or_else(|| "the end".to_owned(), |to| timeline.written(to));
+            let name = &self.name;
+            error = error.hint(format!("{name:?} was there from {from} to {to}"));
+        }
+        error
     }
 
     /// Says that the name was never seen, and which ones were that it may have meant.

@@ -1,14 +1,12 @@
 //! Owns `kubereel blame`: an object as YAML with, beside each field, who set it last and when.
 
 use crate::at;
-use crate::command::asked::{Named, OneObject};
-use crate::command::get::header;
-use crate::command::unknown;
+use crate::command::asked::{OneObject, exit_of};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
-use kubereel_replay::{Certainty, Cut, Filter, Moment, State, Timeline};
+use kubereel_replay::{Moment, Timeline};
 use std::path::PathBuf;
 
 mod json;
@@ -77,25 +75,9 @@ pub(crate) fn answer(
 ) -> Result<Exit, CommandError> {
     let cut = at::resolve(timeline, question.at)?;
     let named = question.object.find(timeline, cut)?;
-    let only = [named.name.clone()];
-    let filter = Filter {
-        namespace: Some(named.namespace),
-        names: &only,
-    };
-    let state = timeline.as_of(named.resource.id, cut, &filter);
-    if !state.certainty.has_state() {
-        return Err(unknown::state(timeline, named.resource, &state));
-    }
-    let rv = match cut {
-        Cut::Revision(rv) => Some(rv),
-        Cut::Arrival { .. } => state.rv,
-    };
-    screen.aside(header::line(timeline, &state, rv, screen.err_paint()))?;
-    let Some(held) = state.objects.first() else {
-        return Err(absent(timeline, &named, &state));
-    };
+    let (state, held) = named.at(timeline, cut, screen)?;
     let blamed = timeline
-        .blame(named.resource, held)
+        .blame(named.resource, &held)
         .map_err(|error| CommandError::new(Exit::Reel, error))?;
     match question.output {
         None => lines::print(timeline, &blamed, screen)?,
@@ -108,33 +90,5 @@ pub(crate) fn answer(
                 .hint("kubereel info REEL says where"),
         );
     }
-    Ok(match state.certainty {
-        Certainty::Damaged { .. } => Exit::Reel,
-        certainty if certainty.is_known() => Exit::Yes,
-        _ => Exit::Unknown,
-    })
-}
-
-/// Says that the name is not there, and when it was.
-fn absent(timeline: &Timeline, named: &Named<'_>, state: &State) -> CommandError {
-    let lives = timeline.lives(named.resource.id, named.namespace, &named.name);
-    if lives.is_empty() {
-        return named.never_seen(timeline);
-    }
-    let exit = match state.certainty {
-        Certainty::Damaged { .. } => Exit::Reel,
-        _ if state.certainty.is_known() => Exit::No,
-        _ => Exit::Unknown,
-    };
-    let at = timeline.written(state.at);
-    let mut error = CommandError::new(exit, format!("no {} at {at}", named.written()));
-    for life in lives {
-        let from = timeline.written(life.from);
-        let to = life
-            .to
-            .map_or_else(|| "the end".to_owned(), |to| timeline.written(to));
-        let name = &named.name;
-        error = error.hint(format!("{name:?} was there from {from} to {to}"));
-    }
-    error
+    Ok(exit_of(&state.certainty))
 }

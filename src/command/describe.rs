@@ -1,14 +1,12 @@
 //! Owns `kubereel describe`: everything about one object at a moment, on one page.
 
 use crate::at;
-use crate::command::asked::{Named, OneObject};
-use crate::command::get::header;
-use crate::command::unknown;
+use crate::command::asked::{Named, OneObject, exit_of};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
-use kubereel_replay::{Certainty, Cut, Description, Filter, Held, Moment, State, Timeline};
+use kubereel_replay::{Description, Held, Moment, State, Timeline};
 use std::path::PathBuf;
 
 mod json;
@@ -73,32 +71,16 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
     let cut = at::resolve(&timeline, args.at)?;
     let named = args.object.find(&timeline, cut)?;
     let resource = named.resource;
-    let only = [named.name.clone()];
-    let filter = Filter {
-        namespace: resource.namespaced.then_some(named.namespace),
-        names: &only,
-    };
-    let state = timeline.as_of(resource.id, cut, &filter);
-    if !state.certainty.has_state() {
-        return Err(unknown::state(&timeline, resource, &state));
-    }
-    let rv = match cut {
-        Cut::Revision(rv) => Some(rv),
-        Cut::Arrival { .. } => state.rv,
-    };
-    screen.aside(header::line(&timeline, &state, rv, screen.err_paint()))?;
-    let Some(held) = state.objects.first() else {
-        return Err(absent(&timeline, &named, &state));
-    };
+    let (state, held) = named.at(&timeline, cut, screen)?;
     let around = i64::from(args.around) * MICROS_A_MINUTE;
     let told = timeline
-        .describe(resource, held, cut, around, usize::from(args.versions))
+        .describe(resource, &held, cut, around, usize::from(args.versions))
         .map_err(|error| CommandError::new(Exit::Reel, error))?;
     let subject = Subject {
         timeline: &timeline,
         named,
         state: &state,
-        held,
+        held: &held,
         told: &told,
         around_minutes: args.around,
     };
@@ -106,32 +88,5 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         None => page::print(&subject, screen)?,
         Some(Output::Json) => json::print(&subject, screen)?,
     }
-    Ok(match &state.certainty {
-        Certainty::Damaged { .. } => Exit::Reel,
-        certainty if certainty.is_known() => Exit::Yes,
-        _ => Exit::Unknown,
-    })
-}
-
-/// The object was not there at that moment: says when it was, if ever.
-fn absent(timeline: &Timeline, named: &Named<'_>, state: &State) -> CommandError {
-    let lives = timeline.lives(named.resource.id, named.namespace, &named.name);
-    if lives.is_empty() {
-        return named.never_seen(timeline);
-    }
-    let exit = if state.certainty.is_known() {
-        Exit::No
-    } else {
-        Exit::Unknown
-    };
-    let when = timeline.written(state.at);
-    let mut error = CommandError::new(exit, format!("no {} at {when}", named.written()));
-    for life in lives {
-        let from = timeline.written(life.from);
-        error = error.hint(match life.to {
-            Some(to) => format!("it was there from {from} to {}", timeline.written(to)),
-            None => format!("it was there from {from} on"),
-        });
-    }
-    error
+    Ok(exit_of(&state.certainty))
 }
