@@ -7,11 +7,15 @@
 use super::CodecError;
 use std::io::{Read as _, Write as _};
 use xxhash_rust::xxh3::xxh3_128;
+use zstd::zstd_safe::{DCtx, get_error_name};
 
 /// The bytes of a frame before its payload.
 pub(crate) const HEADER: usize = 1 + 4 + 16;
 const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;
+
+/// What is at most so long, in bytes, is decompressed in one step.
+const AT_ONCE: usize = 2 * 1024 * 1024;
 
 /// The compression level of everything that stays: a good middle of speed and size.
 pub(crate) const LEVEL_KEPT: i32 = 9;
@@ -95,11 +99,26 @@ fn u32_le(bytes: &[u8]) -> u32 {
 }
 
 fn inflate(payload: &[u8], prefix: &[u8], raw_len: u32) -> Result<Vec<u8>, CodecError> {
+    let len = usize::try_from(raw_len).unwrap_or(usize::MAX);
+    if len > AT_ONCE {
+        return inflate_slowly(payload, prefix, raw_len);
+    }
+    let refused = |code| library("cannot decompress")(std::io::Error::other(get_error_name(code)));
+    let mut context = DCtx::try_create()
+        .ok_or_else(|| library("cannot decompress")(std::io::ErrorKind::OutOfMemory.into()))?;
+    context.ref_prefix(prefix).map_err(refused)?;
+    // The result is the window: nothing is held twice, or copied.
+    let mut raw = Vec::with_capacity(len);
+    context.decompress(&mut raw, payload).map_err(refused)?;
+    Ok(raw)
+}
+
+/// A small header can name a large length: memory grows with what really comes out.
+fn inflate_slowly(payload: &[u8], prefix: &[u8], raw_len: u32) -> Result<Vec<u8>, CodecError> {
     let refused = library("cannot decompress");
     let decoder =
         zstd::stream::read::Decoder::with_ref_prefix(payload, prefix).map_err(&refused)?;
-    // A small header can name a large length: memory grows with what really comes out.
-    let mut raw = Vec::with_capacity(usize::try_from(raw_len).unwrap_or(0).min(1 << 20));
+    let mut raw = Vec::new();
     decoder
         .single_frame()
         .take(u64::from(raw_len).saturating_add(1))
@@ -210,7 +229,21 @@ mod tests {
         assert!(frame.len() < 1000);
         assert!(unpack(&frame, &[], zeros.len() - 1).is_err());
         frame[1..5].copy_from_slice(&16u32.to_le_bytes());
-        assert_eq!(unpack(&frame, &[], 1 << 20), Err(CodecError::Checksum));
+        assert!(unpack(&frame, &[], 1 << 20).is_err());
+        // Long ones are read bit by bit, so that what comes out is what takes memory.
+        let long = u32::try_from(zeros.len() - 1).unwrap();
+        frame[1..5].copy_from_slice(&long.to_le_bytes());
+        assert_eq!(unpack(&frame, &[], 1 << 23), Err(CodecError::Checksum));
+    }
+
+    #[test]
+    fn long_frames_come_back_too() {
+        let prefix: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
+        for len in [AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE] {
+            let raw: Vec<u8> = prefix.iter().copied().cycle().take(len).collect();
+            let frame = pack(&raw, LEVEL_QUICK, &prefix).unwrap();
+            assert_eq!(unpack(&frame, &prefix, len).unwrap(), raw, "{len}");
+        }
     }
 
     #[test]
