@@ -9,7 +9,7 @@ use crate::reel;
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use crate::words::count;
-use kubereel_format::Evidence;
+use kubereel_format::{Evidence, ResourceId};
 use kubereel_replay::{
     Coverage, Cut, EventQuestion, Logged, Moment, Regarding, Timeline, timetext,
 };
@@ -75,6 +75,11 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
     let timeline = reel::open(&args.reel)?;
     let timeline = &timeline;
     let resources = timeline.event_resources();
+    if resources.is_empty() && !timeline.reel().damage().is_empty() {
+        return Err(damaged(
+            "the reel holds no Events, as far as it can be read",
+        ));
+    }
     if resources.is_empty() {
         return Err(CommandError::new(
             Exit::Unknown,
@@ -95,26 +100,53 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
             None => show(screen, &line(timeline, &logged))?,
         }
     }
-    let covered: Vec<&Coverage> = resources
-        .iter()
-        .filter_map(|resource| timeline.coverage(*resource))
-        .collect();
-    let is_imported = covered.iter().any(|coverage| coverage.imported().is_some());
-    let (trust, exit) = if covered.iter().all(|coverage| coverage.is_whole()) {
-        ("complete", Exit::Yes)
-    } else if is_imported {
-        (
-            "as imported: the recording does not tell what it leaves out",
-            Exit::Yes,
-        )
-    } else {
-        (
+    let trust = trust(timeline, &resources);
+    let (words, exit) = match trust {
+        Trust::Damaged => {
+            screen.finish()?;
+            return Err(damaged("the reel is damaged, Events are missing"));
+        }
+        Trust::Gaps => (
             "the recording of Events has gaps: some may be missing",
             Exit::Unknown,
-        )
+        ),
+        Trust::Imported => (
+            "as imported: the recording does not tell what it leaves out",
+            Exit::Yes,
+        ),
+        Trust::Complete => ("complete", Exit::Yes),
     };
-    screen.aside(format!("{} · {trust}", count(shown, "line")))?;
+    screen.aside(format!("{} · {words}", count(shown, "line")))?;
     Ok(exit)
+}
+
+/// How far the lines can be taken for all that was said; the worst of all resources that hold Events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Trust {
+    Complete,
+    Imported,
+    Gaps,
+    Damaged,
+}
+
+fn trust(timeline: &Timeline, resources: &[ResourceId]) -> Trust {
+    if !timeline.reel().damage().is_empty() {
+        return Trust::Damaged;
+    }
+    let of = |coverage: &Coverage| match coverage {
+        whole if whole.is_whole() => Trust::Complete,
+        imported if imported.imported().is_some() && imported.holes().is_empty() => Trust::Imported,
+        _ => Trust::Gaps,
+    };
+    let each = resources.iter().map(|resource| {
+        let coverage = timeline.coverage(*resource);
+        coverage.map_or(Trust::Complete, of)
+    });
+    each.max().unwrap_or(Trust::Complete)
+}
+
+fn damaged(message: &str) -> CommandError {
+    CommandError::new(Exit::Reel, message).hint("kubereel info REEL says where")
 }
 
 fn question(args: &Args, timeline: &Timeline) -> Result<EventQuestion, CommandError> {

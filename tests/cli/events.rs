@@ -1,6 +1,6 @@
 //! `kubereel events`, `describe` and `man`, as a user runs them.
 
-use super::run::{kubereel, program};
+use super::run::{Reel, kubereel, program};
 use serde_json::Value;
 use std::process::Stdio;
 
@@ -156,4 +156,27 @@ fn events_of_an_import_are_called_what_they_are() {
         .code(0)
         .says("complete");
     assert_eq!(ran.out.lines().count(), 1);
+}
+
+#[test]
+fn lines_of_a_damaged_reel_are_never_said_to_be_all() {
+    let sound = kubereel(&["events", DEMO, "-A"]).ok();
+    let bytes = std::fs::read(DEMO).expect("the demo");
+    let mut refused = 0;
+    for start in (0..bytes.len()).step_by(bytes.len() / 24) {
+        let mut bad = bytes.clone();
+        for byte in bad.iter_mut().skip(start).take(60) {
+            *byte ^= 0x5a;
+        }
+        let bad = Reel::write(|path| std::fs::write(path, bad).expect("a file"));
+        let ran = kubereel(&["events", bad.path(), "-A"]);
+        if ran.code == Some(3) {
+            refused += 1;
+        } else {
+            // What was overwritten was not in use.
+            assert_eq!(ran.code, Some(0), "{start}: {}", ran.err);
+            assert_eq!(ran.out, sound, "{start}: {}", ran.err);
+        }
+    }
+    assert!(refused > 10, "{refused} answers were refused");
 }
