@@ -24,6 +24,10 @@ pub(crate) fn names<'a>(
             ));
         }
     };
+    if resource.contains(',') {
+        return Err(wrong(&format!("several resources at once: {resource:?}"))
+            .hint("one at a time: kubereel get run.reel pods -n shop"));
+    }
     let is_odd = |name: &String| name.is_empty() || name.contains('/');
     if resource.is_empty() || names.iter().any(is_odd) {
         return Err(wrong("a resource and its names must not be empty")

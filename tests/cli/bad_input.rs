@@ -5,6 +5,8 @@ use crate::script::{Script, pod};
 use std::io::Read as _;
 use std::process::Stdio;
 
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+
 fn file(bytes: &[u8]) -> Reel {
     Reel::write(|path| std::fs::write(path, bytes).expect("a file"))
 }
@@ -154,6 +156,18 @@ fn a_moment_that_is_none_lists_the_forms() {
     kubereel(&["get", reel.path(), "pods", "--at", "seq:999"])
         .code(2)
         .says("no record 999");
+}
+
+#[test]
+fn a_name_that_names_nothing_gets_the_nearest() {
+    kubereel(&["get", DEMO, "co/etdc"])
+        .code(1)
+        .says("not found at")
+        .says("hint: did you mean etcd?");
+    kubereel(&["get", DEMO, "pods,co"])
+        .code(2)
+        .says("several resources at once")
+        .says("hint: one at a time");
 }
 
 #[test]

@@ -64,5 +64,9 @@ fn hints(answer: &Answer<'_>, name: &str, namespace: Option<&str>) -> Vec<String
             "there is a {name:?} in another namespace: -n {other}"
         ));
     }
+    let near = timeline.nearest_names(answer.resource.id, namespace.unwrap_or_default(), name);
+    if hints.is_empty() && !near.is_empty() {
+        hints.push(format!("did you mean {}?", near.join(" or ")));
+    }
     hints
 }
