@@ -2,6 +2,7 @@
 //! decide whether something is an error: commands do.
 
 use crate::exit::Exit;
+use crate::harmless::harmless;
 use std::fmt::Display;
 use std::io;
 
@@ -15,11 +16,11 @@ pub(crate) struct CommandError {
 }
 
 impl CommandError {
-    /// Makes an error of a lower-case message without a full stop.
+    /// Makes an error of a lower-case message without a full stop; it stays one line.
     pub(crate) fn new(exit: Exit, message: impl Display) -> Self {
         Self {
             exit,
-            message: message.to_string(),
+            message: harmless(&message.to_string()).into_owned(),
             hints: Vec::new(),
             is_quiet: false,
         }
@@ -28,7 +29,7 @@ impl CommandError {
     /// Adds a line that says what to do next.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Display) -> Self {
-        self.hints.push(hint.to_string());
+        self.hints.push(harmless(&hint.to_string()).into_owned());
         self
     }
 

@@ -2,6 +2,7 @@
 //! where a person looks. Refuses to know what is said.
 
 use crate::command_error::CommandError;
+use crate::harmless::harmless;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
 /// Lines are not broken shorter than this.
@@ -118,10 +119,11 @@ impl Paint {
     }
 
     fn with(self, code: &str, text: &str) -> String {
+        let text = harmless(text);
         if self.is_on && !text.is_empty() {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")
         } else {
-            text.to_owned()
+            text.into_owned()
         }
     }
 }

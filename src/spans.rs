@@ -1,6 +1,7 @@
 //! Owns lines made of styled pieces, broken at a width with their later rows indented. Refuses to
 //! know what they say.
 
+use crate::harmless::harmless;
 use crate::screen::Paint;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -22,15 +23,10 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Adds a piece. Control characters are written out: a text from a cluster moves no cursor.
+    /// Adds a piece. What a terminal would obey is written out: a text from a cluster moves no cursor.
     pub(crate) fn push(&mut self, style: Style, text: impl AsRef<str>) {
-        let text = text.as_ref();
-        let text = if text.contains(char::is_control) {
-            text.chars().map(shown).collect()
-        } else {
-            text.to_owned()
-        };
-        self.spans.push((style, text));
+        self.spans
+            .push((style, harmless(text.as_ref()).into_owned()));
     }
 
     /// Gives the rows: one without a width, else as many as it takes, later ones indented by `hang`.
@@ -117,16 +113,6 @@ fn cut(text: &str, columns: usize) -> (&str, &str) {
         }
     }
     (text, "")
-}
-
-fn shown(letter: char) -> String {
-    match letter {
-        '\n' => "\\n".to_owned(),
-        '\r' => "\\r".to_owned(),
-        '\t' => "\\t".to_owned(),
-        letter if letter.is_control() => format!("\\u{:04x}", u32::from(letter)),
-        letter => letter.to_string(),
-    }
 }
 
 fn painted(paint: Paint, style: Style, text: &str) -> String {

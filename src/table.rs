@@ -1,6 +1,9 @@
 //! Owns columns as kubectl aligns them: three spaces between, six wide at least. Refuses colours: a
 //! cell's width is its text's.
 
+use crate::harmless::harmless;
+use std::borrow::Cow;
+
 /// Rows of cells under their headers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
@@ -29,7 +32,7 @@ impl Table {
     /// The last cell of a line is not filled up. A tab within a cell begins another, as it does for
     /// kubectl: where lines below each other have one more cell, these are aligned among themselves.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let rows: Vec<Vec<&str>> = self.rows.iter().map(|row| cells(row)).collect();
+        let rows: Vec<Vec<Cow<'_, str>>> = self.rows.iter().map(|row| cells(row)).collect();
         let mut lines: Vec<String> = vec![String::new(); rows.len()];
         let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
         for column in 0..columns {
@@ -59,7 +62,7 @@ enum Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    fn of(row: &[&'a str], column: usize) -> Self {
+    fn of(row: &'a [Cow<'_, str>], column: usize) -> Self {
         match row.get(column..) {
             None | Some([]) => Self::None,
             Some([last]) => Self::Last(last),
@@ -68,9 +71,10 @@ impl<'a> Cell<'a> {
     }
 }
 
-fn cells(row: &[String]) -> Vec<&str> {
+fn cells(row: &[String]) -> Vec<Cow<'_, str>> {
     row.iter()
         .flat_map(|cell| cell.split(['\t', '\u{b}']))
+        .map(harmless)
         .collect()
 }
 
@@ -145,5 +149,13 @@ mod tests {
             "5     ",
         ];
         assert_eq!(lines(&rows), expected);
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_written_out_and_aligned() {
+        assert_eq!(
+            lines(&[&["NAME", "B"], &["a\u{7}\u{202e}\n", "x"]]),
+            ["NAME              B", "a\\u0007\\u202e\\n   x"]
+        );
     }
 }

@@ -22,6 +22,7 @@ mod cli {
     mod export;
     mod get;
     mod history;
+    mod hostile_texts;
     mod import;
     mod info;
     pub(crate) mod run;

@@ -4,6 +4,7 @@ use crate::at;
 use crate::command::{asked, unknown};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::harmless::harmless;
 use crate::reel;
 use crate::screen::Screen;
 use kubereel_format::ResourceInfo;
@@ -162,7 +163,7 @@ pub(crate) fn answer(
     }
     if held.is_empty() {
         let place = namespace.map_or_else(String::new, |only| format!(" in {only} namespace"));
-        screen.aside(format!("No resources found{place}."))?;
+        screen.aside(format!("No resources found{}.", harmless(&place)))?;
     }
     Ok(match state.certainty {
         Certainty::Known { .. } | Certainty::Imported { .. } => Exit::Yes,

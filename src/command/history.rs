@@ -5,6 +5,7 @@ use crate::command::asked::{Named, OneObject};
 use crate::command::get::header;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::harmless::harmless;
 use crate::reel;
 use crate::screen::Screen;
 use crate::words::count;
@@ -112,7 +113,7 @@ pub(crate) fn answer(
     });
     let certainty = timeline.certainty(resource.id, end);
     let head = head(timeline, &named, &history, &certainty);
-    screen.aside(head)?;
+    screen.aside(harmless(&head))?;
     let tally = match question.output {
         None => lines::print(timeline, history, screen)?,
         Some(Output::Json) => json::print(timeline, &named, &certainty, history, screen)?,
@@ -197,7 +198,7 @@ fn say_the_rest(
 ) -> Result<(), CommandError> {
     if !question.fields.is_empty() {
         let fields: Vec<String> = question.fields.iter().map(ToString::to_string).collect();
-        let fields = fields.join(" or ");
+        let fields = harmless(&fields.join(" or ")).into_owned();
         let line = format!(
             "{} of {} change {fields}",
             tally.changing,

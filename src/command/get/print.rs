@@ -3,6 +3,7 @@
 use super::{Answer, Output, Question};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::harmless::harmless;
 use crate::progress::Progress;
 use crate::screen::Screen;
 use kubereel_replay::{Form, Held, QueryError, list_of, name_of, write_json, write_yaml};
@@ -21,7 +22,7 @@ impl Answer<'_> {
             Some(Output::Name) => self
                 .held
                 .iter()
-                .try_for_each(|held| screen.line(name_of(self.resource, &held.name))),
+                .try_for_each(|held| screen.line(harmless(&name_of(self.resource, &held.name)))),
             Some(form @ (Output::Json | Output::Yaml)) => {
                 let asked_for_names = !question.names.is_empty() || question.resource.contains('/');
                 if asked_for_names && self.held.is_empty() {

@@ -2,6 +2,7 @@
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::harmless::harmless;
 use crate::screen::Screen;
 use crate::words::{bytes, count};
 use kubereel_import::{Broken, Imported};
@@ -72,7 +73,7 @@ pub(super) fn outcome(
     }
     screen.aside(format!(
         "{}: {} of {} · {} – {} · {}",
-        reel.display(),
+        harmless(&reel.display().to_string()),
         count(imported.events, "event"),
         count(imported.resources, "resource"),
         timetext::rfc3339(imported.from),
@@ -93,7 +94,11 @@ pub(super) fn outcome(
 pub(super) fn broken(broken: &Broken, screen: &mut Screen) -> Result<(), CommandError> {
     for one in &broken.first {
         let what = broken.counted.as_str();
-        screen.aside(format!("{what} {}: {}", one.number, one.problem))?;
+        screen.aside(format!(
+            "{what} {}: {}",
+            one.number,
+            harmless(&one.problem.to_string())
+        ))?;
     }
     let named = u64::try_from(broken.first.len()).unwrap_or(u64::MAX);
     let rest = broken.count.saturating_sub(named);

@@ -1,5 +1,6 @@
 //! Owns the page that `info` shows to people. Refuses sums: the summary has them.
 
+use crate::harmless::harmless;
 use crate::screen::Paint;
 use crate::table::Table;
 use crate::words::{bytes, count, number};
@@ -83,7 +84,7 @@ impl Page<'_> {
             format!("format {}", summary.format),
             finished,
         ];
-        self.push(&name, &parts);
+        self.push(&harmless(&name), &parts);
         let parts = summary.parts;
         self.push(
             "bytes",
@@ -115,7 +116,7 @@ impl Page<'_> {
             let uid = if cluster.uid.is_empty() {
                 "identity unknown".to_owned()
             } else {
-                format!("kube-system uid {}", cluster.uid)
+                format!("kube-system uid {}", harmless(&cluster.uid))
             };
             let nodes = cluster
                 .nodes
@@ -123,8 +124,8 @@ impl Page<'_> {
             self.push(
                 "cluster",
                 &[
-                    cluster.openshift_versions.join(" → "),
-                    cluster.versions.join(" → "),
+                    harmless(&cluster.openshift_versions.join(" → ")).into_owned(),
+                    harmless(&cluster.versions.join(" → ")).into_owned(),
                     nodes,
                     uid,
                 ],
@@ -217,7 +218,7 @@ impl Page<'_> {
         let shown: Vec<String> = busiest
             .iter()
             .take(LISTED)
-            .map(|one| format!("{} {}", one.resource, number(one.events)))
+            .map(|one| format!("{} {}", harmless(&one.resource), number(one.events)))
             .collect();
         if !shown.is_empty() {
             self.push("busiest", &shown);

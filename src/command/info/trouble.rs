@@ -1,6 +1,7 @@
 //! Owns the lines of the page that say what is missing or odd.
 
 use super::page::Page;
+use crate::harmless::harmless;
 use crate::words::count;
 use kubereel_format::RecordedAt;
 use kubereel_replay::{GapSummary, ResourceSummary, timetext};
@@ -45,7 +46,7 @@ impl Page<'_> {
             );
             let parts = [
                 self.paint.wary(&format!("{from} – {to}")),
-                resource.resource.clone(),
+                harmless(&resource.resource).into_owned(),
                 missing,
                 gap.cause.clone(),
             ];
@@ -58,7 +59,7 @@ impl Page<'_> {
             .collect();
         for resource in unlisted.iter().take(self.most) {
             let parts = [
-                resource.resource.clone(),
+                harmless(&resource.resource).into_owned(),
                 "never listed completely".to_owned(),
             ];
             self.push("  unknown", &parts);
@@ -66,9 +67,9 @@ impl Page<'_> {
         self.push_rest(unlisted.len(), "never listed completely");
         for excluded in self.summary.not_covered.iter().take(self.most) {
             let parts = [
-                excluded.resource.clone(),
-                excluded.reason.clone(),
-                excluded.detail.clone(),
+                harmless(&excluded.resource).into_owned(),
+                harmless(&excluded.reason).into_owned(),
+                harmless(&excluded.detail).into_owned(),
             ];
             self.push("  not covered", &parts);
         }
@@ -77,14 +78,17 @@ impl Page<'_> {
 
     pub(super) fn outages(&mut self) {
         for (at, text) in self.timeline.waits().iter().take(self.most) {
-            self.push("waiting", &[self.timeline.written(*at), text.clone()]);
+            self.push(
+                "waiting",
+                &[self.timeline.written(*at), harmless(text).into_owned()],
+            );
         }
         let early = self.summary.outages.iter();
         for outage in early
             .filter(|outage| outage.before_first_answer)
             .take(self.most)
         {
-            let text = format!("the cluster did not answer: {}", outage.error);
+            let text = format!("the cluster did not answer: {}", harmless(&outage.error));
             self.push("waiting", &[self.timeline.written(outage.from), text]);
         }
         let outages: Vec<_> = self
@@ -108,7 +112,7 @@ impl Page<'_> {
                     timetext::span(micros(longest.from, longest.to)),
                     self.timeline.written(longest.from)
                 ),
-                longest.error.clone(),
+                harmless(&longest.error).into_owned(),
             ];
             self.push("API outages", &parts);
         }

@@ -1,0 +1,74 @@
+//! Owns how texts from elsewhere are shown to people: what could move a cursor, ring a bell or turn
+//! the reading order is written out. Refuses data: JSON and YAML keep every character.
+
+use std::borrow::Cow;
+
+/// Writes out what a terminal would obey or hide.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            '\t' => shown.push_str("\\t"),
+            letter if is_obeyed(letter) => {
+                shown.extend(format!("\\u{:04x}", u32::from(letter)).chars());
+            }
+            letter => shown.push(letter),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Tells whether a letter is a command or cannot be seen: control characters of both sets, marks
+/// that turn the reading order, line ends of Unicode, and spaces without a width.
+///
+/// Joiners are letters of some scripts, they stay.
+fn is_obeyed(letter: char) -> bool {
+    letter.is_control()
+        || matches!(
+            letter,
+            '\u{61c}'
+                | '\u{200b}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'
+                | '\u{2066}'..='\u{2069}'
+                | '\u{feff}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_and_marks_are_written_out() {
+        for (text, shown) in [
+            ("\u{1b}[2J\u{7}\u{7f}", "\\u001b[2J\\u0007\\u007f"),
+            ("a\r\n\tb", "a\\r\\n\\tb"),
+            ("\u{9b}31m\u{9c}", "\\u009b31m\\u009c"),
+            ("\u{202e}dne\u{2066}", "\\u202edne\\u2066"),
+            ("pod\u{200b}-0\u{feff}", "pod\\u200b-0\\ufeff"),
+        ] {
+            assert_eq!(harmless(text), shown);
+        }
+    }
+
+    #[test]
+    fn letters_of_every_script_stay_as_they_are() {
+        for text in [
+            "web-0",
+            "日本語 → étoile",
+            "नमस्ते",
+            "می\u{200c}خواهم",
+            "👩\u{200d}🚀",
+        ] {
+            assert!(matches!(harmless(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+}
