@@ -15,6 +15,7 @@ mod reference;
 mod screen;
 mod spans;
 mod table;
+mod target_file;
 mod words;
 
 use clap::Parser as _;

@@ -5,10 +5,10 @@ use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::reel;
 use crate::screen::Screen;
+use crate::target_file;
 use crate::words::count;
 use kubereel_format::Seq;
 use kubereel_replay::{ExportError, Exported, Timeline};
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -31,6 +31,9 @@ pub(crate) struct Args {
     /// The file to write; stdout if none is given
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Replace a file of that name
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -50,7 +53,8 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
                 let path = path.display();
                 CommandError::new(Exit::Surroundings, format!("cannot write: {error}: {path}"))
             };
-            let mut out = BufWriter::new(File::create(path).map_err(failed)?);
+            target_file::refuse_input(&args.reel, path)?;
+            let mut out = BufWriter::new(target_file::create(path, args.force)?);
             let exported = write(&timeline, &mut out, is_err_terminal)?;
             out.flush().map_err(failed)?;
             exported
@@ -94,7 +98,7 @@ fn say_what_is_missing(
         said.push(paint.wary(&format!("{gaps} not in the lines")));
     }
     if summary.odd_lines > 0 {
-        let odd = count(summary.odd_lines, "line that was no event");
+        let odd = count(summary.odd_lines, "line without an event");
         said.push(format!("{odd} left out"));
     }
     screen.aside(said.join(" · "))?;

@@ -4,6 +4,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::screen::Screen;
+use crate::target_file;
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
 use kubereel_import::{ImportError, Imported, Options};
@@ -71,6 +72,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         };
         import(args, io::stdin().lock(), stdin, screen)
     } else {
+        target_file::refuse_input(&args.file, &args.output)?;
         let (file, source) = open(&args.file)?;
         import(args, file, source, screen)
     };

@@ -51,3 +51,30 @@ fn a_file_that_cannot_be_written_is_named() {
     .code(5)
     .says("/nowhere/events.jsonl");
 }
+
+#[test]
+fn no_recording_is_written_over_by_mistake() {
+    let (reel, other) = (pods_with_gap(), pods_with_gap());
+    let before = std::fs::read(other.path()).expect("a reel");
+    for force in [&[][..], &["--force"]] {
+        let itself = ["export", reel.path(), reel.path()];
+        kubereel(&[&itself[..], force].concat())
+            .code(2)
+            .says("error: that is the input itself");
+    }
+    kubereel(&["export", reel.path(), other.path()])
+        .code(2)
+        .says("error: there is such a file already")
+        .says("hint: name another file, or replace it with --force");
+    for path in [reel.path(), other.path()] {
+        assert_eq!(std::fs::read(path).expect("a reel"), before);
+    }
+    let lines = kubereel(&["export", reel.path()]).ok();
+    kubereel(&["export", reel.path(), other.path(), "--force"]).ok();
+    assert_eq!(std::fs::read_to_string(other.path()).expect("lines"), lines);
+    kubereel(&["export", reel.path(), "/dev/null"]).ok();
+    kubereel(&["import", other.path(), "-o", other.path(), "--force"])
+        .code(2)
+        .says("error: that is the input itself");
+    assert_eq!(std::fs::read_to_string(other.path()).expect("lines"), lines);
+}
