@@ -44,13 +44,18 @@ impl Form {
 }
 
 /// Makes the list that `kubectl get` prints of several objects.
-pub fn list_of(items: &[Value]) -> Value {
-    json!({
+pub fn list_of(items: Vec<Value>) -> Value {
+    let mut list = json!({
         "apiVersion": "v1",
-        "items": items,
+        "items": null,
         "kind": "List",
         "metadata": {"resourceVersion": ""},
-    })
+    });
+    // Moved in: the macro would copy every object.
+    if let Some(place) = list.get_mut("items") {
+        *place = Value::Array(items);
+    }
+    list
 }
 
 /// Gives an object's name as `-o name` prints it: `pod/a`, `deployment.apps/a`.

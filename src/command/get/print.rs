@@ -39,11 +39,13 @@ impl Answer<'_> {
         let form = Form {
             shows_managed_fields: question.show_managed_fields,
         };
-        let objects = self.each(screen, form, |_, object| object)?;
-        Ok(match objects.as_slice() {
-            [object] if self.is_single => object.clone(),
-            objects => list_of(objects),
-        })
+        let mut objects = self.each(screen, form, |_, object| object)?;
+        let single = if self.is_single && objects.len() == 1 {
+            objects.pop()
+        } else {
+            None
+        };
+        Ok(single.unwrap_or_else(|| list_of(objects)))
     }
 
     /// Makes something of each object, in the form in which it is shown.
