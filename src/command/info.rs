@@ -9,6 +9,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 mod page;
+mod rows;
 mod trouble;
 
 /// Show what is in a reel, and whether it is whole
@@ -52,7 +53,7 @@ pub(crate) fn show(
             .map_err(|error| CommandError::new(Exit::Surroundings, error))?;
         screen.line(json)?;
     } else {
-        let page = page::lines(timeline, &summary, form == Some(Form::Wide), screen.paint());
+        let page = page::lines(timeline, &summary, form == Some(Form::Wide), screen);
         for line in page {
             writeln!(screen.out(), "{line}").map_err(|error| CommandError::output(&error))?;
         }

@@ -1,7 +1,8 @@
 //! Owns the page that `info` shows to people. Refuses sums: the summary has them.
 
+use super::rows::rows;
 use crate::harmless::harmless;
-use crate::screen::Paint;
+use crate::screen::{Paint, Screen};
 use crate::table::Table;
 use crate::words::{bytes, count, number};
 use kubereel_replay::{ResourceSummary, Summary, Timeline, timetext};
@@ -15,13 +16,14 @@ pub(super) fn lines(
     timeline: &Timeline,
     summary: &Summary,
     is_wide: bool,
-    paint: Paint,
+    screen: &Screen,
 ) -> Vec<String> {
     let mut page = Page {
         timeline,
         summary,
         most: if is_wide { usize::MAX } else { LISTED },
-        paint,
+        paint: screen.paint(),
+        width: screen.width(),
         lines: Vec::new(),
     };
     page.file();
@@ -45,6 +47,8 @@ pub(super) struct Page<'a> {
     /// How many of a kind are listed one by one.
     pub(super) most: usize,
     pub(super) paint: Paint,
+    /// How wide a row may be, if anything says so.
+    width: Option<usize>,
     lines: Vec<String>,
 }
 
@@ -57,7 +61,9 @@ impl Page<'_> {
             .filter(|part| !part.is_empty())
             .collect();
         let label = self.paint.strong(&format!("{label:<LABEL$}"));
-        self.lines.push(format!("{label}  {}", said.join(" · ")));
+        let label = format!("{label}  ");
+        self.lines
+            .extend(rows(&label, LABEL + 2, &said, self.width));
     }
 
     /// Says how many more there are of what was listed.
