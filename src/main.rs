@@ -47,14 +47,15 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => {
             let paint = screen.err_paint();
-            let mut stderr = std::io::stderr().lock();
+            let mut words = String::new();
             for (word, line) in error.lines() {
                 let word = match word {
                     "error" => paint.bad(word),
                     _ => paint.strong(word),
                 };
-                drop(writeln!(stderr, "{word}: {line}"));
+                words.extend([&word, ": ", line, "\n"]);
             }
+            drop(std::io::stderr().lock().write_all(words.as_bytes()));
             error.exit().into()
         }
     }

@@ -71,7 +71,9 @@ impl Screen {
     pub(crate) fn aside(&mut self, line: impl std::fmt::Display) -> Result<(), CommandError> {
         self.finish()?;
         // An answer stands also where nobody hears what is said about it.
-        drop(writeln!(io::stderr().lock(), "{line}"));
+        // In one piece: a pipe's reader may be writing to the same terminal.
+        let line = format!("{line}\n");
+        drop(io::stderr().lock().write_all(line.as_bytes()));
         Ok(())
     }
 
