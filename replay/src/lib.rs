@@ -15,6 +15,7 @@ mod density;
 mod describe;
 mod export;
 mod history;
+mod jsonpath;
 mod moment;
 mod object;
 mod operators;

@@ -2,8 +2,8 @@
 //! columns are the server's own.
 
 use super::cell::Type;
-use super::path::Path;
 use crate::as_of::Filter;
+use crate::jsonpath::Path;
 use crate::query_error::QueryError;
 use crate::resolve::Cut;
 use crate::timeline::Timeline;

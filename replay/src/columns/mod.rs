@@ -9,7 +9,6 @@ mod definition;
 mod elapsed;
 mod labels;
 mod part;
-mod path;
 mod table;
 
 pub use labels::LabelColumns;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 type Found<'a> = Vec<&'a Value>;
 
-/// How many values a step finds at most. The server has no bound; a column shows one value.
+/// How many values a step finds at most. The server has no bound; nobody wants so many.
 const MOST: usize = 100_000;
 
 /// A step did not fit: the path finds nothing at all.
@@ -14,7 +14,7 @@ struct Misfit;
 
 impl Path {
     /// Gives the first value at the path.
-    pub(in crate::columns) fn first<'a>(&'a self, object: &'a Value) -> Option<&'a Value> {
+    pub(crate) fn first<'a>(&'a self, object: &'a Value) -> Option<&'a Value> {
         let found = self.walk(vec![object]).ok()?;
         found.first().copied()
     }

@@ -1,11 +1,11 @@
-//! Owns reading a path. Refuses loops (`range`): a column shows one value.
+//! Owns reading a path. Refuses loops (`range`): a path leads to values, it prints no text.
 
 use super::compare::Operator;
 use serde_json::Value;
 
 /// A path into an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::columns) struct Path {
+pub(crate) struct Path {
     pub(super) steps: Vec<Step>,
 }
 
@@ -49,7 +49,7 @@ const DEEPEST: usize = 16;
 
 impl Path {
     /// Reads a path; `None` if it has another form.
-    pub(in crate::columns) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::parse_at(text, DEEPEST)
     }
 
