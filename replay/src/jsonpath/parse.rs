@@ -50,52 +50,68 @@ const DEEPEST: usize = 16;
 impl Path {
     /// Reads a path; `None` if it has another form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        Self::parse_at(text, DEEPEST)
+        Self::parse_located(text).ok()
+    }
+
+    /// Reads a path.
+    ///
+    /// # Errors
+    /// With what is left from the step on that has another form.
+    pub(crate) fn parse_located(text: &str) -> Result<Self, &str> {
+        Self::parse_to(text, DEEPEST)
     }
 
     fn parse_at(text: &str, depth: usize) -> Option<Self> {
-        let depth = depth.checked_sub(1)?;
+        Self::parse_to(text, depth).ok()
+    }
+
+    fn parse_to(text: &str, depth: usize) -> Result<Self, &str> {
+        let depth = depth.checked_sub(1).ok_or(text)?;
         let mut steps = Vec::new();
         let mut rest = text;
-        loop {
-            rest = if let Some(filter) = rest.strip_prefix("[?(") {
-                let (condition, after) = condition(filter)?;
-                steps.push(Step::Filter(Filter::parse(condition, depth)?));
-                after
-            } else if let Some(after) = rest.strip_prefix("..") {
-                if steps.last() == Some(&Step::Descend) {
-                    return None;
-                }
-                steps.push(Step::Descend);
-                if after.starts_with(is_word) {
-                    let (step, after) = member(after);
-                    steps.push(step);
-                    after
-                } else {
-                    after
-                }
-            } else if let Some(after) = rest.strip_prefix('.') {
-                let (step, after) = member(after);
-                steps.push(step);
-                after
-            } else if let Some(bracket) = rest.strip_prefix('[') {
-                let (inner, after) = bracket.split_once(']')?;
-                steps.extend(bracketed(inner, depth)?);
-                after
-            } else if let Some(after) = rest.strip_prefix([' ', '@', '$']) {
-                after
-            } else if let Some(after) = rest.strip_prefix('}') {
-                // The server stands paths in braces: what comes after is not the path's.
-                return (!after.contains('{')).then_some(Self { steps });
-            } else if rest.is_empty() {
-                return Some(Self { steps });
-            } else {
-                let (step, after) = literal(rest)?;
-                steps.push(step);
-                after
-            };
+        while !rest.is_empty() {
+            rest = step(rest, &mut steps, depth).ok_or(rest)?;
         }
+        Ok(Self { steps })
     }
+}
+
+/// Reads one step and gives what is left after it.
+fn step<'a>(rest: &'a str, steps: &mut Vec<Step>, depth: usize) -> Option<&'a str> {
+    Some(if let Some(filter) = rest.strip_prefix("[?(") {
+        let (condition, after) = condition(filter)?;
+        steps.push(Step::Filter(Filter::parse(condition, depth)?));
+        after
+    } else if let Some(after) = rest.strip_prefix("..") {
+        if steps.last() == Some(&Step::Descend) {
+            return None;
+        }
+        steps.push(Step::Descend);
+        if after.starts_with(is_word) {
+            let (step, after) = member(after);
+            steps.push(step);
+            after
+        } else {
+            after
+        }
+    } else if let Some(after) = rest.strip_prefix('.') {
+        let (step, after) = member(after);
+        steps.push(step);
+        after
+    } else if let Some(bracket) = rest.strip_prefix('[') {
+        let (inner, after) = bracket.split_once(']')?;
+        steps.extend(bracketed(inner, depth)?);
+        after
+    } else if let Some(after) = rest.strip_prefix([' ', '@', '$']) {
+        after
+    } else if let Some(after) = rest.strip_prefix('}') {
+        // The server stands paths in braces: what comes after is not the path's.
+        (!after.contains('{')).then_some("")?
+    } else {
+        let (step, after) = literal(rest)?;
+        steps.push(step);
+        after
+    })
 }
 
 /// Tells whether a letter may begin a member's name after two dots.
@@ -292,6 +308,18 @@ mod tests {
             ".a}{.b}",
         ] {
             assert_eq!(Path::parse(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_error_says_where() {
+        for (path, place) in [
+            (".a.b[x].c", "[x].c"),
+            ("%a", "%a"),
+            (".a[?(@.b==%)].c", "[?(@.b==%)].c"),
+        ] {
+            let left = Path::parse_located(path).err().unwrap_or_default();
+            assert_eq!(left, place, "{path}");
         }
     }
 

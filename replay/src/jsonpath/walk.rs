@@ -4,19 +4,25 @@
 use super::parse::{Filter, Path, Slice, Step};
 use serde_json::Value;
 
-type Found<'a> = Vec<&'a Value>;
+pub(crate) type Found<'a> = Vec<&'a Value>;
 
 /// How many values a step finds at most. The server has no bound; nobody wants so many.
 const MOST: usize = 100_000;
 
 /// A step did not fit: the path finds nothing at all.
-struct Misfit;
+#[derive(Debug)]
+pub(crate) struct Misfit;
 
 impl Path {
     /// Gives the first value at the path.
     pub(crate) fn first<'a>(&'a self, object: &'a Value) -> Option<&'a Value> {
-        let found = self.walk(vec![object]).ok()?;
+        let found = self.all(object).ok()?;
         found.first().copied()
+    }
+
+    /// Gives all values at the path.
+    pub(crate) fn all<'a>(&'a self, object: &'a Value) -> Result<Found<'a>, Misfit> {
+        self.walk(vec![object])
     }
 
     fn walk<'a>(&'a self, from: Found<'a>) -> Result<Found<'a>, Misfit> {
