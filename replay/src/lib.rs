@@ -50,7 +50,10 @@ pub use operators::DegradedSpell;
 pub use query_error::QueryError;
 pub use related::{Child, OwnerRef, Relatives};
 pub use resolve::{Cut, ResolveError};
-pub use select::{Excluded, LabelError, LabelSelector, ResourceTable, SelectError};
+pub use select::{
+    Excluded, FieldSelector, FieldSelectorError, LabelError, LabelSelector, ResourceTable,
+    SelectError,
+};
 pub use session::{Cluster, Outage, Session};
 pub use summary::{
     ClusterSummary, CoveredSummary, DamageSummary, EventCounts, GapSummary, NotCoveredSummary,

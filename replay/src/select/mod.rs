@@ -1,10 +1,12 @@
 //! How people name things: resources as for kubectl, labels as for `kubectl -l`, and the nearest
 //! names when a name is wrong.
 
+mod field;
 mod label;
 mod nearest;
 mod resource;
 
+pub use field::{FieldSelector, FieldSelectorError};
 pub use label::{LabelError, LabelSelector};
 pub use resource::{Excluded, ResourceTable, SelectError};
 
