@@ -2,7 +2,7 @@
 
 use crate::command::{
     blame, completion, demo, describe, diff, events, export, get, history, import, info, man,
-    record,
+    record, wait,
 };
 use crate::exit::Exit;
 
@@ -33,6 +33,7 @@ pub(crate) enum Command {
     Blame(blame::Args),
     Describe(describe::Args),
     Events(events::Args),
+    Wait(wait::Args),
     Export(export::Args),
     Import(import::Args),
     Demo(demo::Args),
@@ -50,6 +51,7 @@ Examples:
   kubereel diff run.reel --from 14:02 --to 14:05   what came, went and changed
   kubereel describe run.reel pod/web-0 --at 14:02  everything about an object
   kubereel events run.reel -A --types Warning      what components said
+  kubereel wait run.reel pod/web-0 --for=delete    when that was, and how sure it is
   kubereel export run.reel -o jsonl events.jsonl   every event, byte for byte
   kubereel import events.jsonl -o run.reel         another tool's recording";
 

@@ -26,4 +26,5 @@ mod cli {
     mod import;
     mod info;
     pub(crate) mod run;
+    mod wait;
 }

@@ -27,6 +27,7 @@ mod session;
 mod summary;
 mod timeline;
 pub mod timetext;
+mod wait;
 mod writers;
 
 pub use as_of::{Filter, Held, Life, State};
@@ -60,4 +61,8 @@ pub use summary::{
     ObjectCounts, OutageSummary, Parts, ResourceSummary, SessionSummary, Summary,
 };
 pub use timeline::Timeline;
+pub use wait::{
+    GoalError, Instant, Missed, MissedWhy, WaitFor, WaitQuestion, WaitSpan, WaitStep, WaitVerdict,
+    Waited,
+};
 pub use writers::{Authors, Writer};

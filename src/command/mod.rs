@@ -15,3 +15,4 @@ pub(crate) mod info;
 pub(crate) mod man;
 pub(crate) mod record;
 mod unknown;
+pub(crate) mod wait;

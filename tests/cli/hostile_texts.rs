@@ -104,7 +104,7 @@ fn no_text_of_a_reel_commands_a_terminal() {
     let (reel, pod, other) = (imported.reel.as_str(), h("pods/p"), h("pods/z"));
     let (namespace, label, field) = (h("n"), h("l"), h(".x"));
     let odd = h("odds");
-    let asked: [&[&str]; 22] = [
+    let asked: [&[&str]; 25] = [
         &["info", reel],
         &["info", reel, "-o", "wide"],
         &["get", reel, "pods", "-A", "--show-labels"],
@@ -126,6 +126,9 @@ fn no_text_of_a_reel_commands_a_terminal() {
             "--show-managed-fields",
         ],
         &["history", reel, &other, "-n", &namespace],
+        &["wait", reel, &pod, "-n", &namespace, "--for=create"],
+        &["wait", reel, "pods", "-A", "--all", "--for=reason=none"],
+        &["wait", reel, &other, "-n", &namespace, "--for=replaced"],
         &["diff", reel, "--from", "+0s"],
         &["diff", reel, "--from", "+1s", "--to", "end", "pods"],
         &["diff", reel, "--from", "+1s", &other, "-n", &namespace],

@@ -12,4 +12,5 @@ mod imported;
 mod oracle;
 mod script;
 mod summary;
+mod waiting;
 mod walking;

@@ -1,0 +1,366 @@
+//! Owns the walk over the versions of one name: each is read once, when its turn comes. Refuses to scan
+//! the reel.
+
+use super::answer::{Missed, MissedWhy, WaitStep, WaitVerdict, Waited};
+use super::find::{Found, Terms, What, find};
+use super::goal::{Goal, WaitFor};
+use super::judge::{Truth, Version};
+use super::marks::Known;
+use super::series::{Piece, Series};
+use super::span::{Instant, WaitSpan};
+use crate::changes::Scope;
+use crate::history::{HistoryItem, HistoryQuestion};
+use crate::object::Form;
+use crate::resolve::Cut;
+use crate::timeline::Timeline;
+use crate::writers::Authors;
+use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
+use serde_json::Value;
+
+/// What is waited for on one name.
+#[derive(Clone, Debug)]
+pub struct WaitQuestion<'a> {
+    /// The resource.
+    pub resource: &'a ResourceInfo,
+    /// The namespace; empty for cluster-scoped objects.
+    pub namespace: &'a str,
+    /// The name.
+    pub name: &'a str,
+    /// What is waited for: each in its turn, creation first.
+    pub goals: &'a [WaitFor],
+    /// Whether any of them is enough.
+    pub is_any: bool,
+    /// What must not be met first. Where both are met at once, this counts.
+    pub fail_on: &'a [WaitFor],
+    /// The time that is searched.
+    pub span: WaitSpan,
+    /// Which time counts, from 1; of the last that is waited for.
+    pub nth: u64,
+    /// For how many microseconds the last one must hold without interruption.
+    pub at_least_micros: u64,
+}
+
+impl Timeline {
+    /// Finds the moment at which what is waited for was met, one object's versions after the other.
+    ///
+    /// The cost depends on the name's versions, not on the reel's length; for reasons of Events, on the
+    /// Events of the namespace.
+    pub fn wait(&self, question: &WaitQuestion<'_>) -> Waited {
+        let span = &question.span;
+        let (namespace, name) = (question.namespace, question.name);
+        let marks = self.marks(question.resource.id, namespace, name, span);
+        let mut goals: Vec<&WaitFor> = question.goals.iter().collect();
+        goals.sort_by_key(|goal| !goal.is_creation());
+        let all = goals.iter().copied().chain(question.fail_on);
+        let all: Vec<&WaitFor> = all.collect();
+        let (series, has_unreadable) = self.judged(question, &marks.marks, &all);
+        let (waited, failing) = series.split_at_checked(goals.len()).unwrap_or_default();
+        let mut search = Search {
+            timeline: self,
+            question,
+            steps: Vec::new(),
+            missed: Vec::new(),
+            reached: span.from,
+        };
+        let mut verdict = if question.is_any {
+            search.any(&goals, waited)
+        } else {
+            search.each(&goals, waited)
+        };
+        for (goal, series) in question.fail_on.iter().zip(failing) {
+            verdict = search.unless(goal, series, verdict);
+        }
+        let is_imported = self.is_only_imported(question.resource.id);
+        if is_imported && verdict == WaitVerdict::NotMet {
+            verdict = WaitVerdict::Unknown;
+        }
+        search.missed.sort_by_key(|missed| (missed.from, missed.to));
+        search.missed.dedup();
+        let is_over = verdict == WaitVerdict::Met;
+        Waited {
+            reached: if is_over { search.reached } else { span.to },
+            verdict,
+            steps: search.steps,
+            missed: search.missed,
+            bridged_gaps: marks.bridged_gaps,
+            is_imported,
+            has_unreadable,
+        }
+    }
+
+    /// Tells whether only another tool recorded a resource, which does not tell what it leaves out.
+    fn is_only_imported(&self, resource: ResourceId) -> bool {
+        let coverage = self.coverage(resource);
+        coverage.is_some_and(|known| known.spans().is_empty() && known.imported().is_some())
+    }
+
+    /// Judges all goals on every version, and tells whether one could not be read.
+    fn judged(
+        &self,
+        question: &WaitQuestion<'_>,
+        marks: &[(Instant, Known)],
+        goals: &[&WaitFor],
+    ) -> (Vec<Series>, bool) {
+        let of_events = |goal: &&WaitFor| match &goal.goal {
+            Goal::Event(reason) => self.said(question, reason),
+            _ => Series::until(question.span.to),
+        };
+        let mut all: Vec<Series> = goals.iter().map(of_events).collect();
+        let is_imported = self.is_only_imported(question.resource.id);
+        let needs_body = goals.iter().any(|goal| goal.goal.needs_body());
+        let mut has_unreadable = false;
+        let mut first = None;
+        for (from, known) in marks {
+            let mut body = None;
+            let mut seq = None;
+            if let Known::Absent { by } = *known {
+                seq = by;
+            }
+            if let Known::Version { object, seq: own } = *known {
+                first.get_or_insert(object);
+                seq = Some(own);
+                body = if needs_body {
+                    let form = Form {
+                        shows_managed_fields: true,
+                    };
+                    self.object(own, question.resource, form).ok()
+                } else {
+                    Some(Value::Null)
+                };
+                has_unreadable |= body.is_none();
+            }
+            let judged = all.iter_mut().zip(goals);
+            for (series, goal) in judged.filter(|(_, goal)| !goal.is_momentary()) {
+                let truth = match (*known, first, &body) {
+                    (Known::Dark(why), ..) => Truth::Unknown(why),
+                    (Known::Version { object, .. }, Some(first), Some(body)) => {
+                        let version = Version {
+                            object,
+                            first,
+                            body,
+                        };
+                        goal.goal.judge(Some(version))
+                    }
+                    (Known::Version { .. }, ..) => Truth::Unknown(MissedWhy::Unreadable),
+                    // That nobody spoke of it does not mean that it was not there.
+                    (Known::Absent { by: None }, ..) if is_imported && goal.is_deletion() => {
+                        Truth::Unknown(MissedWhy::NotObserved)
+                    }
+                    (Known::Absent { .. }, ..) => goal.goal.judge(None),
+                };
+                let from = *from;
+                series.push(Piece { from, seq, truth });
+            }
+        }
+        (all, has_unreadable)
+    }
+
+    /// Gives who wrote a version of the object.
+    fn authors(&self, question: &WaitQuestion<'_>, seq: Seq) -> Authors {
+        let cut = |below| Cut::Arrival {
+            below,
+            wall: self.wall_of(seq),
+        };
+        let history = self.history(HistoryQuestion {
+            resource: question.resource,
+            namespace: question.namespace,
+            name: question.name,
+            scope: Scope::default(),
+            from: Some(cut(seq)),
+            to: Some(cut(Seq(seq.0.saturating_add(1)))),
+        });
+        let mut authors = history.filter_map(|item| match item {
+            HistoryItem::Version(version) => Some(version.authors),
+            _ => None,
+        });
+        authors.next().unwrap_or(Authors::Unknown)
+    }
+}
+
+/// What was found so far.
+struct Search<'a> {
+    timeline: &'a Timeline,
+    question: &'a WaitQuestion<'a>,
+    steps: Vec<WaitStep>,
+    missed: Vec<Missed>,
+    /// Where the last step was met.
+    reached: Instant,
+}
+
+impl Search<'_> {
+    const fn terms(&self, is_last: bool) -> Terms {
+        if is_last {
+            return Terms {
+                nth: self.question.nth,
+                at_least_micros: self.question.at_least_micros,
+            };
+        }
+        Terms {
+            nth: 1,
+            at_least_micros: 0,
+        }
+    }
+
+    /// Waits for one after the other.
+    fn each(&mut self, goals: &[&WaitFor], all: &[Series]) -> WaitVerdict {
+        let mut from = self.question.span.from;
+        for (place, (goal, series)) in goals.iter().zip(all).enumerate() {
+            let found = find(series, from, self.terms(place + 1 == goals.len()));
+            let verdict = self.take(goal.to_string(), series, found);
+            if verdict != WaitVerdict::Met {
+                return verdict;
+            }
+            from = self.reached;
+        }
+        WaitVerdict::Met
+    }
+
+    /// Waits for any of them.
+    fn any(&mut self, goals: &[&WaitFor], all: &[Series]) -> WaitVerdict {
+        let from = self.question.span.from;
+        let terms = self.terms(true);
+        let union = union(all, self.question.span);
+        let found = find(&union, from, terms);
+        let mut texts: Vec<String> = Vec::new();
+        if let What::Met { since, .. } = &found.what {
+            for (goal, series) in goals.iter().zip(all) {
+                let now = series.after(since.from).next();
+                let is_it = now.is_some_and(|(piece, _)| piece.truth == Truth::Met)
+                    || series.has_met_at(since.from);
+                texts.extend(is_it.then(|| goal.to_string()));
+            }
+        }
+        self.take(texts.join(" or "), &union, found)
+    }
+
+    /// Fails what was met if something else was met before, or may have been.
+    fn unless(&mut self, goal: &WaitFor, series: &Series, verdict: WaitVerdict) -> WaitVerdict {
+        if matches!(
+            verdict,
+            WaitVerdict::Failed { .. } | WaitVerdict::Refused { .. }
+        ) {
+            return verdict;
+        }
+        let met_at = self.steps.last().map(|step| step.at);
+        let end = met_at.filter(|_| verdict == WaitVerdict::Met);
+        let found = find(series, self.question.span.from, self.terms(false));
+        let is_before = |at: RecordedAt| end.is_none_or(|end| at <= end);
+        match found.what {
+            What::Met { at, .. } if is_before(at) => {
+                // It may all have been over before, unseen.
+                if self.missed.iter().any(|missed| missed.from < at) {
+                    return WaitVerdict::Unknown;
+                }
+                let goal = goal.to_string();
+                return WaitVerdict::Failed { goal, at };
+            }
+            What::Refused { at, problem } if is_before(at.at) => {
+                let at = at.at;
+                return WaitVerdict::Refused { at, problem };
+            }
+            _ => {}
+        }
+        let missed: Vec<Missed> = found
+            .missed
+            .into_iter()
+            .filter(|missed| is_before(missed.from))
+            .collect();
+        let is_open = !missed.is_empty();
+        self.missed.extend(missed);
+        if is_open {
+            WaitVerdict::Unknown
+        } else {
+            verdict
+        }
+    }
+
+    fn take(&mut self, goal: String, series: &Series, found: Found) -> WaitVerdict {
+        let is_open = !found.missed.is_empty();
+        self.missed.extend(found.missed);
+        match found.what {
+            What::NotMet if is_open => WaitVerdict::Unknown,
+            What::NotMet => WaitVerdict::NotMet,
+            What::Refused { at, problem } => WaitVerdict::Refused { at: at.at, problem },
+            What::Met {
+                since,
+                at,
+                not_before,
+                until,
+                lasts_to_end,
+            } => {
+                let reel = self.timeline.reel();
+                let head = since.seq.and_then(|seq| reel.head(seq));
+                let is_own = since.seq.is_some_and(|seq| self.is_of_the_name(seq));
+                let authors = since
+                    .seq
+                    .filter(|_| is_own)
+                    .map_or(Authors::Unknown, |seq| {
+                        self.timeline.authors(self.question, seq)
+                    });
+                let (met_micros, longest_micros) = series.lengths();
+                self.reached = since.from;
+                if at != since.from.at {
+                    let below = reel.seq_after(at).max(since.from.below);
+                    self.reached = Instant { below, at };
+                }
+                self.steps.push(WaitStep {
+                    goal,
+                    at,
+                    since: since.from.at,
+                    not_before,
+                    seq: since.seq,
+                    rv: head.map_or_else(String::new, |head| head.resource_version.clone()),
+                    authors,
+                    until,
+                    lasts_to_end,
+                    met_micros,
+                    longest_micros,
+                });
+                WaitVerdict::Met
+            }
+        }
+    }
+
+    /// Tells whether an event brought a version of the name, and not an Event about it.
+    fn is_of_the_name(&self, seq: Seq) -> bool {
+        let object = self.timeline.reel().object_of(seq);
+        let key = object.and_then(|object| self.timeline.key_of(object));
+        key.is_some_and(|key| key.resource == self.question.resource.id)
+    }
+}
+
+/// Gives what holds of any of several.
+fn union(all: &[Series], span: WaitSpan) -> Series {
+    let mut union = Series::until(span.to);
+    let mut places: Vec<(Piece, usize)> = Vec::new();
+    for (which, series) in all.iter().enumerate() {
+        places.extend(series.pieces().iter().map(|piece| (piece.clone(), which)));
+    }
+    places.sort_by_key(|(piece, _)| piece.from);
+    let mut now: Vec<Truth> = vec![Truth::NotMet; all.len()];
+    for together in places.chunk_by(|(one, _), (next, _)| one.from == next.from) {
+        let mut met = None;
+        for (piece, which) in together {
+            if let Some(truth) = now.get_mut(*which) {
+                truth.clone_from(&piece.truth);
+            }
+            if piece.truth == Truth::Met {
+                met = Some(piece.clone());
+            }
+        }
+        let truth = now.iter().cloned().fold(Truth::NotMet, Truth::or);
+        let is_momentary = truth != Truth::Met;
+        // What is met for no time at all is met all the same.
+        if is_momentary && let Some(met) = met.clone() {
+            union.push(met);
+        }
+        if let Some((first, _)) = together.first() {
+            union.push(Piece {
+                from: first.from,
+                seq: met.and_then(|met| met.seq).or(first.seq),
+                truth,
+            });
+        }
+    }
+    union
+}

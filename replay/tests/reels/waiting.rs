@@ -1,0 +1,475 @@
+//! Waits over a recording: what was met when, what gaps hide, and what it costs.
+
+use crate::script::{Script, Stream, Thing, pod, thing};
+use kubereel_format::{EndCause, EventType, Evidence, RecordedAt, ResourceId, Seq};
+use kubereel_replay::{
+    Cut, MissedWhy, Moment, Timeline, WaitFor, WaitQuestion, WaitSpan, WaitVerdict, Waited,
+};
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const START_SECS: i64 = crate::script::START_MICROS / 1_000_000;
+
+/// Writes a reel with a resource of pods, the second one of Events, and opens it.
+fn told(story: impl FnOnce(&mut Script, Stream, Stream)) -> (tempfile::TempDir, Timeline) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    let pods = script.resource("pods", "Pod", &["po"]);
+    let events = script.resource("events", "Event", &["ev"]);
+    let (pods, events) = (script.connect(pods, None), script.connect(events, None));
+    story(&mut script, pods, events);
+    script.finish();
+    let timeline = Timeline::open(&path).expect("a reel");
+    (folder, timeline)
+}
+
+/// Writes a pod that waits for a reason.
+fn waiting(script: &mut Script, stream: Stream, rv: u128, reason: &str) {
+    let body = format!(
+        r#"{{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"a","uid":"u1","resourceVersion":"{rv}"}},"status":{{"containerStatuses":[{{"state":{{"waiting":{{"reason":"{reason}"}}}}}}]}}}}"#
+    );
+    script.modified(stream, thing("x", "a", "u1"), rv, body.as_bytes());
+}
+
+const fn a() -> Thing<'static> {
+    Thing {
+        namespace: "x",
+        name: "a",
+        uid: "u1",
+    }
+}
+
+struct Ask<'a> {
+    goals: &'a [&'a str],
+    fail_on: &'a [&'a str],
+    is_any: bool,
+    nth: u64,
+}
+
+impl Default for Ask<'_> {
+    fn default() -> Self {
+        Self {
+            goals: &[],
+            fail_on: &[],
+            is_any: false,
+            nth: 1,
+        }
+    }
+}
+
+fn goals(texts: &[&str]) -> Vec<WaitFor> {
+    let read = texts.iter().map(|text| text.parse().expect("a goal"));
+    read.collect()
+}
+
+fn span(timeline: &Timeline, resource: ResourceId, goals: &[WaitFor]) -> WaitSpan {
+    let end = timeline.resolve(Moment::End).expect("an end");
+    timeline.wait_span(resource, goals, None, end, None)
+}
+
+fn ask(timeline: &Timeline, ask: &Ask<'_>) -> Waited {
+    let resource = timeline.resources().get(ResourceId(0)).expect("pods");
+    timeline.wait(&WaitQuestion {
+        resource,
+        namespace: "x",
+        name: "a",
+        goals: &goals(ask.goals),
+        is_any: ask.is_any,
+        fail_on: &goals(ask.fail_on),
+        span: span(timeline, resource.id, &goals(ask.goals)),
+        nth: ask.nth,
+        at_least_micros: 0,
+    })
+}
+
+fn wait(timeline: &Timeline, goals: &[&str]) -> Waited {
+    ask(
+        timeline,
+        &Ask {
+            goals,
+            ..Ask::default()
+        },
+    )
+}
+
+/// Gives the seconds since the start at which things were met.
+fn met(waited: &Waited) -> Vec<i64> {
+    let steps = waited.steps.iter();
+    steps.map(|step| secs(step.at)).collect()
+}
+
+fn secs(at: RecordedAt) -> i64 {
+    at.micros / 1_000_000 - START_SECS
+}
+
+const PULL: &str = "jsonpath={.status.containerStatuses[0].state.waiting.reason}=ErrImagePull";
+
+#[test]
+fn a_state_shorter_than_any_poll_is_found() {
+    let (_folder, timeline) = told(|script, pods, _| {
+        script.synced(pods, 1);
+        script.wait(1000);
+        waiting(script, pods, 2, "ImagePullBackOff");
+        script.wait(4000);
+        waiting(script, pods, 3, "ErrImagePull");
+        script.wait(30);
+        waiting(script, pods, 4, "ImagePullBackOff");
+        script.wait(5000);
+        waiting(script, pods, 5, "ErrImagePull");
+        script.wait(1000);
+        waiting(script, pods, 6, "Done");
+    });
+    let waited = wait(&timeline, &[PULL]);
+    assert_eq!(waited.verdict, WaitVerdict::Met);
+    assert_eq!(met(&waited), [5]);
+    assert!(waited.missed.is_empty(), "{waited:?}");
+    let step = &waited.steps[0];
+    assert_eq!((step.rv.as_str(), step.not_before), ("3", None));
+    assert_eq!(step.until.expect("an end").micros_since(step.at), 30_000);
+    assert_eq!(
+        (step.met_micros, step.longest_micros),
+        (1_030_000, 1_000_000)
+    );
+    let both = [
+        "reason=ImagePullBackOff",
+        "reason=ErrImagePull",
+        "reason=ImagePullBackOff",
+        "reason=Done",
+    ];
+    assert_eq!(met(&wait(&timeline, &both)), [1, 5, 5, 11]);
+    let second = Ask {
+        goals: &[PULL],
+        nth: 2,
+        ..Ask::default()
+    };
+    assert_eq!(met(&ask(&timeline, &second)), [10]);
+    assert_eq!(
+        wait(&timeline, &["reason=Other"]).verdict,
+        WaitVerdict::NotMet
+    );
+    let refused = wait(&timeline, &["jsonpath=.status.containerStatuses[1]"]);
+    let WaitVerdict::Refused { at, .. } = refused.verdict else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(secs(at), 1);
+}
+
+/// Changes at 1 s; a gap from 2 s to 4 s, after which the list shows the pod with that reason.
+fn gap(reason: &str, rv: u128) -> (tempfile::TempDir, Timeline) {
+    told(|script, pods, _| {
+        script.synced(pods, 1);
+        script.wait(1000);
+        waiting(script, pods, 2, "Before");
+        script.wait(1000);
+        let from = script.now();
+        script.wait(2000);
+        let again = script.connect(pods.resource, None);
+        script.gap(pods.resource, 2, 9, from);
+        if rv > 2 {
+            waiting(script, again, rv, reason);
+        }
+        script.synced(again, 9);
+        script.wait(1000);
+        script.bookmark(again, 10);
+    })
+}
+
+#[test]
+fn a_gap_hides_changes_unless_the_version_is_the_same_after_it() {
+    let (_folder, timeline) = gap("After", 8);
+    let waited = wait(&timeline, &["reason=After"]);
+    assert_eq!(
+        (waited.verdict.clone(), met(&waited)),
+        (WaitVerdict::Met, vec![4])
+    );
+    assert_eq!(waited.steps[0].not_before.map(secs), Some(2));
+    assert_eq!(waited.missed[0].why, MissedWhy::Gap);
+    let waited = wait(&timeline, &["reason=Between"]);
+    assert_eq!(waited.verdict, WaitVerdict::Unknown);
+    let waited = wait(&timeline, &["reason=Before"]);
+    assert_eq!(
+        (waited.verdict.clone(), met(&waited)),
+        (WaitVerdict::Met, vec![1])
+    );
+    assert!(waited.missed.is_empty(), "{waited:?}");
+
+    let (_folder, timeline) = gap("", 0);
+    let waited = wait(&timeline, &["reason=Between"]);
+    assert_eq!(waited.verdict, WaitVerdict::NotMet);
+    assert_eq!((waited.missed.len(), waited.bridged_gaps), (0, 1));
+}
+
+#[test]
+fn an_object_that_was_not_there_may_have_come_and_gone_in_a_gap() {
+    let (_folder, timeline) = told(|script, pods, _| {
+        script.synced(pods, 1);
+        script.wait(1000);
+        let from = script.now();
+        script.wait(2000);
+        script.gap(pods.resource, 1, 9, from);
+        script.synced(pods, 9);
+        script.wait(1000);
+        script.bookmark(pods, 10);
+    });
+    assert_eq!(wait(&timeline, &["create"]).verdict, WaitVerdict::Unknown);
+    assert_eq!(met(&wait(&timeline, &["delete"])), [0]);
+}
+
+#[test]
+fn what_no_watch_saw_before_the_end_is_not_known() {
+    let (_folder, timeline) = told(|script, pods, events| {
+        script.synced(pods, 1);
+        script.synced(events, 1);
+        script.wait(1000);
+        waiting(script, pods, 2, "Before");
+        script.wait(1000);
+        script.disconnect(pods, EndCause::Expired);
+        script.wait(5000);
+        script.bookmark(events, 9);
+    });
+    let waited = wait(&timeline, &["reason=After"]);
+    assert_eq!(waited.verdict, WaitVerdict::Unknown);
+    let missed = waited
+        .missed
+        .iter()
+        .map(|missed| (secs(missed.from), secs(missed.to)));
+    assert_eq!(missed.collect::<Vec<_>>(), [(2, 7)]);
+    assert_eq!(met(&wait(&timeline, &["reason=Before"])), [1]);
+}
+
+/// There from 1 s to 3 s, and another one of that name from 4 s on.
+fn two_lives() -> (tempfile::TempDir, Timeline) {
+    told(|script, pods, events| {
+        script.synced(pods, 1);
+        script.synced(events, 1);
+        script.wait(1000);
+        script.added(pods, a(), 2, &pod(a(), 2, "p"));
+        script.wait(1000);
+        let event = |rv: u128, reason: &str| {
+            format!(
+                r#"{{"kind":"Event","apiVersion":"v1","metadata":{{"name":"e{rv}","namespace":"x","resourceVersion":"{rv}"}},"involvedObject":{{"kind":"Pod","namespace":"x","name":"a","uid":"u1"}},"reason":"{reason}","type":"Normal"}}"#
+            )
+        };
+        for (rv, reason) in [(3, "Killing"), (4, "Other"), (5, "Killing")] {
+            let name = format!("e{rv}");
+            let (of, body) = (thing("x", &name, &name), event(rv, reason));
+            script.added(events, of, rv, body.as_bytes());
+            script.wait(500);
+        }
+        script.deleted(pods, a(), 6, &pod(a(), 6, "p"));
+        script.wait(500);
+        let b = thing("x", "a", "u2");
+        script.added(pods, b, 7, &pod(b, 7, "q"));
+        script.wait(1000);
+        script.bookmark(pods, 9);
+        script.bookmark(events, 9);
+    })
+}
+
+#[test]
+fn creation_deletion_and_replacement_are_seen() {
+    let (_folder, timeline) = two_lives();
+    // Creation is waited for first, wherever it stands.
+    assert_eq!(met(&wait(&timeline, &["delete", "Create"])), [1, 3]);
+    assert_eq!(met(&wait(&timeline, &["delete"])), [0]);
+    assert_eq!(met(&wait(&timeline, &["replaced"])), [4]);
+    let second = "jsonpath=.metadata.labels.app=q";
+    assert_eq!(
+        met(&wait(&timeline, &["create", "delete", second])),
+        [1, 3, 4]
+    );
+}
+
+#[test]
+fn events_about_the_object_are_met_at_their_moment() {
+    let (_folder, timeline) = two_lives();
+    let ask_nth = |nth| {
+        let goals = &["event=Killing"];
+        let waited = ask(
+            &timeline,
+            &Ask {
+                goals,
+                nth,
+                ..Ask::default()
+            },
+        );
+        (waited.verdict.clone(), met(&waited))
+    };
+    assert_eq!(ask_nth(1), (WaitVerdict::Met, vec![2]));
+    assert_eq!(ask_nth(2), (WaitVerdict::Met, vec![3]));
+    assert_eq!(ask_nth(3), (WaitVerdict::NotMet, vec![]));
+    assert_eq!(met(&wait(&timeline, &["event=Other", "delete"])), [2, 3]);
+}
+
+#[test]
+fn any_of_several_is_enough_and_some_must_not_come_first() {
+    let (_folder, timeline) = two_lives();
+    let second = "jsonpath=.metadata.labels.app=q";
+    let any = Ask {
+        goals: &[second, "event=Other", "replaced"],
+        is_any: true,
+        ..Ask::default()
+    };
+    let waited = ask(&timeline, &any);
+    assert_eq!(
+        (met(&waited), waited.steps[0].goal.as_str()),
+        (vec![2], "event=Other")
+    );
+    let fails = |fail_on: &str, goal: &str| {
+        let ask_failing = Ask {
+            goals: &[goal],
+            fail_on: &[fail_on],
+            ..Ask::default()
+        };
+        ask(&timeline, &ask_failing).verdict
+    };
+    let WaitVerdict::Failed { at, goal } = fails("event=Killing", "replaced") else {
+        panic!("it was killed first");
+    };
+    assert_eq!((secs(at), goal.as_str()), (2, "event=Killing"));
+    assert_eq!(fails("replaced", "event=Killing"), WaitVerdict::Met);
+    // What is met at once counts against it.
+    assert!(matches!(
+        fails(second, "replaced"),
+        WaitVerdict::Failed { .. }
+    ));
+    assert!(matches!(
+        fails("create", "reason=x"),
+        WaitVerdict::Failed { .. }
+    ));
+}
+
+#[test]
+fn the_time_that_is_searched_begins_and_ends_as_asked() {
+    let (_folder, timeline) = two_lives();
+    let pods = ResourceId(0);
+    let at = |secs: i64| Cut::Arrival {
+        below: timeline
+            .reel()
+            .seq_after(RecordedAt::from_micros((START_SECS + secs) * 1_000_000)),
+        wall: RecordedAt::from_micros((START_SECS + secs) * 1_000_000),
+    };
+    let found = |from: Option<i64>, to: Cut, timeout: Option<i64>| {
+        let resource = timeline.resources().get(pods).expect("pods");
+        let timeout = timeout.map(|secs| secs * 1_000_000);
+        let waited = timeline.wait(&WaitQuestion {
+            resource,
+            namespace: "x",
+            name: "a",
+            goals: &goals(&["replaced"]),
+            is_any: false,
+            fail_on: &[],
+            span: timeline.wait_span(pods, &[], from.map(at), to, timeout),
+            nth: 1,
+            at_least_micros: 0,
+        });
+        (waited.verdict.clone(), met(&waited))
+    };
+    assert_eq!(found(Some(1), at(5), None), (WaitVerdict::Met, vec![4]));
+    assert_eq!(found(Some(1), at(3), None), (WaitVerdict::NotMet, vec![]));
+    assert_eq!(
+        found(Some(1), at(5), Some(2)),
+        (WaitVerdict::NotMet, vec![])
+    );
+    assert_eq!(found(Some(1), at(5), Some(3)), (WaitVerdict::Met, vec![4]));
+    // From the second life on, it is the first one.
+    assert_eq!(found(Some(4), at(5), None), (WaitVerdict::NotMet, vec![]));
+    // A revision is a moment too, and what lies behind the end is not known.
+    assert_eq!(
+        found(None, Cut::Revision(6), None),
+        (WaitVerdict::NotMet, vec![])
+    );
+    assert_eq!(
+        found(None, Cut::Revision(7), None),
+        (WaitVerdict::Met, vec![4])
+    );
+    assert_eq!(found(Some(4), at(50), None), (WaitVerdict::Unknown, vec![]));
+}
+
+#[test]
+fn the_cost_depends_on_the_versions_of_the_name() {
+    let cost = |events: u128| {
+        let (_folder, timeline) = told(|script, pods, _| {
+            script.synced(pods, 0);
+            for rv in 1..=events {
+                script.wait(1);
+                let is_asked = (rv - 1) % (events / 10) == 0;
+                let other = format!("n{}", rv % 50);
+                let name = if is_asked { "a" } else { other.as_str() };
+                let (what, kind) = (thing("x", name, name), EventType::Modified);
+                let body = pod(what, rv, &rv.to_string());
+                script.event(pods, kind, Evidence::Live, what, rv, &body);
+            }
+        });
+        let before = timeline.reel().counts().bodies;
+        assert_eq!(wait(&timeline, &[PULL]).verdict, WaitVerdict::NotMet);
+        timeline.reel().counts().bodies - before
+    };
+    let (short, long) = (cost(1_000), cost(10_000));
+    assert!(short >= 10, "{short}");
+    assert!(long <= short * 3, "{short} {long}");
+}
+
+/// Tells, written plainly, whether an object is ready.
+fn is_ready(object: &Value) -> bool {
+    let number = |value: Option<&Value>| value.and_then(Value::as_i64);
+    let conditions = object.pointer("/status/conditions");
+    let conditions = conditions.and_then(Value::as_array).into_iter().flatten();
+    let is_type = |condition: &Value| condition.get("type") == Some(&Value::from("Ready"));
+    let ready = conditions.into_iter().find(|condition| is_type(condition));
+    ready.is_some_and(|ready| {
+        let observed = number(ready.get("observedGeneration"))
+            .or_else(|| number(object.pointer("/status/observedGeneration")));
+        let generation = number(object.pointer("/metadata/generation"));
+        let is_old = observed.is_some() && generation.is_some() && observed < generation;
+        ready.get("status") == Some(&Value::from("True")) && !is_old
+    })
+}
+
+#[test]
+fn every_pod_and_node_of_the_demo_agrees_with_a_plain_walk() {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/demo.reel");
+    let timeline = Timeline::open(std::path::Path::new(demo)).expect("the demo");
+    let goal = goals(&["condition=Ready"]);
+    let mut found = 0;
+    for plural in ["pods", "nodes"] {
+        let resource = timeline.resources().find(plural).expect("recorded");
+        let end = timeline.resolve(Moment::End).expect("an end");
+        let span = timeline.wait_span(resource.id, &goal, None, end, None);
+        let mut firsts: BTreeMap<(&str, &str), Option<Seq>> = BTreeMap::new();
+        for &object in timeline.objects_of(resource.id) {
+            let key = timeline.key_of(object).expect("a key");
+            let ready = timeline
+                .reel()
+                .versions(object)
+                .iter()
+                .copied()
+                .find(|&seq| {
+                    let body = timeline.reel().body(seq).expect("a body");
+                    let body: Value = serde_json::from_slice(&body).expect("JSON");
+                    timeline.reel().kind_of(seq) != Some(EventType::Deleted) && is_ready(&body)
+                });
+            let first = firsts.entry((&key.namespace, &key.name)).or_default();
+            *first = [*first, ready].into_iter().flatten().min();
+        }
+        for ((namespace, name), first) in firsts {
+            let waited = timeline.wait(&WaitQuestion {
+                resource,
+                namespace,
+                name,
+                goals: &goal,
+                is_any: false,
+                fail_on: &[],
+                span,
+                nth: 1,
+                at_least_micros: 0,
+            });
+            let met = waited.steps.first().and_then(|step| step.seq);
+            assert_eq!(met, first, "{plural} {namespace}/{name}");
+            found += usize::from(met.is_some());
+        }
+    }
+    assert!(found > 20, "{found}");
+}

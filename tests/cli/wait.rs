@@ -1,0 +1,309 @@
+//! `kubereel wait`: when something was met, and how sure that is.
+
+use super::run::{Ran, Reel, kubereel, pods_with_gap};
+use serde_json::Value;
+
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+const APP: &str = "--for=jsonpath={.metadata.labels.app}";
+
+fn wait(reel: &str, args: &[&str]) -> Ran {
+    let mut words = vec!["wait", reel];
+    words.extend(args);
+    kubereel(&words)
+}
+
+#[test]
+fn the_moment_can_be_pasted_after_at() {
+    let reel = pods_with_gap();
+    let ran = wait(reel.path(), &["pod/a", &format!("{APP}=y")]).code(0);
+    assert_eq!(ran.out, "pod/a condition met at 14:00:05.000Z\n");
+    ran.says("+5s · rv 14 · until 14:00:12.000Z · met for 2.0s")
+        .says("exact: every recorded change seen");
+    let label = |at: &str| {
+        let out = kubereel(&["get", reel.path(), "pod/a", "-o", "json", "--at", at]).ok();
+        let pod: Value = serde_json::from_str(&out).expect("JSON");
+        pod["metadata"]["labels"]["app"].clone()
+    };
+    assert_eq!(label("14:00:05.000Z"), "y");
+    assert_eq!(label("14:00:04.999999Z"), "x");
+}
+
+#[test]
+fn what_a_gap_may_hide_is_unknown_and_what_it_brought_has_bounds() {
+    let reel = pods_with_gap();
+    let ran = wait(reel.path(), &["po", "a", &format!("{APP}=z")]).code(0);
+    assert_eq!(ran.out, "pod/a condition met at 14:00:12.000Z\n");
+    ran.says("between 14:00:07.000Z (last seen not met) and 14:00:12.000Z (first seen met)")
+        .says("may have missed states between 14:00:07.000Z and 14:00:12.000Z");
+    let never_seen = format!("{APP}=q");
+    let ran = wait(reel.path(), &["pod/a", &never_seen]).code(4);
+    assert_eq!(ran.out, "");
+    ran.says("unknown whether pod/a met the condition")
+        .says("may have missed states between 14:00:07.000Z and 14:00:12.000Z");
+    wait(reel.path(), &["pod/a", &never_seen, "--to", "14:00:06"])
+        .code(1)
+        .says("timed out waiting for the condition on pods/a: not met by 14:00:06.000Z");
+    wait(reel.path(), &["pod/a", &never_seen, "--never"]).code(4);
+    let early = [&never_seen, "--never", "--until-time", "14:00:06"];
+    let out = wait(reel.path(), &[&["pod/a"], early.as_slice()].concat()).ok();
+    assert_eq!(out, "pod/a condition never met\n");
+    let seen = format!("{APP}=x");
+    wait(reel.path(), &["pod/a", &seen, "--never"]).code(1);
+    wait(reel.path(), &["pod/a", &seen, "--to", "15:00"]).code(0);
+    wait(
+        reel.path(),
+        &["pod/a", &seen, "--from", "14:00:13", "--to", "15:00"],
+    )
+    .code(4)
+    .says("recording ends at");
+    wait(reel.path(), &["pod/a", &seen, "--from", "start"])
+        .code(0)
+        .says("not observed between");
+}
+
+#[test]
+fn timeouts_are_recorded_time() {
+    let reel = pods_with_gap();
+    let timed = |timeout: &str| {
+        let goal = format!("{APP}=y");
+        wait(reel.path(), &["pod/a", &goal, "--timeout", timeout])
+    };
+    timed("0").code(1).says("condition not met for pod/a");
+    timed("3s").code(1).says("timed out");
+    timed("4s").code(0);
+    timed("-1s").code(0);
+    for timeout in ["", "5", "+5s", "--5s", "soon"] {
+        timed(timeout).code(2).says("not a length of time");
+    }
+    let held = |secs: &str| {
+        let goal = format!("{APP}=x");
+        wait(
+            reel.path(),
+            &["pod/a", &goal, "--for-at-least", secs, "--to", "14:00:06"],
+        )
+    };
+    let out = held("3s").ok();
+    assert_eq!(out, "pod/a condition met at 14:00:04.000Z\n");
+    held("5s").code(1);
+}
+
+#[test]
+fn objects_are_chosen_as_for_kubectl() {
+    let reel = pods_with_gap();
+    let created = |args: &[&str]| wait(reel.path(), &[&["pods", "--for=create"], args].concat());
+    let a = "pod/a condition met at 14:00:01.000Z\n";
+    let b = "pod/b condition met at 14:00:03.000Z\n";
+    let all = created(&["-A", "--all"]).code(0);
+    assert_eq!(all.out, format!("{a}{b}"));
+    all.says("-n web · exact");
+    assert_eq!(created(&["-A", "-l", "app=y"]).ok(), b);
+    assert_eq!(
+        created(&["-A", "--field-selector", "metadata.name!=b"]).ok(),
+        a
+    );
+    assert_eq!(created(&["--all"]).ok(), a);
+    created(&["-l", "app=none"])
+        .code(1)
+        .says("no matching resources found");
+    let gone = ["pods", "-n", "web", "--all", "--for=delete"];
+    wait(reel.path(), &gone)
+        .code(0)
+        .says("no matching resources found");
+    // Creation comes first, wherever it stands.
+    let out = wait(
+        reel.path(),
+        &["pod/b", "-n", "web", "--for=delete", "--for=create"],
+    )
+    .ok();
+    let created = "pod/b condition met at 14:00:03.000Z (create)\n";
+    assert_eq!(
+        out,
+        format!("{created}pod/b condition met at 14:00:07.000Z (delete)\n")
+    );
+    let both = [
+        "pod/a",
+        "pod/a",
+        "--for=delete",
+        "--sequential",
+        "--to",
+        "14:00:06",
+    ];
+    let ran = wait(reel.path(), &both).code(1);
+    assert_eq!(ran.err.matches("timed out waiting").count(), 2, "{ran:?}");
+}
+
+#[test]
+fn sequential_waits_begin_where_the_one_before_was_met() {
+    let reel = pods_with_gap();
+    let words_of_two = ["pod/a", "deploy/x", "--for=delete", "--sequential"];
+    wait(reel.path(), &words_of_two)
+        .code(4)
+        .says("between resources it is that of arrival")
+        .says("not observed");
+    // Side by side `b` was met before; after `a`, it is there no more.
+    let words = ["pods", "-A", "--all", "--to", "14:00:16"];
+    let goal = format!("{APP}=y");
+    let side_by_side = wait(reel.path(), &[&words[..], &[&goal]].concat()).code(0);
+    assert_eq!(
+        side_by_side.out,
+        "pod/a condition met at 14:00:05.000Z\npod/b condition met at 14:00:03.000Z\n"
+    );
+    let sequential = wait(
+        reel.path(),
+        &[&words[..], &[&goal, "--sequential"]].concat(),
+    )
+    .code(0);
+    assert_eq!(
+        sequential.out,
+        "pod/a condition met at 14:00:05.000Z\npod/b condition met at 14:00:05.000Z\n"
+    );
+}
+
+#[test]
+fn json_has_stable_names() {
+    let reel = pods_with_gap();
+    let goal = format!("{APP}=z");
+    let out = wait(reel.path(), &["pod/a", &goal, "-o", "json"]).ok();
+    let said: Value = serde_json::from_str(&out).expect("JSON");
+    let pod = &said["objects"][0];
+    assert_eq!(pod["resource"], "pods");
+    assert_eq!(pod["answer"], "yes");
+    assert_eq!(pod["verdict"], "met");
+    assert_eq!(pod["guarantee"], "may have missed states");
+    assert_eq!(pod["missed"][0]["why"], "gap");
+    assert_eq!(pod["from"], "2026-11-21T14:00:01.000Z");
+    let met = &pod["met"][0];
+    assert_eq!(met["at"], "2026-11-21T14:00:12.000Z");
+    assert_eq!(met["not_before"], "2026-11-21T14:00:07.000Z");
+    assert_eq!(met["rv"], "25");
+    assert_eq!(met["until"], Value::Null);
+    assert_eq!(met["met_secs"], 3.0);
+}
+
+#[test]
+fn the_demo_operator_was_degraded_when_its_history_says() {
+    let out = wait(
+        DEMO,
+        &[
+            "co/image-registry",
+            "--for=condition=degraded",
+            "-o",
+            "json",
+        ],
+    )
+    .ok();
+    let said: Value = serde_json::from_str(&out).expect("JSON");
+    let met = &said["objects"][0]["met"][0];
+    let field = ".status.conditions[Degraded].status";
+    let history = [
+        "history",
+        DEMO,
+        "co/image-registry",
+        "--field",
+        field,
+        "-o",
+        "json",
+    ];
+    let history: Value = serde_json::from_str(&kubereel(&history).ok()).expect("JSON");
+    let items = history["items"].as_array().expect("items");
+    let turned = items.iter().find(|item| {
+        let changes = item["changes"].as_array();
+        changes.is_some_and(|changes| changes.iter().any(|change| change["new"] == "True"))
+    });
+    let turned = turned.expect("it was degraded");
+    assert_eq!((&met["at"], &met["rv"]), (&turned["at"], &turned["rv"]));
+    assert_eq!(met["writers"], turned["writers"]);
+    wait(
+        DEMO,
+        &["co", "--all", "--for=condition=Degraded", "--never"],
+    )
+    .code(1)
+    .says("image-registry met the condition, against --never");
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused() {
+    let reel = pods_with_gap();
+    let refused = |args: &[&str], words: &str| {
+        wait(reel.path(), args).code(2).says(words);
+    };
+    refused(&["pod/a"], "--for");
+    refused(
+        &["pod/a", "--for=ready"],
+        "unrecognized condition: \"ready\"",
+    );
+    refused(
+        &["pod/a", "--for=condition="],
+        "wants the type of a condition",
+    );
+    refused(&["pod/a", "--for=jsonpath={.a}="], "one =VALUE");
+    refused(
+        &["pod/a", "--for=jsonpath={.a[x]}"],
+        "at letter 4, \"[x]}\"",
+    );
+    refused(&["pod/a", "--for=create", "--nth", "0"], "--nth");
+    refused(&["zebras/a", "--for=create"], "zebras");
+    refused(&["pods", "--for=create"], "no object is named");
+    refused(
+        &["pods", "a", "--all", "--for=create"],
+        "cannot both choose",
+    );
+    refused(
+        &["pods", "--all", "-l", "a=b", "--for=create"],
+        "-l only some",
+    );
+    refused(&["pods", "pod/a", "--for=create"], "in two ways");
+    refused(&["pod/", "--for=create"], "must not be empty");
+    refused(&["pod/a", "-A", "--for=create"], "stands in one namespace");
+    refused(
+        &["pods", "--field-selector", "a", "--for=create"],
+        "not a field selector",
+    );
+    refused(
+        &[
+            "pod/a",
+            "--for=create",
+            "--from",
+            "14:00:09",
+            "--to",
+            "14:00:02",
+        ],
+        "before it begins",
+    );
+    refused(
+        &["pod/a", "--for=event=A", "--for-at-least", "1s"],
+        "--for-at-least",
+    );
+    wait(reel.path(), &["pod/c", "--for=condition=Ready"])
+        .code(4)
+        .says("no pods/c was ever seen");
+    wait(reel.path(), &["pod/b", "--for=condition=Ready"])
+        .code(4)
+        .says("in another namespace: -n web");
+    wait(reel.path(), &["pod/a", "--for=jsonpath=.metadata=x"])
+        .code(1)
+        .says("pod/a at 14:00:01.000Z: the JSONPath leads to a list or a map");
+    wait(reel.path(), &["pod/a", "--for=event=Killing"])
+        .code(4)
+        .says("not observed between");
+    wait(
+        reel.path(),
+        &["events.events.k8s.io", "--all", "--for=create"],
+    )
+    .code(4);
+}
+
+#[test]
+fn an_imported_recording_proves_no_absence() {
+    let folder = Reel::write(|path| {
+        let lines = r#"{"ts":"2026-11-21T14:00:00Z","type":"ADDED","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"default","uid":"u","resourceVersion":"5"},"data":{"k":"v"}}}"#;
+        std::fs::write(path.with_extension("jsonl"), lines).expect("room");
+    });
+    let lines = folder.path().replace(".reel", ".jsonl");
+    kubereel(&["import", &lines, "-o", folder.path()]).code(0);
+    let out = wait(folder.path(), &["cm/a", "--for=jsonpath=.data.k=v"]).code(0);
+    out.says("as imported: the recording does not tell what it leaves out");
+    wait(folder.path(), &["cm/a", "--for=jsonpath=.data.k=w"]).code(4);
+    // It was deleted only if somebody said so.
+    wait(folder.path(), &["cm/b", "--for=delete"]).code(4);
+}
