@@ -35,3 +35,30 @@ pub(crate) fn resolve(timeline: &Timeline, moment: Moment) -> Result<Cut, Comman
         }
     })
 }
+
+/// Finds the bounds of a time, of which either may be open; refuses those that hold nothing between.
+pub(crate) fn bounds(
+    timeline: &Timeline,
+    from: Option<Moment>,
+    to: Option<Moment>,
+) -> Result<(Option<Cut>, Option<Cut>), CommandError> {
+    let resolve = |moment: Option<Moment>| moment.map(|at| resolve(timeline, at)).transpose();
+    let (from, to) = (resolve(from)?, resolve(to)?);
+    let is_backward = match (from, to) {
+        (
+            Some(Cut::Arrival { below, wall }),
+            Some(Cut::Arrival {
+                below: to_below,
+                wall: to_wall,
+            }),
+        ) => below > to_below && wall > to_wall,
+        (Some(Cut::Revision(from)), Some(Cut::Revision(to))) => from > to,
+        // A resourceVersion and a time of arrival have no order of their own.
+        _ => false,
+    };
+    if is_backward {
+        return Err(CommandError::new(Exit::Usage, "--from lies after --to")
+            .hint("nothing lies between them; the earlier moment comes first"));
+    }
+    Ok((from, to))
+}

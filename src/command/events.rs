@@ -10,9 +10,7 @@ use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use crate::words::count;
 use kubereel_format::{Evidence, ResourceId};
-use kubereel_replay::{
-    Coverage, Cut, EventQuestion, Logged, Moment, Regarding, Timeline, timetext,
-};
+use kubereel_replay::{Coverage, EventQuestion, Logged, Moment, Regarding, Timeline, timetext};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -150,9 +148,7 @@ fn damaged(message: &str) -> CommandError {
 }
 
 fn question(args: &Args, timeline: &Timeline) -> Result<EventQuestion, CommandError> {
-    let resolve = |moment: Option<Moment>| -> Result<Option<Cut>, CommandError> {
-        moment.map(|at| at::resolve(timeline, at)).transpose()
-    };
+    let (from, to) = at::bounds(timeline, args.from, args.to)?;
     let about = match &args.about {
         None => None,
         Some(words) => {
@@ -172,8 +168,8 @@ fn question(args: &Args, timeline: &Timeline) -> Result<EventQuestion, CommandEr
     };
     Ok(EventQuestion {
         namespace: (!args.all_namespaces).then(|| args.namespace.clone()),
-        from: resolve(args.from)?,
-        to: resolve(args.to)?,
+        from,
+        to,
         about,
         severity: args.types.clone(),
     })

@@ -10,7 +10,7 @@ use crate::reel;
 use crate::screen::Screen;
 use crate::words::count;
 use kubereel_replay::{
-    Certainty, Cut, Field, History, HistoryItem, HistoryQuestion, Moment, Scope, Timeline,
+    Certainty, Field, History, HistoryItem, HistoryQuestion, Moment, Scope, Timeline,
 };
 use std::path::PathBuf;
 
@@ -86,10 +86,7 @@ pub(crate) fn answer(
     question: &Question,
     screen: &mut Screen,
 ) -> Result<Exit, CommandError> {
-    let resolve = |moment: Option<Moment>| -> Result<Option<Cut>, CommandError> {
-        moment.map(|at| at::resolve(timeline, at)).transpose()
-    };
-    let (from, to) = (resolve(question.from)?, resolve(question.to)?);
+    let (from, to) = at::bounds(timeline, question.from, question.to)?;
     let end = at::resolve(timeline, question.to.unwrap_or(Moment::End))?;
     let named = question.object.find(timeline, end)?;
     let resource = named.resource;

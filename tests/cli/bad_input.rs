@@ -159,6 +159,20 @@ fn a_moment_that_is_none_lists_the_forms() {
 }
 
 #[test]
+fn a_time_that_ends_before_it_begins_is_refused() {
+    for command in [&["history", DEMO, "co/etcd"][..], &["events", DEMO, "-A"]] {
+        for (from, to) in [("+40s", "+10s"), ("end", "start"), ("rv:3000", "rv:400")] {
+            let args = [command, &["--from", from, "--to", to]].concat();
+            kubereel(&args)
+                .code(2)
+                .says("error: --from lies after --to");
+        }
+        let args = [command, &["--from", "+10s", "--to", "+40s"]].concat();
+        kubereel(&args).ok();
+    }
+}
+
+#[test]
 fn a_name_that_names_nothing_gets_the_nearest() {
     kubereel(&["get", DEMO, "co/etdc"])
         .code(1)
