@@ -51,6 +51,18 @@ fn a_file_that_is_no_reel_is_told_what_it_is() {
 }
 
 #[test]
+fn what_cannot_be_read_at_any_place_is_no_reel() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("socket");
+    let _socket = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+    for path in ["/dev/null", socket.to_str().expect("text")] {
+        kubereel(&["info", path])
+            .code(3)
+            .says("error: not a reel (a pipe or a device)");
+    }
+}
+
+#[test]
 fn a_folder_is_no_reel() {
     let folder = tempfile::tempdir().expect("a folder");
     kubereel(&["info", folder.path().to_str().expect("text")])

@@ -4,7 +4,7 @@
 
 use crate::error::OpenError;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -134,11 +134,19 @@ struct Written {
 impl Overlay {
     /// Opens a file for reading. No recorder may hold it.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
-        let file = File::open(path).map_err(io_error(path))?;
-        let facts = file.metadata().map_err(io_error(path))?;
+        // Asked before the file is opened: that waits for a writer if it is a pipe.
+        let facts = fs::metadata(path).map_err(io_error(path))?;
         if facts.is_dir() {
             return Err(io_error(path)(io::ErrorKind::IsADirectory.into()));
         }
+        if !facts.is_file() {
+            return Err(OpenError::NotAReel {
+                path: path.to_owned(),
+                found: "a pipe or a device".to_owned(),
+            });
+        }
+        let file = File::open(path).map_err(io_error(path))?;
+        let facts = file.metadata().map_err(io_error(path))?;
         taken(file.try_lock_shared(), path)?;
         Ok(Self {
             file: Mutex::new(file),
@@ -290,7 +298,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
         let before: Vec<u8> = (0..10_000u32).map(|n| n.to_le_bytes()[0]).collect();
-        std::fs::write(&path, &before).unwrap();
+        fs::write(&path, &before).unwrap();
         let overlay = Overlay::open(&path).unwrap();
         let mut expected = before.clone();
         overlay.write(4_090, &[7; 20]).unwrap();
@@ -307,7 +315,7 @@ mod tests {
         overlay.read(0, &mut seen).unwrap();
         assert_eq!(seen, expected);
         assert!(overlay.read(12_000, &mut [0; 2]).is_err());
-        assert_eq!(std::fs::read(&path).unwrap(), before);
+        assert_eq!(fs::read(&path).unwrap(), before);
     }
 
     #[test]
