@@ -46,7 +46,7 @@ pub use describe::{Condition, Description, Scalar};
 pub use export::{ExportError, Exported};
 pub use history::{HeldFor, HeldUntil, History, HistoryItem, HistoryQuestion, Place, SeenVersion};
 pub use moment::{MOMENT_FORMS, Moment, MomentError};
-pub use object::{Form, Meta, list_of, name_of, write_json, write_yaml};
+pub use object::{Form, ListForm, ListWriter, Meta, name_of, write_json, write_yaml};
 pub use operators::DegradedSpell;
 pub use query_error::QueryError;
 pub use related::{Child, OwnerRef, Relatives};

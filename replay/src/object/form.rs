@@ -2,7 +2,7 @@
 //! change a recorded byte: the form is a copy.
 
 use kubereel_format::ResourceInfo;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// How objects are shown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,21 +43,6 @@ impl Form {
     }
 }
 
-/// Makes the list that `kubectl get` prints of several objects.
-pub fn list_of(items: Vec<Value>) -> Value {
-    let mut list = json!({
-        "apiVersion": "v1",
-        "items": null,
-        "kind": "List",
-        "metadata": {"resourceVersion": ""},
-    });
-    // Moved in: the macro would copy every object.
-    if let Some(place) = list.get_mut("items") {
-        *place = Value::Array(items);
-    }
-    list
-}
-
 /// Gives an object's name as `-o name` prints it: `pod/a`, `deployment.apps/a`.
 pub fn name_of(resource: &ResourceInfo, name: &str) -> String {
     let kind = resource.kind.to_lowercase();
@@ -72,6 +57,7 @@ pub fn name_of(resource: &ResourceInfo, name: &str) -> String {
 mod tests {
     use super::*;
     use kubereel_format::ResourceId;
+    use serde_json::json;
 
     fn pods() -> ResourceInfo {
         ResourceInfo {

@@ -27,6 +27,13 @@ pub fn write_json(out: &mut impl Write, value: &Value) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
+/// Writes a value as it stands among the items of a list, on lines of its own.
+pub(super) fn push_item(text: &mut String, value: &Value) {
+    const DEPTH: Option<usize> = Some(2);
+    end_lines(text, DEPTH);
+    push(text, value, DEPTH);
+}
+
 // The depth is bounded: the parser refuses more than 128 levels.
 fn push(text: &mut String, value: &Value, depth: Option<usize>) {
     let within = depth.map(|depth| depth + 1);

@@ -2,14 +2,16 @@
 
 mod form;
 mod json;
+mod list;
 mod many;
 mod meta;
 pub(crate) mod number;
 mod read;
 mod yaml;
 
-pub use form::{Form, list_of, name_of};
+pub use form::{Form, name_of};
 pub(crate) use json::compact;
 pub use json::write_json;
+pub use list::{ListForm, ListWriter};
 pub use meta::Meta;
 pub use yaml::write_yaml;

@@ -33,7 +33,7 @@ impl Answer<'_> {
         if !question.no_headers {
             table.push(self.row("NAMESPACE", columns.names(), labels.names()));
         }
-        let rows = self.each(screen, Form::default(), |held, object| {
+        let rows = self.each(self.held, screen, Form::default(), |held, object| {
             let cells = columns.row(&object, self.state.at);
             self.row(&held.namespace, cells, labels.row(&object))
         })?;

@@ -6,9 +6,15 @@ use crate::exit::Exit;
 use crate::harmless::harmless;
 use crate::progress::Progress;
 use crate::screen::Screen;
-use kubereel_replay::{Form, Held, QueryError, list_of, name_of, write_json, write_yaml};
+use kubereel_replay::{
+    Form, Held, ListForm, ListWriter, QueryError, name_of, write_json, write_yaml,
+};
 use serde_json::Value;
 use std::io::Write as _;
+
+/// How many objects of a list are held at once. Each batch reads the blocks anew in which its objects
+/// lie.
+const AT_ONCE: usize = 16_384;
 
 impl Answer<'_> {
     /// Prints the answer in the form that was asked for.
@@ -28,39 +34,60 @@ impl Answer<'_> {
                 if asked_for_names && self.held.is_empty() {
                     return Ok(());
                 }
-                let value = self.value(question, screen)?;
-                print_value(&value, form, screen)
+                self.print_objects(question, form, screen)
             }
         }
     }
 
-    /// Gives the object, or the list of all.
-    fn value(&self, question: &Question, screen: &Screen) -> Result<Value, CommandError> {
+    /// Prints the object, or the list of all: some at a time, so that a large state needs no large
+    /// memory.
+    fn print_objects(
+        &self,
+        question: &Question,
+        output: Output,
+        screen: &mut Screen,
+    ) -> Result<(), CommandError> {
         let form = Form {
             shows_managed_fields: question.show_managed_fields,
         };
-        let mut objects = self.each(screen, form, |_, object| object)?;
-        let single = if self.is_single && objects.len() == 1 {
-            objects.pop()
+        if let ([one], true) = (self.held, self.is_single) {
+            let held = std::slice::from_ref(one);
+            let objects = self.each(held, screen, form, |_, object| object)?;
+            return objects
+                .iter()
+                .try_for_each(|object| print_value(object, output, screen));
+        }
+        let list_form = if output == Output::Yaml {
+            ListForm::Yaml
         } else {
-            None
+            ListForm::Json
         };
-        Ok(single.unwrap_or_else(|| list_of(objects)))
+        let failed = |error| CommandError::output(&error);
+        let mut list = ListWriter::begin(list_form, screen.out()).map_err(failed)?;
+        for some in self.held.chunks(AT_ONCE) {
+            let items = self.each(some, screen, form, |_, object| list_form.item(object))?;
+            for item in items {
+                list.item(&item.map_err(failed)?, screen.out())
+                    .map_err(failed)?;
+            }
+        }
+        list.end(screen.out()).map_err(failed)
     }
 
     /// Makes something of each object, in the form in which it is shown.
     pub(super) fn each<T: Send>(
         &self,
+        held: &[Held],
         screen: &Screen,
         form: Form,
         make: impl Fn(&Held, Value) -> T + Sync,
     ) -> Result<Vec<T>, CommandError> {
-        let total = u64::try_from(self.held.len()).unwrap_or(u64::MAX);
+        let total = u64::try_from(held.len()).unwrap_or(u64::MAX);
         let mut progress = Progress::begin("reading", total, screen.is_err_terminal());
         let mut reached = |done| progress.reached(done);
         let rows = self
             .timeline
-            .read_each(self.held, self.cut, &mut reached, |held, body| {
+            .read_each(held, self.cut, &mut reached, |held, body| {
                 let object = form.of(body, self.resource);
                 let object = object.map_err(|source| QueryError::Body {
                     seq: held.seq,
