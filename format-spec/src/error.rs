@@ -48,6 +48,16 @@ pub enum OpenError {
         /// The newest one known.
         known: FormatVersion,
     },
+    /// The file is a reel without its end: nothing of it can be read.
+    #[error("cut off: {found_bytes} of {whole_bytes} bytes are there: {path}", path = path.display())]
+    CutOff {
+        /// The file.
+        path: PathBuf,
+        /// How many bytes are there.
+        found_bytes: u64,
+        /// How many there should be.
+        whole_bytes: u64,
+    },
     /// The file is a reel, but so damaged that nothing of it can be read.
     #[error("damaged beyond reading at {place}: {cause}: {path}", path = path.display())]
     Damaged {

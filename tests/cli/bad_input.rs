@@ -78,7 +78,13 @@ fn a_truncated_reel_is_an_error_at_any_length() {
         let cut = file(bytes.get(..bytes.len() * part / 10).expect("shorter"));
         let ran = kubereel(&["info", cut.path()]);
         assert_eq!(ran.code, Some(3), "{part}/10: {ran:#?}");
-        assert!(ran.err.starts_with("error: "), "{part}/10: {ran:#?}");
+        let there = format!(
+            "error: cut off: {} of {} bytes are there",
+            bytes.len() * part / 10,
+            bytes.len()
+        );
+        assert!(ran.err.starts_with(&there), "{part}/10: {ran:#?}");
+        assert!(ran.err.contains("hint: "), "{part}/10: {ran:#?}");
     }
 }
 

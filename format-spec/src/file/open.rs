@@ -58,7 +58,14 @@ pub(crate) fn open(path: &Path) -> Result<Opened, OpenError> {
             let overlay = Overlay::open(path)?;
             fenced(|| builder().create_with_backend(overlay))
                 .map(Fenced::new)
-                .map_err(|cause| damaged("the file's header", cause))?
+                .map_err(|cause| match whole_bytes(&cause) {
+                    Some(whole_bytes) if file_bytes < whole_bytes => OpenError::CutOff {
+                        path: path.to_owned(),
+                        found_bytes: file_bytes,
+                        whole_bytes,
+                    },
+                    _ => damaged("the file's header", cause),
+                })?
         }
     };
     let transaction =
@@ -83,6 +90,13 @@ pub(crate) fn open(path: &Path) -> Result<Opened, OpenError> {
         file_bytes,
         loaded,
     })
+}
+
+/// Reads from the database's words how long the file should be, if it says that it is not.
+fn whole_bytes(cause: &str) -> Option<u64> {
+    let (_, rest) = cause.split_once("layout_len=")?;
+    let digits = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
+    digits.parse().ok()
 }
 
 fn builder() -> redb::Builder {
