@@ -32,9 +32,7 @@ pub(crate) fn explain(error: &OpenError) -> CommandError {
         OpenError::UnknownFormat { .. } => {
             failed.hint("read it with the kubereel that recorded it")
         }
-        OpenError::CutOff { .. } => {
-            failed.hint("its end is missing: copy or download it again")
-        }
+        OpenError::CutOff { .. } => failed.hint("its end is missing: copy or download it again"),
         OpenError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
             failed.hint("kubereel record -o FILE records one; kubereel demo shows one")
         }
