@@ -53,10 +53,15 @@ fn the_rooms_know_each_other_as_planned() {
         ("kubereel-replay", &["kubereel-format"]),
         ("kubereel-import", &["kubereel-format", "kubereel-redact"]),
         (
+            "kubereel-monitortests",
+            &["kubereel-format", "kubereel-replay"],
+        ),
+        (
             "kubereel",
             &[
                 "kubereel-format",
                 "kubereel-import",
+                "kubereel-monitortests",
                 "kubereel-recorder",
                 "kubereel-replay",
             ],
@@ -66,6 +71,7 @@ fn the_rooms_know_each_other_as_planned() {
             &[
                 "kubereel-format",
                 "kubereel-import",
+                "kubereel-monitortests",
                 "kubereel-recorder",
                 "kubereel-replay",
             ],

@@ -1,0 +1,58 @@
+//! Owns the facts of a cluster over time. Refuses to find them: a watcher does.
+
+use super::known::{Facts, UpgradeWindow};
+use crate::verdict::Phase;
+use kubereel_format::RecordedAt;
+
+/// The facts of a cluster, as they came to be known.
+#[derive(Clone, Debug, Default)]
+pub struct FactsOverTime {
+    /// From when on each holds; sorted.
+    pub(crate) steps: Vec<(RecordedAt, Facts)>,
+    /// The upgrades, in order.
+    pub(crate) upgrades: Vec<UpgradeWindow>,
+    /// When the first installation was completed, if it was.
+    pub(crate) installed: Option<RecordedAt>,
+    /// Whether the installation was seen to run.
+    pub(crate) saw_install: bool,
+    pub(crate) none: Facts,
+}
+
+impl FactsOverTime {
+    /// Gives what was known at a moment.
+    pub fn at(&self, at: RecordedAt) -> &Facts {
+        let place = self.steps.partition_point(|(from, _)| *from <= at);
+        let step = place.checked_sub(1).and_then(|place| self.steps.get(place));
+        step.map_or(&self.none, |(_, facts)| facts)
+    }
+
+    /// Gives what was known at the end.
+    pub fn last(&self) -> &Facts {
+        self.steps.last().map_or(&self.none, |(_, facts)| facts)
+    }
+
+    /// Gives the upgrades, in order.
+    pub fn upgrades(&self) -> &[UpgradeWindow] {
+        &self.upgrades
+    }
+
+    /// Gives when the first installation was completed, if that was seen or told.
+    pub const fn installed(&self) -> Option<RecordedAt> {
+        self.installed
+    }
+
+    /// Gives what the cluster was doing at a moment; `None` if nothing tells.
+    pub fn phase(&self, at: RecordedAt) -> Option<Phase> {
+        let is_upgrade =
+            |window: &&UpgradeWindow| window.from <= at && window.to.is_none_or(|to| at < to);
+        if self.upgrades.iter().any(|window| is_upgrade(&window)) {
+            return Some(Phase::Upgrade);
+        }
+        match self.installed {
+            Some(installed) if at < installed => Some(Phase::Install),
+            Some(_) => Some(Phase::Stable),
+            None if self.saw_install => Some(Phase::Install),
+            None => None,
+        }
+    }
+}

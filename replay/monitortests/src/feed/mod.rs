@@ -1,0 +1,10 @@
+//! One pass over a reel: each event's body is read once, and of it only the fields that someone asked
+//! for; who asked is told when one of them changed.
+
+mod fields;
+mod pass;
+mod prune;
+mod watcher;
+
+pub use pass::{Fed, FeedError, feed};
+pub use watcher::{Action, Interest, Seen, Watcher};

@@ -1,0 +1,186 @@
+//! Owns the pass over a reel. Refuses meaning: watchers find that.
+
+use super::fields::Fields;
+use super::prune::pruned;
+use super::watcher::{Action, Interest, Seen, Watcher};
+use kubereel_format::{EventType, ObjectId, ReadError, ResourceId, Seq};
+use kubereel_replay::Timeline;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// What a pass did.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Fed {
+    /// The events of the reel.
+    pub events: u64,
+    /// Those of a resource that someone reads.
+    pub read: u64,
+    /// Those that someone was told of.
+    pub told: u64,
+    /// What could not be read.
+    pub unread: Vec<FeedError>,
+}
+
+/// An event that could not be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FeedError {
+    /// The reel is damaged there.
+    #[error("an event cannot be read: {source}")]
+    Reel {
+        /// What the reel says.
+        #[source]
+        source: ReadError,
+    },
+    /// The object's bytes are no JSON.
+    #[error("the object of event {seq} cannot be read: {source}")]
+    Body {
+        /// The event.
+        seq: Seq,
+        /// What the parser says.
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+/// Who reads a resource, and what of it.
+#[derive(Default)]
+struct Readers {
+    fields: Fields,
+    who: Vec<(usize, Fields)>,
+}
+
+/// Tells watchers what happened in a reel, in the order of arrival, with one pass over it.
+///
+/// Each object's fields are held from one event to the next: the memory that it takes grows with
+/// the objects that live at once, not with the reel.
+/// `progress` is told of each record that is done.
+pub fn feed(
+    timeline: &Timeline,
+    watchers: &mut [&mut dyn Watcher],
+    mut progress: impl FnMut(Seq),
+) -> Fed {
+    let readers = readers(timeline, watchers);
+    let mut held: BTreeMap<ObjectId, Value> = BTreeMap::new();
+    let mut fed = Fed::default();
+    for event in timeline.reel().scan(Seq(0)) {
+        let event = match event {
+            Ok(event) => event,
+            Err(source) => {
+                fed.unread.push(FeedError::Reel { source });
+                continue;
+            }
+        };
+        fed.events += 1;
+        let seq = event.head.seq;
+        progress(seq);
+        let object = event.head.object;
+        let Some(key) = timeline.key_of(object) else {
+            continue;
+        };
+        let found = readers.get(&key.resource);
+        let resource = timeline
+            .resources()
+            .iter()
+            .find(|info| info.id == key.resource);
+        let (Some(readers), Some(resource)) = (found, resource) else {
+            continue;
+        };
+        fed.read += 1;
+        let now = match pruned(&event.body, &readers.fields) {
+            Ok(now) => now,
+            Err(source) => {
+                fed.unread.push(FeedError::Body { seq, source });
+                continue;
+            }
+        };
+        let before = held.remove(&object);
+        let action = match (event.head.kind, &before) {
+            (EventType::Deleted, _) => Action::Gone,
+            (_, None) => Action::Appeared,
+            (_, Some(_)) => Action::Changed,
+        };
+        let seen = Seen {
+            seq,
+            at: event.head.stamp.wall,
+            action,
+            evidence: event.head.evidence,
+            resource,
+            object,
+            key,
+            now: &now,
+            before: before.as_ref(),
+        };
+        let mut is_told = false;
+        for (who, fields) in &readers.who {
+            let is_news = action != Action::Changed
+                || before
+                    .as_ref()
+                    .is_none_or(|before| differs(fields, before, &now));
+            if is_news && let Some(watcher) = watchers.get_mut(*who) {
+                watcher.seen(&seen);
+                is_told = true;
+            }
+        }
+        fed.told += u64::from(is_told);
+        if action != Action::Gone {
+            held.insert(object, now);
+        }
+    }
+    fed
+}
+
+fn readers(timeline: &Timeline, watchers: &[&mut dyn Watcher]) -> BTreeMap<ResourceId, Readers> {
+    let mut readers: BTreeMap<ResourceId, Readers> = BTreeMap::new();
+    for (who, watcher) in watchers.iter().enumerate() {
+        for Interest {
+            group,
+            plural,
+            paths,
+        } in watcher.interests()
+        {
+            let same = timeline
+                .resources()
+                .iter()
+                .filter(|info| info.group == group && info.plural == plural);
+            for info in same {
+                let entry = readers.entry(info.id).or_default();
+                let mut own = Fields::default();
+                for path in &paths {
+                    entry.fields.add(path);
+                    own.add(path);
+                }
+                entry.who.push((who, own));
+            }
+        }
+    }
+    readers
+}
+
+/// Tells whether two versions differ in some fields.
+fn differs(fields: &Fields, one: &Value, other: &Value) -> bool {
+    if fields.is_whole() {
+        return one != other;
+    }
+    match (one, other) {
+        (Value::Object(_), Value::Object(_)) => {
+            fields
+                .each()
+                .any(|(name, below)| match (one.get(name), other.get(name)) {
+                    (None, None) => false,
+                    (Some(one), Some(other)) => differs(below, one, other),
+                    _ => true,
+                })
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() != other.len()
+                || one
+                    .iter()
+                    .zip(other)
+                    .any(|(one, other)| differs(fields, one, other))
+        }
+        _ => one != other,
+    }
+}

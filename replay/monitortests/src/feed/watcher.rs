@@ -1,0 +1,73 @@
+//! Owns what a watcher asks for and what it is told. Refuses to read: `pass` does.
+
+use kubereel_format::{Evidence, ObjectId, ObjectKey, RecordedAt, ResourceInfo, Seq};
+use serde_json::Value;
+
+/// Fields of a resource that someone reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interest {
+    /// The API group; empty for the core group.
+    pub group: String,
+    /// The plural name, such as `pods`.
+    pub plural: String,
+    /// Paths of member names with dots between them; of lists, every item's. The empty path is the
+    /// whole object. `metadata.name`, `.namespace` and `.uid` need not be asked for.
+    pub paths: Vec<String>,
+}
+
+impl Interest {
+    /// Makes an interest in some fields.
+    pub fn new<'a>(group: &str, plural: &str, paths: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            group: group.to_owned(),
+            plural: plural.to_owned(),
+            paths: paths.into_iter().map(str::to_owned).collect(),
+        }
+    }
+}
+
+/// What happened to an object, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It is seen for the first time: created then, or there before; the evidence tells.
+    Appeared,
+    /// One of the fields asked for changed.
+    Changed,
+    /// It is gone.
+    Gone,
+}
+
+/// What a watcher is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// The event.
+    pub seq: Seq,
+    /// When it was received.
+    pub at: RecordedAt,
+    /// What happened.
+    pub action: Action,
+    /// How it is known.
+    pub evidence: Evidence,
+    /// The resource.
+    pub resource: &'a ResourceInfo,
+    /// The object's number in the reel.
+    pub object: ObjectId,
+    /// Who it is.
+    pub key: &'a ObjectKey,
+    /// The fields asked for by anyone; the last ones known if it is gone.
+    pub now: &'a Value,
+    /// The same before the event, if it was seen before.
+    pub before: Option<&'a Value>,
+}
+
+/// Someone who is told what changes.
+pub trait Watcher {
+    /// Gives what it reads; asked once, before the pass.
+    fn interests(&self) -> Vec<Interest>;
+
+    /// Takes what happened to an object of one of its resources.
+    ///
+    /// It is called when an object appears, when a field that it asked for changed, and when the object
+    /// is gone; in the order of arrival.
+    fn seen(&mut self, seen: &Seen<'_>);
+}

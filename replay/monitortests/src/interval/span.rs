@@ -1,0 +1,112 @@
+//! Owns one interval. Refuses durations of what has not ended: such an interval has no end.
+
+use super::locator::Locator;
+use super::message::IntervalMessage;
+use kubereel_format::{RecordedAt, Seq};
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+/// How bad an interval is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// It is as it should be.
+    #[default]
+    Info,
+    /// It may be wrong.
+    Warning,
+    /// It is wrong.
+    Error,
+}
+
+impl Level {
+    /// Gives the word that files use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "Info",
+            Self::Warning => "Warning",
+            Self::Error => "Error",
+        }
+    }
+}
+
+/// Who made an interval, in the monitor's words, such as `ClusterOperatorMonitor`; any word is taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Source(pub Arc<str>);
+
+impl Source {
+    /// Makes a source of a word.
+    pub fn new(word: &str) -> Self {
+        Self(Arc::from(word))
+    }
+
+    /// Gives the word.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// Whether a timeline draws an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Display {
+    /// It is there for rules only.
+    #[default]
+    Hidden,
+    /// It is drawn.
+    Drawn,
+}
+
+/// A span of time and what held in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// How bad it is.
+    pub level: Level,
+    /// Who made it.
+    pub source: Source,
+    /// Whether a timeline draws it.
+    pub display: Display,
+    /// What it is about.
+    pub locator: Locator,
+    /// What it says.
+    pub message: IntervalMessage,
+    /// When it began.
+    pub from: RecordedAt,
+    /// When it ended; the same moment for an instant, `None` if it did not end.
+    pub to: Option<RecordedAt>,
+    /// The record that showed its begin, where one did.
+    pub seq: Option<Seq>,
+}
+
+impl Interval {
+    /// Tells whether it is a moment and no span.
+    pub fn is_instant(&self) -> bool {
+        self.to == Some(self.from)
+    }
+
+    /// Gives its end, or `end` if it did not end.
+    pub fn to_or(&self, end: RecordedAt) -> RecordedAt {
+        self.to.unwrap_or(end)
+    }
+
+    /// Gives its length in microseconds, as if it ended at `end` if it did not.
+    pub fn micros(&self, end: RecordedAt) -> i64 {
+        self.to_or(end).micros_since(self.from)
+    }
+
+    /// Gives the order in which rules see intervals: from, to, reason, words for people, locator.
+    pub fn order(&self, other: &Self) -> Ordering {
+        let end = |interval: &Self| interval.to.unwrap_or(RecordedAt { micros: i64::MAX });
+        self.from
+            .cmp(&other.from)
+            .then_with(|| end(self).cmp(&end(other)))
+            .then_with(|| self.message.reason.cmp(&other.message.reason))
+            .then_with(|| self.message.human.cmp(&other.message.human))
+            .then_with(|| self.locator.to_string().cmp(&other.locator.to_string()))
+    }
+}

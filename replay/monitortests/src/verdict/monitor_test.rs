@@ -1,0 +1,35 @@
+//! Owns the life of a monitortest: it watches one pass over a reel and then judges. Refuses to know
+//! whether it is written in YAML or in Rust.
+
+use super::about::{About, Needs};
+use super::case::{Case, Dark};
+use crate::facts::FactsOverTime;
+use crate::feed::Watcher;
+use crate::interval::Intervals;
+use std::collections::BTreeMap;
+
+/// What a monitortest judges by, besides what it saw itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    /// The intervals of the run, raw and computed.
+    pub intervals: &'a Intervals,
+    /// What cluster it was, over time; nothing is known for a file of intervals.
+    pub facts: &'a FactsOverTime,
+    /// Where each resource, `plural` or `plural.group`, was not seen.
+    pub dark: &'a BTreeMap<String, Vec<Dark>>,
+}
+
+/// A monitortest.
+pub trait MonitorTest {
+    /// Gives what it is.
+    fn about(&self) -> &About;
+
+    /// Gives what it needs.
+    fn needs(&self) -> Needs;
+
+    /// Gives who of it watches objects, if someone does.
+    fn watcher(&mut self) -> Option<&mut dyn Watcher>;
+
+    /// Judges, after the pass. Asked once.
+    fn judge(&mut self, scene: &Scene<'_>) -> Vec<Case>;
+}
