@@ -1,9 +1,10 @@
 //! Owns a place between two records, and the steps from it to the events before and behind. Refuses
-//! bodies: whoever wants one reads the event that a step names.
+//! bodies on the way: whoever wants those of a step asks for them.
 
 use crate::resolve::Cut;
 use crate::timeline::{Timeline, before};
-use kubereel_format::{EventType, ObjectId, RecordedAt, ResourceId, Seq};
+use kubereel_format::{EventType, ObjectId, ReadError, RecordedAt, ResourceId, Seq};
+use std::sync::Arc;
 
 /// What a cursor walks over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,15 @@ pub struct CursorStep {
     pub kind: EventType,
     /// The version of the object before it, if there was one.
     pub before: Option<Seq>,
+}
+
+/// The object's bytes of a step, as the server sent them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepBodies {
+    /// What the event brought.
+    pub now: Arc<[u8]>,
+    /// The version before it, if there was one.
+    pub before: Option<Arc<[u8]>>,
 }
 
 /// A place between two records.
@@ -76,6 +86,26 @@ impl Timeline {
             below,
             seqs,
         }
+    }
+}
+
+impl Timeline {
+    /// Reads the bodies of a step.
+    ///
+    /// Checkpoints lead to them: it takes few frames even where an object changes rarely.
+    ///
+    /// # Errors
+    /// When the reel is damaged there.
+    pub fn step_bodies(&self, step: &CursorStep) -> Result<StepBodies, ReadError> {
+        let before = step
+            .before
+            .map(|before| self.reel().body_at(before, step.seq));
+        // The version before was put together just now, and is what most are told against.
+        let before = before.transpose()?;
+        let now = self
+            .reel()
+            .body_at(step.seq, Seq(step.seq.0.saturating_add(1)))?;
+        Ok(StepBodies { now, before })
     }
 }
 

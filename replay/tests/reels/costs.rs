@@ -199,7 +199,7 @@ const QUESTIONS: [(&str, Ask); 10] = [
         let mut cursor = timeline.cursor(Track::Everything, cut);
         for _ in 0..50 {
             let step = cursor.back().expect("an event");
-            timeline.reel().body(step.seq).expect("a body");
+            timeline.step_bodies(&step).expect("bodies");
         }
     }),
     ("a difference", |timeline, cut| {

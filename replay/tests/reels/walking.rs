@@ -132,6 +132,12 @@ fn a_cursor_walks_to_the_end_and_back_over_the_same_events() {
         let there: Vec<_> = std::iter::from_fn(|| cursor.forward()).collect();
         assert_eq!(there.len(), expected, "{track:?}");
         assert!(there.is_sorted_by_key(|step| step.seq));
+        for step in &there {
+            let bodies = timeline.step_bodies(step).expect("bodies");
+            let alone = |seq| timeline.reel().body(seq).expect("a body");
+            assert_eq!(bodies.now, alone(step.seq));
+            assert_eq!(bodies.before, step.before.map(alone));
+        }
         let mut back: Vec<_> = std::iter::from_fn(|| cursor.back()).collect();
         back.reverse();
         assert_eq!(there, back);

@@ -32,12 +32,12 @@ pub(crate) fn show(made: &Made, naive: &Naive, asked: u64) -> Result<()> {
     check(&timeline, made, naive)?;
     let objects = objects(&timeline, asked)?;
     row("an object at a time", objects, Some(10.0)).print();
-    for (question, is_forward) in [
-        ("a step forward, with bodies", true),
-        ("a step back, with bodies", false),
-    ] {
-        let times = steps(&timeline, asked, is_forward)?;
-        row(question, times, Some(1.0)).print();
+    for (direction, is_forward) in [("forward", true), ("back", false)] {
+        let Walked { jumps, steps } = walk(&timeline, asked, is_forward)?;
+        let question = format!("a jump and a step {direction}, with bodies");
+        row(&question, jumps, Some(10.0)).print();
+        let question = format!("a further step {direction}, with bodies");
+        row(&question, steps, Some(1.0)).print();
     }
     for (question, with_events) in [
         ("the whole state", true),
@@ -103,31 +103,47 @@ fn objects(timeline: &Timeline, asked: u64) -> Result<Vec<Duration>> {
 /// How many steps are taken from each place.
 const STEPS: u64 = 20;
 
+/// What a walk took.
+struct Walked {
+    /// To a place anywhere, and the first step from there: nothing around it was read before.
+    jumps: Vec<Duration>,
+    /// The further ones.
+    steps: Vec<Duration>,
+}
+
 /// Steps from places all over the reel: each step with the body that came and the one before it.
-fn steps(timeline: &Timeline, asked: u64, is_forward: bool) -> Result<Vec<Duration>> {
+fn walk(timeline: &Timeline, asked: u64, is_forward: bool) -> Result<Walked> {
     let mut chance = Chance::new();
     let end = timeline.reel().end().0;
-    let mut times = Vec::new();
+    let mut walked = Walked {
+        jumps: Vec::new(),
+        steps: Vec::new(),
+    };
     for _ in 0..asked / STEPS {
         let below = Seq(chance.between(STEPS, end - STEPS));
         let wall = timeline.reel().stamp(below).context("no such record")?.wall;
         let cut = Cut::Arrival { below, wall };
+        let mut started = spent();
         let mut cursor = timeline.cursor(Track::Everything, cut);
-        for _ in 0..STEPS {
-            let started = spent();
+        for place in 0..=STEPS {
             let step = if is_forward {
                 cursor.forward()
             } else {
                 cursor.back()
             };
             let Some(step) = step else { break };
-            for seq in std::iter::once(step.seq).chain(step.before) {
-                std::hint::black_box(timeline.reel().body(seq)?);
+            std::hint::black_box(timeline.step_bodies(&step)?);
+            let now = spent();
+            let took = now.saturating_sub(started);
+            if place == 0 {
+                walked.jumps.push(took);
+            } else {
+                walked.steps.push(took);
             }
-            times.push(spent().saturating_sub(started));
+            started = now;
         }
     }
-    Ok(times)
+    Ok(walked)
 }
 
 /// All resources at a time, or all but Events, and the bodies of all their objects.
