@@ -52,8 +52,8 @@ pub use query_error::QueryError;
 pub use related::{Child, OwnerRef, Relatives};
 pub use resolve::{Cut, ResolveError};
 pub use select::{
-    Excluded, FieldSelector, FieldSelectorError, LabelError, LabelSelector, ResourceTable,
-    SelectError,
+    Excluded, FieldSelector, FieldSelectorError, LabelError, LabelSelector, MAX_MANIFEST,
+    ManifestError, ManifestObject, ResourceTable, SelectError, manifest_objects,
 };
 pub use session::{Cluster, Outage, Session};
 pub use summary::{

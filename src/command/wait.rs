@@ -16,6 +16,7 @@ use std::path::PathBuf;
 
 mod json;
 mod lines;
+mod manifests;
 mod targets;
 
 use targets::Target;
@@ -92,11 +93,15 @@ pub(crate) struct Question {
 #[derive(Debug, clap::Args)]
 struct Which {
     /// The objects: RESOURCE/NAME…, RESOURCE NAME…, or RESOURCE with -l, --field-selector or --all
-    #[arg(value_name = "RESOURCE[/NAME]", required = true)]
+    #[arg(value_name = "RESOURCE[/NAME]", required_unless_present = "filename")]
     objects: Vec<String>,
-    /// The namespace to look in
-    #[arg(short, long, value_name = "NS", default_value = "default")]
-    namespace: String,
+    /// The objects that a manifest names, in YAML or JSON: a file, a folder of them, or - for the
+    /// input; may be given more than once
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector", "field_selector", "all", "all_namespaces"])]
+    filename: Vec<PathBuf>,
+    /// The namespace to look in; "default" unless given, or what the manifest says
+    #[arg(short, long, value_name = "NS")]
+    namespace: Option<String>,
     /// Look in all namespaces
     #[arg(short = 'A', long, conflicts_with = "namespace")]
     all_namespaces: bool,
@@ -109,6 +114,12 @@ struct Which {
     /// All objects
     #[arg(long)]
     all: bool,
+}
+
+impl Which {
+    fn namespace(&self) -> &str {
+        self.namespace.as_deref().unwrap_or("default")
+    }
 }
 
 /// The form of the answer.
@@ -126,6 +137,7 @@ Examples:
   kubereel wait run.reel pods -l app=shop -n shop --for=delete --from 14:02 --timeout 5m
   kubereel wait run.reel pod/web-0 -n shop --for=jsonpath='{{.status.phase}}'=Failed --fail-on=delete
   kubereel wait run.reel co/etcd --for=condition=Available=False --for-at-least 40s -o json
+  kubereel wait run.reel -f shop.yaml --for=create
 
 {}",
         at::forms_help()

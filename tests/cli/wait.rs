@@ -133,6 +133,59 @@ fn objects_are_chosen_as_for_kubectl() {
 }
 
 #[test]
+fn manifests_name_objects() {
+    let reel = pods_with_gap();
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let pod = |name: &str, namespace: &str| {
+        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}{namespace}}}\n")
+    };
+    let both = write(
+        "both.yaml",
+        &format!("{}---\n{}", pod("a", ""), pod("b", ", namespace: web")),
+    );
+    let ran = wait(reel.path(), &["-f", &both, "--for=create"]).code(0);
+    let a = "pod/a condition met at 14:00:01.000Z\n";
+    let b = "pod/b condition met at 14:00:03.000Z\n";
+    assert_eq!(ran.out, format!("{a}{b}"));
+    wait(reel.path(), &["-f", &both, "-n", "shop", "--for=create"])
+        .code(2)
+        .says("b stands in namespace web, and -n says shop")
+        .says("hint: -n web, or no -n");
+    write("notes.txt", "not a manifest");
+    let all = folder.path().display().to_string();
+    assert_eq!(
+        wait(reel.path(), &["-f", &all, "--for=create"]).out,
+        ran.out
+    );
+    let other = write(
+        "other.yaml",
+        "apiVersion: example.com/v1\nkind: Pod\nmetadata: {name: a}\n",
+    );
+    wait(reel.path(), &["-f", &other, "--for=create"])
+        .code(2)
+        .says("pod.example.com");
+    let broken = write("broken.yaml", "apiVersion: [");
+    wait(reel.path(), &["-f", &broken, "--for=create"])
+        .code(2)
+        .says("broken.yaml: no YAML: ");
+    wait(
+        reel.path(),
+        &["-f", "https://example.com/a.yaml", "--for=create"],
+    )
+    .code(2)
+    .says("download it first");
+    wait(reel.path(), &["-f", "absent.yaml", "--for=create"])
+        .code(5)
+        .says("cannot read: ");
+    wait(reel.path(), &["pod/a", "-f", &both, "--for=create"]).code(2);
+}
+
+#[test]
 fn sequential_waits_begin_where_the_one_before_was_met() {
     let reel = pods_with_gap();
     let words_of_two = ["pod/a", "deploy/x", "--for=delete", "--sequential"];

@@ -3,11 +3,13 @@
 
 mod field;
 mod label;
+mod manifest;
 mod nearest;
 mod resource;
 
 pub use field::{FieldSelector, FieldSelectorError};
 pub use label::{LabelError, LabelSelector};
+pub use manifest::{MAX_MANIFEST, ManifestError, ManifestObject, manifest_objects};
 pub use resource::{Excluded, ResourceTable, SelectError};
 
 pub(crate) use nearest::nearest;

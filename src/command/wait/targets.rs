@@ -1,7 +1,7 @@
 //! Owns which objects a wait is about: those named, or those chosen as they first are. Refuses what
 //! becomes of them.
 
-use super::{Question, resource};
+use super::{Question, manifests, resource};
 use crate::at;
 use crate::command::asked::Named;
 use crate::command_error::CommandError;
@@ -28,6 +28,19 @@ pub(super) fn find<'a>(
     question: &'a Question,
 ) -> Result<Vec<Target<'a>>, CommandError> {
     let mut targets = Vec::new();
+    for object in manifests::read(&question.which)? {
+        let place = Place::of(timeline, question, &object.resource())?;
+        if place.resource.group != object.group {
+            let written = format!("{}/{}", object.resource(), object.name);
+            let message = format!("no resource of {written} in this reel");
+            return Err(CommandError::new(Exit::Usage, message)
+                .hint("kubereel info REEL -o wide lists what was recorded"));
+        }
+        targets.push(place.named_in(&object.namespace, &object.name)?);
+    }
+    if !question.which.filename.is_empty() {
+        return Ok(targets);
+    }
     for (spelt, names) in asked(question)? {
         let place = Place::of(timeline, question, spelt)?;
         if names.is_empty() {
@@ -174,8 +187,12 @@ impl<'a> Place<'a> {
     }
 
     fn named(&self, name: &str) -> Result<Target<'a>, CommandError> {
+        self.named_in(self.question.which.namespace(), name)
+    }
+
+    fn named_in(&self, namespace: &str, name: &str) -> Result<Target<'a>, CommandError> {
         let namespace = if self.resource.namespaced {
-            self.question.which.namespace.as_str()
+            namespace
         } else {
             ""
         };
@@ -255,7 +272,7 @@ impl<'a> Place<'a> {
 
     fn namespace(&self) -> Option<&'a str> {
         let is_bound = self.resource.namespaced && !self.question.which.all_namespaces;
-        is_bound.then_some(self.question.which.namespace.as_str())
+        is_bound.then_some(self.question.which.namespace())
     }
 
     fn held(&self, cut: Cut) -> Result<Vec<Held>, CommandError> {

@@ -1,0 +1,90 @@
+//! Owns the manifests that name what is waited for: files, folders, the input. Refuses addresses.
+
+use super::Which;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use kubereel_replay::{MAX_MANIFEST, ManifestObject, manifest_objects};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+/// The endings of files in a folder that are read, as kubectl does.
+const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
+
+/// Reads the objects that manifests name, each with the namespace in which it is looked for.
+pub(super) fn read(which: &Which) -> Result<Vec<ManifestObject>, CommandError> {
+    let mut objects = Vec::new();
+    for given in &which.filename {
+        for path in files(given)? {
+            let bytes = bytes(&path)?;
+            let read = manifest_objects(&bytes).map_err(|error| {
+                CommandError::new(Exit::Usage, format!("{}: {error}", path.display()))
+            })?;
+            for mut object in read {
+                object.namespace = placed(which, &object)?;
+                objects.push(object);
+            }
+        }
+    }
+    Ok(objects)
+}
+
+/// Gives the namespace of an object: that of its manifest, and -n must not say another.
+fn placed(which: &Which, object: &ManifestObject) -> Result<String, CommandError> {
+    match &which.namespace {
+        Some(given) if !object.namespace.is_empty() && *given != object.namespace => {
+            let (own, name) = (&object.namespace, &object.name);
+            let message = format!("{name} stands in namespace {own}, and -n says {given}");
+            Err(CommandError::new(Exit::Usage, message).hint(format!("-n {own}, or no -n")))
+        }
+        _ if object.namespace.is_empty() => Ok(which.namespace().to_owned()),
+        _ => Ok(object.namespace.clone()),
+    }
+}
+
+/// Gives the files of a folder in their order, or the file itself.
+fn files(given: &Path) -> Result<Vec<PathBuf>, CommandError> {
+    if given.to_str().is_some_and(|text| text.contains("://")) {
+        let message = format!("{}: an address", given.display());
+        return Err(CommandError::new(Exit::Usage, message)
+            .hint("download it first: nothing here asks the network"));
+    }
+    if !given.is_dir() {
+        return Ok(vec![given.to_owned()]);
+    }
+    let failed = |error: io::Error| unreadable(given, &error);
+    let mut files = Vec::new();
+    for entry in fs::read_dir(given).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        if ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        let message = format!("{}: no manifest in this folder", given.display());
+        return Err(CommandError::new(Exit::Usage, message)
+            .hint(format!("files ending in .{} are read", ENDINGS.join(", ."))));
+    }
+    Ok(files)
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, CommandError> {
+    let most = u64::try_from(MAX_MANIFEST)
+        .unwrap_or(u64::MAX)
+        .saturating_add(1);
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        io::stdin().lock().take(most).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| unreadable(path, &error))?;
+    Ok(bytes)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> CommandError {
+    let message = format!("cannot read: {error}: {}", path.display());
+    CommandError::new(Exit::Surroundings, message)
+}
