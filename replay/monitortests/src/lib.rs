@@ -1,17 +1,22 @@
 //! Rules over time: a reel or a file of intervals goes in, verdicts come out, the same ones each time.
 //!
 //! `feed` reads a reel once and tells watchers what changed of the fields they read; `interval` is the
-//! vocabulary of spans of time; `verdict` is what a monitortest says. Synchronous, without network,
-//! terminal or clock.
+//! vocabulary of spans of time; `known` holds the platform's operators and namespaces; `verdict` is
+//! what a monitortest says. Synchronous, without network, terminal or clock.
 
 mod facts;
 mod feed;
 mod interval;
+mod known;
 mod verdict;
 
 pub use facts::{Facts, FactsOverTime, UpgradeWindow};
 pub use feed::{Action, Fed, FeedError, Interest, Seen, Watcher, feed};
 pub use interval::{Display, Interval, IntervalMessage, Intervals, Level, Locator, Source};
+pub use known::{
+    component_of_namespace, component_of_operator, is_known_namespace, is_platform_namespace,
+    known_namespaces, known_operators,
+};
 pub use verdict::{
     About, Case, Dark, Finding, MonitorTest, Needs, Phase, Scene, Severity, Subject, WrittenIn,
 };
