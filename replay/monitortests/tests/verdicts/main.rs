@@ -1,0 +1,10 @@
+//! Monitortests, asked of reels that the tests write.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test whose surroundings fail has failed"
+)]
+
+mod reel;
+mod seen;
