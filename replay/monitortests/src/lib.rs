@@ -1,15 +1,18 @@
 //! Rules over time: a reel or a file of intervals goes in, verdicts come out, the same ones each time.
 //!
 //! `feed` reads a reel once and tells watchers what changed of the fields they read; `interval` is the
-//! vocabulary of spans of time; `known` holds the platform's operators and namespaces; `verdict` is
+//! vocabulary of spans of time; `known` holds the platform's operators and namespaces; `builtin` the
+//! monitortests that come along; `verdict` is
 //! what a monitortest says. Synchronous, without network, terminal or clock.
 
+mod builtin;
 mod facts;
 mod feed;
 mod interval;
 mod known;
 mod verdict;
 
+pub use builtin::{Row as UpstreamRow, Way, objects, rows as upstream_rows};
 pub use facts::{Facts, FactsOverTime, UpgradeWindow};
 pub use feed::{Action, Fed, FeedError, Interest, Seen, Watcher, feed};
 pub use interval::{Display, Interval, IntervalMessage, Intervals, Level, Locator, Source};
