@@ -1,0 +1,509 @@
+//! Owns the way from an expression's text to what is evaluated. Refuses unknown names, regexes that
+//! are not constant or grow large, and loops nested deeper than twice.
+
+use super::names::{self, Called};
+use super::node::{Binary, Constant, Loop, Node};
+use super::scan::{self, Word};
+use kube_cel::cel::Value as CelValue;
+use kube_cel::cel::common::ast::{
+    CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, operators,
+};
+use kube_cel::cel::parser::Parser;
+use regex::{Regex, RegexBuilder};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic;
+use std::sync::Arc;
+
+/// How long an expression may be.
+const MAX_TEXT: usize = 4096;
+/// How deep loops may be nested.
+const MAX_NESTED: usize = 2;
+/// How large a compiled regex may be.
+const MAX_REGEX_BYTES: usize = 1 << 18;
+/// How deep an expression may be nested.
+const MAX_DEPTH: u16 = 48;
+
+/// What is wrong with an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CompileError {
+    /// Where, in characters from 0.
+    pub(crate) at: usize,
+    /// How many characters are meant.
+    pub(crate) width: usize,
+    /// What is wrong.
+    pub(crate) what: String,
+    /// What to do; may be empty.
+    pub(crate) hint: String,
+}
+
+/// An expression that can be evaluated.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    /// Its text.
+    pub(crate) text: Arc<str>,
+    /// What is evaluated.
+    pub(crate) node: Node,
+}
+
+/// What a loop is made of: its kind, which items it takes, what it does with each.
+type LoopParts = (Loop, Option<Box<Node>>, Box<Node>);
+
+/// Makes programs of texts.
+pub(crate) struct Compiler<'a> {
+    /// The names of the variables, in the order of their places.
+    pub(crate) variables: Vec<String>,
+    /// Those that may be read.
+    pub(crate) readable: Vec<String>,
+    /// Says why a known variable may not be read.
+    pub(crate) why_not: &'a dyn Fn(&str) -> Option<&'static str>,
+    /// The constants of the files.
+    pub(crate) constants: &'a BTreeMap<String, Arc<Value>>,
+}
+
+impl Compiler<'_> {
+    /// Makes a program of a text.
+    pub(crate) fn compile(&self, text: &str) -> Result<Program, CompileError> {
+        let chars = text.chars().count();
+        if chars > MAX_TEXT {
+            return Err(CompileError {
+                at: 0,
+                width: 1,
+                what: format!("the expression has {chars} characters"),
+                hint: format!("at most {MAX_TEXT} are read"),
+            });
+        }
+        let parsed = parse(text)?;
+        let mut step = Step {
+            compiler: self,
+            words: scan::words(text),
+            locals: Vec::new(),
+            nested: 0,
+        };
+        let node = step.node(&parsed)?;
+        Ok(Program {
+            text: Arc::from(text),
+            node,
+        })
+    }
+}
+
+/// Reads an expression. The library's parser is generated and large: should it panic, the expression
+/// is refused.
+fn parse(text: &str) -> Result<IdedExpr, CompileError> {
+    let read = || {
+        Parser::new()
+            .max_recursion_depth(MAX_DEPTH)
+            .enable_optional_syntax(true)
+            .parse(text)
+    };
+    let broken = |at: usize, what: &str| CompileError {
+        at,
+        width: 1,
+        what: format!("this is no CEL: {what}"),
+        hint: String::new(),
+    };
+    // What a panic carries is no message for people.
+    let Ok(parsed) = panic::catch_unwind(read) else {
+        return Err(broken(0, "the expression cannot be read"));
+    };
+    parsed.map_err(|errors| {
+        let Some(first) = errors.errors.first() else {
+            return broken(0, "the expression cannot be read");
+        };
+        let (line, column) = first.pos;
+        let what = first.msg.lines().next().unwrap_or_default();
+        broken(offset(text, line, column), what)
+    })
+}
+
+/// Gives the place of a line and column, both from 1.
+fn offset(text: &str, line: isize, column: isize) -> usize {
+    let line = usize::try_from(line).unwrap_or_default().saturating_sub(1);
+    let column = usize::try_from(column)
+        .unwrap_or_default()
+        .saturating_sub(1);
+    let before = text.split_inclusive('\n').take(line);
+    let before: usize = before.map(|line| line.chars().count()).sum();
+    (before + column).min(text.chars().count())
+}
+
+/// The way through one expression.
+struct Step<'a> {
+    compiler: &'a Compiler<'a>,
+    words: Vec<Word>,
+    locals: Vec<String>,
+    nested: usize,
+}
+
+impl Step<'_> {
+    /// Makes an error that points at a word.
+    fn wrong(
+        &self,
+        is_it: impl Fn(&Word) -> bool,
+        what: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> CompileError {
+        let word = self.words.iter().find(|word| is_it(word));
+        CompileError {
+            at: word.map_or(0, |word| word.at),
+            width: word.map_or(1, |word| word.text.chars().count()),
+            what: what.into(),
+            hint: hint.into(),
+        }
+    }
+
+    fn boxed(&mut self, expression: &IdedExpr) -> Result<Box<Node>, CompileError> {
+        self.node(expression).map(Box::new)
+    }
+
+    fn all(&mut self, expressions: &[IdedExpr]) -> Result<Vec<Node>, CompileError> {
+        expressions.iter().map(|one| self.node(one)).collect()
+    }
+
+    fn node(&mut self, expression: &IdedExpr) -> Result<Node, CompileError> {
+        match &expression.expr {
+            Expr::Literal(literal) => {
+                let value = CelValue::try_from(literal.to_val().as_ref());
+                match value {
+                    Ok(CelValue::Null) => Ok(Node::Constant(Constant::Null)),
+                    Ok(CelValue::Bool(value)) => Ok(Node::Constant(Constant::Bool(value))),
+                    Ok(CelValue::Int(value)) => Ok(Node::Constant(Constant::Int(value))),
+                    Ok(CelValue::UInt(value)) => Ok(Node::Constant(Constant::Uint(value))),
+                    Ok(CelValue::Float(value)) => Ok(Node::Constant(Constant::Double(value))),
+                    Ok(CelValue::String(value)) => {
+                        Ok(Node::Constant(Constant::Text(Arc::from(value.as_str()))))
+                    }
+                    _ => Err(self.wrong(|_| false, "bytes are not known to rules", "write a text")),
+                }
+            }
+            Expr::Ident(name) => self.name(name),
+            Expr::Select(select) => {
+                if let Expr::Ident(name) = &select.operand.expr
+                    && name == "constants"
+                    && !self.locals.contains(name)
+                {
+                    return self.constant(&select.field);
+                }
+                let of = self.boxed(&select.operand)?;
+                let field = Arc::from(select.field.as_str());
+                Ok(if select.test {
+                    Node::Has { of, field }
+                } else {
+                    Node::Select {
+                        of,
+                        field,
+                        is_optional: false,
+                    }
+                })
+            }
+            Expr::List(list) => {
+                if list.optional_indices.is_empty() {
+                    return Ok(Node::List(self.all(&list.elements)?));
+                }
+                Err(self.wrong(|_| false, "optional elements of lists are not known", ""))
+            }
+            Expr::Map(map) => {
+                let mut entries = Vec::new();
+                for entry in &map.entries {
+                    let EntryExpr::MapEntry(entry) = &entry.expr else {
+                        return Err(self.wrong(|_| false, "messages are not known to rules", ""));
+                    };
+                    entries.push((self.node(&entry.key)?, self.node(&entry.value)?));
+                }
+                Ok(Node::Map(entries))
+            }
+            Expr::Call(call) => self.call(call),
+            Expr::Comprehension(comprehension) => self.comprehension(comprehension),
+            Expr::Struct(_) => Err(self.wrong(|_| false, "messages are not known to rules", "")),
+            Expr::Unspecified => Err(self.wrong(|_| false, "the expression is empty", "")),
+        }
+    }
+
+    fn name(&self, name: &str) -> Result<Node, CompileError> {
+        if let Some(depth) = self.locals.iter().rposition(|local| local == name) {
+            return Ok(Node::Local(depth));
+        }
+        let known = &self.compiler.variables;
+        let readable = &self.compiler.readable;
+        let place = known.iter().position(|known| known == name);
+        if let Some(place) = place
+            && readable.iter().any(|readable| readable == name)
+        {
+            return Ok(Node::Variable(place));
+        }
+        let is_it = |word: &Word| word.text == name && !word.is_member;
+        if name == "constants" {
+            let hint = "say which one: constants.NAME";
+            return Err(self.wrong(is_it, "the constants are no value", hint));
+        }
+        if let Some(why) = (self.compiler.why_not)(name).filter(|_| place.is_some()) {
+            return Err(self.wrong(is_it, format!("`{name}` is not known here"), why));
+        }
+        let mut all: Vec<&str> = readable.iter().map(String::as_str).collect();
+        let near = names::nearest(name, all.iter().copied());
+        all.push("constants");
+        all.sort_unstable();
+        let hint = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known here: {}", all.join(", ")),
+        };
+        Err(self.wrong(is_it, format!("unknown variable `{name}`"), hint))
+    }
+
+    fn constant(&self, name: &str) -> Result<Node, CompileError> {
+        let constants = self.compiler.constants;
+        if let Some(value) = constants.get(name) {
+            return Ok(Node::Shared(Arc::clone(value)));
+        }
+        let near = names::nearest(name, constants.keys().map(String::as_str));
+        let hint = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "constants are given at the top of a file, under `constants`".to_owned(),
+        };
+        let is_it = |word: &Word| word.text == name && word.is_member;
+        Err(self.wrong(is_it, format!("unknown constant `{name}`"), hint))
+    }
+
+    fn call(&mut self, call: &CallExpr) -> Result<Node, CompileError> {
+        let name = call.func_name.as_str();
+        if let Some(node) = self.operator(name, &call.args)? {
+            return Ok(node);
+        }
+        // `optional.of(x)` and `math.abs(x)` are names with a dot, not calls of a target.
+        let qualified = match call.target.as_deref().map(|target| &target.expr) {
+            Some(Expr::Ident(prefix)) => Some(format!("{prefix}.{name}")),
+            _ => None,
+        };
+        let qualified = qualified.filter(|name| names::function(name).is_some());
+        let full = qualified.as_deref().unwrap_or(name);
+        let is_it = |word: &Word| word.text == name && word.is_called;
+        let Some(called) = names::function(full) else {
+            let hint = match names::nearest(name, names::functions()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => {
+                    "docs/rules.md names those of rules, Kubernetes' documentation of CEL its own"
+                        .to_owned()
+                }
+            };
+            return Err(self.wrong(is_it, format!("unknown function `{name}`"), hint));
+        };
+        let target = call.target.as_deref().filter(|_| qualified.is_none());
+        let has_target = target.is_some();
+        let mut arguments = Vec::new();
+        for argument in target.into_iter().chain(&call.args) {
+            arguments.push(self.node(argument)?);
+        }
+        match called {
+            Called::Library => Ok(Node::Library {
+                name: Arc::from(full),
+                has_target,
+                arguments,
+            }),
+            Called::Own(own, count) if arguments.len() == count => Ok(Node::Own(own, arguments)),
+            Called::Own(_, count) => {
+                let what = format!("`{name}` is called with {} values", arguments.len());
+                Err(self.wrong(
+                    is_it,
+                    what,
+                    format!("it takes {count}, a target among them"),
+                ))
+            }
+            Called::Regex => self.regex_call(name, arguments),
+        }
+    }
+
+    fn regex_call(&self, name: &str, arguments: Vec<Node>) -> Result<Node, CompileError> {
+        let is_it = |word: &Word| word.text == name && word.is_called;
+        let mut arguments = arguments.into_iter();
+        let (Some(text), Some(pattern), None) =
+            (arguments.next(), arguments.next(), arguments.next())
+        else {
+            let hint = format!("text.{name}(\"regex\")");
+            return Err(self.wrong(is_it, format!("`{name}` takes a text and a regex"), hint));
+        };
+        let Node::Constant(Constant::Text(pattern)) = pattern else {
+            let hint = "write it as a text: it is compiled once, when the file is read";
+            return Err(self.wrong(
+                is_it,
+                format!("the regex of `{name}` is not constant"),
+                hint,
+            ));
+        };
+        let regex = regex(&pattern).map_err(|what| self.wrong(is_it, what, ""))?;
+        let text = Box::new(text);
+        Ok(match name {
+            "matches" => Node::Matches(text, regex),
+            "find" => Node::Find(text, regex),
+            _ => Node::FindAll(text, regex),
+        })
+    }
+
+    fn operator(&mut self, name: &str, args: &[IdedExpr]) -> Result<Option<Node>, CompileError> {
+        let node = match (name, args) {
+            (operators::CONDITIONAL, [test, yes, no]) => Node::If(Box::new([
+                self.node(test)?,
+                self.node(yes)?,
+                self.node(no)?,
+            ])),
+            (operators::LOGICAL_AND, [one, other]) => {
+                Node::And(self.boxed(one)?, self.boxed(other)?)
+            }
+            (operators::LOGICAL_OR, [one, other]) => Node::Or(self.boxed(one)?, self.boxed(other)?),
+            (operators::LOGICAL_NOT, [one]) => Node::Not(self.boxed(one)?),
+            (operators::NEGATE, [one]) => Node::Negate(self.boxed(one)?),
+            (operators::INDEX | operators::OPT_INDEX, [of, by]) => Node::Index {
+                of: self.boxed(of)?,
+                by: self.boxed(by)?,
+                is_optional: name == operators::OPT_INDEX,
+            },
+            (operators::OPT_SELECT, [of, field]) => {
+                let of = self.boxed(of)?;
+                let Node::Constant(Constant::Text(field)) = self.node(field)? else {
+                    return Err(self.wrong(|_| false, "a field must be a name", ""));
+                };
+                Node::Select {
+                    of,
+                    field,
+                    is_optional: true,
+                }
+            }
+            (operators::IN, [one, other]) => {
+                let one = self.node(one)?;
+                match self.node(other)? {
+                    Node::Shared(value) => match texts(&value) {
+                        Some(texts) => Node::InTexts(Box::new(one), Arc::new(texts)),
+                        None => Node::Binary(Binary::In, Box::new([one, Node::Shared(value)])),
+                    },
+                    other => Node::Binary(Binary::In, Box::new([one, other])),
+                }
+            }
+            (_, [one, other]) => {
+                let Some(binary) = binary(name) else {
+                    return Ok(None);
+                };
+                Node::Binary(binary, Box::new([self.node(one)?, self.node(other)?]))
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(node))
+    }
+
+    /// Takes the library's expansion of a macro back to the macro.
+    fn comprehension(&mut self, loops: &ComprehensionExpr) -> Result<Node, CompileError> {
+        let Expr::Call(step) = &loops.loop_step.expr else {
+            return Err(self.wrong(|_| false, "this kind of loop is not known", ""));
+        };
+        let over = self.boxed(&loops.iter_range)?;
+        if self.nested >= MAX_NESTED {
+            let loops = ["all", "exists", "exists_one", "existsOne", "filter", "map"];
+            let mut found = self
+                .words
+                .iter()
+                .filter(|word| word.is_called && loops.contains(&word.text.as_str()));
+            let at = found.nth(MAX_NESTED).map(|word| word.at);
+            let what = format!("loops are nested deeper than {MAX_NESTED}");
+            let hint = "each nesting multiplies the time; watch `items`, or write two checks";
+            return Err(self.wrong(|word| Some(word.at) == at, what, hint));
+        }
+        self.nested += 1;
+        self.locals.push(loops.iter_var.clone());
+        let found = self.body(loops, step);
+        self.locals.pop();
+        self.nested -= 1;
+        let (kind, only, body) = found?;
+        Ok(Node::Loop {
+            kind,
+            over,
+            only,
+            body,
+        })
+    }
+
+    fn body(
+        &mut self,
+        loops: &ComprehensionExpr,
+        step: &CallExpr,
+    ) -> Result<LoopParts, CompileError> {
+        let unknown = |step: &Self| step.wrong(|_| false, "this kind of loop is not known", "");
+        // What a loop that gathers adds: `result + [item]`.
+        let added = |call: &IdedExpr| match &call.expr {
+            Expr::Call(call) => match (call.func_name.as_str(), call.args.as_slice()) {
+                (operators::ADD, [_, list]) => match &list.expr {
+                    Expr::List(list) => list.elements.first().cloned(),
+                    _ => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        };
+        match (step.func_name.as_str(), step.args.as_slice()) {
+            (operators::LOGICAL_OR, [_, body]) => Ok((Loop::Exists, None, self.boxed(body)?)),
+            (operators::LOGICAL_AND, [_, body]) => Ok((Loop::All, None, self.boxed(body)?)),
+            (operators::ADD, [_, list]) => match &list.expr {
+                Expr::List(list) => match list.elements.as_slice() {
+                    [body] => Ok((Loop::Map, None, self.boxed(body)?)),
+                    _ => Err(unknown(self)),
+                },
+                _ => Err(unknown(self)),
+            },
+            (operators::CONDITIONAL, [test, then, _]) => {
+                if matches!(&loops.accu_init.expr, Expr::Literal(_)) {
+                    return Ok((Loop::ExistsOne, None, self.boxed(test)?));
+                }
+                let Some(item) = added(then) else {
+                    return Err(unknown(self));
+                };
+                let is_item = matches!(&item.expr, Expr::Ident(name) if *name == loops.iter_var);
+                if is_item {
+                    return Ok((Loop::Filter, None, self.boxed(test)?));
+                }
+                let only = self.boxed(test)?;
+                Ok((Loop::Map, Some(only), self.boxed(&item)?))
+            }
+            _ => Err(unknown(self)),
+        }
+    }
+}
+
+/// Gives a list of texts as a set, if it is one.
+fn texts(value: &Value) -> Option<BTreeSet<String>> {
+    let texts = value.as_array()?.iter();
+    texts.map(|text| text.as_str().map(str::to_owned)).collect()
+}
+
+fn binary(name: &str) -> Option<Binary> {
+    Some(match name {
+        operators::EQUALS => Binary::Equal,
+        operators::NOT_EQUALS => Binary::Unequal,
+        operators::LESS => Binary::Less,
+        operators::LESS_EQUALS => Binary::AtMost,
+        operators::GREATER => Binary::Greater,
+        operators::GREATER_EQUALS => Binary::AtLeast,
+        operators::ADD => Binary::Add,
+        operators::SUBSTRACT => Binary::Subtract,
+        operators::MULTIPLY => Binary::Multiply,
+        operators::DIVIDE => Binary::Divide,
+        operators::MODULO => Binary::Modulo,
+        _ => return None,
+    })
+}
+
+/// Compiles a regex within bounds.
+pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
+    let built = RegexBuilder::new(pattern)
+        .size_limit(MAX_REGEX_BYTES)
+        .dfa_size_limit(MAX_REGEX_BYTES)
+        .nest_limit(64)
+        .build();
+    built.map_err(|error| match error {
+        regex::Error::CompiledTooBig(most) => {
+            format!("the regex would take more than {most} bytes of memory")
+        }
+        other => {
+            let text = other.to_string();
+            let last = text.lines().rev().find(|line| !line.trim().is_empty());
+            format!("this is no regex: {}", last.unwrap_or_default().trim())
+        }
+    })
+}

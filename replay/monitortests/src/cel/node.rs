@@ -1,0 +1,122 @@
+//! Owns an expression that is ready to be evaluated: names are places, macros are loops, constant
+//! regexes are compiled. Refuses anything that could fail for its form alone.
+
+use regex::Regex;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A constant.
+#[derive(Clone, Debug)]
+pub(crate) enum Constant {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    Text(Arc<str>),
+}
+
+/// What two values are put through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binary {
+    Equal,
+    Unequal,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Modulo,
+    In,
+}
+
+/// What a loop gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loop {
+    All,
+    Exists,
+    ExistsOne,
+    Filter,
+    Map,
+}
+
+/// A part of an expression.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    Constant(Constant),
+    /// A value that a file gives a name.
+    Shared(Arc<Value>),
+    /// A variable, by its place among those known.
+    Variable(usize),
+    /// A loop's variable, by the depth of its loop.
+    Local(usize),
+    Select {
+        of: Box<Self>,
+        field: Arc<str>,
+        is_optional: bool,
+    },
+    Has {
+        of: Box<Self>,
+        field: Arc<str>,
+    },
+    Index {
+        of: Box<Self>,
+        by: Box<Self>,
+        is_optional: bool,
+    },
+    List(Vec<Self>),
+    Map(Vec<(Self, Self)>),
+    And(Box<Self>, Box<Self>),
+    Or(Box<Self>, Box<Self>),
+    Not(Box<Self>),
+    Negate(Box<Self>),
+    If(Box<[Self; 3]>),
+    Binary(Binary, Box<[Self; 2]>),
+    /// Whether a text is one of a constant list of texts.
+    InTexts(Box<Self>, Arc<BTreeSet<String>>),
+    Loop {
+        kind: Loop,
+        over: Box<Self>,
+        only: Option<Box<Self>>,
+        body: Box<Self>,
+    },
+    Matches(Box<Self>, Regex),
+    Find(Box<Self>, Regex),
+    FindAll(Box<Self>, Regex),
+    /// A call of a function that this room evaluates itself.
+    Own(Own, Vec<Self>),
+    /// A call of a function of the library: its name, whether the first argument is its target.
+    Library {
+        name: Arc<str>,
+        has_target: bool,
+        arguments: Vec<Self>,
+    },
+}
+
+/// A function that this room evaluates itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Own {
+    Size,
+    Contains,
+    StartsWith,
+    EndsWith,
+    Int,
+    Uint,
+    Double,
+    Text,
+    Timestamp,
+    Duration,
+    OptionalOf,
+    OptionalNone,
+    HasValue,
+    Value,
+    Or,
+    OrValue,
+    Condition,
+    ConditionIs,
+    MatchesSelector,
+}

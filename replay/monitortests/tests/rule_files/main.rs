@@ -1,0 +1,4 @@
+//! Rule files as people write them: the examples of the reference, and every kind of mistake.
+
+mod mistakes;
+mod reference;

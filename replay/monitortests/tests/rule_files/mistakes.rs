@@ -1,0 +1,319 @@
+//! Mistakes in rule files: each is told with file, line, column, the line, and what to do.
+
+use kubereel_monitortests::{RuleErrors, RuleSet};
+
+/// A rule over pods around what is tried.
+fn objects(rest: &str) -> String {
+    format!("{HEAD}  objects:\n    resource: pods\n{rest}")
+}
+
+/// A rule over intervals around what is tried.
+fn intervals(rest: &str) -> String {
+    format!("{HEAD}  intervals:\n    sources: [KubeEvent]\n{rest}")
+}
+
+const HEAD: &str = "monitortests:
+- id: x
+  monitor: m
+  junit: a name
+  description: d
+  owner: o
+  origin: p
+";
+
+fn errors(text: &str) -> RuleErrors {
+    RuleSet::read([("r.yaml", text)]).expect_err(text)
+}
+
+/// Reads a file with one mistake and gives its first line, the marked characters, and the hint.
+fn mistake(text: &str) -> (String, String, String) {
+    let errors = errors(text);
+    assert_eq!(errors.mistakes.len(), 1, "{errors}");
+    let found = &errors.mistakes[0];
+    let marked = found.text.chars().skip(found.column - 1);
+    let marked = marked.take(found.width).collect();
+    let first = errors.to_string();
+    let first = first.lines().next().expect("a line").to_owned();
+    (first, marked, found.hint.clone())
+}
+
+#[track_caller]
+fn expect(text: &str, line: &str, marked: &str, hint: &str) {
+    let found = mistake(text);
+    let expected = (line.to_owned(), marked.to_owned(), hint.to_owned());
+    assert_eq!(found, expected, "in\n{text}");
+}
+
+#[test]
+fn a_mistake_shows_its_line_and_what_to_do() {
+    let text = objects("  expect:\n  - never: objct.spec == 1\n    message: m\n");
+    let expected = "\
+r.yaml:11:12: unknown variable `objct`
+  11 |   - never: objct.spec == 1
+     |            ^^^^^
+     = did you mean `object`?";
+    assert_eq!(errors(&text).to_string(), expected);
+}
+
+#[test]
+fn all_mistakes_are_told_at_once() {
+    let text = objects(
+        "  when:\n  - cel: factz.topology\n    otherwise: o\n  expect:\n  - never: a && b\n    forAtLeast: soon\n    message: ${c}\n",
+    );
+    let errors = errors(&text);
+    let lines: Vec<_> = errors.mistakes.iter().map(|one| one.line).collect();
+    assert_eq!(lines, [11, 15, 14, 16], "{errors}");
+}
+
+#[test]
+fn names_are_found_in_every_kind_of_yaml_text() {
+    let written = [
+        ("  - never: \"true || \\\"a\\\" == nix\"\n", 11, 30),
+        ("  - never: 'true || ''a'' == nix'\n", 11, 30),
+        ("  - never: |\n      true\n      || nix\n", 13, 10),
+        (
+            "  - never: >-\n      true ||\n      \"a\" ==\n      nix\n",
+            14,
+            7,
+        ),
+        ("  - never: true ||\n      nix\n", 12, 7),
+    ];
+    for (check, line, column) in written {
+        let text = objects(&format!("  expect:\n{check}    message: m\n"));
+        let errors = errors(&text);
+        let found: Vec<_> = errors
+            .mistakes
+            .iter()
+            .map(|one| (one.line, one.column, one.what.as_str()))
+            .collect();
+        assert_eq!(found, [(line, column, "unknown variable `nix`")], "{check}");
+    }
+}
+
+#[test]
+fn broken_yaml_is_told() {
+    let (line, _, _) = mistake("monitortests:\n- id: x\n  monitor: y: z\n");
+    assert!(line.starts_with("r.yaml:3:13: "), "{line}");
+    assert!(line.contains("this cannot be read"), "{line}");
+}
+
+#[test]
+fn an_unknown_field_is_told_at_its_place() {
+    expect(
+        &objects("  expct: []\n  expect:\n  - never: 'true'\n    message: m\n"),
+        "r.yaml:10:3: unknown field `expct`",
+        "expct",
+        "did you mean `expect`?",
+    );
+    expect(
+        &objects("  expect:\n  - never: 'true'\n    forAtleast: 1m\n    message: m\n"),
+        "r.yaml:12:5: unknown field `forAtleast`",
+        "forAtleast",
+        "did you mean `forAtLeast`?",
+    );
+}
+
+#[test]
+fn a_missing_field_is_told() {
+    let (line, _, _) = mistake("monitortests:\n- id: x\n  junit: y\n");
+    assert!(line.starts_with("r.yaml:3:3: the field `"), "{line}");
+    assert!(line.ends_with("is missing"), "{line}");
+}
+
+#[test]
+fn unknown_functions_are_told_with_the_nearest() {
+    expect(
+        &objects("  expect:\n  - never: object.metadata.name.startWith('a')\n    message: m\n"),
+        "r.yaml:11:33: unknown function `startWith`",
+        "startWith",
+        "did you mean `startsWith`?",
+    );
+}
+
+#[test]
+fn a_function_called_with_too_few_values_is_told() {
+    expect(
+        &objects("  expect:\n  - never: object.metadata.name.startsWith()\n    message: m\n"),
+        "r.yaml:11:33: `startsWith` is called with 1 values",
+        "startsWith",
+        "it takes 2, a target among them",
+    );
+}
+
+#[test]
+fn facts_are_not_read_by_predicates_over_objects() {
+    expect(
+        &objects("  expect:\n  - never: facts.topology == 'External'\n    message: m\n"),
+        "r.yaml:11:12: `facts` is not known here",
+        "facts",
+        "a predicate over objects does not read it: use `when`, `during` or `flakeIf`",
+    );
+}
+
+#[test]
+fn broken_cel_is_told_where_it_breaks() {
+    let (line, _, _) = mistake(&objects(
+        "  expect:\n  - never: object.a == == 2\n    message: m\n",
+    ));
+    assert!(line.starts_with("r.yaml:11:24: this is no CEL"), "{line}");
+}
+
+#[test]
+fn regexes_are_constant_and_bounded() {
+    let with = |pattern: &str| {
+        objects(&format!(
+            "  expect:\n  - never: object.metadata.name.matches({pattern})\n    message: m\n"
+        ))
+    };
+    expect(
+        &with("object.spec.x"),
+        "r.yaml:11:33: the regex of `matches` is not constant",
+        "matches",
+        "write it as a text: it is compiled once, when the file is read",
+    );
+    expect(
+        &with("'(a{1000}){1000}'"),
+        "r.yaml:11:33: the regex would take more than 262144 bytes of memory",
+        "matches",
+        "",
+    );
+    let (line, _, _) = mistake(&with("'(a'"));
+    assert!(line.contains("11:33: this is no regex: "), "{line}");
+    let bomb = objects("  expect:\n  - never: 'true'\n    message: m\n").replace(
+        "resource: pods",
+        "resource: pods\n    name: '((a{500}){500}){500}'",
+    );
+    let (line, _, _) = mistake(&bomb);
+    assert!(
+        line.starts_with("r.yaml:10:12: the regex would take"),
+        "{line}"
+    );
+}
+
+#[test]
+fn loops_that_multiply_are_refused() {
+    let cel = "object.a.all(a, object.b.all(b, object.c.all(c, a == b && b == c)))";
+    expect(
+        &objects(&format!("  expect:\n  - never: {cel}\n    message: m\n")),
+        "r.yaml:11:53: loops are nested deeper than 2",
+        "all",
+        "each nesting multiplies the time; watch `items`, or write two checks",
+    );
+    let long = "a".repeat(5000);
+    let (line, _, _) = mistake(&objects(&format!(
+        "  expect:\n  - never: \"'{long}' == ''\"\n    message: m\n"
+    )));
+    assert!(
+        line.ends_with("the expression has 5008 characters"),
+        "{line}"
+    );
+    let deep = format!("{}1{}", "(".repeat(500), ")".repeat(500));
+    let (line, _, _) = mistake(&objects(&format!(
+        "  expect:\n  - never: {deep} == 1\n    message: m\n"
+    )));
+    assert!(line.contains("this is no CEL"), "{line}");
+}
+
+#[test]
+fn a_check_has_one_operator_and_the_fields_that_go_with_it() {
+    let (line, _, _) = mistake(&objects("  expect:\n  - message: m\n"));
+    assert_eq!(line, "r.yaml:11:5: the check has 0 operators");
+    let (line, _, _) = mistake(&objects(
+        "  expect:\n  - never: 'true'\n    always: 'true'\n    message: m\n",
+    ));
+    assert_eq!(line, "r.yaml:11:5: the check has 2 operators");
+    expect(
+        &objects("  expect:\n  - never: 'true'\n    within: 10m\n    message: m\n"),
+        "r.yaml:12:13: `within` has no meaning with `never`",
+        "10m",
+        "it goes with eventually",
+    );
+    let (line, _, _) = mistake(&intervals(
+        "  expect:\n  - flaps: {of: 'true', moreThan: 3}\n    message: m\n",
+    ));
+    assert_eq!(line, "r.yaml:11:5: `flaps` is for rules over objects");
+    let (line, _, _) = mistake(&objects("  expect: []\n"));
+    assert_eq!(line, "r.yaml:10:11: the rule expects nothing");
+}
+
+#[test]
+fn times_and_places_are_checked() {
+    expect(
+        &objects("  expect:\n  - never: 'true'\n    forAtLeast: 10 min\n    message: m\n"),
+        "r.yaml:12:17: `10 min` is no span of time",
+        "10 min",
+        "write `90s`, `10m`, `1h30m` or `250ms`",
+    );
+    expect(
+        &objects(
+            "  per:\n    namespace: object.metadata.namespace\n  expect:\n  - never: 'true'\n    message: m\n",
+        ),
+        "r.yaml:11:5: the name has no place `namespace`",
+        "namespace",
+        "cases of one name would be one case: write it into `junit`",
+    );
+    let text = objects("  expect:\n  - never: 'true'\n    message: m\n");
+    expect(
+        &text.replace("a name", "a {name}"),
+        "r.yaml:4:10: the place `name` of the name is not in `per`",
+        "a {name}",
+        "add `name: CEL` to `per`",
+    );
+}
+
+#[test]
+fn a_message_that_reads_what_is_not_there_is_told_in_its_place() {
+    expect(
+        &intervals(
+            "  expect:\n  - eventually: interval.open\n    message: nothing of ${interval.from} came\n",
+        ),
+        "r.yaml:12:27: `interval` is not known here",
+        "interval",
+        "what did not happen has no interval: read `place`, `from` or `facts`",
+    );
+    expect(
+        &intervals("  expect:\n  - never: interval.open\n    message: it is ${interval.from\n"),
+        "r.yaml:12:20: this `${` is not closed",
+        "${",
+        "end the expression with `}`",
+    );
+}
+
+#[test]
+fn names_are_given_once() {
+    let rule = objects("  expect:\n  - never: 'true'\n    message: m\n");
+    let files = [("a.yaml", rule.as_str()), ("b.yaml", rule.as_str())];
+    let errors = RuleSet::read(files).expect_err("twice");
+    let told = errors.to_string();
+    assert!(
+        told.starts_with("b.yaml:2:7: the id `x` is there twice"),
+        "{told}"
+    );
+    let errors = RuleSet::read([("a", "constants: {n: 1}"), ("b", "constants: {n: 2}")]);
+    let told = errors.expect_err("twice").to_string();
+    assert!(
+        told.starts_with("b:1:13: the constant `n` is there twice"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_very_long_file_is_refused() {
+    let text = format!("# {}\n", "x".repeat(1 << 20));
+    let told = errors(&text).to_string();
+    assert!(
+        told.starts_with("r.yaml:1:1: the file has 1048579 bytes"),
+        "{told}"
+    );
+}
+
+#[test]
+fn bombs_of_aliases_are_refused() {
+    let mut text = "constants:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..9 {
+        let inside = format!("*a{}, ", level - 1).repeat(10);
+        text.push_str(&format!("  a{level}: &a{level} [{inside}]\n"));
+    }
+    let told = errors(&text).to_string();
+    assert!(told.contains("this cannot be read"), "{told}");
+}
