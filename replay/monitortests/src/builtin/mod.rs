@@ -1,0 +1,10 @@
+//! The monitortests that come along: rules in YAML where the language can say what is meant, Rust where
+//! it cannot, and one table of all rows of the OpenShift monitor that need only API objects and Events.
+
+mod native;
+mod row;
+mod rows;
+
+pub use native::objects;
+pub use row::{Row, Way};
+pub use rows::rows;
