@@ -32,12 +32,13 @@ pub(crate) fn show(made: &Made, naive: &Naive, asked: u64) -> Result<()> {
     check(&timeline, made, naive)?;
     let objects = objects(&timeline, asked)?;
     row("an object at a time", objects, Some(10.0)).print();
-    for (direction, is_forward) in [("forward", true), ("back", false)] {
+    for (jump, step, is_forward) in [
+        ("a jump and a step forward", "a further step forward", true),
+        ("a jump and a step back", "a further step back", false),
+    ] {
         let Walked { jumps, steps } = walk(&timeline, asked, is_forward)?;
-        let question = format!("a jump and a step {direction}, with bodies");
-        row(&question, jumps, Some(10.0)).print();
-        let question = format!("a further step {direction}, with bodies");
-        row(&question, steps, Some(1.0)).print();
+        row(jump, jumps, Some(10.0)).print();
+        row(step, steps, Some(1.0)).print();
     }
     for (question, with_events) in [
         ("the whole state", true),
