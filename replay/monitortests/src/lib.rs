@@ -16,7 +16,7 @@ mod known;
 mod rule;
 mod verdict;
 
-pub use builtin::{Row as UpstreamRow, Way, objects, rows as upstream_rows};
+pub use builtin::{Row as UpstreamRow, Way, builtin_rule_files, objects, rows as upstream_rows};
 pub use facts::{Facts, FactsOverTime, UpgradeWindow};
 pub use feed::{Action, Fed, FeedError, Interest, Seen, Watcher, feed};
 pub use interval::{Display, Interval, IntervalMessage, Intervals, Level, Locator, Source};
