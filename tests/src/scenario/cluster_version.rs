@@ -119,6 +119,18 @@ impl ClusterVersion {
             || failing
     }
 
+    /// Says one thing of the version.
+    pub(super) fn set(
+        &mut self,
+        at: Moment,
+        kind: &str,
+        status: &str,
+        reason: &str,
+        message: &str,
+    ) {
+        self.conditions.set(at, kind, status, reason, message);
+    }
+
     /// A release could not be had: everything else stays at the old one.
     pub(super) fn refuse(&mut self, at: Moment, message: &str) {
         self.conditions

@@ -12,8 +12,8 @@ pub(super) struct Conditions {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Condition {
-    kind: &'static str,
-    status: &'static str,
+    kind: String,
+    status: String,
     reason: String,
     message: String,
     since: Moment,
@@ -24,16 +24,16 @@ impl Conditions {
     pub(super) fn set(
         &mut self,
         at: Moment,
-        kind: &'static str,
-        status: &'static str,
+        kind: &str,
+        status: &str,
         reason: &str,
         message: &str,
     ) -> bool {
         let Some(known) = self.entries.iter_mut().find(|entry| entry.kind == kind) else {
             let (reason, message) = (reason.to_owned(), message.to_owned());
             self.entries.push(Condition {
-                kind,
-                status,
+                kind: kind.to_owned(),
+                status: status.to_owned(),
                 reason,
                 message,
                 since: at,
@@ -44,7 +44,7 @@ impl Conditions {
         if known.status != status {
             known.since = at;
         }
-        known.status = status;
+        status.clone_into(&mut known.status);
         reason.clone_into(&mut known.reason);
         message.clone_into(&mut known.message);
         *known != before

@@ -36,6 +36,23 @@ impl OperatorStatus {
         self.operator.deployment()
     }
 
+    /// Who it is.
+    pub(super) const fn operator(&self) -> &Operator {
+        &self.operator
+    }
+
+    /// Says one thing of itself.
+    pub(super) fn set(
+        &mut self,
+        at: Moment,
+        kind: &str,
+        status: &str,
+        reason: &str,
+        message: &str,
+    ) {
+        self.conditions.set(at, kind, status, reason, message);
+    }
+
     /// The first report of a new operator.
     pub(super) fn start(&mut self, at: Moment, version: &str) {
         let name = self.operator.name.clone();

@@ -149,17 +149,23 @@ fn pod_spec(spec: &mut Value) {
             for port in items(container, "ports") {
                 missing(port, "protocol", json!("TCP"));
             }
-            if let Some(probe) = container.get_mut("readinessProbe") {
-                if let Some(get) = probe.get_mut("httpGet") {
-                    missing(get, "scheme", json!("HTTP"));
+            for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
+                if let Some(probe) = container.get_mut(probe) {
+                    fill_probe(probe);
                 }
-                missing(probe, "timeoutSeconds", json!(1));
-                missing(probe, "periodSeconds", json!(10));
-                missing(probe, "successThreshold", json!(1));
-                missing(probe, "failureThreshold", json!(3));
             }
         }
     }
+}
+
+fn fill_probe(probe: &mut Value) {
+    if let Some(get) = probe.get_mut("httpGet") {
+        missing(get, "scheme", json!("HTTP"));
+    }
+    missing(probe, "timeoutSeconds", json!(1));
+    missing(probe, "periodSeconds", json!(10));
+    missing(probe, "successThreshold", json!(1));
+    missing(probe, "failureThreshold", json!(3));
 }
 
 /// The items of a list, if there is one.

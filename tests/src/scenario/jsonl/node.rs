@@ -237,10 +237,12 @@ impl World<'_> {
         }
     }
 
-    /// Evicts what may go, and comes again as long as something is left.
+    /// Evicts what may go, and comes again as long as something is left; nobody drains a node that
+    /// takes Pods again.
     pub(super) fn drain(&mut self, node: &str) {
         let left: Vec<_> = self.to_be_drained(node);
-        if left.is_empty() {
+        let machine = self.machines.get(node);
+        if left.is_empty() || machine.is_none_or(|machine| !machine.is_cordoned) {
             return;
         }
         for pod in left.into_iter().filter(|pod| !pod.is_dying) {

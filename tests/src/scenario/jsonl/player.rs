@@ -156,6 +156,51 @@ impl Writing {
     }
 }
 
+impl Writing {
+    /// Writes the lines of steps that are laid out already, up to a moment.
+    ///
+    /// # Errors
+    ///
+    /// Nothing can be written, or the steps get stuck.
+    pub(in super::super) fn write_steps(
+        &self,
+        out: &mut dyn Write,
+        steps: &[Step],
+        end: Moment,
+    ) -> Result<(), WriteError> {
+        let start = Instant(self.begins.as_microsecond());
+        let lines = Lines::new(out, self.events);
+        let mut world = World::new(lines, start, self.seed, self.event_ttl_secs);
+        world.bootstrap();
+        let mut held = 0.0;
+        let mut walls = Walls::new();
+        walls.insert(Moment::default(), start);
+        for step in steps.iter().filter(|step| step.at <= end) {
+            let due = start.after_secs(step.at.since_start().as_secs_f64() + held);
+            live_until(&mut world, due);
+            if let Some(gate) = &step.gate {
+                held += wait(&mut world, step, gate)?;
+            }
+            walls.insert(step.at, world.store.now);
+            world.act(step, &walls);
+        }
+        let due = start.after_secs(end.since_start().as_secs_f64() + held);
+        live_until(&mut world, due);
+        world.store.lines.finish()?;
+        Ok(())
+    }
+}
+
+/// Lets the cluster live until a moment.
+fn live_until(world: &mut World<'_>, until: Instant) {
+    while world.next_due().is_some_and(|due| due <= until) {
+        if let Some(task) = world.next() {
+            world.perform(task);
+        }
+    }
+    world.store.now = world.store.now.max(until);
+}
+
 /// Lets the cluster live until a gate is open; says for how long, in seconds.
 fn wait(world: &mut World<'_>, step: &Step, gate: &Gate) -> Result<f64, WriteError> {
     let mut waited = 0.0;
@@ -165,12 +210,7 @@ fn wait(world: &mut World<'_>, step: &Step, gate: &Gate) -> Result<f64, WriteErr
             return Err(WriteError::Stuck { at, gate });
         }
         let until = world.store.now.after_secs(LOOK_SECS);
-        while world.next_due().is_some_and(|due| due <= until) {
-            if let Some(task) = world.next() {
-                world.perform(task);
-            }
-        }
-        world.store.now = world.store.now.max(until);
+        live_until(world, until);
         waited += LOOK_SECS;
     }
     Ok(waited)

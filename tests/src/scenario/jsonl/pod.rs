@@ -281,6 +281,12 @@ impl World<'_> {
         let grace = grace_secs.unwrap_or(30);
         let target = pod.target.clone();
         if grace == 0 || pod.node.is_empty() || pod.is_over() {
+            // The server writes what it does at once as it writes what takes a while.
+            let at = self.store.now.seconds();
+            self.store.update(by, &target, As::Update, |pod| {
+                pod["metadata"]["deletionTimestamp"] = json!(at);
+                pod["metadata"]["deletionGracePeriodSeconds"] = json!(0);
+            });
             self.store.remove(&target);
             return;
         }

@@ -112,7 +112,8 @@ shapes! {
         "name" Plain, "image" Plain, "command" Plain, "args" Plain, "workingDir" Plain,
         "ports" Keyed(&CONTAINER_PORT, &["containerPort", "protocol"]), "env" Keyed(&ENV, &["name"]),
         "resources" Part(&RESOURCES), "volumeMounts" Keyed(&MOUNT, &["mountPath"]),
-        "readinessProbe" Part(&PROBE), "terminationMessagePath" Plain, "terminationMessagePolicy" Plain,
+        "livenessProbe" Part(&PROBE), "readinessProbe" Part(&PROBE), "startupProbe" Part(&PROBE),
+        "terminationMessagePath" Plain, "terminationMessagePolicy" Plain,
         "imagePullPolicy" Plain, "securityContext" Part(&SECURITY),
     ];
     SECURITY = [

@@ -13,7 +13,7 @@ mod secrets;
 mod shop;
 mod teller;
 mod update;
-mod version_pod;
+pub(super) mod version_pod;
 
 pub(super) use bootstrap::namespace;
 pub(super) use leases::leaders;

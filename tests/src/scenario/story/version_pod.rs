@@ -17,18 +17,18 @@ const INIT_CONTAINERS: [&str; 4] = [
 const PAYLOADS: &str = "/etc/cvo/updatepayloads";
 
 /// The name of an attempt's Pod.
-pub(super) fn name(dice: Dice, release: &Release, attempt: u32) -> String {
+pub(in super::super) fn name(dice: Dice, release: &Release, attempt: u32) -> String {
     let suffix = dice.suffix(&["version pod", &release.version, &attempt.to_string()]);
     format!("version-{}-{suffix}", release.version)
 }
 
 /// The Pod, by name.
-pub(super) fn target(name: &str) -> Target {
+pub(in super::super) fn target(name: &str) -> Target {
     Target::namespaced("v1", "Pod", CVO_NAMESPACE, name)
 }
 
 /// The Pod, bound to a node by its creator.
-pub(super) fn object(dice: Dice, release: &Release, name: &str, node: &str) -> Value {
+pub(in super::super) fn object(dice: Dice, release: &Release, name: &str, node: &str) -> Value {
     let folder = format!(
         "{PAYLOADS}/{}",
         dice.hex(22, &["payload folder", &release.image])
@@ -90,7 +90,12 @@ pub(super) fn object(dice: Dice, release: &Release, name: &str, node: &str) -> V
 }
 
 /// What is said about an attempt that failed while its first container could not be pulled.
-pub(super) fn failure(release: &Release, pod: &str, reason: &str, message: &str) -> String {
+pub(in super::super) fn failure(
+    release: &Release,
+    pod: &str,
+    reason: &str,
+    message: &str,
+) -> String {
     let cleanup = INIT_CONTAINERS.first().copied().unwrap_or_default();
     format!(
         "Retrieving payload failed version=\"{}\" image=\"{}\" failure=Unable to download and prepare the update: fetching update payload: pod {pod} failed at pending with reason \"\" and message \"\" and status initcontainer {cleanup} is waiting with reason \"{reason}\" and message \"{message}\"",
