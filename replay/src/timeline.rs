@@ -126,12 +126,7 @@ impl Timeline {
 
     /// Writes a time so that it names the same moment of this reel when it is pasted after `--at`.
     pub fn written(&self, at: RecordedAt) -> String {
-        let day = |at: RecordedAt| at.micros.div_euclid(24 * 3600 * 1_000_000);
-        if day(self.start) == day(self.end) && day(at) == day(self.start) {
-            timetext::time_of_day(at)
-        } else {
-            timetext::rfc3339(at)
-        }
+        timetext::within(self.start, self.end, at)
     }
 }
 

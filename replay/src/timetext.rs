@@ -24,6 +24,17 @@ pub fn time_of_day(at: RecordedAt) -> String {
     written(at, "%H:%M:%S")
 }
 
+/// Writes a time of a recording so that it names the same moment of it after `--at`: the time of day
+/// where all of the recording lies in one day, else the whole time.
+pub fn within(start: RecordedAt, end: RecordedAt, at: RecordedAt) -> String {
+    let day = |at: RecordedAt| at.micros.div_euclid(24 * 3600 * 1_000_000);
+    if day(start) == day(end) && day(at) == day(start) {
+        time_of_day(at)
+    } else {
+        rfc3339(at)
+    }
+}
+
 fn written(at: RecordedAt, pattern: &str) -> String {
     let Ok(timestamp) = Timestamp::from_microsecond(at.micros) else {
         // Only a damaged or hostile file says so; the number is still the truth.

@@ -91,6 +91,11 @@ impl Coverage {
         self.spans.len() == 1 && self.holes.is_empty()
     }
 
+    /// Gives the record that announced the resource first.
+    pub(super) fn first_announced(&self) -> Option<Seq> {
+        self.announced.first().copied()
+    }
+
     pub(super) fn is_announced_between(&self, from: Seq, to: Seq) -> bool {
         self.announced.iter().any(|&seq| from < seq && seq < to)
     }

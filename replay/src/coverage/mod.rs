@@ -2,6 +2,8 @@
 
 mod certainty;
 mod chain;
+mod unseen;
 
 pub use certainty::Certainty;
 pub use chain::{Blind, Coverage, CoveredFrom, Hole, ImportedFrom};
+pub use unseen::{Unseen, UnseenWhy};

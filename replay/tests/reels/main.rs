@@ -12,5 +12,6 @@ mod imported;
 mod oracle;
 mod script;
 mod summary;
+mod unseen;
 mod waiting;
 mod walking;

@@ -1,0 +1,110 @@
+//! The times in which changes may be missing: gaps and late lists, but no reconnects.
+
+use crate::script::{Script, pod, thing};
+use kubereel_format::{EndCause, GapCause, NotCoveredReason, RecordedAt};
+use kubereel_replay::{Timeline, Unseen, UnseenWhy};
+
+const A: crate::script::Thing<'static> = crate::script::Thing {
+    namespace: "default",
+    name: "a",
+    uid: "u",
+};
+
+fn unseen(story: impl FnOnce(&mut Script)) -> (Timeline, Vec<Unseen>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    story(&mut script);
+    script.finish();
+    let timeline = Timeline::open(&path).expect("a reel");
+    let pods = timeline.resources().find("pods").expect("pods").id;
+    let unseen = timeline.unseen(pods);
+    (timeline, unseen)
+}
+
+fn secs(timeline: &Timeline, at: RecordedAt) -> i64 {
+    at.micros_since(timeline.start()) / 1_000_000
+}
+
+#[test]
+fn a_reconnect_hides_nothing_and_a_gap_does() {
+    let (timeline, unseen) = unseen(|script| {
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.initial(stream, A, 5, &pod(A, 5, "x"));
+        script.synced(stream, 10);
+        script.wait(10_000);
+        script.disconnect(stream, EndCause::Clean);
+        script.wait(30_000);
+        let stream = script.connect(pods, Some(10));
+        script.modified(stream, A, 12, &pod(A, 12, "y"));
+        script.wait(10_000);
+        let from = script.now();
+        script.disconnect(stream, EndCause::Expired);
+        script.wait(5_000);
+        let stream = script.connect(pods, None);
+        script.gap(pods, 12, 30, from);
+        script.synced(stream, 30);
+        script.wait(10_000);
+    });
+    let [gap] = unseen.as_slice() else {
+        panic!("{unseen:?}");
+    };
+    let cause = GapCause::Expired;
+    assert_eq!(gap.why, UnseenWhy::Gap { cause });
+    assert_eq!(
+        (secs(&timeline, gap.from), secs(&timeline, gap.to)),
+        (50, 55)
+    );
+}
+
+#[test]
+fn a_late_list_a_lost_permission_and_a_watch_that_never_came_back_hide_changes() {
+    let late = |secs: i64| {
+        unseen(|script| {
+            let nodes = script.resource("nodes", "Node", &[]);
+            let pods = script.resource("pods", "Pod", &[]);
+            let stream = script.connect(nodes, None);
+            script.synced(stream, 4);
+            script.wait(secs * 1000);
+            let stream = script.connect(pods, None);
+            script.synced(stream, 5);
+            script.wait(1000);
+        })
+        .1
+    };
+    assert_eq!(late(59), []);
+    assert_eq!(late(60).len(), 1);
+    let (timeline, after) = unseen(|script| {
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.synced(stream, 5);
+        script.wait(7000);
+        script.not_covered("pods", NotCoveredReason::Forbidden, "no");
+        script.wait(3000);
+    });
+    assert_eq!(after.len(), 1, "{after:?}");
+    assert_eq!(secs(&timeline, after[0].from), 7);
+    assert_eq!(after[0].to, timeline.end());
+    assert_eq!(after[0].why.to_string(), "not recorded: forbidden: no");
+    let (_, after) = unseen(|script| {
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.synced(stream, 5);
+        script.wait(7000);
+        script.disconnect(stream, EndCause::Clean);
+        script.wait(3000);
+    });
+    assert_eq!(after.len(), 1, "{after:?}");
+    assert_eq!(after[0].why, UnseenWhy::WatchEnded);
+    // The one that the recorder's own end cut is none.
+    let (_, after) = unseen(|script| {
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.added(stream, thing("n", "b", "v"), 5, b"{}");
+        script.synced(stream, 5);
+        script.wait(7000);
+        script.disconnect(stream, EndCause::Stopped);
+    });
+    assert_eq!(after, []);
+}
