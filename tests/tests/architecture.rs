@@ -129,6 +129,7 @@ fn sources() -> Vec<(String, String)> {
         "recorder/redact/src",
         "replay/src",
         "replay/import/src",
+        "replay/monitortests/src",
     ]
     .iter()
     .map(|folder| root().join(folder))

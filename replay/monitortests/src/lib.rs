@@ -2,29 +2,48 @@
 //!
 //! `feed` reads a reel once and tells watchers what changed of the fields they read; `interval` is the
 //! vocabulary of spans of time; `known` holds the platform's operators and namespaces; `builtin` the
-//! monitortests that come along; `verdict` is
-//! what a monitortest says. Synchronous, without network, terminal or clock.
+//! monitortests that come along; `verdict` is what a monitortest says; `run` asks all of them,
+//! `exception` holds what is known to go wrong, `outcome` decides; `evidence`, `junit` and `rows` tell
+//! it. Synchronous, without network, terminal or clock.
 
 mod builtin;
 #[expect(dead_code, reason = "the engine that evaluates is being built")]
 mod cel;
+mod evidence;
+mod exception;
 mod facts;
 mod feed;
 mod interval;
+mod junit;
 mod known;
+mod outcome;
+mod rows;
 #[expect(dead_code, reason = "the engine that evaluates is being built")]
 mod rule;
+mod run;
+mod select;
 mod verdict;
 
-pub use builtin::{Row as UpstreamRow, Way, builtin_rule_files, objects, rows as upstream_rows};
+pub use builtin::{
+    Row as UpstreamRow, Way, builtin, builtin_rule_files, objects, rows as upstream_rows,
+};
+pub use evidence::{RunName, shown_by, subject, told, when};
+pub use exception::{
+    Circumstances, Exception, ExceptionError, ExceptionSet, ExceptionState, RunKind, Uses, proposed,
+};
 pub use facts::{Facts, FactsOverTime, UpgradeWindow};
 pub use feed::{Action, Fed, FeedError, Interest, Seen, Watcher, feed};
 pub use interval::{Display, Interval, IntervalMessage, Intervals, Level, Locator, Source};
+pub use junit::{JunitCase, JunitFile, JunitResult, write_junit};
 pub use known::{
     component_of_namespace, component_of_operator, is_known_namespace, is_platform_namespace,
     known_namespaces, known_operators,
 };
+pub use outcome::{Excuse, Judged, Outcome, Verdict, junit_name};
+pub use rows::{Row, RowOrigin};
 pub use rule::{RuleErrors, RuleMistake, RuleSet};
+pub use run::{Asked, RunReport, RunTrust, Selection, run_reel};
+pub use select::Glob;
 pub use verdict::{
     About, Case, Dark, Finding, MonitorTest, Needs, Phase, Scene, Severity, Subject, WrittenIn,
 };

@@ -2,11 +2,13 @@
 //! it cannot, and one table of all rows of the OpenShift monitor that need only API objects and Events.
 
 mod files;
+mod list;
 mod native;
 mod row;
 mod rows;
 
 pub use files::builtin_rule_files;
+pub use list::builtin;
 pub use native::objects;
 pub use row::{Row, Way};
 pub use rows::rows;

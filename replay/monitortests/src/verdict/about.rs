@@ -35,10 +35,12 @@ pub struct About {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Resources whose objects it reads, as `plural` or `plural.group`; with any of them, a file of
-    /// intervals is not enough.
+    /// intervals is not enough. Where one was not recorded at all, it is skipped; where it was not seen
+    /// for a while, the test itself says so in its cases, for it knows which times matter.
     pub objects: Vec<String>,
     /// Resources from whose objects its intervals are made, `plural` or `plural.group`: where they were
-    /// not recorded, or not all the time, it cannot pass.
+    /// not recorded it is skipped, and where they were not seen all the time, its cases without findings
+    /// are unknown: the run adds those times to them.
     pub seen: Vec<String>,
     /// Whether it needs to know what cluster it was.
     pub facts: bool,

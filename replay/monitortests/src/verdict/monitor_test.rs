@@ -24,6 +24,12 @@ pub trait MonitorTest {
     /// Gives what it is.
     fn about(&self) -> &About;
 
+    /// Gives what it does, in words, a line each; for a rule of the language made from its definition.
+    /// Empty where the description says it all.
+    fn in_words(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Gives what it needs.
     fn needs(&self) -> Needs;
 

@@ -1,0 +1,100 @@
+//! Owns ranges of releases: `>=4.18 <4.21`, `4.20`. Refuses the order of builds within a release.
+
+use std::cmp::Ordering;
+
+/// A range of releases; all of its bounds hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Releases(Vec<(Bound, Vec<u64>)>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bound {
+    Less,
+    LessOrSame,
+    Same,
+    SameOrMore,
+    More,
+}
+
+const SIGNS: [(&str, Bound); 5] = [
+    ("<=", Bound::LessOrSame),
+    (">=", Bound::SameOrMore),
+    ("<", Bound::Less),
+    (">", Bound::More),
+    ("=", Bound::Same),
+];
+
+impl Releases {
+    /// Reads a range.
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let words = text.split([' ', ',']).filter(|word| !word.is_empty());
+        let bounds = words.map(|word| {
+            let (bound, number) = SIGNS
+                .iter()
+                .find_map(|(sign, bound)| word.strip_prefix(sign).map(|rest| (*bound, rest)))
+                .unwrap_or((Bound::Same, word));
+            let parts: Option<Vec<u64>> = number.split('.').map(|part| part.parse().ok()).collect();
+            let parts = parts.filter(|parts| parts.len() <= 3);
+            let wrong = || format!("not a release such as 4.20 or >=4.18.3: {word:?}");
+            parts.map(|parts| (bound, parts)).ok_or_else(wrong)
+        });
+        let bounds: Vec<_> = bounds.collect::<Result<_, String>>()?;
+        if bounds.is_empty() {
+            return Err("no release".to_owned());
+        }
+        Ok(Self(bounds))
+    }
+
+    /// Tells whether a version lies in the range, as exact as the bounds are: 4.20.3 is 4.20.
+    pub(super) fn has(&self, version: &str) -> bool {
+        let Some(version) = numbers(version) else {
+            return false;
+        };
+        self.0.iter().all(|(bound, parts)| {
+            let version = version.iter().take(parts.len());
+            let order = version.cmp(parts.iter());
+            match bound {
+                Bound::Less => order == Ordering::Less,
+                Bound::LessOrSame => order != Ordering::Greater,
+                Bound::Same => order == Ordering::Equal,
+                Bound::SameOrMore => order != Ordering::Less,
+                Bound::More => order == Ordering::Greater,
+            }
+        })
+    }
+}
+
+/// Gives major, minor and patch of `4.21.0-0.nightly-2026-11-21`.
+fn numbers(version: &str) -> Option<[u64; 3]> {
+    let end = version.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    let mut parts = version.get(..end.unwrap_or(version.len()))?.split('.');
+    let major = parts.next()?.parse().ok()?;
+    let mut next = || parts.next().map_or(Some(0), |part| part.parse().ok());
+    Some([major, next()?, next()?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_as_exact_as_it_is_written() {
+        for (range, version, is_in) in [
+            ("4.20", "4.20.3", true),
+            ("4.20", "4.2.0", false),
+            ("4.20.3", "4.20.4", false),
+            (">=4.18 <4.21", "4.18.0-rc.1", true),
+            (">=4.18, <4.21", "4.21.0-0.nightly-2026", false),
+            (">4.20", "4.20.9", false),
+            ("<=4.20", "4.20.9", true),
+            ("=4", "4.9.1", true),
+            ("4", "none", false),
+            ("4", "", false),
+        ] {
+            let range = Releases::read(range).expect("a range");
+            assert_eq!(range.has(version), is_in, "{range:?} {version}");
+        }
+        for wrong in ["", "x", ">=", "4.1.2.3", "4.x"] {
+            assert!(Releases::read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Owns the steps of a run: one pass over the reel for everybody, judgement, exceptions, verdicts.
+//! Refuses to know in what a monitortest is written.
+
+use super::dark::Unseen;
+use super::report::{RunReport, RunTrust};
+use super::selection::Selection;
+use crate::exception::{Circumstances, ExceptionSet, RunKind};
+use crate::facts::FactsOverTime;
+use crate::feed::{Fed, Watcher, feed};
+use crate::interval::Intervals;
+use crate::outcome::{join_same_names, outcome};
+use crate::verdict::{About, Case, Dark, MonitorTest, Scene};
+use kubereel_format::{RecordedAt, Seq};
+use kubereel_replay::Timeline;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How many of the events that cannot be read are named.
+const UNREAD_NAMED: usize = 10;
+
+/// What a run is asked to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Which monitortests run.
+    pub selection: &'a Selection,
+    /// What is known to go wrong.
+    pub exceptions: &'a ExceptionSet,
+    /// The moment that ends of exceptions are compared with; the run's own end unless given.
+    pub now: Option<RecordedAt>,
+}
+
+/// A monitortest of a run, with why it cannot run.
+struct Chosen {
+    about: Arc<About>,
+    test: Box<dyn MonitorTest>,
+    skipped: Option<String>,
+}
+
+/// Runs monitortests over a reel.
+///
+/// `progress` is told of each record that is done.
+pub fn run_reel(
+    timeline: &Timeline,
+    tests: Vec<Box<dyn MonitorTest>>,
+    asked: &Asked<'_>,
+    progress: impl FnMut(Seq),
+) -> RunReport {
+    let unseen = Unseen::of(timeline);
+    let mut chosen = choose(tests, asked.selection, |test| why_skipped(test, &unseen));
+    let fed = pass(timeline, &mut chosen, progress);
+    let unread = fed.unread.iter().take(UNREAD_NAMED);
+    let facts = FactsOverTime::default();
+    let intervals = Intervals::new(Vec::new(), timeline.start(), timeline.end());
+    let is_damaged = !fed.unread.is_empty() || !timeline.reel().damage().is_empty();
+    let trust = if is_damaged {
+        RunTrust::Damaged
+    } else if unseen.is_imported() {
+        RunTrust::Imported
+    } else {
+        RunTrust::Recorded
+    };
+    let mut report = RunReport {
+        start: timeline.start(),
+        end: timeline.end(),
+        trust,
+        kind: RunKind::of(&facts, &intervals),
+        facts,
+        outcomes: Vec::new(),
+        intervals,
+        uses: asked.exceptions.uses(),
+        events: fed.events,
+        unread: unread.map(ToString::to_string).collect(),
+    };
+    judge(&mut report, chosen, &unseen.dark, asked);
+    report
+}
+
+fn choose(
+    tests: Vec<Box<dyn MonitorTest>>,
+    selection: &Selection,
+    why_skipped: impl Fn(&dyn MonitorTest) -> Option<String>,
+) -> Vec<Chosen> {
+    let chosen = tests
+        .into_iter()
+        .filter(|test| selection.has(test.about()))
+        .map(|test| Chosen {
+            about: Arc::new(test.about().clone()),
+            skipped: why_skipped(test.as_ref()),
+            test,
+        });
+    chosen.collect()
+}
+
+/// Tells why a monitortest cannot run on a reel: something that it needs was never recorded.
+fn why_skipped(test: &dyn MonitorTest, unseen: &Unseen) -> Option<String> {
+    let needs = test.needs();
+    let all = needs.objects.iter().chain(&needs.seen);
+    let mut missing: Vec<String> = all
+        .filter_map(|resource| unseen.why_missing(resource))
+        .collect();
+    missing.dedup();
+    (!missing.is_empty()).then(|| missing.join("; "))
+}
+
+/// Reads the reel once, for everybody who runs.
+fn pass(timeline: &Timeline, chosen: &mut [Chosen], progress: impl FnMut(Seq)) -> Fed {
+    let running = chosen.iter_mut().filter(|one| one.skipped.is_none());
+    let mut watchers: Vec<&mut dyn Watcher> =
+        running.filter_map(|one| one.test.watcher()).collect();
+    feed(timeline, &mut watchers, progress)
+}
+
+/// Asks each monitortest, and holds what it found against the exceptions.
+fn judge(
+    report: &mut RunReport,
+    chosen: Vec<Chosen>,
+    dark: &BTreeMap<String, Vec<Dark>>,
+    asked: &Asked<'_>,
+) {
+    let scene = Scene {
+        intervals: &report.intervals,
+        facts: &report.facts,
+        dark,
+    };
+    let circumstances = Circumstances {
+        facts: &report.facts,
+        run: report.kind,
+        end: report.end,
+        now: asked.now.unwrap_or(report.end),
+    };
+    let mut outcomes = Vec::new();
+    for mut one in chosen {
+        for case in cases(&mut one, &scene) {
+            let decided = outcome(&one.about, case, |case, finding| {
+                let uses = &mut report.uses;
+                asked
+                    .exceptions
+                    .excuse(&one.about, case, finding, &circumstances, uses)
+            });
+            outcomes.push(decided);
+        }
+    }
+    report.outcomes = join_same_names(outcomes);
+}
+
+/// Gives the cases of a monitortest, with the times that it could not see.
+fn cases(one: &mut Chosen, scene: &Scene<'_>) -> Vec<Case> {
+    if let Some(why) = one.skipped.take() {
+        return vec![Case {
+            junit: one.about.junit.clone(),
+            skipped: Some(why),
+            ..Case::default()
+        }];
+    }
+    let seen = one.test.needs().seen;
+    let dark = seen.iter().filter_map(|resource| scene.dark.get(resource));
+    let dark: Vec<&Dark> = dark.flatten().collect();
+    let mut cases = one.test.judge(scene);
+    for case in &mut cases {
+        if case.findings.is_empty() && case.skipped.is_none() && case.error.is_none() {
+            case.dark.extend(dark.iter().map(|&dark| dark.clone()));
+            case.dark.sort();
+            case.dark.dedup();
+        }
+    }
+    cases
+}

@@ -1,0 +1,71 @@
+//! Owns what a run said. Refuses forms of output: `junit`, `rows` and the commands have those.
+
+use crate::exception::{RunKind, Uses};
+use crate::facts::FactsOverTime;
+use crate::interval::Intervals;
+use crate::outcome::{Outcome, Verdict};
+use kubereel_format::RecordedAt;
+
+/// How far verdicts of a run can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RunTrust {
+    /// A recorder saw it; where it did not, verdicts are unknown.
+    Recorded,
+    /// Another tool's recording, which does not tell what it leaves out.
+    Imported,
+    /// A file of intervals: objects were not seen.
+    Intervals,
+    /// Parts of the reel cannot be read.
+    Damaged,
+}
+
+impl RunTrust {
+    /// Gives the word that programs read.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::Imported => "imported",
+            Self::Intervals => "intervals",
+            Self::Damaged => "damaged",
+        }
+    }
+}
+
+/// What a run of monitortests said of one recording.
+#[derive(Debug)]
+pub struct RunReport {
+    /// The first moment of the recording.
+    pub start: RecordedAt,
+    /// The last one.
+    pub end: RecordedAt,
+    /// How far it can be trusted.
+    pub trust: RunTrust,
+    /// What was done with the cluster.
+    pub kind: RunKind,
+    /// What cluster it was.
+    pub facts: FactsOverTime,
+    /// The cases, in the order of the rules; no name occurs twice.
+    pub outcomes: Vec<Outcome>,
+    /// The intervals that were judged.
+    pub intervals: Intervals,
+    /// How often each exception was used.
+    pub uses: Uses,
+    /// How many events the recording has.
+    pub events: u64,
+    /// What could not be read of it, the first few.
+    pub unread: Vec<String>,
+}
+
+impl RunReport {
+    /// Counts the cases of a verdict.
+    pub fn count(&self, verdict: Verdict) -> u64 {
+        let same = self.outcomes.iter().filter(|one| one.verdict == verdict);
+        same.fold(0, |count, _| count + 1)
+    }
+
+    /// Gives the verdict of a rule: that of its worst case; `None` if it has no case.
+    pub fn verdict_of(&self, rule: &str) -> Option<Verdict> {
+        let cases = self.outcomes.iter().filter(|one| one.about.id == rule);
+        cases.map(|one| one.verdict).max()
+    }
+}

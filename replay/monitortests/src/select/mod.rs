@@ -1,0 +1,5 @@
+//! Which monitortests are meant: names with `*` and `?` in them.
+
+mod glob;
+
+pub use glob::Glob;
