@@ -3,8 +3,11 @@
 use super::error::ExceptionError;
 use super::set::ExceptionSet;
 
-/// The name of the file in what is said about it.
-const FILE: &str = "built-in";
+/// The files, each its name in what is said about it and its text.
+const FILES: [(&str, &str); 2] = [
+    ("built-in", include_str!("builtin.yaml")),
+    ("built-in-pods", include_str!("builtin-pods.yaml")),
+];
 
 impl ExceptionSet {
     /// Gives the exceptions that the program carries.
@@ -12,6 +15,10 @@ impl ExceptionSet {
     /// # Errors
     /// Never, as a test of this crate shows.
     pub fn builtin() -> Result<Self, ExceptionError> {
-        Self::read_as(FILE, include_str!("builtin.yaml"), true)
+        FILES
+            .iter()
+            .try_fold(Self::default(), |read, (name, text)| {
+                Ok(read.then(Self::read_as(name, text, true)?))
+            })
     }
 }

@@ -6,5 +6,7 @@
     reason = "a test whose surroundings fail has failed"
 )]
 
+mod judged;
+mod objects;
 mod reel;
 mod seen;

@@ -1,0 +1,101 @@
+//! Owns a run of one built-in monitortest over a test's reel, and what tests ask of its verdicts.
+
+use crate::reel::{Reel, time};
+use kubereel_monitortests::{
+    Asked, ExceptionSet, Glob, Outcome, RunReport, Selection, builtin, run_reel,
+};
+use std::collections::BTreeSet;
+
+/// What one monitortest said of a reel.
+pub struct Verdicts {
+    report: RunReport,
+}
+
+/// Runs one built-in monitortest, by its id, with the exceptions that the program carries.
+pub fn judged(reel: Reel, id: &str) -> Verdicts {
+    let written = reel.written();
+    let selection = Selection {
+        only: vec![Glob::new(id)],
+        skip: Vec::new(),
+    };
+    let exceptions = ExceptionSet::builtin().expect("exceptions");
+    let asked = Asked {
+        selection: &selection,
+        exceptions: &exceptions,
+        now: None,
+    };
+    let report = run_reel(&written.timeline, builtin(), &asked, |_| {});
+    assert!(!report.outcomes.is_empty(), "there is no monitortest {id}");
+    assert!(report.unread.is_empty(), "{:?}", report.unread);
+    Verdicts { report }
+}
+
+impl Verdicts {
+    /// Checks that a case failed by what began at a time of day, and that the message holds a text.
+    pub fn fails(&self, name: &str, at: &str, text: &str) {
+        self.is(name, "fail");
+        self.says(name, at, text);
+    }
+
+    /// Checks that a case passed.
+    pub fn passes(&self, name: &str) {
+        self.is(name, "pass");
+    }
+
+    /// Checks a case's verdict: its word for programs.
+    pub fn is(&self, name: &str, verdict: &str) {
+        let outcome = self.outcome(name);
+        assert_eq!(outcome.verdict.as_str(), verdict, "{outcome:#?}");
+    }
+
+    /// Checks that something was found that began at a time of day and says a text.
+    pub fn says(&self, name: &str, at: &str, text: &str) {
+        let outcome = self.outcome(name);
+        let found = outcome
+            .findings
+            .iter()
+            .any(|judged| judged.finding.from == time(at) && judged.finding.message.contains(text));
+        assert!(found, "nothing at {at} says {text:?}: {outcome:#?}");
+    }
+
+    /// Gives the names of the cases that failed, without `[Monitor:…]`.
+    pub fn names_of_failed(&self) -> Vec<&str> {
+        let failed = self.report.outcomes.iter();
+        let failed = failed.filter(|one| one.verdict.as_str() == "fail");
+        failed.map(|one| tail(&one.name)).collect()
+    }
+
+    /// Gives how many cases there are.
+    pub fn count(&self) -> usize {
+        self.report.outcomes.len()
+    }
+
+    /// Gives how many cases have a verdict.
+    pub fn count_of(&self, verdict: &str) -> usize {
+        let outcomes = self.report.outcomes.iter();
+        let same = outcomes.filter(|one| one.verdict.as_str() == verdict);
+        same.count()
+    }
+
+    /// Gives why cases were skipped or could not be judged, each reason once.
+    pub fn why(&self) -> String {
+        let outcomes = self.report.outcomes.iter();
+        let all: BTreeSet<&str> = outcomes.filter_map(|one| one.why.as_deref()).collect();
+        all.into_iter().collect::<Vec<_>>().join("; ")
+    }
+
+    fn outcome(&self, name: &str) -> &Outcome {
+        let outcomes = &self.report.outcomes;
+        let found = outcomes.iter().find(|one| tail(&one.name) == name);
+        found.unwrap_or_else(|| {
+            let names: Vec<&str> = outcomes.iter().map(|one| tail(&one.name)).collect();
+            panic!("no case {name:?} among {names:#?}")
+        })
+    }
+}
+
+/// Takes `[Monitor:…]` off a name.
+fn tail(name: &str) -> &str {
+    let rest = name.split_once(']').map_or(name, |(_, rest)| rest);
+    rest.trim_start()
+}

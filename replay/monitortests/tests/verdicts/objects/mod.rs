@@ -1,0 +1,3 @@
+//! Upstream's monitortests of objects: each row is failed, or flaked, by one reel and passed by another.
+
+mod definitions;
