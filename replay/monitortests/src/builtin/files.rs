@@ -6,12 +6,30 @@ pub fn builtin_rule_files() -> impl Iterator<Item = (&'static str, &'static str)
 }
 
 /// One line a file, from A to Z.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 12] = [
+    (
+        "apiserver-termination.yaml",
+        include_str!("rules/apiserver-termination.yaml"),
+    ),
     ("containers.yaml", include_str!("rules/containers.yaml")),
+    ("events-seen.yaml", include_str!("rules/events-seen.yaml")),
+    ("image-pulls.yaml", include_str!("rules/image-pulls.yaml")),
     ("nodes.yaml", include_str!("rules/nodes.yaml")),
     ("operators.yaml", include_str!("rules/operators.yaml")),
     ("os-updates.yaml", include_str!("rules/os-updates.yaml")),
     ("pods.yaml", include_str!("rules/pods.yaml")),
+    (
+        "repeated-back-off-events.yaml",
+        include_str!("rules/repeated-back-off-events.yaml"),
+    ),
+    (
+        "repeated-component-events.yaml",
+        include_str!("rules/repeated-component-events.yaml"),
+    ),
+    (
+        "repeated-node-events.yaml",
+        include_str!("rules/repeated-node-events.yaml"),
+    ),
     ("workloads.yaml", include_str!("rules/workloads.yaml")),
 ];
 

@@ -1,4 +1,5 @@
 //! Rule files as people write them: the examples of the reference, and every kind of mistake.
 
+mod builtin;
 mod mistakes;
 mod reference;

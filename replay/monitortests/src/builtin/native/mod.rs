@@ -1,9 +1,16 @@
 //! Monitortests in Rust: what the rule language cannot say.
 
 mod crd_storage;
+mod event;
+mod events_list;
+mod images;
 mod list;
 mod node_upgrades;
+mod repeats;
+mod sandboxes;
 mod slow_message;
 mod slow_operators;
+mod static_pods;
 
+pub(super) use events_list::events;
 pub use list::objects;
