@@ -19,6 +19,20 @@ pub fn rfc3339_micros(at: RecordedAt) -> String {
     }
 }
 
+/// Reads a time as Kubernetes writes it: RFC 3339, with or without a fraction.
+pub fn parsed(text: &str) -> Option<RecordedAt> {
+    let at: Timestamp = text.parse().ok()?;
+    Some(RecordedAt::from_micros(at.as_microsecond()))
+}
+
+/// Writes a time as RFC 3339 in UTC, in whole seconds, as the API of Kubernetes does.
+pub fn rfc3339_secs(at: RecordedAt) -> String {
+    match Timestamp::from_microsecond(at.micros) {
+        Ok(timestamp) => timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        Err(_) => rfc3339(at),
+    }
+}
+
 /// Writes the time of day in UTC, with milliseconds, or microseconds where it has them.
 pub fn time_of_day(at: RecordedAt) -> String {
     written(at, "%H:%M:%S")
@@ -128,6 +142,19 @@ mod tests {
         assert_eq!(time_of_day(at), "14:22:31.480001Z");
         let at = RecordedAt::from_micros(1_763_734_951_480_000);
         assert_eq!(rfc3339_micros(at), "2025-11-21T14:22:31.480000Z");
+    }
+
+    #[test]
+    fn times_of_the_api_are_read_and_written() {
+        let at = parsed("2025-11-21T14:22:31.480001Z");
+        assert_eq!(at, Some(RecordedAt::from_micros(1_763_734_951_480_001)));
+        assert_eq!(
+            at.map(rfc3339_secs).as_deref(),
+            Some("2025-11-21T14:22:31Z")
+        );
+        let before = RecordedAt::from_micros(-1);
+        assert_eq!(rfc3339_secs(before), "1969-12-31T23:59:59Z");
+        assert_eq!(parsed("yesterday"), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Owns what an Event says, in either of its two shapes: that of the core group and that of
 //! `events.k8s.io`. Refuses to trust its times: they are the component's own.
 
-use jiff::Timestamp;
+use crate::timetext;
 use kubereel_format::RecordedAt;
 use serde::Deserialize;
 
@@ -104,18 +104,16 @@ impl Said {
             regarding: body.involved_object.or(body.regarding).unwrap_or_default(),
             component: first(component).unwrap_or_default(),
             count: count.into_iter().flatten().max().unwrap_or(1).max(1),
-            last: last.iter().flatten().find_map(|text| time(text)),
+            last: last
+                .iter()
+                .flatten()
+                .find_map(|text| timetext::parsed(text)),
         })
     }
 }
 
 fn first(texts: [Option<String>; 3]) -> Option<String> {
     texts.into_iter().flatten().find(|text| !text.is_empty())
-}
-
-fn time(text: &str) -> Option<RecordedAt> {
-    let at: Timestamp = text.parse().ok()?;
-    Some(RecordedAt::from_micros(at.as_microsecond()))
 }
 
 #[cfg(test)]
