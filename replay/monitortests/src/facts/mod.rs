@@ -1,7 +1,11 @@
 //! What cluster it was: facts that rules ask for, as of a moment.
 
+mod history;
 mod known;
 mod over_time;
+mod spans;
+mod watch;
 
 pub use known::{Facts, UpgradeWindow};
 pub use over_time::FactsOverTime;
+pub(crate) use watch::FactsWatcher;

@@ -15,6 +15,8 @@ pub struct FactsOverTime {
     pub(crate) installed: Option<RecordedAt>,
     /// Whether the installation was seen to run.
     pub(crate) saw_install: bool,
+    /// The first installation, as the history tells it.
+    pub(crate) install: Option<UpgradeWindow>,
     pub(crate) none: Facts,
 }
 

@@ -1,6 +1,8 @@
 //! Owns what an interval is about: a type and keys. Refuses to judge: any type and any key is taken.
 
-use std::collections::BTreeMap;
+use super::pairs::Pairs;
+use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -22,7 +24,7 @@ pub struct Locator {
     /// `ClusterOperator`, `Node`, `Pod` and others; empty in files that have none.
     pub kind: Arc<str>,
     /// Its keys, such as `namespace` and `pod`.
-    pub keys: BTreeMap<Arc<str>, Arc<str>>,
+    pub keys: Pairs,
 }
 
 impl Locator {
@@ -41,30 +43,48 @@ impl Locator {
     pub fn get(&self, key: &str) -> Option<&str> {
         self.keys.get(key).map(AsRef::as_ref)
     }
+
+    /// Compares the texts of two locators, without writing them.
+    pub fn cmp_text(&self, other: &Self) -> Ordering {
+        if self.keys == other.keys {
+            return Ordering::Equal;
+        }
+        let one: Vec<Cow<'_, str>> = self.pieces().collect();
+        let other: Vec<Cow<'_, str>> = other.pieces().collect();
+        let one = one.iter().flat_map(|piece| piece.bytes());
+        one.cmp(other.iter().flat_map(|piece| piece.bytes()))
+    }
+
+    /// Gives the pieces of its text: the leading keys first, then from A to Z.
+    fn pieces(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let leading = LEADING
+            .iter()
+            .filter_map(|key| Some((*key, self.keys.get(key)?)));
+        let others = self.keys.iter().map(|(key, value)| (key.as_ref(), value));
+        let others = others.filter(|(key, _)| !LEADING.contains(key));
+        let words = leading.chain(others).enumerate();
+        words.flat_map(|(place, (key, value))| {
+            let gap = if place > 0 { " " } else { "" };
+            let value = if key == "e2e-test" {
+                Cow::Owned(format!("{value:?}"))
+            } else {
+                Cow::Borrowed(value.as_ref())
+            };
+            [
+                Cow::Borrowed(gap),
+                Cow::Borrowed(key),
+                Cow::Borrowed("/"),
+                value,
+            ]
+        })
+    }
 }
 
 impl fmt::Display for Locator {
     /// Writes `key/value` words: the leading keys first, then from A to Z; the name of an e2e test in
     /// quotes.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let leading = LEADING
-            .iter()
-            .filter_map(|key| self.keys.get_key_value(*key));
-        let others = self
-            .keys
-            .iter()
-            .filter(|(key, _)| !LEADING.contains(&key.as_ref()));
-        for (place, (key, value)) in leading.chain(others).enumerate() {
-            if place > 0 {
-                out.write_str(" ")?;
-            }
-            if key.as_ref() == "e2e-test" {
-                write!(out, "{key}/{value:?}")?;
-            } else {
-                write!(out, "{key}/{value}")?;
-            }
-        }
-        Ok(())
+        self.pieces().try_for_each(|piece| out.write_str(&piece))
     }
 }
 
@@ -85,5 +105,23 @@ mod tests {
             ],
         );
         assert_eq!(locator.to_string(), "namespace/n pod/a container/c hmsg/0a");
+    }
+
+    #[test]
+    fn texts_are_compared_as_they_are_written() {
+        let locators = [
+            Locator::new("Pod", [("pod", "a")]),
+            Locator::new("Pod", [("pod", "a"), ("namespace", "n")]),
+            Locator::new("Node", [("node", "a"), ("row", "r")]),
+            Locator::new("Node", [("node", "a b")]),
+            Locator::new("E2ETest", [("e2e-test", "a \"quoted\" one")]),
+            Locator::default(),
+        ];
+        for one in &locators {
+            for other in &locators {
+                let texts = one.to_string().cmp(&other.to_string());
+                assert_eq!(one.cmp_text(other), texts, "{one} and {other}");
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Owns what an interval says: reason, cause, words for people, annotations. Refuses to interpret them.
 
-use std::collections::BTreeMap;
+use super::pairs::Pairs;
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub struct IntervalMessage {
     /// Words for people.
     pub human: Arc<str>,
     /// More, by name; upstream repeats reason and cause here.
-    pub annotations: BTreeMap<Arc<str>, Arc<str>>,
+    pub annotations: Pairs,
 }
 
 impl IntervalMessage {
@@ -57,7 +57,7 @@ impl fmt::Display for IntervalMessage {
     /// Writes the annotations as `key/value` words, sorted, and then the words for people.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut gap = "";
-        for (name, value) in &self.annotations {
+        for (name, value) in self.annotations.iter() {
             write!(out, "{gap}{name}/{value}")?;
             gap = " ";
         }

@@ -107,6 +107,6 @@ impl Interval {
             .then_with(|| end(self).cmp(&end(other)))
             .then_with(|| self.message.reason.cmp(&other.message.reason))
             .then_with(|| self.message.human.cmp(&other.message.human))
-            .then_with(|| self.locator.to_string().cmp(&other.locator.to_string()))
+            .then_with(|| self.locator.cmp_text(&other.locator))
     }
 }

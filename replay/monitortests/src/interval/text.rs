@@ -1,21 +1,54 @@
-//! Owns short texts that are shared: a million intervals repeat a few thousand words. Refuses texts
-//! that occur once, which gain nothing.
+//! Owns texts and lists of names and values that are shared: a million intervals repeat a few thousand
+//! of them. Refuses to forget: what is kept lives as long as the run is read.
 
-use std::collections::BTreeSet;
+use super::pairs::{Pair, Pairs};
+use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Texts, each kept once.
+/// Texts and lists, each kept once.
 #[derive(Debug, Default)]
-pub(crate) struct Words(BTreeSet<Arc<str>>);
+pub(crate) struct Words {
+    texts: HashSet<Arc<str>>,
+    pairs: HashSet<Arc<[Pair]>>,
+}
 
 impl Words {
     /// Gives the kept text that equals another.
     pub(crate) fn kept(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.0.get(text) {
+        if let Some(known) = self.texts.get(text) {
             return Arc::clone(known);
         }
         let new: Arc<str> = Arc::from(text);
-        self.0.insert(Arc::clone(&new));
+        self.texts.insert(Arc::clone(&new));
         new
+    }
+
+    /// Gives the kept list that equals another; of several values of one name the last one is taken.
+    pub(crate) fn pairs<'a>(&mut self, of: impl IntoIterator<Item = (&'a str, &'a str)>) -> Pairs {
+        let of = of.into_iter();
+        let pairs: Vec<Pair> = of
+            .map(|(name, value)| (self.kept(name), self.kept(value)))
+            .collect();
+        let pairs = Pairs::sorted(pairs);
+        if let Some(known) = self.pairs.get(pairs.as_slice()) {
+            return Pairs(Arc::clone(known));
+        }
+        let new: Arc<[Pair]> = Arc::from(pairs);
+        self.pairs.insert(Arc::clone(&new));
+        Pairs(new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_lists_are_one() {
+        let mut words = Words::default();
+        let one = words.pairs([("pod", "a"), ("namespace", "n")]);
+        let other = words.pairs([("namespace", "n"), ("pod", "a")]);
+        assert!(Arc::ptr_eq(&one.0, &other.0));
+        assert!(Arc::ptr_eq(&words.kept("n"), &words.kept("n")));
     }
 }

@@ -1,0 +1,158 @@
+//! Owns the times in which a node was not ready, was updated, drained or rebooted. Refuses to doubt:
+//! like upstream, it takes drains and reboots from what anybody said about a node.
+
+use super::Run;
+use super::states::{Since, States};
+use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
+use kubereel_format::RecordedAt;
+use std::collections::BTreeMap;
+
+const CONSTRUCTED: &str = "node-lifecycle-constructor";
+
+/// What a node is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    NotReady,
+    Update,
+    Drain,
+    OperatingSystemUpdate,
+    Reboot,
+}
+
+impl State {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::NotReady => "NotReady",
+            Self::Update => "Update",
+            Self::Drain => "Drain",
+            Self::OperatingSystemUpdate => "OperatingSystemUpdate",
+            Self::Reboot => "Reboot",
+        }
+    }
+
+    const fn row(self) -> &'static str {
+        match self {
+            Self::NotReady => "NodeNotReady",
+            Self::Update => "NodeUpdate",
+            _ => "NodeUpdatePhases",
+        }
+    }
+
+    const fn reason(self) -> &'static str {
+        match self {
+            Self::NotReady => "NotReady",
+            _ => "NodeUpdate",
+        }
+    }
+
+    /// Gives the words for a phase that was completed; an update has those of the event that did it.
+    const fn words(self) -> &'static str {
+        match self {
+            Self::NotReady => "node is not ready",
+            Self::Update => "reached desired config",
+            Self::Drain => "drained node",
+            Self::OperatingSystemUpdate => "updated operating system",
+            Self::Reboot => "rebooted and kubelet started",
+        }
+    }
+}
+
+/// Gives what a reason closes, and what it opens.
+fn changes(reason: &str, is_monitor: bool) -> (&'static [State], Option<State>) {
+    match reason {
+        "NotReady" if is_monitor => (&[], Some(State::NotReady)),
+        "Ready" | "Deleted" if is_monitor => (&[State::NotReady], None),
+        "MachineConfigChange" if is_monitor => (&[], Some(State::Update)),
+        "MachineConfigReached" if is_monitor => (&[State::Update], None),
+        "Cordon" | "Drain" => (&[], Some(State::Drain)),
+        "OSUpdateStarted" => (&[State::Drain], Some(State::OperatingSystemUpdate)),
+        "Reboot" => (
+            &[State::Drain, State::OperatingSystemUpdate],
+            Some(State::Reboot),
+        ),
+        "Starting" => (
+            &[State::Drain, State::OperatingSystemUpdate, State::Reboot],
+            None,
+        ),
+        _ => (&[], None),
+    }
+}
+
+/// Computes the spans.
+pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+    let mut made = Vec::new();
+    let mut states: States<(&str, State)> = States::new();
+    let mut known_roles: BTreeMap<&str, &str> = BTreeMap::new();
+    for now in raw {
+        let Some(node) = now.locator.get("node") else {
+            continue;
+        };
+        if let Some(roles) = now.message.annotation("roles") {
+            known_roles.insert(node, roles);
+        }
+        let is_monitor = now.source.as_str() == source::NODE_MONITOR;
+        let (closed, opened) = changes(&now.message.reason, is_monitor);
+        let roles = now.message.annotation("roles").unwrap_or_default();
+        for &state in closed {
+            let Some(since) = states.close(&(node, state)) else {
+                continue;
+            };
+            let words = if state == State::Update {
+                &now.message.human
+            } else {
+                state.words()
+            };
+            let mut message = message(state, words, roles);
+            if state != State::NotReady {
+                message = message.with("phase", state.name());
+            }
+            let level = if state == State::NotReady {
+                Level::Warning
+            } else {
+                Level::Info
+            };
+            made.push(span(level, node, state, message, since, Some(now.from)));
+        }
+        if let Some(state) = opened {
+            let since = Since {
+                from: now.from,
+                seq: now.seq,
+            };
+            states.open((node, state), since);
+        }
+    }
+    for ((node, state), since) in states.still_open() {
+        let roles = known_roles.get(node).copied().unwrap_or_default();
+        let message = message(state, "never completed", roles).with("state", state.name());
+        let end = run.open_end();
+        made.push(span(Level::Warning, node, state, message, since, end));
+    }
+    made
+}
+
+fn message(state: State, words: &str, roles: &str) -> IntervalMessage {
+    IntervalMessage::new(words)
+        .reason(state.reason())
+        .with("constructed", CONSTRUCTED)
+        .with("roles", roles)
+}
+
+fn span(
+    level: Level,
+    node: &str,
+    state: State,
+    message: IntervalMessage,
+    since: Since,
+    to: Option<RecordedAt>,
+) -> Interval {
+    Interval {
+        level,
+        source: Source::new(source::NODE_STATE),
+        display: Display::Drawn,
+        locator: Locator::new("Node", [("node", node), ("row", state.row())]),
+        message,
+        from: since.from,
+        to,
+        seq: since.seq,
+    }
+}

@@ -1,0 +1,77 @@
+//! Owns between which moments a pod's and a container's spans may lie, where its begin or its end was
+//! not seen. Refuses to invent: the pod's own words come first, then what was seen, then the run.
+
+use crate::compute::Run;
+use crate::gather::{LastPod, PodName};
+use crate::interval::Interval;
+use kubereel_format::RecordedAt;
+
+/// What is known of a pod.
+pub(super) struct PodBounds<'a> {
+    pub(super) run: &'a Run<'a>,
+    pub(super) pod: &'a PodName,
+    /// The first time that anything was seen of it.
+    pub(super) first: Option<RecordedAt>,
+    /// Its own changes, in order.
+    pub(super) changes: &'a [&'a Interval],
+}
+
+impl PodBounds<'_> {
+    fn last(&self) -> Option<&LastPod> {
+        self.run.pods.get(self.pod)
+    }
+
+    /// Gives when the pod began: it existed when anything was seen of it.
+    pub(super) fn start(&self) -> RecordedAt {
+        let said = self.last().and_then(|last| last.began);
+        let known = [said, self.first];
+        known.into_iter().flatten().min().unwrap_or(self.run.start)
+    }
+
+    /// Gives when the pod ended.
+    pub(super) fn end(&self) -> RecordedAt {
+        if let Some(done) = self.last().and_then(|last| last.done) {
+            return done;
+        }
+        let mut changes = self.changes.iter();
+        let Some(gone) = changes.find(|now| &*now.message.reason == "Deleted") else {
+            return self.run.end;
+        };
+        // A watch may tell late; the pod's own grace ends it.
+        let gone_by = self.last().and_then(|last| last.gone_by);
+        gone_by.map_or(gone.from, |by| by.min(gone.from))
+    }
+
+    /// Gives when a container began to be there.
+    pub(super) fn container_start(&self, life: &[&Interval]) -> RecordedAt {
+        first(life, "ContainerWait").unwrap_or_else(|| self.start())
+    }
+
+    /// Gives when a container ended.
+    pub(super) fn container_end(&self, container: &str, life: &[&Interval]) -> RecordedAt {
+        let ended = self.last().and_then(|last| {
+            let mut ended = last.ended.iter();
+            ended.find(|(name, _)| name.as_ref() == container)
+        });
+        if let Some((_, at)) = ended {
+            return *at;
+        }
+        match life.last() {
+            Some(last) if &*last.message.reason == "ContainerExit" => last.from,
+            _ => self.end(),
+        }
+    }
+
+    /// Gives from when a container can be ready.
+    pub(super) fn ready_start(&self, life: &[&Interval]) -> RecordedAt {
+        if life.is_empty() {
+            return self.container_start(life);
+        }
+        first(life, "ContainerStart").unwrap_or_else(|| self.container_start(life))
+    }
+}
+
+fn first(life: &[&Interval], reason: &str) -> Option<RecordedAt> {
+    let found = life.iter().find(|now| &*now.message.reason == reason);
+    found.map(|now| now.from)
+}

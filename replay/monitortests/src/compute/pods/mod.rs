@@ -1,0 +1,44 @@
+//! The times in which pods and containers were in a state.
+
+mod bounds;
+mod pending;
+mod states;
+
+pub(crate) use pending::pending;
+pub(crate) use states::states;
+
+use crate::gather::PodName;
+use crate::interval::{Interval, Locator, source};
+
+/// What computed intervals say of who computed them.
+const CONSTRUCTED: &str = "pod-lifecycle-constructor";
+
+/// Gives the pod that an interval is about; Events do not say which pod of a name they mean, and are
+/// no changes of a pod.
+fn pod_of(interval: &Interval) -> Option<PodName> {
+    if interval.source.as_str() == source::KUBE_EVENT {
+        return None;
+    }
+    let key = |key: &str| interval.locator.keys.get(key).cloned().unwrap_or_default();
+    interval.locator.keys.contains_key("pod").then(|| PodName {
+        namespace: key("namespace"),
+        name: key("pod"),
+        uid: key("uid"),
+    })
+}
+
+/// Gives a pod's locator without its node: it had none at first.
+fn locator(pod: &PodName, container: Option<&str>) -> Locator {
+    let keys = [
+        ("namespace", pod.namespace.as_ref()),
+        ("pod", pod.name.as_ref()),
+        ("uid", pod.uid.as_ref()),
+        ("container", container.unwrap_or_default()),
+    ];
+    let kind = if container.is_some() {
+        "Container"
+    } else {
+        "Pod"
+    };
+    Locator::new(kind, keys)
+}

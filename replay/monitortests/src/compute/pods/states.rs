@@ -1,0 +1,232 @@
+//! Owns the spans between a pod's instants: created, scheduled, being deleted; a container's: waiting,
+//! running; ready or not. Refuses gaps between them: what was not seen to begin is said to be missed.
+
+use super::bounds::PodBounds;
+use super::{CONSTRUCTED, locator, pod_of};
+use crate::compute::Run;
+use crate::gather::PodName;
+use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
+use kubereel_format::{RecordedAt, Seq};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+/// How long a failed probe is drawn.
+const PROBE_MICROS: i64 = 1_000_000;
+
+/// The instants of one pod, by what they tell about.
+#[derive(Default)]
+struct Told<'a> {
+    first: Option<RecordedAt>,
+    pod: Vec<&'a Interval>,
+    containers: BTreeMap<&'a str, Container<'a>>,
+}
+
+#[derive(Default)]
+struct Container<'a> {
+    life: Vec<&'a Interval>,
+    ready: Vec<&'a Interval>,
+    probes: Vec<&'a Interval>,
+}
+
+/// Computes the spans.
+pub(crate) fn states(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+    let mut pods: BTreeMap<PodName, Vec<&Interval>> = BTreeMap::new();
+    for now in raw {
+        if let Some(pod) = pod_of(now) {
+            pods.entry(pod).or_default().push(now);
+        }
+    }
+    let mut made = Vec::new();
+    for (pod, mut instants) in pods {
+        instants.sort_by(|one, other| order(one, other));
+        let told = told(&instants);
+        let bounds = PodBounds {
+            run,
+            pod: &pod,
+            first: told.first,
+            changes: &told.pod,
+        };
+        let category = Category {
+            locator: locator(&pod, None),
+            begins: "Created",
+            ends: Some("Deleted"),
+            start: bounds.start(),
+            end: bounds.end(),
+        };
+        category.spans(&told.pod, &mut made);
+        for (&name, container) in &told.containers {
+            let life = &container.life;
+            let category = Category {
+                locator: locator(&pod, Some(name)),
+                begins: "ContainerWait",
+                ends: Some("ContainerExit"),
+                start: bounds.container_start(life),
+                end: bounds.container_end(name, life),
+            };
+            category.spans(life, &mut made);
+            let category = Category {
+                begins: "NotReady",
+                ends: None,
+                start: bounds.ready_start(life),
+                ..category
+            };
+            category.spans(&container.ready, &mut made);
+            for probe in &container.probes {
+                made.push(failed_probe(probe, &category.locator));
+            }
+        }
+    }
+    made
+}
+
+/// Sorts a pod's instants: by time, then by what must come first.
+fn order(one: &Interval, other: &Interval) -> Ordering {
+    let rank = |interval: &Interval| match interval.message.reason.as_ref() {
+        "Created" => 0,
+        "Scheduled" => 1,
+        // Of one change, the end of a container comes before what it does next.
+        "ContainerExit" => 2,
+        "ContainerWait" => 3,
+        "ContainerStart" => 4,
+        "Deleted" => 6,
+        _ => 5,
+    };
+    let end = |interval: &Interval| interval.to.unwrap_or(RecordedAt { micros: i64::MAX });
+    one.from
+        .cmp(&other.from)
+        .then_with(|| rank(one).cmp(&rank(other)))
+        .then_with(|| end(one).cmp(&end(other)))
+        .then_with(|| one.message.reason.cmp(&other.message.reason))
+}
+
+fn told<'a>(instants: &[&'a Interval]) -> Told<'a> {
+    let mut told = Told {
+        first: instants.first().map(|now| now.from),
+        ..Told::default()
+    };
+    for &now in instants {
+        let reason = now.message.reason.as_ref();
+        let Some(container) = now.locator.get("container") else {
+            if matches!(
+                reason,
+                "Created" | "Scheduled" | "GracefulDelete" | "Deleted"
+            ) {
+                told.pod.push(now);
+            }
+            continue;
+        };
+        let container = match reason {
+            "ContainerWait" | "ContainerStart" | "ContainerExit" | "Ready" | "NotReady"
+            | "ReadinessFailed" | "ReadinessErrored" | "StartupProbeFailed" => {
+                told.containers.entry(container).or_default()
+            }
+            _ => continue,
+        };
+        match reason {
+            "Ready" | "NotReady" => container.ready.push(now),
+            "ContainerWait" | "ContainerStart" | "ContainerExit" => container.life.push(now),
+            _ => container.probes.push(now),
+        }
+    }
+    told
+}
+
+/// One kind of state of one thing: its instants follow each other without a gap.
+struct Category {
+    locator: Locator,
+    /// The reason that begins it.
+    begins: &'static str,
+    /// The reason after which it is in no state.
+    ends: Option<&'static str>,
+    start: RecordedAt,
+    end: RecordedAt,
+}
+
+/// What the thing is in.
+struct Now<'a> {
+    message: Option<&'a IntervalMessage>,
+    from: RecordedAt,
+    seq: Option<Seq>,
+}
+
+impl Category {
+    fn spans(&self, instants: &[&Interval], made: &mut Vec<Interval>) {
+        let mut last = Now {
+            message: None,
+            from: self.start,
+            seq: None,
+        };
+        for now in instants {
+            let reason = now.message.reason.as_ref();
+            let mut span = self.span(&last, now.from);
+            if last.message.is_none() {
+                if reason == self.begins {
+                    // It began before it was seen to begin, if the pod says so.
+                    last = Now {
+                        message: Some(&now.message),
+                        from: span.from,
+                        seq: now.seq,
+                    };
+                    continue;
+                }
+                let words = format!("missed real {:?}", self.begins);
+                span.message = IntervalMessage::new(&words)
+                    .reason(self.begins)
+                    .with("constructed", CONSTRUCTED);
+                span.seq = now.seq;
+            }
+            made.push(span);
+            let message = (self.ends != Some(reason)).then_some(&now.message);
+            last = Now {
+                message,
+                from: now.from,
+                seq: now.seq,
+            };
+        }
+        if last.message.is_some() {
+            made.push(self.span(&last, self.end));
+        }
+    }
+
+    /// Gives the span of a state, within the bounds.
+    fn span(&self, last: &Now<'_>, to: RecordedAt) -> Interval {
+        let mut message = last.message.cloned().unwrap_or_default();
+        // Only the annotations count upstream; reason and cause are made of them.
+        message.reason = message
+            .annotations
+            .get("reason")
+            .cloned()
+            .unwrap_or_default();
+        message.cause = message
+            .annotations
+            .get("cause")
+            .cloned()
+            .unwrap_or_default();
+        let to = to.min(self.end);
+        let from = last.from.max(self.start).min(to);
+        Interval {
+            level: Level::Info,
+            source: Source::new(source::POD_STATE),
+            display: Display::Hidden,
+            locator: self.locator.clone(),
+            message: message.with("constructed", CONSTRUCTED),
+            from,
+            to: Some(to),
+            seq: last.seq,
+        }
+    }
+}
+
+fn failed_probe(probe: &Interval, locator: &Locator) -> Interval {
+    let to = probe.from.micros.saturating_add(PROBE_MICROS);
+    Interval {
+        level: Level::Info,
+        source: Source::new(source::POD_STATE),
+        display: Display::Hidden,
+        locator: locator.clone(),
+        message: probe.message.clone().with("constructed", CONSTRUCTED),
+        from: probe.from,
+        to: Some(RecordedAt::from_micros(to)),
+        seq: probe.seq,
+    }
+}

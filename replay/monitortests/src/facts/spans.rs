@@ -1,0 +1,44 @@
+//! Owns installation and upgrades as intervals. Refuses those that were over before the run began.
+
+use super::known::UpgradeWindow;
+use super::over_time::FactsOverTime;
+use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
+
+impl FactsOverTime {
+    /// Gives the installation and the upgrades as intervals.
+    pub(crate) fn spans(&self) -> Vec<Interval> {
+        let install = self.install.iter().map(|window| {
+            let words = format!("installation of {}", window.to_version);
+            span(window, "Install", words)
+        });
+        let upgrades = self.upgrades.iter().map(|window| {
+            let words = format!(
+                "upgrade from {} to {}",
+                window.from_version, window.to_version
+            );
+            span(window, "Upgrade", words)
+        });
+        install.chain(upgrades).collect()
+    }
+}
+
+fn span(window: &UpgradeWindow, reason: &str, words: String) -> Interval {
+    let (level, words) = match (window.is_completed, window.to) {
+        (true, _) => (Level::Info, words),
+        (false, Some(_)) => (Level::Warning, format!("{words}, not completed")),
+        (false, None) => (Level::Warning, format!("{words}, never completed")),
+    };
+    Interval {
+        level,
+        source: Source::new(source::CLUSTER_PHASE),
+        display: Display::Drawn,
+        locator: Locator::new("ClusterVersion", [("clusterversion", "version")]),
+        message: IntervalMessage::new(&words)
+            .reason(reason)
+            .with("from", &window.from_version)
+            .with("to", &window.to_version),
+        from: window.from,
+        to: window.to,
+        seq: None,
+    }
+}

@@ -1,0 +1,256 @@
+//! Owns the finding of facts: which objects tell them, and how their words are read. Refuses guesses:
+//! a word that is not known is no fact.
+
+use super::history::History;
+use super::known::{Facts, UpgradeWindow};
+use super::over_time::FactsOverTime;
+use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::reading;
+use kubereel_format::RecordedAt;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Upstream's short words for platforms.
+const PLATFORMS: [(&str, &str); 10] = [
+    ("AWS", "aws"),
+    ("Azure", "azure"),
+    ("GCP", "gcp"),
+    ("BareMetal", "metal"),
+    ("VSphere", "vsphere"),
+    ("oVirt", "ovirt"),
+    ("OpenStack", "openstack"),
+    ("Libvirt", "libvirt"),
+    ("KubeVirt", "kubevirt"),
+    ("None", "none"),
+];
+
+/// Finds facts.
+#[derive(Debug)]
+pub(crate) struct FactsWatcher {
+    events_group: &'static str,
+    now: Facts,
+    steps: Vec<(RecordedAt, Facts)>,
+    history: History,
+    nodes: BTreeMap<String, Node>,
+    /// The upgrades that the test suite says it ran.
+    suite: Vec<UpgradeWindow>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Node {
+    is_master: bool,
+    is_worker: bool,
+    architecture: String,
+}
+
+impl FactsWatcher {
+    /// Begins to watch; Events are read from a group.
+    pub(crate) fn new(events_group: &'static str) -> Self {
+        Self {
+            events_group,
+            now: Facts::default(),
+            steps: Vec::new(),
+            history: History::default(),
+            nodes: BTreeMap::new(),
+            suite: Vec::new(),
+        }
+    }
+
+    /// Gives what was found.
+    pub(crate) fn into_facts(self) -> FactsOverTime {
+        let install = self.history.install();
+        let installed = install.as_ref().filter(|install| install.is_completed);
+        let installed = installed.and_then(|install| install.to);
+        let upgrades = if install.is_some() {
+            self.history.upgrades()
+        } else {
+            self.suite
+        };
+        FactsOverTime {
+            steps: self.steps,
+            upgrades,
+            installed,
+            saw_install: self.history.saw_install(),
+            install,
+            none: Facts::default(),
+        }
+    }
+
+    fn infrastructure(&mut self, object: &Value) {
+        let word = |pointer| known(reading::text(object, pointer));
+        self.now.topology = word("/status/controlPlaneTopology");
+        self.now.infrastructure_topology = word("/status/infrastructureTopology");
+        let mut platform = reading::text(object, "/status/platformStatus/type");
+        if platform.is_empty() {
+            platform = reading::text(object, "/status/platform");
+        }
+        let found = PLATFORMS.iter().find(|(word, _)| *word == platform);
+        self.now.platform = found.map(|(_, short)| (*short).to_owned());
+    }
+
+    fn network(&mut self, object: &Value) {
+        let mut kind = reading::text(object, "/status/networkType");
+        if kind.is_empty() {
+            kind = reading::text(object, "/spec/networkType");
+        }
+        self.now.network = match kind {
+            "OVNKubernetes" => Some("ovn".to_owned()),
+            "OpenShiftSDN" => Some("sdn".to_owned()),
+            _ => None,
+        };
+        let networks = reading::list(object, "/spec/clusterNetwork").iter();
+        let ranges = networks.map(|network| reading::text(network, "/cidr"));
+        let (six, four): (Vec<&str>, Vec<&str>) = ranges
+            .filter(|range| !range.is_empty())
+            .partition(|range| range.contains(':'));
+        self.now.ip_stack = match (four.is_empty(), six.is_empty()) {
+            (false, false) => Some("Dual".to_owned()),
+            (false, true) => Some("IPv4".to_owned()),
+            (true, false) => Some("IPv6".to_owned()),
+            (true, true) => None,
+        };
+    }
+
+    fn version(&mut self, object: &Value, at: RecordedAt) {
+        self.history.see(object, at);
+        let entries = reading::list(object, "/status/history").iter();
+        let versions: Vec<String> = entries
+            .map(|entry| reading::text(entry, "/version").to_owned())
+            .collect();
+        let known_version = |place: usize| versions.get(place).and_then(|word| known(word));
+        self.now.version = known_version(0);
+        self.now.from_version = known_version(1);
+        self.now.history = versions;
+    }
+
+    fn node(&mut self, seen: &Seen<'_>) {
+        if seen.action == Action::Gone {
+            self.nodes.remove(&seen.key.name);
+        } else {
+            let roles = reading::roles(seen.now);
+            let has = |role| roles.split(',').any(|known| known == role);
+            let is_master = has("master") || has("control-plane");
+            let node = Node {
+                is_master,
+                // Where nobody names roles, a node that is none of the control plane works.
+                is_worker: has("worker") || !is_master,
+                architecture: reading::text(seen.now, "/status/nodeInfo/architecture").to_owned(),
+            };
+            self.nodes.insert(seen.key.name.clone(), node);
+        }
+        let count = |is: fn(&Node) -> bool| {
+            let found = self.nodes.values().filter(|node| is(node)).count();
+            u64::try_from(found).ok()
+        };
+        self.now.workers = count(|node| node.is_worker);
+        self.now.masters = count(|node| node.is_master);
+        // An external control plane has no nodes; then any node tells.
+        let mut masters = self.nodes.values().filter(|node| node.is_master);
+        let node = masters.next().or_else(|| self.nodes.values().next());
+        self.now.architecture = node.and_then(|node| known(&node.architecture));
+    }
+
+    fn suite_event(&mut self, event: &Value, at: RecordedAt) {
+        let either = |one, other| match reading::text(event, one) {
+            "" => reading::text(event, other),
+            found => found,
+        };
+        let kind = either("/involvedObject/kind", "/regarding/kind");
+        let name = either("/involvedObject/name", "/regarding/name");
+        if (kind, name) != ("ClusterVersion", "cluster") {
+            return;
+        }
+        let last = self.suite.last_mut();
+        let open = last.filter(|window| window.to.is_none());
+        match reading::text(event, "/reason") {
+            "UpgradeStarted" | "UpgradeRollback" => {
+                if let Some(open) = open {
+                    open.to = Some(at);
+                }
+                self.suite.push(UpgradeWindow {
+                    from_version: String::new(),
+                    to_version: String::new(),
+                    from: at,
+                    to: None,
+                    is_completed: false,
+                });
+            }
+            reason @ ("UpgradeComplete" | "UpgradeFailed") => {
+                if let Some(open) = open {
+                    open.to = Some(at);
+                    open.is_completed = reason == "UpgradeComplete";
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Watcher for FactsWatcher {
+    fn interests(&self) -> Vec<Interest> {
+        let config = "config.openshift.io";
+        vec![
+            Interest::new(
+                config,
+                "infrastructures",
+                [
+                    "status.controlPlaneTopology",
+                    "status.infrastructureTopology",
+                    "status.platformStatus.type",
+                    "status.platform",
+                ],
+            ),
+            Interest::new(
+                config,
+                "networks",
+                [
+                    "status.networkType",
+                    "spec.networkType",
+                    "spec.clusterNetwork",
+                ],
+            ),
+            Interest::new(config, "clusterversions", ["status.history"]),
+            Interest::new(
+                "",
+                "nodes",
+                ["metadata.labels", "status.nodeInfo.architecture"],
+            ),
+            Interest::new(
+                self.events_group,
+                "events",
+                [
+                    "reason",
+                    "involvedObject.kind",
+                    "involvedObject.name",
+                    "regarding.kind",
+                    "regarding.name",
+                ],
+            ),
+        ]
+    }
+
+    fn seen(&mut self, seen: &Seen<'_>) {
+        let is = |name: &str| seen.key.name == name && seen.action != Action::Gone;
+        match seen.resource.plural.as_str() {
+            "infrastructures" if is("cluster") => self.infrastructure(seen.now),
+            "networks" if is("cluster") => self.network(seen.now),
+            "clusterversions" if is("version") => self.version(seen.now, seen.at),
+            "nodes" => self.node(seen),
+            "events" => {
+                if seen.action != Action::Gone && seen.key.namespace == "openshift-cluster-version"
+                {
+                    self.suite_event(seen.now, seen.at);
+                }
+                return;
+            }
+            _ => return,
+        }
+        if self.steps.last().is_none_or(|(_, last)| *last != self.now) {
+            self.steps.push((seen.at, self.now.clone()));
+        }
+    }
+}
+
+fn known(word: &str) -> Option<String> {
+    (!word.is_empty()).then(|| word.to_owned())
+}

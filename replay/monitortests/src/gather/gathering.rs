@@ -1,0 +1,148 @@
+//! Owns the one way from a reel to its intervals and facts: which watchers take part in the pass, and
+//! what becomes of what they note. Refuses the pass itself: `feed` is that, for all who watch.
+
+use super::events::Events;
+use super::machines::Machines;
+use super::mode::Mode;
+use super::nodes::Nodes;
+use super::operators::Operators;
+use super::pods::Pods;
+use super::recording;
+use super::version::Version;
+use crate::compute::{self, Run};
+use crate::facts::{FactsOverTime, FactsWatcher};
+use crate::feed::Watcher;
+use crate::interval::{Interval, Intervals, source};
+use kubereel_replay::Timeline;
+
+/// The watchers that make intervals and find facts.
+///
+/// ```no_run
+/// use kubereel_monitortests::{Gathering, Mode, feed};
+///
+/// let timeline = kubereel_replay::Timeline::open("run.reel".as_ref())?;
+/// let mut gathering = Gathering::new(&timeline, Mode::Upstream);
+/// feed(&timeline, &mut gathering.watchers(), |_| {});
+/// let gathered = gathering.finish(&timeline);
+/// # Ok::<(), kubereel_format::OpenError>(())
+/// ```
+#[derive(Debug)]
+pub struct Gathering {
+    mode: Mode,
+    facts: FactsWatcher,
+    operators: Option<Operators>,
+    version: Option<Version>,
+    nodes: Option<Nodes>,
+    pods: Option<Pods>,
+    events: Option<Events>,
+    machines: Option<Machines>,
+}
+
+/// What a pass gave.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Gathered {
+    /// The intervals, raw and computed, sorted.
+    pub intervals: Intervals,
+    /// What cluster it was, over time.
+    pub facts: FactsOverTime,
+}
+
+impl Gathering {
+    /// Prepares to gather everything.
+    pub fn new(timeline: &Timeline, mode: Mode) -> Self {
+        Self::only(timeline, mode, |_| true)
+    }
+
+    /// Prepares to gather what the intervals of some sources need: Events and pods take the most
+    /// memory. Facts are always found; more sources than asked for may come out.
+    pub fn only(timeline: &Timeline, mode: Mode, is_wanted: impl Fn(&str) -> bool) -> Self {
+        let start = timeline.start();
+        let any = |sources: &[&str]| sources.iter().any(|source| is_wanted(source));
+        let monitor = source::CLUSTER_OPERATOR_MONITOR;
+        let events = any(&[
+            source::KUBE_EVENT,
+            source::NODE_STATE,
+            source::API_SERVER_GRACEFUL_SHUTDOWN,
+        ]);
+        Self {
+            mode,
+            facts: FactsWatcher::new(events_group(timeline)),
+            operators: any(&[monitor, source::OPERATOR_STATE]).then(|| Operators::new(mode, start)),
+            version: any(&[monitor, source::VERSION_STATE]).then(|| Version::new(mode, start)),
+            nodes: any(&[
+                source::NODE_MONITOR,
+                source::NODE_STATE,
+                source::NODE_UNEXPECTED_NOT_READY,
+                source::NODE_UNREACHABLE,
+            ])
+            .then(|| Nodes::new(mode)),
+            pods: any(&[source::POD_MONITOR, source::POD_STATE]).then(Pods::default),
+            events: events.then(|| Events::new(mode, start, events_group(timeline))),
+            machines: any(&[source::MACHINE_MONITOR]).then(Machines::default),
+        }
+    }
+
+    /// Gives the watchers, for `feed`.
+    pub fn watchers(&mut self) -> Vec<&mut dyn Watcher> {
+        fn dynamic<W: Watcher>(watcher: Option<&mut W>) -> Option<&mut dyn Watcher> {
+            watcher.map(|watcher| {
+                let watcher: &mut dyn Watcher = watcher;
+                watcher
+            })
+        }
+        let facts: &mut dyn Watcher = &mut self.facts;
+        let watchers = [
+            Some(facts),
+            dynamic(self.operators.as_mut()),
+            dynamic(self.version.as_mut()),
+            dynamic(self.nodes.as_mut()),
+            dynamic(self.pods.as_mut()),
+            dynamic(self.events.as_mut()),
+            dynamic(self.machines.as_mut()),
+        ];
+        watchers.into_iter().flatten().collect()
+    }
+
+    /// Gives what was gathered, with what is computed from it.
+    pub fn finish(self, timeline: &Timeline) -> Gathered {
+        let mut raw: Vec<Interval> = recording::intervals(timeline);
+        raw.extend(
+            self.operators
+                .into_iter()
+                .flat_map(Operators::into_intervals),
+        );
+        raw.extend(self.version.into_iter().flat_map(Version::into_intervals));
+        raw.extend(self.nodes.into_iter().flat_map(Nodes::into_intervals));
+        raw.extend(self.machines.into_iter().flat_map(Machines::into_intervals));
+        raw.extend(self.events.into_iter().flat_map(Events::into_intervals));
+        let (pods, last_pods) = self.pods.map(Pods::into_parts).unwrap_or_default();
+        raw.extend(pods);
+        let (start, end) = (timeline.start(), timeline.end());
+        let run = Run {
+            mode: self.mode,
+            start,
+            end,
+            pods: &last_pods,
+        };
+        let facts = self.facts.into_facts();
+        raw.extend(facts.spans());
+        raw.sort_by(Interval::order);
+        let computed = compute::computed(&raw, &run);
+        raw.extend(computed);
+        Gathered {
+            intervals: Intervals::new(raw, start, end),
+            facts,
+        }
+    }
+}
+
+/// Gives the group under which Events are read: the same ones lie in both.
+fn events_group(timeline: &Timeline) -> &'static str {
+    let mut resources = timeline.resources().iter();
+    if resources.any(|info| info.group.is_empty() && info.plural == "events") {
+        ""
+    } else {
+        "events.k8s.io"
+    }
+}

@@ -1,0 +1,17 @@
+//! Raw intervals: what the watchers of one pass over a reel note, in the words of the OpenShift monitor.
+
+mod events;
+mod gathering;
+mod ledger;
+mod machines;
+mod mode;
+mod nodes;
+mod operators;
+mod pods;
+mod recording;
+mod version;
+
+pub use gathering::{Gathered, Gathering};
+pub use mode::Mode;
+pub(crate) use mode::moment;
+pub(crate) use pods::{LastPod, PodName};

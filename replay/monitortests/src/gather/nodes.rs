@@ -1,0 +1,200 @@
+//! Owns the instants of nodes: ready or not, conditions, machine configs, reachability, pressure.
+//! Refuses spans: they are computed.
+
+use super::ledger::{Draft, Ledger};
+use super::mode::{Mode, moment};
+use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::interval::{Interval, Level, source};
+use crate::reading;
+use kubereel_format::{ObjectId, RecordedAt};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const DESIRED: &str = "/metadata/annotations/machineconfiguration.openshift.io~1desiredConfig";
+const CURRENT: &str = "/metadata/annotations/machineconfiguration.openshift.io~1currentConfig";
+
+/// Watches nodes.
+#[derive(Debug)]
+pub(crate) struct Nodes {
+    mode: Mode,
+    last_seen: BTreeMap<ObjectId, RecordedAt>,
+    ledger: Ledger,
+}
+
+impl Nodes {
+    /// Begins to watch.
+    pub(crate) fn new(mode: Mode) -> Self {
+        Self {
+            mode,
+            last_seen: BTreeMap::new(),
+            ledger: Ledger::default(),
+        }
+    }
+
+    /// Gives what was made.
+    pub(crate) fn into_intervals(self) -> Vec<Interval> {
+        self.ledger.into_intervals()
+    }
+
+    fn ready(&mut self, seen: &Seen<'_>, roles: &str) {
+        let is_ready = is_ready(seen.now);
+        if seen
+            .before
+            .is_some_and(|before| self::is_ready(before) == is_ready)
+        {
+            return;
+        }
+        let (level, reason, words) = if is_ready {
+            (Level::Info, "Ready", "node is ready")
+        } else {
+            (Level::Warning, "NotReady", "node is not ready")
+        };
+        let at = self.flip(seen, "Ready");
+        let draft = draft(source::NODE_MONITOR, level, seen, at).reason(reason);
+        self.ledger.add(&draft.with("roles", roles).human(words));
+    }
+
+    fn conditions(&mut self, seen: &Seen<'_>, before: &Value, roles: &str) {
+        for now in reading::conditions(seen.now) {
+            let Some(known) = reading::condition_of(before, now.kind) else {
+                continue;
+            };
+            if known.status == now.status {
+                continue;
+            }
+            let at = self.flip(seen, now.kind);
+            let draft = draft(source::NODE_MONITOR, Level::Warning, seen, at)
+                .reason(now.reason)
+                .with("roles", roles)
+                .human("changed");
+            self.ledger.add(&draft);
+        }
+    }
+
+    fn config(&mut self, seen: &Seen<'_>, before: &Value, roles: &str) {
+        let desired = reading::text(seen.now, DESIRED);
+        let current = reading::text(seen.now, CURRENT);
+        let draft = draft(source::NODE_MONITOR, Level::Info, seen, seen.at)
+            .with("roles", roles)
+            .with("config", desired);
+        if desired != reading::text(before, DESIRED) {
+            let draft = draft.clone().reason("MachineConfigChange");
+            self.ledger.add(&draft.human("config change requested"));
+        }
+        if current != reading::text(before, CURRENT) && current == desired {
+            let draft = draft.reason("MachineConfigReached");
+            self.ledger.add(&draft.human("reached desired config"));
+        }
+    }
+
+    fn reachability(&mut self, seen: &Seen<'_>, before: &Value) {
+        let unschedulable = seen.now.pointer("/spec/unschedulable");
+        let is_schedulable = unschedulable.and_then(Value::as_bool) != Some(true);
+        let is_updating = reading::text(before, CURRENT) != reading::text(seen.now, DESIRED);
+        if is_ready(before) && !is_ready(seen.now) && !is_updating && is_schedulable {
+            let at = self.flip(seen, "Ready");
+            let draft = draft(source::NODE_UNEXPECTED_NOT_READY, Level::Error, seen, at)
+                .reason("UnexpectedNotReady")
+                .human("unexpected node not ready");
+            self.ledger.add(&draft.drawn());
+        }
+        if is_unreachable(before) || !is_unreachable(seen.now) {
+            return;
+        }
+        let draft = draft(source::NODE_UNREACHABLE, Level::Info, seen, seen.at)
+            .reason("Unreachable")
+            .human("node unreachable");
+        self.ledger.add(&draft.drawn());
+        if is_schedulable {
+            let draft = self::draft(source::NODE_UNREACHABLE, Level::Error, seen, seen.at)
+                .reason("UnexpectedUnreachable")
+                .human("unexpected node unreachable");
+            self.ledger.add(&draft.drawn());
+        }
+    }
+
+    fn pressure(&mut self, seen: &Seen<'_>, before: &Value) {
+        let has = |node| {
+            reading::condition_of(node, "DiskPressure").is_some_and(|now| now.status == "True")
+        };
+        let (level, reason, words) = match (has(before), has(seen.now)) {
+            (false, true) => (
+                Level::Warning,
+                "NodeDiskPressure",
+                "kubelet began reporting disk pressure",
+            ),
+            (true, false) => (
+                Level::Info,
+                "NodeNoDiskPressure",
+                "kubelet is not reporting disk pressure",
+            ),
+            _ => return,
+        };
+        let at = self.flip(seen, "DiskPressure");
+        let draft = draft(source::NODE_MONITOR, level, seen, at).reason(reason);
+        self.ledger.add(&draft.human(words).drawn());
+    }
+
+    /// Gives when a condition got the status that it has now.
+    fn flip(&self, seen: &Seen<'_>, kind: &str) -> RecordedAt {
+        if !self.mode.is_exact() {
+            return seen.at;
+        }
+        let since = reading::condition_of(seen.now, kind).and_then(|now| now.since);
+        moment(since, self.last_seen.get(&seen.object).copied(), seen.at)
+    }
+}
+
+impl Watcher for Nodes {
+    fn interests(&self) -> Vec<Interest> {
+        let paths = [
+            "metadata.annotations",
+            "metadata.labels",
+            "spec.taints",
+            "spec.unschedulable",
+            "status.conditions.type",
+            "status.conditions.status",
+            "status.conditions.reason",
+            "status.conditions.lastTransitionTime",
+        ];
+        vec![Interest::new("", "nodes", paths)]
+    }
+
+    fn seen(&mut self, seen: &Seen<'_>) {
+        let roles = reading::roles(seen.now);
+        match (seen.action, seen.before) {
+            (Action::Appeared, _) => self.ready(seen, &roles),
+            (Action::Changed, Some(before)) => {
+                self.ready(seen, &roles);
+                self.conditions(seen, before, &roles);
+                self.config(seen, before, &roles);
+                self.reachability(seen, before);
+                self.pressure(seen, before);
+            }
+            (Action::Changed, None) => {}
+            (Action::Gone, _) => {
+                let draft = draft(source::NODE_MONITOR, Level::Warning, seen, seen.at)
+                    .with("roles", &*roles)
+                    .reason("Deleted")
+                    .human("deleted");
+                self.ledger.add(&draft);
+            }
+        }
+        self.last_seen.insert(seen.object, seen.at);
+    }
+}
+
+fn draft<'a>(source: &'a str, level: Level, seen: &Seen<'a>, at: RecordedAt) -> Draft<'a> {
+    Draft::new(source, level, at)
+        .about("Node", [("node", &*seen.key.name)])
+        .shown_by(seen.seq)
+}
+
+fn is_ready(node: &Value) -> bool {
+    reading::condition_of(node, "Ready").is_some_and(|ready| ready.status == "True")
+}
+
+fn is_unreachable(node: &Value) -> bool {
+    let taints = reading::list(node, "/spec/taints");
+    reading::item(taints, "key", "node.kubernetes.io/unreachable").is_some()
+}

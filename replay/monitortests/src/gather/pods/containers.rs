@@ -1,0 +1,121 @@
+//! Owns the instants of a pod's containers: waiting, started, exited, restarted, ready or not. Refuses
+//! the pod as a whole.
+
+use super::watch::Pod;
+use crate::gather::ledger::Ledger;
+use crate::interval::Level;
+use crate::reading;
+use serde_json::Value;
+
+const LISTS: [&str; 2] = ["/status/containerStatuses", "/status/initContainerStatuses"];
+
+/// Notes what containers began and ended.
+pub(super) fn life(pod: Pod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
+    for list in LISTS {
+        let before = before.map_or(&[][..], |before| reading::list(before, list));
+        let statuses = reading::list(pod.now(), list);
+        let old = |status| reading::item(before, "name", reading::text(status, "/name"));
+        for status in statuses {
+            waits(pod, status, old(status), ledger);
+        }
+        for status in statuses {
+            let is_running = |status: &Value| status.pointer("/state/running").is_some();
+            if is_running(status) && !old(status).is_some_and(is_running) {
+                let name = reading::text(status, "/name");
+                let draft = pod.container(name, Level::Info);
+                ledger.add(&draft.reason("ContainerStart").cause(""));
+            }
+        }
+        for status in statuses {
+            if let Some(old) = old(status) {
+                exits(pod, status, old, ledger);
+            }
+        }
+        for status in statuses {
+            let count = |status| reading::number(status, "/restartCount").unwrap_or(0);
+            if count(status) != 0 && old(status).is_some_and(|old| count(old) != count(status)) {
+                let name = reading::text(status, "/name");
+                ledger.add(&pod.container(name, Level::Warning).reason("Restarted"));
+            }
+        }
+    }
+}
+
+fn waits(pod: Pod<'_>, status: &Value, old: Option<&Value>, ledger: &mut Ledger) {
+    let waiting = |status: &Value| status.pointer("/state/waiting").is_some();
+    if !waiting(status) {
+        return;
+    }
+    let reason = reading::text(status, "/state/waiting/reason");
+    let is_known = old
+        .is_some_and(|old| waiting(old) && reading::text(old, "/state/waiting/reason") == reason);
+    if is_known {
+        return;
+    }
+    // Upstream writes the blank also where no message follows.
+    let words = format!(" {}", reading::text(status, "/state/waiting/message"));
+    let draft = pod
+        .container(reading::text(status, "/name"), Level::Info)
+        .reason("ContainerWait")
+        .cause(reason)
+        .human(words);
+    ledger.add(&draft);
+}
+
+fn exits(pod: Pod<'_>, status: &Value, old: &Value, ledger: &mut Ledger) {
+    let name = reading::text(status, "/name");
+    let last = |status: &Value| status.pointer("/lastState/terminated").is_some();
+    let current = |status: &Value| status.pointer("/state/terminated").is_some();
+    if last(old) && !last(status) {
+        let draft = pod
+            .container(name, Level::Error)
+            .reason("TerminationStateCleared");
+        ledger.add(&draft.human("lastState.terminated was cleared on a pod (bug https://bugzilla.redhat.com/show_bug.cgi?id=1933760 or similar)"));
+    }
+    let (place, good) = if last(status) && !last(old) {
+        ("/lastState/terminated", Level::Info)
+    } else if current(status) && !current(old) {
+        // Upstream calls this an error, whatever the code is.
+        ("/state/terminated", Level::Error)
+    } else {
+        return;
+    };
+    let Some(ended) = status.pointer(place) else {
+        return;
+    };
+    let code = reading::number(ended, "/exitCode").unwrap_or(0);
+    let level = if code == 0 { good } else { Level::Error };
+    let draft = pod
+        .container(name, level)
+        .reason("ContainerExit")
+        .with("code", code.to_string())
+        .cause(reading::text(ended, "/reason"))
+        .human(reading::text(ended, "/message"));
+    ledger.add(&draft);
+}
+
+/// Notes which containers became ready or unready; of a new pod, what each is.
+pub(super) fn readiness(pod: Pod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
+    let is_ready = |status: &Value| {
+        let ready = status.pointer("/ready").and_then(Value::as_bool);
+        ready.unwrap_or(false)
+    };
+    for list in LISTS {
+        let before = before.map(|before| reading::list(before, list));
+        for status in reading::list(pod.now(), list) {
+            let name = reading::text(status, "/name");
+            // Upstream takes a list that is absent for that of a new pod.
+            let old = before
+                .filter(|before| !before.is_empty())
+                .map(|before| reading::item(before, "name", name).is_some_and(is_ready));
+            let draft = match (old, is_ready(status)) {
+                (None | Some(true), false) => {
+                    pod.container(name, Level::Warning).reason("NotReady")
+                }
+                (None | Some(false), true) => pod.container(name, Level::Info).reason("Ready"),
+                _ => continue,
+            };
+            ledger.add(&draft);
+        }
+    }
+}

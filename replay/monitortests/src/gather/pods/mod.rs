@@ -1,0 +1,9 @@
+//! The instants of pods and their containers, and what each pod looked like when it was last seen.
+
+mod changes;
+mod containers;
+mod last;
+mod watch;
+
+pub(crate) use last::{LastPod, PodName};
+pub(crate) use watch::Pods;

@@ -1,0 +1,135 @@
+//! Owns the watch over pods: which instants a pod's coming, change and going make, in upstream's order.
+//! Refuses spans: they are computed.
+
+use super::changes;
+use super::containers;
+use super::last::{LastPod, PodName};
+use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::gather::ledger::{Draft, Ledger};
+use crate::interval::{Interval, Level, source};
+use crate::reading;
+use kubereel_format::ObjectId;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Watches pods.
+#[derive(Debug, Default)]
+pub(crate) struct Pods {
+    ledger: Ledger,
+    last: BTreeMap<ObjectId, (PodName, LastPod)>,
+}
+
+impl Pods {
+    /// Gives what was made, and each pod as it was last seen.
+    pub(crate) fn into_parts(self) -> (Vec<Interval>, BTreeMap<PodName, LastPod>) {
+        let last = self.last.into_values().collect();
+        (self.ledger.into_intervals(), last)
+    }
+}
+
+impl Watcher for Pods {
+    fn interests(&self) -> Vec<Interest> {
+        let mut paths = vec![
+            "metadata.creationTimestamp".to_owned(),
+            "metadata.deletionTimestamp".to_owned(),
+            "metadata.deletionGracePeriodSeconds".to_owned(),
+            // Names of annotations have dots, and a path's parts are divided by them.
+            "metadata.annotations".to_owned(),
+            "spec.nodeName".to_owned(),
+            "spec.restartPolicy".to_owned(),
+            "spec.terminationGracePeriodSeconds".to_owned(),
+            "status.phase".to_owned(),
+            "status.reason".to_owned(),
+            "status.message".to_owned(),
+        ];
+        for list in ["containerStatuses", "initContainerStatuses"] {
+            for field in ["name", "ready", "restartCount", "state", "lastState"] {
+                paths.push(format!("status.{list}.{field}"));
+            }
+        }
+        vec![Interest {
+            group: String::new(),
+            plural: "pods".to_owned(),
+            paths,
+        }]
+    }
+
+    fn seen(&mut self, seen: &Seen<'_>) {
+        let pod = Pod { seen };
+        let ledger = &mut self.ledger;
+        match (seen.action, seen.before) {
+            (Action::Appeared, _) | (Action::Changed, None) => {
+                ledger.add(&pod.draft(Level::Info).reason("Created"));
+                changes::scheduled(pod, None, ledger);
+                containers::life(pod, None, ledger);
+                containers::readiness(pod, None, ledger);
+                changes::pending(pod, None, ledger);
+            }
+            (Action::Changed, Some(before)) => {
+                changes::pending(pod, Some(before), ledger);
+                changes::scheduled(pod, Some(before), ledger);
+                containers::life(pod, Some(before), ledger);
+                containers::readiness(pod, Some(before), ledger);
+                changes::phase(pod, before, ledger);
+                changes::deletion(pod, before, ledger);
+                changes::lost_statuses(pod, before, ledger);
+                changes::node(pod, before, ledger);
+            }
+            (Action::Gone, _) => changes::gone(pod, ledger),
+        }
+        let last = self.last.entry(seen.object);
+        let last = last.or_insert_with(|| {
+            let key = seen.key;
+            let name = PodName {
+                namespace: key.namespace.as_str().into(),
+                name: key.name.as_str().into(),
+                uid: key.uid.as_str().into(),
+            };
+            (name, LastPod::default())
+        });
+        last.1 = LastPod::of(seen.now);
+    }
+}
+
+/// A pod that is seen.
+#[derive(Clone, Copy)]
+pub(super) struct Pod<'a> {
+    pub(super) seen: &'a Seen<'a>,
+}
+
+impl<'a> Pod<'a> {
+    /// Gives the object.
+    pub(super) const fn now(self) -> &'a Value {
+        self.seen.now
+    }
+
+    /// Begins an instant about the pod.
+    pub(super) fn draft(self, level: Level) -> Draft<'a> {
+        Draft::new(source::POD_MONITOR, level, self.seen.at)
+            .about("Pod", self.keys())
+            .shown_by(self.seen.seq)
+    }
+
+    /// Begins an instant about one of its containers.
+    pub(super) fn container(self, name: &'a str, level: Level) -> Draft<'a> {
+        let keys = self.keys().into_iter().chain([("container", name)]);
+        Draft::new(source::POD_MONITOR, level, self.seen.at)
+            .about("Container", keys)
+            .shown_by(self.seen.seq)
+    }
+
+    fn keys(self) -> [(&'a str, &'a str); 5] {
+        [
+            ("namespace", &self.seen.key.namespace),
+            ("pod", &self.seen.key.name),
+            ("uid", &self.seen.key.uid),
+            ("node", reading::text(self.now(), "/spec/nodeName")),
+            ("mirror-uid", mirror(self.now())),
+        ]
+    }
+}
+
+/// Gives the annotation by which a static pod's mirror names it; empty for other pods.
+pub(super) fn mirror(pod: &Value) -> &str {
+    reading::text(pod, "/metadata/annotations/kubernetes.io~1config.mirror")
+}

@@ -1,0 +1,180 @@
+//! Owns the instants of the cluster's version: what it converges to, what it reached, conditions that
+//! change. Refuses other objects than the one named `version`, as upstream does.
+
+use super::ledger::{Draft, Ledger};
+use super::mode::{Mode, moment};
+use super::operators::is_new;
+use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::interval::{Interval, Level, source};
+use crate::reading::{self, Condition};
+use kubereel_format::RecordedAt;
+use serde_json::Value;
+
+/// Watches the `ClusterVersion`.
+#[derive(Debug)]
+pub(crate) struct Version {
+    mode: Mode,
+    start: RecordedAt,
+    last_seen: Option<RecordedAt>,
+    ledger: Ledger,
+}
+
+impl Version {
+    /// Begins to watch a run that began at `start`.
+    pub(crate) fn new(mode: Mode, start: RecordedAt) -> Self {
+        Self {
+            mode,
+            start,
+            last_seen: None,
+            ledger: Ledger::default(),
+        }
+    }
+
+    /// Gives what was made.
+    pub(crate) fn into_intervals(self) -> Vec<Interval> {
+        self.ledger.into_intervals()
+    }
+
+    fn history(&mut self, seen: &Seen<'_>) {
+        let Some(new) = newest(seen.now) else {
+            return;
+        };
+        let old = seen.before.and_then(newest);
+        let (state, words) = (reading::text(new, "/state"), name(new));
+        let words = match old {
+            None => format!("cluster converging to {words}"),
+            Some(old) if state == "Completed" && reading::text(old, "/state") != state => {
+                format!("cluster reached {words}")
+            }
+            Some(old)
+                if state == "Partial"
+                    && reading::text(old, "/state") == state
+                    && reading::text(old, "/image") != reading::text(new, "/image") =>
+            {
+                format!(
+                    "cluster upgrading to {words} without completing {}",
+                    name(old)
+                )
+            }
+            // Upstream is silent when an upgrade begins after a completed one; the reel knows it.
+            Some(old) if self.mode.is_exact() && is_other(old, new) => {
+                format!("cluster converging to {words}")
+            }
+            Some(_) => return,
+        };
+        self.ledger
+            .add(&draft(Level::Warning, seen, seen.at).human(words));
+    }
+
+    fn conditions(&mut self, seen: &Seen<'_>) {
+        for now in reading::conditions(seen.now) {
+            let known = seen
+                .before
+                .and_then(|before| reading::condition_of(before, now.kind));
+            let is_flip = known.is_none_or(|known| known.status != now.status);
+            let is_other = known.is_none_or(|known| {
+                (known.status, known.reason, known.message) != (now.status, now.reason, now.message)
+            });
+            let is_exact = self.mode.is_exact();
+            if !(is_flip || is_exact && is_other) {
+                continue;
+            }
+            let at = match (is_exact, is_flip) {
+                (true, true) => moment(now.since, self.last_seen, seen.at),
+                _ => seen.at,
+            };
+            let level = match (now.kind, now.status) {
+                ("Degraded" | "Failing", "True") => Level::Error,
+                _ => Level::Warning,
+            };
+            let draft = draft(level, seen, at)
+                .reason(now.reason)
+                .human(words(&now))
+                .with("condition", now.kind)
+                .with("status", now.status);
+            self.ledger.add(&draft);
+        }
+    }
+}
+
+impl Watcher for Version {
+    fn interests(&self) -> Vec<Interest> {
+        let paths = [
+            "status.conditions",
+            "status.history",
+            "metadata.creationTimestamp",
+        ];
+        vec![Interest::new(
+            "config.openshift.io",
+            "clusterversions",
+            paths,
+        )]
+    }
+
+    fn seen(&mut self, seen: &Seen<'_>) {
+        if seen.key.name != "version" {
+            return;
+        }
+        match seen.action {
+            Action::Appeared => {
+                if is_new(seen.now, seen.evidence, self.start) {
+                    let draft = draft(Level::Info, seen, seen.at).human("created");
+                    self.ledger.add(&draft);
+                }
+                if self.mode.is_exact() {
+                    self.conditions(seen);
+                }
+            }
+            Action::Changed => {
+                self.history(seen);
+                self.conditions(seen);
+            }
+            Action::Gone => {
+                let draft = draft(Level::Warning, seen, seen.at).human("deleted");
+                self.ledger.add(&draft);
+            }
+        }
+        self.last_seen = Some(seen.at);
+    }
+}
+
+fn draft<'a>(level: Level, seen: &Seen<'a>, at: RecordedAt) -> Draft<'a> {
+    Draft::new(source::CLUSTER_OPERATOR_MONITOR, level, at)
+        .about("ClusterVersion", [("clusterversion", &*seen.key.name)])
+        .shown_by(seen.seq)
+}
+
+fn newest(version: &Value) -> Option<&Value> {
+    reading::list(version, "/status/history").first()
+}
+
+fn is_other(old: &Value, new: &Value) -> bool {
+    let started = "/startedTime";
+    reading::text(old, started) != reading::text(new, started)
+        || reading::text(old, "/image") != reading::text(new, "/image")
+}
+
+/// Gives the version of a history entry, or its image where it has no version yet.
+fn name(entry: &Value) -> &str {
+    let version = reading::text(entry, "/version");
+    if version.is_empty() {
+        reading::text(entry, "/image")
+    } else {
+        version
+    }
+}
+
+fn words(now: &Condition<'_>) -> String {
+    let Condition {
+        kind,
+        status,
+        reason,
+        message,
+        ..
+    } = now;
+    match (reason.is_empty(), message.is_empty()) {
+        (false, false) => format!("changed to {kind}={status}: {reason}: {message}"),
+        (true, false) => format!("changed to {kind}={status}: {message}"),
+        _ => format!("changed to {kind}={status}"),
+    }
+}

@@ -1,0 +1,46 @@
+//! Owns the words for who made an interval: upstream's own, and ours for what upstream has none.
+//! Refuses completeness: files may name any source.
+
+/// Condition changes of `ClusterOperator` and `ClusterVersion` objects.
+pub const CLUSTER_OPERATOR_MONITOR: &str = "ClusterOperatorMonitor";
+/// The cluster's own Events.
+pub const KUBE_EVENT: &str = "KubeEvent";
+/// Changes of nodes.
+pub const NODE_MONITOR: &str = "NodeMonitor";
+/// Nodes that went not ready outside an update.
+pub const NODE_UNEXPECTED_NOT_READY: &str = "NodeUnexpectedNotReady";
+/// Nodes that the cluster does not reach.
+pub const NODE_UNREACHABLE: &str = "NodeUnreachable";
+/// Changes of pods and their containers.
+pub const POD_MONITOR: &str = "PodMonitor";
+/// Changes and phases of machines.
+pub const MACHINE_MONITOR: &str = "MachineMonitor";
+/// Workloads whose generation is high or fell.
+pub const GENERATION_MONITOR: &str = "GenerationMonitor";
+/// Times in which an operator was unavailable, progressing or degraded.
+pub const OPERATOR_STATE: &str = "OperatorState";
+/// Times in which the version operator waited for operators.
+pub const VERSION_STATE: &str = "VersionState";
+/// Times in which a node was not ready, updated, drained or rebooted.
+pub const NODE_STATE: &str = "NodeState";
+/// Times in which a pod or container was in a state.
+pub const POD_STATE: &str = "PodState";
+/// Shutdowns of API servers.
+pub const API_SERVER_GRACEFUL_SHUTDOWN: &str = "APIServerGracefulShutdown";
+/// Times in which an API server did not answer; here the recorder.
+pub const API_UNREACHABLE_FROM_CLIENT: &str = "APIUnreachableFromClient";
+/// Installer pods and static pods; upstream reads the kubelet's log, here pods tell.
+pub const STATIC_POD_INSTALL_MONITOR: &str = "StaticPodInstallMonitor";
+
+/// Condition changes of machine config pools. Not upstream's.
+pub const POOL_MONITOR: &str = "MachineConfigPoolMonitor";
+/// Times in which a machine config pool was updating or degraded. Not upstream's.
+pub const POOL_STATE: &str = "MachineConfigPoolState";
+/// Changes of a lease's holder. Not upstream's.
+pub const LEASE_MONITOR: &str = "LeaseMonitor";
+/// Times in which someone, or nobody, held a lease. Not upstream's.
+pub const LEASE_STATE: &str = "LeaseState";
+/// Installations and upgrades by the history of the `ClusterVersion`. Not upstream's.
+pub const CLUSTER_PHASE: &str = "ClusterPhase";
+/// Times in which changes may be missing from the recording. Not upstream's.
+pub const RECORDING_GAP: &str = "RecordingGap";

@@ -1,0 +1,82 @@
+//! Owns how fields of objects are read: what is missing or of another type reads as empty. Refuses to
+//! fail: an object that lacks a field says nothing about it.
+
+use kubereel_format::RecordedAt;
+use kubereel_replay::timetext;
+use serde_json::Value;
+
+/// Gives a text at a JSON pointer; empty if there is none.
+pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    let found = value.pointer(pointer).and_then(Value::as_str);
+    found.unwrap_or_default()
+}
+
+/// Gives a whole number at a JSON pointer.
+pub(crate) fn number(value: &Value, pointer: &str) -> Option<i64> {
+    value.pointer(pointer).and_then(Value::as_i64)
+}
+
+/// Gives a time at a JSON pointer.
+pub(crate) fn time(value: &Value, pointer: &str) -> Option<RecordedAt> {
+    timetext::parsed(text(value, pointer))
+}
+
+/// Gives the items of a list at a JSON pointer; none if there is no list.
+pub(crate) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+    let found = value.pointer(pointer).and_then(Value::as_array);
+    found.map_or(&[], Vec::as_slice)
+}
+
+/// Finds the item of a list with a value under a name: `type` of conditions, `name` of containers.
+pub(crate) fn item<'a>(items: &'a [Value], name: &str, value: &str) -> Option<&'a Value> {
+    items
+        .iter()
+        .find(|item| item.get(name).and_then(Value::as_str) == Some(value))
+}
+
+/// A condition of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Condition<'a> {
+    /// Its type.
+    pub(crate) kind: &'a str,
+    /// `True`, `False` or `Unknown`.
+    pub(crate) status: &'a str,
+    /// Its reason; may be empty.
+    pub(crate) reason: &'a str,
+    /// Its message; may be empty.
+    pub(crate) message: &'a str,
+    /// Since when it has its status, as its writer says.
+    pub(crate) since: Option<RecordedAt>,
+}
+
+/// Gives an object's conditions.
+pub(crate) fn conditions(object: &Value) -> impl Iterator<Item = Condition<'_>> {
+    list(object, "/status/conditions").iter().map(condition)
+}
+
+/// Finds an object's condition of a type.
+pub(crate) fn condition_of<'a>(object: &'a Value, kind: &str) -> Option<Condition<'a>> {
+    item(list(object, "/status/conditions"), "type", kind).map(condition)
+}
+
+fn condition(item: &Value) -> Condition<'_> {
+    Condition {
+        kind: text(item, "/type"),
+        status: text(item, "/status"),
+        reason: text(item, "/reason"),
+        message: text(item, "/message"),
+        since: time(item, "/lastTransitionTime"),
+    }
+}
+
+/// Gives a node's roles by its labels, sorted, with commas between.
+pub(crate) fn roles(node: &Value) -> String {
+    let labels = node.pointer("/metadata/labels").and_then(Value::as_object);
+    let names = labels
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, _)| name.strip_prefix("node-role.kubernetes.io/"));
+    let mut names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    names.sort_unstable();
+    names.join(",")
+}
