@@ -5,9 +5,8 @@ use super::dark::Unseen;
 use super::report::{RunReport, RunTrust};
 use super::selection::Selection;
 use crate::exception::{Circumstances, ExceptionSet, RunKind};
-use crate::facts::FactsOverTime;
 use crate::feed::{Fed, Watcher, feed};
-use crate::interval::Intervals;
+use crate::gather::{Gathered, Gathering, Mode};
 use crate::outcome::{join_same_names, outcome};
 use crate::verdict::{About, Case, Dark, MonitorTest, Scene};
 use kubereel_format::{RecordedAt, Seq};
@@ -47,10 +46,10 @@ pub fn run_reel(
 ) -> RunReport {
     let unseen = Unseen::of(timeline);
     let mut chosen = choose(tests, asked.selection, |test| why_skipped(test, &unseen));
-    let fed = pass(timeline, &mut chosen, progress);
+    let mut gathering = Gathering::new(timeline, Mode::Upstream);
+    let fed = pass(timeline, &mut gathering, &mut chosen, progress);
     let unread = fed.unread.iter().take(UNREAD_NAMED);
-    let facts = FactsOverTime::default();
-    let intervals = Intervals::new(Vec::new(), timeline.start(), timeline.end());
+    let Gathered { intervals, facts } = gathering.finish(timeline);
     let is_damaged = !fed.unread.is_empty() || !timeline.reel().damage().is_empty();
     let trust = if is_damaged {
         RunTrust::Damaged
@@ -102,11 +101,16 @@ fn why_skipped(test: &dyn MonitorTest, unseen: &Unseen) -> Option<String> {
     (!missing.is_empty()).then(|| missing.join("; "))
 }
 
-/// Reads the reel once, for everybody who runs.
-fn pass(timeline: &Timeline, chosen: &mut [Chosen], progress: impl FnMut(Seq)) -> Fed {
+/// Reads the reel once, for everybody who runs, and for the intervals and facts.
+fn pass(
+    timeline: &Timeline,
+    gathering: &mut Gathering,
+    chosen: &mut [Chosen],
+    progress: impl FnMut(Seq),
+) -> Fed {
     let running = chosen.iter_mut().filter(|one| one.skipped.is_none());
-    let mut watchers: Vec<&mut dyn Watcher> =
-        running.filter_map(|one| one.test.watcher()).collect();
+    let mut watchers: Vec<&mut dyn Watcher> = gathering.watchers();
+    watchers.extend(running.filter_map(|one| one.test.watcher()));
     feed(timeline, &mut watchers, progress)
 }
 
