@@ -6,14 +6,16 @@ pub fn builtin_rule_files() -> impl Iterator<Item = (&'static str, &'static str)
 }
 
 /// One line a file, from A to Z.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 14] = [
     (
         "apiserver-termination.yaml",
         include_str!("rules/apiserver-termination.yaml"),
     ),
     ("containers.yaml", include_str!("rules/containers.yaml")),
     ("events-seen.yaml", include_str!("rules/events-seen.yaml")),
+    ("flaps.yaml", include_str!("rules/flaps.yaml")),
     ("image-pulls.yaml", include_str!("rules/image-pulls.yaml")),
+    ("invariants.yaml", include_str!("rules/invariants.yaml")),
     ("nodes.yaml", include_str!("rules/nodes.yaml")),
     ("operators.yaml", include_str!("rules/operators.yaml")),
     ("os-updates.yaml", include_str!("rules/os-updates.yaml")),

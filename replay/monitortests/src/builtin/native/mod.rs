@@ -6,6 +6,7 @@ mod events_list;
 mod images;
 mod list;
 mod node_upgrades;
+mod own;
 mod repeats;
 mod sandboxes;
 mod slow_message;
@@ -14,3 +15,4 @@ mod static_pods;
 
 pub(super) use events_list::events;
 pub use list::objects;
+pub(super) use own::own;
