@@ -86,7 +86,9 @@ impl Verdicts {
 
     fn outcome(&self, name: &str) -> &Outcome {
         let outcomes = &self.report.outcomes;
-        let found = outcomes.iter().find(|one| tail(&one.name) == name);
+        let found = outcomes
+            .iter()
+            .find(|one| tail(&one.name) == name || without_jira(tail(&one.name)) == name);
         found.unwrap_or_else(|| {
             let names: Vec<&str> = outcomes.iter().map(|one| tail(&one.name)).collect();
             panic!("no case {name:?} among {names:#?}")
@@ -98,4 +100,11 @@ impl Verdicts {
 fn tail(name: &str) -> &str {
     let rest = name.split_once(']').map_or(name, |(_, rest)| rest);
     rest.trim_start()
+}
+
+/// Takes `[Jira:"…"]` off a name that begins so.
+fn without_jira(name: &str) -> &str {
+    let rest = name.strip_prefix("[Jira:");
+    let rest = rest.and_then(|rest| rest.split_once(']'));
+    rest.map_or(name, |(_, rest)| rest.trim_start())
 }

@@ -8,5 +8,6 @@
 
 mod judged;
 mod objects;
+mod own;
 mod reel;
 mod seen;
