@@ -56,16 +56,17 @@ impl FactsWatcher {
         }
     }
 
-    /// Gives what was found.
-    pub(crate) fn into_facts(self) -> FactsOverTime {
+    /// Gives what was found in a run that began at `start`: upgrades that were over by then are left out.
+    pub(crate) fn into_facts(self, start: RecordedAt) -> FactsOverTime {
         let install = self.history.install();
         let installed = install.as_ref().filter(|install| install.is_completed);
         let installed = installed.and_then(|install| install.to);
-        let upgrades = if install.is_some() {
+        let mut upgrades = if install.is_some() {
             self.history.upgrades()
         } else {
             self.suite
         };
+        upgrades.retain(|upgrade| upgrade.to.is_none_or(|to| to > start));
         FactsOverTime {
             steps: self.steps,
             upgrades,

@@ -125,7 +125,7 @@ impl Gathering {
             end,
             pods: &last_pods,
         };
-        let facts = self.facts.into_facts();
+        let facts = self.facts.into_facts(start);
         raw.extend(facts.spans());
         raw.sort_by(Interval::order);
         let computed = compute::computed(&raw, &run);

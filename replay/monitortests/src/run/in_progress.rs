@@ -14,6 +14,10 @@ use kubereel_replay::Timeline;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// By which rules the intervals of a reel are made: rules about what the cluster version waits for read
+/// messages that change while the status does not, and a spell is dated by who says it.
+const MODE: Mode = Mode::Exact;
+
 /// How many of the events that cannot be read are named.
 const UNREAD_NAMED: usize = 10;
 
@@ -46,7 +50,7 @@ pub fn run_reel(
 ) -> RunReport {
     let unseen = Unseen::of(timeline);
     let mut chosen = choose(tests, asked.selection, |test| why_skipped(test, &unseen));
-    let mut gathering = Gathering::new(timeline, Mode::Upstream);
+    let mut gathering = Gathering::new(timeline, MODE);
     let fed = pass(timeline, &mut gathering, &mut chosen, progress);
     let unread = fed.unread.iter().take(UNREAD_NAMED);
     let Gathered { intervals, facts } = gathering.finish(timeline);

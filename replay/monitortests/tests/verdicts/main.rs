@@ -6,6 +6,7 @@
     reason = "a test whose surroundings fail has failed"
 )]
 
+mod gathered;
 mod judged;
 mod objects;
 mod own;

@@ -3,6 +3,7 @@
 mod changes;
 mod containers;
 mod last;
+mod shared_ips;
 mod watch;
 
 pub(crate) use last::{LastPod, PodName};

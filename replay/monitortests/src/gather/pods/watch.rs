@@ -4,6 +4,7 @@
 use super::changes;
 use super::containers;
 use super::last::{LastPod, PodName};
+use super::shared_ips::SharedIps;
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::gather::ledger::{Draft, Ledger};
 use crate::interval::{Interval, Level, source};
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct Pods {
     ledger: Ledger,
+    ips: SharedIps,
     last: BTreeMap<ObjectId, (PodName, LastPod)>,
 }
 
@@ -42,6 +44,7 @@ impl Watcher for Pods {
             "status.reason".to_owned(),
             "status.message".to_owned(),
         ];
+        paths.extend(SharedIps::PATHS.map(str::to_owned));
         for list in ["containerStatuses", "initContainerStatuses"] {
             for field in ["name", "ready", "restartCount", "state", "lastState"] {
                 paths.push(format!("status.{list}.{field}"));
@@ -77,6 +80,7 @@ impl Watcher for Pods {
             }
             (Action::Gone, _) => changes::gone(pod, ledger),
         }
+        self.ips.take(pod, ledger);
         let last = self.last.entry(seen.object);
         let last = last.or_insert_with(|| {
             let key = seen.key;
