@@ -42,3 +42,20 @@ fn two_pods_with_one_ip_are_told_once() {
     let gone = first().gone("Pod", "shop/web");
     assert_eq!(shared(gone), []);
 }
+
+#[test]
+fn workloads_that_are_written_often_are_told() {
+    for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
+        let put = |generation: u64| {
+            let metadata = json!({"namespace": "shop", "name": "web", "generation": generation});
+            json!({"kind": kind, "metadata": metadata})
+        };
+        let reel = || Reel::new().put(put(3)).at("10:05:00").put(put(4));
+        let reel = || reel().at("10:06:00").put(put(2));
+        let high = (time("10:05:00"), format!("{kind} generation too high: 4"));
+        assert_eq!(gathered(reel(), "HighGeneration"), [high]);
+        let fell = format!("{kind} generation fell from 4 to 2");
+        let fell = (time("10:06:00"), fell);
+        assert_eq!(gathered(reel(), "GenerationViolation"), [fell]);
+    }
+}
