@@ -24,6 +24,29 @@ fn with_ip(reel: Reel, path: &str, ip: &str) -> Reel {
 }
 
 #[test]
+fn a_spell_is_one_whatever_reasons_it_gives() {
+    let reel = Reel::new()
+        .operator("dns", &[])
+        .at("10:05:00")
+        .operator("dns", &[("Available", "False", "NoPods")])
+        .at("10:06:00")
+        .operator("dns", &[("Available", "False", "NoNodes")])
+        .at("10:07:00")
+        .operator("dns", &[("Available", "True", "AsExpected")]);
+    let written = reel.written();
+    let mut gathering = Gathering::new(&written.timeline, Mode::Exact);
+    feed(&written.timeline, &mut gathering.watchers(), |_| {});
+    let gathered = gathering.finish(&written.timeline);
+    let spells: Vec<_> = gathered
+        .intervals
+        .of("OperatorState")
+        .map(|spell| (spell.from, spell.to, spell.message.reason.as_ref()))
+        .collect();
+    let ended = Some(time("10:07:00"));
+    assert_eq!(spells, [(time("10:05:00"), ended, "NoPods")]);
+}
+
+#[test]
 fn two_pods_with_one_ip_are_told_once() {
     let first = || with_ip(Reel::new(), "shop/web", "10.128.0.7").at("10:05:00");
     let shared = |reel: Reel| gathered(with_ip(reel, "shop/other", "10.128.0.7"), "PodIPReused");
