@@ -26,6 +26,5 @@ mod cli {
     mod import;
     mod info;
     pub(crate) mod run;
-    mod upgrade;
     mod wait;
 }

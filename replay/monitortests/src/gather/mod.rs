@@ -2,7 +2,6 @@
 
 mod events;
 mod gathering;
-mod generations;
 mod ledger;
 mod machines;
 mod mode;

@@ -30,6 +30,18 @@ pub fn judged(reel: Reel, id: &str) -> Verdicts {
     Verdicts { report }
 }
 
+/// Runs every built-in monitortest.
+pub fn judged_all(reel: Reel) -> RunReport {
+    let written = reel.written();
+    let exceptions = ExceptionSet::builtin().expect("exceptions");
+    let asked = Asked {
+        selection: &Selection::default(),
+        exceptions: &exceptions,
+        now: None,
+    };
+    run_reel(&written.timeline, builtin(), &asked, |_| {})
+}
+
 impl Verdicts {
     /// Checks that a case failed by what began at a time of day, and that the message holds a text.
     pub fn fails(&self, name: &str, at: &str, text: &str) {
@@ -65,6 +77,19 @@ impl Verdicts {
         failed.map(|one| tail(&one.name)).collect()
     }
 
+    /// Gives the names of the cases that did not pass, without `[Monitor:…]`.
+    pub fn names_not_passed(&self) -> Vec<&str> {
+        let others = self.report.outcomes.iter();
+        let others = others.filter(|one| one.verdict.as_str() != "pass");
+        others.map(|one| tail(&one.name)).collect()
+    }
+
+    /// Tells whether there is a case of that name, without `[Monitor:…]`.
+    pub fn has(&self, name: &str) -> bool {
+        let mut outcomes = self.report.outcomes.iter();
+        outcomes.any(|one| tail(&one.name) == name)
+    }
+
     /// Gives how many cases there are.
     pub fn count(&self) -> usize {
         self.report.outcomes.len()
@@ -97,7 +122,7 @@ impl Verdicts {
 }
 
 /// Takes `[Monitor:…]` off a name.
-fn tail(name: &str) -> &str {
+pub fn tail(name: &str) -> &str {
     let rest = name.split_once(']').map_or(name, |(_, rest)| rest);
     rest.trim_start()
 }

@@ -6,9 +6,12 @@
     reason = "a test whose surroundings fail has failed"
 )]
 
+mod events;
+mod fixture;
 mod gathered;
 mod judged;
 mod objects;
 mod own;
 mod reel;
 mod seen;
+mod table;

@@ -33,7 +33,9 @@ const WHOLE: &str = "image/webserver:404";
 /// The images that are known in a run.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    prefixes: BTreeSet<String>,
+    /// Repositories, known under any tag or digest.
+    repositories: BTreeSet<String>,
+    releases: BTreeSet<String>,
 }
 
 impl Known {
@@ -41,26 +43,27 @@ impl Known {
     pub(crate) fn add_repository(&mut self, reference: &str) {
         let repository = repository_of(reference);
         if !repository.is_empty() {
-            self.prefixes.insert(format!("{repository}:"));
-            self.prefixes.insert(format!("{repository}@"));
+            self.repositories.insert(repository.to_owned());
         }
     }
 
     /// Adds a release image.
     pub(crate) fn add_release(&mut self, reference: &str) {
         if !reference.is_empty() {
-            self.prefixes.insert(reference.to_owned());
+            self.releases.insert(reference.to_owned());
         }
     }
 
     /// Tells whether an image is known.
     pub(crate) fn holds(&self, image: &str) -> bool {
+        let repository = repository_of(image);
         image == WHOLE
             || PREFIXES.iter().any(|prefix| image.starts_with(prefix))
+            || (repository != image && self.repositories.contains(repository))
             || self
-                .prefixes
+                .releases
                 .iter()
-                .any(|prefix| image.starts_with(prefix.as_str()))
+                .any(|release| image.starts_with(release.as_str()))
     }
 }
 
@@ -103,6 +106,7 @@ mod tests {
         assert!(known.holds("quay.a/b/c:v2"));
         assert!(!known.holds("quay.a/b/cd:v1"));
         assert!(known.holds("invalid.com/x/y:1"));
+        assert!(!known.holds("quay.a/b/c"), "no tag and no digest");
         assert!(!Known::default().holds("quay.a/b/c:v2"));
     }
 }

@@ -11,9 +11,9 @@ pub(crate) struct Besides<'a> {
     /// When each Pod, by namespace and name, was deleted first.
     deleted: BTreeMap<(&'a str, &'a str), RecordedAt>,
     /// When each node was not ready.
-    not_ready: Vec<(&'a str, RecordedAt, RecordedAt)>,
+    not_ready: BTreeMap<&'a str, Spans>,
     /// When the network or the nodes' configuration was rolled out.
-    rollouts: Vec<(RecordedAt, RecordedAt)>,
+    rollouts: Spans,
 }
 
 impl<'a> Besides<'a> {
@@ -38,13 +38,13 @@ impl<'a> Besides<'a> {
         }
         let of_node = matches!(interval.source.as_str(), "NodeState" | "NodeMonitor");
         if let (true, Some(node), "NotReady") = (of_node, locator.get("node"), &*said.reason) {
-            self.not_ready.push((node, span.0, span.1));
+            self.not_ready.entry(node).or_default().add(span);
         }
         let operator = locator.get("clusteroperator").unwrap_or_default();
         if matches!(operator, "network" | "machine-config")
             && said.annotation("condition") == Some("Progressing")
         {
-            self.rollouts.push(span);
+            self.rollouts.add(span);
         }
     }
 
@@ -57,18 +57,62 @@ impl<'a> Besides<'a> {
 
     /// Tells whether the node of an Event, or some node if it names none, was not ready then.
     pub(crate) fn node_was_not_ready(&self, event: &Interval) -> bool {
-        let node = event.locator.get("node");
-        self.not_ready.iter().any(|(of, from, to)| {
-            node.is_none_or(|node| node == *of) && is_inside(event, (*from, *to))
-        })
+        match event.locator.get("node") {
+            Some(node) => {
+                let spans = self.not_ready.get(node);
+                spans.is_some_and(|spans| spans.hold(event))
+            }
+            None => self.not_ready.values().any(|spans| spans.hold(event)),
+        }
     }
 
     /// Tells whether the network or the nodes' configuration was rolled out then.
     pub(crate) fn is_in_rollout(&self, event: &Interval) -> bool {
-        self.rollouts.iter().any(|span| is_inside(event, *span))
+        self.rollouts.hold(event)
     }
 }
 
-fn is_inside(event: &Interval, (from, to): (RecordedAt, RecordedAt)) -> bool {
-    from < event.from && event.to.unwrap_or(event.from) < to
+/// Spans of time by their begin; each end is the latest one so far, so that the last span that began
+/// before an Event tells of all of them.
+#[derive(Debug, Default)]
+struct Spans(BTreeMap<RecordedAt, RecordedAt>);
+
+impl Spans {
+    /// Adds a span; none begins before the ones that are there.
+    fn add(&mut self, (from, to): (RecordedAt, RecordedAt)) {
+        let latest = self.0.last_key_value().map_or(to, |(_, end)| *end);
+        self.0.insert(from, to.max(latest));
+    }
+
+    /// Tells whether an Event lies strictly inside one of them.
+    fn hold(&self, event: &Interval) -> bool {
+        let to = event.to.unwrap_or(event.from);
+        let before = self.0.range(..event.from).next_back();
+        before.is_some_and(|(_, end)| to < *end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_lies_inside_if_a_span_began_before_it_and_ends_after_it() {
+        let at = |secs: i64| RecordedAt {
+            micros: secs * 1_000_000,
+        };
+        let mut spans = Spans::default();
+        for (from, to) in [(10, 90), (20, 30), (100, 110)] {
+            spans.add((at(from), at(to)));
+        }
+        let held = |from: i64, to: i64| {
+            spans.hold(&Interval {
+                from: at(from),
+                to: Some(at(to)),
+                ..Interval::default()
+            })
+        };
+        assert!(held(11, 11) && held(40, 41) && held(21, 31));
+        assert!(!held(10, 11) && !held(89, 90) && !held(95, 95) && !held(9, 11));
+    }
 }
