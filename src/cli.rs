@@ -1,8 +1,8 @@
 //! Owns the shape of the command line: its subcommands and its help. Refuses what they do.
 
 use crate::command::{
-    blame, completion, demo, describe, diff, events, export, get, history, import, info, man,
-    record, wait,
+    blame, completion, demo, describe, diff, events, export, get, history, import, info, install,
+    man, record, upgrade, wait,
 };
 use crate::exit::Exit;
 
@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Describe(describe::Args),
     Events(events::Args),
     Wait(wait::Args),
+    Upgrade(upgrade::Args),
+    Install(install::Args),
     Export(export::Args),
     Import(import::Args),
     Demo(demo::Args),
@@ -52,6 +54,7 @@ Examples:
   kubereel describe run.reel pod/web-0 --at 14:02  everything about an object
   kubereel events run.reel -A --types Warning      what components said
   kubereel wait run.reel pod/web-0 --for=delete    when that was, and how sure it is
+  kubereel upgrade run.reel                        how an upgrade of OpenShift went
   kubereel export run.reel -o jsonl events.jsonl   every event, byte for byte
   kubereel import events.jsonl -o run.reel         another tool's recording";
 

@@ -26,5 +26,6 @@ mod cli {
     mod import;
     mod info;
     pub(crate) mod run;
+    mod upgrade;
     mod wait;
 }

@@ -49,7 +49,14 @@ pub use export::{ExportError, Exported};
 pub use history::{HeldFor, HeldUntil, History, HistoryItem, HistoryQuestion, Place, SeenVersion};
 pub use moment::{MOMENT_FORMS, Moment, MomentError};
 pub use object::{Form, ListForm, ListWriter, Meta, name_of, write_json, write_yaml};
-pub use operators::DegradedSpell;
+pub use operators::{
+    Assessment, DegradedSpell, DrainHold, Estimate, Handover, HowRequestEnded, HowUpdateEnded, Ill,
+    Impact, Insight, InsightLevel, Lasting, Level, Mark, NodeAssessment, NodeJoin, NodePhase,
+    NodeState, NodeUpdate, NodeWarning, NotSeen, OperatorCounts, OperatorMove, Origin, Part,
+    PartKind, PodEvent, PodState, PoolState, PoolUpdate, ProgressSaid, Release, Request,
+    RequestEnd, Retrieval, RetrievalEnd, Retrievals, STALL_MICROS, Spell, SpellText, Stall, Told,
+    Update, UpdateEnd, UpdateKind, UpdateStatus, Updates, UpgradeStory, VersionPod,
+};
 pub use query_error::QueryError;
 pub use related::{Child, OwnerRef, Relatives};
 pub use resolve::{Cut, ResolveError};

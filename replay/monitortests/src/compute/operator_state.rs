@@ -39,12 +39,8 @@ pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
                     None if !run.mode.is_exact() => made.push(bars.unknown(now, run, good)),
                     None => {}
                 }
-            } else if let Some(last) = last {
-                if run.mode.is_exact() {
-                    made.push(bars.bar(last, Some(now.from)));
-                    bad.insert(operator, now);
-                }
-            } else {
+            } else if last.is_none() {
+                // Other reasons of one spell are instants of their own: rules ask how long all of it was.
                 bad.insert(operator, now);
             }
         }

@@ -2,6 +2,7 @@
 //! what becomes of what they note. Refuses the pass itself: `feed` is that, for all who watch.
 
 use super::events::Events;
+use super::generations::Generations;
 use super::machines::Machines;
 use super::mode::Mode;
 use super::nodes::Nodes;
@@ -36,6 +37,7 @@ pub struct Gathering {
     pods: Option<Pods>,
     events: Option<Events>,
     machines: Option<Machines>,
+    generations: Option<Generations>,
 }
 
 /// What a pass gave.
@@ -80,6 +82,7 @@ impl Gathering {
             pods: any(&[source::POD_MONITOR, source::POD_STATE]).then(Pods::default),
             events: events.then(|| Events::new(mode, start, events_group(timeline))),
             machines: any(&[source::MACHINE_MONITOR]).then(Machines::default),
+            generations: any(&[source::GENERATION_MONITOR]).then(Generations::default),
         }
     }
 
@@ -100,6 +103,7 @@ impl Gathering {
             dynamic(self.pods.as_mut()),
             dynamic(self.events.as_mut()),
             dynamic(self.machines.as_mut()),
+            dynamic(self.generations.as_mut()),
         ];
         watchers.into_iter().flatten().collect()
     }
@@ -115,6 +119,8 @@ impl Gathering {
         raw.extend(self.version.into_iter().flat_map(Version::into_intervals));
         raw.extend(self.nodes.into_iter().flat_map(Nodes::into_intervals));
         raw.extend(self.machines.into_iter().flat_map(Machines::into_intervals));
+        let generations = self.generations.into_iter();
+        raw.extend(generations.flat_map(Generations::into_intervals));
         raw.extend(self.events.into_iter().flat_map(Events::into_intervals));
         let (pods, last_pods) = self.pods.map(Pods::into_parts).unwrap_or_default();
         raw.extend(pods);

@@ -2,6 +2,7 @@
 
 mod events;
 mod gathering;
+mod generations;
 mod ledger;
 mod machines;
 mod mode;

@@ -10,7 +10,7 @@ pub enum Mode {
     #[default]
     Upstream,
     /// By all that the reel knows: a change counts from the time that its writer gives, another
-    /// reason or message is an interval of its own, the first sight counts, what is open stays open.
+    /// reason or message is an instant of its own, the first sight counts, what is open stays open.
     Exact,
 }
 

@@ -24,6 +24,29 @@ fn with_ip(reel: Reel, path: &str, ip: &str) -> Reel {
 }
 
 #[test]
+fn a_spell_is_one_whatever_reasons_it_gives() {
+    let reel = Reel::new()
+        .operator("dns", &[])
+        .at("10:05:00")
+        .operator("dns", &[("Available", "False", "NoPods")])
+        .at("10:06:00")
+        .operator("dns", &[("Available", "False", "NoNodes")])
+        .at("10:07:00")
+        .operator("dns", &[("Available", "True", "AsExpected")]);
+    let written = reel.written();
+    let mut gathering = Gathering::new(&written.timeline, Mode::Exact);
+    feed(&written.timeline, &mut gathering.watchers(), |_| {});
+    let gathered = gathering.finish(&written.timeline);
+    let spells: Vec<_> = gathered
+        .intervals
+        .of("OperatorState")
+        .map(|spell| (spell.from, spell.to, spell.message.reason.as_ref()))
+        .collect();
+    let ended = Some(time("10:07:00"));
+    assert_eq!(spells, [(time("10:05:00"), ended, "NoPods")]);
+}
+
+#[test]
 fn two_pods_with_one_ip_are_told_once() {
     let first = || with_ip(Reel::new(), "shop/web", "10.128.0.7").at("10:05:00");
     let shared = |reel: Reel| gathered(with_ip(reel, "shop/other", "10.128.0.7"), "PodIPReused");
@@ -41,4 +64,21 @@ fn two_pods_with_one_ip_are_told_once() {
     }
     let gone = first().gone("Pod", "shop/web");
     assert_eq!(shared(gone), []);
+}
+
+#[test]
+fn workloads_that_are_written_often_are_told() {
+    for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
+        let put = |generation: u64| {
+            let metadata = json!({"namespace": "shop", "name": "web", "generation": generation});
+            json!({"kind": kind, "metadata": metadata})
+        };
+        let reel = || Reel::new().put(put(3)).at("10:05:00").put(put(4));
+        let reel = || reel().at("10:06:00").put(put(2));
+        let high = (time("10:05:00"), format!("{kind} generation too high: 4"));
+        assert_eq!(gathered(reel(), "HighGeneration"), [high]);
+        let fell = format!("{kind} generation fell from 4 to 2");
+        let fell = (time("10:06:00"), fell);
+        assert_eq!(gathered(reel(), "GenerationViolation"), [fell]);
+    }
 }

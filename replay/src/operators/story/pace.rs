@@ -1,0 +1,166 @@
+//! Owns the pace of an update: where nothing moved for long, and which parts took longest.
+
+use super::mark::{Mark, micros_between};
+use super::tell::UpgradeStory;
+use kubereel_format::RecordedAt;
+
+/// A time without any movement is a stall from this length on: 5 minutes, after which
+/// `oc adm upgrade status` begins to warn of what holds.
+pub const STALL_MICROS: u64 = 5 * 60 * 1_000_000;
+
+/// How many of the slowest parts are named.
+const SLOWEST: usize = 5;
+
+/// A time in which nothing moved: no operator began or changed its version, no node changed its phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// The last movement before.
+    pub from: Mark,
+    /// The next one; `None` if there was none by the moment asked about.
+    pub to: Option<Mark>,
+    /// What `ClusterVersion` said about its progress, last.
+    pub said: String,
+}
+
+/// A part of an update and how long it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it was.
+    pub what: PartKind,
+    /// Of what: the operator's or the node's name; empty for the payload.
+    pub name: String,
+    /// When it began.
+    pub from: Mark,
+    /// How long it took, or has taken.
+    pub micros: u64,
+    /// Whether it was over.
+    pub is_over: bool,
+}
+
+/// What takes time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PartKind {
+    /// From the first request to the acceptance.
+    Acceptance,
+    /// An operator, from its begin to its new version.
+    Operator,
+    /// A drain.
+    Drain,
+    /// A reboot, from the word that it reboots to ready again.
+    Reboot,
+}
+
+impl PartKind {
+    /// Gives the word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Acceptance => "acceptance",
+            Self::Operator => "operator",
+            Self::Drain => "drain",
+            Self::Reboot => "reboot",
+        }
+    }
+}
+
+/// Finds where nothing moved.
+pub(super) fn stalls(story: &UpgradeStory, end: Option<Mark>, now: RecordedAt) -> Vec<Stall> {
+    let Some(accepted) = story.update.accepted.or(Some(story.update.first)) else {
+        return Vec::new();
+    };
+    let mut moves = vec![accepted];
+    for operator in &story.operators {
+        moves.extend(operator.began);
+        moves.extend(operator.moved);
+        moves.extend(operator.available);
+    }
+    for node in &story.nodes {
+        let drain = node.drain.and_then(|drain| drain.to);
+        let reboot = node.reboot.and_then(|reboot| reboot.to);
+        let marks = [node.cordoned, drain, reboot, node.ready, node.over()];
+        moves.push(node.began);
+        moves.extend(marks.into_iter().flatten());
+    }
+    for join in &story.joins {
+        moves.push(join.joined);
+        moves.extend(join.ready);
+    }
+    moves.retain(|mark| *mark >= accepted && end.is_none_or(|end| *mark <= end));
+    moves.extend(end);
+    moves.sort_unstable();
+    let mut all = Vec::new();
+    let pairs = moves
+        .iter()
+        .zip(moves.iter().skip(1).map(Some).chain([None]));
+    for (&from, to) in pairs {
+        let to = to.copied();
+        // After the end there is nothing to wait for.
+        if to.is_none() && end.is_some() {
+            continue;
+        }
+        let lasted = micros_between(from.at, to.map_or(now, |to| to.at));
+        if lasted >= STALL_MICROS {
+            let said = story.progress.iter().rev();
+            let mut said = said.skip_while(|said| to.is_some_and(|to| said.mark >= to));
+            all.push(Stall {
+                from,
+                to,
+                said: said
+                    .next()
+                    .map_or_else(String::new, |said| said.message.clone()),
+            });
+        }
+    }
+    all
+}
+
+/// Names the parts that took longest.
+pub(super) fn slowest(story: &UpgradeStory, now: RecordedAt) -> Vec<Part> {
+    let mut parts = Vec::new();
+    if let (Some(asked), Some(accepted)) = (story.update.asked(), story.update.accepted) {
+        parts.push(Part {
+            what: PartKind::Acceptance,
+            name: String::new(),
+            from: asked,
+            micros: micros_between(asked.at, accepted.at),
+            is_over: true,
+        });
+    }
+    for operator in &story.operators {
+        if let (Some(from), Some(micros)) = (operator.began, operator.took_micros(now)) {
+            parts.push(Part {
+                what: PartKind::Operator,
+                name: operator.name.clone(),
+                from,
+                micros,
+                is_over: operator.arrived().is_some(),
+            });
+        }
+    }
+    for node in &story.nodes {
+        if let Some(drain) = node.drain {
+            parts.push(Part {
+                what: PartKind::Drain,
+                name: node.node.clone(),
+                from: drain.from,
+                micros: drain.micros(now),
+                is_over: drain.to.is_some(),
+            });
+        }
+        if let Some(reboot) = node.reboot {
+            let ready = node.ready.map_or(now, |ready| ready.at);
+            parts.push(Part {
+                what: PartKind::Reboot,
+                name: node.node.clone(),
+                from: reboot.from,
+                micros: micros_between(reboot.from.at, ready),
+                is_over: node.ready.is_some(),
+            });
+        }
+    }
+    parts.sort_by(|a, b| {
+        let order = b.micros.cmp(&a.micros).then(a.what.cmp(&b.what));
+        order.then_with(|| a.name.cmp(&b.name))
+    });
+    parts.truncate(SLOWEST);
+    parts
+}

@@ -1,0 +1,56 @@
+//! Owns `kubereel install`: the story of a cluster's first installation, told as that of an upgrade is.
+
+use crate::at;
+use crate::command::upgrade::{self, Output, Which};
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::reel;
+use crate::screen::Screen;
+use kubereel_replay::{Moment, UpdateKind};
+use std::path::PathBuf;
+
+/// Tell how an OpenShift cluster was installed
+///
+/// Every operator in the order in which it reported its version, and when it was available; nodes as
+/// they joined; what was not well meanwhile, also the short spells; which process of the
+/// cluster-version operator led; where nothing moved.
+#[derive(Debug, clap::Args)]
+#[command(after_help = after_help())]
+pub(crate) struct Args {
+    /// The reel
+    #[arg(value_name = "REEL")]
+    reel: PathBuf,
+    /// Tell what was known at this moment
+    #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
+    at: Moment,
+    /// The form of the answer; lines for people unless given
+    #[arg(short, long, value_name = "FORM")]
+    output: Option<Output>,
+}
+
+fn after_help() -> String {
+    format!(
+        "\
+Examples:
+  kubereel install run.reel
+  kubereel install run.reel --at +20m              how far it was then, and what it waited for
+  kubereel install run.reel -o json | jq '.operators[] | [.name, .available]'
+
+{}
+
+{}",
+        at::forms_help(),
+        upgrade::EXITS
+    )
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+    let timeline = reel::open(&args.reel)?;
+    let which = Which {
+        kind: UpdateKind::Install,
+        nth: None,
+        is_list: false,
+    };
+    upgrade::answer(&timeline, which, args.at, args.output, screen)
+}

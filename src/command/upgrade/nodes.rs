@@ -1,0 +1,185 @@
+//! Owns how nodes and pools are printed: what was done to each, and how long it took.
+
+use super::page::{Page, between, lasting, shortened};
+use crate::command_error::CommandError;
+use crate::spans::{Line, Style};
+use kubereel_format::RecordedAt;
+use kubereel_replay::{Lasting, NodeUpdate, NodeWarning, PoolUpdate, UpdateKind, UpgradeStory};
+
+/// Prints pools and nodes.
+pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
+    joins(page, story)?;
+    if story.nodes.is_empty() && story.pools.is_empty() {
+        return Ok(());
+    }
+    let over = story.nodes.iter().filter(|node| node.over().is_some());
+    let more = format!("{} of {} updated", over.count(), story.nodes.len());
+    page.title("Nodes", &more)?;
+    for pool in &story.pools {
+        one_pool(page, pool, story.now)?;
+    }
+    if story.nodes.is_empty() {
+        return Ok(());
+    }
+    let width = page.time_width();
+    page.headers(&format!(
+        "  {:<width$}  {:<8}{:<8}{:<8}{:<9}NODE",
+        "BEGAN", "TOOK", "DRAIN", "REBOOT", "NOTREADY"
+    ))?;
+    for node in &story.nodes {
+        one_node(page, node, story.now)?;
+    }
+    Ok(())
+}
+
+fn joins(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
+    if story.joins.is_empty() {
+        return Ok(());
+    }
+    let title = match story.update.kind {
+        UpdateKind::Install => "Nodes joined",
+        UpdateKind::Upgrade => "Nodes that joined meanwhile",
+    };
+    let ready = story.joins.iter().filter(|join| join.ready.is_some());
+    let more = format!("{} of {} were ready", ready.count(), story.joins.len());
+    page.title(title, &more)?;
+    let width = page.time_width();
+    page.headers(&format!(
+        "  {:<width$}  {:<width$}  NODE",
+        "JOINED", "READY"
+    ))?;
+    for join in &story.joins {
+        let mut line = Line::default();
+        line.push(Style::Strong, format!("  {}  ", page.at(join.joined)));
+        match join.ready {
+            Some(ready) => line.push(Style::Plain, page.at(ready)),
+            None => line.push(Style::Wary, format!("{:<width$}", "not yet")),
+        }
+        line.push(Style::Plain, format!("  {}", join.node));
+        page.line(&line, width + 4)?;
+    }
+    Ok(())
+}
+
+fn one_pool(page: &mut Page<'_>, pool: &PoolUpdate, now: RecordedAt) -> Result<(), CommandError> {
+    let mut line = Line::default();
+    line.push(Style::Strong, format!("  {}  ", page.at(pool.began)));
+    let took = match pool.done {
+        Some(done) => between(pool.began, done.at),
+        None => format!("{}+", between(pool.began, now)),
+    };
+    line.push(
+        Style::Plain,
+        format!(
+            "{took:<8}pool {}: {} of {} machines",
+            pool.name, pool.updated, pool.machines
+        ),
+    );
+    if !pool.paused.is_empty() {
+        line.push(Style::Wary, ", paused");
+    }
+    if let Some(degraded) = pool.degraded.first() {
+        let lasted = lasting(degraded.micros(now), degraded.to.is_some());
+        line.push(Style::Bad, format!(", degraded for {lasted}"));
+    }
+    page.line(&line, page.time_width() + 4)
+}
+
+fn one_node(page: &mut Page<'_>, node: &NodeUpdate, now: RecordedAt) -> Result<(), CommandError> {
+    let mut line = Line::default();
+    line.push(Style::Strong, format!("  {}  ", page.at(node.began)));
+    let long = |span: Option<Lasting>| {
+        span.map_or_else(
+            || "-".to_owned(),
+            |span| lasting(span.micros(now), span.to.is_some()),
+        )
+    };
+    let took = lasting(node.micros(now), node.over().is_some());
+    let away: u64 = node.not_ready.iter().map(|span| span.micros(now)).sum();
+    let is_back = node.not_ready.iter().all(|span| span.to.is_some());
+    let away = if node.not_ready.is_empty() {
+        "-".to_owned()
+    } else {
+        lasting(away, is_back)
+    };
+    let (drain, reboot) = (long(node.drain), long(node.reboot));
+    line.push(
+        Style::Plain,
+        format!("{took:<8}{drain:<8}{reboot:<8}{away:<9}{}", node.node),
+    );
+    if node.over().is_none() {
+        let (word, since) = phase(node);
+        let since = since.map_or_else(String::new, |at| {
+            format!(" since {}", page.timeline.written(at))
+        });
+        line.push(Style::Wary, format!(" · {word}{since}"));
+    }
+    let hang = page.time_width() + 4;
+    page.line(&line, hang)?;
+    below(page, node, now, hang)
+}
+
+/// Says where a node is on its way.
+fn phase(node: &NodeUpdate) -> (&'static str, Option<RecordedAt>) {
+    let open = |span: Option<Lasting>| span.filter(|span| span.to.is_none());
+    if let Some(reboot) = open(node.reboot) {
+        return ("rebooting", Some(reboot.from.at));
+    }
+    if let Some(drain) = open(node.drain) {
+        return ("draining", Some(drain.from.at));
+    }
+    match (node.cordoned, node.done) {
+        (_, Some(done)) => ("still cordoned", Some(done.at)),
+        (Some(cordoned), None) => ("cordoned", Some(cordoned.at)),
+        (None, None) => ("told to", None),
+    }
+}
+
+/// Prints what held a node up.
+fn below(
+    page: &mut Page<'_>,
+    node: &NodeUpdate,
+    now: RecordedAt,
+    hang: usize,
+) -> Result<(), CommandError> {
+    let indent = " ".repeat(hang);
+    for hold in &node.held_by {
+        let lasted = lasting(hold.span.micros(now), hold.span.to.is_some());
+        let from = page.timeline.written(hold.span.from.at);
+        let mut line = Line::default();
+        line.push(
+            Style::Wary,
+            format!(
+                "{indent}drain held {lasted} from {from}: PodDisruptionBudget {}/{} allowed no eviction, Pod {} was there",
+                hold.namespace, hold.budget, hold.pod
+            ),
+        );
+        page.line(&line, hang)?;
+    }
+    for (span, why) in &node.degraded {
+        let lasted = lasting(span.micros(now), span.to.is_some());
+        let from = page.timeline.written(span.from.at);
+        let mut line = Line::default();
+        line.push(
+            Style::Bad,
+            format!("{indent}degraded {lasted} from {from}: {}", shortened(why)),
+        );
+        page.line(&line, hang)?;
+    }
+    // The kubelet warns of every reboot.
+    let is_news = |warning: &&NodeWarning| warning.reason != "Rebooted";
+    for warning in node.warnings.iter().filter(is_news) {
+        let mut line = Line::default();
+        let at = page.timeline.written(warning.mark.at);
+        line.push(
+            Style::Wary,
+            format!(
+                "{indent}{at} {}: {}",
+                warning.reason,
+                shortened(&warning.message)
+            ),
+        );
+        page.line(&line, hang)?;
+    }
+    Ok(())
+}

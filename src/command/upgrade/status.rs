@@ -1,0 +1,175 @@
+//! Owns how the state at a moment is printed, in the terms of `oc adm upgrade status`.
+
+use super::page::{Page, shortened, span};
+use crate::command_error::CommandError;
+use crate::screen::Screen;
+use crate::spans::{Line, Style};
+use kubereel_replay::{
+    Assessment, Insight, InsightLevel, NodePhase, Origin, PoolState, Timeline, UpdateStatus,
+    timetext,
+};
+
+/// How many nodes of a pool are shown that need nobody; JSON has all.
+const SHOWN_NODES: usize = 10;
+
+const HANG: usize = 14;
+
+/// Prints the state.
+pub(super) fn print(
+    timeline: &Timeline,
+    status: &UpdateStatus,
+    screen: &mut Screen,
+) -> Result<(), CommandError> {
+    let mut page = Page { timeline, screen };
+    let mut title = Line::default();
+    let at = timeline.written(status.now);
+    title.push(
+        Style::Strong,
+        format!("As oc adm upgrade status judges it at {at}"),
+    );
+    page.line(&title, 2)?;
+    if !status.is_updating {
+        return value(&mut page, "cluster", Style::Good, "it is not updating");
+    }
+    control_plane(&mut page, status)?;
+    for pool in &status.pools {
+        one_pool(&mut page, pool)?;
+    }
+    for insight in &status.insights {
+        one_insight(&mut page, status, insight)?;
+    }
+    Ok(())
+}
+
+fn value(page: &mut Page<'_>, name: &str, style: Style, text: &str) -> Result<(), CommandError> {
+    let mut line = Line::default();
+    line.push(Style::Plain, format!("  {name:<11} "));
+    line.push(style, text);
+    page.line(&line, HANG)
+}
+
+fn control_plane(page: &mut Page<'_>, status: &UpdateStatus) -> Result<(), CommandError> {
+    let origin = match &status.origin {
+        Origin::Nothing => "a new install".to_owned(),
+        Origin::Version(version) => format!("from {version}"),
+        Origin::Partial(version) => format!("from incomplete {version}"),
+        Origin::SameVersion => "to Multi-Architecture".to_owned(),
+    };
+    let style = match status.assessment {
+        Assessment::Completed | Assessment::Progressing => Style::Good,
+        Assessment::Stalled | Assessment::Degraded => Style::Bad,
+        _ => Style::Wary,
+    };
+    let target = format!("{} ({origin})", status.target);
+    value(page, "target", Style::Plain, &target)?;
+    value(page, "assessment", style, status.assessment.as_str())?;
+    let counts = &status.operators;
+    let done = format!(
+        "{:.0}%: {} updated, {} updating, {} waiting",
+        counts.completion() * 100.0,
+        counts.updated,
+        counts.updating.len(),
+        counts.waiting.len()
+    );
+    value(page, "completion", Style::Plain, &done)?;
+    if !counts.updating.is_empty() {
+        value(page, "updating", Style::Plain, &counts.updating.join(", "))?;
+    }
+    if !counts.waiting.is_empty() {
+        value(page, "waiting", Style::Plain, &counts.waiting.join(", "))?;
+    }
+    let micros = u64::try_from(status.elapsed_micros).unwrap_or_default();
+    value(page, "duration", Style::Plain, &span(micros))?;
+    if let Some(estimate) = status.estimate {
+        let secs = |secs: i64| span(secs.unsigned_abs() * 1_000_000);
+        let left = if estimate.remaining_secs < 0 {
+            format!(
+                "it should have been over {} ago, after {}",
+                secs(estimate.remaining_secs),
+                secs(estimate.total_secs)
+            )
+        } else {
+            format!("{} left", secs(estimate.remaining_secs))
+        };
+        let words = format!("{left}: a guess by oc's curve, no measurement");
+        value(page, "estimate", Style::Faint, &words)?;
+    }
+    let mut health = format!("{} healthy", counts.healthy());
+    for (names, word) in [
+        (&counts.unavailable, "unavailable"),
+        (&counts.degraded, "available but degraded"),
+    ] {
+        if !names.is_empty() {
+            health.extend([format!(", {} {word}: {}", names.len(), names.join(", "))]);
+        }
+    }
+    value(page, "operators", Style::Plain, &health)
+}
+
+fn one_pool(page: &mut Page<'_>, pool: &PoolState) -> Result<(), CommandError> {
+    let all = pool.nodes.len();
+    let mut text = format!(
+        "{}, {} of {all} updated",
+        pool.assessment.as_str(),
+        pool.updated()
+    );
+    if pool.progressing() > 0 {
+        text.extend([format!(", {} progressing", pool.progressing())]);
+    }
+    if pool.is_paused {
+        text.push_str(", paused");
+    }
+    let name = format!("pool {}", pool.name);
+    value(page, &name, Style::Plain, &text)?;
+    let is_quiet = |phase: NodePhase| matches!(phase, NodePhase::Updated | NodePhase::Pending);
+    let mut quiet = 0;
+    let mut omitted: usize = 0;
+    for node in &pool.nodes {
+        if is_quiet(node.phase) && node.message.is_empty() {
+            quiet += 1;
+            if quiet > SHOWN_NODES {
+                omitted += 1;
+                continue;
+            }
+        }
+        let mut line = Line::default();
+        let version = if node.version.is_empty() {
+            "?"
+        } else {
+            &node.version
+        };
+        let (assessment, phase) = (node.assessment.as_str(), node.phase.as_str());
+        line.push(
+            Style::Plain,
+            format!("    {assessment:<12}{phase:<10}{} {version}", node.name),
+        );
+        if !node.message.is_empty() {
+            line.push(Style::Wary, format!(": {}", shortened(&node.message)));
+        }
+        page.line(&line, HANG)?;
+    }
+    if omitted > 0 {
+        let mut line = Line::default();
+        line.push(Style::Faint, format!("    … {omitted} more: -o json"));
+        page.line(&line, HANG)?;
+    }
+    Ok(())
+}
+
+fn one_insight(
+    page: &mut Page<'_>,
+    status: &UpdateStatus,
+    insight: &Insight,
+) -> Result<(), CommandError> {
+    let style = match insight.level {
+        InsightLevel::Error => Style::Bad,
+        InsightLevel::Warning => Style::Wary,
+        InsightLevel::Info => Style::Good,
+    };
+    let since = insight.since.map_or_else(String::new, |since| {
+        let micros = u64::try_from(status.now.micros_since(since)).unwrap_or_default();
+        format!(", for {} since {}", span(micros), timetext::rfc3339(since))
+    });
+    let text = format!("{} ({}){since}", insight.summary, insight.impact.as_str());
+    value(page, &insight.level.as_str().to_lowercase(), style, &text)
+}

@@ -1,0 +1,345 @@
+//! `kubereel upgrade` and `install`, as a user runs them on the demo's recording and on small ones.
+
+use super::run::{Reel, kubereel, operator, pods_with_gap};
+use crate::script::{Script, thing};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+const SCHEMA: &str = include_str!("../../docs/upgrade.md");
+
+fn story(args: &[&str]) -> Value {
+    let out = kubereel(&[args, &["-o", "json"]].concat()).ok();
+    serde_json::from_str(&out).expect("JSON")
+}
+
+#[test]
+fn the_demo_tells_what_its_scenario_planted() {
+    let told = story(&["upgrade", DEMO]);
+    assert_eq!(told["from"]["version"], "4.21.7");
+    assert_eq!(told["target"]["version"], "4.21.9");
+    assert_eq!(told["outcome"], "completed");
+    // One pull failed, by a Pod that the next attempt deleted.
+    let attempts = told["retrievals"].as_array().expect("attempts");
+    let outcomes: Vec<&str> = attempts
+        .iter()
+        .filter_map(|one| one["outcome"].as_str())
+        .collect();
+    assert_eq!(outcomes, ["failed", "loaded"]);
+    assert!(attempts[0]["pod"]["deleted"].is_string());
+    assert_eq!(
+        attempts[0]["told_by_clusterversion"]["reason"],
+        "RetrievePayload"
+    );
+    // Operators move by their levels; machine-config is the last, image-registry was degraded.
+    let operators = told["operators"].as_array().expect("operators");
+    assert_eq!(operators.len(), 31);
+    assert_eq!(operators[0]["name"], "config-operator");
+    assert_eq!(operators[30]["name"], "machine-config");
+    assert!(operators.is_sorted_by_key(|one| one["moved"].as_str().map(str::to_owned)));
+    let spells = told["spells"].as_array().expect("spells");
+    let ill: Vec<(&str, &str)> = spells
+        .iter()
+        .filter_map(|spell| Some((spell["name"].as_str()?, spell["what"].as_str()?)))
+        .collect();
+    assert_eq!(
+        ill,
+        [("image-registry", "Degraded"), ("version", "Failing")]
+    );
+    assert_eq!(told["nodes"].as_array().map(Vec::len), Some(5));
+    assert!(
+        told["nodes"]
+            .as_array()
+            .expect("nodes")
+            .iter()
+            .all(|node| { node["drain"]["to"].is_string() && node["reboot"]["to"].is_string() })
+    );
+}
+
+#[test]
+fn every_time_that_is_printed_can_be_asked_for() {
+    let page = kubereel(&["upgrade", DEMO]).ok();
+    let times: BTreeSet<&str> = page
+        .split(|letter: char| letter.is_whitespace() || letter == ',')
+        .filter(|word| word.len() > 11 && word.ends_with('Z') && word.contains("16:2"))
+        .collect();
+    assert!(times.len() > 50, "{}", times.len());
+    for (place, time) in times.iter().enumerate() {
+        // Each is read; every tenth is asked, to keep the test short.
+        if place % 10 == 0 {
+            kubereel(&["upgrade", DEMO, "--at", time])
+                .says("as of ")
+                .ok();
+        }
+    }
+}
+
+#[test]
+fn what_was_known_at_a_moment_is_told_as_of_then() {
+    let told = story(&["upgrade", DEMO]);
+    let operators = told["operators"].as_array().expect("operators");
+    let fifth = operators[4]["moved"].as_str().expect("a time");
+    let then = story(&["upgrade", DEMO, "--at", fifth]);
+    assert_eq!(then["now"], fifth);
+    assert!(then["outcome"].is_null() && then["over"].is_null());
+    let names = |told: &Value, count: usize| -> Vec<Value> {
+        let all = told["operators"].as_array().expect("operators");
+        all.iter()
+            .take(count)
+            .map(|one| one["name"].clone())
+            .collect()
+    };
+    assert_eq!(names(&then, 5), names(&told, 5));
+    let moved = then["operators"].as_array().expect("operators");
+    assert_eq!(
+        moved.iter().filter(|one| one["moved"].is_string()).count(),
+        5
+    );
+    let status = &then["status"];
+    assert_eq!(status["operators"]["updated"], 5);
+    assert_eq!(status["operators"]["total"], 31);
+    assert_eq!(status["assessment"], "Progressing");
+    assert!(status["estimate"]["remaining_secs"].is_i64());
+    let page = kubereel(&["upgrade", DEMO, "--at", fifth]).ok();
+    for words in [
+        "As oc adm upgrade status judges it",
+        "a guess",
+        "5 of 31 moved",
+        "not yet",
+    ] {
+        assert!(page.contains(words), "{words:?} not in {page}");
+    }
+    // Before it was accepted there is nothing to move.
+    let asked = told["requests"][0]["at"].as_str().expect("a time");
+    let page = kubereel(&["upgrade", DEMO, "--at", asked]).ok();
+    assert!(page.contains("asked for, not accepted"), "{page}");
+    assert!(!page.contains("Operators ·"), "{page}");
+}
+
+#[test]
+fn an_installation_is_told_and_listed() {
+    let told = story(&["install", DEMO]);
+    assert_eq!(told["kind"], "install");
+    assert_eq!(told["target"]["version"], "4.21.7");
+    assert!(told["from"].is_null());
+    let operators = told["operators"].as_array().expect("operators");
+    assert!(operators.iter().all(|one| one["available"].is_string()));
+    // The API server restarted while it was installed: what was missed is said.
+    assert!(!told["not_seen"].as_array().expect("gaps").is_empty());
+    let page = kubereel(&["install", DEMO]).ok();
+    for words in ["Installation of 4.21.7", "Nodes joined", "Not seen", "gap"] {
+        assert!(page.contains(words), "{words:?} not in {page}");
+    }
+    let list = kubereel(&["upgrade", DEMO, "--list"]).ok();
+    assert_eq!(list.lines().count(), 3, "{list}");
+    let list = story(&["upgrade", DEMO, "--list"]);
+    let kinds: Vec<&Value> = list["updates"]
+        .as_array()
+        .expect("updates")
+        .iter()
+        .map(|update| &update["kind"])
+        .collect();
+    assert_eq!(kinds, [&json!("install"), &json!("upgrade")]);
+    kubereel(&["upgrade", DEMO, "--nth", "2"])
+        .code(2)
+        .says("holds 1 upgrade")
+        .says("--list");
+}
+
+#[test]
+fn a_reel_that_does_not_tell_says_so() {
+    kubereel(&["upgrade", pods_with_gap().path()])
+        .code(4)
+        .says("no ClusterVersion")
+        .says("hint");
+    kubereel(&["install", pods_with_gap().path()]).code(4);
+    kubereel(&["upgrade", DEMO, "--at", "start"])
+        .code(4)
+        .says("not seen yet");
+    // The installation was there, and no upgrade yet.
+    let told = story(&["install", DEMO]);
+    let ended = told["ended"].as_str().expect("a time");
+    kubereel(&["upgrade", DEMO, "--at", ended])
+        .code(1)
+        .says("no upgrade was seen")
+        .says("kubereel install");
+    kubereel(&["upgrade", "nowhere.reel"]).code(3);
+}
+
+/// What the history says, newest first: versions and their states.
+type Told<'a> = &'a [(&'a str, &'a str)];
+
+/// A version of `ClusterVersion` as the operator writes it.
+fn version(rv: u128, generation: u32, wanted: Option<&str>, history: &[(&str, &str)]) -> Vec<u8> {
+    let entries: Vec<Value> = history
+        .iter()
+        .map(|(version, state)| {
+            json!({
+                "version": version, "image": format!("r@sha256:{version}"), "state": state,
+                "startedTime": "2026-11-21T14:00:00Z",
+                "completionTime": (*state == "Completed").then_some("2026-11-21T14:01:00Z"),
+            })
+        })
+        .collect();
+    let (newest, _) = history.first().expect("a release");
+    let body = json!({
+        "apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion",
+        "metadata": {"name": "version", "uid": "cv", "generation": generation, "resourceVersion": rv.to_string()},
+        "spec": {"desiredUpdate": wanted.map(|version| json!({"version": version, "image": format!("r@sha256:{version}")}))},
+        "status": {
+            "desired": {"version": newest, "image": format!("r@sha256:{newest}")},
+            "history": entries, "conditions": null,
+        },
+    });
+    body.to_string().into_bytes()
+}
+
+/// An upgrade to 2 that 3 supersedes, a request for 4 that is taken back, and the completion of 3.
+fn upgrades() -> Reel {
+    Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let versions =
+            script.resource("clusterversions.config.openshift.io", "ClusterVersion", &[]);
+        let operators = script.resource(
+            "clusteroperators.config.openshift.io",
+            "ClusterOperator",
+            &["co"],
+        );
+        let (cv, co) = (
+            script.connect(versions, None),
+            script.connect(operators, None),
+        );
+        let one = thing("", "version", "cv");
+        script.initial(cv, one, 5, &version(5, 1, None, &[("1", "Completed")]));
+        script.synced(cv, 6);
+        operator(&mut script, co, "etcd", 7, "False");
+        script.synced(co, 8);
+        let (done, partial) = ("Completed", "Partial");
+        let steps: [(u32, Option<&str>, Told<'_>); 6] = [
+            (2, Some("2"), &[("1", done)]),
+            (2, Some("2"), &[("2", partial), ("1", done)]),
+            (3, Some("3"), &[("2", partial), ("1", done)]),
+            (3, Some("3"), &[("3", partial), ("2", partial), ("1", done)]),
+            (4, Some("4"), &[("3", partial), ("2", partial), ("1", done)]),
+            (5, Some("3"), &[("3", partial), ("2", partial), ("1", done)]),
+        ];
+        for (rv, (generation, wanted, history)) in (20_u128..).zip(steps) {
+            script.wait(1000);
+            script.modified(cv, one, rv, &version(rv, generation, wanted, history));
+        }
+        script.wait(60_000);
+        let history = [("3", done), ("2", partial), ("1", done)];
+        script.modified(cv, one, 40, &version(40, 5, Some("3"), &history));
+        script.finish();
+    })
+}
+
+#[test]
+fn upgrades_that_overlap_are_told_apart() {
+    let reel = upgrades();
+    let list = story(&["upgrade", reel.path(), "--list"]);
+    let told: Vec<(&str, &str)> = list["updates"]
+        .as_array()
+        .expect("updates")
+        .iter()
+        .map(|one| {
+            let request = &one["requests"][0]["version"];
+            (
+                request.as_str().expect("a version"),
+                one["outcome"].as_str().expect("an outcome"),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [("2", "superseded"), ("3", "completed"), ("4", "withdrawn")]
+    );
+    let second = story(&["upgrade", reel.path(), "--nth", "2"]);
+    assert_eq!(second["is_from_partial"], true);
+    assert_eq!(second["from"]["version"], "2");
+    let page = kubereel(&["upgrade", reel.path()]).ok();
+    assert!(page.contains("withdrawn before it was accepted"), "{page}");
+    // What was not recorded is named, never taken for calm.
+    for resource in ["nodes", "events", "pods", "leases.coordination.k8s.io"] {
+        assert!(
+            page.contains(&format!("{resource} not recorded")),
+            "{resource}: {page}"
+        );
+    }
+}
+
+/// Gathers the paths of a value, lists as `[]`.
+fn paths(value: &Value, at: &str, all: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                let path = if at.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{at}.{name}")
+                };
+                all.insert(path.clone());
+                paths(member, &path, all);
+            }
+        }
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| paths(item, &format!("{at}[]"), all)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_reference_names_every_field_and_no_other() {
+    let documented: BTreeSet<String> = SCHEMA
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(path, _)| path.to_owned())
+        .collect();
+    assert!(documented.len() > 100, "{}", documented.len());
+    let mut emitted = BTreeSet::new();
+    let told = story(&["upgrade", DEMO]);
+    let marks = [
+        &told["operators"][4]["moved"],
+        &told["nodes"][0]["drain"]["from"],
+        &told["requests"][0]["at"],
+        &told["spells"][1]["from"],
+    ];
+    for mark in marks {
+        let then = story(&["upgrade", DEMO, "--at", mark.as_str().expect("a time")]);
+        paths(&then, "", &mut emitted);
+    }
+    paths(&told, "", &mut emitted);
+    paths(&story(&["install", DEMO]), "", &mut emitted);
+    let unknown: Vec<&String> = emitted.difference(&documented).collect();
+    assert!(unknown.is_empty(), "not in docs/upgrade.md: {unknown:#?}");
+    // The demo has no stall, no paused or degraded pool, no degraded node and no held drain.
+    let rare = [
+        "stalls[]",
+        ".degraded[]",
+        ".paused[]",
+        "held_by[]",
+        "precondition_warnings[]",
+    ];
+    let is_rare = |path: &&String| rare.iter().any(|rare| path.contains(rare));
+    let gone: Vec<&String> = documented
+        .difference(&emitted)
+        .filter(|path| !is_rare(path))
+        .collect();
+    assert!(gone.is_empty(), "never emitted: {gone:#?}");
+}
+
+#[test]
+fn rows_fit_eighty_columns_up_to_their_words() {
+    let page = kubereel(&["upgrade", DEMO]).ok();
+    let table = page
+        .lines()
+        .skip_while(|line| !line.starts_with("Operators"))
+        .take_while(|line| !line.starts_with("Not well"));
+    let mut rows = 0;
+    for line in table {
+        assert!(line.chars().count() <= 80, "{line}");
+        rows += 1;
+    }
+    assert!(rows > 30, "{rows}");
+}
