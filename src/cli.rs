@@ -2,7 +2,7 @@
 
 use crate::command::{
     blame, completion, demo, describe, diff, events, export, get, history, import, info, install,
-    man, record, upgrade, wait,
+    man, record, test, upgrade, wait,
 };
 use crate::exit::Exit;
 
@@ -36,6 +36,7 @@ pub(crate) enum Command {
     Wait(wait::Args),
     Upgrade(upgrade::Args),
     Install(install::Args),
+    Test(test::Args),
     Export(export::Args),
     Import(import::Args),
     Demo(demo::Args),
@@ -55,6 +56,7 @@ Examples:
   kubereel events run.reel -A --types Warning      what components said
   kubereel wait run.reel pod/web-0 --for=delete    when that was, and how sure it is
   kubereel upgrade run.reel                        how an upgrade of OpenShift went
+  kubereel test run.reel --junit artifacts         rules over time, and JUnit
   kubereel export run.reel -o jsonl events.jsonl   every event, byte for byte
   kubereel import events.jsonl -o run.reel         another tool's recording";
 

@@ -33,6 +33,16 @@ impl CommandError {
         self
     }
 
+    /// Gives what happened.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Gives what to do next.
+    pub(crate) fn hints(&self) -> impl Iterator<Item = &str> {
+        self.hints.iter().map(String::as_str)
+    }
+
     /// Gives the exit code.
     pub(crate) const fn exit(&self) -> Exit {
         self.exit

@@ -84,6 +84,7 @@ fn run(command: &Command, screen: &mut Screen) -> Result<Exit, CommandError> {
         Command::Wait(args) => command::wait::run(args, screen),
         Command::Upgrade(args) => command::upgrade::run(args, screen),
         Command::Install(args) => command::install::run(args, screen),
+        Command::Test(args) => command::test::run(args, screen),
         Command::Man(args) => command::man::run(args, screen),
         Command::Export(args) => command::export::run(args, screen),
         Command::Import(args) => command::import::run(args, screen),

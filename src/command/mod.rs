@@ -15,6 +15,7 @@ pub(crate) mod info;
 pub(crate) mod install;
 pub(crate) mod man;
 pub(crate) mod record;
+pub(crate) mod test;
 mod unknown;
 pub(crate) mod upgrade;
 pub(crate) mod wait;

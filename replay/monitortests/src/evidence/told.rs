@@ -13,7 +13,7 @@ pub fn when(run: &RunName<'_>, finding: &Finding) -> String {
             let micros = u64::try_from(to.micros_since(finding.from)).unwrap_or(0);
             format!("{from} – {} ({})", run.written(to), timetext::span(micros))
         }
-        None => format!("{from} – (not over at the end)"),
+        None => format!("{from} – end"),
     }
 }
 

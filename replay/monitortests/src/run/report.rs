@@ -57,6 +57,11 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// Lets go of the intervals, which take more memory than all else.
+    pub fn forget_intervals(&mut self) {
+        self.intervals = Intervals::default();
+    }
+
     /// Counts the cases of a verdict.
     pub fn count(&self, verdict: Verdict) -> u64 {
         let same = self.outcomes.iter().filter(|one| one.verdict == verdict);

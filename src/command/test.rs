@@ -1,0 +1,187 @@
+//! Owns `kubereel test`: rules over time, run on recordings. Refuses to judge: `monitortests` does.
+
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::screen::Screen;
+use jiff::Timestamp;
+use kubereel_format::RecordedAt;
+use kubereel_monitortests::{Glob, Verdict};
+use std::path::PathBuf;
+
+mod catalogue;
+mod files;
+mod json;
+mod known;
+mod lines;
+mod matrix;
+mod runs;
+mod suite;
+
+use runs::Ran;
+use suite::Suite;
+
+/// Run rules over time on recordings: monitortests, as often as you like
+///
+/// Every rule is asked of every recording, the same way each time. A case passes, flakes, fails, or is
+/// unknown where the recording has a gap, which is never taken for a pass; what needs a resource that
+/// was not recorded is skipped. What is known to go wrong (--exceptions, and what the OpenShift monitor
+/// excepts) makes a flake instead of a failure.
+///
+/// Exit codes: 0 all passed or flaked, 1 something failed, 2 wrong usage or a wrong file of rules or
+/// exceptions, 3 a recording cannot be read or is damaged (the others are judged all the same), 4
+/// nothing failed but something is unknown or could not be evaluated.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The reels
+    #[arg(value_name = "REEL", required_unless_present_any = ["list", "explain"])]
+    reels: Vec<PathBuf>,
+    #[command(flatten)]
+    rules: Rules,
+    #[command(flatten)]
+    outputs: Outputs,
+    /// List the rules instead of running them
+    #[arg(long, conflicts_with = "explain")]
+    list: bool,
+    /// Say in words what a rule does, instead of running any
+    #[arg(long, value_name = "RULE")]
+    explain: Option<String>,
+    /// The form of the report; `wide` shows all findings, and passes by name
+    #[arg(short, long, value_name = "FORM")]
+    output: Option<Output>,
+}
+
+/// What is run.
+#[derive(Debug, clap::Args)]
+struct Rules {
+    /// Run the rules of this folder's YAML files as well
+    #[arg(long = "rules", value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Hold findings against this file of exceptions first
+    #[arg(long, value_name = "FILE")]
+    exceptions: Option<PathBuf>,
+    /// Run only rules whose id, monitor or name in JUnit matches; * and ? stand for letters
+    #[arg(long, value_name = "GLOB", value_parser = glob)]
+    only: Vec<Glob>,
+    /// Leave out rules whose id, monitor or name in JUnit matches
+    #[arg(long, value_name = "GLOB", value_parser = glob)]
+    skip: Vec<Glob>,
+    /// Compare ends of exceptions with this time instead of the end of each recording (RFC 3339)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    now: Option<RecordedAt>,
+}
+
+/// What is written besides the report.
+#[derive(Debug, clap::Args)]
+struct Outputs {
+    /// Write JUnit into this folder; a folder below it for each of several reels
+    #[arg(long, value_name = "DIR")]
+    junit: Option<PathBuf>,
+    /// Write one line of JSON for each run and case
+    #[arg(long, value_name = "FILE")]
+    rows: Option<PathBuf>,
+    /// The CI job to name in rows
+    #[arg(long, value_name = "NAME", env = "JOB_NAME")]
+    job: Option<String>,
+    /// The build to name in rows
+    #[arg(long, value_name = "ID", env = "BUILD_ID")]
+    build: Option<String>,
+    /// Write exceptions for what fails now, to be edited
+    #[arg(long, value_name = "FILE")]
+    propose_exceptions: Option<PathBuf>,
+    /// Replace files that are there already
+    #[arg(long)]
+    force: bool,
+}
+
+/// The form of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Output {
+    Json,
+    Wide,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  kubereel test run.reel
+  kubereel test run.reel --only 'operator-*' -o wide
+  kubereel test *.reel --rules my-rules --exceptions known.yaml --junit artifacts
+  kubereel test run.reel --propose-exceptions known.yaml
+  kubereel test *.reel -o json | jq '.runs[].cases[] | select(.verdict == \"fail\") | .name'
+  kubereel test *.reel --rows rows.jsonl --job periodic-e2e --build 1234
+  kubereel test --explain operator-degraded";
+
+// clap wants a fallible reader.
+#[expect(clippy::unnecessary_wraps, reason = "the form of a value parser")]
+fn glob(text: &str) -> Result<Glob, String> {
+    Ok(Glob::new(text))
+}
+
+fn time(text: &str) -> Result<RecordedAt, String> {
+    text.parse::<Timestamp>()
+        .map(|at| RecordedAt::from_micros(at.as_microsecond()))
+        .map_err(|_unread| "not an RFC 3339 time, such as 2026-11-21T14:02:31Z".to_owned())
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+    let suite = Suite::read(&args.rules)?;
+    if args.list {
+        return catalogue::list(&suite, args.output, screen);
+    }
+    if let Some(rule) = &args.explain {
+        return catalogue::explain(rule, screen);
+    }
+    suite.refuse_empty()?;
+    let targets = files::Targets::prepare(args)?;
+    let all = runs::all(args, &suite, &targets, screen)?;
+    targets.write(args, &all)?;
+    match args.output {
+        Some(Output::Json) => json::print(&suite, &all, screen)?,
+        form => {
+            lines::print(&all, form.is_some(), screen)?;
+            if all.len() > 1 {
+                matrix::print(&all, screen)?;
+            }
+            known::print(&suite, &all, screen)?;
+        }
+    }
+    screen.finish()?;
+    ended(all)
+}
+
+/// Gives how it ends: what cannot be read comes before what failed, for more may be wrong there.
+fn ended(all: Vec<Ran>) -> Result<Exit, CommandError> {
+    // A file that could not be written is no fault of a recording.
+    let (failed, all): (Vec<Ran>, Vec<Ran>) = all.into_iter().partition(Ran::is_failed_elsewhere);
+    if let Some(error) = failed.into_iter().find_map(|ran| ran.report.err()) {
+        return Err(error);
+    }
+    let unread: Vec<&Ran> = all.iter().filter(|ran| ran.is_unread()).collect();
+    if let Some(first) = unread.first() {
+        let name = first.name();
+        let message = match unread.len() {
+            1 if all.len() == 1 => format!("{name} is damaged or cannot be read"),
+            count => format!(
+                "{count} of {} recordings damaged or not readable, {name} the first",
+                all.len()
+            ),
+        };
+        let failed = CommandError::new(Exit::Reel, message);
+        return Err(match &first.report {
+            Err(error) => error.hints().fold(failed, CommandError::hint),
+            Ok(_) => failed.hint("kubereel info REEL says where"),
+        });
+    }
+    let has = |verdict: Verdict| {
+        let reports = all.iter().filter_map(|ran| ran.report.as_ref().ok());
+        reports.into_iter().any(|report| report.count(verdict) > 0)
+    };
+    Ok(if has(Verdict::Fail) {
+        Exit::No
+    } else if has(Verdict::Unknown) || has(Verdict::Error) {
+        Exit::Unknown
+    } else {
+        Exit::Yes
+    })
+}
