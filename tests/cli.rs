@@ -26,6 +26,7 @@ mod cli {
     mod import;
     mod info;
     pub(crate) mod run;
+    mod test;
     mod upgrade;
     mod wait;
 }

@@ -45,6 +45,7 @@ static FORKING: RwLock<()> = RwLock::new(());
 pub(crate) fn program() -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_kubereel"));
     program.env_remove("KUBECONFIG").env_remove("NO_COLOR");
+    program.env_remove("JOB_NAME").env_remove("BUILD_ID");
     program
 }
 

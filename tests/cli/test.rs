@@ -1,0 +1,231 @@
+//! `kubereel test`: rules over recordings, and the files that others read.
+
+use super::run::{Ran, kubereel, pods_with_gap};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+
+fn test(args: &[&str]) -> Ran {
+    kubereel(&[&["test"], args].concat())
+}
+
+/// Every file below a folder, by its path there.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name").to_string_lossy();
+        if path.is_dir() {
+            for (below, bytes) in files(&path) {
+                found.insert(format!("{name}/{below}"), bytes);
+            }
+        } else {
+            found.insert(name.into_owned(), fs::read(&path).expect("a file"));
+        }
+    }
+    found
+}
+
+#[test]
+fn two_runs_say_the_same_in_every_form() {
+    let run = || {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let (junit, rows) = (path("junit"), path("rows.jsonl"));
+        let proposed = path("proposed.yaml");
+        let ran = test(&[
+            DEMO,
+            "--junit",
+            &junit,
+            "--rows",
+            &rows,
+            "--propose-exceptions",
+            &proposed,
+            "--job",
+            "periodic-e2e",
+            "--build",
+            "17",
+            "-o",
+            "json",
+        ]);
+        (ran.code, ran.out, files(folder.path()))
+    };
+    let first = run();
+    assert_eq!(first, run());
+    let (code, out, written) = first;
+    assert_eq!(code, Some(0));
+    let names: Vec<&str> = written.keys().map(String::as_str).collect();
+    assert_eq!(names[1..], ["proposed.yaml", "rows.jsonl"]);
+    assert!(
+        names[0].starts_with("junit/e2e-monitor-tests__2026"),
+        "{names:?}"
+    );
+    let xml = String::from_utf8(written[names[0]].clone()).expect("text");
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    let cases = report["runs"][0]["cases"].as_array().expect("cases");
+    let flakes = cases.iter().filter(|case| {
+        let verdict = case["verdict"].as_str().unwrap_or_default();
+        verdict.starts_with("flake")
+    });
+    let in_xml = xml.matches("<testcase ").count();
+    assert_eq!(in_xml, cases.len() + flakes.count());
+    let rows = String::from_utf8(written["rows.jsonl"].clone()).expect("text");
+    assert_eq!(rows.lines().count(), cases.len());
+    for row in rows.lines() {
+        let row: Value = serde_json::from_str(row).expect("JSON");
+        assert_eq!(
+            (row["job"].as_str(), row["build"].as_str()),
+            (Some("periodic-e2e"), Some("17"))
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn collectors_may_read_junit() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let junit = folder.path().display().to_string();
+    test(&[DEMO, "--only", "ha-*", "--junit", &junit]).ok();
+    let file = fs::read_dir(folder.path()).expect("a folder").next();
+    let file = file.expect("a file").expect("an entry");
+    let mode = file.metadata().expect("known").permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+}
+
+#[test]
+fn the_report_says_what_was_found_and_which_command_shows_it() {
+    let ran = test(&[DEMO, "--only", "version-pods"]);
+    let out = ran.code(0).out;
+    assert!(
+        out.starts_with(&format!("{DEMO} · 1 flake\n\nFLAKE    ")),
+        "{out}"
+    );
+    let command = out
+        .lines()
+        .find(|line| line.starts_with("    kubereel describe "));
+    let command = command.expect("a command").trim();
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let told = kubereel(&words).ok();
+    assert!(told.contains("version-"), "{told}");
+    let wide = test(&[DEMO, "--only", "version-pods", "-o", "wide"]).ok();
+    assert!(wide.len() > out.len());
+}
+
+#[test]
+fn the_others_are_judged_where_one_recording_cannot_be_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (broken, cut, junit) = (path("broken.reel"), path("cut.reel"), path("junit"));
+    fs::write(&broken, "no reel at all").expect("written");
+    let whole = fs::read(DEMO).expect("the demo");
+    fs::write(&cut, &whole[..whole.len() / 2]).expect("written");
+    let ran = test(&[
+        DEMO, &broken, DEMO, &cut, "--only", "ha-*", "--junit", &junit,
+    ])
+    .code(3);
+    assert!(
+        ran.out.contains(&format!("{broken} · not read")),
+        "{}",
+        ran.out
+    );
+    assert!(ran.out.contains(&format!("1 = {DEMO}")), "{}", ran.out);
+    let line = ran
+        .out
+        .lines()
+        .find(|line| line.starts_with("ha-replicas "));
+    let cells: Vec<&str> = line.expect("a line").split_whitespace().collect();
+    assert_eq!(cells[1..5], ["flake", "not", "read", "flake"]);
+    let written = files(Path::new(&junit));
+    let of = |folder: &str| {
+        let mut found = written.iter();
+        found.find_map(|(name, file)| name.starts_with(folder).then_some(file))
+    };
+    assert!(of("demo/").is_some());
+    assert_eq!(of("demo/"), of("demo-2/"));
+}
+
+#[test]
+fn a_gap_is_told_of() {
+    let reel = pods_with_gap();
+    let ran = test(&[reel.path(), "--only", "recording-complete"]).code(0);
+    assert!(
+        ran.out.contains("14:00:07.000Z – 14:00:12.000Z"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn exceptions_are_read_counted_and_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("known.yaml");
+    let known = path.display().to_string();
+    let write = |text: &str| fs::write(&path, text).expect("written");
+    write(
+        "exceptions:\n- {rule: ha-replicas, state: permanent, why: small, expires: 2020-01-01}\n- {rule: version-pods, state: jira, link: BUG-1}\n- {rule: ha-health-checks, state: jira, link: BUG-2, namespace: nowhere}\n- {rule: no-such-rule, state: jira, link: BUG-3}\n",
+    );
+    let ran = test(&[DEMO, "--exceptions", &known]);
+    assert!(ran.out.contains("excepted: BUG-1 "), "{}", ran.out);
+    ran.says(&format!(
+        "{known}:2: expired exception: it would have covered "
+    ))
+    .says(&format!("{known}:4: unused exception"))
+    .says(&format!("{known}:5: unused exception"));
+    let ran = test(&[DEMO, "--exceptions", &known, "--only", "version-pods"]);
+    assert!(!ran.err.contains(":4: unused"), "{}", ran.err);
+    let early = ["--now", "2019-01-01T00:00:00Z", "--only", "ha-replicas"];
+    let ran = test(&[&[DEMO, "--exceptions", &known], early.as_slice()].concat());
+    assert!(ran.out.contains("flake (permanent)"), "{}", ran.out);
+    write("exceptions:\n- {rule: a, state: jira}\n");
+    test(&[DEMO, "--exceptions", &known])
+        .code(2)
+        .says(&format!("{known}:2:"))
+        .says("link");
+}
+
+#[test]
+fn wrong_calls_are_refused_before_anything_runs() {
+    test(&[]).code(2);
+    test(&[DEMO, "--only", "no-such-rule"])
+        .code(2)
+        .says("no rule is left");
+    test(&["--explain", "no-such-rule"]).code(2).says("--list");
+    test(&[DEMO, "--exceptions", "no/such/file"]).code(2);
+    test(&["no/such.reel"]).code(3).says("kubereel record");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let rows = path("rows.jsonl");
+    let few = [DEMO, "--only", "version-pods", "--rows", &rows];
+    test(&few).ok();
+    test(&few).code(2).says("--force");
+    test(&[few.as_slice(), &["--force"]].concat()).ok();
+    let copy = path("copy.reel");
+    fs::copy(DEMO, &copy).expect("copied");
+    test(&[&copy, "--rows", &copy, "--force"]).code(2);
+    let junit = path("junit");
+    let few = [DEMO, "--only", "version-pods", "--junit", &junit];
+    test(&few).ok();
+    test(&few).code(2).says("--force");
+}
+
+#[test]
+fn rules_are_listed_and_explained() {
+    let list = test(&["--list"]).ok();
+    let ids: Vec<&str> = list
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(ids.len() > 5, "{list}");
+    for id in &ids {
+        let words = test(&["--explain", id]).ok();
+        assert!(words.starts_with(&format!("{id} · ")), "{words}");
+    }
+    let json = test(&["--list", "-o", "json"]).ok();
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["rules"].as_array().map(Vec::len), Some(ids.len()));
+}
