@@ -57,13 +57,16 @@ impl Timeline {
         for (name, operator) in &payload {
             insights::of_operator(name, operator, now, &mut insights);
         }
-        let pools = self.pools(version, cut, now, &mut insights)?;
+        let progressing = find(&version.status.conditions, "Progressing");
+        let is_progressing = progressing.is_some_and(|said| said.is("True"));
+        // To a cluster that migrated nothing tells of nodes that still do: their version stays.
+        let is_migrating = is_progressing && is_migration(version);
+        let pools = self.pools(version, is_migrating, cut, now, &mut insights)?;
         let mut status = began(version, counts, now);
         let is_lagging = pools
             .iter()
             .any(|pool| pool.name != CONTROL_PLANE && pool.updated() < pool.nodes.len());
-        let progressing = find(&version.status.conditions, "Progressing");
-        status.is_updating = progressing.is_some_and(|said| said.is("True")) || is_lagging;
+        status.is_updating = is_progressing || is_lagging;
         status.pools = pools;
         assess(&mut status, version, &payload);
         status.insights = in_order(insights, &status);
@@ -129,6 +132,7 @@ impl Timeline {
     fn pools(
         &self,
         version: &ClusterVersion,
+        is_migrating: bool,
         cut: Cut,
         now: RecordedAt,
         insights: &mut Vec<Insight>,
@@ -147,7 +151,7 @@ impl Timeline {
             .into_iter()
             .map(|(name, config)| (name, config.release().to_owned()))
             .collect();
-        let release = Release::of(version, is_migration(version), &releases, now);
+        let release = Release::of(version, is_migrating, &releases, now);
         let mut states = Vec::new();
         for (name, pool) in &pools {
             let of_pool: Vec<(&str, &Node)> = all

@@ -17,8 +17,8 @@ const SHORT_NAME: usize = 8;
 pub(super) struct Release<'a> {
     /// The version of the history's newest entry.
     pub(super) version: &'a str,
-    /// Whether only the image changes.
-    pub(super) is_migration: bool,
+    /// Whether only the image changes, at the moment.
+    pub(super) is_migrating: bool,
     /// The release of each configuration.
     pub(super) releases: &'a BTreeMap<String, String>,
     pub(super) now: RecordedAt,
@@ -27,14 +27,14 @@ pub(super) struct Release<'a> {
 impl<'a> Release<'a> {
     pub(super) fn of(
         version: &'a ClusterVersion,
-        is_migration: bool,
+        is_migrating: bool,
         releases: &'a BTreeMap<String, String>,
         now: RecordedAt,
     ) -> Self {
         let newest = version.status.history.first();
         Self {
             version: newest.map_or("", |newest| newest.version.as_str()),
-            is_migration,
+            is_migrating,
             releases,
             now,
         }
@@ -112,7 +112,7 @@ fn node(
     let is_same = current == desired;
     let is_of_pool = desired == pool.spec.configuration.name;
     let is_updated = version == Some(release.version)
-        && (!release.is_migration || desired.is_empty() || (is_same && is_of_pool));
+        && (!release.is_migrating || desired.is_empty() || (is_same && is_of_pool));
     let is_updating = !is_updated
         && version.is_some()
         && release.release_of(desired) == Some(release.version)

@@ -10,8 +10,8 @@ use crate::timeline::Timeline;
 use kubereel_format::{EventType, Seq};
 use std::collections::BTreeMap;
 
-/// Shorter holds, in microseconds, are the ordinary turn of replicas: 1 s.
-const SHORTEST_MICROS: u64 = 1_000_000;
+/// Shorter holds, in microseconds, are the ordinary turn of replicas: 0.2 s.
+const SHORTEST_MICROS: u64 = 200_000;
 
 /// A budget that allowed no eviction while a node was drained.
 #[derive(Clone, Debug, PartialEq, Eq)]
