@@ -38,11 +38,6 @@ impl CommandError {
         &self.message
     }
 
-    /// Gives what to do next.
-    pub(crate) fn hints(&self) -> impl Iterator<Item = &str> {
-        self.hints.iter().map(String::as_str)
-    }
-
     /// Gives the exit code.
     pub(crate) const fn exit(&self) -> Exit {
         self.exit

@@ -33,7 +33,7 @@ use suite::Suite;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The reels
+    /// The reels; a .json is read as a file of intervals, such as e2e-events….json of a CI run
     #[arg(value_name = "REEL", required_unless_present_any = ["list", "explain"])]
     reels: Vec<PathBuf>,
     #[command(flatten)]
@@ -77,6 +77,9 @@ struct Outputs {
     /// Write JUnit into this folder; a folder below it for each of several reels
     #[arg(long, value_name = "DIR")]
     junit: Option<PathBuf>,
+    /// Write the intervals that were judged into this folder, as files of the OpenShift monitor
+    #[arg(long, value_name = "DIR")]
+    intervals: Option<PathBuf>,
     /// Write one line of JSON for each run and case
     #[arg(long, value_name = "FILE")]
     rows: Option<PathBuf>,
@@ -157,20 +160,24 @@ fn ended(all: Vec<Ran>) -> Result<Exit, CommandError> {
     if let Some(error) = failed.into_iter().find_map(|ran| ran.report.err()) {
         return Err(error);
     }
-    let unread: Vec<&Ran> = all.iter().filter(|ran| ran.is_unread()).collect();
-    if let Some(first) = unread.first() {
+    let count = all.len();
+    let (unread, all): (Vec<Ran>, Vec<Ran>) = all.into_iter().partition(Ran::is_unread);
+    let unread_count = unread.len();
+    if let Some(first) = unread.into_iter().next() {
         let name = first.name();
-        let message = match unread.len() {
-            1 if all.len() == 1 => format!("{name} is damaged or cannot be read"),
-            count => format!(
-                "{count} of {} recordings damaged or not readable, {name} the first",
-                all.len()
-            ),
-        };
-        let failed = CommandError::new(Exit::Reel, message);
-        return Err(match &first.report {
-            Err(error) => error.hints().fold(failed, CommandError::hint),
-            Ok(_) => failed.hint("kubereel info REEL says where"),
+        return Err(match first.report {
+            Err(error) if count == 1 => error,
+            _ if count == 1 => {
+                CommandError::new(Exit::Reel, format!("the reel is damaged: {name}"))
+                    .hint("kubereel info REEL says where")
+            }
+            _ => CommandError::new(
+                Exit::Reel,
+                format!(
+                    "{unread_count} of {count} recordings cannot be read whole, {name} the first"
+                ),
+            )
+            .hint("the others were judged; kubereel info REEL says what is wrong with one"),
         });
     }
     let has = |verdict: Verdict| {

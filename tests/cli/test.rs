@@ -213,6 +213,52 @@ fn wrong_calls_are_refused_before_anything_runs() {
 }
 
 #[test]
+fn files_of_intervals_are_written_and_judged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().display().to_string();
+    let few = ["--only", "ha-*", "--only", "events-*"];
+    let of_reel = test(&[&[DEMO, "--intervals", &root], few.as_slice()].concat());
+    assert_eq!(of_reel.code, Some(0), "{of_reel:?}");
+    let written = files(folder.path());
+    let names: Vec<&str> = written.keys().map(String::as_str).collect();
+    assert_eq!(names.len(), 5, "{names:?}");
+    assert!(names[0].starts_with("e2e-events_2026"), "{names:?}");
+    assert!(
+        names[1].starts_with("e2e-timelines_everything_2026"),
+        "{names:?}"
+    );
+    let events = folder.path().join(names[0]).display().to_string();
+    let ran = test(&[&[&events, "-o", "json"], few.as_slice()].concat());
+    let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let run = &report["runs"][0];
+    assert_eq!(run["trust"], "intervals");
+    let cases = run["cases"].as_array().expect("cases");
+    for case in cases.iter().filter(|case| {
+        case["rule"]
+            .as_str()
+            .is_some_and(|rule| rule.starts_with("ha-"))
+    }) {
+        assert_eq!(case["verdict"], "skipped");
+        let why = case["why"].as_str().unwrap_or_default();
+        assert!(
+            why.starts_with("a file of intervals has no objects: "),
+            "{why}"
+        );
+    }
+    assert!(
+        cases.iter().any(|case| case["verdict"] == "pass"),
+        "{cases:?}"
+    );
+    let other = folder.path().join("other.json");
+    fs::write(&other, "{}").expect("written");
+    let other = other.display().to_string();
+    test(&[&other])
+        .code(3)
+        .says("no file of intervals")
+        .says("hint");
+}
+
+#[test]
 fn rules_are_listed_and_explained() {
     let list = test(&["--list"]).ok();
     let ids: Vec<&str> = list

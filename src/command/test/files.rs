@@ -6,7 +6,10 @@ use super::runs::{Ran, file_name, run_name};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::target_file;
-use kubereel_monitortests::{JunitFile, Row, RowOrigin, RunReport, proposed, write_junit};
+use kubereel_monitortests::{
+    JunitFile, Row, RowOrigin, RunReport, TimelineFile, file_suffix, proposed, write_intervals,
+    write_junit,
+};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -16,6 +19,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct Targets {
     /// For each recording the folder for its JUnit.
     junit: Vec<PathBuf>,
+    /// For each recording the folder for its intervals.
+    intervals: Vec<PathBuf>,
     replaces: bool,
 }
 
@@ -34,9 +39,13 @@ impl Targets {
                 return Err(exists(target));
             }
         }
-        let junit = outputs.junit.as_deref();
+        let below = |root: &Option<PathBuf>| {
+            let root = root.as_deref();
+            root.map_or_else(Vec::new, |root| folders(root, &args.reels))
+        };
         Ok(Self {
-            junit: junit.map_or_else(Vec::new, |root| folders(root, &args.reels)),
+            junit: below(&outputs.junit),
+            intervals: below(&outputs.intervals),
             replaces: outputs.force,
         })
     }
@@ -48,24 +57,44 @@ impl Targets {
         path: &Path,
         report: &RunReport,
     ) -> Result<(), CommandError> {
-        let Some(folder) = self.junit.get(place) else {
-            return Ok(());
-        };
-        let file = folder.join(JunitFile::name(report.start));
-        if !self.replaces && file.is_file() {
-            return Err(exists(&file));
+        if let Some(folder) = self.junit.get(place) {
+            let name = file_name(path);
+            let junit = JunitFile::of(&run_name(report, &name), report);
+            let file = folder.join(JunitFile::name(report.start));
+            self.write_file(&file, |out| write_junit(&junit, out))?;
         }
-        let name = file_name(path);
-        let junit = JunitFile::of(&run_name(report, &name), report);
+        if let Some(folder) = self.intervals.get(place) {
+            let suffix = file_suffix(report.start);
+            let all = report.intervals.all();
+            let file = folder.join(format!("e2e-events{suffix}.json"));
+            self.write_file(&file, |mut out| write_intervals(all, &mut out))?;
+            for timeline in TimelineFile::ALL {
+                let file = folder.join(timeline.name(&suffix));
+                let held = all.iter().filter(|interval| timeline.holds(interval));
+                self.write_file(&file, |mut out| write_intervals(held, &mut out))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_file(
+        &self,
+        path: &Path,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), CommandError> {
+        if !self.replaces && path.is_file() {
+            return Err(exists(path));
+        }
+        let folder = path.parent().unwrap_or(path);
         let written = fs::create_dir_all(folder)
-            .and_then(|()| File::create(&file))
-            .and_then(|out| {
-                readable_by_the_group(&out)?;
-                let mut out = BufWriter::new(out);
-                write_junit(&junit, &mut out)?;
+            .and_then(|()| File::create(path))
+            .and_then(|file| {
+                readable_by_the_group(&file)?;
+                let mut out = BufWriter::new(file);
+                write(&mut out)?;
                 out.flush()
             });
-        written.map_err(|error| failed(&error, &file))
+        written.map_err(|error| failed(&error, path))
     }
 
     /// Writes the files of all recordings.

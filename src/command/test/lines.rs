@@ -23,6 +23,8 @@ pub(super) fn print(all: &[Ran], is_wide: bool, screen: &mut Screen) -> Result<(
         }
         match &ran.report {
             Ok(report) => print_one(ran, report, is_wide, screen)?,
+            // A single one is spoken of at the end, as any error is.
+            Err(_) if all.len() == 1 => {}
             Err(error) => {
                 let mut line = styled(Style::Strong, ran.name());
                 line.push(Style::Plain, " · ");

@@ -10,7 +10,10 @@ use crate::progress::Progress;
 use crate::reel;
 use crate::screen::Screen;
 use kubereel_format::RecordedAt;
-use kubereel_monitortests::{RunName, RunReport, RunTrust, run_reel};
+use kubereel_monitortests::{
+    RunName, RunReport, RunTrust, read_intervals, run_intervals, run_reel,
+};
+use std::fs::File;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -141,29 +144,53 @@ fn work(shared: &Shared<'_>) {
 
 /// Runs the suite over one recording, and writes the files that are its own.
 fn one(shared: &Shared<'_>, place: usize, path: &Path) -> Result<RunReport, CommandError> {
-    let timeline = reel::open(path)?;
-    let mut since = 0;
-    let mut report = run_reel(
-        &timeline,
-        shared.suite.tests(),
-        &shared.suite.asked(),
-        |_| {
-            since += 1;
-            if since == RECORDS_PER_COUNT {
-                since = 0;
-                let all = shared
-                    .records
-                    .fetch_add(RECORDS_PER_COUNT, Ordering::Relaxed);
-                let mut progress = shared
-                    .progress
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
-                progress.reached(all + RECORDS_PER_COUNT);
-            }
-        },
-    );
+    let mut report = if is_intervals(path) {
+        over_intervals(shared, path)?
+    } else {
+        over_reel(shared, path)?
+    };
     shared.targets.write_one(place, path, &report)?;
     // Many runs are held until all are done; a million intervals each are not.
     report.forget_intervals();
     Ok(report)
+}
+
+fn over_reel(shared: &Shared<'_>, path: &Path) -> Result<RunReport, CommandError> {
+    let timeline = reel::open(path)?;
+    let mut since = 0;
+    let progress = |_| {
+        since += 1;
+        if since == RECORDS_PER_COUNT {
+            since = 0;
+            let before = shared
+                .records
+                .fetch_add(RECORDS_PER_COUNT, Ordering::Relaxed);
+            let mut progress = shared
+                .progress
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            progress.reached(before + RECORDS_PER_COUNT);
+        }
+    };
+    let (tests, asked) = (shared.suite.tests(), shared.suite.asked());
+    Ok(run_reel(&timeline, tests, &asked, progress))
+}
+
+/// Tells a file of intervals by its name: reels have any name but this.
+fn is_intervals(path: &Path) -> bool {
+    let ending = path.extension();
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
+}
+
+fn over_intervals(shared: &Shared<'_>, path: &Path) -> Result<RunReport, CommandError> {
+    let name = path.display();
+    let file = File::open(path)
+        .map_err(|error| CommandError::new(Exit::Reel, format!("cannot read: {error}: {name}")))?;
+    let intervals = read_intervals(file).map_err(|error| {
+        CommandError::new(Exit::Reel, format!("{error}: {name}"))
+            .hint("a .json is read as a file of intervals, such as e2e-events….json of a CI run")
+            .hint("kubereel import makes a reel of other recordings")
+    })?;
+    let (tests, asked) = (shared.suite.tests(), shared.suite.asked());
+    Ok(run_intervals(intervals, tests, &asked))
 }

@@ -3,6 +3,7 @@
 use super::case::{JunitCase, JunitResult};
 use super::xml::{attribute, text};
 use crate::evidence::RunName;
+use crate::interval::file_suffix;
 use crate::run::RunReport;
 use kubereel_format::RecordedAt;
 use kubereel_replay::timetext;
@@ -35,21 +36,7 @@ impl JunitFile {
 
     /// Gives the name under which the readers of OpenShift's CI look for it, by the begin of the recording.
     pub fn name(start: RecordedAt) -> String {
-        format!("e2e-monitor-tests_{}.xml", suffix(start))
-    }
-}
-
-/// Gives what the files of one run have at the end of their names: `_20261121-140000`.
-pub(crate) fn suffix(start: RecordedAt) -> String {
-    let whole = timetext::rfc3339(start);
-    let digits: String = whole
-        .chars()
-        .filter(char::is_ascii_digit)
-        .take(14)
-        .collect();
-    match (digits.get(..8), digits.get(8..14)) {
-        (Some(day), Some(time)) => format!("_{day}-{time}"),
-        _ => "_unknown".to_owned(),
+        format!("e2e-monitor-tests_{}.xml", file_suffix(start))
     }
 }
 

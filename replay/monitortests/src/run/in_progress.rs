@@ -33,7 +33,7 @@ pub struct Asked<'a> {
 }
 
 /// A monitortest of a run, with why it cannot run.
-struct Chosen {
+pub(super) struct Chosen {
     about: Arc<About>,
     test: Box<dyn MonitorTest>,
     skipped: Option<String>,
@@ -78,7 +78,7 @@ pub fn run_reel(
     report
 }
 
-fn choose(
+pub(super) fn choose(
     tests: Vec<Box<dyn MonitorTest>>,
     selection: &Selection,
     why_skipped: impl Fn(&dyn MonitorTest) -> Option<String>,
@@ -119,7 +119,7 @@ fn pass(
 }
 
 /// Asks each monitortest, and holds what it found against the exceptions.
-fn judge(
+pub(super) fn judge(
     report: &mut RunReport,
     chosen: Vec<Chosen>,
     dark: &BTreeMap<String, Vec<Dark>>,

@@ -1,10 +1,12 @@
 //! A run of monitortests over one recording, from the reel to a verdict for each case.
 
 mod dark;
+mod from_intervals;
 mod in_progress;
 mod report;
 mod selection;
 
+pub use from_intervals::run_intervals;
 pub use in_progress::{Asked, run_reel};
 pub use report::{RunReport, RunTrust};
 pub use selection::Selection;
