@@ -2,7 +2,7 @@
 
 use crate::command::{
     blame, completion, demo, describe, diff, events, export, get, history, import, info, install,
-    man, record, test, upgrade, wait,
+    intervals, man, record, test, upgrade, wait,
 };
 use crate::exit::Exit;
 
@@ -33,6 +33,7 @@ pub(crate) enum Command {
     Blame(blame::Args),
     Describe(describe::Args),
     Events(events::Args),
+    Intervals(intervals::Args),
     Wait(wait::Args),
     Upgrade(upgrade::Args),
     Install(install::Args),
@@ -54,6 +55,7 @@ Examples:
   kubereel diff run.reel --from 14:02 --to 14:05   what came, went and changed
   kubereel describe run.reel pod/web-0 --at 14:02  everything about an object
   kubereel events run.reel -A --types Warning      what components said
+  kubereel intervals run.reel --lasting=30s        what lasted, in the monitor's words
   kubereel wait run.reel pod/web-0 --for=delete    when that was, and how sure it is
   kubereel upgrade run.reel                        how an upgrade of OpenShift went
   kubereel test run.reel --junit artifacts         rules over time, and JUnit

@@ -81,6 +81,7 @@ fn run(command: &Command, screen: &mut Screen) -> Result<Exit, CommandError> {
         Command::Blame(args) => command::blame::run(args, screen),
         Command::Describe(args) => command::describe::run(args, screen),
         Command::Events(args) => command::events::run(args, screen),
+        Command::Intervals(args) => command::intervals::run(args, screen),
         Command::Wait(args) => command::wait::run(args, screen),
         Command::Upgrade(args) => command::upgrade::run(args, screen),
         Command::Install(args) => command::install::run(args, screen),

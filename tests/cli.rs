@@ -25,6 +25,7 @@ mod cli {
     mod hostile_texts;
     mod import;
     mod info;
+    mod intervals;
     pub(crate) mod run;
     mod test;
     mod upgrade;

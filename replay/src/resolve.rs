@@ -44,6 +44,9 @@ pub enum ResolveError {
         /// How many there are.
         end: Seq,
     },
+    /// A resourceVersion or a record's number was asked for where there is no reel.
+    #[error("only a reel has resourceVersions and records")]
+    NoReel,
     /// The time is beyond what a calendar holds.
     #[error("that moment is beyond the calendar")]
     OutOfRange,
@@ -70,7 +73,7 @@ impl Timeline {
         };
         match moment {
             Moment::Time(wall) => Ok(at(wall)),
-            Moment::TimeOfDay(time) => Ok(at(self.day_time(time)?)),
+            Moment::TimeOfDay(time) => Ok(at(day_time(time, self.start(), self.end())?)),
             Moment::AfterStart { micros } => moved(self.start(), i64::try_from(micros).ok()),
             Moment::BeforeEnd { micros } => {
                 moved(self.end(), i64::try_from(micros).ok().map(|by| -by))
@@ -113,44 +116,61 @@ impl Timeline {
             .stamp(seq)
             .map_or_else(|| self.end(), |stamp| stamp.wall)
     }
+}
 
-    /// Finds the one moment of the recording with that time of day; outside of the recording, the
-    /// nearest one.
-    fn day_time(&self, time: Time) -> Result<RecordedAt, ResolveError> {
-        let day = |at: RecordedAt| {
-            Timestamp::from_microsecond(at.micros)
-                .ok()
-                .map(|at| at.to_zoned(TimeZone::UTC).date())
+impl Moment {
+    /// Finds the time of a moment between two others, where there is no reel: in a file of intervals.
+    ///
+    /// # Errors
+    /// When it has no time, or more than one, there.
+    pub fn within(self, start: RecordedAt, end: RecordedAt) -> Result<RecordedAt, ResolveError> {
+        let moved = |from: RecordedAt, by: Option<i64>| {
+            by.and_then(|by| from.micros.checked_add(by))
+                .map(RecordedAt::from_micros)
                 .ok_or(ResolveError::OutOfRange)
         };
-        let (first, last) = (day(self.start())?, day(self.end())?);
-        let mut candidates = Vec::new();
-        for date in first.series(1.day()).take_while(|date| *date <= last) {
-            let at = date
-                .to_datetime(time)
-                .to_zoned(TimeZone::UTC)
-                .ok()
-                .ok_or(ResolveError::OutOfRange)?;
-            candidates.push(RecordedAt::from_micros(at.timestamp().as_microsecond()));
-        }
-        let inside: Vec<RecordedAt> = candidates
-            .iter()
-            .copied()
-            .filter(|at| (self.start()..=self.end()).contains(at))
-            .collect();
-        match inside.as_slice() {
-            [one] => Ok(*one),
-            [] => candidates
-                .into_iter()
-                .min_by_key(|at| self.distance(*at))
-                .ok_or(ResolveError::OutOfRange),
-            _ => Err(ResolveError::Ambiguous { candidates: inside }),
+        match self {
+            Self::Time(wall) => Ok(wall),
+            Self::TimeOfDay(time) => day_time(time, start, end),
+            Self::AfterStart { micros } => moved(start, i64::try_from(micros).ok()),
+            Self::BeforeEnd { micros } => moved(end, i64::try_from(micros).ok().map(|by| -by)),
+            Self::Start => Ok(start),
+            Self::End => Ok(end),
+            Self::Revision(_) | Self::Record(_) => Err(ResolveError::NoReel),
         }
     }
+}
 
-    fn distance(&self, at: RecordedAt) -> i64 {
-        let before = self.start().micros_since(at);
-        let after = at.micros_since(self.end());
-        before.max(after).max(0)
+/// Finds the one moment between two others with that time of day; outside of them, the nearest one.
+fn day_time(time: Time, start: RecordedAt, end: RecordedAt) -> Result<RecordedAt, ResolveError> {
+    let day = |at: RecordedAt| {
+        Timestamp::from_microsecond(at.micros)
+            .ok()
+            .map(|at| at.to_zoned(TimeZone::UTC).date())
+            .ok_or(ResolveError::OutOfRange)
+    };
+    let (first, last) = (day(start)?, day(end)?);
+    let mut candidates = Vec::new();
+    for date in first.series(1.day()).take_while(|date| *date <= last) {
+        let at = date
+            .to_datetime(time)
+            .to_zoned(TimeZone::UTC)
+            .ok()
+            .ok_or(ResolveError::OutOfRange)?;
+        candidates.push(RecordedAt::from_micros(at.timestamp().as_microsecond()));
+    }
+    let inside: Vec<RecordedAt> = candidates
+        .iter()
+        .copied()
+        .filter(|at| (start..=end).contains(at))
+        .collect();
+    let distance = |at: RecordedAt| start.micros_since(at).max(at.micros_since(end)).max(0);
+    match inside.as_slice() {
+        [one] => Ok(*one),
+        [] => candidates
+            .into_iter()
+            .min_by_key(|at| distance(*at))
+            .ok_or(ResolveError::OutOfRange),
+        _ => Err(ResolveError::Ambiguous { candidates: inside }),
     }
 }

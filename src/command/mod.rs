@@ -13,6 +13,7 @@ pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod install;
+pub(crate) mod intervals;
 pub(crate) mod man;
 pub(crate) mod record;
 pub(crate) mod test;

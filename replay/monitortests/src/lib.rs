@@ -40,9 +40,9 @@ pub use facts::{Facts, FactsOverTime, UpgradeWindow};
 pub use feed::{Action, Fed, FeedError, Interest, Seen, Watcher, feed};
 pub use gather::{Gathered, Gathering, Mode};
 pub use interval::{
-    Display, Interval, IntervalFileError, IntervalMessage, Intervals, Level, Locator,
-    MAX_FILE_BYTES, MAX_ITEMS, Pair, Pairs, Source, TimelineFile, file_suffix, read_intervals,
-    source, write_intervals,
+    Display, FilterError, Interval, IntervalFileError, IntervalFilter, IntervalMessage, Intervals,
+    KeyPattern, Level, Locator, MAX_FILE_BYTES, MAX_ITEMS, Pair, Pairs, Source, TimelineFile,
+    file_suffix, read_intervals, source, write_intervals,
 };
 pub use junit::{JunitCase, JunitFile, JunitResult, write_junit};
 pub use known::{

@@ -1,11 +1,14 @@
 //! Intervals computed from intervals: instants become spans of a state.
 
+mod lease_state;
 mod machine_phase;
 mod node_state;
 mod operator_state;
 pub(crate) mod pods;
+mod pool_state;
 mod shutdown;
 mod states;
+mod static_pods;
 mod version_state;
 
 use crate::gather::{LastPod, Mode, PodName};
@@ -67,6 +70,9 @@ pub(crate) fn computed(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
     made.extend(version_state::spans(raw, run));
     made.extend(node_state::spans(raw, run));
     made.extend(machine_phase::spans(raw));
+    made.extend(pool_state::spans(raw, run));
+    made.extend(lease_state::spans(raw, run));
+    made.extend(static_pods::spans(raw));
     made.extend(shutdown::spans(raw, run));
     made.extend(pods::pending(raw, run));
     made.extend(pods::states(raw, run));

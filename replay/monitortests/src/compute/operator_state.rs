@@ -42,6 +42,13 @@ pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
             } else if last.is_none() {
                 // Other reasons of one spell are instants of their own: rules ask how long all of it was.
                 bad.insert(operator, now);
+            } else if let Some(last) = last
+                && run.mode.is_exact()
+                && last.message.annotation("status") != Some(status)
+            {
+                // What nobody knew and what is wrong are two spells.
+                made.push(bars.bar(last, Some(now.from)));
+                bad.insert(operator, now);
             }
         }
         let open = bad.into_values();

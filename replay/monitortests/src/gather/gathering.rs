@@ -3,11 +3,13 @@
 
 use super::events::Events;
 use super::generations::Generations;
+use super::leases::Leases;
 use super::machines::Machines;
 use super::mode::Mode;
 use super::nodes::Nodes;
 use super::operators::Operators;
 use super::pods::Pods;
+use super::pools::Pools;
 use super::recording;
 use super::version::Version;
 use crate::compute::{self, Run};
@@ -38,6 +40,8 @@ pub struct Gathering {
     events: Option<Events>,
     machines: Option<Machines>,
     generations: Option<Generations>,
+    pools: Option<Pools>,
+    leases: Option<Leases>,
 }
 
 /// What a pass gave.
@@ -79,10 +83,17 @@ impl Gathering {
                 source::NODE_UNREACHABLE,
             ])
             .then(|| Nodes::new(mode)),
-            pods: any(&[source::POD_MONITOR, source::POD_STATE]).then(Pods::default),
+            pods: any(&[
+                source::POD_MONITOR,
+                source::POD_STATE,
+                source::STATIC_POD_INSTALL_MONITOR,
+            ])
+            .then(Pods::default),
             events: events.then(|| Events::new(mode, start, events_group(timeline))),
             machines: any(&[source::MACHINE_MONITOR]).then(Machines::default),
             generations: any(&[source::GENERATION_MONITOR]).then(Generations::default),
+            pools: any(&[source::POOL_MONITOR, source::POOL_STATE]).then(|| Pools::new(mode)),
+            leases: any(&[source::LEASE_MONITOR, source::LEASE_STATE]).then(Leases::default),
         }
     }
 
@@ -104,6 +115,8 @@ impl Gathering {
             dynamic(self.events.as_mut()),
             dynamic(self.machines.as_mut()),
             dynamic(self.generations.as_mut()),
+            dynamic(self.pools.as_mut()),
+            dynamic(self.leases.as_mut()),
         ];
         watchers.into_iter().flatten().collect()
     }
@@ -121,6 +134,8 @@ impl Gathering {
         raw.extend(self.machines.into_iter().flat_map(Machines::into_intervals));
         let generations = self.generations.into_iter();
         raw.extend(generations.flat_map(Generations::into_intervals));
+        raw.extend(self.pools.into_iter().flat_map(Pools::into_intervals));
+        raw.extend(self.leases.into_iter().flat_map(Leases::into_intervals));
         raw.extend(self.events.into_iter().flat_map(Events::into_intervals));
         let (pods, last_pods) = self.pods.map(Pods::into_parts).unwrap_or_default();
         raw.extend(pods);

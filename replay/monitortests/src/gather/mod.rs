@@ -3,12 +3,14 @@
 mod events;
 mod gathering;
 mod generations;
+mod leases;
 mod ledger;
 mod machines;
 mod mode;
 mod nodes;
 mod operators;
 mod pods;
+mod pools;
 mod recording;
 mod version;
 

@@ -1,6 +1,7 @@
 //! Intervals: spans of a run's time with what held in them, in the words of the OpenShift monitor.
 
 mod file;
+mod filter;
 mod list;
 mod locator;
 mod message;
@@ -13,6 +14,7 @@ pub use file::{
     IntervalFileError, MAX_FILE_BYTES, MAX_ITEMS, TimelineFile, file_suffix, read_intervals,
     write_intervals,
 };
+pub use filter::{FilterError, IntervalFilter, KeyPattern};
 pub use list::Intervals;
 pub use locator::Locator;
 pub use message::IntervalMessage;

@@ -2,7 +2,7 @@
 //! not seen. Refuses to invent: the pod's own words come first, then what was seen, then the run.
 
 use crate::compute::Run;
-use crate::gather::{LastPod, PodName};
+use crate::gather::{LastPod, PodName, moment};
 use crate::interval::Interval;
 use kubereel_format::RecordedAt;
 
@@ -24,8 +24,17 @@ impl PodBounds<'_> {
     /// Gives when the pod began: it existed when anything was seen of it.
     pub(super) fn start(&self) -> RecordedAt {
         let said = self.last().and_then(|last| last.began);
-        let known = [said, self.first];
-        known.into_iter().flatten().min().unwrap_or(self.run.start)
+        match (said, self.first) {
+            // A pod's own time has whole seconds: what was seen within them says more.
+            (Some(said), Some(first)) if self.run.mode.is_exact() => {
+                moment(Some(said), None, first)
+            }
+            (said, first) => [said, first]
+                .into_iter()
+                .flatten()
+                .min()
+                .unwrap_or(self.run.start),
+        }
     }
 
     /// Gives when the pod ended.
@@ -53,11 +62,13 @@ impl PodBounds<'_> {
             let mut ended = last.ended.iter();
             ended.find(|(name, _)| name.as_ref() == container)
         });
-        if let Some((_, at)) = ended {
-            return *at;
-        }
-        match life.last() {
-            Some(last) if &*last.message.reason == "ContainerExit" => last.from,
+        let exit = life.last().map(|last| (last.from, &*last.message.reason));
+        match (ended, exit) {
+            (Some((_, at)), Some((exit, "ContainerExit"))) if self.run.mode.is_exact() => {
+                moment(Some(*at), None, exit)
+            }
+            (Some((_, at)), _) => *at,
+            (None, Some((exit, "ContainerExit"))) => exit,
             _ => self.end(),
         }
     }

@@ -1,0 +1,62 @@
+//! Owns the times in which a machine config pool was updating or degraded. Refuses its other
+//! conditions.
+
+use super::Run;
+use crate::interval::{Display, Interval, IntervalMessage, Level, Source, source};
+use kubereel_format::RecordedAt;
+use std::collections::BTreeMap;
+
+/// Conditions that are drawn while they are true, and how bad that is.
+const CONDITIONS: [(&str, Level); 4] = [
+    ("Updating", Level::Info),
+    ("Degraded", Level::Error),
+    ("NodeDegraded", Level::Error),
+    ("RenderDegraded", Level::Error),
+];
+
+/// Computes the spans.
+pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+    let mut made = Vec::new();
+    let mut open: BTreeMap<(&str, &str), (&Interval, Level)> = BTreeMap::new();
+    for now in raw {
+        if now.source.as_str() != source::POOL_MONITOR {
+            continue;
+        }
+        let condition = now.message.annotation("condition");
+        let known = CONDITIONS.iter().find(|(kind, _)| Some(*kind) == condition);
+        let (Some(&(condition, level)), Some(pool)) = (known, now.locator.get("pool")) else {
+            continue;
+        };
+        let is_on = now.message.annotation("status") == Some("True");
+        if let Some((first, level)) = open.remove(&(pool, condition)) {
+            made.push(span(first, level, condition, Some(now.from)));
+        }
+        if is_on {
+            open.insert((pool, condition), (now, level));
+        }
+    }
+    for ((_, condition), (first, level)) in open {
+        made.push(span(first, level, condition, run.open_end()));
+    }
+    made
+}
+
+fn span(first: &Interval, level: Level, condition: &str, to: Option<RecordedAt>) -> Interval {
+    let message = IntervalMessage {
+        human: first.message.human.clone(),
+        ..IntervalMessage::default()
+    };
+    Interval {
+        level,
+        source: Source::new(source::POOL_STATE),
+        display: Display::Drawn,
+        locator: first.locator.clone(),
+        message: message
+            .reason(&first.message.reason)
+            .with("condition", condition)
+            .with("status", "True"),
+        from: first.from,
+        to,
+        seq: first.seq,
+    }
+}

@@ -1,0 +1,94 @@
+//! Owns the instants of machine config pools: conditions that change, and how many machines are done.
+//! Refuses spans: they are computed. Upstream has none of these.
+
+use super::ledger::{Draft, Ledger};
+use super::mode::{Mode, moment};
+use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::interval::{Interval, Level, source};
+use crate::reading;
+use kubereel_format::{ObjectId, RecordedAt};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Watches machine config pools.
+#[derive(Debug)]
+pub(crate) struct Pools {
+    mode: Mode,
+    last_seen: BTreeMap<ObjectId, RecordedAt>,
+    ledger: Ledger,
+}
+
+impl Pools {
+    /// Begins to watch.
+    pub(crate) fn new(mode: Mode) -> Self {
+        Self {
+            mode,
+            last_seen: BTreeMap::new(),
+            ledger: Ledger::default(),
+        }
+    }
+
+    /// Gives what was made.
+    pub(crate) fn into_intervals(self) -> Vec<Interval> {
+        self.ledger.into_intervals()
+    }
+
+    fn conditions(&mut self, seen: &Seen<'_>) {
+        let last = self.last_seen.get(&seen.object).copied();
+        for now in reading::conditions(seen.now) {
+            let before = seen.before;
+            let known = before.and_then(|before| reading::condition_of(before, now.kind));
+            if known.is_some_and(|known| known.status == now.status) {
+                continue;
+            }
+            let at = if self.mode.is_exact() {
+                moment(now.since, last, seen.at)
+            } else {
+                seen.at
+            };
+            let level = match (now.kind, now.status) {
+                ("Degraded" | "NodeDegraded" | "RenderDegraded", "True") => Level::Error,
+                _ => Level::Info,
+            };
+            let mut draft = Draft::new(source::POOL_MONITOR, level, at)
+                .about("MachineConfigPool", [("pool", &*seen.key.name)])
+                .shown_by(seen.seq)
+                .human(now.message)
+                .with("condition", now.kind)
+                .with("status", now.status)
+                .with("updated", progress(seen.now));
+            if !now.reason.is_empty() {
+                draft = draft.reason(now.reason);
+            }
+            self.ledger.add(&draft);
+        }
+    }
+}
+
+impl Watcher for Pools {
+    fn interests(&self) -> Vec<Interest> {
+        let paths = [
+            "status.conditions",
+            "status.machineCount",
+            "status.updatedMachineCount",
+        ];
+        vec![Interest::new(
+            "machineconfiguration.openshift.io",
+            "machineconfigpools",
+            paths,
+        )]
+    }
+
+    fn seen(&mut self, seen: &Seen<'_>) {
+        if seen.action != Action::Gone {
+            self.conditions(seen);
+        }
+        self.last_seen.insert(seen.object, seen.at);
+    }
+}
+
+fn progress(pool: &Value) -> String {
+    let count = |pointer| reading::number(pool, pointer).unwrap_or(0);
+    let (done, all) = ("/status/updatedMachineCount", "/status/machineCount");
+    format!("{} of {}", count(done), count(all))
+}
