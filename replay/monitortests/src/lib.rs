@@ -8,7 +8,6 @@
 //! it. Synchronous, without network, terminal or clock.
 
 mod builtin;
-#[expect(dead_code, reason = "the engine that evaluates is being built")]
 mod cel;
 mod compute;
 mod evidence;
@@ -17,15 +16,16 @@ mod facts;
 mod feed;
 mod gather;
 mod interval;
+mod judge;
 mod junit;
 mod known;
 mod outcome;
 mod reading;
 mod rows;
-#[expect(dead_code, reason = "the engine that evaluates is being built")]
 mod rule;
 mod run;
 mod select;
+mod signal;
 mod verdict;
 
 pub use builtin::{

@@ -10,5 +10,6 @@ mod rows;
 pub use files::builtin_rule_files;
 pub use list::builtin;
 pub use native::objects;
+pub(crate) use native::subject_of;
 pub use row::{Row, Way};
 pub use rows::rows;

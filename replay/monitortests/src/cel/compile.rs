@@ -2,8 +2,9 @@
 //! are not constant or grow large, and loops nested deeper than twice.
 
 use super::names::{self, Called};
-use super::node::{Binary, Constant, Loop, Node};
+use super::node::{Binary, Constant, Loop, Node, Own};
 use super::scan::{self, Word};
+use super::time;
 use kube_cel::cel::Value as CelValue;
 use kube_cel::cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, operators,
@@ -300,7 +301,9 @@ impl Step<'_> {
                 has_target,
                 arguments,
             }),
-            Called::Own(own, count) if arguments.len() == count => Ok(Node::Own(own, arguments)),
+            Called::Own(own, count) if arguments.len() == count => {
+                self.own_call(name, own, arguments)
+            }
             Called::Own(_, count) => {
                 let what = format!("`{name}` is called with {} values", arguments.len());
                 Err(self.wrong(
@@ -311,6 +314,26 @@ impl Step<'_> {
             }
             Called::Regex => self.regex_call(name, arguments),
         }
+    }
+
+    /// Takes times that are written as constants at once.
+    fn own_call(&self, name: &str, own: Own, arguments: Vec<Node>) -> Result<Node, CompileError> {
+        let [Node::Constant(Constant::Text(text))] = arguments.as_slice() else {
+            return Ok(Node::Own(own, arguments));
+        };
+        let (constant, example) = match own {
+            Own::Timestamp => (
+                time::timestamp(text).map(Constant::Time),
+                "2025-11-21T14:22:31Z",
+            ),
+            Own::Duration => (time::duration(text).map(Constant::Span), "1h30m"),
+            _ => return Ok(Node::Own(own, arguments)),
+        };
+        constant.map(Node::Constant).ok_or_else(|| {
+            let is_it = |word: &Word| word.text == name && word.is_called;
+            let what = format!("`{name}` does not take `{text}`");
+            self.wrong(is_it, what, format!("write `{name}(\"{example}\")`"))
+        })
     }
 
     fn regex_call(&self, name: &str, arguments: Vec<Node>) -> Result<Node, CompileError> {

@@ -5,9 +5,19 @@
 //! steps, and copies every object that it looks at.
 
 mod compile;
+mod eval;
+mod library;
 mod names;
 mod node;
+mod own;
+mod reads;
 mod scan;
+mod time;
+mod value;
 
 pub(crate) use compile::{CompileError, Compiler, Program, regex};
+pub(crate) use eval::{Fault, Slots};
 pub(crate) use names::{is_name, nearest};
+pub(crate) use own::matches_selector;
+pub(crate) use reads::Reads;
+pub(crate) use value::{Val, View};

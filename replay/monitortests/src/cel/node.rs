@@ -15,6 +15,10 @@ pub(crate) enum Constant {
     Uint(u64),
     Double(f64),
     Text(Arc<str>),
+    /// Microseconds since 1970.
+    Time(i64),
+    /// Microseconds.
+    Span(i64),
 }
 
 /// What two values are put through.

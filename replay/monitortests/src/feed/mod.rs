@@ -6,5 +6,6 @@ mod pass;
 mod prune;
 mod watcher;
 
+pub(crate) use fields::Fields;
 pub use pass::{Fed, FeedError, feed};
 pub use watcher::{Action, Interest, Seen, Watcher};

@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::prune::pruned;
 use super::watcher::{Action, Interest, Seen, Watcher};
-use kubereel_format::{EventType, ObjectId, ReadError, ResourceId, Seq};
+use kubereel_format::{EventType, Evidence, ObjectId, ReadError, ResourceId, Seq};
 use kubereel_replay::Timeline;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -116,9 +116,10 @@ pub fn feed(
         let mut is_told = false;
         for (who, fields) in &readers.who {
             let is_news = action != Action::Changed
+                || event.head.evidence == Evidence::Listed
                 || before
                     .as_ref()
-                    .is_none_or(|before| differs(fields, before, &now));
+                    .is_none_or(|before| fields.differ(before, &now));
             if is_news && let Some(watcher) = watchers.get_mut(*who) {
                 watcher.seen(&seen);
                 is_told = true;
@@ -157,30 +158,4 @@ fn readers(timeline: &Timeline, watchers: &[&mut dyn Watcher]) -> BTreeMap<Resou
         }
     }
     readers
-}
-
-/// Tells whether two versions differ in some fields.
-fn differs(fields: &Fields, one: &Value, other: &Value) -> bool {
-    if fields.is_whole() {
-        return one != other;
-    }
-    match (one, other) {
-        (Value::Object(_), Value::Object(_)) => {
-            fields
-                .each()
-                .any(|(name, below)| match (one.get(name), other.get(name)) {
-                    (None, None) => false,
-                    (Some(one), Some(other)) => differs(below, one, other),
-                    _ => true,
-                })
-        }
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() != other.len()
-                || one
-                    .iter()
-                    .zip(other)
-                    .any(|(one, other)| differs(fields, one, other))
-        }
-        _ => one != other,
-    }
 }

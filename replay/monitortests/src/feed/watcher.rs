@@ -68,6 +68,7 @@ pub trait Watcher {
     /// Takes what happened to an object of one of its resources.
     ///
     /// It is called when an object appears, when a field that it asked for changed, and when the object
-    /// is gone; in the order of arrival.
+    /// is gone; and when it is seen again after changes of it may have been missed. In the order of
+    /// arrival.
     fn seen(&mut self, seen: &Seen<'_>);
 }

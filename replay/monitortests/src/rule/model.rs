@@ -7,6 +7,7 @@ use super::template::Template;
 use crate::cel::Program;
 use crate::interval::Level;
 use crate::verdict::{About, Phase, Severity};
+use kubereel_format::ResourceInfo;
 use regex::Regex;
 use std::collections::BTreeMap;
 
@@ -59,6 +60,11 @@ pub(crate) struct ResourceName {
 }
 
 impl ResourceName {
+    /// Tells whether a recorded resource is it.
+    pub(crate) fn is_it(&self, info: &ResourceInfo) -> bool {
+        self.plural == info.plural && self.group == info.group
+    }
+
     /// Writes it as rules do: `pods`, `deployments.apps`.
     pub(crate) fn text(&self) -> String {
         if self.group.is_empty() {

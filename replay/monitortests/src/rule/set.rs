@@ -1,6 +1,7 @@
 //! Owns the rules of some files: reading them together, because they share constants and must differ
 //! in their ids. Refuses files as such: names and texts are given.
 
+use super::explain::explained;
 use super::mistake::{RuleErrors, RuleMistake};
 use super::model::Rule;
 use super::read::Reader;
@@ -8,6 +9,8 @@ use super::source::Source;
 use super::written::File;
 use super::yaml;
 use crate::cel;
+use crate::judge::RuleTest;
+use crate::verdict::MonitorTest;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -66,6 +69,18 @@ impl RuleSet {
         }
     }
 
+    /// Makes the monitortests, in the order of the files.
+    pub fn tests(&self) -> Vec<Box<dyn MonitorTest>> {
+        let tests = self.rules.iter().cloned().map(RuleTest::new);
+        tests.map(boxed).collect()
+    }
+
+    /// Says in words what a rule does; `None` if there is no rule of that id.
+    pub fn explain(&self, id: &str) -> Option<Vec<String>> {
+        let rule = self.rules.iter().find(|rule| rule.about.id == id)?;
+        Some(explained(rule))
+    }
+
     /// Gives the ids, in the order of the files.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().map(|rule| rule.about.id.as_str())
@@ -92,4 +107,8 @@ fn constants(
         }
     }
     constants
+}
+
+fn boxed(test: RuleTest) -> Box<dyn MonitorTest> {
+    Box::new(test)
 }

@@ -12,7 +12,8 @@ pub(super) fn file(source: &Source<'_>, text: &str) -> Result<File, RuleMistake>
     if text.trim().is_empty() {
         return Ok(File::default());
     }
-    let options = serde_saphyr::options! { with_snippet: false };
+    // As in YAML 1.2 `y`, `no` and `on` are texts.
+    let options = serde_saphyr::options! { with_snippet: false, strict_booleans: true };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| told(source, &error))
 }
 

@@ -1,5 +1,11 @@
 //! Rule files as people write them: the examples of the reference, and every kind of mistake.
 
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test whose surroundings fail has failed"
+)]
+
 mod builtin;
 mod mistakes;
 mod reference;

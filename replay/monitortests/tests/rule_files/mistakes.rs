@@ -312,7 +312,7 @@ fn bombs_of_aliases_are_refused() {
     let mut text = "constants:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..9 {
         let inside = format!("*a{}, ", level - 1).repeat(10);
-        text.push_str(&format!("  a{level}: &a{level} [{inside}]\n"));
+        text = format!("{text}  a{level}: &a{level} [{inside}]\n");
     }
     let told = errors(&text).to_string();
     assert!(told.contains("this cannot be read"), "{told}");

@@ -2,8 +2,9 @@
 
 use crate::reel::{Reel, time};
 use kubereel_monitortests::{
-    Asked, ExceptionSet, Glob, Outcome, RunReport, Selection, builtin, run_reel,
+    Asked, ExceptionSet, Glob, Outcome, RuleSet, RunReport, Selection, builtin, run_reel,
 };
+use kubereel_replay::timetext;
 use std::collections::BTreeSet;
 
 /// What one monitortest said of a reel.
@@ -26,6 +27,21 @@ pub fn judged(reel: Reel, id: &str) -> Verdicts {
     };
     let report = run_reel(&written.timeline, builtin(), &asked, |_| {});
     assert!(!report.outcomes.is_empty(), "there is no monitortest {id}");
+    assert!(report.unread.is_empty(), "{:?}", report.unread);
+    Verdicts { report }
+}
+
+/// Runs the rules of a file.
+pub fn judged_by(reel: Reel, rules: &str) -> Verdicts {
+    let written = reel.written();
+    let rules = RuleSet::read([("rules.yaml", rules)]);
+    let rules = rules.unwrap_or_else(|errors| panic!("{errors}"));
+    let asked = Asked {
+        selection: &Selection::default(),
+        exceptions: &ExceptionSet::default(),
+        now: None,
+    };
+    let report = run_reel(&written.timeline, rules.tests(), &asked, |_| {});
     assert!(report.unread.is_empty(), "{:?}", report.unread);
     Verdicts { report }
 }
@@ -68,6 +84,27 @@ impl Verdicts {
             .iter()
             .any(|judged| judged.finding.from == time(at) && judged.finding.message.contains(text));
         assert!(found, "nothing at {at} says {text:?}: {outcome:#?}");
+    }
+
+    /// Gives the times of what was found, in order; `-` is what did not end.
+    pub fn findings(&self, name: &str) -> Vec<String> {
+        let findings = self.outcome(name).findings.iter();
+        let mut times: Vec<_> = findings
+            .map(|judged| (judged.finding.from, judged.finding.to))
+            .collect();
+        times.sort();
+        times
+            .into_iter()
+            .map(|(from, to)| {
+                let to = to.map_or("-".to_owned(), timetext::time_of_day);
+                format!("{} {to}", timetext::time_of_day(from))
+            })
+            .collect()
+    }
+
+    /// Gives what was not seen.
+    pub fn dark(&self, name: &str) -> String {
+        format!("{:?}", self.outcome(name))
     }
 
     /// Gives the names of the cases that failed, without `[Monitor:…]`.

@@ -13,5 +13,6 @@ mod judged;
 mod objects;
 mod own;
 mod reel;
+mod rules;
 mod seen;
 mod table;

@@ -13,6 +13,7 @@ mod slow_message;
 mod slow_operators;
 mod static_pods;
 
+pub(crate) use event::subject_of;
 pub(super) use events_list::events;
 pub use list::objects;
 pub(super) use own::own;

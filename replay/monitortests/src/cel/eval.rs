@@ -1,0 +1,513 @@
+//! Owns the evaluation of expressions, straight over the JSON of the reel. Refuses to run for long: each
+//! step is counted.
+//!
+//! A field that is not there has no value: [`Fault::Absent`]. `&&` and `||` go on with what they know;
+//! `has` and `.?` say what absence means. What CEL has no answer for is [`Fault::Wrong`].
+
+use super::compile::Program;
+use super::library;
+use super::node::{Binary, Constant, Loop, Node};
+use super::own;
+use super::value::Val;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// How many steps an evaluation may take.
+const MAX_STEPS: u32 = 200_000;
+
+/// Why an expression has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A field that is not there was read.
+    Absent { what: String },
+    /// The rule is wrong for this object.
+    Wrong { what: String },
+}
+
+impl Fault {
+    pub(super) fn wrong(what: impl Into<String>) -> Self {
+        Self::Wrong { what: what.into() }
+    }
+
+    pub(super) fn absent(what: impl Into<String>) -> Self {
+        Self::Absent { what: what.into() }
+    }
+
+    pub(super) fn too_long() -> Self {
+        Self::wrong(format!("the evaluation takes more than {MAX_STEPS} steps"))
+    }
+}
+
+/// The values of variables, by place; `None` is absent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slots<'a>(pub(crate) Vec<Option<Val<'a>>>);
+
+impl<'a> Slots<'a> {
+    /// Sets a variable.
+    pub(crate) fn set(&mut self, place: usize, value: Option<Val<'a>>) {
+        if self.0.len() <= place {
+            self.0.resize(place + 1, None);
+        }
+        if let Some(slot) = self.0.get_mut(place) {
+            *slot = value;
+        }
+    }
+}
+
+impl Program {
+    /// Evaluates the expression.
+    pub(crate) fn value<'a>(&'a self, slots: &Slots<'a>) -> Result<Val<'a>, Fault> {
+        let mut run = Run {
+            slots,
+            locals: Vec::new(),
+            steps: MAX_STEPS,
+        };
+        run.node(&self.node)
+    }
+
+    /// Evaluates a predicate.
+    pub(crate) fn truth<'a>(&'a self, slots: &Slots<'a>) -> Result<bool, Fault> {
+        truth(self.value(slots)?)
+    }
+}
+
+/// Takes a value for a truth value.
+fn truth(value: Val<'_>) -> Result<bool, Fault> {
+    match value {
+        Val::Bool(value) => Ok(value),
+        other => Err(Fault::wrong(format!(
+            "{} stands where a truth value must",
+            other.kind()
+        ))),
+    }
+}
+
+/// One evaluation.
+struct Run<'a, 's> {
+    slots: &'s Slots<'a>,
+    locals: Vec<Val<'a>>,
+    steps: u32,
+}
+
+impl<'a> Run<'a, '_> {
+    fn node(&mut self, node: &'a Node) -> Result<Val<'a>, Fault> {
+        self.steps = self.steps.checked_sub(1).ok_or_else(Fault::too_long)?;
+        match node {
+            Node::Constant(constant) => Ok(lent(constant)),
+            Node::Shared(value) => Ok(Val::json(value)),
+            Node::Variable(place) => {
+                let value = self.slots.0.get(*place).cloned().flatten();
+                value.ok_or_else(|| Fault::absent("a variable that has no value at that moment"))
+            }
+            Node::Local(depth) => {
+                let value = self.locals.get(*depth).cloned();
+                value.ok_or_else(|| Fault::wrong("a loop's variable is read outside of it"))
+            }
+            Node::Select {
+                of,
+                field,
+                is_optional,
+            } => {
+                let of = self.node(of)?;
+                select(of, field, *is_optional)
+            }
+            Node::Has { of, field } => self.has(of, field),
+            Node::Index {
+                of,
+                by,
+                is_optional,
+            } => {
+                let of = self.node(of)?;
+                let by = self.node(by)?;
+                index(of, &by, *is_optional)
+            }
+            Node::List(items) => Ok(Val::List(Rc::new(self.nodes(items)?))),
+            Node::Map(entries) => self.map(entries),
+            Node::And(one, other) => self.both(one, other, false),
+            Node::Or(one, other) => self.both(one, other, true),
+            Node::Not(of) => Ok(Val::Bool(!truth(self.node(of)?)?)),
+            Node::Negate(of) => negated(self.node(of)?),
+            Node::If(parts) => {
+                let [test, yes, no] = parts.as_ref();
+                let is_met = truth(self.node(test)?)?;
+                self.node(if is_met { yes } else { no })
+            }
+            Node::Binary(binary, sides) => {
+                let [one, other] = sides.as_ref();
+                let one = self.node(one)?;
+                let other = self.node(other)?;
+                self.binary(*binary, &one, &other)
+            }
+            Node::InTexts(of, texts) => match self.node(of)? {
+                Val::Text(text) => Ok(Val::Bool(texts.contains(text.as_ref()))),
+                _ => Ok(Val::Bool(false)),
+            },
+            Node::Loop {
+                kind,
+                over,
+                only,
+                body,
+            } => {
+                let over = self.node(over)?;
+                self.repeat(*kind, &over, only.as_deref(), body)
+            }
+            Node::Matches(of, regex) => {
+                let of = self.node(of)?;
+                Ok(Val::Bool(regex.is_match(text_of(&of, "matches")?)))
+            }
+            Node::Find(..) | Node::FindAll(..) => self.found(node),
+            Node::Own(own, arguments) => {
+                let arguments = self.nodes(arguments)?;
+                own::call(*own, arguments)
+            }
+            Node::Library {
+                name,
+                has_target,
+                arguments,
+            } => {
+                let arguments = self.nodes(arguments)?;
+                library::call(name, *has_target, &arguments, &mut self.steps)
+            }
+        }
+    }
+
+    /// Tells whether a field is there: it is not if what it is a field of is not.
+    fn has(&mut self, of: &'a Node, field: &str) -> Result<Val<'a>, Fault> {
+        let found = self.node(of).and_then(|of| select(of, field, false));
+        match found {
+            Ok(Val::Optional(value)) => Ok(Val::Bool(value.is_some())),
+            Ok(_) => Ok(Val::Bool(true)),
+            Err(Fault::Absent { .. }) => Ok(Val::Bool(false)),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    fn map(&mut self, entries: &'a [(Node, Node)]) -> Result<Val<'a>, Fault> {
+        let mut map = BTreeMap::new();
+        for (name, value) in entries {
+            let Val::Text(name) = self.node(name)? else {
+                return Err(Fault::wrong("the names of a map are texts"));
+            };
+            map.insert(name.into_owned(), self.node(value)?);
+        }
+        Ok(Val::Map(Rc::new(map)))
+    }
+
+    /// Finds the first match of a regex, or all.
+    fn found(&mut self, node: &'a Node) -> Result<Val<'a>, Fault> {
+        match node {
+            Node::Find(of, regex) => {
+                let of = self.node(of)?;
+                let found = regex.find(text_of(&of, "find")?);
+                Ok(Val::text(found.map_or("", |found| found.as_str())))
+            }
+            Node::FindAll(of, regex) => {
+                let of = self.node(of)?;
+                let found = regex.find_iter(text_of(&of, "findAll")?);
+                let found = found.map(|found| Val::text(found.as_str()));
+                Ok(Val::List(Rc::new(found.collect())))
+            }
+            other => self.node(other),
+        }
+    }
+
+    fn nodes(&mut self, nodes: &'a [Node]) -> Result<Vec<Val<'a>>, Fault> {
+        nodes.iter().map(|node| self.node(node)).collect()
+    }
+
+    /// Joins two truth values; `decides` of either side decides, whatever the other is.
+    fn both(&mut self, one: &'a Node, other: &'a Node, decides: bool) -> Result<Val<'a>, Fault> {
+        let one = self.node(one).and_then(truth);
+        if one == Ok(decides) {
+            return Ok(Val::Bool(decides));
+        }
+        let other = self.node(other).and_then(truth);
+        joined(one, other, decides).map(Val::Bool)
+    }
+
+    fn binary(&mut self, binary: Binary, one: &Val<'a>, other: &Val<'a>) -> Result<Val<'a>, Fault> {
+        let compared = |is_it: fn(Ordering) -> bool| match one.order(other) {
+            Some(order) => Ok(Val::Bool(is_it(order))),
+            None => Err(Fault::wrong(format!(
+                "{} and {} have no order",
+                one.kind(),
+                other.kind()
+            ))),
+        };
+        match binary {
+            Binary::Equal | Binary::Unequal => {
+                if !one.is_comparable(other) {
+                    return Err(Fault::wrong(format!(
+                        "{} is compared with {}",
+                        one.kind(),
+                        other.kind()
+                    )));
+                }
+                self.weigh(one)?;
+                Ok(Val::Bool(one.same(other) == (binary == Binary::Equal)))
+            }
+            Binary::Less => compared(Ordering::is_lt),
+            Binary::AtMost => compared(Ordering::is_le),
+            Binary::Greater => compared(Ordering::is_gt),
+            Binary::AtLeast => compared(Ordering::is_ge),
+            Binary::In => self.within(one, other),
+            Binary::Add => {
+                if let (Some(items), Some(more)) = (one.items(), other.items()) {
+                    self.weigh(one)?;
+                    self.weigh(other)?;
+                    return Ok(Val::List(Rc::new(items.chain(more).collect())));
+                }
+                if let (Val::Text(one), Val::Text(other)) = (one, other) {
+                    return Ok(Val::text(format!("{one}{other}")));
+                }
+                computed(binary, one, other)
+            }
+            _ => computed(binary, one, other),
+        }
+    }
+
+    /// Counts the items of a value that is looked at as a whole.
+    fn weigh(&mut self, value: &Val<'a>) -> Result<(), Fault> {
+        let Some(items) = value.items() else {
+            return Ok(());
+        };
+        let count = u32::try_from(items.count()).unwrap_or(u32::MAX);
+        self.steps = self.steps.checked_sub(count).ok_or_else(Fault::too_long)?;
+        Ok(())
+    }
+
+    fn within(&mut self, one: &Val<'a>, other: &Val<'a>) -> Result<Val<'a>, Fault> {
+        self.weigh(other)?;
+        if let Some(mut items) = other.items() {
+            return Ok(Val::Bool(items.any(|item| item.same(one))));
+        }
+        match (one, other) {
+            (Val::Text(name), Val::Json(_) | Val::Map(_) | Val::View(_)) => {
+                Ok(Val::Bool(other.member(name).is_some()))
+            }
+            _ => Err(Fault::wrong(format!("`in` looks into {}", other.kind()))),
+        }
+    }
+
+    fn repeat(
+        &mut self,
+        kind: Loop,
+        over: &Val<'a>,
+        only: Option<&'a Node>,
+        body: &'a Node,
+    ) -> Result<Val<'a>, Fault> {
+        let items: Vec<Val<'a>> = match over.items() {
+            Some(items) => items.collect(),
+            None => match over.names() {
+                Some(names) => names.into_iter().map(Val::text).collect(),
+                None => return Err(Fault::wrong(format!("{} is no list", over.kind()))),
+            },
+        };
+        let mut gathered = Vec::new();
+        let mut count = 0_usize;
+        let decides = kind == Loop::Exists;
+        let mut joint = Ok(!decides);
+        for item in items {
+            self.locals.push(item.clone());
+            let found = self.once(only, body);
+            self.locals.pop();
+            match kind {
+                Loop::All | Loop::Exists => {
+                    joint = joined(joint, found.and_then(|found| truth(found.value)), decides);
+                    if joint == Ok(decides) {
+                        break;
+                    }
+                }
+                Loop::ExistsOne => count += usize::from(truth(found?.value)?),
+                Loop::Filter => {
+                    if truth(found?.value)? {
+                        gathered.push(item);
+                    }
+                }
+                Loop::Map => {
+                    let found = found?;
+                    if found.is_taken {
+                        gathered.push(found.value);
+                    }
+                }
+            }
+        }
+        match kind {
+            Loop::All | Loop::Exists => joint.map(Val::Bool),
+            Loop::ExistsOne => Ok(Val::Bool(count == 1)),
+            Loop::Filter | Loop::Map => Ok(Val::List(Rc::new(gathered))),
+        }
+    }
+
+    fn once(&mut self, only: Option<&'a Node>, body: &'a Node) -> Result<Once<'a>, Fault> {
+        if let Some(only) = only
+            && !truth(self.node(only)?)?
+        {
+            return Ok(Once {
+                is_taken: false,
+                value: Val::Null,
+            });
+        }
+        Ok(Once {
+            is_taken: true,
+            value: self.node(body)?,
+        })
+    }
+}
+
+/// What a loop's body gave for one item.
+struct Once<'a> {
+    is_taken: bool,
+    value: Val<'a>,
+}
+
+fn lent(constant: &Constant) -> Val<'_> {
+    match constant {
+        Constant::Null => Val::Null,
+        Constant::Bool(value) => Val::Bool(*value),
+        Constant::Int(value) => Val::Int(*value),
+        Constant::Uint(value) => Val::Uint(*value),
+        Constant::Double(value) => Val::Double(*value),
+        Constant::Text(text) => Val::Text(Cow::Borrowed(text)),
+        Constant::Time(micros) => Val::Time(*micros),
+        Constant::Span(micros) => Val::Span(*micros),
+    }
+}
+
+/// Joins two truth values of which either may be unknown; a wrong one outweighs an absent one.
+fn joined(
+    one: Result<bool, Fault>,
+    other: Result<bool, Fault>,
+    decides: bool,
+) -> Result<bool, Fault> {
+    if one == Ok(decides) || other == Ok(decides) {
+        return Ok(decides);
+    }
+    match (one, other) {
+        (Ok(_), Ok(_)) => Ok(!decides),
+        (Err(wrong @ Fault::Wrong { .. }), _) | (_, Err(wrong @ Fault::Wrong { .. })) => Err(wrong),
+        (Err(fault), _) | (_, Err(fault)) => Err(fault),
+    }
+}
+
+fn text_of<'v>(value: &'v Val<'_>, function: &str) -> Result<&'v str, Fault> {
+    let wrong = || Fault::wrong(format!("`{function}` is called on {}", value.kind()));
+    value.as_text().ok_or_else(wrong)
+}
+
+/// Selects a member; of an optional value, an optional one.
+fn select<'a>(of: Val<'a>, field: &str, is_optional: bool) -> Result<Val<'a>, Fault> {
+    let absent = || Fault::absent(format!("the field `{field}`"));
+    match of {
+        Val::Optional(None) => Ok(Val::Optional(None)),
+        Val::Optional(Some(value)) => match value.as_ref() {
+            Val::Null => Ok(Val::Optional(None)),
+            inner if inner.is_map() => Ok(Val::Optional(inner.member(field).map(Rc::new))),
+            inner => Err(no_fields(inner, field)),
+        },
+        Val::Null if is_optional => Ok(Val::Optional(None)),
+        Val::Null => Err(absent()),
+        other if !other.is_map() => Err(no_fields(&other, field)),
+        other if is_optional => Ok(Val::Optional(other.member(field).map(Rc::new))),
+        other => other.member(field).ok_or_else(absent),
+    }
+}
+
+fn no_fields(of: &Val<'_>, field: &str) -> Fault {
+    Fault::wrong(format!(
+        "{} has no fields: `{field}` is read of it",
+        of.kind()
+    ))
+}
+
+fn index<'a>(of: Val<'a>, by: &Val<'_>, is_optional: bool) -> Result<Val<'a>, Fault> {
+    let (of, is_optional) = match of {
+        Val::Optional(None) => return Ok(Val::Optional(None)),
+        Val::Optional(Some(of)) => (of.as_ref().clone(), true),
+        of => (of, is_optional),
+    };
+    let found = match by {
+        Val::Text(name) if of.is_map() => of.member(name),
+        Val::Text(name) => return Err(no_fields(&of, name)),
+        Val::Int(_) | Val::Uint(_) => {
+            let Some(mut items) = of.items() else {
+                return Err(Fault::wrong(format!("{} has no places", of.kind())));
+            };
+            let place = match by {
+                Val::Int(place) => usize::try_from(*place).ok(),
+                Val::Uint(place) => usize::try_from(*place).ok(),
+                _ => None,
+            };
+            place.and_then(|place| items.nth(place))
+        }
+        other => return Err(Fault::wrong(format!("{} is no place", other.kind()))),
+    };
+    if is_optional {
+        return Ok(Val::Optional(found.map(Rc::new)));
+    }
+    found.ok_or_else(|| Fault::absent(format!("the item `{by}`")))
+}
+
+fn negated(value: Val<'_>) -> Result<Val<'_>, Fault> {
+    let overflow = || Fault::wrong("a number is too large");
+    match value {
+        Val::Int(value) => value.checked_neg().map(Val::Int).ok_or_else(overflow),
+        Val::Double(value) => Ok(Val::Double(-value)),
+        Val::Span(value) => value.checked_neg().map(Val::Span).ok_or_else(overflow),
+        other => Err(Fault::wrong(format!("{} has no negative", other.kind()))),
+    }
+}
+
+/// Computes with numbers and times.
+fn computed<'a>(binary: Binary, one: &Val<'_>, other: &Val<'_>) -> Result<Val<'a>, Fault> {
+    let overflow = || Fault::wrong("a number is too large, or divided by zero");
+    let ints = |one: i64, other: i64| match binary {
+        Binary::Add => one.checked_add(other),
+        Binary::Subtract => one.checked_sub(other),
+        Binary::Multiply => one.checked_mul(other),
+        Binary::Divide => one.checked_div(other),
+        _ => one.checked_rem(other),
+    };
+    match (one, other) {
+        (Val::Int(one), Val::Int(other)) => ints(*one, *other).map(Val::Int).ok_or_else(overflow),
+        (Val::Uint(one), Val::Uint(other)) => {
+            let result = match binary {
+                Binary::Add => one.checked_add(*other),
+                Binary::Subtract => one.checked_sub(*other),
+                Binary::Multiply => one.checked_mul(*other),
+                Binary::Divide => one.checked_div(*other),
+                _ => one.checked_rem(*other),
+            };
+            result.map(Val::Uint).ok_or_else(overflow)
+        }
+        (Val::Double(one), Val::Double(other)) if binary != Binary::Modulo => {
+            Ok(Val::Double(match binary {
+                Binary::Add => one + other,
+                Binary::Subtract => one - other,
+                Binary::Multiply => one * other,
+                _ => one / other,
+            }))
+        }
+        (Val::Time(one), Val::Time(other)) if binary == Binary::Subtract => {
+            ints(*one, *other).map(Val::Span).ok_or_else(overflow)
+        }
+        (Val::Time(one), Val::Span(other)) | (Val::Span(other), Val::Time(one))
+            if binary == Binary::Add =>
+        {
+            ints(*one, *other).map(Val::Time).ok_or_else(overflow)
+        }
+        (Val::Time(one), Val::Span(other)) if binary == Binary::Subtract => {
+            ints(*one, *other).map(Val::Time).ok_or_else(overflow)
+        }
+        (Val::Span(one), Val::Span(other)) if matches!(binary, Binary::Add | Binary::Subtract) => {
+            ints(*one, *other).map(Val::Span).ok_or_else(overflow)
+        }
+        _ => Err(Fault::wrong(format!(
+            "{} and {} cannot be computed with one another",
+            one.kind(),
+            other.kind()
+        ))),
+    }
+}

@@ -1,0 +1,424 @@
+//! Owns the judgement of rules over intervals. Refuses objects.
+
+use super::cases::{Cases, Group, places};
+use super::choose::{is_during, set_moment};
+use super::finding::{Evidence, Span, finding};
+use super::values::IntervalView;
+use crate::builtin::subject_of;
+use crate::cel::{Fault, Program, Slots, Val};
+use crate::interval::Interval;
+use crate::rule::{Check, Choice, Expected, Micros, Rule, place};
+use crate::signal::clusters;
+use crate::verdict::{Dark, Scene, Subject};
+use kubereel_format::RecordedAt;
+use kubereel_replay::timetext;
+use std::collections::BTreeMap;
+
+/// An interval that is judged, and what it is about.
+struct Judged<'a> {
+    interval: &'a Interval,
+    subject: String,
+}
+
+/// The way through the judgement of one rule.
+pub(super) struct IntervalRule<'a, 'c> {
+    pub(super) rule: &'a Rule,
+    pub(super) choice: &'a Choice,
+    pub(super) scene: Scene<'a>,
+    pub(super) also: Val<'a>,
+    pub(super) cases: &'c mut Cases<'a>,
+}
+
+impl<'a> IntervalRule<'a, '_> {
+    /// Judges all checks.
+    pub(super) fn judge(&mut self) {
+        let mut groups: BTreeMap<Group, Vec<Judged<'a>>> = BTreeMap::new();
+        let mut faults = Vec::new();
+        for interval in self.scene.intervals.all() {
+            if !self.choice.takes(interval, self.scene.facts) {
+                continue;
+            }
+            match self.grouped(interval) {
+                Ok(Some((group, subject))) => {
+                    if self.cases.case(&group).is_some() {
+                        let judged = Judged { interval, subject };
+                        groups.entry(group).or_default().push(judged);
+                    }
+                }
+                Ok(None) => {}
+                Err(fault) => faults.push((interval, fault)),
+            }
+        }
+        for group in self.cases.groups() {
+            groups.entry(group).or_default();
+        }
+        for (group, intervals) in &groups {
+            for check in &self.rule.checks {
+                self.check(check, group, intervals);
+            }
+        }
+        for (interval, fault) in faults {
+            for group in groups.keys() {
+                self.fault(group, interval, &fault);
+            }
+        }
+    }
+
+    fn slots(&self, interval: &'a Interval) -> Slots<'a> {
+        let mut slots = Slots::default();
+        let value = IntervalView::value(interval, &self.scene);
+        slots.set(place::INTERVAL, Some(value));
+        set_moment(&mut slots, &self.scene, interval.from);
+        slots.set(place::ALSO, Some(self.also.clone()));
+        slots
+    }
+
+    /// Gives the case of an interval and what it is about, if it is chosen.
+    fn grouped(&self, interval: &'a Interval) -> Result<Option<(Group, String)>, Fault> {
+        let slots = self.slots(interval);
+        if let Some(chosen) = &self.choice.chosen
+            && !chosen.truth(&slots)?
+        {
+            return Ok(None);
+        }
+        let mut group = Group::new();
+        for (_, program) in &self.rule.per {
+            group.push(program.value(&slots)?.to_string());
+        }
+        if self.choice.subject.is_empty() {
+            let keys = interval.locator.keys.iter();
+            let keys = keys.filter(|(key, _)| key.as_ref() != "hmsg");
+            let keys: Vec<String> = keys.map(|(key, value)| format!("{key}/{value}")).collect();
+            return Ok(Some((group, keys.join(" "))));
+        }
+        let mut subject = String::new();
+        for program in &self.choice.subject {
+            subject.push_str(&program.value(&slots)?.to_string());
+            subject.push('\u{0}');
+        }
+        Ok(Some((group, subject)))
+    }
+
+    fn fault(&mut self, group: &Group, interval: &Interval, fault: &Fault) {
+        let at = timetext::rfc3339(interval.from);
+        let about = format!("interval {} at {at}", interval.locator);
+        match fault {
+            Fault::Absent { what } => {
+                let dark = Dark {
+                    from: interval.from,
+                    to: interval.to_or(self.scene.intervals.end()),
+                    why: format!("{what} is absent in the {about}"),
+                };
+                self.cases.doubt(group, dark);
+            }
+            Fault::Wrong { what } => self.cases.wrong(group, format!("{about}: {what}")),
+        }
+    }
+
+    /// Evaluates a predicate; a fault is noted and is no truth.
+    fn truth(
+        &mut self,
+        program: &'a Program,
+        group: &Group,
+        interval: &'a Interval,
+    ) -> Option<bool> {
+        let mut slots = self.slots(interval);
+        slots.set(place::PLACE, Some(places(self.rule, group)));
+        match program.truth(&slots) {
+            Ok(truth) => Some(truth),
+            Err(fault) => {
+                self.fault(group, interval, &fault);
+                None
+            }
+        }
+    }
+
+    /// Gives the intervals for which a predicate has a value.
+    fn those<'j>(
+        &mut self,
+        program: &'a Program,
+        wanted: bool,
+        group: &Group,
+        intervals: &'j [Judged<'a>],
+    ) -> Vec<&'j Judged<'a>> {
+        let mut those = Vec::new();
+        for judged in intervals {
+            if self.truth(program, group, judged.interval) == Some(wanted) {
+                those.push(judged);
+            }
+        }
+        those
+    }
+
+    fn check(&mut self, check: &'a Check, group: &Group, intervals: &[Judged<'a>]) {
+        let facts = self.scene.facts;
+        let in_phase: Vec<Judged<'a>> = intervals
+            .iter()
+            .filter(|judged| is_during(&check.during, judged.interval.from, facts))
+            .map(|judged| Judged {
+                interval: judged.interval,
+                subject: judged.subject.clone(),
+            })
+            .collect();
+        let intervals = in_phase.as_slice();
+        let end = self.scene.intervals.end();
+        match &check.expected {
+            Expected::Never { bad, at_least } => {
+                for judged in self.those(bad, true, group, intervals) {
+                    if judged.interval.micros(end) >= at_least.0 {
+                        self.find(check, group, judged.interval, Span::of(judged.interval));
+                    }
+                }
+            }
+            Expected::Always { good, at_least } => {
+                for judged in self.those(good, false, group, intervals) {
+                    if judged.interval.micros(end) >= at_least.0 {
+                        self.find(check, group, judged.interval, Span::of(judged.interval));
+                    }
+                }
+            }
+            Expected::AtEnd { good } => {
+                for judged in self.those(good, false, group, intervals) {
+                    if judged.interval.to_or(end) >= end {
+                        self.find(check, group, judged.interval, Span::of(judged.interval));
+                    }
+                }
+            }
+            Expected::Eventually {
+                good,
+                within,
+                since,
+            } => self.eventually(check, group, intervals, (good, *within, since.as_ref())),
+            Expected::LeadsTo { from, to, within } => {
+                self.leads_to(check, group, intervals, (from, to, *within));
+            }
+            Expected::AtMost {
+                times,
+                of,
+                span,
+                per_case,
+            } => {
+                let those = self.those(of, true, group, intervals);
+                for judged in by_subject(&those, *per_case) {
+                    self.at_most(check, group, &judged, (*times, *span));
+                }
+            }
+            Expected::Highest {
+                of,
+                above,
+                per_case,
+            } => self.highest(check, group, intervals, (of, *above, *per_case)),
+            Expected::Total {
+                of,
+                above,
+                per_case,
+            } => {
+                let those = self.those(of, true, group, intervals);
+                for judged in by_subject(&those, *per_case) {
+                    self.total(check, group, &judged, *above);
+                }
+            }
+            // Refused for intervals when the file is read.
+            Expected::Until { .. } | Expected::Stays { .. } | Expected::Flaps { .. } => {}
+        }
+    }
+
+    fn eventually(
+        &mut self,
+        check: &'a Check,
+        group: &Group,
+        intervals: &[Judged<'a>],
+        (good, within, since): (&'a Program, Option<Micros>, Option<&'a Program>),
+    ) {
+        let (start, end) = (self.scene.intervals.start(), self.scene.intervals.end());
+        let mut slots = Slots::default();
+        slots.set(place::STARTED, Some(Val::time(start)));
+        slots.set(place::APPEARED, Some(Val::time(start)));
+        let from = match since.map(|since| since.value(&slots)) {
+            None => start,
+            Some(Ok(Val::Time(micros))) => RecordedAt::from_micros(micros),
+            Some(_) => {
+                self.cases.wrong(group, "`since` gives no time".to_owned());
+                return;
+            }
+        };
+        let deadline = within.map_or(end, |within| {
+            RecordedAt::from_micros(from.micros.saturating_add(within.0))
+        });
+        let those = self.those(good, true, group, intervals);
+        let is_met = those
+            .iter()
+            .any(|judged| judged.interval.from <= deadline && judged.interval.to_or(end) >= from);
+        if is_met || deadline > end {
+            return;
+        }
+        let span = Span {
+            from,
+            to: None,
+            count: None,
+            seq: None,
+        };
+        let evidence = Evidence {
+            slots: Slots::default(),
+            subject: Subject::default(),
+        };
+        self.report(check, group, evidence, span);
+    }
+
+    fn leads_to(
+        &mut self,
+        check: &'a Check,
+        group: &Group,
+        intervals: &[Judged<'a>],
+        (from, to, within): (&'a Program, &'a Program, Micros),
+    ) {
+        let end = self.scene.intervals.end();
+        let begins = self.those(from, true, group, intervals);
+        let ends = self.those(to, true, group, intervals);
+        for begin in begins {
+            let at = begin.interval.from;
+            let deadline = at.micros.saturating_add(within.0);
+            let next = ends
+                .iter()
+                .filter(|ends| ends.subject == begin.subject && ends.interval.from >= at)
+                .map(|ends| ends.interval.from)
+                .min();
+            let is_met = next.is_some_and(|next| next.micros <= deadline);
+            if is_met || deadline > end.micros {
+                continue;
+            }
+            let span = Span {
+                from: at,
+                to: next,
+                count: None,
+                seq: begin.interval.seq,
+            };
+            self.find(check, group, begin.interval, span);
+        }
+    }
+
+    fn at_most(
+        &mut self,
+        check: &'a Check,
+        group: &Group,
+        those: &[&Judged<'a>],
+        (times, span): (u64, Option<Micros>),
+    ) {
+        let at: Vec<i64> = those
+            .iter()
+            .map(|judged| judged.interval.from.micros)
+            .collect();
+        for (first, last) in clusters(&at, times, span.map(|span| span.0)) {
+            let (Some(begin), Some(end)) = (those.get(first), those.get(last)) else {
+                continue;
+            };
+            let span = Span {
+                from: begin.interval.from,
+                to: Some(end.interval.from),
+                count: Some(Val::Int(
+                    i64::try_from(last - first + 1).unwrap_or(i64::MAX),
+                )),
+                seq: begin.interval.seq,
+            };
+            self.find(check, group, begin.interval, span);
+        }
+    }
+
+    fn highest(
+        &mut self,
+        check: &'a Check,
+        group: &Group,
+        intervals: &[Judged<'a>],
+        (of, above, per_case): (&'a Program, f64, bool),
+    ) {
+        let all: Vec<&Judged<'a>> = intervals.iter().collect();
+        for those in by_subject(&all, per_case) {
+            let mut highest: Option<(Val<'a>, &Judged<'a>)> = None;
+            for judged in those {
+                let mut slots = self.slots(judged.interval);
+                slots.set(place::PLACE, Some(places(self.rule, group)));
+                match of.value(&slots) {
+                    Ok(value @ (Val::Int(_) | Val::Uint(_) | Val::Double(_))) => {
+                        let is_more = highest.as_ref().is_none_or(|(known, _)| {
+                            value.order(known) == Some(std::cmp::Ordering::Greater)
+                        });
+                        if is_more {
+                            highest = Some((value, judged));
+                        }
+                    }
+                    Ok(other) => {
+                        let what =
+                            format!("`highest` takes numbers, and is given {}", other.kind());
+                        self.fault(group, judged.interval, &Fault::Wrong { what });
+                    }
+                    Err(fault) => self.fault(group, judged.interval, &fault),
+                }
+            }
+            if let Some((value, judged)) = highest
+                && value.order(&Val::Double(above)) == Some(std::cmp::Ordering::Greater)
+            {
+                let span = Span {
+                    count: Some(value),
+                    ..Span::of(judged.interval)
+                };
+                self.find(check, group, judged.interval, span);
+            }
+        }
+    }
+
+    fn total(&mut self, check: &'a Check, group: &Group, those: &[&Judged<'a>], above: Micros) {
+        let end = self.scene.intervals.end();
+        let mut sum = 0_i64;
+        // They are in the order of their begins, and what two of them share counts once.
+        let mut done = i64::MIN;
+        for judged in those {
+            let from = judged.interval.from.micros.max(done);
+            let to = judged.interval.to_or(end).micros;
+            sum += (to - from).max(0);
+            done = done.max(to);
+        }
+        let (Some(first), Some(last)) = (those.first(), those.last()) else {
+            return;
+        };
+        if sum > above.0 {
+            let span = Span {
+                from: first.interval.from,
+                to: last.interval.to,
+                count: Some(Val::Span(sum)),
+                seq: first.interval.seq,
+            };
+            self.find(check, group, first.interval, span);
+        }
+    }
+
+    fn find(&mut self, check: &'a Check, group: &Group, interval: &'a Interval, span: Span<'a>) {
+        let evidence = Evidence {
+            slots: self.slots(interval),
+            subject: subject_of(&interval.locator),
+        };
+        self.report(check, group, evidence, span);
+    }
+
+    fn report(&mut self, check: &'a Check, group: &Group, evidence: Evidence<'a>, span: Span<'a>) {
+        let places = places(self.rule, group);
+        let (finding, wrong) = finding(check, evidence, span, places, &self.also, &self.scene);
+        if let Some(wrong) = wrong {
+            self.cases.wrong(group, wrong);
+        }
+        self.cases.find(group, finding);
+    }
+}
+
+/// Parts intervals by what they are about; in one part, if they are counted for the case.
+fn by_subject<'j, 'a>(those: &[&'j Judged<'a>], per_case: bool) -> Vec<Vec<&'j Judged<'a>>> {
+    let mut parts: BTreeMap<&str, Vec<&'j Judged<'a>>> = BTreeMap::new();
+    for judged in those {
+        let subject = if per_case {
+            ""
+        } else {
+            judged.subject.as_str()
+        };
+        parts.entry(subject).or_default().push(judged);
+    }
+    parts.into_values().collect()
+}

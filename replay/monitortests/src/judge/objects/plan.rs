@@ -1,0 +1,213 @@
+//! Owns what is derived from a rule once: which fields its predicates read, and which of them are of
+//! changes. Refuses anything that depends on a reel.
+
+use crate::cel::{Program, Reads};
+use crate::feed::{Fields, Interest};
+use crate::rule::{
+    Check, Expected, Found, Objects, ResourceName, Rule, Template, TemplatePart, place,
+};
+
+/// What must be known of a predicate to ask it no more often than needed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    /// The fields of the object that it reads, in any of its versions.
+    pub(super) fields: Fields,
+    /// The related objects that it reads, by number.
+    pub(super) related: Vec<usize>,
+    /// Whether it reads the version before.
+    pub(super) reads_old: bool,
+    /// Whether it reads an earlier object of the same name.
+    pub(super) reads_former: bool,
+    /// Whether it reads what happened.
+    pub(super) reads_action: bool,
+}
+
+impl Asked {
+    /// Tells whether it is asked of changes, and holds for a moment only.
+    pub(super) const fn is_of_change(&self) -> bool {
+        self.reads_old || self.reads_former || self.reads_action
+    }
+}
+
+/// The plan of a rule over objects.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    /// Of `where`.
+    pub(super) chosen: Asked,
+    /// Of `items`, list and keys.
+    pub(super) items: Asked,
+    /// Of each check, its one or two predicates.
+    pub(super) checks: Vec<Vec<Asked>>,
+    /// All fields of the object that anything in the rule reads: the evidence.
+    pub(super) evidence: Fields,
+    /// Whether anything reads an earlier object of the same name.
+    pub(super) reads_former: bool,
+    /// The fields of related objects, by number.
+    pub(super) related: Vec<Fields>,
+    /// What is asked of the reel.
+    pub(super) interests: Vec<Interest>,
+}
+
+/// Gives the predicates of a check, in the order of their signals.
+pub(super) fn programs(expected: &Expected) -> Vec<&Program> {
+    match expected {
+        Expected::Never { bad: one, .. }
+        | Expected::Always { good: one, .. }
+        | Expected::AtEnd { good: one }
+        | Expected::Eventually { good: one, .. }
+        | Expected::AtMost { of: one, .. }
+        | Expected::Flaps { of: one, .. }
+        | Expected::Highest { of: one, .. }
+        | Expected::Total { of: one, .. } => vec![one],
+        Expected::LeadsTo { from, to, .. } => vec![from, to],
+        Expected::Until { hold, until } => vec![hold, until],
+        Expected::Stays { after, hold, .. } => vec![after, hold],
+    }
+}
+
+fn expressions(template: &Template) -> impl Iterator<Item = &Program> {
+    template.parts.iter().filter_map(|part| match part {
+        TemplatePart::Cel(program) => Some(program),
+        TemplatePart::Text(_) => None,
+    })
+}
+
+impl Plan {
+    /// Makes the plan of a rule.
+    pub(super) fn of(rule: &Rule, objects: &Objects) -> Self {
+        let mut plan = Self::default();
+        let parts = match &objects.items {
+            None => Vec::new(),
+            Some(items) => Reads::passed(&items.list.node).1,
+        };
+        let reads = |program: &Program| {
+            let mut reads = Reads::of(&program.node);
+            reads.replace(place::ITEM, &parts);
+            reads.replace(place::OLD_ITEM, &parts);
+            reads
+        };
+        let mut all = Reads::default();
+        let mut asked = |program: &Program| {
+            let reads = reads(program);
+            let asked = asked(&reads);
+            all.join(reads);
+            asked
+        };
+        if let Some(chosen) = &objects.chosen {
+            plan.chosen = asked(chosen);
+        }
+        if let Some(items) = &objects.items {
+            plan.items = asked(&items.list);
+            let key = asked(&items.key);
+            plan.items.fields.join(&key.fields);
+        }
+        for check in &rule.checks {
+            let programs = programs(&check.expected);
+            plan.checks
+                .push(programs.into_iter().map(&mut asked).collect());
+        }
+        // What is read when a finding is told, and to find related objects, is evidence too.
+        for (_, program) in &rule.per {
+            asked(program);
+        }
+        for check in &rule.checks {
+            told(check).for_each(|program| {
+                asked(program);
+            });
+        }
+        for related in &objects.related {
+            if let Found::Name(program)
+            | Found::SelectedBy(program)
+            | Found::Selecting(program)
+            | Found::Where(program) = &related.by
+            {
+                asked(program);
+            }
+        }
+        plan.finish(objects, &all);
+        plan
+    }
+
+    fn finish(&mut self, objects: &Objects, all: &Reads) {
+        self.reads_former = all.has(place::FORMER);
+        let mut paths: Vec<String> = Vec::new();
+        for variable in [place::OBJECT, place::OLD, place::FORMER] {
+            paths.extend(all.paths.get(&variable).into_iter().flatten().cloned());
+        }
+        let reads_owners = objects
+            .related
+            .iter()
+            .any(|related| matches!(related.by, Found::Owner));
+        if reads_owners {
+            paths.push("metadata.ownerReferences.uid".to_owned());
+        }
+        // Who an object is, is always evidence.
+        paths.extend(["metadata.name", "metadata.namespace", "metadata.uid"].map(str::to_owned));
+        for path in &paths {
+            self.evidence.add(path);
+        }
+        self.interests.push(interest(&objects.resource, paths));
+        for (number, related) in objects.related.iter().enumerate() {
+            let read = all.paths.get(&(place::RELATED + number));
+            let mut paths: Vec<String> = read.into_iter().flatten().cloned().collect();
+            let other = all.paths.get(&place::OTHER);
+            match &related.by {
+                Found::Where(_) => paths.extend(other.into_iter().flatten().cloned()),
+                Found::Owned => paths.push("metadata.ownerReferences.uid".to_owned()),
+                Found::SelectedBy(_) => paths.push("metadata.labels".to_owned()),
+                Found::Selecting(_) => paths.push("spec.selector".to_owned()),
+                Found::Name(_) | Found::Owner => {}
+            }
+            paths
+                .extend(["metadata.name", "metadata.namespace", "metadata.uid"].map(str::to_owned));
+            let mut fields = Fields::default();
+            for path in &paths {
+                fields.add(path);
+            }
+            self.related.push(fields);
+            self.interests.push(interest(&related.resource, paths));
+        }
+    }
+}
+
+fn interest(resource: &ResourceName, paths: Vec<String>) -> Interest {
+    Interest {
+        group: resource.group.clone(),
+        plural: resource.plural.clone(),
+        paths,
+    }
+}
+
+/// Gives the expressions by which a check's findings are told.
+fn told(check: &Check) -> impl Iterator<Item = &Program> {
+    let since = match &check.expected {
+        Expected::Eventually { since, .. } => since.as_ref(),
+        _ => None,
+    };
+    let reason = check.reason.iter().flat_map(expressions);
+    let message = expressions(&check.message);
+    let flake_if = check.flake_if.iter();
+    since
+        .into_iter()
+        .chain(flake_if)
+        .chain(reason)
+        .chain(message)
+}
+
+fn asked(reads: &Reads) -> Asked {
+    let mut asked = Asked {
+        reads_old: reads.has(place::OLD) || reads.has(place::OLD_ITEM),
+        reads_former: reads.has(place::FORMER),
+        reads_action: reads.has(place::ACTION),
+        ..Asked::default()
+    };
+    for (variable, paths) in &reads.paths {
+        if [place::OBJECT, place::OLD, place::FORMER].contains(variable) {
+            for path in paths {
+                asked.fields.add(path);
+            }
+        }
+        asked.related.extend(variable.checked_sub(place::RELATED));
+    }
+    asked
+}

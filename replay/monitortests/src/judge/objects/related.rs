@@ -1,0 +1,145 @@
+//! Owns the other objects that a rule reads, as they are at the moment, and how those of one object are
+//! found. Refuses fields that no expression reads.
+
+use crate::cel::{Fault, Slots, Val, matches_selector};
+use crate::feed::{Action, Fields, Seen};
+use crate::rule::{Found, Related, place};
+use kubereel_format::ObjectId;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The objects of one `related`.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    /// By namespace.
+    by_namespace: BTreeMap<String, BTreeMap<ObjectId, Value>>,
+    /// By namespace and name.
+    by_name: BTreeMap<(String, String), ObjectId>,
+}
+
+impl Others {
+    /// Takes what happened to an object.
+    pub(super) fn take(&mut self, seen: &Seen<'_>, fields: &Fields) {
+        let namespace = seen.key.namespace.clone();
+        let name = (namespace.clone(), seen.key.name.clone());
+        let objects = self.by_namespace.entry(namespace).or_default();
+        if seen.action == Action::Gone {
+            objects.remove(&seen.object);
+            // An object of the same name may have come already.
+            if self.by_name.get(&name) == Some(&seen.object) {
+                self.by_name.remove(&name);
+            }
+        } else {
+            objects.insert(seen.object, fields.cut(seen.now));
+            self.by_name.insert(name, seen.object);
+        }
+    }
+
+    fn get(&self, namespace: &str, name: &str) -> Option<&Value> {
+        let id = self.by_name.get(&(namespace.to_owned(), name.to_owned()))?;
+        self.by_namespace.get(namespace)?.get(id)
+    }
+
+    fn within<'a>(&'a self, namespace: Option<&str>) -> impl Iterator<Item = &'a Value> {
+        let own = namespace.map(|namespace| self.by_namespace.get(namespace));
+        let (own, all) = match own {
+            Some(own) => (own, None),
+            None => (None, Some(self.by_namespace.values())),
+        };
+        own.into_iter()
+            .chain(all.into_iter().flatten())
+            .flat_map(BTreeMap::values)
+    }
+
+    /// Finds those of an object, which the slots hold already.
+    pub(super) fn of<'a>(
+        &'a self,
+        related: &'a Related,
+        namespace: &str,
+        object: &Value,
+        slots: &Slots<'a>,
+    ) -> Result<Vec<&'a Value>, Fault> {
+        let is_everywhere = related.is_anywhere || namespace.is_empty();
+        let place = (!is_everywhere).then_some(namespace);
+        let mut found = Vec::new();
+        match &related.by {
+            Found::Name(program) => {
+                let name = match program.value(slots) {
+                    Ok(Val::Text(name)) => name,
+                    Ok(other) => {
+                        let what = format!("`{}` gives {}, no name", program.text, other.kind());
+                        return Err(Fault::Wrong { what });
+                    }
+                    Err(fault) => return Err(fault),
+                };
+                // A name may be that of a cluster-scoped object.
+                let own = self.get(namespace, &name);
+                found.extend(own.or_else(|| self.get("", &name)));
+            }
+            Found::Owned => {
+                let uid = uid(object);
+                found.extend(self.within(place).filter(|other| {
+                    uid.is_some_and(|uid| owners(other).any(|owner| owner == uid))
+                }));
+            }
+            Found::Owner => {
+                found.extend(self.within(place).filter(|other| {
+                    uid(other).is_some_and(|uid| owners(object).any(|owner| owner == uid))
+                }));
+            }
+            Found::SelectedBy(program) => {
+                let selector = program.value(slots)?;
+                for other in self.within(place) {
+                    let labels = other.pointer("/metadata/labels").unwrap_or(&Value::Null);
+                    if matches_selector(&selector, &Val::json(labels))? {
+                        found.push(other);
+                    }
+                }
+            }
+            Found::Selecting(program) => {
+                let labels = program.value(slots)?;
+                for other in self.within(place) {
+                    let selector = other.pointer("/spec/selector").unwrap_or(&Value::Null);
+                    if selects(selector, &labels)? {
+                        found.push(other);
+                    }
+                }
+            }
+            Found::Where(program) => {
+                let mut slots = slots.clone();
+                for other in self.within(place) {
+                    slots.set(place::OTHER, Some(Val::json(other)));
+                    if program.truth(&slots)? {
+                        found.push(other);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Judges a selector of either form: that of labels, or a plain map as Services have it.
+fn selects<'a>(selector: &'a Value, labels: &Val<'a>) -> Result<bool, Fault> {
+    let Some(map) = selector.as_object() else {
+        return Ok(false);
+    };
+    let is_plain = !map.is_empty() && map.values().all(Value::is_string);
+    if !is_plain {
+        return matches_selector(&Val::json(selector), labels);
+    }
+    Ok(map.iter().all(|(name, wanted)| {
+        let found = labels.member(name);
+        found.is_some_and(|found| found.same(&Val::json(wanted)))
+    }))
+}
+
+fn uid(object: &Value) -> Option<&str> {
+    object.pointer("/metadata/uid").and_then(Value::as_str)
+}
+
+fn owners(object: &Value) -> impl Iterator<Item = &str> {
+    let owners = object.pointer("/metadata/ownerReferences");
+    let owners = owners.and_then(Value::as_array).into_iter().flatten();
+    owners.filter_map(|owner| owner.get("uid").and_then(Value::as_str))
+}

@@ -1,0 +1,419 @@
+//! Owns the judgement of what a rule over objects saw, when the reel has been read. Refuses to find
+//! anything in times that were not seen.
+
+use super::thing::Thing;
+use super::watch::ObjectWatch;
+use crate::cel::{Fault, Slots, Val};
+use crate::judge::cases::{Cases, places};
+use crate::judge::choose::is_during;
+use crate::judge::finding::{Evidence as Shown, Span, finding};
+use crate::judge::test::dark_of;
+use crate::rule::{Check, Expected, Rule, Watch, place};
+use crate::signal::{Counted, Found, Signal, Truth, clusters};
+use crate::verdict::{Dark, Finding, Scene, Severity, Subject};
+use kubereel_format::RecordedAt;
+use kubereel_replay::timetext;
+use std::collections::BTreeMap;
+
+/// Something that is counted, and of which thing.
+type Tally<'t> = (Counted, &'t Thing, usize);
+
+impl ObjectWatch {
+    /// Judges all that was seen.
+    pub(in crate::judge) fn judge<'a>(
+        &'a mut self,
+        scene: &Scene<'a>,
+        also: &Val<'a>,
+        cases: &mut Cases<'a>,
+    ) {
+        let end = scene.intervals.end();
+        let rule = std::sync::Arc::clone(&self.rule);
+        for (_, live) in std::mem::take(&mut self.live) {
+            for (_, mut thing) in live.things {
+                thing.end(end.micros, false);
+                self.keep(&rule, thing);
+            }
+        }
+        let this: &'a Self = self;
+        this.verdicts(scene, also, cases);
+    }
+
+    fn verdicts<'a>(&'a self, scene: &Scene<'a>, also: &Val<'a>, cases: &mut Cases<'a>) {
+        for group in &self.groups {
+            cases.case(group);
+        }
+        if let Some(wrong) = &self.wrong {
+            cases.all_wrong(wrong);
+        }
+        let dark = dark_of(scene, &self.resources());
+        let end = scene.intervals.end();
+        let looks_at_end = |check: &Check| matches!(check.expected, Expected::AtEnd { .. });
+        if self.rule.checks.iter().all(looks_at_end) {
+            let at_end: Vec<Dark> = dark.iter().filter(|dark| dark.to >= end).cloned().collect();
+            cases.all_doubt(&at_end);
+        } else {
+            cases.all_doubt(&dark);
+        }
+        let judging = Judging {
+            watch: self,
+            rule: &self.rule,
+            scene,
+            also,
+            dark: &dark,
+        };
+        for thing in &self.kept {
+            judging.faults(thing, cases);
+        }
+        for (number, check) in self.rule.checks.iter().enumerate() {
+            for thing in &self.kept {
+                judging.spans(number, check, thing, cases);
+            }
+            judging.counts(number, check, cases);
+        }
+        for (group, count) in &self.left_out {
+            let more = Finding {
+                subject: Subject::default(),
+                severity: Severity::Flake,
+                from: end,
+                to: Some(end),
+                reason: String::new(),
+                message: format!(
+                    "{count} more objects like these were found, for which there is no room"
+                ),
+                seq: None,
+            };
+            cases.find(group, more);
+        }
+    }
+
+    fn resources(&self) -> Vec<String> {
+        let Watch::Objects(objects) = &self.rule.watch else {
+            return Vec::new();
+        };
+        let related = objects
+            .related
+            .iter()
+            .map(|related| related.resource.text());
+        std::iter::once(objects.resource.text())
+            .chain(related)
+            .collect()
+    }
+}
+
+/// The way through the judgement.
+struct Judging<'a, 'j> {
+    watch: &'a ObjectWatch,
+    rule: &'a Rule,
+    scene: &'j Scene<'a>,
+    also: &'j Val<'a>,
+    dark: &'j [Dark],
+}
+
+impl<'a> Judging<'a, '_> {
+    /// Gives the times in which a thing may have changed unseen.
+    fn unseen(&self, thing: &Thing) -> Vec<(i64, i64)> {
+        let end = self.scene.intervals.end();
+        let mut unseen: Vec<(i64, i64)> = Vec::new();
+        for hole in &thing.holes {
+            let before = self.dark.iter().filter(|dark| dark.from.micros <= *hole);
+            if let Some(dark) = before.max_by_key(|dark| dark.from) {
+                unseen.push((dark.from.micros, *hole));
+            }
+        }
+        let open = self.dark.iter().filter(|dark| dark.to >= end);
+        unseen.extend(open.map(|dark| (dark.from.micros, end.micros)));
+        unseen.sort_unstable();
+        unseen.dedup();
+        unseen
+    }
+
+    fn about(&self, thing: &Thing, at: i64) -> String {
+        let resource = self.subject(thing).resource;
+        let at = timetext::rfc3339(RecordedAt::from_micros(at));
+        let gap = if thing.namespace.is_empty() { "" } else { "/" };
+        let item = if thing.item.is_empty() {
+            String::new()
+        } else {
+            format!(", {} {}", self.rule.scope.item, thing.item)
+        };
+        format!(
+            "{resource} {}{gap}{}{item} at {at}",
+            thing.namespace, thing.name
+        )
+    }
+
+    fn faults(&self, thing: &Thing, cases: &mut Cases<'a>) {
+        for (at, fault) in &thing.faults {
+            let about = self.about(thing, *at);
+            match fault {
+                Fault::Absent { what } => {
+                    let signals = thing.courses.iter().flat_map(|course| &course.signals);
+                    let mut spells = signals.flat_map(Signal::spells);
+                    let spell = spells.find(|spell| spell.from == *at);
+                    let to = spell.map_or(*at, |spell| spell.to);
+                    let dark = Dark {
+                        from: RecordedAt::from_micros(*at),
+                        to: RecordedAt::from_micros(to),
+                        why: format!(
+                            "{what} is absent in {about}: the rule does not say what that means"
+                        ),
+                    };
+                    cases.doubt(&thing.group, dark);
+                }
+                Fault::Wrong { what } => cases.wrong(&thing.group, format!("{about}: {what}")),
+            }
+        }
+    }
+
+    fn spans(&self, number: usize, check: &'a Check, thing: &'a Thing, cases: &mut Cases<'a>) {
+        let Some(course) = thing.courses.get(number) else {
+            return;
+        };
+        let mut course = std::borrow::Cow::Borrowed(course);
+        if course.since.is_none()
+            && let Some(since) = self.since(check, thing)
+        {
+            course.to_mut().since = Some(since);
+        }
+        let unseen = self.unseen(thing);
+        let judged = course.judge(&check.expected, thing.life, &unseen);
+        for found in judged.found {
+            if self.is_counted(check, found.from) {
+                self.find(check, thing, &found, None, cases);
+            }
+        }
+        // What a recording's gap leaves open is told for the whole case already.
+        let of_gaps = judged.doubts.iter().filter(|(from, to)| {
+            let mut gaps = unseen.iter();
+            gaps.any(|(begin, end)| begin < to && end > from)
+        });
+        for (from, to) in of_gaps {
+            let dark = Dark {
+                from: RecordedAt::from_micros(*from),
+                to: RecordedAt::from_micros(*to),
+                why: format!("{} may have changed unseen", self.about(thing, *from)),
+            };
+            cases.doubt(&thing.group, dark);
+        }
+    }
+
+    /// Finds from when on a thing had time, where that could not be told when it appeared.
+    fn since(&self, check: &'a Check, thing: &'a Thing) -> Option<i64> {
+        let Expected::Eventually {
+            since: Some(since), ..
+        } = &check.expected
+        else {
+            return None;
+        };
+        let mut slots = self.slots(thing, Some(0));
+        let appeared = RecordedAt::from_micros(thing.life.from);
+        slots.set(place::APPEARED, Some(Val::time(appeared)));
+        slots.set(
+            place::STARTED,
+            Some(Val::time(self.scene.intervals.start())),
+        );
+        match since.value(&slots) {
+            Ok(Val::Time(micros)) => Some(micros),
+            _ => None,
+        }
+    }
+
+    fn is_counted(&self, check: &Check, at: i64) -> bool {
+        is_during(&check.during, RecordedAt::from_micros(at), self.scene.facts)
+    }
+
+    /// Judges operators that count.
+    fn counts(&self, number: usize, check: &'a Check, cases: &mut Cases<'a>) {
+        let per_case = match &check.expected {
+            Expected::AtMost { per_case, .. }
+            | Expected::Flaps { per_case, .. }
+            | Expected::Highest { per_case, .. } => *per_case,
+            Expected::Total { per_case: true, .. } => true,
+            _ => return,
+        };
+        let mut tallies: BTreeMap<(&Vec<String>, usize), Vec<Tally<'a>>> = BTreeMap::new();
+        for (place, thing) in self.watch.kept.iter().enumerate() {
+            let Some(course) = thing.courses.get(number) else {
+                continue;
+            };
+            let part = if per_case { 0 } else { place };
+            let counted = course.counted(&check.expected, &self.unseen(thing));
+            let counted = counted
+                .into_iter()
+                .filter(|counted| self.is_counted(check, counted.at))
+                .map(|counted| (counted, thing, number));
+            let tally = tallies.entry((&thing.group, part)).or_default();
+            tally.extend(counted);
+        }
+        for tally in tallies.into_values() {
+            self.count(check, tally, cases);
+        }
+    }
+
+    fn count(&self, check: &'a Check, mut tally: Vec<Tally<'a>>, cases: &mut Cases<'a>) {
+        tally.sort_by_key(|(counted, _, _)| counted.at);
+        let (most, span) = match &check.expected {
+            Expected::AtMost { times, span, .. } => (*times, *span),
+            Expected::Flaps {
+                more_than, span, ..
+            } => (*more_than, *span),
+            Expected::Highest { .. } => {
+                self.highest(check, &tally, cases);
+                return;
+            }
+            Expected::Total { above, .. } => {
+                self.total(check, &tally, above.0, cases);
+                return;
+            }
+            _ => return,
+        };
+        let times: Vec<i64> = tally.iter().map(|(counted, _, _)| counted.at).collect();
+        for (first, last) in clusters(&times, most, span.map(|span| span.0)) {
+            let (Some((begin, thing, _)), Some((end, _, _))) = (tally.get(first), tally.get(last))
+            else {
+                continue;
+            };
+            let found = Found {
+                from: begin.at,
+                to: Some(end.at),
+                evidence: begin.evidence,
+            };
+            let count = i64::try_from(last - first + 1).unwrap_or(i64::MAX);
+            self.find(check, thing, &found, Some(Val::Int(count)), cases);
+        }
+    }
+
+    fn highest(&self, check: &'a Check, tally: &[Tally<'a>], cases: &mut Cases<'a>) {
+        let highs = tally.iter().filter_map(|(_, thing, number)| {
+            let high = thing.courses.get(*number)?.high?;
+            Some((high, *thing))
+        });
+        let highest = highs.reduce(|one, other| {
+            if other.0.value > one.0.value {
+                other
+            } else {
+                one
+            }
+        });
+        let Some((high, thing)) = highest else { return };
+        let found = Found {
+            from: high.at,
+            to: Some(high.at),
+            evidence: high.evidence,
+        };
+        let value = if high.is_whole {
+            Val::text(format!("{:.0}", high.value))
+        } else {
+            Val::Double(high.value)
+        };
+        self.find(check, thing, &found, Some(value), cases);
+    }
+
+    fn total(&self, check: &'a Check, tally: &[Tally<'a>], above: i64, cases: &mut Cases<'a>) {
+        let mut sum = 0_i64;
+        let mut last = None;
+        let mut done: Vec<&Thing> = Vec::new();
+        for (_, thing, number) in tally {
+            if done.iter().any(|known| std::ptr::eq(*known, *thing)) {
+                continue;
+            }
+            done.push(thing);
+            let Some(signal) = thing
+                .courses
+                .get(*number)
+                .and_then(|course| course.signals.first())
+            else {
+                continue;
+            };
+            let seen = signal.darkened(&self.unseen(thing));
+            for spell in seen.spells() {
+                if spell.truth == Truth::True {
+                    sum = sum.saturating_add(spell.to - spell.from);
+                    last = last.max(Some(spell.to));
+                }
+            }
+        }
+        if let Some((first, thing, _)) = tally.first()
+            && sum > above
+        {
+            let found = Found {
+                from: first.at,
+                to: last,
+                evidence: first.evidence,
+            };
+            self.find(check, thing, &found, Some(Val::Span(sum)), cases);
+        }
+    }
+
+    fn subject(&self, thing: &Thing) -> Subject {
+        let resource = match &self.rule.watch {
+            Watch::Objects(objects) => objects.resource.text(),
+            Watch::Intervals(_) => String::new(),
+        };
+        let mut keys = BTreeMap::new();
+        if !thing.item.is_empty() {
+            keys.insert(self.rule.scope.item.clone(), thing.item.clone());
+        }
+        Subject {
+            resource,
+            namespace: thing.namespace.to_string(),
+            name: thing.name.to_string(),
+            keys,
+        }
+    }
+
+    /// Gives what was seen to expressions, items too.
+    fn slots(&self, thing: &'a Thing, evidence: Option<usize>) -> Slots<'a> {
+        let Some(evidence) = evidence.and_then(|number| thing.evidence.get(number)) else {
+            return Slots::default();
+        };
+        let mut slots = evidence.slots();
+        if let Watch::Objects(objects) = &self.rule.watch
+            && let Some(items) = &objects.items
+        {
+            let find = |object: Option<Val<'a>>| {
+                let mut own = Slots::default();
+                own.set(place::OBJECT, object);
+                let list = items.list.value(&own).ok()?;
+                list.items()?.find(|item| {
+                    own.set(place::ITEM, Some(item.clone()));
+                    let key = items.key.value(&own);
+                    key.is_ok_and(|key| key.to_string() == thing.item)
+                })
+            };
+            let now = find(Some(Val::json(&evidence.object)));
+            let old = find(evidence.old.as_ref().map(Val::json));
+            slots.set(place::ITEM, now);
+            slots.set(place::OLD_ITEM, old);
+        }
+        slots
+    }
+
+    fn find(
+        &self,
+        check: &'a Check,
+        thing: &'a Thing,
+        found: &Found,
+        count: Option<Val<'a>>,
+        cases: &mut Cases<'a>,
+    ) {
+        let seen = found.evidence.and_then(|number| thing.evidence.get(number));
+        let span = Span {
+            from: RecordedAt::from_micros(found.from),
+            to: found.to.map(RecordedAt::from_micros),
+            count,
+            seq: seen.map(|evidence| evidence.seq),
+        };
+        let shown = Shown {
+            slots: self.slots(thing, found.evidence),
+            subject: self.subject(thing),
+        };
+        let places = places(self.rule, &thing.group);
+        let (finding, wrong) = finding(check, shown, span, places, self.also, self.scene);
+        if let Some(wrong) = wrong {
+            let about = self.about(thing, found.from);
+            cases.wrong(&thing.group, format!("{about}: {wrong}"));
+        }
+        cases.find(&thing.group, finding);
+    }
+}

@@ -1,0 +1,373 @@
+//! Owns a rule in plain words. Refuses to interpret expressions: they are quoted.
+
+use super::model::{
+    Check, Choice, Component, Each, Expected, Found, Objects, Related, Rule, Unlisted, Watch,
+};
+use super::span::Micros;
+use crate::verdict::{Phase, Severity};
+
+/// Says in words what a rule does, a line each.
+pub(crate) fn explained(rule: &Rule) -> Vec<String> {
+    let mut lines = Vec::new();
+    match &rule.watch {
+        Watch::Objects(objects) => objects_lines(rule, objects, &mut lines),
+        Watch::Intervals(choice) => {
+            lines.push(format!("It looks at intervals{}.", choice_words(choice)));
+            if !choice.subject.is_empty() {
+                let subject = choice.subject.iter();
+                let subject: Vec<String> = subject.map(|program| quoted(&program.text)).collect();
+                lines.push(format!(
+                    "Those with the same {} are about the same thing.",
+                    listed(&subject, "and")
+                ));
+            }
+        }
+    }
+    for (name, choice) in &rule.also {
+        lines.push(format!(
+            "It also reads intervals{}, as `also.{name}`.",
+            choice_words(choice)
+        ));
+    }
+    for when in &rule.when {
+        lines.push(format!(
+            "It is skipped unless {} (\"{}\").",
+            quoted(&when.is_met.text),
+            when.otherwise
+        ));
+    }
+    case_lines(rule, &mut lines);
+    for check in &rule.checks {
+        lines.push(check_line(check, matches!(rule.watch, Watch::Objects(_))));
+    }
+    if rule.about.is_flake_only {
+        lines.push("Its findings never fail a run: they only flake.".to_owned());
+    }
+    if rule.is_informing {
+        lines.push("Its verdict informs and does not block.".to_owned());
+    }
+    lines
+}
+
+fn quoted(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    format!("`{}`", words.join(" "))
+}
+
+fn listed(words: &[String], last: &str) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., end] => format!("{} {last} {end}", most.join(", ")),
+    }
+}
+
+fn objects_lines(rule: &Rule, objects: &Objects, lines: &mut Vec<String>) {
+    let mut line = vec![format!("It watches {}", objects.resource.text())];
+    if let Some(namespace) = &objects.namespace {
+        line.push(format!(" in namespaces that match `{}`", inner(namespace)));
+    }
+    if let Some(name) = &objects.name {
+        line.push(format!(" with names that match `{}`", inner(name)));
+    }
+    if let Some(chosen) = &objects.chosen {
+        line.push(format!(", while {}", quoted(&chosen.text)));
+    }
+    lines.push(format!("{}.", line.concat()));
+    if let Some(items) = &objects.items {
+        lines.push(format!(
+            "Of each it watches every item of {}, told apart by {}, as `{}`.",
+            quoted(&items.list.text),
+            quoted(&items.key.text),
+            rule.scope.item
+        ));
+    }
+    for related in &objects.related {
+        lines.push(related_line(related));
+    }
+}
+
+fn inner(regex: &regex::Regex) -> &str {
+    let text = regex.as_str();
+    let text = text.strip_prefix("^(?:").unwrap_or(text);
+    text.strip_suffix(")$").unwrap_or(text)
+}
+
+fn related_line(related: &Related) -> String {
+    let how = match &related.by {
+        Found::Owned => "that it owns".to_owned(),
+        Found::Owner => "that own it".to_owned(),
+        Found::Name(program) => format!("with the name {}", quoted(&program.text)),
+        Found::SelectedBy(program) => {
+            format!("whose labels match the selector {}", quoted(&program.text))
+        }
+        Found::Selecting(program) => {
+            format!(
+                "whose selector matches the labels {}",
+                quoted(&program.text)
+            )
+        }
+        Found::Where(program) => format!("for which {}", quoted(&program.text)),
+    };
+    let place = if related.is_anywhere {
+        "of all namespaces"
+    } else {
+        "of the same namespace"
+    };
+    format!(
+        "It reads {} {place} {how}, as `{}`.",
+        related.resource.text(),
+        related.name
+    )
+}
+
+fn choice_words(choice: &Choice) -> String {
+    let mut words = String::new();
+    let mut add = |text: String| words.push_str(&text);
+    let or = |values: &[String]| listed(values, "or");
+    if !choice.sources.is_empty() {
+        add(format!(" of {}", or(&choice.sources)));
+    }
+    if !choice.reasons.is_empty() {
+        add(format!(" with reason {}", or(&choice.reasons)));
+    }
+    if !choice.locators.is_empty() {
+        add(format!(" about a {}", or(&choice.locators)));
+    }
+    if !choice.levels.is_empty() {
+        let levels = choice.levels.iter().map(|level| level.as_str().to_owned());
+        add(format!(" of level {}", or(&levels.collect::<Vec<_>>())));
+    }
+    for (key, regex) in &choice.keys {
+        add(format!(" whose {key} matches `{}`", inner(regex)));
+    }
+    add(phases(&choice.during));
+    if let Some(chosen) = &choice.chosen {
+        add(format!(", if {}", quoted(&chosen.text)));
+    }
+    words
+}
+
+fn phases(phases: &[Phase]) -> String {
+    if phases.is_empty() {
+        return String::new();
+    }
+    let names = phases.iter().map(|phase| match phase {
+        Phase::Install => "the installation".to_owned(),
+        Phase::Upgrade => "an upgrade".to_owned(),
+        Phase::Stable => "quiet times".to_owned(),
+    });
+    format!(
+        " that begin during {}",
+        listed(&names.collect::<Vec<_>>(), "or")
+    )
+}
+
+fn case_lines(rule: &Rule, lines: &mut Vec<String>) {
+    let places = rule.per.iter();
+    let places: Vec<String> = places
+        .map(|(name, program)| format!("{name} ({})", quoted(&program.text)))
+        .collect();
+    if places.is_empty() {
+        lines.push("There is one case.".to_owned());
+    } else {
+        lines.push(format!(
+            "There is a case for each {}.",
+            listed(&places, "and")
+        ));
+    }
+    for (place, each) in &rule.each {
+        let values = match each {
+            Each::Operators => "known operator".to_owned(),
+            Each::Namespaces => "known namespace".to_owned(),
+            Each::Nodes => "node that was seen".to_owned(),
+            Each::Listed(values) => format!("of {}", listed(values, "and")),
+        };
+        let others = match &rule.unlisted {
+            Unlisted::Keep => "others have one if they are seen".to_owned(),
+            Unlisted::Drop => "others are left out".to_owned(),
+            Unlisted::Junit(junit) => format!("all others share the case \"{junit}\""),
+        };
+        lines.push(format!(
+            "Every {values} has one in each run, as {place}; {others}."
+        ));
+    }
+    match &rule.component {
+        Component::None => {}
+        Component::Text(component) => lines.push(format!("Its component is {component}.")),
+        Component::OfOperator => {
+            lines.push("The component is that of the operator, if it is known.".to_owned());
+        }
+        Component::OfNamespace => {
+            lines.push("The component is that of the namespace, if it is known.".to_owned());
+        }
+    }
+}
+
+fn check_line(check: &Check, is_of_objects: bool) -> String {
+    let verb = match check.severity {
+        Severity::Fail => "fails",
+        Severity::Flake => "flakes",
+    };
+    let mut line = vec![format!(
+        "It {verb} {}",
+        expected(&check.expected, is_of_objects)
+    )];
+    if !check.during.is_empty() {
+        let words = phases(&check.during);
+        let words = words.replace(" that begin during ", "");
+        line.push(format!(", counting only what began during {words}"));
+    }
+    if let Some(flake_if) = &check.flake_if {
+        line.push(format!("; it only flakes if {}", quoted(&flake_if.text)));
+    }
+    let says = check.message.text.trim();
+    format!("{}. It says: \"{says}\".", line.concat())
+}
+
+fn in_span(span: Option<Micros>) -> String {
+    match span {
+        None => String::new(),
+        Some(span) => format!(" within {}", span.words()),
+    }
+}
+
+fn at_least(span: Micros) -> String {
+    match span.0 {
+        0 => String::new(),
+        _ => format!(" for at least {}", span.words()),
+    }
+}
+
+fn lasting(span: Micros) -> String {
+    match span.0 {
+        0 => String::new(),
+        _ => format!(" that lasts at least {}", span.words()),
+    }
+}
+
+fn expected(expected: &Expected, is_of_objects: bool) -> String {
+    match expected {
+        Expected::Never {
+            bad,
+            at_least: span,
+        } if is_of_objects => {
+            format!("when {} is true{}", quoted(&bad.text), at_least(*span))
+        }
+        Expected::Never {
+            bad,
+            at_least: span,
+        } => format!(
+            "for each of them{} for which {}",
+            lasting(*span),
+            quoted(&bad.text)
+        ),
+        Expected::Always {
+            good,
+            at_least: span,
+        } if is_of_objects => {
+            format!("when {} is false{}", quoted(&good.text), at_least(*span))
+        }
+        Expected::Always {
+            good,
+            at_least: span,
+        } => format!(
+            "for each of them{} for which not {}",
+            lasting(*span),
+            quoted(&good.text)
+        ),
+        Expected::AtEnd { good } => {
+            format!("if {} is false at the end of the run", quoted(&good.text))
+        }
+        Expected::Eventually {
+            good,
+            within,
+            since,
+        } => {
+            let since = since.as_ref().map(|since| quoted(&since.text));
+            let since = since.map_or_else(String::new, |since| format!(" of {since}"));
+            format!(
+                "if {} does not become true{}{since}",
+                quoted(&good.text),
+                in_span(*within)
+            )
+        }
+        Expected::LeadsTo { from, to, within } => format!(
+            "when {} becomes true and {} does not within {}",
+            quoted(&from.text),
+            quoted(&to.text),
+            within.words()
+        ),
+        Expected::Until { hold, until } => format!(
+            "when {} is false before {} is first true",
+            quoted(&hold.text),
+            quoted(&until.text)
+        ),
+        Expected::Stays { after, hold, span } => format!(
+            "when {} becomes true and {} is false{} afterwards",
+            quoted(&after.text),
+            quoted(&hold.text),
+            in_span(*span)
+        ),
+        counted => count(counted, is_of_objects),
+    }
+}
+
+fn count(expected: &Expected, is_of_objects: bool) -> String {
+    let whose = |per_case: &bool| {
+        if *per_case {
+            " over the whole case"
+        } else {
+            ""
+        }
+    };
+    let becomes = if is_of_objects {
+        "becomes true"
+    } else {
+        "is true"
+    };
+    match expected {
+        Expected::AtMost {
+            times,
+            of,
+            span,
+            per_case,
+        } => format!(
+            "when {} {becomes} more than {times} times{}{}",
+            quoted(&of.text),
+            in_span(*span),
+            whose(per_case)
+        ),
+        Expected::Flaps {
+            more_than,
+            of,
+            span,
+            per_case,
+        } => format!(
+            "when {} changes more than {more_than} times{}{}",
+            quoted(&of.text),
+            in_span(*span),
+            whose(per_case)
+        ),
+        Expected::Highest {
+            of,
+            above,
+            per_case,
+        } => format!(
+            "if the highest value of {} is above {above}{}",
+            quoted(&of.text),
+            whose(per_case)
+        ),
+        Expected::Total {
+            of,
+            above,
+            per_case,
+        } => format!(
+            "if {} is true for more than {} in sum{}",
+            quoted(&of.text),
+            above.words(),
+            whose(per_case)
+        ),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,154 @@
+//! Owns a predicate's truth over the life of one thing. Refuses to say more than was seen.
+
+/// What is known of a predicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Truth {
+    /// It held.
+    True,
+    /// It did not hold.
+    False,
+    /// It had no known value: not recorded, or a field was absent.
+    Unknown,
+    /// It was not asked: the thing was not watched, or the predicate is of changes.
+    Silent,
+}
+
+impl Truth {
+    pub(crate) const fn of(value: bool) -> Self {
+        if value { Self::True } else { Self::False }
+    }
+
+    pub(crate) const fn not(self) -> Self {
+        match self {
+            Self::True => Self::False,
+            Self::False => Self::True,
+            other => other,
+        }
+    }
+}
+
+/// A time in which a predicate's truth was the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spell {
+    /// When it began, in microseconds.
+    pub(crate) from: i64,
+    /// When it ended; the same moment for an instant.
+    pub(crate) to: i64,
+    /// What held.
+    pub(crate) truth: Truth,
+    /// The evidence of its begin, by number.
+    pub(crate) evidence: Option<usize>,
+}
+
+/// A predicate's truth over a life, without holes: the spells follow one another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Signal {
+    spells: Vec<Spell>,
+}
+
+impl Signal {
+    /// Says what holds from a moment on.
+    pub(crate) fn turn(&mut self, at: i64, truth: Truth, evidence: Option<usize>) {
+        if let Some(last) = self.spells.last_mut() {
+            if last.truth == truth && last.to == i64::MAX {
+                return;
+            }
+            if last.to == i64::MAX {
+                last.to = at.max(last.from);
+            }
+        }
+        let at = self.spells.last().map_or(at, |last| at.max(last.to));
+        self.spells.push(Spell {
+            from: at,
+            to: i64::MAX,
+            truth,
+            evidence,
+        });
+    }
+
+    /// Says what held at a moment only; before and after it the predicate is silent.
+    pub(crate) fn instant(&mut self, at: i64, truth: Truth, evidence: Option<usize>) {
+        if let Some(last) = self.spells.last_mut()
+            && last.to == i64::MAX
+        {
+            last.to = at.max(last.from);
+        }
+        let at = self.spells.last().map_or(at, |last| at.max(last.to));
+        self.spells.push(Spell {
+            from: at,
+            to: at,
+            truth,
+            evidence,
+        });
+        self.spells.push(Spell {
+            from: at,
+            to: i64::MAX,
+            truth: Truth::Silent,
+            evidence: None,
+        });
+    }
+
+    /// Gives what holds now.
+    pub(crate) fn now(&self) -> Option<Truth> {
+        self.spells.last().map(|last| last.truth)
+    }
+
+    /// Ends the last spell.
+    pub(crate) fn end(&mut self, at: i64) {
+        if let Some(last) = self.spells.last_mut()
+            && last.to == i64::MAX
+        {
+            last.to = at.max(last.from);
+        }
+    }
+
+    /// Gives the spells.
+    pub(crate) fn spells(&self) -> &[Spell] {
+        &self.spells
+    }
+
+    /// Gives the same with true and false exchanged.
+    pub(crate) fn not(&self) -> Self {
+        let turned = self.spells.iter().map(|spell| Spell {
+            truth: spell.truth.not(),
+            ..*spell
+        });
+        Self {
+            spells: turned.collect(),
+        }
+    }
+
+    /// Gives the same without what lies in times that were not seen.
+    pub(crate) fn darkened(&self, dark: &[(i64, i64)]) -> Self {
+        let mut spells = Vec::with_capacity(self.spells.len());
+        for spell in &self.spells {
+            let mut from = spell.from;
+            if spell.truth != Truth::Silent && spell.from < spell.to {
+                for (begin, end) in dark {
+                    let (begin, end) = ((*begin).max(from), (*end).min(spell.to));
+                    if begin >= end {
+                        continue;
+                    }
+                    if begin > from {
+                        spells.push(Spell {
+                            from,
+                            to: begin,
+                            ..*spell
+                        });
+                    }
+                    spells.push(Spell {
+                        from: begin,
+                        to: end,
+                        truth: Truth::Unknown,
+                        evidence: None,
+                    });
+                    from = end;
+                }
+            }
+            if from < spell.to || spell.from == spell.to {
+                spells.push(Spell { from, ..*spell });
+            }
+        }
+        Self { spells }
+    }
+}
