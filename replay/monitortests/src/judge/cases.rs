@@ -42,6 +42,10 @@ impl<'r> Cases<'r> {
             for value in values.into_iter().flatten() {
                 cases.case(&vec![value]);
             }
+            if let (Some(_), Unlisted::Junit(_)) = (&cases.listed, &rule.unlisted) {
+                // No value is empty twice: the empty one is listed or stands for all that are not.
+                cases.case(&vec![String::new()]);
+            }
         }
         cases
     }

@@ -27,9 +27,10 @@ impl Choice {
     }
 }
 
-/// Tells whether a moment is in one of some phases; all are, if none is named.
+/// Tells whether a moment is in one of some phases; all are, if none is named. Where nothing tells of an
+/// installation or an upgrade, a cluster counts as stable: else a rule would pass without a look.
 pub(super) fn is_during(phases: &[Phase], at: RecordedAt, facts: &FactsOverTime) -> bool {
-    phases.is_empty() || facts.phase(at).is_some_and(|phase| phases.contains(&phase))
+    phases.is_empty() || phases.contains(&facts.phase(at).unwrap_or(Phase::Stable))
 }
 
 /// Sets what an expression sees of a moment.

@@ -121,12 +121,6 @@ impl Verdicts {
         others.map(|one| tail(&one.name)).collect()
     }
 
-    /// Tells whether there is a case of that name, without `[Monitor:…]`.
-    pub fn has(&self, name: &str) -> bool {
-        let mut outcomes = self.report.outcomes.iter();
-        outcomes.any(|one| tail(&one.name) == name)
-    }
-
     /// Gives how many cases there are.
     pub fn count(&self) -> usize {
         self.report.outcomes.len()

@@ -10,6 +10,7 @@ mod events;
 mod fixture;
 mod gathered;
 mod judged;
+mod object_rows;
 mod objects;
 mod own;
 mod reel;

@@ -345,6 +345,6 @@ pub(super) const EVENTS: &[Row] = &[
         monitor: "lease-checker",
         junit: "[sig-arch] all leases in ns/{namespace} must gracefully release",
         way: Way::Yaml,
-        differs: "It has no number in the facts, where it stands below the table. Upstream reads who waits for a lease from logs; here the Lease itself tells when its holder changed.",
+        differs: "It has no number in the facts, where it stands below the table. Upstream reads from logs how long somebody waited for a lease; here the Lease tells how long before a new holder the old one had renewed it last, without giving it up. Files of intervals are not judged.",
     },
 ];

@@ -1,6 +1,12 @@
 //! Built-in monitortests that need Events, each with a recording that it finds wrong and one that it
 //! passes.
 
+mod apiserver;
+mod back_off;
+mod components;
+mod images;
+mod nodes;
+mod once;
 mod pulls;
 mod repeats;
 mod sandboxes;
@@ -11,6 +17,12 @@ use crate::fixture::Fixture;
 /// Gives the fixtures of all of them.
 pub fn fixtures() -> Vec<Fixture> {
     let all = [
+        apiserver::fixtures(),
+        back_off::fixtures(),
+        components::fixtures(),
+        images::fixtures(),
+        nodes::fixtures(),
+        once::fixtures(),
         pulls::fixtures(),
         repeats::fixtures(),
         sandboxes::fixtures(),
