@@ -394,7 +394,7 @@ impl<'a> IntervalRule<'a, '_> {
     fn find(&mut self, check: &'a Check, group: &Group, interval: &'a Interval, span: Span<'a>) {
         let evidence = Evidence {
             slots: self.slots(interval),
-            subject: subject_of(&interval.locator),
+            subject: subject(interval),
         };
         self.report(check, group, evidence, span);
     }
@@ -421,4 +421,15 @@ fn by_subject<'j, 'a>(those: &[&'j Judged<'a>], per_case: bool) -> Vec<Vec<&'j J
         parts.entry(subject).or_default().push(judged);
     }
     parts.into_values().collect()
+}
+
+/// Gives what an interval is about; of a condition, which one and its status: exceptions name them.
+fn subject(interval: &Interval) -> Subject {
+    let mut subject = subject_of(&interval.locator);
+    for name in ["condition", "status"] {
+        if let Some(value) = interval.message.annotation(name) {
+            subject.keys.insert(name.to_owned(), value.to_owned());
+        }
+    }
+    subject
 }

@@ -72,7 +72,11 @@ fn exits(pod: Pod<'_>, status: &Value, old: &Value, ledger: &mut Ledger) {
             .reason("TerminationStateCleared");
         ledger.add(&draft.human("lastState.terminated was cleared on a pod (bug https://bugzilla.redhat.com/show_bug.cgi?id=1933760 or similar)"));
     }
-    let (place, good) = if last(status) && !last(old) {
+    // Upstream tells the first exit again when the container runs again, and not one whose state
+    // nobody saw while it lasted, unless it is the first.
+    let finished = |status: &Value| status.pointer("/lastState/terminated/finishedAt").cloned();
+    let is_other = !last(old) || finished(status) != finished(old);
+    let (place, good) = if last(status) && is_other && !current(old) {
         ("/lastState/terminated", Level::Info)
     } else if current(status) && !current(old) {
         // Upstream calls this an error, whatever the code is.
