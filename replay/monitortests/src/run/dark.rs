@@ -6,6 +6,9 @@ use kubereel_format::{NotCoveredReason, ResourceInfo};
 use kubereel_replay::Timeline;
 use std::collections::BTreeMap;
 
+/// The two names of Events.
+const EVENTS: (&str, &str) = ("events", "events.events.k8s.io");
+
 /// What a reel does not show.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unseen {
@@ -46,7 +49,18 @@ impl Unseen {
         for dark in unseen.dark.values_mut() {
             dark.sort();
         }
+        unseen.give_events_both_names();
         unseen
+    }
+
+    /// Lets Events that were recorded in one of their groups be found in the other: they are the same
+    /// objects, and an import does not say so.
+    fn give_events_both_names(&mut self) {
+        for (name, other) in [EVENTS, (EVENTS.1, EVENTS.0)] {
+            if let Some(dark) = self.dark.get(other).cloned() {
+                self.dark.entry(name.to_owned()).or_insert(dark);
+            }
+        }
     }
 
     /// Tells why a resource was never seen; `None` if it was.
@@ -78,4 +92,30 @@ fn dark_of(timeline: &Timeline, info: &ResourceInfo) -> impl Iterator<Item = Dar
             to: unseen.to,
             why: format!("{name}: {}", unseen.why),
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_format::RecordedAt;
+
+    #[test]
+    fn events_are_seen_under_both_names() {
+        let dark = Dark {
+            from: RecordedAt::default(),
+            to: RecordedAt { micros: 7 },
+            why: "gap".to_owned(),
+        };
+        for (recorded, other) in [EVENTS, (EVENTS.1, EVENTS.0)] {
+            let mut unseen = Unseen::default();
+            assert!(unseen.why_missing(other).is_some());
+            unseen.dark.insert(recorded.to_owned(), vec![dark.clone()]);
+            unseen.give_events_both_names();
+            assert_eq!(unseen.why_missing(other), None);
+            assert_eq!(unseen.dark.get(other), Some(&vec![dark.clone()]));
+        }
+        let mut none = Unseen::default();
+        none.give_events_both_names();
+        assert!(none.why_missing("events").is_some());
+    }
 }

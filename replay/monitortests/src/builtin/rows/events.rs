@@ -153,7 +153,7 @@ pub(super) const EVENTS: &[Row] = &[
         monitor: "legacy-node-invariants",
         junit: "[sig-node] should not encounter ErrImagePull read connection timeout in openshift namespace pods",
         way: Way::Yaml,
-        differs: "The namespace is read from the locator's key. Upstream looks for a word that its locators do not have, so that all its findings land in the names of other namespaces.",
+        differs: "The namespace is read from the locator's key. Upstream looks for a word that its locators do not have, so that all its findings land in the names of other namespaces. Only what is about a Pod counts, and computed spans, which repeat it, do not.",
     },
     Row {
         number: 44,
