@@ -13,5 +13,6 @@ mod oracle;
 mod script;
 mod summary;
 mod unseen;
+mod upgrading;
 mod waiting;
 mod walking;

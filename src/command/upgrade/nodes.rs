@@ -3,8 +3,14 @@
 use super::page::{Page, between, lasting, shortened};
 use crate::command_error::CommandError;
 use crate::spans::{Line, Style};
+use crate::words::count;
 use kubereel_format::RecordedAt;
-use kubereel_replay::{Lasting, NodeUpdate, NodeWarning, PoolUpdate, UpdateKind, UpgradeStory};
+use kubereel_replay::{
+    DrainHold, Lasting, NodeUpdate, NodeWarning, PoolUpdate, UpdateKind, UpgradeStory,
+};
+
+/// Holds of a drain shorter than this, in microseconds, are only counted: 5 s.
+const SHOWN_HOLD_MICROS: u64 = 5_000_000;
 
 /// Prints pools and nodes.
 pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
@@ -12,8 +18,12 @@ pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), Com
     if story.nodes.is_empty() && story.pools.is_empty() {
         return Ok(());
     }
+    let begun = story.nodes.len();
     let over = story.nodes.iter().filter(|node| node.over().is_some());
-    let more = format!("{} of {} updated", over.count(), story.nodes.len());
+    let more = match over.count() {
+        over if over == begun => format!("{over} updated"),
+        over => format!("{over} updated, {} under way", begun - over),
+    };
     page.title("Nodes", &more)?;
     for pool in &story.pools {
         one_pool(page, pool, story.now)?;
@@ -143,7 +153,11 @@ fn below(
     hang: usize,
 ) -> Result<(), CommandError> {
     let indent = " ".repeat(hang);
-    for hold in &node.held_by {
+    let (long, short): (Vec<&DrainHold>, Vec<&DrainHold>) = node
+        .held_by
+        .iter()
+        .partition(|hold| hold.span.micros(now) >= SHOWN_HOLD_MICROS);
+    for hold in &long {
         let lasted = lasting(hold.span.micros(now), hold.span.to.is_some());
         let from = page.timeline.written(hold.span.from.at);
         let mut line = Line::default();
@@ -153,6 +167,16 @@ fn below(
                 "{indent}drain held {lasted} from {from}: PodDisruptionBudget {}/{} allowed no eviction, Pod {} was there",
                 hold.namespace, hold.budget, hold.pod
             ),
+        );
+        page.line(&line, hang)?;
+    }
+    if !short.is_empty() {
+        let short = u64::try_from(short.len()).unwrap_or(u64::MAX);
+        let mut line = Line::default();
+        let words = count(short, "hold of its drain");
+        line.push(
+            Style::Faint,
+            format!("{indent}{words} shorter than 5s: -o json"),
         );
         page.line(&line, hang)?;
     }

@@ -90,6 +90,11 @@ pub(super) fn attempts(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), 
     page.title("Payload", &more)?;
     let pods = attempts.iter().filter_map(|one| one.pod.as_ref());
     let pod_width = pods.map(|pod| pod.name.len()).max().unwrap_or(6).min(24);
+    let width = page.time_width();
+    page.headers(&format!(
+        "  {:<width$}  {:<7} {:<pod_width$} WHY IT FAILED · when ClusterVersion told of it",
+        "BEGAN", "TOOK", "POD"
+    ))?;
     let mut last: Option<(&str, &str)> = None;
     let skipped = attempts.len().saturating_sub(SHOWN);
     for (place, attempt) in attempts.iter().enumerate() {
@@ -143,10 +148,7 @@ fn one(
     let name = pod.map_or("no Pod", |pod| pod.name.as_str());
     line.push(Style::Plain, format!("  {took:<7} {name:<pod_width$}"));
     match (&attempt.end, cause) {
-        (Some(_), Some((word, _))) if is_again => {
-            line.push(Style::Bad, format!(" {word}"));
-            line.push(Style::Faint, ", the same");
-        }
+        (Some(_), Some(_)) if is_again => line.push(Style::Bad, " the same"),
         (Some(_), Some((word, message))) => {
             line.push(Style::Bad, format!(" {word}: "));
             line.push(Style::Plain, shortened(message));
@@ -158,9 +160,9 @@ fn one(
         match &attempt.told {
             Some(told) => {
                 let at = page.timeline.written(told.mark.at);
-                line.push(Style::Faint, format!(" · ClusterVersion said so {at}"));
+                line.push(Style::Faint, format!(" · told {at}"));
             }
-            None => line.push(Style::Faint, " · ClusterVersion said nothing new"),
+            None => line.push(Style::Faint, " · not told"),
         }
     }
     let hang = page.time_width() + 4;

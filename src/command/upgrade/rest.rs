@@ -40,7 +40,7 @@ fn told(page: &Page<'_>, handover: &Handover) -> String {
     let to = process(&handover.to);
     match (handover.released, handover.taken) {
         (Some(released), Some(taken)) => format!(
-            "{from} let go, {to} led {} later, from {}",
+            "{from} let go; {to} led {} later, {}",
             between(released, taken.at),
             page.timeline.written(taken.at)
         ),

@@ -56,15 +56,6 @@ fn one(page: &mut Page<'_>, story: &UpgradeStory, spell: &Spell) -> Result<(), C
     if spell.has_gap {
         line.push(Style::Wary, ", across a gap");
     }
-    if let Some(text) = spell.texts.first() {
-        let words: Vec<&str> = [text.reason.as_str(), text.message.as_str()]
-            .into_iter()
-            .filter(|word| !word.is_empty())
-            .collect();
-        if !words.is_empty() {
-            line.push(Style::Plain, format!(": {}", shortened(&words.join(": "))));
-        }
-    }
     let others = spell.texts.len().saturating_sub(1);
     if others > 0 {
         let others = u64::try_from(others).unwrap_or(u64::MAX);
@@ -73,6 +64,21 @@ fn one(page: &mut Page<'_>, story: &UpgradeStory, spell: &Spell) -> Result<(), C
             format!(" · {}", count(others, "change of words")),
         );
     }
-    let hang = page.time_width() + 20;
+    page.line(&line, page.time_width() + 20)?;
+    let Some(text) = spell.texts.first() else {
+        return Ok(());
+    };
+    let words: Vec<&str> = [text.reason.as_str(), text.message.as_str()]
+        .into_iter()
+        .filter(|word| !word.is_empty())
+        .collect();
+    if words.is_empty() {
+        return Ok(());
+    }
+    // On a line of its own: beside the columns little room is left.
+    let hang = page.time_width() + 4;
+    let mut line = Line::default();
+    line.push(Style::Plain, " ".repeat(hang));
+    line.push(Style::Plain, shortened(&words.join(": ")));
     page.line(&line, hang)
 }
