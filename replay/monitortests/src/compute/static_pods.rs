@@ -3,7 +3,7 @@
 
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
 use kubereel_format::RecordedAt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A time in which a pod did something on a node.
 struct Window<'a> {
@@ -17,57 +17,102 @@ struct Window<'a> {
     shown_by: &'a Interval,
 }
 
+/// A pod, and what of it is not ready or still runs.
+#[derive(Default)]
+struct Busy<'a> {
+    containers: BTreeSet<&'a str>,
+    window: Option<Window<'a>>,
+}
+
 /// Computes the spans.
 pub(super) fn spans(raw: &[Interval]) -> Vec<Interval> {
-    let mut open: BTreeMap<(&str, &str), Window<'_>> = BTreeMap::new();
+    let mut pods: BTreeMap<&str, Busy<'_>> = BTreeMap::new();
     let mut windows = Vec::new();
     for now in raw {
-        let key = |key| now.locator.get(key).unwrap_or_default();
-        let (pod, container) = (key("pod"), key("container"));
-        let is_static = !key("mirror-uid").is_empty();
-        let is_installer = key("namespace").starts_with("openshift-")
-            && (pod.starts_with("installer-") && container == "installer");
-        if now.source.as_str() != source::POD_MONITOR
-            || container.is_empty()
-            || !(is_static || is_installer)
-        {
+        if now.source.as_str() != source::POD_MONITOR {
             continue;
         }
-        let place = (key("uid"), container);
-        let (kind, reason, words) = if is_installer {
-            ("installer", "InstallerPodCompleted", "installer pod ran")
-        } else {
-            ("static", "StaticPodUnready", "static pod was not ready")
+        let key = |key| now.locator.get(key).unwrap_or_default();
+        let (uid, container) = (key("uid"), key("container"));
+        if container.is_empty() {
+            // What is gone is not unready.
+            if &*now.message.reason == "Deleted"
+                && let Some(busy) = pods.remove(uid)
+            {
+                windows.extend(busy.window.map(|window| window.ended(now.from)));
+            }
+            continue;
+        }
+        let Some(begins) = begins(now) else {
+            continue;
         };
-        let begins = match now.message.reason.as_ref() {
-            "ContainerStart" if is_installer => true,
-            "ContainerExit" if is_installer => false,
-            "NotReady" if !is_installer => true,
-            "Ready" if !is_installer => false,
-            _ => continue,
-        };
+        let busy = pods.entry(uid).or_default();
         if begins {
-            open.entry(place).or_insert(Window {
-                node: key("node"),
-                pod,
-                kind,
-                reason,
-                words,
-                from: now.from,
-                to: None,
-                shown_by: now,
-            });
-        } else if let Some(mut window) = open.remove(&place) {
-            window.to = Some(now.from);
-            windows.push(window);
+            busy.containers.insert(container);
+            busy.window.get_or_insert_with(|| Window::of(now));
+        } else if busy.containers.remove(container)
+            && busy.containers.is_empty()
+            && let Some(window) = busy.window.take()
+        {
+            windows.push(window.ended(now.from));
         }
     }
-    windows.extend(open.into_values());
+    windows.extend(pods.into_values().filter_map(|busy| busy.window));
     windows.sort_by_key(|window| window.from);
     let spans = windows.iter().enumerate();
     spans
         .map(|(place, window)| span(window, windows.get(place + 1..).unwrap_or_default()))
         .collect()
+}
+
+/// Tells whether an instant of a container begins a window, or ends one; `None` if neither.
+fn begins(now: &Interval) -> Option<bool> {
+    let reason = now.message.reason.as_ref();
+    if is_installer(now) {
+        return match reason {
+            "ContainerStart" => Some(true),
+            "ContainerExit" => Some(false),
+            _ => None,
+        };
+    }
+    let is_static = now.locator.keys.contains_key("mirror-uid");
+    match reason {
+        "NotReady" if is_static => Some(true),
+        "Ready" if is_static => Some(false),
+        _ => None,
+    }
+}
+
+fn is_installer(now: &Interval) -> bool {
+    let key = |key| now.locator.get(key).unwrap_or_default();
+    key("namespace").starts_with("openshift-")
+        && key("pod").starts_with("installer-")
+        && key("container") == "installer"
+}
+
+impl<'a> Window<'a> {
+    fn of(now: &'a Interval) -> Self {
+        let (kind, reason, words) = if is_installer(now) {
+            ("installer", "InstallerPodCompleted", "installer pod ran")
+        } else {
+            ("static", "StaticPodUnready", "static pod was not ready")
+        };
+        Self {
+            node: now.locator.get("node").unwrap_or_default(),
+            pod: now.locator.get("pod").unwrap_or_default(),
+            kind,
+            reason,
+            words,
+            from: now.from,
+            to: None,
+            shown_by: now,
+        }
+    }
+
+    const fn ended(mut self, at: RecordedAt) -> Self {
+        self.to = Some(at);
+        self
+    }
 }
 
 /// Gives a window's span: an error where another node did the same before it ended, or where it did not

@@ -3,15 +3,17 @@
 use super::known::UpgradeWindow;
 use super::over_time::FactsOverTime;
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
+use kubereel_format::RecordedAt;
 
 impl FactsOverTime {
-    /// Gives the installation and the upgrades as intervals.
-    pub(crate) fn spans(&self) -> Vec<Interval> {
-        let install = self.install.iter().map(|window| {
+    /// Gives the installation and the upgrades of a run that began at `start` as intervals.
+    pub(crate) fn spans(&self, start: RecordedAt) -> Vec<Interval> {
+        let is_of_run = |window: &&UpgradeWindow| window.to.is_none_or(|to| to >= start);
+        let install = self.install.iter().filter(is_of_run).map(|window| {
             let words = format!("installation of {}", window.to_version);
             span(window, "Install", words)
         });
-        let upgrades = self.upgrades.iter().map(|window| {
+        let upgrades = self.upgrades.iter().filter(is_of_run).map(|window| {
             let words = format!(
                 "upgrade from {} to {}",
                 window.from_version, window.to_version

@@ -147,7 +147,7 @@ impl Gathering {
             pods: &last_pods,
         };
         let facts = self.facts.into_facts(start);
-        raw.extend(facts.spans());
+        raw.extend(facts.spans(start));
         raw.sort_by(Interval::order);
         let computed = compute::computed(&raw, &run);
         raw.extend(computed);

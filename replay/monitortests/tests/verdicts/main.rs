@@ -9,6 +9,7 @@
 mod events;
 mod fixture;
 mod gathered;
+mod intervals;
 mod judged;
 mod object_rows;
 mod objects;
