@@ -105,3 +105,30 @@ fn what_was_not_seen_is_not_passed() {
     let without = Reel::cluster().at("10:05:00").without("Node");
     judged(without, "node-unexpected-not-ready").is(NOT_READY, "skipped");
 }
+
+#[test]
+fn while_a_cluster_is_installed_nodes_may_go_away() {
+    let installed = || {
+        Reel::cluster()
+            .put(json!({
+                "kind": "ClusterVersion",
+                "metadata": {"name": "version"},
+                "status": {"history": [{
+                    "state": "Partial",
+                    "version": "4.21.9",
+                    "startedTime": "2026-11-21T09:59:00Z",
+                    "completionTime": null,
+                }]},
+            }))
+            .at("10:05:00")
+            .node_ready("worker-0", false)
+            .at("10:06:00")
+            .node_ready("worker-0", true)
+            .at("10:10:00")
+            .upgrade_ends()
+    };
+    let id = "node-unexpected-not-ready";
+    judged(installed(), id).passes(NOT_READY);
+    let later = installed().at("10:20:00").node_ready("worker-0", false);
+    judged(later, id).fails(NOT_READY, "10:20:00", "worker-0");
+}

@@ -42,7 +42,7 @@ fn a_pod_stays_on_its_node() {
     judged(scheduled, id).passes(MOVED);
 }
 
-fn deleted(path: &str, grace: u64, annotations: serde_json::Value) -> Reel {
+fn deleted(path: &str, grace: u64, annotations: &serde_json::Value) -> Reel {
     Reel::cluster()
         .pod(path)
         .change(
@@ -66,13 +66,13 @@ fn deleted(path: &str, grace: u64, annotations: serde_json::Value) -> Reel {
 #[test]
 fn a_platform_pod_is_given_time_to_end() {
     let id = "pod-not-force-deleted";
-    let forced = judged(deleted(POD, 0, json!({})), id);
+    let forced = judged(deleted(POD, 0, &json!({})), id);
     forced.is(FORCED, "flake");
     forced.says(FORCED, "10:05:00", "dns-1");
-    judged(deleted(POD, 30, json!({})), id).passes(FORCED);
-    judged(deleted("shop/web", 0, json!({})), id).passes(FORCED);
+    judged(deleted(POD, 30, &json!({})), id).passes(FORCED);
+    judged(deleted("shop/web", 0, &json!({})), id).passes(FORCED);
     let mirror = json!({"kubernetes.io/config.mirror": "a"});
-    judged(deleted(POD, 0, mirror), id).passes(FORCED);
+    judged(deleted(POD, 0, &mirror), id).passes(FORCED);
 }
 
 #[test]
