@@ -39,6 +39,7 @@ bench *files:
     cargo bench -p kubereel-format --bench codec -- {{ files }}
     cargo bench -p kubereel-tests --bench recorder
     cargo bench -p kubereel-tests --bench queries
+    cargo bench -p kubereel-tests --bench monitortests
 
 # The long runs: hundreds of kills. Their dated report is committed.
 soak:

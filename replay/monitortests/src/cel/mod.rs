@@ -12,6 +12,8 @@ mod node;
 mod own;
 mod reads;
 mod scan;
+#[cfg(test)]
+mod tests;
 mod time;
 mod value;
 

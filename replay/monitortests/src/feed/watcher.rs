@@ -71,4 +71,9 @@ pub trait Watcher {
     /// is gone; and when it is seen again after changes of it may have been missed. In the order of
     /// arrival.
     fn seen(&mut self, seen: &Seen<'_>);
+
+    /// Gives how often it evaluated predicates; one without any says 0.
+    fn asked(&self) -> u64 {
+        0
+    }
 }

@@ -23,9 +23,18 @@ pub(crate) struct RuleTest {
 impl RuleTest {
     /// Makes a monitortest of a rule.
     pub(crate) fn new(rule: Rule) -> Self {
+        Self::made(rule, false)
+    }
+
+    /// Makes a monitortest of a rule that asks everything at each event.
+    pub(crate) fn naive(rule: Rule) -> Self {
+        Self::made(rule, true)
+    }
+
+    fn made(rule: Rule, is_naive: bool) -> Self {
         let rule = Arc::new(rule);
         let objects = match &rule.watch {
-            Watch::Objects(_) => Some(ObjectWatch::new(Arc::clone(&rule))),
+            Watch::Objects(_) => Some(ObjectWatch::new(Arc::clone(&rule), is_naive)),
             Watch::Intervals(_) => None,
         };
         Self { rule, objects }

@@ -75,6 +75,13 @@ impl RuleSet {
         tests.map(boxed).collect()
     }
 
+    /// Makes monitortests that read every field and ask every predicate at each event: the same
+    /// verdicts, slowly. To compare with.
+    pub fn naive_tests(&self) -> Vec<Box<dyn MonitorTest>> {
+        let tests = self.rules.iter().cloned().map(RuleTest::naive);
+        tests.map(boxed).collect()
+    }
+
     /// Says in words what a rule does; `None` if there is no rule of that id.
     pub fn explain(&self, id: &str) -> Option<Vec<String>> {
         let rule = self.rules.iter().find(|rule| rule.about.id == id)?;

@@ -2,7 +2,7 @@
 //! alone. Refuses tests that need more.
 
 use super::in_progress::{Asked, choose, judge};
-use super::report::{RunReport, RunTrust};
+use super::report::{RunReport, RunTrust, Work};
 use crate::compute::computed_from;
 use crate::exception::RunKind;
 use crate::facts::{FactsOverTime, UpgradeWindow};
@@ -34,6 +34,7 @@ pub fn run_intervals(
         facts,
         outcomes: Vec::new(),
         events: intervals.all().iter().fold(0, |count, _| count + 1),
+        work: Work::default(),
         intervals,
         uses: asked.exceptions.uses(),
         unread: Vec::new(),

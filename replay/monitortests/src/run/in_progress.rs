@@ -2,7 +2,7 @@
 //! Refuses to know in what a monitortest is written.
 
 use super::dark::Unseen;
-use super::report::{RunReport, RunTrust};
+use super::report::{RunReport, RunTrust, Work};
 use super::selection::Selection;
 use crate::exception::{Circumstances, ExceptionSet, RunKind};
 use crate::feed::{Fed, Watcher, feed};
@@ -39,6 +39,14 @@ pub(super) struct Chosen {
     skipped: Option<String>,
 }
 
+impl Chosen {
+    /// Gives how often its predicates were asked.
+    fn asked(&mut self) -> u64 {
+        let watcher = self.test.watcher();
+        watcher.map_or(0, |watcher| watcher.asked())
+    }
+}
+
 /// Runs monitortests over a reel.
 ///
 /// `progress` is told of each record that is done.
@@ -72,6 +80,12 @@ pub fn run_reel(
         intervals,
         uses: asked.exceptions.uses(),
         events: fed.events,
+        work: Work {
+            events: fed.events,
+            read: fed.read,
+            told: fed.told,
+            asked: chosen.iter_mut().map(Chosen::asked).sum(),
+        },
         unread: unread.map(ToString::to_string).collect(),
     };
     judge(&mut report, chosen, &unseen.dark, asked);

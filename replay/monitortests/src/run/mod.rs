@@ -8,5 +8,5 @@ mod selection;
 
 pub use from_intervals::run_intervals;
 pub use in_progress::{Asked, run_reel};
-pub use report::{RunReport, RunTrust};
+pub use report::{RunReport, RunTrust, Work};
 pub use selection::Selection;

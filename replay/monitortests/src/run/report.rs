@@ -31,6 +31,19 @@ impl RunTrust {
     }
 }
 
+/// What a run did with the events of a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// The events of the recording.
+    pub events: u64,
+    /// Those of a resource that someone reads.
+    pub read: u64,
+    /// Those of which a field changed that someone reads.
+    pub told: u64,
+    /// How often a rule was asked for its predicates.
+    pub asked: u64,
+}
+
 /// What a run of monitortests said of one recording.
 #[derive(Debug)]
 pub struct RunReport {
@@ -52,6 +65,8 @@ pub struct RunReport {
     pub uses: Uses,
     /// How many events the recording has.
     pub events: u64,
+    /// What was done with them.
+    pub work: Work,
     /// What could not be read of it, the first few.
     pub unread: Vec<String>,
 }

@@ -13,11 +13,19 @@ pub(crate) struct Counted {
 }
 
 /// Gives when a predicate certainly became true. That it is true when a thing appears counts.
-pub(crate) fn risings(signal: &Signal) -> Vec<Counted> {
+///
+/// With `to_the_moment`, those of which it is only known that they were are left out.
+pub(crate) fn risings(signal: &Signal, to_the_moment: bool) -> Vec<Counted> {
     let mut before = Truth::False;
     let mut risings = Vec::new();
+    let mut is_exact = true;
     for spell in signal.spells() {
-        if spell.truth == Truth::True && matches!(before, Truth::False | Truth::Silent) {
+        let was_exact = is_exact;
+        is_exact = spell.truth != Truth::Unknown;
+        if spell.truth == Truth::True
+            && matches!(before, Truth::False | Truth::Silent)
+            && (was_exact || !to_the_moment)
+        {
             risings.push(Counted {
                 at: spell.from,
                 evidence: spell.evidence,
@@ -32,13 +40,19 @@ pub(crate) fn risings(signal: &Signal) -> Vec<Counted> {
 }
 
 /// Gives when a predicate certainly changed from true to false or back.
-pub(crate) fn flaps(signal: &Signal) -> Vec<Counted> {
+///
+/// With `to_the_moment`, those of which it is only known that they were are left out.
+pub(crate) fn flaps(signal: &Signal, to_the_moment: bool) -> Vec<Counted> {
     let mut before = None;
     let mut flaps = Vec::new();
+    let mut is_exact = true;
     for spell in signal.spells() {
+        let was_exact = is_exact;
+        is_exact = spell.truth != Truth::Unknown;
         match spell.truth {
             Truth::True | Truth::False => {
-                if before.is_some_and(|before| before != spell.truth) {
+                let is_other = before.is_some_and(|before| before != spell.truth);
+                if is_other && (was_exact || !to_the_moment) {
                     flaps.push(Counted {
                         at: spell.from,
                         evidence: spell.evidence,

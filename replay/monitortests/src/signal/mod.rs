@@ -6,6 +6,8 @@
 
 mod counted;
 mod operators;
+#[cfg(test)]
+mod oracle;
 mod truth;
 
 pub(crate) use counted::{Counted, clusters, flaps, risings};

@@ -3,9 +3,11 @@
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::panic,
     reason = "a test whose surroundings fail has failed"
 )]
 
 mod builtin;
 mod mistakes;
 mod reference;
+mod schema;

@@ -5,7 +5,7 @@ use kubereel_monitortests::RuleSet;
 const REFERENCE: &str = include_str!("../../../../docs/rules.md");
 
 /// Gives the examples of the reference.
-fn examples() -> Vec<&'static str> {
+pub(crate) fn examples() -> Vec<&'static str> {
     let fences = REFERENCE.split("```yaml\n").skip(1);
     fences
         .map(|rest| rest.split_once("```").expect("the example ends").0)

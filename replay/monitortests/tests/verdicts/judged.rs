@@ -2,7 +2,8 @@
 
 use crate::reel::{Reel, time};
 use kubereel_monitortests::{
-    Asked, ExceptionSet, Glob, Outcome, RuleSet, RunReport, Selection, builtin, run_reel,
+    Asked, ExceptionSet, Glob, MonitorTest, Outcome, RuleSet, RunReport, Selection, builtin,
+    run_reel,
 };
 use kubereel_replay::timetext;
 use std::collections::BTreeSet;
@@ -44,6 +45,31 @@ pub fn judged_by(reel: Reel, rules: &str) -> Verdicts {
     let report = run_reel(&written.timeline, rules.tests(), &asked, |_| {});
     assert!(report.unread.is_empty(), "{:?}", report.unread);
     Verdicts { report }
+}
+
+/// Gives all that the rules of some files say of a reel.
+pub fn rules_judged(reel: Reel, files: &[(&str, &str)]) -> String {
+    let rules = RuleSet::read(files.iter().copied());
+    let rules = rules.unwrap_or_else(|errors| panic!("{errors}"));
+    said(reel, rules.tests())
+}
+
+/// Gives the same, when everything is asked at each event.
+pub fn naively_judged(reel: Reel, files: &[(&str, &str)]) -> String {
+    let rules = RuleSet::read(files.iter().copied());
+    let rules = rules.unwrap_or_else(|errors| panic!("{errors}"));
+    said(reel, rules.naive_tests())
+}
+
+fn said(reel: Reel, tests: Vec<Box<dyn MonitorTest>>) -> String {
+    let written = reel.written();
+    let asked = Asked {
+        selection: &Selection::default(),
+        exceptions: &ExceptionSet::default(),
+        now: None,
+    };
+    let report = run_reel(&written.timeline, tests, &asked, |_| {});
+    format!("{:#?}", report.outcomes)
 }
 
 /// Runs every built-in monitortest.

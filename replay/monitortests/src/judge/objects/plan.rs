@@ -128,6 +128,21 @@ impl Plan {
         plan
     }
 
+    /// Takes every field for read by everything: what a plan saves is then not saved.
+    pub(super) fn take_all(&mut self) {
+        let checks = self.checks.iter_mut().flatten();
+        let others = [&mut self.chosen, &mut self.items];
+        for asked in checks.chain(others) {
+            // A predicate of changes is asked of changes of its own fields: that is what it means.
+            if !asked.is_of_change() {
+                asked.fields.add("");
+            }
+        }
+        for interest in &mut self.interests {
+            interest.paths.push(String::new());
+        }
+    }
+
     fn finish(&mut self, objects: &Objects, all: &Reads) {
         self.reads_former = all.has(place::FORMER);
         let mut paths: Vec<String> = Vec::new();

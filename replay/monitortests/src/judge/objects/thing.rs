@@ -133,10 +133,9 @@ impl Course {
     /// Gives what an operator counts.
     pub(super) fn counted(&self, expected: &Expected, dark: &[(i64, i64)]) -> Vec<Counted> {
         match expected {
-            Expected::AtMost { .. } | Expected::Total { per_case: true, .. } => {
-                risings(&self.signal(0, dark))
-            }
-            Expected::Flaps { .. } => flaps(&self.signal(0, dark)),
+            Expected::AtMost { span, .. } => risings(&self.signal(0, dark), span.is_some()),
+            Expected::Total { per_case: true, .. } => risings(&self.signal(0, dark), false),
+            Expected::Flaps { span, .. } => flaps(&self.signal(0, dark), span.is_some()),
             Expected::Highest { above, .. } => {
                 let high = self.high.iter().filter(|high| high.value > *above);
                 high.map(|high| Counted {

@@ -45,6 +45,8 @@ pub(in crate::judge) struct ObjectWatch {
     pub(super) wrong: Option<String>,
     former: BTreeMap<(String, String), Value>,
     is_named: BTreeMap<ObjectId, bool>,
+    /// How often predicates were asked.
+    asked: u64,
 }
 
 /// What is asked of at a moment.
@@ -80,11 +82,15 @@ impl Moment<'_> {
 }
 
 impl ObjectWatch {
-    pub(in crate::judge) fn new(rule: Arc<Rule>) -> Self {
-        let plan = match &rule.watch {
+    /// Makes the watch of a rule; one that `is_naive` asks everything at each event.
+    pub(in crate::judge) fn new(rule: Arc<Rule>, is_naive: bool) -> Self {
+        let mut plan = match &rule.watch {
             Watch::Objects(objects) => Plan::of(&rule, objects),
             Watch::Intervals(_) => Plan::default(),
         };
+        if is_naive {
+            plan.take_all();
+        }
         let others = plan.related.iter().map(|_| Others::default()).collect();
         Self {
             rule,
@@ -97,6 +103,7 @@ impl ObjectWatch {
             wrong: None,
             former: BTreeMap::new(),
             is_named: BTreeMap::new(),
+            asked: 0,
         }
     }
 
@@ -215,6 +222,7 @@ impl ObjectWatch {
         if !is_news && !all.any(|asked| moment.may_turn(asked)) {
             return;
         }
+        self.asked += 1;
         let mut asking = Asking {
             rule,
             objects,
@@ -234,6 +242,10 @@ impl ObjectWatch {
 impl Watcher for ObjectWatch {
     fn interests(&self) -> Vec<Interest> {
         self.plan.interests.clone()
+    }
+
+    fn asked(&self) -> u64 {
+        self.asked
     }
 
     fn seen(&mut self, seen: &Seen<'_>) {

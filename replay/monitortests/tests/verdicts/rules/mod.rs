@@ -1,6 +1,7 @@
 //! The rule language, on reels: what each operator finds and does not find, and what is unknown.
 
 mod intervals;
+mod naive;
 mod objects;
 mod unknown;
 

@@ -1,0 +1,320 @@
+//! Expressions and their values, and our evaluation beside the library's own.
+
+use super::compile::{Compiler, Program};
+use super::eval::{Fault, Slots};
+use super::value::Val;
+use kube_cel::KubeCelExt as _;
+use kube_cel::cel::objects::Key;
+use kube_cel::cel::{Context, Value as CelValue};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+fn compiled(text: &str) -> Program {
+    let constants = [("names".to_owned(), Arc::new(json!(["a", "b"])))];
+    let constants: BTreeMap<String, Arc<Value>> = constants.into();
+    let names = vec!["object".to_owned(), "old".to_owned()];
+    let compiler = Compiler {
+        variables: names.clone(),
+        readable: names,
+        why_not: &|_| None,
+        constants: &constants,
+    };
+    compiler
+        .compile(text)
+        .unwrap_or_else(|error| panic!("{text}: {error:?}"))
+}
+
+fn object() -> Value {
+    json!({
+        "metadata": {"name": "web", "labels": {"app": "x", "a.b/c": "d"}, "creationTimestamp": "2026-11-21T10:00:00Z"},
+        "spec": {"replicas": 3, "ratio": 0.5, "big": 18_446_744_073_709_551_615_u64, "nothing": null},
+        "status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Failing", "status": "False"}]},
+        "list": [1, 2, 3],
+        "words": ["b", "a"],
+    })
+}
+
+fn told(text: &str) -> String {
+    let program = compiled(text);
+    let object = object();
+    let mut slots = Slots::default();
+    slots.set(0, Some(Val::json(&object)));
+    match program.value(&slots) {
+        Ok(value) => value.to_string(),
+        Err(Fault::Absent { what }) => format!("absent: {what}"),
+        Err(Fault::Wrong { what }) => format!("wrong: {what}"),
+    }
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn expressions_have_their_values() {
+    let expected = [
+        // Whole numbers of JSON are numbers, not only unsigned ones.
+        ("object.spec.replicas == 3", "true"),
+        ("object.spec.replicas + 1 == 4", "true"),
+        ("object.spec.replicas - 5 < 0", "true"),
+        ("object.spec.big > 1", "true"),
+        ("object.spec.ratio * 2.0 == 1.0", "true"),
+        ("object.spec.replicas > 2.5", "true"),
+        // What is not there.
+        ("object.spec.missing", "absent: the field `missing`"),
+        ("object.spec.missing == 1 || true", "true"),
+        ("true || object.spec.missing == 1", "true"),
+        ("object.spec.missing == 1 && false", "false"),
+        (
+            "object.spec.missing == 1 && true",
+            "absent: the field `missing`",
+        ),
+        ("has(object.spec.missing)", "false"),
+        ("has(object.no.such.thing)", "false"),
+        ("has(object.spec.nothing)", "true"),
+        (
+            "has(object.spec.replicas.x)",
+            "wrong: a number has no fields: `x` is read of it",
+        ),
+        ("object.?spec.?missing.orValue(7)", "7"),
+        ("object.?spec.?replicas.orValue(7)", "3"),
+        ("object.?no.?such.thing.orValue(7)", "7"),
+        ("object.spec.?nothing.orValue(7)", "7"),
+        ("object.spec.?missing.hasValue()", "false"),
+        ("object.list[?9].orValue(0)", "0"),
+        ("object.list[9]", "absent: the item `9`"),
+        ("object.metadata.labels['a.b/c']", "d"),
+        ("object.metadata.labels[?'x'].orValue('y')", "y"),
+        (
+            "old.x == 1",
+            "absent: a variable that has no value at that moment",
+        ),
+        ("has(old.x)", "false"),
+        (
+            "old.?x.orValue(1)",
+            "absent: a variable that has no value at that moment",
+        ),
+        // Kinds that do not go together.
+        (
+            "object.spec.replicas == '3'",
+            "wrong: a number is compared with a text",
+        ),
+        ("object.spec.replicas != null", "true"),
+        (
+            "object.metadata.name < 3",
+            "wrong: a text and a number have no order",
+        ),
+        (
+            "1 + 'x'",
+            "wrong: a number and a text cannot be computed with one another",
+        ),
+        (
+            "9223372036854775807 + 1",
+            "wrong: a number is too large, or divided by zero",
+        ),
+        ("1 / 0", "wrong: a number is too large, or divided by zero"),
+        (
+            "!object.spec.replicas",
+            "wrong: a number stands where a truth value must",
+        ),
+        // Loops.
+        ("object.list.all(x, x > 0)", "true"),
+        ("object.list.exists(x, x > 3)", "false"),
+        ("object.list.exists_one(x, x > 2)", "true"),
+        ("object.list.filter(x, x > 1)", "[2, 3]"),
+        ("object.list.map(x, x * 2)", "[2, 4, 6]"),
+        ("object.list.map(x, x > 1, x * 2)", "[4, 6]"),
+        (
+            "object.list.exists(x, object.words.exists(w, w == 'a' && x == 3))",
+            "true",
+        ),
+        ("object.metadata.labels.exists(name, name == 'app')", "true"),
+        ("object.list.all(x, x > 5 && object.missing)", "false"),
+        ("object.list.exists(x, x == 3 || object.missing)", "true"),
+        // Functions.
+        ("size(object.words) + size('äb')", "4"),
+        ("'a' in object.words", "true"),
+        ("'app' in object.metadata.labels", "true"),
+        ("object.metadata.name in constants.names", "false"),
+        ("'a' in constants.names", "true"),
+        (
+            "object.metadata.name.startsWith('we') && 'web'.endsWith('b') && 'web'.contains('e')",
+            "true",
+        ),
+        ("object.metadata.name.matches('^w.b$')", "true"),
+        ("'a1b22'.find('[0-9]+')", "1"),
+        ("'a1b22'.findAll('[0-9]+')", "[1, 22]"),
+        (
+            "timestamp(object.metadata.creationTimestamp) + duration('90m')",
+            "2026-11-21T11:30:00.000Z",
+        ),
+        (
+            "timestamp('2026-11-21T10:00:00Z') - timestamp(object.metadata.creationTimestamp)",
+            "0µs",
+        ),
+        (
+            "timestamp(object.metadata.creationTimestamp).getHours()",
+            "10",
+        ),
+        ("int('42') + int(2.9)", "44"),
+        ("string(3) + 'x'", "3x"),
+        ("double('1.5') + 1.0", "2.5"),
+        ("condition(object, 'Ready').status", "True"),
+        ("condition(object, 'Ready').?status.orValue('')", "True"),
+        ("condition(object, 'Nix').?status.orValue('none')", "none"),
+        (
+            "conditionIs(object, 'Ready', 'True') && !conditionIs(object, 'Nix', 'True')",
+            "true",
+        ),
+        (
+            "matchesSelector({'matchLabels': {'app': 'x'}}, object.metadata.labels)",
+            "true",
+        ),
+        (
+            "matchesSelector({'matchExpressions': [{'key': 'app', 'operator': 'NotIn', 'values': ['x']}]}, object.metadata.labels)",
+            "false",
+        ),
+        ("matchesSelector({}, object.metadata.labels)", "true"),
+        ("matchesSelector(null, object.metadata.labels)", "false"),
+        ("quantity('1Gi').isGreaterThan(quantity('1000Mi'))", "true"),
+        ("semver('4.21.9').isLessThan(semver('4.22.0'))", "true"),
+        ("'b,a'.split(',').sort().join('-')", "a-b"),
+        ("object.words.sort()", "[a, b]"),
+        ("'X'.lowerAscii()", "x"),
+        ("math.abs(-3)", "3"),
+        ("isQuantity('x')", "false"),
+        (
+            "quantity('x')",
+            "wrong: `quantity`: no numeric value in 'x'",
+        ),
+        ("1 > 0 ? 'yes' : 'no'", "yes"),
+        ("[1, 2] + [3]", "[1, 2, 3]"),
+        ("{'a': 1}.a", "1"),
+        ("-object.spec.replicas", "-3"),
+        ("7 % 4", "3"),
+        ("[1, 'a'] == [1, 'a'] && {'a': [1]} == {'a': [1.0]}", "true"),
+    ];
+    for (text, value) in expected {
+        assert_eq!(told(text), value, "{text}");
+    }
+}
+
+fn lent(value: &Value) -> CelValue {
+    match value {
+        Value::Null => CelValue::Null,
+        Value::Bool(value) => CelValue::Bool(*value),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => CelValue::Int(whole),
+            None => CelValue::Float(number.as_f64().expect("a number")),
+        },
+        Value::String(text) => CelValue::String(Arc::new(text.clone())),
+        Value::Array(items) => CelValue::List(Arc::new(items.iter().map(lent).collect())),
+        Value::Object(map) => {
+            let map: HashMap<Key, CelValue> = map
+                .iter()
+                .map(|(name, value)| (Key::from(name.as_str()), lent(value)))
+                .collect();
+            CelValue::from(map)
+        }
+    }
+}
+
+/// Evaluates with the library's own evaluator.
+fn by_library(text: &str, object: &Value) -> Option<bool> {
+    let mut context = Context::default().with_all();
+    context.add_variable_from_value("object", lent(object));
+    let program = kube_cel::cel::Program::compile(text).ok()?;
+    match program.execute(&context) {
+        Ok(CelValue::Bool(value)) => Some(value),
+        _ => None,
+    }
+}
+
+fn by_us(text: &str, object: &Value) -> Option<bool> {
+    let program = compiled(text);
+    let mut slots = Slots::default();
+    slots.set(0, Some(Val::json(object)));
+    program.truth(&slots).ok()
+}
+
+/// Numbers, as texts of expressions.
+fn numbers() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        (-4_i64..5).prop_map(|number| number.to_string()),
+        Just("object.n".to_owned()),
+        Just("object.m.n".to_owned()),
+        Just("size(object.l)".to_owned()),
+        Just("object.missing".to_owned()),
+    ];
+    leaf.prop_recursive(3, 12, 2, |inner| {
+        let sign = prop::sample::select(vec!["+", "-", "*", "/", "%"]);
+        (inner.clone(), sign, inner)
+            .prop_map(|(one, sign, other)| format!("({one} {sign} {other})"))
+    })
+}
+
+/// Predicates, as texts of expressions.
+fn predicates() -> impl Strategy<Value = String> {
+    let order = prop::sample::select(vec!["==", "!=", "<", "<=", ">", ">="]);
+    let compared = (numbers(), order, numbers())
+        .prop_map(|(one, order, other)| format!("{one} {order} {other}"));
+    let leaf = prop_oneof![
+        4 => compared,
+        1 => Just("has(object.m.n)".to_owned()),
+        1 => Just("has(object.m.missing)".to_owned()),
+        1 => Just("object.s.startsWith('a')".to_owned()),
+        1 => Just("object.s in object.w".to_owned()),
+        1 => Just("object.s.matches('^a+$')".to_owned()),
+    ];
+    leaf.prop_recursive(3, 16, 2, |inner| {
+        let looped = (
+            prop::sample::select(vec!["all", "exists", "exists_one"]),
+            prop::sample::select(vec!["<", ">", "=="]),
+            numbers(),
+        );
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(one, other)| format!("({one} && {other})")),
+            (inner.clone(), inner.clone()).prop_map(|(one, other)| format!("({one} || {other})")),
+            (inner.clone(), inner.clone(), inner.clone())
+                .prop_map(|(test, yes, no)| format!("(({test}) ? ({yes}) : ({no}))")),
+            inner.prop_map(|one| format!("!({one})")),
+            looped.prop_map(|(kind, order, other)| {
+                format!("object.l.{kind}(x, x {order} {other})")
+            }),
+        ]
+    })
+}
+
+proptest! {
+    /// Where both have a value, it is the same one; and where the library has one, so have we.
+    #[test]
+    fn we_evaluate_as_the_library_does(
+        text in predicates(),
+        n in -3_i64..4,
+        l in proptest::collection::vec(-3_i64..4, 0..4),
+        s in "a{0,2}b?",
+    ) {
+        let object = json!({"n": n, "m": {"n": 2}, "l": l, "s": s, "w": ["a", "ab"]});
+        let expected = by_library(&text, &object);
+        let found = by_us(&text, &object);
+        if expected.is_some() {
+            prop_assert_eq!(found, expected, "{}", text);
+        }
+    }
+
+    #[test]
+    fn no_text_is_too_strange(text in ".{0,60}") {
+        let constants = BTreeMap::new();
+        let compiler = Compiler {
+            variables: vec!["object".to_owned()],
+            readable: vec!["object".to_owned()],
+            why_not: &|_| None,
+            constants: &constants,
+        };
+        if let Ok(program) = compiler.compile(&text) {
+            let object = object();
+            let mut slots = Slots::default();
+            slots.set(0, Some(Val::json(&object)));
+            let _value = program.value(&slots);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The operators against a slow oracle: time is ticks, every tick is looked at, and every way in which
+//! the unknown ticks may have been is tried.
+//!
+//! What an operator finds must be found whichever way they were; where it finds nothing and doubts
+//! nothing, nothing may be found in any.
+
+use super::counted::{clusters, flaps, risings};
+use super::operators::{
+    Judged, Life, always, at_end, eventually, leads_to, never, stays, total, until,
+};
+use super::truth::{Signal, Truth};
+use proptest::prelude::*;
+
+/// How long a tick is; not one, so that what is compared with a tick is not by chance a number.
+const TICK: i64 = 10;
+
+fn length(of: usize) -> i64 {
+    i64::try_from(of).expect("short") * TICK
+}
+
+fn signal(ticks: &[Truth]) -> Signal {
+    let mut signal = Signal::default();
+    for (tick, truth) in ticks.iter().enumerate() {
+        signal.turn(length(tick), *truth, None);
+    }
+    signal.end(length(ticks.len()));
+    signal
+}
+
+fn life(ticks: &[Truth]) -> Life {
+    Life {
+        from: 0,
+        to: length(ticks.len()),
+        is_gone: false,
+    }
+}
+
+/// Gives every way in which the unknown ticks of some signals may have been.
+fn ways(signals: &[&[Truth]]) -> Vec<Vec<Vec<bool>>> {
+    let mut ways = vec![Vec::new()];
+    for ticks in signals {
+        let mut own = vec![Vec::new()];
+        for truth in *ticks {
+            let values: &[bool] = match truth {
+                Truth::True => &[true],
+                Truth::False => &[false],
+                Truth::Unknown | Truth::Silent => &[true, false],
+            };
+            let longer = own.iter().flat_map(|way: &Vec<bool>| {
+                values.iter().map(|value| {
+                    let mut way = way.clone();
+                    way.push(*value);
+                    way
+                })
+            });
+            own = longer.collect();
+        }
+        let more = ways.iter().flat_map(|way: &Vec<Vec<bool>>| {
+            own.iter().map(|one| {
+                let mut way = way.clone();
+                way.push(one.clone());
+                way
+            })
+        });
+        ways = more.collect();
+    }
+    ways
+}
+
+/// Compares what was found with every way.
+fn hold(
+    judged: &Judged,
+    signals: &[&[Truth]],
+    is_found: impl Fn(&[Vec<bool>]) -> bool,
+) -> Result<(), TestCaseError> {
+    for way in ways(signals) {
+        let really = is_found(&way);
+        if !judged.found.is_empty() {
+            prop_assert!(really, "{judged:?} is not found in {way:?}");
+        } else if judged.doubts.is_empty() {
+            prop_assert!(!really, "nothing is found or doubted, but {way:?}");
+        }
+    }
+    // Without unknown ticks there is nothing to doubt.
+    if !signals.iter().any(|ticks| ticks.contains(&Truth::Unknown)) {
+        prop_assert!(judged.doubts.is_empty(), "{judged:?}");
+    }
+    Ok(())
+}
+
+fn rises(ticks: &[bool]) -> Vec<usize> {
+    let before = std::iter::once(false).chain(ticks.iter().copied());
+    let rises = ticks.iter().zip(before).enumerate();
+    let rises = rises.filter(|(_, (now, before))| **now && !before);
+    rises.map(|(tick, _)| tick).collect()
+}
+
+fn longest(ticks: &[bool]) -> usize {
+    let runs = ticks.split(|tick| !tick).map(<[bool]>::len);
+    runs.max().unwrap_or(0)
+}
+
+fn ticks() -> impl Strategy<Value = Vec<Truth>> {
+    let truth = prop_oneof![
+        3 => Just(Truth::True),
+        3 => Just(Truth::False),
+        1 => Just(Truth::Unknown),
+    ];
+    proptest::collection::vec(truth, 1..10)
+}
+
+fn two() -> impl Strategy<Value = (Vec<Truth>, Vec<Truth>)> {
+    (ticks(), ticks()).prop_map(|(mut one, mut other)| {
+        let both = one.len().min(other.len());
+        one.truncate(both);
+        other.truncate(both);
+        (one, other)
+    })
+}
+
+proptest! {
+    #[test]
+    fn never_and_always(ticks in ticks(), least in 1_usize..5) {
+        let judged = never(&signal(&ticks), length(least), life(&ticks));
+        hold(&judged, &[&ticks], |way| longest(&way[0]) >= least)?;
+        let judged = always(&signal(&ticks), length(least), life(&ticks));
+        hold(&judged, &[&ticks], |way| {
+            let not: Vec<bool> = way[0].iter().map(|tick| !tick).collect();
+            longest(&not) >= least
+        })?;
+    }
+
+    #[test]
+    fn the_end(ticks in ticks()) {
+        let judged = at_end(&signal(&ticks), life(&ticks));
+        hold(&judged, &[&ticks], |way| way[0].last() == Some(&false))?;
+        let gone = Life { is_gone: true, ..life(&ticks) };
+        prop_assert_eq!(at_end(&signal(&ticks), gone), Judged::default());
+    }
+
+    #[test]
+    fn eventually_in_time(ticks in ticks(), since in 0_usize..4, within in proptest::option::of(0_usize..12)) {
+        let span = within.map(length);
+        let judged = eventually(&signal(&ticks), length(since), span, life(&ticks));
+        hold(&judged, &[&ticks], |way| {
+            let last = within.map_or(ticks.len(), |within| since + within);
+            last <= ticks.len() && since <= ticks.len() && since < ticks.len()
+                && !way[0].iter().enumerate().any(|(tick, value)| *value && tick >= since && tick <= last)
+        })?;
+    }
+
+    #[test]
+    fn one_leads_to_the_other((from, to) in two(), within in 0_usize..6) {
+        let judged = leads_to(&signal(&from), &signal(&to), length(within), life(&from));
+        hold(&judged, &[&from, &to], |way| {
+            rises(&way[0]).into_iter().any(|tick| {
+                tick + within <= from.len()
+                    && !way[1].iter().enumerate().any(|(at, value)| *value && at >= tick && at <= tick + within)
+            })
+        })?;
+    }
+
+    #[test]
+    fn one_holds_until_the_other((one, other) in two()) {
+        let judged = until(&signal(&one), &signal(&other), life(&one));
+        hold(&judged, &[&one, &other], |way| {
+            let met = way[1].iter().position(|value| *value).unwrap_or(one.len());
+            way[0].iter().take(met).any(|value| !value)
+        })?;
+    }
+
+    #[test]
+    fn one_stays_after_the_other((after, kept) in two(), span in proptest::option::of(0_usize..6)) {
+        let judged = stays(&signal(&after), &signal(&kept), span.map(length), life(&after));
+        hold(&judged, &[&after, &kept], |way| {
+            rises(&way[0]).into_iter().any(|tick| {
+                let last = span.map_or(after.len(), |span| tick + span);
+                way[1].iter().enumerate().any(|(at, value)| !*value && at >= tick && at <= last)
+            })
+        })?;
+    }
+
+    #[test]
+    fn the_total(ticks in ticks(), above in 0_usize..8) {
+        let judged = total(&signal(&ticks), length(above), life(&ticks));
+        hold(&judged, &[&ticks], |way| way[0].iter().filter(|tick| **tick).count() > above)?;
+    }
+
+    #[test]
+    fn counts(ticks in ticks(), most in 0_usize..4, span in proptest::option::of(0_usize..6)) {
+        let signal = signal(&ticks);
+        let most_times = u64::try_from(most).expect("small");
+        let is_found = |times: &[usize]| {
+            times.iter().enumerate().any(|(place, from)| {
+                times.get(place + most).is_some_and(|to| span.is_none_or(|span| to - from <= span))
+            })
+        };
+        let at: Vec<i64> = risings(&signal, span.is_some()).iter().map(|one| one.at).collect();
+        let found = !clusters(&at, most_times, span.map(length)).is_empty();
+        let changed: Vec<i64> = flaps(&signal, span.is_some()).iter().map(|one| one.at).collect();
+        let flapped = !clusters(&changed, most_times, span.map(length)).is_empty();
+        for way in ways(&[&ticks]) {
+            let rises = rises(&way[0]);
+            let is_known = !ticks.contains(&Truth::Unknown);
+            if found || is_known {
+                prop_assert_eq!(found, is_found(&rises), "{:?}", way);
+            }
+            let turns: Vec<usize> = (1..way[0].len()).filter(|at| way[0][*at] != way[0][at - 1]).collect();
+            if flapped || is_known {
+                prop_assert_eq!(flapped, is_found(&turns), "{:?}", way);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_lies_in_the_dark_is_unknown() {
+    let mut lit = Signal::default();
+    lit.turn(0, Truth::True, Some(1));
+    lit.turn(50, Truth::False, Some(2));
+    lit.instant(70, Truth::True, Some(3));
+    lit.end(100);
+    let dark = lit.darkened(&[(10, 20), (40, 60), (90, 200)]);
+    let spells: Vec<_> = dark
+        .spells()
+        .iter()
+        .map(|spell| (spell.from, spell.to, spell.truth))
+        .collect();
+    let (yes, no, unknown) = (Truth::True, Truth::False, Truth::Unknown);
+    assert_eq!(
+        spells,
+        [
+            (0, 10, yes),
+            (10, 20, unknown),
+            (20, 40, yes),
+            (40, 50, unknown),
+            (50, 60, unknown),
+            (60, 70, no),
+            (70, 70, yes),
+            (70, 100, Truth::Silent),
+        ]
+    );
+}
