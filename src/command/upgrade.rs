@@ -261,7 +261,9 @@ fn none(
         .ok()
         .and_then(|resource| timeline.coverage(resource.id));
     let has_gaps = coverage.is_some_and(|coverage| !coverage.holes().is_empty());
-    let exit = if has_gaps || !certainty.is_known() {
+    let exit = if !timeline.reel().damage().is_empty() {
+        Exit::Reel
+    } else if has_gaps || !certainty.is_known() {
         Exit::Unknown
     } else {
         Exit::No
@@ -275,6 +277,9 @@ fn none(
         format!("no {word} was seen: {version}{since}")
     };
     let error = CommandError::new(exit, message);
+    if exit == Exit::Reel {
+        return Err(error.hint("the reel is damaged: kubereel info REEL says where"));
+    }
     Err(match kind {
         UpdateKind::Upgrade if has_install => {
             error.hint("kubereel install REEL tells of the installation")
