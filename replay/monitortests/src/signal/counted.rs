@@ -83,7 +83,8 @@ pub(crate) fn clusters(times: &[i64], most: u64, span: Option<i64>) -> Vec<(usiz
             continue;
         }
         match clusters.last_mut() {
-            Some((_, end)) if *end >= first => *end = last,
+            // Without a span the whole run is one window.
+            Some((_, end)) if span.is_none() || *end >= first => *end = last,
             _ => clusters.push((first, last)),
         }
     }
