@@ -107,6 +107,12 @@ impl Reel {
         self
     }
 
+    /// Lets the resourceVersions go on from a number, as no server does.
+    pub fn versions_from(mut self, last_rv: u64) -> Self {
+        self.last_rv = last_rv;
+        self
+    }
+
     /// Puts an object there, or another content of it: `metadata` needs a name alone.
     pub fn put(self, object: Value) -> Self {
         let kind = text(&object, "/kind");
