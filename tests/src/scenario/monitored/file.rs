@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::ScenarioError;
 use super::super::file::{NodeEntry, Release};
-use super::fault::Fault;
+use super::fault::{Expected, Fault};
 use super::workload::Workload;
 use crate::kubelet::{Fate, PodMatcher};
 use crate::rest::Target;
@@ -32,6 +32,8 @@ pub struct Monitored {
     pub(super) operators: Vec<Component>,
     /// What happens in any case.
     pub(super) base: Vec<Entry>,
+    /// What a run says in any case.
+    pub expected: Vec<Expected>,
     /// What may go wrong.
     pub faults: Vec<Fault>,
 }

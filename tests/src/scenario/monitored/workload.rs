@@ -49,6 +49,7 @@ enum Kind {
 #[serde(rename_all = "kebab-case")]
 enum Lack {
     Budget,
+    /// It has one, but for another app.
     AntiAffinity,
     Liveness,
     Readiness,
@@ -162,9 +163,14 @@ impl Workload {
 
     fn place(&self, spec: &mut Value) {
         let hard = "requiredDuringSchedulingIgnoredDuringExecution";
-        if self.replicas > 1 && self.has(Lack::AntiAffinity) {
+        if self.replicas > 1 {
+            let app = if self.has(Lack::AntiAffinity) {
+                &self.name
+            } else {
+                "another"
+            };
             spec["affinity"]["podAntiAffinity"][hard] = json!([{
-                "labelSelector": {"matchLabels": {"app": self.name}},
+                "labelSelector": {"matchLabels": {"app": app}},
                 "topologyKey": "kubernetes.io/hostname",
             }]);
         }
