@@ -54,7 +54,8 @@ pub(crate) struct Args {
 /// What is run.
 #[derive(Debug, clap::Args)]
 struct Rules {
-    /// Run the rules of this folder's YAML files as well
+    /// Run the rules of this folder's YAML files as well; one with the id of a built-in rule takes its
+    /// place
     #[arg(long = "rules", value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Hold findings against this file of exceptions first
@@ -128,12 +129,12 @@ fn time(text: &str) -> Result<RecordedAt, String> {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let suite = Suite::read(&args.rules)?;
+    let suite = Suite::read(&args.rules, screen)?;
     if args.list {
         return catalogue::list(&suite, args.output, screen);
     }
     if let Some(rule) = &args.explain {
-        return catalogue::explain(rule, screen);
+        return catalogue::explain(&suite, rule, screen);
     }
     suite.refuse_empty()?;
     let targets = files::Targets::prepare(args)?;

@@ -85,8 +85,12 @@ fn value(test: &dyn MonitorTest) -> serde_json::Value {
 }
 
 /// Says in words what a rule does.
-pub(super) fn explain(rule: &str, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let tests = Suite::every_test();
+pub(super) fn explain(
+    suite: &Suite,
+    rule: &str,
+    screen: &mut Screen,
+) -> Result<Exit, CommandError> {
+    let tests = suite.every_test();
     let Some(test) = tests.iter().find(|test| test.about().id == rule) else {
         return Err(unknown(rule, &tests));
     };

@@ -5,7 +5,7 @@ use super::runs::Ran;
 use super::suite::Suite;
 use crate::command_error::CommandError;
 use crate::screen::Screen;
-use kubereel_monitortests::{Exception, Uses};
+use kubereel_monitortests::{Exception, MonitorTest, Uses};
 
 /// Why an exception is spoken of.
 pub(super) enum Idle {
@@ -21,11 +21,11 @@ pub(super) fn idle<'a>(suite: &'a Suite, all: &[Ran]) -> Vec<(&'a Exception, Idl
     for report in all.iter().filter_map(|ran| ran.report.as_ref().ok()) {
         uses.add(&report.uses);
     }
-    let ran: Vec<String> = suite
-        .tests()
-        .iter()
-        .map(|test| test.about().id.clone())
-        .collect();
+    let ids = |tests: Vec<Box<dyn MonitorTest>>| {
+        let ids = tests.iter().map(|test| test.about().id.clone());
+        ids.collect::<Vec<String>>()
+    };
+    let (ran, known) = (ids(suite.tests()), ids(suite.every_test()));
     let own = suite.exceptions.all().iter().enumerate();
     let own = own.filter(|(_, exception)| !exception.is_builtin);
     let idle = own.filter_map(|(place, exception)| {
@@ -35,9 +35,7 @@ pub(super) fn idle<'a>(suite: &'a Suite, all: &[Ran]) -> Vec<(&'a Exception, Idl
             return Some((exception, Idle::Expired { findings }));
         }
         let could_cover = ran.iter().any(|rule| exception.is_about(rule));
-        let is_known = Suite::every_test()
-            .iter()
-            .any(|test| exception.is_about(&test.about().id));
+        let is_known = known.iter().any(|rule| exception.is_about(rule));
         // What was left out by the choice of rules is not unused.
         (count(&uses.covered) == 0 && (could_cover || !is_known))
             .then_some((exception, Idle::Unused))

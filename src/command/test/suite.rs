@@ -4,29 +4,37 @@
 use super::Rules;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::screen::Screen;
+use crate::words::count;
 use kubereel_format::RecordedAt;
-use kubereel_monitortests::{Asked, ExceptionSet, MonitorTest, Selection, builtin};
+use kubereel_monitortests::{Asked, ExceptionSet, MonitorTest, RuleSet, Selection, builtin};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Rules and exceptions, ready for any number of runs.
 pub(super) struct Suite {
     pub(super) exceptions: ExceptionSet,
+    own: RuleSet,
     selection: Selection,
     now: Option<RecordedAt>,
 }
 
 impl Suite {
     /// Reads the user's files.
-    pub(super) fn read(rules: &Rules) -> Result<Self, CommandError> {
+    pub(super) fn read(rules: &Rules, screen: &mut Screen) -> Result<Self, CommandError> {
         let builtin = ExceptionSet::builtin()
             .map_err(|error| CommandError::new(Exit::Surroundings, error))?;
         let exceptions = match &rules.exceptions {
             None => builtin,
             Some(path) => own_exceptions(path)?.then(builtin),
         };
+        let own = match &rules.folder {
+            None => RuleSet::default(),
+            Some(folder) => own_rules(folder, screen)?,
+        };
         Ok(Self {
             exceptions,
+            own,
             selection: Selection {
                 only: rules.only.clone(),
                 skip: rules.skip.clone(),
@@ -37,14 +45,18 @@ impl Suite {
 
     /// Gives the chosen monitortests, new.
     pub(super) fn tests(&self) -> Vec<Box<dyn MonitorTest>> {
-        let mut tests = Self::every_test();
+        let mut tests = self.every_test();
         tests.retain(|test| self.selection.has(test.about()));
         tests
     }
 
-    /// Gives all monitortests, new.
-    pub(super) fn every_test() -> Vec<Box<dyn MonitorTest>> {
-        builtin()
+    /// Gives all monitortests, new. A rule of the user's takes the place of a built-in one of its id.
+    pub(super) fn every_test(&self) -> Vec<Box<dyn MonitorTest>> {
+        let own = self.own.tests();
+        let mut tests = builtin();
+        tests.retain(|test| own.iter().all(|own| own.about().id != test.about().id));
+        tests.extend(own);
+        tests
     }
 
     /// Gives what a run is asked.
@@ -69,16 +81,62 @@ impl Suite {
 }
 
 fn own_exceptions(path: &Path) -> Result<ExceptionSet, CommandError> {
-    let name = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|error| {
-        CommandError::new(
-            Exit::Usage,
-            format!("cannot read exceptions: {error}: {name}"),
-        )
-    })?;
+    let (name, text) = read(path)?;
     ExceptionSet::read(&name, &text).map_err(|error| {
         CommandError::new(Exit::Usage, error).hint(
             "docs/monitortests.md has every field; --propose-exceptions FILE writes some to edit",
         )
     })
+}
+
+/// Reads the rule files of a folder, from A to Z.
+fn own_rules(folder: &Path, screen: &mut Screen) -> Result<RuleSet, CommandError> {
+    let files: Vec<(String, String)> =
+        paths(folder)?.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
+    if files.is_empty() {
+        let folder = folder.display();
+        return Err(CommandError::new(
+            Exit::Usage,
+            format!("no rule files (*.yaml) in {folder}"),
+        )
+        .hint("docs/rules.md says how rules are written"));
+    }
+    let texts = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    RuleSet::read(texts).map_err(|errors| {
+        for line in errors.to_string().lines() {
+            // What cannot be said here is said in short below.
+            drop(screen.aside(line));
+        }
+        let mistakes = u64::try_from(errors.mistakes.len()).unwrap_or(u64::MAX);
+        CommandError::new(
+            Exit::Usage,
+            format!("{} in rule files", count(mistakes, "mistake")),
+        )
+        .hint("docs/rules.md says how rules are written")
+    })
+}
+
+fn paths(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
+    let failed = |error| {
+        let folder = folder.display();
+        CommandError::new(Exit::Usage, format!("cannot read rules: {error}: {folder}"))
+    };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        if path.is_file() && matches!(ending, Some("yaml" | "yml")) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn read(path: &Path) -> Result<(String, String), CommandError> {
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path).map_err(|error| {
+        CommandError::new(Exit::Usage, format!("cannot read: {error}: {name}"))
+    })?;
+    Ok((name, text))
 }

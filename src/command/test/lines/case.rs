@@ -135,19 +135,19 @@ fn print_finding(
     let said = [finding.reason.as_str(), message.next().unwrap_or_default()];
     let said: Vec<&str> = said.into_iter().filter(|text| !text.is_empty()).collect();
     let said = said.join(": ");
+    show(screen, &line, 4)?;
     if !said.is_empty() {
         let said = if is_wide { said } else { shortened(&said) };
-        line.push(Style::Plain, format!("  {said}"));
+        show(screen, &styled(Style::Plain, format!("    {said}")), 4)?;
     }
-    show(screen, &line, 4)?;
     if is_wide {
         for text in message {
-            show(screen, &styled(Style::Plain, format!("      {text}")), 8)?;
+            show(screen, &styled(Style::Plain, format!("    {text}")), 4)?;
         }
     } else if let more @ 1.. = message.count() {
         let more = count(u64::try_from(more).unwrap_or(0), "line");
-        let more = format!("      and {more} more: -o wide shows them");
-        show(screen, &styled(Style::Faint, more), 8)?;
+        let more = format!("    and {more} more: -o wide shows them");
+        show(screen, &styled(Style::Faint, more), 4)?;
     }
     if let Some(excuse) = &judged.excuse {
         let words = [excuse.link.as_str(), excuse.why.as_str()];
