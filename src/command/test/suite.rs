@@ -91,17 +91,20 @@ fn own_exceptions(path: &Path) -> Result<ExceptionSet, CommandError> {
 
 /// Reads the rule files of a folder, from A to Z.
 fn own_rules(folder: &Path, screen: &mut Screen) -> Result<RuleSet, CommandError> {
-    let files: Vec<(String, String)> =
-        paths(folder)?.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
+    let files: Vec<(String, String)> = paths(folder)?
+        .iter()
+        .map(|path| read(path))
+        .collect::<Result<_, _>>()?;
     if files.is_empty() {
         let folder = folder.display();
-        return Err(CommandError::new(
-            Exit::Usage,
-            format!("no rule files (*.yaml) in {folder}"),
-        )
-        .hint("docs/rules.md says how rules are written"));
+        return Err(
+            CommandError::new(Exit::Usage, format!("no rule files (*.yaml) in {folder}"))
+                .hint("docs/rules.md says how rules are written"),
+        );
     }
-    let texts = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let texts = files
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()));
     RuleSet::read(texts).map_err(|errors| {
         for line in errors.to_string().lines() {
             // What cannot be said here is said in short below.
@@ -135,8 +138,7 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
 
 fn read(path: &Path) -> Result<(String, String), CommandError> {
     let name = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|error| {
-        CommandError::new(Exit::Usage, format!("cannot read: {error}: {name}"))
-    })?;
+    let text = fs::read_to_string(path)
+        .map_err(|error| CommandError::new(Exit::Usage, format!("cannot read: {error}: {name}")))?;
     Ok((name, text))
 }

@@ -102,6 +102,13 @@ impl Verdicts {
         assert_eq!(outcome.verdict.as_str(), verdict, "{outcome:#?}");
     }
 
+    /// Gives the verdict of the one case whose name ends so: its word for programs.
+    pub fn verdict_of(&self, ends: &str) -> String {
+        let mut outcomes = self.report.outcomes.iter();
+        let found = outcomes.find(|one| one.name.ends_with(ends));
+        found.map_or_else(String::new, |one| one.verdict.as_str().to_owned())
+    }
+
     /// Checks that something was found that began at a time of day and says a text.
     pub fn says(&self, name: &str, at: &str, text: &str) {
         let outcome = self.outcome(name);

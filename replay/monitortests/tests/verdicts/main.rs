@@ -7,6 +7,7 @@
 )]
 
 mod events;
+mod excepted;
 mod fixture;
 mod gathered;
 mod intervals;

@@ -7,8 +7,8 @@ use crate::spans::Style;
 use crate::words::count;
 use kubereel_monitortests::{Judged, Outcome, RunName, Verdict, shown_by, subject, when};
 
-/// How many failed cases of one rule are shown; all in the wide form.
-const CASES_SHOWN: usize = 10;
+/// How many failed cases of one rule are told one by one; all in the wide form.
+const CASES_SHOWN: usize = 3;
 /// How many findings are shown together; all in the wide form.
 const FINDINGS_SHOWN: usize = 3;
 /// How many letters of a message are shown; all in the wide form.
@@ -22,26 +22,22 @@ pub(super) fn print_rule(
     is_wide: bool,
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
-    if let ([first, _, ..], true, false) = (outcomes, verdict.is_flake(), is_wide) {
+    let one_by_one = if verdict.is_flake() { 1 } else { CASES_SHOWN };
+    if let [first, ..] = outcomes
+        && outcomes.len() > one_by_one
+        && !is_wide
+    {
         screen.line("")?;
         return print_many(run, first, outcomes, screen);
     }
-    let shown = if is_wide { usize::MAX } else { CASES_SHOWN };
-    for outcome in outcomes.iter().take(shown) {
+    for outcome in outcomes {
         screen.line("")?;
         print_case(run, outcome, is_wide, screen)?;
-    }
-    let more = outcomes.len().saturating_sub(shown);
-    if more > 0 {
-        let gap = " ".repeat(INDENT);
-        screen.line(format!(
-            "\n{gap}and {more} more cases of this rule: -o wide shows them"
-        ))?;
     }
     Ok(())
 }
 
-/// Prints flakes of one rule together.
+/// Prints many cases of one rule together.
 fn print_many(
     run: &RunName<'_>,
     first: &Outcome,
@@ -54,9 +50,31 @@ fn print_many(
     show(screen, &head, INDENT)?;
     let findings: Vec<&Judged> = outcomes.iter().flat_map(|one| one.evidence()).collect();
     let all = count(length(&findings), "finding");
-    let about = format!("  {} · {all} · {}", first.about.id, why_flake(first));
+    let mut about = format!("  {} · {all}", first.about.id);
+    if first.verdict.is_flake() {
+        about.push_str(" · ");
+        about.push_str(why_flake(first));
+    }
     show(screen, &styled(Style::Faint, about), 2)?;
+    let groups: Vec<String> = outcomes.iter().filter_map(|one| group(one)).collect();
+    if !groups.is_empty() {
+        let groups = format!("  {}", groups.join(", "));
+        show(screen, &styled(Style::Plain, groups), 2)?;
+    }
     print_findings(run, &findings, false, screen)
+}
+
+/// Gives what a case is for, and how many findings it has if these are several.
+fn group(outcome: &Outcome) -> Option<String> {
+    let values: Vec<&str> = outcome.group.values().map(String::as_str).collect();
+    if values.is_empty() {
+        return None;
+    }
+    let name = values.join("/");
+    Some(match outcome.evidence().count() {
+        0 | 1 => name,
+        findings => format!("{name} ({findings})"),
+    })
 }
 
 fn print_case(
