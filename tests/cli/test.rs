@@ -56,7 +56,8 @@ fn two_runs_say_the_same_in_every_form() {
     let first = run();
     assert_eq!(first, run());
     let (code, out, written) = first;
-    assert_eq!(code, Some(0));
+    // The demo is the recording of an upgrade that went wrong.
+    assert_eq!(code, Some(1));
     let names: Vec<&str> = written.keys().map(String::as_str).collect();
     assert_eq!(names[1..], ["proposed.yaml", "rows.jsonl"]);
     assert!(
@@ -157,6 +158,79 @@ fn a_gap_is_told_of() {
         "{}",
         ran.out
     );
+}
+
+/// Writes a rule: no pod may have a label.
+fn rule(folder: &Path, id: &str, label: &str) {
+    let text = format!(
+        "monitortests:
+- id: {id}
+  monitor: labels
+  junit: '[sig-test] no pod has the label {label}'
+  description: Labels are good.
+  owner: sig-test
+  origin: this test
+  objects:
+    resource: pods
+  expect:
+  - never: object.metadata.labels.app == '{label}'
+    reason: WrongLabel
+    message: ${{object.metadata.name}} has the label {label}
+"
+    );
+    fs::create_dir_all(folder).expect("a folder");
+    fs::write(folder.join(format!("{id}.yaml")), text).expect("written");
+}
+
+#[test]
+fn own_rules_fail_or_are_unknown_in_a_gap_and_proposals_cover_what_fails() {
+    let reel = pods_with_gap();
+    let folder = tempfile::tempdir().expect("a folder");
+    let rules = folder.path().join("rules");
+    rule(&rules, "label-q", "q");
+    let path = rules.display().to_string();
+    let run = |more: &[&str]| {
+        let few = ["--rules", &path, "--only", "label-*"];
+        test(&[&[reel.path()], few.as_slice(), more].concat())
+    };
+    let ran = run(&[]).code(4);
+    let unknown = "  not seen 14:00:07.000Z – 14:00:12.000Z  pods: gap: ";
+    assert!(ran.out.contains(unknown), "{}", ran.out);
+    rule(&rules, "label-y", "y");
+    let ran = run(&[]).code(1);
+    assert!(
+        ran.out
+            .starts_with(&format!("{} · 1 fail · 1 unknown\n", reel.path())),
+        "{}",
+        ran.out
+    );
+    let command = format!(
+        "kubereel describe {} pods/b -n web --at 14:00:03.000Z",
+        reel.path()
+    );
+    assert!(ran.out.contains(&command), "{}", ran.out);
+    let known = folder.path().join("known.yaml").display().to_string();
+    run(&["--propose-exceptions", &known]).code(1);
+    let ran = run(&["--exceptions", &known]).code(4);
+    assert!(ran.out.contains("1 flake (jira)"), "{}", ran.out);
+    assert!(!ran.err.contains("unused"), "{}", ran.err);
+    let words = test(&["--rules", &path, "--explain", "label-y"]).ok();
+    assert!(words.contains("pods"), "{words}");
+    // A rule of one's own stands for the built-in one of its id.
+    rule(&rules, "version-pods", "y");
+    test(&[reel.path(), "--rules", &path, "--only", "version-pods"]).code(1);
+    fs::write(
+        rules.join("wrong.yaml"),
+        "monitortests:\n- id: a\n  colour: red\n",
+    )
+    .expect("written");
+    run(&[]).code(2).says("wrong.yaml:3:3").says("colour");
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).expect("a folder");
+    let empty = empty.display().to_string();
+    test(&[reel.path(), "--rules", &empty])
+        .code(2)
+        .says("no rule files");
 }
 
 #[test]
