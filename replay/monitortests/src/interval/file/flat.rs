@@ -1,4 +1,4 @@
-//! Owns how the flat texts of old files read: `key/value` words, then words for people. Refuses words
+//! Owns how the flat texts of old files read: `key/value` words, then words for people, then how often. Refuses words
 //! whose key is none, such as an image's address.
 
 use crate::interval::{IntervalMessage, Locator, Words};
@@ -51,6 +51,12 @@ pub(super) fn message(text: &str, words: &mut Words) -> IntervalMessage {
         annotations.push((key, value));
         rest = after.trim_start();
     }
+    if let Some((human, count)) = counted(rest) {
+        rest = human;
+        if !annotations.iter().any(|(name, _)| *name == "count") {
+            annotations.push(("count", count));
+        }
+    }
     let annotations = words.pairs(annotations);
     let of = |name: &str| annotations.get(name).cloned().unwrap_or_default();
     IntervalMessage {
@@ -59,6 +65,13 @@ pub(super) fn message(text: &str, words: &mut Words) -> IntervalMessage {
         human: words.kept(rest),
         annotations,
     }
+}
+
+/// Takes the count off the words of an Event: `… (21 times)`.
+fn counted(text: &str) -> Option<(&str, &str)> {
+    let (human, count) = text.strip_suffix(" times)")?.rsplit_once(" (")?;
+    let is_number = !count.is_empty() && count.bytes().all(|digit| digit.is_ascii_digit());
+    is_number.then_some((human, count))
 }
 
 fn leading(text: &str) -> Option<(&str, &str, &str)> {
@@ -133,5 +146,23 @@ mod tests {
         assert_eq!(&*said.human, "changed: quay.io/a is gone");
         let said = message("quay.io/a is gone", &mut words);
         assert!(said.annotations.is_empty());
+    }
+
+    #[test]
+    fn an_old_message_ends_with_its_count() {
+        let mut words = Words::default();
+        let said = message("reason/BackOff Back-off (quay.io/a) (21 times)", &mut words);
+        assert_eq!(said.annotation("count"), Some("21"));
+        assert_eq!(&*said.human, "Back-off (quay.io/a)");
+        for none in [
+            "it broke (many times)",
+            "it broke ( times)",
+            " times)",
+            "x (3 times) y",
+        ] {
+            let said = message(none, &mut words);
+            assert_eq!(said.annotation("count"), None, "{none}");
+            assert_eq!(&*said.human, none.trim_start(), "{none}");
+        }
     }
 }

@@ -4,6 +4,7 @@
 mod apiserver;
 mod back_off;
 mod components;
+mod files;
 mod images;
 mod nodes;
 mod once;

@@ -208,7 +208,7 @@ fn upgraded(scene: &Scene<'_>) -> bool {
 
 /// Gives the highest revision that a static Pod of etcd was told to have reached.
 fn etcd_revision(intervals: &Intervals) -> Option<u64> {
-    let told = intervals.of("KubeEvent").filter(|event| {
+    let told = intervals.all().iter().filter(|event| {
         event.message.reason.as_ref() == "NodeCurrentRevisionChanged"
             && event.locator.get("namespace") == Some("openshift-etcd-operator")
     });
