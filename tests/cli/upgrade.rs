@@ -293,21 +293,50 @@ fn upgrades_that_overlap_are_told_apart() {
     }
 }
 
+fn conditions(all: &[(&str, &str)]) -> Vec<Value> {
+    let each = all.iter();
+    each.map(|(kind, status)| json!({"type": kind, "status": status}))
+        .collect()
+}
+
+/// A precondition that was not met, said of another image than the cluster runs.
+fn warned() -> Value {
+    json!({
+        "metadata": {"name": "warned"}, "reason": "PreconditionWarn", "type": "Normal",
+        "involvedObject": {"kind": "ClusterVersion", "name": "version"},
+        "message": "precondition warning version=\"2\" image=\"r@sha256:3\"",
+    })
+}
+
+/// A node that is told to change.
+fn node(state: &str, is_cordoned: bool) -> Value {
+    let key = |name: &str| format!("machineconfiguration.openshift.io/{name}");
+    json!({
+        "metadata": {"name": "w-0", "labels": {"w": ""}, "annotations": {
+            key("currentConfig"): "old", key("desiredConfig"): "new", key("state"): state,
+            key("desiredDrain"): "drain-new", key("lastAppliedDrain"): "uncordon-old",
+            key("reason"): "cannot drain",
+        }},
+        "spec": {"unschedulable": is_cordoned},
+        "status": {"conditions": conditions(&[("Ready", "True")]), "nodeInfo": {"bootID": "a"}},
+    })
+}
+
 /// An upgrade that does not go on: a drain that a budget holds, a node whose daemon gave up, a pool that
 /// is paused and degraded, and nothing that moves for six minutes.
 fn stuck() -> Reel {
     Reel::write(|path| {
         let mut script = Script::begin(path);
         let mut rv = 10_u128;
-        let mut put = |name: &str, namespace: &str, kind: &str, mut body: Value, wait: i64| {
+        let mut put = |name: &str, namespace: &str, kind: &str, body: Value, wait: i64| {
             let resource = script.resource(name, kind, &[]);
             let stream = script.connect(resource, None);
             rv += 1;
             script.synced(stream, rv);
-            let own = body["metadata"]["name"].as_str().map(str::to_owned);
+            let own = body.pointer("/metadata/name").and_then(Value::as_str);
+            let own = own.map(str::to_owned);
             let own = own.expect("a name");
             let what = thing(namespace, &own, &own);
-            body["metadata"]["namespace"] = json!(namespace);
             script.wait(wait);
             script.modified(stream, what, rv, body.to_string().as_bytes());
         };
@@ -320,26 +349,8 @@ fn stuck() -> Reel {
         told(&[("1", "Completed")], None);
         told(&[("1", "Completed")], Some("2"));
         told(&[("2", "Partial"), ("1", "Completed")], Some("2"));
-        let said = |name: &str, reason: &str, image: &str| {
-            json!({
-                "metadata": {"name": name}, "reason": reason, "type": "Normal",
-                "involvedObject": {"kind": "ClusterVersion", "name": "version"},
-                "message": format!("precondition warning version=\"2\" image=\"{image}\""),
-            })
-        };
         let own = "openshift-cluster-version";
-        put(
-            "events",
-            own,
-            "Event",
-            said("warned", "PreconditionWarn", "r@sha256:3"),
-            100,
-        );
-        let conditions = |all: &[(&str, &str)]| -> Vec<Value> {
-            let each = all.iter();
-            each.map(|(kind, status)| json!({"type": kind, "status": status}))
-                .collect()
-        };
+        put("events", own, "Event", warned(), 100);
         put(
             "machineconfigpools.machineconfiguration.openshift.io",
             "",
@@ -370,18 +381,6 @@ fn stuck() -> Reel {
             }),
             100,
         );
-        let key = |name: &str| format!("machineconfiguration.openshift.io/{name}");
-        let node = |state: &str, is_cordoned: bool| {
-            json!({
-                "metadata": {"name": "w-0", "labels": {"w": ""}, "annotations": {
-                    key("currentConfig"): "old", key("desiredConfig"): "new", key("state"): state,
-                    key("desiredDrain"): "drain-new", key("lastAppliedDrain"): "uncordon-old",
-                    key("reason"): "cannot drain",
-                }},
-                "spec": {"unschedulable": is_cordoned},
-                "status": {"conditions": conditions(&[("Ready", "True")]), "nodeInfo": {"bootID": "a"}},
-            })
-        };
         put("nodes", "", "Node", node("Working", false), 1000);
         put("nodes", "", "Node", node("Working", true), 1000);
         put("nodes", "", "Node", node("Degraded", true), 10_000);
