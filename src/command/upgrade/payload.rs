@@ -92,7 +92,7 @@ pub(super) fn attempts(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), 
     let pod_width = pods.map(|pod| pod.name.len()).max().unwrap_or(6).min(24);
     let width = page.time_width();
     page.headers(&format!(
-        "  {:<width$}  {:<7} {:<pod_width$} WHY IT FAILED · when ClusterVersion told of it",
+        "  {:<width$}  {:<7} {:<pod_width$} WHY · when ClusterVersion told it",
         "BEGAN", "TOOK", "POD"
     ))?;
     let mut last: Option<(&str, &str)> = None;
