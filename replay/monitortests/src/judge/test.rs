@@ -51,10 +51,8 @@ impl MonitorTest for RuleTest {
     }
 
     fn needs(&self) -> Needs {
-        let mut needs = Needs {
-            facts: !self.rule.when.is_empty(),
-            ..Needs::default()
-        };
+        // A fact that nothing told skips a rule where it asks for it, with its name.
+        let mut needs = Needs::default();
         match &self.rule.watch {
             Watch::Objects(objects) => {
                 needs.objects.push(objects.resource.text());

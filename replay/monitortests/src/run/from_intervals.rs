@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Runs monitortests over intervals that a file holds.
 ///
 /// Where the file has raw intervals only, those of states are computed first. Monitortests that read
-/// objects, or ask what cluster it was, are skipped.
+/// objects are skipped, and those that ask for what only objects tell of the cluster.
 pub fn run_intervals(
     intervals: Intervals,
     tests: Vec<Box<dyn MonitorTest>>,

@@ -2,8 +2,8 @@
 
 use crate::reel::{Reel, time};
 use kubereel_monitortests::{
-    Asked, ExceptionSet, Glob, MonitorTest, Outcome, RuleSet, RunReport, Selection, builtin,
-    run_reel,
+    Asked, ExceptionSet, Glob, Intervals, MonitorTest, Outcome, RuleSet, RunReport, Selection,
+    builtin, run_intervals, run_reel,
 };
 use kubereel_replay::timetext;
 use std::collections::BTreeSet;
@@ -29,6 +29,23 @@ pub fn judged(reel: Reel, id: &str) -> Verdicts {
     let report = run_reel(&written.timeline, builtin(), &asked, |_| {});
     assert!(!report.outcomes.is_empty(), "there is no monitortest {id}");
     assert!(report.unread.is_empty(), "{:?}", report.unread);
+    Verdicts { report }
+}
+
+/// Runs one built-in monitortest over intervals, as a file holds them.
+pub fn judged_intervals(intervals: Intervals, id: &str) -> Verdicts {
+    let selection = Selection {
+        only: vec![Glob::new(id)],
+        skip: Vec::new(),
+    };
+    let exceptions = ExceptionSet::builtin().expect("exceptions");
+    let asked = Asked {
+        selection: &selection,
+        exceptions: &exceptions,
+        now: None,
+    };
+    let report = run_intervals(intervals, builtin(), &asked);
+    assert!(!report.outcomes.is_empty(), "there is no monitortest {id}");
     Verdicts { report }
 }
 

@@ -121,7 +121,7 @@ impl MonitorTest for NodeUpgrades {
         Needs {
             objects: Vec::new(),
             seen: vec!["nodes".to_owned()],
-            facts: true,
+            facts: false,
         }
     }
 

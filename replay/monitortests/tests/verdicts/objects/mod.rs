@@ -2,6 +2,7 @@
 
 mod containers;
 mod definitions;
+mod interval_file;
 mod nodes;
 mod operators;
 mod os_updates;

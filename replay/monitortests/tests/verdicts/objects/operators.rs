@@ -111,9 +111,11 @@ fn a_single_node_is_not_judged() {
 }
 
 #[test]
-fn without_a_topology_nothing_is_guessed() {
-    let reel = spell("Available", "NoPods", "10:05:40").without("Infrastructure");
-    let verdicts = judged(reel, AVAILABLE);
+fn without_a_topology_two_masters_tell_enough() {
+    let without = || spell("Available", "NoPods", "10:05:40").without("Infrastructure");
+    let name = "[bz-DNS] clusteroperator/dns should not change condition/Available";
+    judged(without(), AVAILABLE).fails(name, "10:05:00", "NoPods");
+    let verdicts = judged(without().without("Node"), AVAILABLE);
     assert_eq!(verdicts.count_of("skipped"), verdicts.count());
     assert!(verdicts.why().contains("topology"), "{}", verdicts.why());
 }
