@@ -123,12 +123,13 @@ impl Gathering {
 
     /// Gives what was gathered, with what is computed from it.
     pub fn finish(self, timeline: &Timeline) -> Gathered {
-        let mut raw: Vec<Interval> = recording::intervals(timeline);
-        raw.extend(
-            self.operators
-                .into_iter()
-                .flat_map(Operators::into_intervals),
-        );
+        // The two that are many come first, and are not copied: texts that were shared are let go with
+        // each watcher.
+        let (mut raw, last_pods) = self.pods.map(Pods::into_parts).unwrap_or_default();
+        raw.extend(self.events.into_iter().flat_map(Events::into_intervals));
+        raw.extend(recording::intervals(timeline));
+        let operators = self.operators.into_iter();
+        raw.extend(operators.flat_map(Operators::into_intervals));
         raw.extend(self.version.into_iter().flat_map(Version::into_intervals));
         raw.extend(self.nodes.into_iter().flat_map(Nodes::into_intervals));
         raw.extend(self.machines.into_iter().flat_map(Machines::into_intervals));
@@ -136,9 +137,6 @@ impl Gathering {
         raw.extend(generations.flat_map(Generations::into_intervals));
         raw.extend(self.pools.into_iter().flat_map(Pools::into_intervals));
         raw.extend(self.leases.into_iter().flat_map(Leases::into_intervals));
-        raw.extend(self.events.into_iter().flat_map(Events::into_intervals));
-        let (pods, last_pods) = self.pods.map(Pods::into_parts).unwrap_or_default();
-        raw.extend(pods);
         let (start, end) = (timeline.start(), timeline.end());
         let run = Run {
             mode: self.mode,
@@ -148,7 +146,7 @@ impl Gathering {
         };
         let facts = self.facts.into_facts(start);
         raw.extend(facts.spans(start));
-        raw.sort_by(Interval::order);
+        raw.sort_unstable_by(Interval::order);
         let computed = compute::computed(&raw, &run);
         raw.extend(computed);
         Gathered {

@@ -108,5 +108,10 @@ impl Interval {
             .then_with(|| self.message.reason.cmp(&other.message.reason))
             .then_with(|| self.message.human.cmp(&other.message.human))
             .then_with(|| self.locator.cmp_text(&other.locator))
+            // What is left differs in what upstream does not sort by; the order is one all the same.
+            .then_with(|| self.source.cmp(&other.source))
+            .then_with(|| self.level.cmp(&other.level))
+            .then_with(|| self.seq.cmp(&other.seq))
+            .then_with(|| self.message.cmp(&other.message))
     }
 }

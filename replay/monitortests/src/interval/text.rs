@@ -29,6 +29,11 @@ impl Words {
         let pairs: Vec<Pair> = of
             .map(|(name, value)| (self.kept(name), self.kept(value)))
             .collect();
+        self.shared(pairs)
+    }
+
+    /// Gives the kept list that equals one of texts that are kept already, here or elsewhere.
+    pub(crate) fn shared(&mut self, pairs: Vec<Pair>) -> Pairs {
         let pairs = Pairs::sorted(pairs);
         if let Some(known) = self.pairs.get(pairs.as_slice()) {
             return Pairs(Arc::clone(known));

@@ -8,7 +8,8 @@ pub(crate) use pending::pending;
 pub(crate) use states::states;
 
 use crate::gather::PodName;
-use crate::interval::{Interval, Locator, source};
+use crate::interval::{Interval, Locator, Words, source};
+use std::sync::Arc;
 
 /// What computed intervals say of who computed them.
 const CONSTRUCTED: &str = "pod-lifecycle-constructor";
@@ -28,17 +29,21 @@ fn pod_of(interval: &Interval) -> Option<PodName> {
 }
 
 /// Gives a pod's locator without its node: it had none at first.
-fn locator(pod: &PodName, container: Option<&str>) -> Locator {
-    let keys = [
-        ("namespace", pod.namespace.as_ref()),
-        ("pod", pod.name.as_ref()),
-        ("uid", pod.uid.as_ref()),
-        ("container", container.unwrap_or_default()),
+fn locator(pod: &PodName, container: Option<&Arc<str>>, words: &mut Words) -> Locator {
+    let mut keys = vec![
+        (words.kept("namespace"), Arc::clone(&pod.namespace)),
+        (words.kept("pod"), Arc::clone(&pod.name)),
+        (words.kept("uid"), Arc::clone(&pod.uid)),
     ];
+    keys.extend(container.map(|name| (words.kept("container"), Arc::clone(name))));
+    keys.retain(|(_, value)| !value.is_empty());
     let kind = if container.is_some() {
         "Container"
     } else {
         "Pod"
     };
-    Locator::new(kind, keys)
+    Locator {
+        kind: words.kept(kind),
+        keys: keys.into_iter().collect(),
+    }
 }

@@ -5,7 +5,7 @@ use super::{CONSTRUCTED, locator, pod_of};
 use crate::compute::Run;
 use crate::compute::states::{Since, States};
 use crate::gather::PodName;
-use crate::interval::{Display, Interval, IntervalMessage, Level, Source, source};
+use crate::interval::{Display, Interval, IntervalMessage, Level, Source, Words, source};
 use kubereel_format::RecordedAt;
 
 const LONG_MICROS: i64 = 60_000_000;
@@ -51,7 +51,7 @@ fn span(pod: &PodName, message: IntervalMessage, since: Since, to: Option<Record
         level: Level::Warning,
         source: Source::new(source::POD_STATE),
         display: Display::Hidden,
-        locator: locator(pod, None),
+        locator: locator(pod, None, &mut Words::default()),
         message,
         from: since.from,
         to,

@@ -5,10 +5,13 @@ use super::bounds::PodBounds;
 use super::{CONSTRUCTED, locator, pod_of};
 use crate::compute::Run;
 use crate::gather::PodName;
-use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
+use crate::interval::{
+    Display, Interval, IntervalMessage, Level, Locator, Pair, Source, Words, source,
+};
 use kubereel_format::{RecordedAt, Seq};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How long a failed probe is drawn.
 const PROBE_MICROS: i64 = 1_000_000;
@@ -18,7 +21,7 @@ const PROBE_MICROS: i64 = 1_000_000;
 struct Told<'a> {
     first: Option<RecordedAt>,
     pod: Vec<&'a Interval>,
-    containers: BTreeMap<&'a str, Container<'a>>,
+    containers: BTreeMap<&'a Arc<str>, Container<'a>>,
 }
 
 #[derive(Default)]
@@ -37,6 +40,7 @@ pub(crate) fn states(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
         }
     }
     let mut made = Vec::new();
+    let words = &mut Words::default();
     for (pod, mut instants) in pods {
         instants.sort_by(|one, other| order(one, other));
         let told = told(&instants);
@@ -47,30 +51,30 @@ pub(crate) fn states(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
             changes: &told.pod,
         };
         let category = Category {
-            locator: locator(&pod, None),
+            locator: locator(&pod, None, words),
             begins: "Created",
             ends: Some("Deleted"),
             start: bounds.start(),
             end: bounds.end(),
         };
-        category.spans(&told.pod, &mut made);
-        for (&name, container) in &told.containers {
+        category.spans(&told.pod, words, &mut made);
+        for (name, container) in &told.containers {
             let life = &container.life;
             let category = Category {
-                locator: locator(&pod, Some(name)),
+                locator: locator(&pod, Some(name), words),
                 begins: "ContainerWait",
                 ends: Some("ContainerExit"),
                 start: bounds.container_start(life),
                 end: bounds.container_end(name, life),
             };
-            category.spans(life, &mut made);
+            category.spans(life, words, &mut made);
             let category = Category {
                 begins: "NotReady",
                 ends: None,
                 start: bounds.ready_start(life),
                 ..category
             };
-            category.spans(&container.ready, &mut made);
+            category.spans(&container.ready, words, &mut made);
             for probe in &container.probes {
                 made.push(failed_probe(probe, &category.locator));
             }
@@ -106,7 +110,7 @@ fn told<'a>(instants: &[&'a Interval]) -> Told<'a> {
     };
     for &now in instants {
         let reason = now.message.reason.as_ref();
-        let Some(container) = now.locator.get("container") else {
+        let Some(container) = now.locator.keys.get("container") else {
             if matches!(
                 reason,
                 "Created" | "Scheduled" | "GracefulDelete" | "Deleted"
@@ -150,7 +154,7 @@ struct Now<'a> {
 }
 
 impl Category {
-    fn spans(&self, instants: &[&Interval], made: &mut Vec<Interval>) {
+    fn spans(&self, instants: &[&Interval], words: &mut Words, made: &mut Vec<Interval>) {
         let mut last = Now {
             message: None,
             from: self.start,
@@ -158,7 +162,7 @@ impl Category {
         };
         for now in instants {
             let reason = now.message.reason.as_ref();
-            let mut span = self.span(&last, now.from);
+            let mut span = self.span(&last, now.from, words);
             if last.message.is_none() {
                 if reason == self.begins {
                     // It began before it was seen to begin, if the pod says so.
@@ -169,10 +173,14 @@ impl Category {
                     };
                     continue;
                 }
-                let words = format!("missed real {:?}", self.begins);
-                span.message = IntervalMessage::new(&words)
-                    .reason(self.begins)
-                    .with("constructed", CONSTRUCTED);
+                let human = format!("missed real {:?}", self.begins);
+                span.message = IntervalMessage {
+                    reason: words.kept(self.begins),
+                    human: words.kept(&human),
+                    annotations: words
+                        .pairs([("constructed", CONSTRUCTED), ("reason", self.begins)]),
+                    ..IntervalMessage::default()
+                };
                 span.seq = now.seq;
             }
             made.push(span);
@@ -184,32 +192,34 @@ impl Category {
             };
         }
         if last.message.is_some() {
-            made.push(self.span(&last, self.end));
+            made.push(self.span(&last, self.end, words));
         }
     }
 
     /// Gives the span of a state, within the bounds.
-    fn span(&self, last: &Now<'_>, to: RecordedAt) -> Interval {
-        let mut message = last.message.cloned().unwrap_or_default();
+    fn span(&self, last: &Now<'_>, to: RecordedAt, words: &mut Words) -> Interval {
+        let said = last.message;
+        let annotations = said.into_iter().flat_map(|said| said.annotations.iter());
+        let annotations = annotations.map(|(name, value)| (Arc::clone(name), Arc::clone(value)));
+        let mut annotations: Vec<Pair> = annotations.collect();
+        annotations.push((words.kept("constructed"), words.kept(CONSTRUCTED)));
+        let annotations = words.shared(annotations);
         // Only the annotations count upstream; reason and cause are made of them.
-        message.reason = message
-            .annotations
-            .get("reason")
-            .cloned()
-            .unwrap_or_default();
-        message.cause = message
-            .annotations
-            .get("cause")
-            .cloned()
-            .unwrap_or_default();
+        let of = |name: &str| annotations.get(name).cloned().unwrap_or_default();
+        let message = IntervalMessage {
+            reason: of("reason"),
+            cause: of("cause"),
+            human: said.map(|said| Arc::clone(&said.human)).unwrap_or_default(),
+            annotations,
+        };
         let to = to.min(self.end);
         let from = last.from.max(self.start).min(to);
         Interval {
             level: Level::Info,
-            source: Source::new(source::POD_STATE),
+            source: Source(words.kept(source::POD_STATE)),
             display: Display::Hidden,
             locator: self.locator.clone(),
-            message: message.with("constructed", CONSTRUCTED),
+            message,
             from,
             to: Some(to),
             seq: last.seq,
