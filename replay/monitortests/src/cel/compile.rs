@@ -3,6 +3,7 @@
 
 use super::names::{self, Called};
 use super::node::{Binary, Constant, Loop, Node, Own};
+use super::reads::Reads;
 use super::scan::{self, Word};
 use super::time;
 use kube_cel::cel::Value as CelValue;
@@ -45,6 +46,15 @@ pub(crate) struct Program {
     pub(crate) text: Arc<str>,
     /// What is evaluated.
     pub(crate) node: Node,
+    /// Which variables it reads, a bit each.
+    variables: u128,
+}
+
+impl Program {
+    /// Tells whether it reads a variable.
+    pub(crate) const fn reads(&self, place: usize) -> bool {
+        place < 128 && self.variables >> place & 1 == 1
+    }
 }
 
 /// What a loop is made of: its kind, which items it takes, what it does with each.
@@ -82,8 +92,11 @@ impl Compiler<'_> {
             nested: 0,
         };
         let node = step.node(&parsed)?;
+        let read = Reads::of(&node);
+        let bits = read.paths.keys().filter(|place| **place < 128);
         Ok(Program {
             text: Arc::from(text),
+            variables: bits.fold(0, |bits, place| bits | 1 << place),
             node,
         })
     }

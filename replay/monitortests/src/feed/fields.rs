@@ -39,6 +39,13 @@ impl Fields {
         self.below.get(name)
     }
 
+    /// Gives the members below, by name.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&str, &Self)> {
+        self.below
+            .iter()
+            .map(|(name, below)| (name.as_str(), below))
+    }
+
     /// Copies the fields of a value.
     pub(crate) fn cut(&self, value: &Value) -> Value {
         if self.is_whole {

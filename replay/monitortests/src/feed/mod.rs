@@ -4,6 +4,7 @@
 mod fields;
 mod pass;
 mod prune;
+mod readers;
 mod watcher;
 
 pub(crate) use fields::Fields;

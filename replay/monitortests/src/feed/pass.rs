@@ -2,8 +2,9 @@
 
 use super::fields::Fields;
 use super::prune::pruned;
+use super::readers::{Readers, Those};
 use super::watcher::{Action, Interest, Seen, Watcher};
-use kubereel_format::{EventType, Evidence, ObjectId, ReadError, ResourceId, Seq};
+use kubereel_format::{EventType, Evidence, ObjectId, ReadError, ResourceId, ResourceInfo, Seq};
 use kubereel_replay::Timeline;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -45,11 +46,12 @@ pub enum FeedError {
     },
 }
 
-/// Who reads a resource, and what of it.
-#[derive(Default)]
-struct Readers {
+/// A resource that someone reads.
+struct Read<'a> {
+    info: &'a ResourceInfo,
+    /// What anyone reads of it.
     fields: Fields,
-    who: Vec<(usize, Fields)>,
+    readers: Readers,
 }
 
 /// Tells watchers what happened in a reel, in the order of arrival, with one pass over it.
@@ -62,7 +64,8 @@ pub fn feed(
     watchers: &mut [&mut dyn Watcher],
     mut progress: impl FnMut(Seq),
 ) -> Fed {
-    let readers = readers(timeline, watchers);
+    let reads = reads(timeline, watchers);
+    let mut told = Those::default();
     let mut held: BTreeMap<ObjectId, Value> = BTreeMap::new();
     let mut fed = Fed::default();
     for event in timeline.reel().scan(Seq(0)) {
@@ -80,16 +83,11 @@ pub fn feed(
         let Some(key) = timeline.key_of(object) else {
             continue;
         };
-        let found = readers.get(&key.resource);
-        let resource = timeline
-            .resources()
-            .iter()
-            .find(|info| info.id == key.resource);
-        let (Some(readers), Some(resource)) = (found, resource) else {
+        let Some(read) = reads.get(&key.resource) else {
             continue;
         };
         fed.read += 1;
-        let now = match pruned(&event.body, &readers.fields) {
+        let now = match pruned(&event.body, &read.fields) {
             Ok(now) => now,
             Err(source) => {
                 fed.unread.push(FeedError::Body { seq, source });
@@ -107,20 +105,25 @@ pub fn feed(
             at: event.head.stamp.wall,
             action,
             evidence: event.head.evidence,
-            resource,
+            resource: read.info,
             object,
             key,
             now: &now,
             before: before.as_ref(),
         };
+        told.clear();
+        let told_of = match &before {
+            Some(before)
+                if action == Action::Changed && event.head.evidence != Evidence::Listed =>
+            {
+                read.readers.changed(before, &now, &mut told);
+                &told
+            }
+            _ => read.readers.all(),
+        };
         let mut is_told = false;
-        for (who, fields) in &readers.who {
-            let is_news = action != Action::Changed
-                || event.head.evidence == Evidence::Listed
-                || before
-                    .as_ref()
-                    .is_none_or(|before| fields.differ(before, &now));
-            if is_news && let Some(watcher) = watchers.get_mut(*who) {
+        for who in told_of.each() {
+            if let Some(watcher) = watchers.get_mut(who) {
                 watcher.seen(&seen);
                 is_told = true;
             }
@@ -133,8 +136,11 @@ pub fn feed(
     fed
 }
 
-fn readers(timeline: &Timeline, watchers: &[&mut dyn Watcher]) -> BTreeMap<ResourceId, Readers> {
-    let mut readers: BTreeMap<ResourceId, Readers> = BTreeMap::new();
+fn reads<'a>(
+    timeline: &'a Timeline,
+    watchers: &[&mut dyn Watcher],
+) -> BTreeMap<ResourceId, Read<'a>> {
+    let mut reads: BTreeMap<ResourceId, Read<'a>> = BTreeMap::new();
     for (who, watcher) in watchers.iter().enumerate() {
         for Interest {
             group,
@@ -147,15 +153,19 @@ fn readers(timeline: &Timeline, watchers: &[&mut dyn Watcher]) -> BTreeMap<Resou
                 .iter()
                 .filter(|info| info.group == group && info.plural == plural);
             for info in same {
-                let entry = readers.entry(info.id).or_default();
+                let read = reads.entry(info.id).or_insert_with(|| Read {
+                    info,
+                    fields: Fields::default(),
+                    readers: Readers::default(),
+                });
                 let mut own = Fields::default();
                 for path in &paths {
-                    entry.fields.add(path);
                     own.add(path);
                 }
-                entry.who.push((who, own));
+                read.fields.join(&own);
+                read.readers.add(who, &own);
             }
         }
     }
-    readers
+    reads
 }

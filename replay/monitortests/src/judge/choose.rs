@@ -1,7 +1,7 @@
 //! Owns the choice of intervals. Refuses to evaluate what plain words exclude.
 
 use super::values::{FactsView, IntervalView};
-use crate::cel::{Fault, Slots, Val};
+use crate::cel::{Fault, Program, Slots, Val};
 use crate::facts::FactsOverTime;
 use crate::interval::Interval;
 use crate::rule::{Choice, place};
@@ -41,6 +41,22 @@ pub(super) fn set_moment<'a>(slots: &mut Slots<'a>, scene: &Scene<'a>, at: Recor
     slots.set(place::PHASE, phase);
 }
 
+/// Gives what an expression sees of an interval, and no more than it reads.
+pub(super) fn seen_by<'a>(
+    program: &Program,
+    interval: &'a Interval,
+    scene: &Scene<'a>,
+) -> Slots<'a> {
+    let mut slots = Slots::default();
+    if program.reads(place::INTERVAL) {
+        slots.set(place::INTERVAL, Some(IntervalView::value(interval, scene)));
+    }
+    if program.reads(place::FACTS) || program.reads(place::PHASE) {
+        set_moment(&mut slots, scene, interval.from);
+    }
+    slots
+}
+
 /// Chooses intervals, in order, as lists of other intervals show them; a fault counts as no.
 pub(super) fn chosen<'a>(
     choice: &'a Choice,
@@ -54,10 +70,7 @@ pub(super) fn chosen<'a>(
         let is_chosen = match &choice.chosen {
             None => true,
             Some(program) => {
-                let mut slots = Slots::default();
-                slots.set(place::INTERVAL, Some(IntervalView::value(interval, scene)));
-                set_moment(&mut slots, scene, interval.from);
-                match program.truth(&slots) {
+                match program.truth(&seen_by(program, interval, scene)) {
                     Ok(is_chosen) => is_chosen,
                     // What has not the field that is asked for is not what is looked for.
                     Err(Fault::Absent { .. }) => false,

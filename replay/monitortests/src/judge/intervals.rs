@@ -1,7 +1,7 @@
 //! Owns the judgement of rules over intervals. Refuses objects.
 
 use super::cases::{Cases, Group, places};
-use super::choose::{is_during, set_moment};
+use super::choose::{is_during, seen_by, set_moment};
 use super::finding::{Evidence, Span, finding};
 use super::values::IntervalView;
 use crate::builtin::subject_of;
@@ -75,12 +75,12 @@ impl<'a> IntervalRule<'a, '_> {
 
     /// Gives the case of an interval and what it is about, if it is chosen.
     fn grouped(&self, interval: &'a Interval) -> Result<Option<(Group, String)>, Fault> {
-        let slots = self.slots(interval);
         if let Some(chosen) = &self.choice.chosen
-            && !chosen.truth(&slots)?
+            && !chosen.truth(&seen_by(chosen, interval, &self.scene))?
         {
             return Ok(None);
         }
+        let slots = self.slots(interval);
         let mut group = Group::new();
         for (_, program) in &self.rule.per {
             group.push(program.value(&slots)?.to_string());
@@ -122,8 +122,13 @@ impl<'a> IntervalRule<'a, '_> {
         group: &Group,
         interval: &'a Interval,
     ) -> Option<bool> {
-        let mut slots = self.slots(interval);
-        slots.set(place::PLACE, Some(places(self.rule, group)));
+        let mut slots = seen_by(program, interval, &self.scene);
+        if program.reads(place::ALSO) {
+            slots.set(place::ALSO, Some(self.also.clone()));
+        }
+        if program.reads(place::PLACE) {
+            slots.set(place::PLACE, Some(places(self.rule, group)));
+        }
         match program.truth(&slots) {
             Ok(truth) => Some(truth),
             Err(fault) => {

@@ -8,6 +8,7 @@
 )]
 
 mod builtin;
+mod explain;
 mod mistakes;
 mod reference;
 mod schema;

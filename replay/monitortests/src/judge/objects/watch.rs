@@ -44,7 +44,8 @@ pub(in crate::judge) struct ObjectWatch {
     /// What made the case of an object unknown.
     pub(super) wrong: Option<String>,
     former: BTreeMap<(String, String), Value>,
-    is_named: BTreeMap<ObjectId, bool>,
+    /// Whether objects have names that are watched, by number; `None` was not asked yet.
+    is_named: Vec<Option<bool>>,
     /// How often predicates were asked.
     asked: u64,
 }
@@ -102,7 +103,7 @@ impl ObjectWatch {
             left_out: BTreeMap::new(),
             wrong: None,
             former: BTreeMap::new(),
-            is_named: BTreeMap::new(),
+            is_named: Vec::new(),
             asked: 0,
         }
     }
@@ -112,12 +113,24 @@ impl ObjectWatch {
         if objects.namespace.is_none() && objects.name.is_none() {
             return true;
         }
-        *self.is_named.entry(seen.object).or_insert_with(|| {
-            let fits = |regex: &Option<regex::Regex>, text: &str| {
-                regex.as_ref().is_none_or(|regex| regex.is_match(text))
-            };
-            fits(&objects.namespace, &seen.key.namespace) && fits(&objects.name, &seen.key.name)
-        })
+        let Ok(number) = usize::try_from(seen.object.0) else {
+            return false;
+        };
+        if let Some(Some(known)) = self.is_named.get(number) {
+            return *known;
+        }
+        let fits = |regex: &Option<regex::Regex>, text: &str| {
+            regex.as_ref().is_none_or(|regex| regex.is_match(text))
+        };
+        let is_named =
+            fits(&objects.namespace, &seen.key.namespace) && fits(&objects.name, &seen.key.name);
+        if self.is_named.len() <= number {
+            self.is_named.resize(number + 1, None);
+        }
+        if let Some(known) = self.is_named.get_mut(number) {
+            *known = Some(is_named);
+        }
+        is_named
     }
 
     fn own(&mut self, rule: &Rule, objects: &Objects, seen: &Seen<'_>) {
