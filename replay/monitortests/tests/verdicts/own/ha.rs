@@ -397,3 +397,17 @@ fn in_a_gap_nothing_passes() {
     let reel = reel.gap("Pod", "10:10:00", "10:20:00");
     judged(reel, "ha-spread").is(case, "unknown");
 }
+
+#[test]
+fn without_stateful_sets_the_others_are_judged_and_nothing_passes() {
+    let case = "pods in ns/openshift-console should have sufficient replicas for HA";
+    let reel = || kept().without("StatefulSet").at("10:05:00");
+    judged(reel().until("10:30:00"), "ha-replicas").is(case, "unknown");
+    let one = workload("Deployment", "downloads", 1, &template("downloads"));
+    let verdicts = judged(reel().put(one).until("10:30:00"), "ha-replicas");
+    verdicts.is(case, "flake");
+    verdicts.says(case, "10:05:00", "Deployment downloads has one replica");
+    let without = kept().without("Deployment").at("10:05:00");
+    let verdicts = judged(without.until("10:30:00"), "ha-replicas");
+    assert_eq!((verdicts.count(), verdicts.count_of("skipped")), (1, 1));
+}

@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 
 /// Who answers for these checks upstream.
 const OWNER: &str = "openshift/enhancements";
+/// What a cluster may do without: where these were not recorded, the others are judged all the same, but
+/// nothing passes.
+const OPTIONAL: [&str; 2] = ["statefulsets.apps", "daemonsets.apps"];
 const ORIGIN: &str =
     "openshift/enhancements CONVENTIONS.md, High Availability; openshift/enhancements PR 1932";
 
@@ -78,7 +81,13 @@ impl MonitorTest for HaTest {
 
     fn needs(&self) -> Needs {
         Needs {
-            objects: self.check.reads.iter().map(ToString::to_string).collect(),
+            objects: self
+                .check
+                .reads
+                .iter()
+                .filter(|resource| !OPTIONAL.contains(resource))
+                .map(ToString::to_string)
+                .collect(),
             seen: Vec::new(),
             facts: self.check.wants_several_nodes,
         }
@@ -146,6 +155,15 @@ impl HaTest {
             .flatten()
             .cloned()
             .collect();
+        let missing =
+            self.check.reads.iter().filter(|resource| {
+                OPTIONAL.contains(resource) && !scene.dark.contains_key(**resource)
+            });
+        dark.extend(missing.map(|resource| Dark {
+            from: scene.intervals.start(),
+            to: scene.intervals.end(),
+            why: format!("{resource}: nothing of it was recorded"),
+        }));
         dark.sort();
         dark.dedup();
         dark
