@@ -67,9 +67,24 @@ struct Rules {
     /// Leave out rules whose id, monitor or name in JUnit matches
     #[arg(long, value_name = "GLOB", value_parser = glob)]
     skip: Vec<Glob>,
+    /// Say what cluster it was, for files of intervals, which do not: topology=HighlyAvailable; also
+    /// platform, network, architecture, version, from-version
+    #[arg(long = "fact", value_name = "NAME=VALUE", value_parser = fact)]
+    facts: Vec<(FactName, String)>,
     /// Compare ends of exceptions with this time instead of the end of each recording (RFC 3339)
     #[arg(long, value_name = "TIME", value_parser = time)]
     now: Option<RecordedAt>,
+}
+
+/// Something that can be told of a cluster.
+#[derive(Clone, Copy, Debug)]
+enum FactName {
+    Topology,
+    Platform,
+    Network,
+    Architecture,
+    Version,
+    FromVersion,
 }
 
 /// What is written besides the report.
@@ -119,6 +134,29 @@ Examples:
 #[expect(clippy::unnecessary_wraps, reason = "the form of a value parser")]
 fn glob(text: &str) -> Result<Glob, String> {
     Ok(Glob::new(text))
+}
+
+fn fact(text: &str) -> Result<(FactName, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    let name = match name {
+        "topology" => FactName::Topology,
+        "platform" => FactName::Platform,
+        "network" => FactName::Network,
+        "architecture" => FactName::Architecture,
+        "version" => FactName::Version,
+        "from-version" => FactName::FromVersion,
+        _ => {
+            return Err(format!(
+                "no such fact: {name:?}; topology, platform, network, architecture, version and from-version can be told"
+            ));
+        }
+    };
+    if value.is_empty() {
+        return Err(format!(
+            "no value: {text:?}; for example topology=HighlyAvailable"
+        ));
+    }
+    Ok((name, value.to_owned()))
 }
 
 fn time(text: &str) -> Result<RecordedAt, String> {

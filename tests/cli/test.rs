@@ -323,6 +323,20 @@ fn files_of_intervals_are_written_and_judged() {
         cases.iter().any(|case| case["verdict"] == "pass"),
         "{cases:?}"
     );
+    let available = ["--only", "operator-available", "-o", "json"];
+    let verdicts = |more: &[&str]| {
+        let ran = test(&[&[events.as_str()], available.as_slice(), more].concat());
+        let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+        assert_eq!(report["runs"][0]["facts"]["topology"], "HighlyAvailable");
+        let counts = &report["runs"][0]["counts"];
+        ["fail", "pass"].map(|verdict| counts[verdict].as_u64() > Some(0))
+    };
+    // The demo's operators were away, and its file of intervals tells that too.
+    let told = ["--fact", "topology=HighlyAvailable"];
+    assert_eq!(verdicts(&told), [true, true]);
+    test(&[&events, "--fact", "colour=red"])
+        .code(2)
+        .says("colour");
     let other = folder.path().join("other.json");
     fs::write(&other, "{}").expect("written");
     let other = other.display().to_string();

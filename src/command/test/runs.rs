@@ -192,5 +192,5 @@ fn over_intervals(shared: &Shared<'_>, path: &Path) -> Result<RunReport, Command
             .hint("kubereel import makes a reel of other recordings")
     })?;
     let (tests, asked) = (shared.suite.tests(), shared.suite.asked());
-    Ok(run_intervals(intervals, tests, &asked))
+    Ok(run_intervals(intervals, &shared.suite.told, tests, &asked))
 }

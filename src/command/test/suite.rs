@@ -1,19 +1,21 @@
 //! Owns which rules and exceptions a command runs with: what the program carries, and the user's files.
 //! Refuses to go on with a file that is wrong.
 
-use super::Rules;
+use super::{FactName, Rules};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::words::count;
 use kubereel_format::RecordedAt;
-use kubereel_monitortests::{Asked, ExceptionSet, MonitorTest, RuleSet, Selection, builtin};
+use kubereel_monitortests::{Asked, ExceptionSet, Facts, MonitorTest, RuleSet, Selection, builtin};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rules and exceptions, ready for any number of runs.
 pub(super) struct Suite {
     pub(super) exceptions: ExceptionSet,
+    /// What cluster it was, for files that do not say it.
+    pub(super) told: Facts,
     own: RuleSet,
     selection: Selection,
     now: Option<RecordedAt>,
@@ -34,6 +36,7 @@ impl Suite {
         };
         Ok(Self {
             exceptions,
+            told: told(&rules.facts),
             own,
             selection: Selection {
                 only: rules.only.clone(),
@@ -78,6 +81,22 @@ impl Suite {
                 .hint("kubereel test --list names all of them"),
         )
     }
+}
+
+fn told(facts: &[(FactName, String)]) -> Facts {
+    let mut told = Facts::default();
+    for (name, value) in facts {
+        let field = match name {
+            FactName::Topology => &mut told.topology,
+            FactName::Platform => &mut told.platform,
+            FactName::Network => &mut told.network,
+            FactName::Architecture => &mut told.architecture,
+            FactName::Version => &mut told.version,
+            FactName::FromVersion => &mut told.from_version,
+        };
+        *field = Some(value.clone());
+    }
+    told
 }
 
 fn own_exceptions(path: &Path) -> Result<ExceptionSet, CommandError> {

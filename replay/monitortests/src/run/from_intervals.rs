@@ -5,7 +5,7 @@ use super::in_progress::{Asked, choose, judge};
 use super::report::{RunReport, RunTrust, Work};
 use crate::compute::computed_from;
 use crate::exception::RunKind;
-use crate::facts::{FactsOverTime, UpgradeWindow};
+use crate::facts::{Facts, FactsOverTime, UpgradeWindow};
 use crate::gather::Mode;
 use crate::interval::{Interval, Intervals, source};
 use crate::verdict::MonitorTest;
@@ -15,17 +15,21 @@ use std::collections::BTreeMap;
 ///
 /// Where the file has raw intervals only, those of states are computed first. Monitortests that read
 /// objects are skipped, and those that ask for what only objects tell of the cluster.
+/// `told` is what cluster it was, where somebody knows that.
 pub fn run_intervals(
     intervals: Intervals,
+    told: &Facts,
     tests: Vec<Box<dyn MonitorTest>>,
     asked: &Asked<'_>,
 ) -> RunReport {
     let intervals = with_states(intervals);
+    let is_told = *told != Facts::default();
     let facts = FactsOverTime {
-        upgrades: windows(&intervals),
+        steps: vec![(intervals.start(), told.clone())],
+        upgrades: windows(&intervals, told),
         ..FactsOverTime::default()
     };
-    let chosen = choose(tests, asked.selection, why_skipped);
+    let chosen = choose(tests, asked.selection, |test| why_skipped(test, is_told));
     let mut report = RunReport {
         start: intervals.start(),
         end: intervals.end(),
@@ -44,14 +48,14 @@ pub fn run_intervals(
 }
 
 /// Tells why a monitortest cannot run on intervals.
-fn why_skipped(test: &dyn MonitorTest) -> Option<String> {
+fn why_skipped(test: &dyn MonitorTest, is_told: bool) -> Option<String> {
     let needs = test.needs();
     if !needs.objects.is_empty() {
         let objects = needs.objects.join(", ");
         return Some(format!("a file of intervals has no objects: {objects}"));
     }
     let why = "a file of intervals does not say what cluster it was";
-    needs.facts.then(|| why.to_owned())
+    (needs.facts && !is_told).then(|| why.to_owned())
 }
 
 /// Adds the intervals of states, unless the file has them.
@@ -70,7 +74,7 @@ fn with_states(intervals: Intervals) -> Intervals {
 }
 
 /// Gives the windows that the Events of an upgrade suite open and close.
-fn windows(intervals: &Intervals) -> Vec<UpgradeWindow> {
+fn windows(intervals: &Intervals, told: &Facts) -> Vec<UpgradeWindow> {
     let mut windows: Vec<UpgradeWindow> = Vec::new();
     for event in intervals.of(source::KUBE_EVENT) {
         let reason = event.message.reason.as_ref();
@@ -85,8 +89,8 @@ fn windows(intervals: &Intervals) -> Vec<UpgradeWindow> {
         }
         if is_begin {
             windows.push(UpgradeWindow {
-                from_version: String::new(),
-                to_version: String::new(),
+                from_version: told.from_version.clone().unwrap_or_default(),
+                to_version: told.version.clone().unwrap_or_default(),
                 from: event.from,
                 to: None,
                 is_completed: false,

@@ -44,7 +44,12 @@ pub fn judged_intervals(intervals: Intervals, id: &str) -> Verdicts {
         exceptions: &exceptions,
         now: None,
     };
-    let report = run_intervals(intervals, builtin(), &asked);
+    let report = run_intervals(
+        intervals,
+        &kubereel_monitortests::Facts::default(),
+        builtin(),
+        &asked,
+    );
     assert!(!report.outcomes.is_empty(), "there is no monitortest {id}");
     Verdicts { report }
 }

@@ -22,7 +22,17 @@ fn what_was_done(report: &RunReport) -> Option<String> {
     let facts = report.facts.last();
     let versions = (facts.from_version.as_deref(), facts.version.as_deref());
     match (report.kind, versions) {
-        (RunKind::Stable, (_, version)) => version.map(str::to_owned),
+        (RunKind::Stable, (_, version)) => {
+            let installed = report.facts.installed();
+            let is_install = installed.is_some_and(|at| at > report.start);
+            version.map(|version| {
+                if is_install {
+                    format!("installation of {version}")
+                } else {
+                    version.to_owned()
+                }
+            })
+        }
         (RunKind::Upgrade, (Some(from), Some(to))) => Some(format!("upgrade {from} → {to}")),
         (RunKind::FailedUpgrade, (Some(from), Some(to))) => {
             Some(format!("failed upgrade {from} → {to}"))

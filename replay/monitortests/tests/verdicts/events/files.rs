@@ -45,7 +45,12 @@ fn found(file: &str) -> Vec<String> {
         exceptions: &ExceptionSet::builtin().expect("exceptions"),
         now: None,
     };
-    let report = run_intervals(intervals, builtin(), &asked);
+    let report = run_intervals(
+        intervals,
+        &kubereel_monitortests::Facts::default(),
+        builtin(),
+        &asked,
+    );
     let outcomes = report.outcomes.iter();
     let found = outcomes.filter(|one| !matches!(one.verdict.as_str(), "pass" | "skipped"));
     found
