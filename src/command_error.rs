@@ -2,7 +2,7 @@
 //! decide whether something is an error: commands do.
 
 use crate::exit::Exit;
-use crate::harmless::harmless;
+use kubereel_replay::harmless;
 use std::fmt::Display;
 use std::io;
 

@@ -7,7 +7,6 @@ mod command_error;
 mod demo_reel;
 mod exit;
 mod field_text;
-mod harmless;
 mod progress;
 mod reel;
 #[cfg(test)]

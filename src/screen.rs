@@ -2,7 +2,7 @@
 //! where a person looks. Refuses to know what is said.
 
 use crate::command_error::CommandError;
-use crate::harmless::harmless;
+use kubereel_replay::harmless;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
 /// Lines are not broken shorter than this.

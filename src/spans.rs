@@ -1,8 +1,8 @@
 //! Owns lines made of styled pieces, broken at a width with their later rows indented. Refuses to
 //! know what they say.
 
-use crate::harmless::harmless;
 use crate::screen::Paint;
+use kubereel_replay::harmless;
 use unicode_width::UnicodeWidthStr as _;
 
 /// How a piece of a line looks; never the only thing that says what it means.

@@ -14,6 +14,7 @@ mod cursor;
 mod density;
 mod describe;
 mod export;
+mod harmless;
 mod history;
 mod jsonpath;
 mod moment;
@@ -46,9 +47,12 @@ pub use cursor::{Cursor, CursorStep, StepBodies, Track};
 pub use density::{Density, MAX_SLICES};
 pub use describe::{Condition, Description, Scalar};
 pub use export::{ExportError, Exported};
+pub use harmless::harmless;
 pub use history::{HeldFor, HeldUntil, History, HistoryItem, HistoryQuestion, Place, SeenVersion};
 pub use moment::{MOMENT_FORMS, Moment, MomentError};
-pub use object::{Form, ListForm, ListWriter, Meta, name_of, write_json, write_yaml};
+pub use object::{
+    Form, ListForm, ListWriter, Meta, YamlLine, name_of, write_json, write_yaml, yaml_lines,
+};
 pub use operators::{
     Assessment, DegradedSpell, DrainHold, Estimate, Handover, HowRequestEnded, HowUpdateEnded, Ill,
     Impact, Insight, InsightLevel, Lasting, Level, Mark, NodeAssessment, NodeJoin, NodePhase,

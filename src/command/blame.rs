@@ -11,7 +11,6 @@ use std::path::PathBuf;
 
 mod json;
 mod lines;
-mod yaml;
 
 /// Show who set each field of an object last, and when
 ///

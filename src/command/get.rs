@@ -4,10 +4,10 @@ use crate::at;
 use crate::command::{asked, unknown};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use crate::harmless::harmless;
 use crate::reel;
 use crate::screen::Screen;
 use kubereel_format::ResourceInfo;
+use kubereel_replay::harmless;
 use kubereel_replay::{Certainty, Cut, Filter, Held, LabelSelector, Moment, State, Timeline};
 use std::path::PathBuf;
 

@@ -5,10 +5,10 @@ use crate::command::asked::{Named, OneObject};
 use crate::command::get::header;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use crate::harmless::harmless;
 use crate::reel;
 use crate::screen::Screen;
 use crate::words::count;
+use kubereel_replay::harmless;
 use kubereel_replay::{
     Certainty, Field, History, HistoryItem, HistoryQuestion, Moment, Scope, Timeline,
 };

@@ -8,6 +8,7 @@ mod meta;
 pub(crate) mod number;
 mod read;
 mod yaml;
+mod yaml_lines;
 
 pub use form::{Form, name_of};
 pub(crate) use json::compact;
@@ -15,3 +16,4 @@ pub use json::write_json;
 pub use list::{ListForm, ListWriter};
 pub use meta::Meta;
 pub use yaml::write_yaml;
+pub use yaml_lines::{YamlLine, yaml_lines};

@@ -1,10 +1,5 @@
 //! Writes small reels for tests: a recorder's notes and events at times that the test chooses.
 
-#![expect(
-    clippy::expect_used,
-    reason = "a test that cannot write its reel has failed"
-)]
-
 use kubereel_format::{
     Appender, BlobNote, Body, ConnectionId, DocumentKind, Elapsed, EndCause, EpochId, EventType,
     Evidence, Gap, GapCause, GapId, Lifecycle, ListMethod, NewEvent, NotCoveredReason, Note,

@@ -1,11 +1,10 @@
 //! Owns the YAML that people read: who and when in columns before it.
 
-use super::yaml;
 use crate::command_error::CommandError;
 use crate::field_text::{self, HANG};
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
-use kubereel_replay::{Blame, BlameSource, Blamed, Timeline};
+use kubereel_replay::{Blame, BlameSource, Blamed, Timeline, yaml_lines};
 
 /// Where less is left for the YAML beside the names, its later rows begin further left.
 const NARROWEST_YAML: usize = 48;
@@ -34,7 +33,7 @@ pub(super) fn print(
         .width()
         .is_none_or(|width| width.saturating_sub(gutter) >= NARROWEST_YAML);
     let hang = if has_room { gutter } else { HANG };
-    for line in yaml::lines(&blamed.object) {
+    for line in yaml_lines(&blamed.object) {
         let cell = line.field.and_then(|at| cells.get(at));
         let is_recorded = line
             .field

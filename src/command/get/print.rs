@@ -3,9 +3,9 @@
 use super::{Answer, Output, Question};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use crate::harmless::harmless;
 use crate::progress::Progress;
 use crate::screen::Screen;
+use kubereel_replay::harmless;
 use kubereel_replay::{
     Form, Held, ListForm, ListWriter, QueryError, name_of, write_json, write_yaml,
 };

@@ -2,10 +2,10 @@
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use crate::harmless::harmless;
 use crate::screen::Screen;
 use crate::words::{bytes, count};
 use kubereel_import::{Broken, Imported};
+use kubereel_replay::harmless;
 use kubereel_replay::timetext;
 use std::path::Path;
 

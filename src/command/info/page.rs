@@ -1,10 +1,10 @@
 //! Owns the page that `info` shows to people. Refuses sums: the summary has them.
 
 use super::rows::rows;
-use crate::harmless::harmless;
 use crate::screen::{Paint, Screen};
 use crate::table::Table;
 use crate::words::{bytes, count, number};
+use kubereel_replay::harmless;
 use kubereel_replay::{ResourceSummary, Summary, Timeline, timetext};
 
 /// How many resources, gaps and outages are listed one by one unless `wide` is asked for.

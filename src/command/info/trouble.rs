@@ -1,9 +1,9 @@
 //! Owns the lines of the page that say what is missing or odd.
 
 use super::page::Page;
-use crate::harmless::harmless;
 use crate::words::count;
 use kubereel_format::RecordedAt;
+use kubereel_replay::harmless;
 use kubereel_replay::{GapSummary, ResourceSummary, timetext};
 
 impl Page<'_> {

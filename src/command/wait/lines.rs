@@ -4,8 +4,8 @@ use super::Question;
 use super::targets::Target;
 use crate::command_error::CommandError;
 use crate::field_text;
-use crate::harmless::harmless;
 use crate::screen::Screen;
+use kubereel_replay::harmless;
 use kubereel_replay::{
     Missed, MissedWhy, Timeline, WaitStep, WaitVerdict, Waited, name_of, timetext,
 };

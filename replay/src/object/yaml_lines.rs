@@ -1,20 +1,20 @@
 //! Owns YAML line by line, each with the number of the field that it shows. Refuses other YAML than
-//! `replay` writes: put together, the lines are that.
+//! `yaml` writes: put together, the lines are that.
 
-use kubereel_replay::write_yaml;
+use super::yaml::write_yaml;
 use serde_json::{Map, Value};
 
 /// A line of YAML.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct YamlLine {
+pub struct YamlLine {
     /// The text, indented.
-    pub(super) text: String,
+    pub text: String,
     /// The number, in the object's order, of the field that begins on this line.
-    pub(super) field: Option<usize>,
+    pub field: Option<usize>,
 }
 
 /// Writes an object as lines.
-pub(super) fn lines(value: &Value) -> Vec<YamlLine> {
+pub fn yaml_lines(value: &Value) -> Vec<YamlLine> {
     let mut next = 0;
     block(value, &mut next)
 }
@@ -122,7 +122,7 @@ mod tests {
         ] {
             let mut expected = String::new();
             write_yaml(&mut expected, &value).expect("memory");
-            let lines = lines(&value);
+            let lines = yaml_lines(&value);
             let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
             assert_eq!(
                 texts.join(

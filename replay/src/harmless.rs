@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 /// Writes out what a terminal would obey or hide.
-pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+pub fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
     }
