@@ -8,5 +8,5 @@ mod readers;
 mod watcher;
 
 pub(crate) use fields::Fields;
-pub use pass::{Fed, FeedError, feed};
+pub use pass::{Fed, FeedError, feed, feed_while};
 pub use watcher::{Action, Interest, Seen, Watcher};

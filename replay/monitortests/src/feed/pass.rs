@@ -8,6 +8,7 @@ use kubereel_format::{EventType, Evidence, ObjectId, ReadError, ResourceId, Reso
 use kubereel_replay::Timeline;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use thiserror::Error;
 
 /// What a pass did.
@@ -64,6 +65,21 @@ pub fn feed(
     watchers: &mut [&mut dyn Watcher],
     mut progress: impl FnMut(Seq),
 ) -> Fed {
+    let always = |seq| {
+        progress(seq);
+        ControlFlow::Continue(())
+    };
+    feed_while(timeline, watchers, always)
+}
+
+/// Tells watchers what happened in a reel, as [`feed`] does, until `go_on` ends it.
+///
+/// `go_on` is told of each record that is about to be read.
+pub fn feed_while(
+    timeline: &Timeline,
+    watchers: &mut [&mut dyn Watcher],
+    mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
+) -> Fed {
     let reads = reads(timeline, watchers);
     let mut told = Those::default();
     let mut held: BTreeMap<ObjectId, Value> = BTreeMap::new();
@@ -78,7 +94,9 @@ pub fn feed(
         };
         fed.events += 1;
         let seq = event.head.seq;
-        progress(seq);
+        if go_on(seq).is_break() {
+            break;
+        }
         let object = event.head.object;
         let Some(key) = timeline.key_of(object) else {
             continue;
