@@ -2,9 +2,12 @@
 
 use crate::command::{
     blame, completion, demo, describe, diff, events, export, get, history, import, info, install,
-    intervals, man, record, test, upgrade, wait,
+    intervals, man, record, test, tui, upgrade, wait,
 };
 use crate::exit::Exit;
+use clap::CommandFactory as _;
+use std::ffi::OsString;
+use std::path::Path;
 
 /// A flight recorder for Kubernetes and OpenShift clusters
 ///
@@ -26,6 +29,7 @@ pub(crate) struct Cli {
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Record(record::Args),
+    Tui(tui::Args),
     Info(info::Args),
     Get(get::Args),
     History(history::Args),
@@ -49,6 +53,7 @@ const EXAMPLES: &str = "\
 Examples:
   kubereel demo                                    look around in a recording
   kubereel record -o run.reel                      record the cluster of your kubeconfig
+  kubereel run.reel                                move through it on the screen
   kubereel info run.reel                           what is in it, is it whole
   kubereel get run.reel pods -n web --at 14:02     the pods as they were
   kubereel history run.reel co/etcd                every version, and who wrote it
@@ -61,6 +66,23 @@ Examples:
   kubereel test run.reel --junit artifacts         rules over time, and JUnit
   kubereel export run.reel -o jsonl events.jsonl   every event, byte for byte
   kubereel import events.jsonl -o run.reel         another tool's recording";
+
+/// Gives the words of a command line; a reel alone means the screen.
+pub(crate) fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = given.collect();
+    let is_reel = |word: &OsString| {
+        let path = Path::new(word);
+        path.extension().is_some_and(|ending| ending == "reel") || path.is_file()
+    };
+    let is_command = |word: &OsString| Cli::command().find_subcommand(word).is_some();
+    if words
+        .get(1)
+        .is_some_and(|first| is_reel(first) && !is_command(first))
+    {
+        words.insert(1, "tui".into());
+    }
+    words
+}
 
 fn after_long_help() -> String {
     let codes = Exit::ALL.map(|exit| format!("  {:>3}  {}\n", exit.code(), exit.meaning()));

@@ -27,7 +27,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     stay_silent_about_caught_panics();
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(cli::words(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => {
             // Nobody can be told when the terminal itself is gone.
@@ -73,6 +73,7 @@ fn stay_silent_about_caught_panics() {
 fn run(command: &Command, screen: &mut Screen) -> Result<Exit, CommandError> {
     match command {
         Command::Record(args) => command::record::run(args),
+        Command::Tui(args) => command::tui::run(args, screen),
         Command::Info(args) => command::info::run(args, screen),
         Command::Get(args) => command::get::run(args, screen),
         Command::History(args) => command::history::run(args, screen),

@@ -28,6 +28,7 @@ mod cli {
     mod intervals;
     pub(crate) mod run;
     mod test;
+    mod tui;
     mod upgrade;
     mod wait;
 }

@@ -17,6 +17,7 @@ pub(crate) mod intervals;
 pub(crate) mod man;
 pub(crate) mod record;
 pub(crate) mod test;
+pub(crate) mod tui;
 mod unknown;
 pub(crate) mod upgrade;
 pub(crate) mod wait;

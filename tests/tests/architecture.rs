@@ -64,6 +64,15 @@ fn the_rooms_know_each_other_as_planned() {
                 "kubereel-monitortests",
                 "kubereel-recorder",
                 "kubereel-replay",
+                "kubereel-tui",
+            ],
+        ),
+        (
+            "kubereel-tui",
+            &[
+                "kubereel-format",
+                "kubereel-monitortests",
+                "kubereel-replay",
             ],
         ),
         (
@@ -105,8 +114,8 @@ fn each_library_has_its_room() {
         ),
         ("clap", &["kubereel"]),
         ("anyhow", &["kubereel-tests"]),
-        ("ratatui", &[]),
-        ("crossterm", &[]),
+        ("ratatui", &["kubereel-tui"]),
+        ("crossterm", &["kubereel-tui"]),
     ];
     let edges = edges();
     for (library, homes) in rooms {
@@ -130,6 +139,7 @@ fn sources() -> Vec<(String, String)> {
         "replay/src",
         "replay/import/src",
         "replay/monitortests/src",
+        "tui/src",
     ]
     .iter()
     .map(|folder| root().join(folder))
@@ -174,6 +184,23 @@ fn one_file_each_names_the_compressor_the_record_codec_and_the_clock() {
             "{path} names the database"
         );
     }
+}
+
+#[test]
+fn one_room_of_the_ui_knows_the_terminal_threads_and_time() {
+    let mut is_seen = false;
+    for (path, text) in sources() {
+        let is_room = path.starts_with("tui/src/runtime/");
+        is_seen |= is_room;
+        for word in ["crossterm::", "thread::", "Instant", "std::io"] {
+            let is_ui = path.starts_with("tui/src/");
+            let is_mentioned = is_ui && !is_room && text.contains(word);
+            // A test looks at the bytes that the terminal gets.
+            let is_test = path == "tui/src/tests/bytes.rs";
+            assert!(!is_mentioned || is_test, "{path} says {word}");
+        }
+    }
+    assert!(is_seen, "the room moved: mend this test");
 }
 
 #[test]

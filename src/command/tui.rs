@@ -1,0 +1,108 @@
+//! Owns `kubereel tui`, which is also plain `kubereel REEL`: the screen that moves through a reel.
+
+use crate::at;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::reel;
+use crate::screen::Screen;
+use kubereel_replay::Moment;
+use kubereel_tui::{Request, Theme, TuiError};
+use std::path::PathBuf;
+
+/// Move through a reel on the screen: timeline, lanes, and the state at the cursor
+///
+/// Plain `kubereel REEL` does the same. What the title says is an address: --at and --select lead
+/// back to the same place, and leaving prints it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = after_help())]
+pub(crate) struct Args {
+    /// The reel
+    #[arg(value_name = "REEL")]
+    reel: PathBuf,
+    /// The moment to begin at; the start unless given
+    #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
+    at: Option<Moment>,
+    /// What to select: a resource, or an object of it
+    #[arg(long, value_name = "RESOURCE[/NAME]")]
+    select: Option<String>,
+    /// The namespace of the object
+    #[arg(short, long, value_name = "NS", default_value = "default")]
+    namespace: String,
+    /// Show only rows with these words; ns:NAME and states such as bad and down narrow, too
+    #[arg(long, value_name = "WORDS", default_value = "")]
+    filter: String,
+    /// The colours; by what the terminal says unless given
+    #[arg(long, value_name = "THEME")]
+    theme: Option<Colors>,
+}
+
+/// The colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Colors {
+    /// For a dark terminal
+    Dark,
+    /// For a bright terminal
+    Light,
+    /// Blue and orange instead of green and red
+    ColorBlind,
+    /// Without colours
+    Mono,
+}
+
+fn after_help() -> String {
+    format!(
+        "\
+Examples:
+  kubereel run.reel
+  kubereel run.reel --at 14:02 --select co/etcd
+  kubereel tui run.reel --select pods/web-0 -n shop --theme light
+
+Keys:
+{}
+{}",
+        kubereel_tui::keys_help(),
+        at::forms_help()
+    )
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+    // What is no reel is said here, in words and with hints, not on a screen that has to be left.
+    if !args.reel.is_file() {
+        reel::open(&args.reel)?;
+    }
+    let request = Request {
+        path: args.reel.clone(),
+        at: args.at,
+        select: args.select.clone(),
+        namespace: args.namespace.clone(),
+        filter: args.filter.clone(),
+    };
+    let left = kubereel_tui::run(request, theme(args.theme)).map_err(|error| {
+        let failed = CommandError::new(Exit::Surroundings, &error);
+        match error {
+            TuiError::NoTerminal => {
+                failed.hint("kubereel info, get, history and the other commands print")
+            }
+            _ => failed,
+        }
+    })?;
+    if let Some(address) = left {
+        screen.aside(address)?;
+    }
+    Ok(Exit::Yes)
+}
+
+/// Decides the colours by what was asked for and what the terminal says of itself.
+fn theme(asked: Option<Colors>) -> Theme {
+    let says = |name: &str| std::env::var(name).unwrap_or_default();
+    let is_rich = says("TERM").contains("256color") || !says("COLORTERM").is_empty();
+    match asked {
+        Some(Colors::Mono) => Theme::Mono,
+        Some(Colors::Light) => Theme::Light,
+        Some(Colors::ColorBlind) => Theme::ColorBlind,
+        None if !says("NO_COLOR").is_empty() => Theme::Mono,
+        _ if is_rich => Theme::Dark256,
+        _ => Theme::Dark,
+    }
+}

@@ -1,0 +1,36 @@
+//! `kubereel tui` and plain `kubereel REEL`, as far as they go without a terminal.
+
+use super::run::kubereel;
+
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+
+#[test]
+fn the_screen_needs_a_terminal_and_says_so() {
+    for args in [
+        &["tui", DEMO][..],
+        &[DEMO],
+        &[DEMO, "--at", "+10s", "--select", "co/etcd"],
+    ] {
+        let ran = kubereel(args).code(5).says("needs a terminal");
+        assert_eq!(ran.out, "");
+    }
+}
+
+#[test]
+fn what_is_no_reel_is_said_before_the_screen() {
+    let _ran = kubereel(&["no-such.reel"]).code(3).says("no-such.reel");
+    let _ran = kubereel(&["nonsense"]).code(2);
+}
+
+#[test]
+fn help_names_every_key() {
+    let out = kubereel(&["tui", "--help"]).ok();
+    for words in [
+        "ctrl-o alt-o",
+        "previous, next event",
+        "what looks wrong",
+        "--select",
+    ] {
+        assert!(out.contains(words), "{words:?} not in {out}");
+    }
+}

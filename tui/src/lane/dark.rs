@@ -1,0 +1,69 @@
+//! Owns the times of which nothing is known of a resource, with the words why. Refuses judgement about
+//! single objects: what may be missing may be any of them.
+
+use kubereel_format::{RecordedAt, ResourceId, Seq};
+use kubereel_replay::Timeline;
+use std::ops::Range;
+
+/// A watch that begins again sooner than this, in microseconds, left nothing in the dark: 1 s.
+const SHORTEST_MICROS: i64 = 1_000_000;
+
+/// A time of which nothing is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dark {
+    /// From when to when.
+    pub(crate) span: Range<RecordedAt>,
+    /// Why.
+    pub(crate) why: String,
+}
+
+/// Gives when nothing is known of a resource, in order of time.
+pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<Dark> {
+    let (start, end) = (timeline.start(), beyond(timeline));
+    let wall = |seq: Seq| timeline.reel().stamp(seq).map_or(end, |stamp| stamp.wall);
+    let mut all = Vec::new();
+    let mut add = |from: RecordedAt, to: RecordedAt, why: &str| {
+        if from < to {
+            all.push(Dark {
+                span: from..to,
+                why: why.to_owned(),
+            });
+        }
+    };
+    for damage in timeline.reel().damage() {
+        add(damage.first.map_or(start, wall), end, "the reel is damaged");
+    }
+    if let Some(coverage) = timeline.coverage(resource) {
+        if let Some(imported) = coverage.imported() {
+            add(start, imported.since, "the recording had not begun");
+        } else {
+            let first = coverage.spans().first();
+            let first = first.map_or(end, |span| wall(span.begun_by));
+            add(start, first, "not recorded yet");
+        }
+        for hole in coverage.holes() {
+            let why = hole.gap.cause.as_str();
+            add(hole.gap.from_time, wall(hole.closed_by), why);
+        }
+        for blind in coverage.blind() {
+            let to = blind.to.unwrap_or(end);
+            if to.micros_since(blind.from) >= SHORTEST_MICROS {
+                add(blind.from, to, "no watch ran");
+            }
+        }
+        for excluded in coverage.excluded() {
+            let next = coverage.spans().iter().map(|span| span.begun_by);
+            let next = next.filter(|begun| *begun > excluded.since).min();
+            add(wall(excluded.since), next.map_or(end, wall), "not recorded");
+        }
+    } else {
+        add(start, end, "never recorded");
+    }
+    all.sort_by_key(|dark| (dark.span.start, dark.span.end));
+    all
+}
+
+/// Gives the first moment after a reel.
+fn beyond(timeline: &Timeline) -> RecordedAt {
+    RecordedAt::from_micros(timeline.end().micros.saturating_add(1))
+}

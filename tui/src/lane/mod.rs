@@ -1,0 +1,13 @@
+//! States of objects over time, ready to be drawn at any zoom.
+
+mod board;
+mod dark;
+mod line;
+mod read;
+mod state;
+mod watch;
+
+pub(crate) use board::{Board, Problem, gather};
+pub(crate) use dark::{Dark, dark_of};
+pub(crate) use line::{Group, Lane};
+pub(crate) use state::LaneState;

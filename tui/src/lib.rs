@@ -1,0 +1,27 @@
+//! The terminal UI of kubereel: a reel is moved through like a film.
+//!
+//! The screen is a function of four things: a cursor, a window of time, a selection and a filter.
+//! `model` holds them, `msg` says what can happen, `update` is the only place that changes the model
+//! and `effect` is what it asks of the world; `view` draws the model. These four are pure: no clock,
+//! no terminal, no file. `answer` reads the reel for them, `lane` makes states over time of it,
+//! `keymap` is the one table of keys and `theme` the one of colours. `runtime` alone knows the
+//! terminal and threads.
+
+mod answer;
+mod effect;
+mod keymap;
+mod lane;
+mod layout;
+mod model;
+mod msg;
+mod runtime;
+#[cfg(test)]
+mod tests;
+mod theme;
+mod update;
+mod view;
+
+pub use keymap::keys_help;
+pub use model::Request;
+pub use runtime::{TuiError, run};
+pub use theme::Theme;

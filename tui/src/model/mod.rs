@@ -1,0 +1,17 @@
+//! What the screen is a function of.
+
+mod open;
+mod place;
+mod request;
+mod screen;
+mod session;
+mod subject;
+mod window;
+
+pub(crate) use open::{List, Open, Pass, Playing, TableView};
+pub(crate) use place::{Jumps, Place};
+pub use request::Request;
+pub(crate) use screen::{Pane, Panel, Screen};
+pub(crate) use session::{Model, Reel};
+pub(crate) use subject::Subject;
+pub(crate) use window::Window;

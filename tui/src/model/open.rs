@@ -1,0 +1,164 @@
+//! Owns what is known and chosen once a reel is open. Refuses to read bodies: answers bring them.
+
+use super::place::{Jumps, Place};
+use super::screen::{Pane, Panel};
+use super::subject::Subject;
+use super::window::Window;
+use crate::answer::{Answer, Question, Table};
+use crate::lane::{Board, Dark};
+use kubereel_format::ResourceId;
+use kubereel_replay::{Density, Timeline};
+use std::sync::Arc;
+
+/// What the list shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum List {
+    /// The lanes.
+    Lanes,
+    /// The objects of a resource.
+    Objects(ResourceId),
+}
+
+/// How far the pass over the reel is.
+pub(crate) enum Pass {
+    /// It is under way: so many records of all are read.
+    Under {
+        /// How many are read.
+        done: u64,
+    },
+    /// It was stopped.
+    Stopped,
+    /// It is done.
+    Done(Arc<Board>),
+}
+
+/// Whether and how time moves by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Playing {
+    /// Whether it moves.
+    pub(crate) is_on: bool,
+    /// How many seconds pass in one.
+    pub(crate) speed: i64,
+    /// Whether it moves backward.
+    pub(crate) is_reverse: bool,
+}
+
+/// A table with the rows that the filter leaves.
+#[derive(Clone, Debug)]
+pub(crate) struct TableView {
+    /// The table.
+    pub(crate) table: Arc<Table>,
+    /// The places of its rows that show.
+    pub(crate) rows: Vec<usize>,
+}
+
+/// What is known and chosen of an open reel.
+pub(crate) struct Open {
+    /// The reel.
+    pub(crate) timeline: Arc<Timeline>,
+    /// The cursor.
+    pub(crate) place: Place,
+    /// The visible span.
+    pub(crate) window: Window,
+    /// Where the cursor stood before.
+    pub(crate) jumps: Jumps,
+    /// The filter, as it was written.
+    pub(crate) filter: String,
+    /// What the list shows.
+    pub(crate) list: List,
+    /// Which pane the keys move in.
+    pub(crate) pane: Pane,
+    /// What the panel shows.
+    pub(crate) panel: Panel,
+    /// The first line of the panel that shows.
+    pub(crate) scroll: usize,
+    /// The object.
+    pub(crate) selected: Option<Subject>,
+    /// The condition of the lane that is selected.
+    pub(crate) condition: Option<Arc<str>>,
+    /// Whether conditions have lanes of their own.
+    pub(crate) has_conditions: bool,
+    /// How far the lanes are.
+    pub(crate) pass: Pass,
+    /// The places of the lanes that show.
+    pub(crate) lanes: Vec<usize>,
+    /// The objects, once they are read.
+    pub(crate) table: Option<TableView>,
+    /// What the panel shows, once it is read.
+    pub(crate) answer: Option<Answer>,
+    /// What was asked last for list and panel.
+    pub(crate) asked: [Option<Question>; 2],
+    /// How many events came when, in the window.
+    pub(crate) density: Option<(Window, u16, Density)>,
+    /// The times without knowledge, of any resource.
+    pub(crate) dark: Vec<Dark>,
+    /// Whether and how time moves by itself.
+    pub(crate) playing: Playing,
+}
+
+impl Open {
+    /// Gives the span of the whole reel.
+    pub(crate) fn bounds(&self) -> Window {
+        Window::whole(self.timeline.start(), self.timeline.end())
+    }
+
+    /// Gives what the pass found, if it is done.
+    pub(crate) const fn board(&self) -> Option<&Arc<Board>> {
+        match &self.pass {
+            Pass::Done(board) => Some(board),
+            _ => None,
+        }
+    }
+
+    /// Gives the place of the selection among the rows of the list.
+    pub(crate) fn row(&self) -> Option<usize> {
+        let selected = self.selected.as_ref()?;
+        match self.list {
+            List::Lanes => {
+                let board = self.board()?;
+                let is_it = |at: &usize, condition: &Option<Arc<str>>| {
+                    board.lanes.get(*at).is_some_and(|lane| {
+                        lane.subject == *selected && lane.condition == *condition
+                    })
+                };
+                let lanes = || self.lanes.iter();
+                lanes()
+                    .position(|at| is_it(at, &self.condition))
+                    .or_else(|| lanes().position(|at| is_it(at, &None)))
+            }
+            List::Objects(_) => {
+                let view = self.table.as_ref()?;
+                view.rows.iter().position(|at| {
+                    let row = view.table.rows.get(*at);
+                    row.is_some_and(|row| row.subject == *selected)
+                })
+            }
+        }
+    }
+
+    /// Gives how many rows the list has.
+    pub(crate) fn row_count(&self) -> usize {
+        match self.list {
+            List::Lanes => self.lanes.len(),
+            List::Objects(_) => self.table.as_ref().map_or(0, |view| view.rows.len()),
+        }
+    }
+
+    /// Writes the address: the words that lead back here after `kubereel`.
+    pub(crate) fn address(&self, path: &std::path::Path) -> String {
+        let reel = super::subject::quoted(&path.display().to_string());
+        let at = self.place.written(&self.timeline);
+        let mut words = format!("kubereel {reel} --at {at}");
+        if let Some(selected) = &self.selected {
+            words.extend([" ", &selected.flags(&self.timeline)]);
+        } else if let List::Objects(resource) = self.list
+            && let Some(info) = self.timeline.resources().get(resource)
+        {
+            words.extend([" --select ", &info.qualified()]);
+        }
+        if !self.filter.is_empty() {
+            words.extend([" --filter ", &super::subject::quoted(&self.filter)]);
+        }
+        words
+    }
+}

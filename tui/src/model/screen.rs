@@ -1,0 +1,43 @@
+//! Owns which screen is open. Refuses sets of flags: exactly one is.
+
+/// What the keys mean and what covers the timeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Screen {
+    /// The timeline, a list and a panel.
+    #[default]
+    Main,
+    /// One pane fills what the timeline leaves.
+    Large,
+    /// The resources to choose from; the row that is chosen.
+    Kinds(usize),
+    /// What looks wrong; the row that is chosen.
+    Problems(usize),
+    /// The keys; the first line that shows.
+    Help(usize),
+    /// A time is being written.
+    GoTo(String),
+    /// A filter is being written, and holds already; esc clears it.
+    Filter(String),
+}
+
+/// What the panel shows of the selected object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Panel {
+    /// Its YAML.
+    #[default]
+    Yaml,
+    /// Its versions.
+    History,
+    /// The Events about it.
+    Events,
+}
+
+/// Which part of the main screen the keys move in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Pane {
+    /// The lanes or objects.
+    #[default]
+    List,
+    /// The panel.
+    Panel,
+}

@@ -1,0 +1,62 @@
+//! Owns the whole state of the program. Refuses to change itself: `update` does.
+
+use super::open::Open;
+use super::request::Request;
+use super::screen::Screen;
+use crate::theme::Theme;
+
+/// The whole state of the program.
+pub(crate) struct Model {
+    /// What was asked for.
+    pub(crate) request: Request,
+    /// The reel.
+    pub(crate) reel: Reel,
+    /// Which screen is open.
+    pub(crate) screen: Screen,
+    /// The terminal's columns and rows.
+    pub(crate) size: (u16, u16),
+    /// The colours.
+    pub(crate) theme: Theme,
+    /// What happened last, in words; shows until the next key.
+    pub(crate) word: Option<String>,
+    /// Whether the program ends.
+    pub(crate) is_over: bool,
+}
+
+/// How far the reel is.
+pub(crate) enum Reel {
+    /// It is being opened.
+    Opening,
+    /// It cannot be opened.
+    Failed(String),
+    /// It is open.
+    Open(Box<Open>),
+}
+
+impl Model {
+    /// Begins with nothing read.
+    pub(crate) const fn new(request: Request, theme: Theme, size: (u16, u16)) -> Self {
+        Self {
+            request,
+            reel: Reel::Opening,
+            screen: Screen::Main,
+            size,
+            theme,
+            word: None,
+            is_over: false,
+        }
+    }
+
+    /// Gives the reel, if it is open.
+    pub(crate) const fn open(&self) -> Option<&Open> {
+        match &self.reel {
+            Reel::Open(open) => Some(open),
+            _ => None,
+        }
+    }
+
+    /// Tells whether time moves by itself.
+    pub(crate) fn is_playing(&self) -> bool {
+        self.open().is_some_and(|open| open.playing.is_on)
+    }
+}

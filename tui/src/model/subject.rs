@@ -1,0 +1,73 @@
+//! Owns what an object is called on the screen and in addresses. Refuses to know whether it exists.
+
+use kubereel_format::{ResourceId, Seq};
+use kubereel_replay::{Timeline, harmless};
+
+/// An object by its name, through all its lives.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Subject {
+    /// Its resource.
+    pub(crate) resource: ResourceId,
+    /// Its namespace; empty for cluster-scoped objects.
+    pub(crate) namespace: String,
+    /// Its name.
+    pub(crate) name: String,
+}
+
+impl Subject {
+    /// Writes it for people: `pod shop/web-0`, `clusteroperator etcd`.
+    pub(crate) fn written(&self, timeline: &Timeline) -> String {
+        let gap = if self.namespace.is_empty() { "" } else { "/" };
+        let kind = self.kind(timeline);
+        let text = format!("{kind} {}{gap}{}", self.namespace, self.name);
+        harmless(&text).into_owned()
+    }
+
+    /// Writes it as flags, so that it can be pasted.
+    pub(crate) fn flags(&self, timeline: &Timeline) -> String {
+        let resource = timeline.resources().get(self.resource);
+        let resource = resource
+            .map(kubereel_format::ResourceInfo::qualified)
+            .unwrap_or_default();
+        let select = format!("--select {}", quoted(&format!("{resource}/{}", self.name)));
+        if self.namespace.is_empty() {
+            select
+        } else {
+            format!("{select} -n {}", quoted(&self.namespace))
+        }
+    }
+
+    /// Gives the singular name of its resource.
+    fn kind<'a>(&self, timeline: &'a Timeline) -> &'a str {
+        let info = timeline.resources().get(self.resource);
+        info.map_or("", |info| {
+            if info.singular.is_empty() {
+                &info.plural
+            } else {
+                &info.singular
+            }
+        })
+    }
+
+    /// Gives its versions through all its lives, in order.
+    pub(crate) fn versions(&self, timeline: &Timeline) -> Vec<Seq> {
+        let lives = timeline.lives(self.resource, &self.namespace, &self.name);
+        let mut all: Vec<Seq> = lives
+            .iter()
+            .flat_map(|life| timeline.reel().versions(life.object))
+            .copied()
+            .collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+/// Writes a word so that a shell takes it as it is.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=+,@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,150 @@
+//! Owns the visible span of time and where its moments lie on the screen. Refuses spans that reach
+//! beyond the reel.
+
+use kubereel_format::RecordedAt;
+use std::ops::Range;
+
+/// The shortest window, in microseconds: 1 ms.
+const SHORTEST_MICROS: i64 = 1_000;
+
+/// The visible span of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    /// Its first moment.
+    pub(crate) from: RecordedAt,
+    /// Its length in microseconds; at least 1 ms.
+    pub(crate) micros: i64,
+}
+
+impl Window {
+    /// Makes a window of a whole span; one of no length becomes the shortest.
+    pub(crate) fn whole(from: RecordedAt, to: RecordedAt) -> Self {
+        Self {
+            from,
+            // The last moment is to lie on the last cell, not behind it.
+            micros: to.micros_since(from).saturating_add(1).max(SHORTEST_MICROS),
+        }
+    }
+
+    /// Gives the first moment behind it.
+    pub(crate) const fn end(self) -> RecordedAt {
+        RecordedAt::from_micros(self.from.micros.saturating_add(self.micros))
+    }
+
+    /// Gives the span of a cell, of so many.
+    pub(crate) fn cell(self, cell: u16, of: u16) -> Range<RecordedAt> {
+        self.edge(cell, of)..self.edge(cell.saturating_add(1), of)
+    }
+
+    fn edge(self, cell: u16, of: u16) -> RecordedAt {
+        let part = i128::from(self.micros) * i128::from(cell) / i128::from(of.max(1));
+        let part = i64::try_from(part).unwrap_or(i64::MAX);
+        RecordedAt::from_micros(self.from.micros.saturating_add(part))
+    }
+
+    /// Gives the cell in which a moment lies; `None` outside.
+    pub(crate) fn cell_of(self, at: RecordedAt, of: u16) -> Option<u16> {
+        if at < self.from || at >= self.end() {
+            return None;
+        }
+        let part =
+            i128::from(at.micros_since(self.from)) * i128::from(of) / i128::from(self.micros);
+        let guess = u16::try_from(part).ok()?.min(of.saturating_sub(1));
+        // Edges are rounded down: the moment may lie one cell further.
+        let next = guess.saturating_add(1);
+        Some(if next < of && self.edge(next, of) <= at {
+            next
+        } else {
+            guess
+        })
+    }
+
+    /// Gives the length of a cell in microseconds; at least 1.
+    pub(crate) fn cell_micros(self, of: u16) -> i64 {
+        (self.micros / i64::from(of.max(1))).max(1)
+    }
+
+    /// Gives a window of another length in which a moment keeps its place, within bounds.
+    pub(crate) fn zoomed(self, at: RecordedAt, micros: i64, bounds: Self) -> Self {
+        let micros = micros.clamp(SHORTEST_MICROS, bounds.micros);
+        let left = i128::from(at.micros_since(self.from)) * i128::from(micros);
+        let left = i64::try_from(left / i128::from(self.micros)).unwrap_or(0);
+        Self {
+            from: RecordedAt::from_micros(at.micros.saturating_sub(left)),
+            micros,
+        }
+        .within(bounds)
+    }
+
+    /// Gives the window moved by microseconds, within bounds.
+    pub(crate) fn moved(self, micros: i64, bounds: Self) -> Self {
+        Self {
+            from: RecordedAt::from_micros(self.from.micros.saturating_add(micros)),
+            ..self
+        }
+        .within(bounds)
+    }
+
+    /// Gives the window moved as little as makes a moment visible, with a tenth to spare.
+    pub(crate) fn showing(self, at: RecordedAt, bounds: Self) -> Self {
+        let spare = self.micros / 10;
+        let first = self.from.micros.saturating_add(spare);
+        let last = self.end().micros.saturating_sub(spare);
+        let by = (at.micros - last).max(0) + (at.micros - first).min(0);
+        if at >= self.from && at < self.end() {
+            self
+        } else {
+            self.moved(by, bounds)
+        }
+    }
+
+    fn within(self, bounds: Self) -> Self {
+        let micros = self.micros.min(bounds.micros);
+        let last = bounds.end().micros.saturating_sub(micros);
+        let from = self
+            .from
+            .micros
+            .clamp(bounds.from.micros, last.max(bounds.from.micros));
+        Self {
+            from: RecordedAt::from_micros(from),
+            micros,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(micros: i64) -> RecordedAt {
+        RecordedAt::from_micros(micros)
+    }
+
+    proptest! {
+        #[test]
+        fn every_moment_lies_in_the_cell_that_holds_it(from in -9_000_000i64..9_000_000, long in 0i64..99_999_999, cells in 1u16..300, part in 0u16..1000) {
+            let window = Window::whole(at(from), at(from + long));
+            let moment = at(from + window.micros * i64::from(part) / 1000);
+            let cell = window.cell_of(moment, cells).expect("inside");
+            prop_assert!(window.cell(cell, cells).contains(&moment));
+        }
+
+        #[test]
+        fn no_window_leaves_the_reel(from in 0i64..9_000, micros in 1_000i64..50_000, by in -90_000i64..90_000, zoom in 0i64..90_000) {
+            let bounds = Window::whole(at(0), at(60_000));
+            let window = Window { from: at(from), micros };
+            for window in [window.moved(by, bounds), window.zoomed(at(from + by), zoom, bounds), window.showing(at(by), bounds)] {
+                prop_assert!(window.from >= bounds.from && window.end() <= bounds.end(), "{window:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn zooming_keeps_the_cursor_where_it_is() {
+        let bounds = Window::whole(at(0), at(999_999));
+        let zoomed = bounds.zoomed(at(500_000), 500_000, bounds);
+        assert_eq!(zoomed.from, at(250_000));
+        assert_eq!(zoomed.zoomed(at(500_000), i64::MAX, bounds), bounds);
+    }
+}

@@ -1,0 +1,110 @@
+//! Owns what can happen: keys, once they have a meaning, and what the world reports. Refuses to do any
+//! of it: `update` does.
+
+use crate::answer::Answer;
+use crate::lane::Board;
+use crate::model::Panel;
+use kubereel_replay::Timeline;
+use std::sync::Arc;
+
+/// Which way in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Later.
+    Next,
+    /// Earlier.
+    Previous,
+}
+
+/// What a key means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// Moves the cursor by cells.
+    Cells(i64),
+    /// Steps over an event.
+    Event(Way),
+    /// Steps over a change of the selected object.
+    Change(Way),
+    /// Steps over a transition of the selected lane.
+    Transition(Way),
+    /// Steps to a problem.
+    Problem(Way),
+    /// Goes to the start.
+    Start,
+    /// Goes to the end.
+    End,
+    /// Zooms in.
+    ZoomIn,
+    /// Zooms out.
+    ZoomOut,
+    /// Pans by tenths of the window.
+    Pan(i64),
+    /// Shows the life of the selected object.
+    FitSelection,
+    /// Shows the whole reel.
+    FitAll,
+    /// Undoes a jump.
+    Back,
+    /// Undoes the undoing.
+    Forth,
+    /// Starts or stops time.
+    Play,
+    /// Makes time faster.
+    Faster,
+    /// Makes time slower.
+    Slower,
+    /// Turns time round.
+    Reverse,
+    /// Moves by rows.
+    Rows(i64),
+    /// Goes to the other pane.
+    OtherPane,
+    /// Opens what is chosen.
+    Open,
+    /// Goes back one step.
+    Close,
+    /// Shows something of the object.
+    Panel(Panel),
+    /// Shows lanes of conditions, or hides them.
+    Conditions,
+    /// Lists the resources.
+    Kinds,
+    /// Lists what looks wrong.
+    Problems,
+    /// Shows the keys.
+    Help,
+    /// Asks for a time.
+    AskTime,
+    /// Asks for a filter.
+    AskFilter,
+    /// Copies the address.
+    CopyAddress,
+    /// Takes back a letter.
+    Erase,
+    /// Ends the program.
+    Quit,
+}
+
+/// What can happen.
+pub(crate) enum Msg {
+    /// A key with a meaning.
+    Act(Act),
+    /// A letter, where a text is written.
+    Letter(char),
+    /// The terminal has another size.
+    Resized(u16, u16),
+    /// The mouse points at a cell with its button down.
+    Pointed(u16, u16),
+    /// The wheel turns over a cell; away from the hand or towards it.
+    Wheel(u16, u16, Way),
+    /// So many microseconds passed while time moves by itself.
+    Elapsed(i64),
+    /// The reel is open, or why it is not.
+    Opened(Result<Arc<Timeline>, String>),
+    /// The pass has read so many records.
+    Passed(u64),
+    /// The pass is done; `None` if it was stopped.
+    Gathered(Option<Arc<Board>>),
+    /// A question is answered.
+    Answered(Answer),
+}

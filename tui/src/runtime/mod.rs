@@ -1,0 +1,11 @@
+//! The only place that knows the terminal, threads, time and panics.
+
+mod clipboard;
+mod error;
+mod keys;
+mod looping;
+mod reader;
+mod terminal;
+
+pub use error::TuiError;
+pub use looping::run;

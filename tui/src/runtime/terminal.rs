@@ -1,0 +1,58 @@
+//! Owns the terminal's modes: taken at the start, given back at the end and when something panics.
+
+use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{cursor, execute};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use std::io::{self, BufWriter, Stdout};
+use std::panic;
+
+/// The screen, buffered so that a frame is one write.
+pub(super) type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+
+/// The terminal while it is ours.
+pub(super) struct Held {
+    pub(super) screen: Screen,
+}
+
+impl Held {
+    /// Takes the terminal.
+    pub(super) fn take() -> io::Result<Self> {
+        enable_raw_mode()?;
+        let mut out = io::stdout();
+        if let Err(error) = execute!(out, EnterAlternateScreen, EnableMouseCapture, cursor::Hide) {
+            give_back();
+            return Err(error);
+        }
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            // The database panics on some damage; that becomes an error and nobody's screen ends.
+            if !kubereel_format::panic_is_caught() {
+                give_back();
+            }
+            before(info);
+        }));
+        let screen = Terminal::new(CrosstermBackend::new(BufWriter::new(out)))?;
+        Ok(Self { screen })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Gives the terminal back; what fails cannot be told to anybody.
+fn give_back() {
+    drop(execute!(
+        io::stdout(),
+        DisableMouseCapture,
+        LeaveAlternateScreen,
+        cursor::Show
+    ));
+    drop(disable_raw_mode());
+}

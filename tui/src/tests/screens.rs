@@ -1,0 +1,142 @@
+//! Screens after lists of keys, as text and as styles.
+
+use super::stage::{Stage, demo, gapped, request};
+use insta::assert_snapshot;
+
+const WIDE: (u16, u16) = (120, 40);
+const NARROW: (u16, u16) = (80, 24);
+const SMALL: (u16, u16) = (40, 12);
+
+fn after(keys: &str, size: (u16, u16)) -> String {
+    let mut stage = Stage::open(request(&demo()), size);
+    stage.keys(keys);
+    stage.screen()
+}
+
+#[test]
+fn the_first_screen() {
+    assert_snapshot!("first_wide", after("", WIDE));
+    assert_snapshot!("first_narrow", after("", NARROW));
+    assert_snapshot!("first_small", after("", SMALL));
+}
+
+#[test]
+fn problems_lead_to_moments_and_objects() {
+    assert_snapshot!("problems_narrow", after("p", NARROW));
+    assert_snapshot!("problem_wide", after("p<Down><Enter>", WIDE));
+    assert_snapshot!("next_problem_small", after("nnn", SMALL));
+}
+
+#[test]
+fn resources_are_listed_as_kubectl_does() {
+    assert_snapshot!("kinds_narrow", after("Gb", NARROW));
+    let mut request = request(&demo());
+    request.select = Some("nodes".to_owned());
+    let mut stage = Stage::open(request, WIDE);
+    stage.keys("G<Down>");
+    assert_snapshot!("nodes_wide", stage.screen());
+    stage.keys("/worker");
+    assert_snapshot!("nodes_filtered_wide", stage.screen());
+}
+
+#[test]
+fn versions_and_events_of_an_object() {
+    assert_snapshot!("history_wide", after("/etcd<Enter><Down>GH", WIDE));
+    assert_snapshot!("events_narrow", after("GE", NARROW));
+    assert_snapshot!("large_narrow", after("G<Enter>", NARROW));
+    assert_snapshot!("conditions_narrow", after("/operators<Enter>iG", NARROW));
+}
+
+#[test]
+fn help_and_prompts() {
+    assert_snapshot!("help_wide", after("?", WIDE));
+    assert_snapshot!("go_to_small", after(":14:0", SMALL));
+    assert_snapshot!("wrong_time_narrow", after(":noon<Enter>", NARROW));
+}
+
+#[test]
+fn gaps_are_unmistakable() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stage = Stage::open(request(&gapped(folder.path())), NARROW);
+    stage.keys(":+2m15s<Enter>");
+    assert_snapshot!("gap_narrow", stage.screen());
+}
+
+#[test]
+fn damage_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("damaged.reel");
+    let mut bytes = std::fs::read(demo()).expect("the demo");
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 64].fill(0xa5);
+    std::fs::write(&path, bytes).expect("room");
+    let mut stage = Stage::open(request(&path), NARROW);
+    stage.keys("G");
+    let screen = stage.screen();
+    assert!(
+        screen.contains("damaged") || screen.contains("cannot"),
+        "{screen}"
+    );
+    assert_snapshot!("damaged_narrow", screen);
+}
+
+#[test]
+fn what_cannot_be_shown_is_said() {
+    let small = Stage::open(request(&demo()), (39, 12));
+    assert!(small.screen().contains("too small"));
+    let none = Stage::open(request("no-such.reel".as_ref()), SMALL);
+    assert!(none.screen().contains("no-such"), "{}", none.screen());
+    let mut request = request(&demo());
+    request.select = Some("nonsense/x".to_owned());
+    let odd = Stage::open(request, NARROW);
+    assert!(odd.screen().contains("--select"), "{}", odd.screen());
+}
+
+#[test]
+fn every_jump_can_be_undone() {
+    let mut stage = Stage::open(request(&demo()), NARROW);
+    let place = |stage: &Stage| stage.model.open().map(|open| open.place);
+    let mut places = vec![place(&stage)];
+    for keys in ["G", "N", "N", "g", ":+10s<Enter>", "<Down>c"] {
+        stage.keys(keys);
+        places.push(place(&stage));
+    }
+    let last = places.pop();
+    for before in places.iter().rev() {
+        stage.press(crate::keymap::Key::Ctrl('o'));
+        assert_eq!(place(&stage), *before);
+    }
+    for _ in 0..6 {
+        stage.press(crate::keymap::Key::Alt('o'));
+    }
+    assert_eq!(Some(place(&stage)), last);
+}
+
+#[test]
+fn the_address_leads_back() {
+    let mut stage = Stage::open(request(&demo()), NARROW);
+    stage.keys("nn");
+    let open = stage.model.open().expect("open");
+    let (place, selected) = (open.place, open.selected.clone().expect("one"));
+    let mut again = request(&demo());
+    let at = place.written(&open.timeline);
+    again.at = Some(at.parse().expect("a moment"));
+    let resource = open
+        .timeline
+        .resources()
+        .get(selected.resource)
+        .expect("known");
+    again.select = Some(format!("{}/{}", resource.qualified(), selected.name));
+    again.namespace.clone_from(&selected.namespace);
+    let address = open.address(&again.path);
+    assert!(
+        address.contains(&format!("--at {at} --select ")),
+        "{address}"
+    );
+    let other = Stage::open(again, NARROW);
+    let other = other.model.open().expect("open");
+    assert_eq!(
+        (other.place, other.selected.as_ref()),
+        (place, Some(&selected))
+    );
+}

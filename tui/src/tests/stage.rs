@@ -1,0 +1,189 @@
+//! Owns a stage on which the UI plays without a terminal and threads: effects are done on the spot.
+
+use super::script::{Script, thing};
+use crate::answer::answer;
+use crate::effect::Effect;
+use crate::keymap::{Key, act};
+use crate::lane::gather;
+use crate::model::{Model, Request};
+use crate::msg::Msg;
+use crate::theme::Theme;
+use crate::update::{begin, update};
+use crate::view::view;
+use kubereel_replay::Timeline;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::style::Style;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A UI that plays.
+pub(super) struct Stage {
+    pub(super) model: Model,
+}
+
+/// Gives the demo that comes along.
+pub(super) fn demo() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel")
+}
+
+/// Asks for a reel and nothing else.
+pub(super) fn request(path: &Path) -> Request {
+    Request {
+        path: path.to_owned(),
+        at: None,
+        select: None,
+        namespace: "default".to_owned(),
+        filter: String::new(),
+    }
+}
+
+impl Stage {
+    /// Opens a reel on a screen of a size.
+    pub(super) fn open(request: Request, size: (u16, u16)) -> Self {
+        let model = Model::new(request, Theme::Dark256, size);
+        let effects = begin(&model);
+        let mut stage = Self { model };
+        stage.perform(effects);
+        stage
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            let msg = match effect {
+                Effect::Open(path) => {
+                    let opened = Timeline::open(&path).map(Arc::new);
+                    Msg::Opened(opened.map_err(|error| error.to_string()))
+                }
+                Effect::Gather(timeline) => {
+                    let board = gather(&timeline, |_| ControlFlow::Continue(()));
+                    Msg::Gathered(Some(Arc::new(board)))
+                }
+                Effect::Ask(timeline, question) => Msg::Answered(answer(&timeline, question)),
+                Effect::StopGathering | Effect::Copy(_) => continue,
+            };
+            self.say(msg);
+        }
+    }
+
+    /// Lets something happen.
+    pub(super) fn say(&mut self, msg: Msg) {
+        let effects = update(&mut self.model, msg);
+        self.perform(effects);
+    }
+
+    /// Presses a key.
+    pub(super) fn press(&mut self, key: Key) {
+        match (act(key, &self.model.screen), key) {
+            (Some(act), _) => self.say(Msg::Act(act)),
+            (None, Key::Char(letter)) => self.say(Msg::Letter(letter)),
+            (None, _) => {}
+        }
+    }
+
+    /// Presses keys: letters, and names such as `<Enter>`.
+    pub(super) fn keys(&mut self, keys: &str) {
+        let mut rest = keys;
+        while let Some(letter) = rest.chars().next() {
+            const NAMES: [&str; 8] = [
+                "Enter",
+                "Esc",
+                "Tab",
+                "Up",
+                "Down",
+                "Left",
+                "Right",
+                "Backspace",
+            ];
+            let named = rest.strip_prefix('<').and_then(|rest| rest.split_once('>'));
+            if let Some((name, after)) = named {
+                let name = NAMES.into_iter().find(|own| *own == name).expect("a key");
+                self.press(Key::Named(name));
+                rest = after;
+            } else {
+                self.press(Key::Char(letter));
+                rest = &rest[letter.len_utf8()..];
+            }
+        }
+    }
+
+    /// Gives the screen: its text, and a letter for each style below.
+    pub(super) fn screen(&self) -> String {
+        let (width, height) = self.model.size;
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("memory");
+        terminal
+            .draw(|frame| view(&self.model, frame))
+            .expect("memory");
+        let buffer = terminal.backend().buffer();
+        let mut styles: Vec<Style> = vec![Style::reset()];
+        let (mut text, mut inks) = (String::new(), String::new());
+        for row in buffer.content().chunks(usize::from(width)) {
+            let mut skipped = 0;
+            for cell in row {
+                let style = cell.style();
+                let known = styles.iter().position(|own| *own == style);
+                let at = known.unwrap_or_else(|| {
+                    styles.push(style);
+                    styles.len() - 1
+                });
+                inks.push(if at == 0 {
+                    ' '
+                } else {
+                    char::from(b'a' + u8::try_from(at).expect("few") - 1)
+                });
+                if skipped == 0 {
+                    text.push_str(cell.symbol());
+                    skipped = unicode_width::UnicodeWidthStr::width(cell.symbol()).max(1);
+                }
+                skipped -= 1;
+            }
+            for lines in [&mut text, &mut inks] {
+                lines.truncate(lines.trim_end_matches(' ').len());
+                lines.push('\n');
+            }
+        }
+        let mut all = format!("{text}---\n{inks}---\n");
+        for (at, style) in styles.iter().enumerate().skip(1) {
+            let letter = char::from(b'a' + u8::try_from(at).expect("few") - 1);
+            let (fg, bg) = (style.fg.unwrap_or_default(), style.bg.unwrap_or_default());
+            let more = style.add_modifier;
+            all.extend([format!("{letter} {fg:?} on {bg:?} {more:?}\n")]);
+        }
+        all
+    }
+}
+
+fn node(name: &str, ready: &str, rv: u128) -> Vec<u8> {
+    format!(r#"{{"kind":"Node","apiVersion":"v1","metadata":{{"name":"{name}","uid":"{name}","resourceVersion":"{rv}","annotations":{{"note":"\u001b]0;owned\u0007 \u202eevil\u009b31m"}}}},"status":{{"conditions":[{{"type":"Ready","status":"{ready}","reason":"\u001b[2JWhy"}}]}}}}"#).into_bytes()
+}
+
+/// Writes a reel of two nodes, one of which flaps, with a gap, and hostile texts.
+pub(super) fn gapped(folder: &Path) -> PathBuf {
+    let path = folder.join("gapped.reel");
+    let mut script = Script::begin(&path);
+    let nodes = script.resource("nodes", "Node", &["no"]);
+    let stream = script.connect(nodes, None);
+    let (one, other) = (
+        thing("", "m-0", "m-0"),
+        thing("", "\u{202e}m-1\u{1b}[31m", "m-1"),
+    );
+    script.initial(stream, one, 1, &node("m-0", "True", 1));
+    script.initial(stream, other, 2, &node("m-1", "True", 2));
+    script.synced(stream, 2);
+    script.wait(60_000);
+    script.modified(stream, one, 3, &node("m-0", "False", 3));
+    script.wait(40);
+    script.modified(stream, one, 4, &node("m-0", "True", 4));
+    script.wait(60_000);
+    let from = script.now();
+    script.wait(30_000);
+    script.gap(nodes, 4, 9, from);
+    let stream = script.connect(nodes, None);
+    script.synced(stream, 9);
+    script.wait(60_000);
+    script.modified(stream, other, 10, &node("m-1", "Unknown", 10));
+    script.wait(20_000);
+    script.finish();
+    path
+}

@@ -1,0 +1,154 @@
+//! Owns which part of the model each message is for. Refuses details: the other files have them.
+
+use super::{choosing, moving, opening, pointing, refresh};
+use crate::answer::Answer;
+use crate::effect::Effect;
+use crate::model::{Model, Open, Pass, Reel, Screen, TableView};
+use crate::msg::{Act, Msg};
+use std::sync::Arc;
+
+/// Gives what is to be done first.
+pub(crate) fn begin(model: &Model) -> Vec<Effect> {
+    vec![Effect::Open(model.request.path.clone())]
+}
+
+/// Takes a message in, and gives what is to be done.
+pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    match msg {
+        Msg::Resized(width, height) => model.size = (width, height),
+        Msg::Opened(opened) => effects.extend(opening::opened(model, opened)),
+        Msg::Letter(letter) => write(model, letter),
+        Msg::Act(Act::Quit) => {
+            model.is_over = true;
+            effects.push(Effect::StopGathering);
+        }
+        Msg::Act(act) => {
+            model.word = None;
+            effects.extend(take(model, act));
+        }
+        Msg::Pointed(x, y) => pointing::pointed(model, x, y),
+        Msg::Wheel(x, y, way) => pointing::wheel(model, x, y, way),
+        Msg::Elapsed(micros) => {
+            if let Reel::Open(open) = &mut model.reel {
+                moving::play(open, micros);
+            }
+        }
+        Msg::Passed(done) => {
+            if let Reel::Open(open) = &mut model.reel
+                && matches!(open.pass, Pass::Under { .. })
+            {
+                open.pass = Pass::Under { done };
+            }
+        }
+        Msg::Gathered(board) => {
+            if let Reel::Open(open) = &mut model.reel {
+                open.pass = board.map_or(Pass::Stopped, Pass::Done);
+                refresh::filtered(open);
+                if open.selected.is_none() {
+                    choosing::row(open, 0);
+                }
+            }
+        }
+        Msg::Answered(answer) => {
+            if let Reel::Open(open) = &mut model.reel {
+                answered(open, answer);
+            }
+        }
+    }
+    effects.extend(refresh::refresh(model));
+    effects
+}
+
+fn answered(open: &mut Open, answer: Answer) {
+    let Some(asked) = open
+        .asked
+        .iter()
+        .position(|asked| asked.as_ref() == Some(answer.question()))
+    else {
+        // It was overtaken by a later question.
+        return;
+    };
+    match answer {
+        Answer::Table(_, table) => {
+            open.table = Some(TableView {
+                table: Arc::clone(&table),
+                rows: Vec::new(),
+            });
+            refresh::filtered(open);
+            if open.selected.is_none() && asked == 0 {
+                choosing::row(open, 0);
+            }
+        }
+        Answer::Lines(_, _, first) => {
+            let is_same = open
+                .answer
+                .as_ref()
+                .is_some_and(|old| crate::answer::is_same_thing(old.question(), answer.question()));
+            // Who reads on while time moves is not thrown back to the first line.
+            if !is_same || first > 0 {
+                open.scroll = first;
+            }
+            open.answer = Some(answer);
+        }
+    }
+}
+
+fn write(model: &mut Model, letter: char) {
+    const MOST: usize = 200;
+    if let Screen::GoTo(text) | Screen::Filter(text) = &mut model.screen
+        && text.len() < MOST
+        && !letter.is_control()
+    {
+        text.push(letter);
+    }
+    follow_filter(model);
+}
+
+/// Filters as the words are written.
+fn follow_filter(model: &mut Model) {
+    if let (Screen::Filter(text), Reel::Open(open)) = (&model.screen, &mut model.reel) {
+        open.filter.clone_from(text);
+        refresh::filtered(open);
+    }
+}
+
+fn take(model: &mut Model, act: Act) -> Vec<Effect> {
+    match act {
+        Act::Erase => {
+            if let Screen::GoTo(text) | Screen::Filter(text) = &mut model.screen {
+                text.pop();
+            }
+            follow_filter(model);
+        }
+        Act::Help => {
+            model.screen = match model.screen {
+                Screen::Help(_) => Screen::Main,
+                _ => Screen::Help(0),
+            }
+        }
+        Act::Open => return choosing::open(model),
+        Act::Close => return choosing::close(model),
+        Act::Rows(by) => choosing::rows(model, by),
+        _ => {
+            let cells = crate::layout::layout(model).cells();
+            let Reel::Open(open) = &mut model.reel else {
+                return Vec::new();
+            };
+            match act {
+                Act::AskTime => model.screen = Screen::GoTo(String::new()),
+                Act::AskFilter => model.screen = Screen::Filter(open.filter.clone()),
+                Act::Kinds => model.screen = Screen::Kinds(choosing::kind_row(open)),
+                Act::Problems => model.screen = Screen::Problems(0),
+                Act::OtherPane | Act::Panel(_) | Act::Conditions => choosing::panes(open, act),
+                Act::CopyAddress => {
+                    let address = open.address(&model.request.path);
+                    model.word = Some(format!("copied: {address}"));
+                    return vec![Effect::Copy(address)];
+                }
+                _ => model.word = moving::moved(open, act, cells),
+            }
+        }
+    }
+    Vec::new()
+}

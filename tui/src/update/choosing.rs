@@ -1,0 +1,187 @@
+//! Owns what is selected and which screen is open. Refuses to move in time, except to what somebody
+//! chose.
+
+use super::{moving, refresh};
+use crate::effect::Effect;
+use crate::model::{List, Model, Open, Pane, Panel, Pass, Reel, Screen};
+use crate::msg::Act;
+use kubereel_format::ResourceId;
+
+/// Gives a place moved by rows, within so many.
+fn stepped(at: usize, by: i64, count: usize) -> usize {
+    let by_rows = usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX);
+    let to = if by < 0 {
+        at.saturating_sub(by_rows)
+    } else {
+        at.saturating_add(by_rows)
+    };
+    to.min(count.saturating_sub(1))
+}
+
+/// Moves by rows in what is open.
+pub(super) fn rows(model: &mut Model, by: i64) {
+    let Reel::Open(open) = &mut model.reel else {
+        return;
+    };
+    match &mut model.screen {
+        Screen::Kinds(at) => *at = stepped(*at, by, kinds(open).len()),
+        Screen::Problems(at) => {
+            let count = open.board().map_or(0, |board| board.problems.len());
+            *at = stepped(*at, by, count);
+        }
+        Screen::Help(at) => *at = stepped(*at, by, crate::keymap::BINDINGS.len()),
+        _ if open.pane == Pane::Panel => {
+            let count = open.answer.as_ref().map_or(0, refresh::line_count);
+            open.scroll = stepped(open.scroll, by, count);
+        }
+        _ => {
+            let from = open.row();
+            let to = from.map_or(0, |from| stepped(from, by, open.row_count()));
+            row(open, to);
+        }
+    }
+}
+
+/// Selects a row of the list.
+pub(super) fn row(open: &mut Open, row: usize) {
+    let found = match open.list {
+        List::Lanes => open.board().and_then(|board| {
+            let lane = board.lanes.get(*open.lanes.get(row)?)?;
+            Some((lane.subject.clone(), lane.condition.clone()))
+        }),
+        List::Objects(_) => open.table.as_ref().and_then(|view| {
+            let row = view.table.rows.get(*view.rows.get(row)?)?;
+            Some((row.subject.clone(), None))
+        }),
+    };
+    if let Some((subject, condition)) = found {
+        open.selected = Some(subject);
+        open.condition = condition;
+    }
+}
+
+/// Gives the resources to choose from: those with objects.
+pub(crate) fn kinds(open: &Open) -> Vec<ResourceId> {
+    let mut all: Vec<_> = open.timeline.resources().iter().collect();
+    all.sort_by_key(|info| info.qualified());
+    let ids = all.into_iter().map(|info| info.id);
+    ids.filter(|id| !open.timeline.objects_of(*id).is_empty())
+        .collect()
+}
+
+/// Gives the row of the resource that is listed.
+pub(super) fn kind_row(open: &Open) -> usize {
+    let listed = match open.list {
+        List::Objects(resource) => Some(resource),
+        List::Lanes => open.selected.as_ref().map(|subject| subject.resource),
+    };
+    kinds(open)
+        .iter()
+        .position(|id| Some(*id) == listed)
+        .unwrap_or(0)
+}
+
+/// Gives the places of the problems, what matters most first.
+pub(crate) fn ranked(open: &Open) -> Vec<usize> {
+    let Some(board) = open.board() else {
+        return Vec::new();
+    };
+    let mut all: Vec<usize> = (0..board.problems.len()).collect();
+    all.sort_by_key(|at| board.problems.get(*at).map(|one| one.rank));
+    all
+}
+
+/// Takes what is chosen, or shows it large.
+pub(super) fn open(model: &mut Model) -> Vec<Effect> {
+    let Reel::Open(open) = &mut model.reel else {
+        return Vec::new();
+    };
+    let screen = std::mem::take(&mut model.screen);
+    match screen {
+        Screen::Kinds(at) => {
+            if let Some(resource) = kinds(open).get(at) {
+                open.list = List::Objects(*resource);
+                open.pane = Pane::List;
+                open.selected = None;
+                open.condition = None;
+                open.table = None;
+                open.answer = None;
+            }
+        }
+        Screen::Problems(at) => {
+            if let Some(at) = ranked(open).get(at) {
+                moving::to_problem(open, *at);
+                refresh::filtered(open);
+            }
+        }
+        Screen::GoTo(text) => {
+            if !text.trim().is_empty() {
+                model.word = moving::go_to(open, text.trim());
+            }
+        }
+        Screen::Main => {
+            open.pane = Pane::Panel;
+            model.screen = Screen::Large;
+        }
+        Screen::Large | Screen::Help(_) | Screen::Filter(_) => {}
+    }
+    Vec::new()
+}
+
+/// Goes back one step; while the reel is being read, stops that.
+pub(super) fn close(model: &mut Model) -> Vec<Effect> {
+    let Reel::Open(open) = &mut model.reel else {
+        model.is_over = true;
+        return Vec::new();
+    };
+    match std::mem::take(&mut model.screen) {
+        Screen::Filter(_) => {
+            open.filter.clear();
+            refresh::filtered(open);
+        }
+        Screen::Large => open.pane = Pane::List,
+        Screen::Main => {
+            if open.playing.is_on {
+                open.playing.is_on = false;
+            } else if open.pane == Pane::Panel {
+                open.pane = Pane::List;
+            } else if !open.filter.is_empty() {
+                open.filter.clear();
+                refresh::filtered(open);
+            } else if matches!(open.list, List::Objects(_)) {
+                open.list = List::Lanes;
+                open.table = None;
+            } else if matches!(open.pass, Pass::Under { .. }) {
+                return vec![Effect::StopGathering];
+            }
+        }
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// Changes what the panes show.
+pub(super) fn panes(open: &mut Open, act: Act) {
+    match act {
+        Act::OtherPane => {
+            open.pane = match open.pane {
+                Pane::List => Pane::Panel,
+                Pane::Panel => Pane::List,
+            }
+        }
+        Act::Panel(panel) => show(open, panel),
+        Act::Conditions => {
+            open.has_conditions = !open.has_conditions;
+            open.condition = None;
+            refresh::filtered(open);
+        }
+        _ => {}
+    }
+}
+
+fn show(open: &mut Open, panel: Panel) {
+    if open.panel != panel {
+        open.panel = panel;
+        open.scroll = 0;
+    }
+}

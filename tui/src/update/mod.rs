@@ -1,0 +1,12 @@
+//! The only place where the model changes. Pure: no clock, no terminal, no bodies of the reel.
+
+mod acting;
+mod choosing;
+mod filter;
+mod moving;
+mod opening;
+mod pointing;
+mod refresh;
+
+pub(crate) use acting::{begin, update};
+pub(crate) use choosing::{kinds, ranked};

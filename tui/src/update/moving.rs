@@ -1,0 +1,305 @@
+//! Owns how the cursor and the window move. Refuses to change the selection: moving in time never
+//! loses it, except to a problem, which is about something.
+
+use super::opening::{at_cut, within};
+use crate::lane::LaneState;
+use crate::model::{List, Open, Place, Window};
+use crate::msg::{Act, Way};
+use kubereel_format::{RecordedAt, Seq};
+use kubereel_replay::{Moment, Track};
+
+/// The speeds at which time moves by itself, in seconds a second.
+const SPEEDS: [i64; 7] = [1, 3, 10, 30, 100, 300, 1000];
+
+/// Moves; gives a word where it cannot.
+pub(super) fn moved(open: &mut Open, act: Act, cells: u16) -> Option<String> {
+    let bounds = open.bounds();
+    match act {
+        Act::Cells(by) => {
+            let by = open.window.cell_micros(cells).saturating_mul(by);
+            by_micros(open, by);
+        }
+        Act::Event(way) => return event(open, way),
+        Act::Change(way) => return change(open, way),
+        Act::Transition(way) => return transition(open, way),
+        Act::Problem(way) => return problem(open, way),
+        Act::Start => jump(open, Place::at(&open.timeline, open.timeline.start())),
+        Act::End => {
+            let end = Place {
+                below: open.timeline.reel().end(),
+                at: open.timeline.end(),
+            };
+            jump(open, end);
+        }
+        Act::ZoomIn => {
+            open.window = open
+                .window
+                .zoomed(open.place.at, open.window.micros / 2, bounds);
+        }
+        Act::ZoomOut => {
+            let micros = open.window.micros.saturating_mul(2);
+            open.window = open.window.zoomed(open.place.at, micros, bounds);
+        }
+        Act::Pan(tenths) => {
+            open.window = open.window.moved(open.window.micros / 10 * tenths, bounds);
+        }
+        Act::FitAll => open.window = bounds,
+        Act::FitSelection => return fit(open),
+        Act::Back => match open.jumps.back(open.place) {
+            Some(place) => stand(open, place),
+            None => return Some("there is no jump to undo".to_owned()),
+        },
+        Act::Forth => match open.jumps.forth(open.place) {
+            Some(place) => stand(open, place),
+            None => return Some("no jump was undone".to_owned()),
+        },
+        Act::Play => open.playing.is_on = !open.playing.is_on,
+        Act::Faster | Act::Slower => {
+            let at = SPEEDS
+                .iter()
+                .position(|speed| *speed == open.playing.speed)
+                .unwrap_or(0);
+            let next = if act == Act::Faster {
+                at + 1
+            } else {
+                at.saturating_sub(1)
+            };
+            open.playing.speed = SPEEDS.get(next).copied().unwrap_or(open.playing.speed);
+        }
+        Act::Reverse => open.playing.is_reverse = !open.playing.is_reverse,
+        _ => {}
+    }
+    None
+}
+
+/// Moves the cursor as time passes.
+pub(super) fn play(open: &mut Open, micros: i64) {
+    if !open.playing.is_on {
+        return;
+    }
+    let way = if open.playing.is_reverse { -1 } else { 1 };
+    by_micros(
+        open,
+        micros
+            .saturating_mul(open.playing.speed)
+            .saturating_mul(way),
+    );
+    let edge = if open.playing.is_reverse {
+        open.timeline.start()
+    } else {
+        open.timeline.end()
+    };
+    if open.place.at == edge {
+        open.playing.is_on = false;
+    }
+}
+
+/// Goes to a time that was written; gives a word where it names none.
+pub(super) fn go_to(open: &mut Open, text: &str) -> Option<String> {
+    let moment: Moment = match text.parse() {
+        Ok(moment) => moment,
+        Err(error) => {
+            return Some(format!(
+                "{error}; try 14:02, +5m, -30s, rv:1200, start, end"
+            ));
+        }
+    };
+    match open.timeline.resolve(moment) {
+        Ok(cut) => {
+            let place = at_cut(&open.timeline, cut);
+            jump(open, place);
+            None
+        }
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Puts the cursor at a time, as a jump.
+pub(super) fn jump_to(open: &mut Open, at: RecordedAt) {
+    let place = Place::at(&open.timeline, within(&open.timeline, at));
+    jump(open, place);
+}
+
+/// Goes to a problem and to what it is about.
+pub(super) fn to_problem(open: &mut Open, at: usize) {
+    let Some(problem) = open
+        .board()
+        .and_then(|board| board.problems.get(at))
+        .cloned()
+    else {
+        return;
+    };
+    let place = match problem.seq {
+        Some(seq) => Place::behind(&open.timeline, seq),
+        None => Place::at(&open.timeline, problem.from),
+    };
+    if let Some(subject) = problem.subject {
+        let is_filtered = open.list == List::Lanes;
+        open.selected = Some(subject);
+        open.condition = None;
+        if !is_filtered {
+            open.list = List::Lanes;
+        }
+    }
+    jump(open, place);
+}
+
+fn by_micros(open: &mut Open, by: i64) {
+    let at = RecordedAt::from_micros(open.place.at.micros.saturating_add(by));
+    let place = Place::at(&open.timeline, within(&open.timeline, at));
+    stand(open, place);
+}
+
+fn jump(open: &mut Open, place: Place) {
+    open.jumps.leave(open.place);
+    stand(open, place);
+}
+
+/// Puts the cursor somewhere, and the window where it can be seen.
+fn stand(open: &mut Open, place: Place) {
+    open.place = place;
+    open.window = open.window.showing(place.at, open.bounds());
+}
+
+fn event(open: &mut Open, way: Way) -> Option<String> {
+    let track = match open.list {
+        List::Lanes => Track::Everything,
+        List::Objects(resource) => Track::Resource(resource),
+    };
+    let timeline = std::sync::Arc::clone(&open.timeline);
+    let mut cursor = timeline.cursor(track, open.place.cut());
+    let passed = match way {
+        Way::Next => cursor.forward(),
+        Way::Previous => cursor.back(),
+    };
+    let Some(step) = passed else {
+        return Some(match way {
+            Way::Next => "no later event".to_owned(),
+            Way::Previous => "no earlier event".to_owned(),
+        });
+    };
+    let place = match way {
+        Way::Next => Place::behind(&timeline, step.seq),
+        // One stands behind the event before, or else at the start.
+        Way::Previous => match step.seq.0.checked_sub(1) {
+            Some(before) => Place::behind(&timeline, Seq(before)),
+            None => Place::at(&timeline, timeline.start()),
+        },
+    };
+    stand(open, place);
+    None
+}
+
+fn change(open: &mut Open, way: Way) -> Option<String> {
+    let Some(subject) = &open.selected else {
+        return Some("nothing is selected".to_owned());
+    };
+    let versions = subject.versions(&open.timeline);
+    let next = versions.partition_point(|seq| *seq < open.place.below);
+    let found = match way {
+        Way::Next => versions.get(next),
+        // The version that holds here came at some earlier time, or just now.
+        Way::Previous => {
+            let is_here = next.checked_sub(1).and_then(|at| versions.get(at))
+                == open.place.below.0.checked_sub(1).map(Seq).as_ref();
+            next.checked_sub(1 + usize::from(is_here))
+                .and_then(|at| versions.get(at))
+        }
+    };
+    if let Some(seq) = found {
+        let place = Place::behind(&open.timeline, *seq);
+        jump(open, place);
+        return None;
+    }
+    let name = subject.written(&open.timeline);
+    let word = if way == Way::Next { "later" } else { "earlier" };
+    Some(format!("no {word} change of {name}"))
+}
+
+fn transition(open: &mut Open, way: Way) -> Option<String> {
+    let lane = open
+        .row()
+        .filter(|_| open.list == List::Lanes)
+        .and_then(|row| {
+            let board = open.board()?;
+            board.lanes.get(*open.lanes.get(row)?)
+        });
+    let Some(lane) = lane else {
+        return Some("no lane is selected: esc shows them".to_owned());
+    };
+    let mut last: Option<LaneState> = None;
+    let flips = lane.spells.iter().filter(|spell| {
+        let is_flip = last != Some(spell.state);
+        last = Some(spell.state);
+        is_flip
+    });
+    let here = open.place.below;
+    let is_here = |seq: Seq| here.0.checked_sub(1) == Some(seq.0);
+    let found = match way {
+        Way::Next => flips.map(|spell| spell.seq).find(|seq| *seq >= here),
+        Way::Previous => flips
+            .map(|spell| spell.seq)
+            .take_while(|seq| *seq < here && !is_here(*seq))
+            .last(),
+    };
+    match found {
+        Some(seq) => {
+            let place = Place::behind(&open.timeline, seq);
+            jump(open, place);
+            None
+        }
+        None if way == Way::Next => Some("no later transition of this lane".to_owned()),
+        None => Some("no earlier transition of this lane".to_owned()),
+    }
+}
+
+fn problem(open: &mut Open, way: Way) -> Option<String> {
+    let Some(board) = open.board() else {
+        return Some("the reel is still being read: problems are not known yet".to_owned());
+    };
+    let here = open.place;
+    // A problem that a record shows lies where that record was seen, not a moment earlier.
+    let key =
+        |problem: &crate::lane::Problem| (problem.from, problem.seq.map(|seq| Seq(seq.0 + 1)));
+    let own = (here.at, Some(here.below));
+    let found = match way {
+        Way::Next => board.problems.iter().position(|one| key(one) > own),
+        Way::Previous => board
+            .problems
+            .iter()
+            .rposition(|one| key(one) < own && one.from < here.at),
+    };
+    match found {
+        Some(at) => {
+            let words = board
+                .problems
+                .get(at)
+                .map(|one| format!("{}: {}", one.about, one.words));
+            to_problem(open, at);
+            words
+        }
+        None if way == Way::Next => Some("no later problem".to_owned()),
+        None => Some("no earlier problem".to_owned()),
+    }
+}
+
+fn fit(open: &mut Open) -> Option<String> {
+    let Some(subject) = &open.selected else {
+        return Some("nothing is selected".to_owned());
+    };
+    let lives = open
+        .timeline
+        .lives(subject.resource, &subject.namespace, &subject.name);
+    let Some(first) = lives.first() else {
+        return Some(format!(
+            "{} was never seen",
+            subject.written(&open.timeline)
+        ));
+    };
+    let ends = lives
+        .iter()
+        .map(|life| life.to.unwrap_or(open.timeline.end()));
+    let end = ends.max().unwrap_or(first.from);
+    open.window = Window::whole(first.from, end).moved(0, open.bounds());
+    None
+}

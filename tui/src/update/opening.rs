@@ -1,0 +1,139 @@
+//! Owns what becomes of a reel that was opened: where the cursor stands and what is selected first.
+//! Refuses to open it.
+
+use crate::effect::Effect;
+use crate::lane::dark_of;
+use crate::model::{
+    Jumps, List, Model, Open, Pane, Panel, Pass, Place, Playing, Reel, Request, Subject, Window,
+};
+use kubereel_format::RecordedAt;
+use kubereel_replay::{Cut, Timeline, harmless};
+use std::sync::Arc;
+
+/// Takes a reel that was opened, or why it was not.
+pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -> Vec<Effect> {
+    let timeline = match opened {
+        Ok(timeline) => timeline,
+        Err(error) => {
+            model.reel = Reel::Failed(harmless(&error).into_owned());
+            return Vec::new();
+        }
+    };
+    let (place, word) = place(&timeline, &model.request);
+    model.word = word;
+    let bounds = Window::whole(timeline.start(), timeline.end());
+    let mut dark = Vec::new();
+    for info in timeline.resources().iter() {
+        // What comes later is not dark: it was not there.
+        let own = dark_of(&timeline, info.id);
+        dark.extend(
+            own.into_iter()
+                .filter(|dark| dark.span.start > timeline.start()),
+        );
+    }
+    dark.sort_by_key(|dark| (dark.span.start, dark.span.end));
+    let mut open = Open {
+        place,
+        window: bounds,
+        jumps: Jumps::default(),
+        filter: model.request.filter.clone(),
+        list: List::Lanes,
+        pane: Pane::List,
+        panel: Panel::Yaml,
+        scroll: 0,
+        selected: None,
+        condition: None,
+        has_conditions: false,
+        pass: Pass::Under { done: 0 },
+        lanes: Vec::new(),
+        table: None,
+        answer: None,
+        asked: [None, None],
+        density: None,
+        dark,
+        playing: Playing {
+            is_on: false,
+            speed: 1,
+            is_reverse: false,
+        },
+        timeline: Arc::clone(&timeline),
+    };
+    if let Some(select) = &model.request.select {
+        match selected(&timeline, select, &model.request.namespace) {
+            Ok((list, subject)) => {
+                open.list = list;
+                open.selected = subject;
+            }
+            Err(error) => model.word = Some(error),
+        }
+    }
+    model.reel = Reel::Open(Box::new(open));
+    vec![Effect::Gather(timeline)]
+}
+
+fn place(timeline: &Timeline, request: &Request) -> (Place, Option<String>) {
+    let start = Place::at(timeline, timeline.start());
+    let Some(moment) = request.at else {
+        return (start, None);
+    };
+    match timeline.resolve(moment) {
+        Ok(cut) => (at_cut(timeline, cut), None),
+        Err(error) => (start, Some(format!("--at: {error}"))),
+    }
+}
+
+/// Gives the place of a moment; at a resourceVersion, behind the last event up to that version.
+pub(super) fn at_cut(timeline: &Timeline, cut: Cut) -> Place {
+    match cut {
+        Cut::Arrival { below, wall } => Place {
+            below,
+            at: within(timeline, wall),
+        },
+        Cut::Revision(_) => {
+            let below = timeline
+                .cursor(kubereel_replay::Track::Everything, cut)
+                .below();
+            below.0.checked_sub(1).map_or_else(
+                || Place::at(timeline, timeline.start()),
+                |last| Place::behind(timeline, kubereel_format::Seq(last)),
+            )
+        }
+    }
+}
+
+/// Gives the nearest time that the reel has.
+pub(super) fn within(timeline: &Timeline, at: RecordedAt) -> RecordedAt {
+    at.clamp(timeline.start(), timeline.end().max(timeline.start()))
+}
+
+fn selected(
+    timeline: &Timeline,
+    select: &str,
+    namespace: &str,
+) -> Result<(List, Option<Subject>), String> {
+    let (resource, name) = match select.split_once('/') {
+        Some((resource, name)) => (resource, Some(name)),
+        None => (select, None),
+    };
+    let found = timeline.resources().find(resource);
+    let info = found.map_err(|error| harmless(&format!("--select: {error}")).into_owned())?;
+    let subject = name.map(|name| Subject {
+        resource: info.id,
+        namespace: if info.namespaced {
+            namespace.to_owned()
+        } else {
+            String::new()
+        },
+        name: name.to_owned(),
+    });
+    let has_lane = matches!(
+        info.plural.as_str(),
+        "clusterversions" | "clusteroperators" | "machineconfigpools" | "nodes" | "pods"
+    );
+    let list = if subject.is_some() && has_lane {
+        List::Lanes
+    } else {
+        List::Objects(info.id)
+    };
+    Ok((list, subject))
+}

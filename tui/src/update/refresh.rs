@@ -1,0 +1,91 @@
+//! Owns what follows from the model whenever it changed: which rows show, how many events came when,
+//! and what must be asked. Refuses choices.
+
+use super::filter::Words;
+use crate::answer::{Answer, Question};
+use crate::effect::Effect;
+use crate::layout::layout;
+use crate::model::{List, Model, Open, Panel, Pass, Reel};
+use std::sync::Arc;
+
+/// Brings everything up to date, and gives what must be asked.
+pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
+    let layout = layout(model);
+    let (cells, has_panel) = (layout.cells(), layout.panel.height > 0);
+    let Reel::Open(open) = &mut model.reel else {
+        return Vec::new();
+    };
+    let is_fresh = open
+        .density
+        .as_ref()
+        .is_some_and(|(window, of, _)| (*window, *of) == (open.window, cells));
+    if !is_fresh && cells > 0 {
+        let span = open.window.from..open.window.end();
+        let density = open.timeline.density(span, usize::from(cells), None);
+        open.density = Some((open.window, cells, density));
+    }
+    let wanted = [table(open), panel(open).filter(|_| has_panel)];
+    let mut effects = Vec::new();
+    for (asked, wanted) in open.asked.iter_mut().zip(wanted) {
+        if *asked != wanted {
+            if let Some(question) = &wanted {
+                effects.push(Effect::Ask(Arc::clone(&open.timeline), question.clone()));
+            }
+            *asked = wanted;
+        }
+    }
+    effects
+}
+
+fn table(open: &Open) -> Option<Question> {
+    match open.list {
+        List::Lanes => None,
+        List::Objects(resource) => Some(Question::Table(resource, open.place)),
+    }
+}
+
+fn panel(open: &Open) -> Option<Question> {
+    let subject = open.selected.clone()?;
+    Some(match open.panel {
+        Panel::Yaml => Question::Yaml(subject, open.place),
+        Panel::History => Question::History(subject, open.place),
+        Panel::Events => Question::Events(subject, open.place),
+    })
+}
+
+/// Finds the rows that the filter leaves.
+pub(super) fn filtered(open: &mut Open) {
+    let words = Words::of(&open.filter);
+    if let Pass::Done(board) = &open.pass {
+        let lanes = board.lanes.iter().enumerate().filter(|(_, lane)| {
+            let texts = [lane.subject.name.as_str(), lane.group.title()];
+            let texts = texts.into_iter().chain(lane.condition.as_deref());
+            let is_deep = lane.condition.is_none() || open.has_conditions;
+            is_deep
+                && words.has(&lane.subject.namespace, &texts, |state| {
+                    lane.spells.iter().any(|spell| spell.state == state)
+                })
+        });
+        open.lanes = lanes.map(|(at, _)| at).collect();
+    }
+    if let Some(view) = &mut open.table {
+        let rows = view.table.rows.iter().enumerate().filter(|(_, row)| {
+            let texts = row.cells.iter().map(String::as_str);
+            words.has(&row.subject.namespace, &texts, |state| {
+                // A table has no states; the words are looked for as they are.
+                row.cells
+                    .iter()
+                    .any(|cell| cell.to_lowercase().contains(state.word()))
+            })
+        });
+        view.rows = rows.map(|(at, _)| at).collect();
+    }
+}
+
+/// Gives how many lines an answer has.
+pub(super) fn line_count(answer: &Answer) -> usize {
+    match answer {
+        Answer::Table(_, table) => table.rows.len(),
+        Answer::Lines(_, lines, _) => lines.len(),
+    }
+}

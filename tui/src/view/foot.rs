@@ -1,0 +1,47 @@
+//! Owns the last line: what is being written, what happened, or the keys. Refuses two of them at once.
+
+use super::pen::Pen;
+use crate::keymap::{BINDINGS, has_meaning};
+use crate::model::{Model, Open, Screen};
+use crate::theme::Role;
+use kubereel_replay::harmless;
+use unicode_width::UnicodeWidthStr as _;
+
+/// Draws it.
+pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
+    let bar = pen.role(Role::Bar);
+    let strong = pen.role(Role::Strong);
+    let faint = pen.role(Role::Faint);
+    let prompt = match &model.screen {
+        Screen::GoTo(text) => Some((":", text, "14:02  +5m  -30s  rv:1200  start  end")),
+        Screen::Filter(text) => Some(("/", text, "words  ns:NAME  bad  down")),
+        _ => None,
+    };
+    if let Some((sign, text, hint)) = prompt {
+        let end = pen.text(0, 0, sign, strong);
+        let end = pen.text(end, 0, &harmless(text), strong);
+        let end = pen.text(end, 0, " ", bar);
+        pen.text(end + 2, 0, hint, faint);
+        return;
+    }
+    if let Some(word) = &model.word {
+        pen.text(0, 0, &harmless(word), strong);
+        return;
+    }
+    let mut x = 0;
+    if !open.filter.is_empty() {
+        let filter = format!("/{} ", harmless(&open.filter));
+        x = pen.within(0, 0, &filter, pen.area.width / 3, bar) + 1;
+    }
+    let rows = BINDINGS
+        .iter()
+        .filter(|row| has_meaning(row.place, &model.screen));
+    for row in rows.filter(|row| !row.brief.is_empty()) {
+        let width = row.shown.width() + row.brief.width() + 3;
+        if usize::from(x) + width > usize::from(pen.area.width) + 2 {
+            continue;
+        }
+        x = pen.text(x, 0, row.shown, strong);
+        x = pen.text(x + 1, 0, row.brief, faint) + 2;
+    }
+}

@@ -1,0 +1,80 @@
+//! Owns which parts of the screen are drawn. Refuses what they look like.
+
+use super::pen::Pen;
+use super::{choices, foot, help, lanes, objects, panel, time, title};
+use crate::layout::{Layout, SMALLEST, layout};
+use crate::model::{List, Model, Open, Reel, Screen};
+use crate::theme::Role;
+use kubereel_replay::harmless;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+/// Draws the screen.
+pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
+    let area = frame.area();
+    let mut pen = Pen {
+        buffer: frame.buffer_mut(),
+        theme: model.theme,
+        area,
+    };
+    let (columns, rows) = SMALLEST;
+    if area.width < columns || area.height < rows {
+        let words = format!(
+            "{}x{} is too small: {columns}x{rows} at least",
+            area.width, area.height
+        );
+        let style = pen.role(Role::Strong);
+        pen.text(0, 0, &words, style);
+        return;
+    }
+    let layout = layout(model);
+    match &model.reel {
+        Reel::Opening => {
+            let path = harmless(&model.request.path.display().to_string()).into_owned();
+            message(
+                &mut pen,
+                &[format!("opening {path} …"), "esc stops".to_owned()],
+            );
+        }
+        Reel::Failed(error) => message(&mut pen, &[error.clone(), "esc leaves".to_owned()]),
+        Reel::Open(open) => whole(model, open, &layout, &mut pen),
+    }
+}
+
+fn message(pen: &mut Pen<'_>, lines: &[String]) {
+    let strong = pen.role(Role::Strong);
+    let width = usize::from(pen.area.width.saturating_sub(3).max(1));
+    let rows = lines.iter().flat_map(|line| {
+        let letters: Vec<char> = line.chars().collect();
+        let rows: Vec<String> = letters
+            .chunks(width)
+            .map(|row| row.iter().collect())
+            .collect();
+        rows
+    });
+    for (row, line) in (1_u16..).zip(rows) {
+        pen.text(2, row, &line, strong);
+    }
+}
+
+fn whole(model: &Model, open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
+    title::draw(model, open, &mut pen.on(layout.title));
+    time::draw(open, layout, &mut pen.on(layout.time));
+    let both = Rect {
+        height: layout.list.height + layout.panel.height,
+        ..layout.list
+    };
+    match &model.screen {
+        Screen::Help(first) => help::draw(*first, &mut pen.on(both)),
+        Screen::Kinds(at) => choices::kinds(open, *at, &mut pen.on(both)),
+        Screen::Problems(at) => choices::problems(open, *at, &mut pen.on(both)),
+        _ => {
+            match open.list {
+                List::Lanes => lanes::draw(open, layout, &mut pen.on(layout.list)),
+                List::Objects(_) => objects::draw(open, &mut pen.on(layout.list)),
+            }
+            panel::draw(open, &mut pen.on(layout.panel));
+        }
+    }
+    foot::draw(model, open, &mut pen.on(layout.foot));
+}

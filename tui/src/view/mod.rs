@@ -1,0 +1,14 @@
+//! The screen, drawn from the model. Pure: it reads nothing else and changes nothing.
+
+mod choices;
+mod foot;
+mod frame;
+mod help;
+mod lanes;
+mod objects;
+mod panel;
+mod pen;
+mod time;
+mod title;
+
+pub(crate) use frame::view;

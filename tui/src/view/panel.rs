@@ -1,0 +1,92 @@
+//! Owns the panel: lines about the selected object. Refuses a blank one: it says what is missing.
+
+use super::pen::Pen;
+use crate::answer::{Answer, Line};
+use crate::lane::LaneState;
+use crate::model::{List, Open, Pane, Panel};
+use crate::theme::Role;
+use unicode_width::UnicodeWidthStr as _;
+
+/// Where less is left for the text, what stands at the right end is left out.
+const NARROWEST_TEXT: usize = 24;
+
+/// Draws it.
+pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
+    if pen.area.height == 0 {
+        return;
+    }
+    let faint = pen.role(Role::Faint);
+    let Some(selected) = &open.selected else {
+        pen.head(0, "nothing is selected");
+        pen.text(1, 1, "↑ ↓ selects a row, b browses resources", faint);
+        return;
+    };
+    let tab = match open.panel {
+        Panel::Yaml => "yaml",
+        Panel::History => "history",
+        Panel::Events => "events",
+    };
+    let sign = if open.pane == Pane::Panel { "> " } else { "" };
+    pen.head(
+        0,
+        &format!("{sign}{} · {tab}", selected.written(&open.timeline)),
+    );
+    let state = state(open);
+    if let Some((state, words)) = state {
+        let style = pen.theme.state(state);
+        pen.right(0, &format!(" {} {words}", state.glyph()), style);
+    }
+    let Some(Answer::Lines(question, lines, _)) = &open.answer else {
+        pen.text(1, 1, "reading …", faint);
+        return;
+    };
+    let is_late = open.asked.iter().flatten().all(|asked| asked != question);
+    if is_late
+        && !open
+            .asked
+            .iter()
+            .flatten()
+            .any(|asked| crate::answer::is_same_thing(asked, question))
+    {
+        pen.text(1, 1, "reading …", faint);
+        return;
+    }
+    for (y, line) in (1..pen.area.height).zip(lines.iter().skip(open.scroll)) {
+        draw_line(line, y, pen);
+        if is_late {
+            // It is how things were where the cursor stood a moment ago.
+            pen.paint(0, y, pen.area.width, faint);
+        }
+    }
+}
+
+/// Gives what the selected lane says at the cursor.
+fn state(open: &Open) -> Option<(LaneState, String)> {
+    if open.list != List::Lanes {
+        return None;
+    }
+    let board = open.board()?;
+    let lane = board.lanes.get(*open.lanes.get(open.row()?)?)?;
+    let (state, why) = lane.at(open.place.at);
+    let gap = if why.is_empty() { "" } else { " " };
+    Some((state, format!("{}{gap}{why}", state.word())))
+}
+
+fn draw_line(line: &Line, y: u16, pen: &mut Pen<'_>) {
+    let width = usize::from(pen.area.width);
+    let own: usize = line.parts.iter().map(|(_, text)| text.width()).sum();
+    let aside = line.aside.width();
+    let has_room = aside > 0 && own.max(NARROWEST_TEXT) + aside + 3 <= width;
+    let is_kept = aside > 0 && !has_room && width > NARROWEST_TEXT + aside + 3;
+    let room = if is_kept { width - aside - 2 } else { width };
+    let room = u16::try_from(room).unwrap_or(u16::MAX);
+    let mut x = 0;
+    for (ink, text) in &line.parts {
+        let style = pen.theme.ink(*ink);
+        x = pen.within(x, y, text, room.saturating_sub(x), style);
+    }
+    if has_room || is_kept {
+        let faint = pen.role(Role::Faint);
+        pen.right(y, &line.aside, faint);
+    }
+}

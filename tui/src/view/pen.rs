@@ -1,0 +1,98 @@
+//! Owns writing on the screen: clipped, with the theme's styles. Refuses positions outside.
+
+use crate::theme::{Role, Theme};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use unicode_width::UnicodeWidthStr as _;
+
+/// Writes on a part of the screen.
+pub(super) struct Pen<'a> {
+    pub(super) buffer: &'a mut Buffer,
+    pub(super) theme: Theme,
+    pub(super) area: Rect,
+}
+
+impl Pen<'_> {
+    /// Writes on another part.
+    pub(super) fn on(&mut self, area: Rect) -> Pen<'_> {
+        Pen {
+            area: area.intersection(self.buffer.area),
+            buffer: self.buffer,
+            theme: self.theme,
+        }
+    }
+
+    /// Writes a text from a column of a row on; gives the column after it.
+    pub(super) fn text(&mut self, column: u16, row: u16, text: &str, style: Style) -> u16 {
+        let room = self.area.width.saturating_sub(column);
+        self.within(column, row, text, room, style)
+    }
+
+    /// Writes a text in so many columns; what does not fit ends in `…`.
+    pub(super) fn within(
+        &mut self,
+        column: u16,
+        row: u16,
+        text: &str,
+        room: u16,
+        style: Style,
+    ) -> u16 {
+        let room = room.min(self.area.width.saturating_sub(column));
+        if row >= self.area.height || room == 0 {
+            return column;
+        }
+        let (x, y) = (self.area.x + column, self.area.y + row);
+        let is_cut = text.width() > usize::from(room);
+        let own = if is_cut { room.saturating_sub(1) } else { room };
+        let (end, _) = self.buffer.set_stringn(x, y, text, usize::from(own), style);
+        let end = if is_cut {
+            self.buffer.set_stringn(end, y, "…", 1, style).0
+        } else {
+            end
+        };
+        end.saturating_sub(self.area.x)
+    }
+
+    /// Writes a text that ends at the right edge; gives the column where it begins.
+    pub(super) fn right(&mut self, row: u16, text: &str, style: Style) -> u16 {
+        let width = u16::try_from(text.width())
+            .unwrap_or(u16::MAX)
+            .min(self.area.width);
+        let column = self.area.width - width;
+        self.text(column, row, text, style);
+        column
+    }
+
+    /// Gives the style of a part of the screen.
+    pub(super) fn role(&self, role: Role) -> Style {
+        self.theme.role(role)
+    }
+
+    /// Changes the style of part of a row, and leaves its letters.
+    pub(super) fn paint(&mut self, column: u16, row: u16, width: u16, style: Style) {
+        let own = Rect::new(
+            self.area.x.saturating_add(column),
+            self.area.y.saturating_add(row),
+            width,
+            1,
+        );
+        self.buffer.set_style(own.intersection(self.area), style);
+    }
+
+    /// Writes a head: a word, and a line to the right edge.
+    pub(super) fn head(&mut self, row: u16, words: &str) {
+        let style = self.role(Role::Head);
+        let end = self.text(0, row, words, style);
+        let left = usize::from(self.area.width.saturating_sub(end + 1));
+        let faint = self.role(Role::Faint);
+        self.text(end + 1, row, &"─".repeat(left), faint);
+    }
+}
+
+/// Gives the first row that shows, so that a chosen one does, in the middle where it can.
+pub(super) fn first_row(chosen: usize, count: usize, height: u16) -> usize {
+    let height = usize::from(height);
+    let last = count.saturating_sub(height);
+    chosen.saturating_sub(height / 2).min(last)
+}

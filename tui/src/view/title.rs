@@ -1,0 +1,147 @@
+//! Owns the lines that say where one is and how far that can be trusted.
+
+use super::pen::Pen;
+use crate::lane::{Dark, LaneState};
+use crate::model::{Model, Open, Pass};
+use crate::theme::Role;
+use kubereel_replay::{harmless, timetext};
+
+/// Draws them.
+pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
+    let plain = pen.role(Role::Plain);
+    let strong = pen.role(Role::Strong);
+    let faint = pen.role(Role::Faint);
+    let at = open.place.written(&open.timeline);
+    let offset = timetext::offset(open.place.at.micros_since(open.timeline.start()));
+    let (word, state) = trust(open);
+    let is_low = pen.area.height < 2;
+    let trust_style = pen.theme.state(state);
+    if is_low {
+        let end = pen.text(0, 0, &at, strong);
+        let end = pen.text(end + 1, 0, &offset, plain);
+        pen.text(end + 1, 0, &format!("{} {word}", dot(state)), trust_style);
+        return;
+    }
+    let file = model
+        .request
+        .path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    let file = harmless(&file.unwrap_or_default()).into_owned();
+    let mut end = pen.within(0, 0, &file, pen.area.width / 3, faint);
+    end = pen.text(end + 2, 0, &at, strong);
+    end = pen.text(end + 2, 0, &offset, plain);
+    let rv = open
+        .place
+        .below
+        .0
+        .checked_sub(1)
+        .map(|seq| format!("seq:{seq}"));
+    end = pen.text(end + 2, 0, &rv.unwrap_or_default(), faint);
+    let playing = if open.playing.is_on {
+        let arrow = if open.playing.is_reverse {
+            "◀"
+        } else {
+            "▶"
+        };
+        format!("{arrow} {}x", open.playing.speed)
+    } else {
+        let arrow = if open.playing.is_reverse {
+            "◁"
+        } else {
+            "▷"
+        };
+        format!("{arrow} {}x", open.playing.speed)
+    };
+    let style = if open.playing.is_on { strong } else { faint };
+    pen.text(end + 2, 0, &playing, style);
+    let end = pen.text(0, 1, &format!("{} {word}", dot(state)), trust_style);
+    let mut right = Vec::new();
+    let board = open.board();
+    if let Some(board) = board.filter(|board| !board.releases.is_empty()) {
+        right.push(board.releases.join(" → "));
+    }
+    match (&open.pass, board) {
+        (_, Some(board)) => right.push(format!("problems {}", board.problems.len())),
+        (Pass::Under { done }, _) => {
+            let all = open.timeline.reel().end().0.max(1);
+            right.push(format!(
+                "reading {}%, esc stops",
+                done.saturating_mul(100) / all
+            ));
+        }
+        _ => right.push("reading stopped: no lanes".to_owned()),
+    }
+    let words = right.join("   ");
+    let room = usize::from(pen.area.width.saturating_sub(end + 2));
+    let words = if words.chars().count() > room {
+        right.pop().unwrap_or_default()
+    } else {
+        words
+    };
+    if words.chars().count() <= room {
+        pen.right(1, &words, plain);
+    }
+}
+
+const fn dot(state: LaneState) -> &'static str {
+    match state {
+        LaneState::Good => "●",
+        _ => "░",
+    }
+}
+
+/// Says whether all is known at the cursor, of every resource.
+fn trust(open: &Open) -> (String, LaneState) {
+    let mut here = open
+        .dark
+        .iter()
+        .filter(|dark| dark.span.contains(&open.place.at));
+    if let Some(Dark { span, why }) = here.next() {
+        let (from, to) = (
+            open.timeline.written(span.start),
+            open.timeline.written(span.end),
+        );
+        return (
+            format!("unknown from {from} to {to}: {why}"),
+            LaneState::Unknown,
+        );
+    }
+    let reel = open.timeline.reel();
+    let damages = reel.damage().len();
+    let unread = open.board().map_or(0, |board| board.unread);
+    if unread > 0 {
+        return (
+            format!("damaged: {unread} events cannot be read"),
+            LaneState::Unknown,
+        );
+    }
+    if damages > 0 {
+        return (format!("damaged: {damages} places"), LaneState::Unknown);
+    }
+    let outage = open.timeline.outages().iter();
+    let mut outage = outage.filter(|one| one.from <= open.place.at && open.place.at < one.to);
+    if let Some(outage) = outage.next() {
+        return (
+            format!("no server: {}", harmless(&outage.error)),
+            LaneState::Unknown,
+        );
+    }
+    let is_imported = open.timeline.resources().iter().any(|info| {
+        let coverage = open.timeline.coverage(info.id);
+        coverage.is_some_and(|coverage| coverage.imported().is_some())
+    });
+    if is_imported {
+        return (
+            "imported: what it leaves out is not known".to_owned(),
+            LaneState::Unknown,
+        );
+    }
+    match open.dark.len() {
+        0 => ("complete".to_owned(), LaneState::Good),
+        gaps => (
+            format!("known here, {gaps} gaps elsewhere"),
+            LaneState::Good,
+        ),
+    }
+}
