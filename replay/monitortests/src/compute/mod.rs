@@ -6,75 +6,11 @@ mod node_state;
 mod operator_state;
 pub(crate) mod pods;
 mod pool_state;
+mod run;
 mod shutdown;
 mod states;
 mod static_pods;
 mod version_state;
 
-use crate::gather::{LastPod, Mode, PodName};
-use crate::interval::{Interval, Intervals};
-use crate::reading;
-use kubereel_format::RecordedAt;
-use serde_json::Value;
-use std::collections::BTreeMap;
-
-/// What spans are computed in.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Run<'a> {
-    /// By which rules.
-    pub(crate) mode: Mode,
-    /// Its first moment.
-    pub(crate) start: RecordedAt,
-    /// Its last moment.
-    pub(crate) end: RecordedAt,
-    /// Each pod as it was last seen.
-    pub(crate) pods: &'a BTreeMap<PodName, LastPod>,
-}
-
-impl Run<'_> {
-    /// Gives the end of what is open when the run ends.
-    pub(crate) fn open_end(&self) -> Option<RecordedAt> {
-        (!self.mode.is_exact()).then_some(self.end)
-    }
-}
-
-/// Computes intervals of states from raw ones, such as a file holds: what `Gathering` computes for a
-/// reel.
-///
-/// `last_pods` are Pods as they were last seen, where they are known: spans end when a Pod says so.
-/// Computed intervals among the raw ones are not computed from.
-pub fn computed_from(raw: &Intervals, mode: Mode, last_pods: &[Value]) -> Vec<Interval> {
-    let pods = last_pods.iter().map(|pod| {
-        let text = |pointer| reading::text(pod, pointer).into();
-        let name = PodName {
-            namespace: text("/metadata/namespace"),
-            name: text("/metadata/name"),
-            uid: text("/metadata/uid"),
-        };
-        (name, LastPod::of(pod))
-    });
-    let run = Run {
-        mode,
-        start: raw.start(),
-        end: raw.end(),
-        pods: &pods.collect(),
-    };
-    let is_raw = |interval: &&Interval| interval.message.annotation("constructed").is_none();
-    let raw: Vec<Interval> = raw.all().iter().filter(is_raw).cloned().collect();
-    computed(&raw, &run)
-}
-
-/// Computes all that is computed from raw intervals, which are sorted.
-pub(crate) fn computed(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
-    let mut made = operator_state::spans(raw, run);
-    made.extend(version_state::spans(raw, run));
-    made.extend(node_state::spans(raw, run));
-    made.extend(machine_phase::spans(raw));
-    made.extend(pool_state::spans(raw, run));
-    made.extend(lease_state::spans(raw, run));
-    made.extend(static_pods::spans(raw));
-    made.extend(shutdown::spans(raw, run));
-    made.extend(pods::pending(raw, run));
-    made.extend(pods::states(raw, run));
-    made
-}
+pub use run::computed_from;
+pub(crate) use run::{Run, computed};

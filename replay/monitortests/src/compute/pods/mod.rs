@@ -2,48 +2,9 @@
 
 mod bounds;
 mod pending;
+mod pod;
 mod states;
 
 pub(crate) use pending::pending;
+use pod::{CONSTRUCTED, locator, pod_of};
 pub(crate) use states::states;
-
-use crate::gather::PodName;
-use crate::interval::{Interval, Locator, Words, source};
-use std::sync::Arc;
-
-/// What computed intervals say of who computed them.
-const CONSTRUCTED: &str = "pod-lifecycle-constructor";
-
-/// Gives the pod that an interval is about; Events do not say which pod of a name they mean, and are
-/// no changes of a pod.
-fn pod_of(interval: &Interval) -> Option<PodName> {
-    if interval.source.as_str() == source::KUBE_EVENT {
-        return None;
-    }
-    let key = |key: &str| interval.locator.keys.get(key).cloned().unwrap_or_default();
-    interval.locator.keys.contains_key("pod").then(|| PodName {
-        namespace: key("namespace"),
-        name: key("pod"),
-        uid: key("uid"),
-    })
-}
-
-/// Gives a pod's locator without its node: it had none at first.
-fn locator(pod: &PodName, container: Option<&Arc<str>>, words: &mut Words) -> Locator {
-    let mut keys = vec![
-        (words.kept("namespace"), Arc::clone(&pod.namespace)),
-        (words.kept("pod"), Arc::clone(&pod.name)),
-        (words.kept("uid"), Arc::clone(&pod.uid)),
-    ];
-    keys.extend(container.map(|name| (words.kept("container"), Arc::clone(name))));
-    keys.retain(|(_, value)| !value.is_empty());
-    let kind = if container.is_some() {
-        "Container"
-    } else {
-        "Pod"
-    };
-    Locator {
-        kind: words.kept(kind),
-        keys: keys.into_iter().collect(),
-    }
-}
