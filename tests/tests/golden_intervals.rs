@@ -1,6 +1,12 @@
 //! Owns the comparison with upstream: its own raw intervals go in, and what we compute of them is, byte
 //! for byte, what upstream computed. Refuses silence about what is not the same.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "what helps a test may fail it"
+)]
+
 use kubereel_format::RecordedAt;
 use kubereel_monitortests::{
     Interval, Intervals, Mode, computed_from, read_intervals, write_intervals,
@@ -136,16 +142,16 @@ fn upstreams_files_read_as_they_are() {
     };
     let newest = read("etcdlog-intervals.json");
     assert_eq!(newest.all().len(), 13);
-    let mut text = Vec::new();
-    write_intervals(newest.all(), &mut text).unwrap();
-    let again = read_intervals(text.as_slice()).unwrap();
+    let mut written = Vec::new();
+    write_intervals(newest.all(), &mut written).unwrap();
+    let again = read_intervals(written.as_slice()).unwrap();
     assert_eq!(newest.all(), again.all());
     let oldest = read("e2e-interval-2021-first4.json");
     assert_eq!(oldest.all().len(), 4);
     for interval in oldest.all() {
         assert_eq!(&*interval.locator.kind, "E2ETest");
-        let test = interval.locator.get("e2e-test").unwrap();
-        assert!(test.starts_with("[sig-") && test.ends_with(']'), "{test}");
+        let name = interval.locator.get("e2e-test").unwrap();
+        assert!(name.starts_with("[sig-") && name.ends_with(']'), "{name}");
         assert_eq!(&*interval.message.human, "e2e test finished As \"Passed\"");
     }
 }
