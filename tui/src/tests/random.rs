@@ -1,12 +1,12 @@
 //! Random keys: nothing that is pressed may end the program in a panic.
 
 use super::stage::{Stage, demo, gapped, request};
-use crate::keymap::{BINDINGS, Key};
+use crate::keymap::{Key, bindings};
 use crate::msg::{Msg, Way};
 use proptest::prelude::*;
 
 fn keys() -> Vec<Key> {
-    let bound = BINDINGS.iter().flat_map(|row| row.keys.iter().copied());
+    let bound = bindings().flat_map(|row| row.keys.iter().copied());
     let letters = "019:.+-m/é日 ".chars().map(Key::Char);
     bound
         .chain(letters)

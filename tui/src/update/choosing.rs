@@ -29,7 +29,7 @@ pub(super) fn rows(model: &mut Model, by: i64) {
             let count = open.board().map_or(0, |board| board.problems.len());
             *at = stepped(*at, by, count);
         }
-        Screen::Help(at) => *at = stepped(*at, by, crate::keymap::BINDINGS.len()),
+        Screen::Help(at) => *at = stepped(*at, by, crate::keymap::bindings().count()),
         _ if open.pane == Pane::Panel => {
             let count = open.answer.as_ref().map_or(0, refresh::line_count);
             open.scroll = stepped(open.scroll, by, count);

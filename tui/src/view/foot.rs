@@ -1,7 +1,7 @@
 //! Owns the last line: what is being written, what happened, or the keys. Refuses two of them at once.
 
 use super::pen::Pen;
-use crate::keymap::{BINDINGS, has_meaning};
+use crate::keymap::{bindings, has_meaning};
 use crate::model::{Model, Open, Screen};
 use crate::theme::Role;
 use kubereel_replay::harmless;
@@ -33,9 +33,7 @@ pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
         let filter = format!("/{} ", harmless(&open.filter));
         x = pen.within(0, 0, &filter, pen.area.width / 3, bar) + 1;
     }
-    let rows = BINDINGS
-        .iter()
-        .filter(|row| has_meaning(row.place, &model.screen));
+    let rows = bindings().filter(|row| has_meaning(row.place, &model.screen));
     for row in rows.filter(|row| !row.brief.is_empty()) {
         let width = row.shown.width() + row.brief.width() + 3;
         if usize::from(x) + width > usize::from(pen.area.width) + 2 {

@@ -1,7 +1,7 @@
 //! Owns the page of keys, made from the table. Refuses keys that are not in it.
 
 use super::pen::Pen;
-use crate::keymap::{BINDINGS, Where};
+use crate::keymap::{Where, bindings};
 use crate::lane::LaneState;
 use crate::theme::Role;
 
@@ -15,7 +15,7 @@ pub(super) fn draw(first: usize, pen: &mut Pen<'_>) {
         let plain = pen.role(Role::Plain);
         x = pen.text(x, 1, state.word(), plain) + 2;
     }
-    let rows = BINDINGS.iter().filter(|row| row.place != Where::Text);
+    let rows = bindings().filter(|row| row.place != Where::Text);
     for (y, row) in (2..pen.area.height).zip(rows.skip(first)) {
         let strong = pen.role(Role::Strong);
         pen.text(1, y, row.shown, strong);

@@ -1,0 +1,51 @@
+//! Owns the keys of lists and panes. Refuses to look them up.
+
+use super::binding::Binding;
+use super::binding::Key::{Char, Named};
+use super::binding::Where::Timeline;
+use super::binding::row;
+use crate::msg::Act;
+
+/// The keys of lists and panes.
+pub(super) const KEYS: &[Binding] = &[
+    row(
+        Timeline,
+        &[Named("Tab")],
+        &[Act::OtherPane],
+        "tab",
+        "list, panel",
+        "",
+    ),
+    row(
+        Timeline,
+        &[Char('/')],
+        &[Act::AskFilter],
+        "/",
+        "filter the list: words, ns:NAME, bad, down",
+        "filter",
+    ),
+    row(
+        Timeline,
+        &[Char('b')],
+        &[Act::Kinds],
+        "b",
+        "browse the recorded resources",
+        "browse",
+    ),
+    row(
+        Timeline,
+        &[Char('i')],
+        &[Act::Conditions],
+        "i",
+        "a lane for each condition, or one for each object",
+        "",
+    ),
+    row(
+        Timeline,
+        &[Char('p')],
+        &[Act::Problems],
+        "p",
+        "what looks wrong",
+        "problems",
+    ),
+];

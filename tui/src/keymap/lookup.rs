@@ -1,0 +1,47 @@
+//! Owns what a key means on a screen, and the manual of keys. Refuses to hold the keys: the tables do.
+
+use super::binding::{Binding, Key, Where};
+use super::{always, list, object, text, time};
+use crate::model::Screen;
+use crate::msg::Act;
+
+/// Gives all rows. Keys take the acts in turn: with two acts, every other key means the second.
+pub(crate) fn bindings() -> impl Iterator<Item = &'static Binding> {
+    [
+        time::KEYS,
+        list::KEYS,
+        object::KEYS,
+        always::KEYS,
+        text::KEYS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// Gives what a key means on a screen.
+pub(crate) fn act(key: Key, screen: &Screen) -> Option<Act> {
+    let is_here = |place: Where| has_meaning(place, screen);
+    bindings().filter(|row| is_here(row.place)).find_map(|row| {
+        let at = row.keys.iter().position(|own| *own == key)?;
+        row.acts.get(at % row.acts.len().max(1)).copied()
+    })
+}
+
+/// Tells whether keys of a place have a meaning on a screen.
+pub(crate) const fn has_meaning(place: Where, screen: &Screen) -> bool {
+    match screen {
+        Screen::Main | Screen::Large => matches!(place, Where::Timeline | Where::Everywhere),
+        Screen::Kinds(_) | Screen::Problems(_) | Screen::Help(_) => {
+            matches!(place, Where::Everywhere)
+        }
+        Screen::GoTo(_) | Screen::Filter(_) => matches!(place, Where::Text),
+    }
+}
+
+/// Gives the keys and what they do, for manuals.
+pub fn keys_help() -> String {
+    let rows = bindings().filter(|row| row.place != Where::Text);
+    let rows = rows.map(|row| format!("  {:<14}{}", row.shown, row.does));
+    let rows: Vec<String> = rows.collect();
+    rows.join("\n") + "\n"
+}

@@ -1,0 +1,15 @@
+//! The one table of keys: help, footer, manual and the test for conflicts come from it.
+
+mod always;
+mod binding;
+#[cfg(test)]
+mod conflicts;
+mod list;
+mod lookup;
+mod object;
+mod text;
+mod time;
+
+pub(crate) use binding::{Key, Where};
+pub use lookup::keys_help;
+pub(crate) use lookup::{act, bindings, has_meaning};
