@@ -69,6 +69,10 @@ pub(crate) enum Act {
     Conditions,
     /// Lists the resources.
     Kinds,
+    /// Lists the namespaces.
+    Namespaces,
+    /// Sorts the list the other way.
+    Order,
     /// Lists what looks wrong.
     Problems,
     /// Shows the keys.

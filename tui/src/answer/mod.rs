@@ -2,10 +2,14 @@
 
 mod events;
 mod history;
+mod kinds;
+mod namespaces;
 mod question;
 mod table;
 mod trust;
 mod yaml;
 
-pub(crate) use question::{Answer, Ink, Line, Question, answer, is_same_thing};
-pub(crate) use table::Table;
+pub(crate) use kinds::{Kind, Kinds, NEARBY_SECS};
+pub(crate) use namespaces::Namespaces;
+pub(crate) use question::{Answer, Ink, Line, Question, SLOTS, answer, is_same_thing};
+pub(crate) use table::{Listing, Row, Table};

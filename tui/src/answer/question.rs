@@ -1,8 +1,10 @@
 //! Owns what can be asked and what the answers are. Refuses to know threads: whoever asks waits.
 
-use super::table::{self, Table};
+use super::kinds::{self, Kinds};
+use super::namespaces::{self, Namespaces};
+use super::table::{self, Listing, Table};
 use super::{events, history, yaml};
-use crate::model::{Place, Subject};
+use crate::model::{Order, Place, Subject};
 use kubereel_format::ResourceId;
 use kubereel_replay::Timeline;
 use std::sync::Arc;
@@ -11,13 +13,32 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     /// The objects of a resource.
-    Table(ResourceId, Place),
+    Table(Listing, Place),
     /// An object as YAML, with who set its fields.
     Yaml(Subject, Place),
     /// An object's versions around a moment.
     History(Subject, Place),
     /// The Events about an object up to a moment.
     Events(Subject, Place),
+    /// The resources to choose from.
+    Kinds(Order, Place),
+    /// The namespaces to choose from, with their objects of a resource.
+    Namespaces(ResourceId, Place),
+}
+
+/// How many slots there are.
+pub(crate) const SLOTS: usize = 3;
+
+impl Question {
+    /// Gives the slot of a question: list, panel, or a list to choose from. A later question of a slot
+    /// makes an earlier one void.
+    pub(crate) const fn slot(&self) -> usize {
+        match self {
+            Self::Table(..) => 0,
+            Self::Yaml(..) | Self::History(..) | Self::Events(..) => 1,
+            Self::Kinds(..) | Self::Namespaces(..) => 2,
+        }
+    }
 }
 
 /// How a part of a line is drawn.
@@ -69,13 +90,20 @@ pub(crate) enum Answer {
     Table(Question, Arc<Table>),
     /// Lines of a panel, and which of them is to be seen first.
     Lines(Question, Arc<Vec<Line>>, usize),
+    /// The resources to choose from.
+    Kinds(Question, Arc<Kinds>),
+    /// The namespaces to choose from.
+    Namespaces(Question, Arc<Namespaces>),
 }
 
 impl Answer {
     /// Gives the question.
     pub(crate) const fn question(&self) -> &Question {
         match self {
-            Self::Table(question, _) | Self::Lines(question, ..) => question,
+            Self::Table(question, _)
+            | Self::Lines(question, ..)
+            | Self::Kinds(question, _)
+            | Self::Namespaces(question, _) => question,
         }
     }
 }
@@ -83,8 +111,8 @@ impl Answer {
 /// Answers a question; what fails is said in the answer.
 pub(crate) fn answer(timeline: &Timeline, question: Question) -> Answer {
     match &question {
-        Question::Table(resource, place) => {
-            let table = table::read(timeline, *resource, *place);
+        Question::Table(listing, place) => {
+            let table = table::read(timeline, listing, *place);
             Answer::Table(question, Arc::new(table))
         }
         Question::Yaml(subject, place) => {
@@ -99,6 +127,14 @@ pub(crate) fn answer(timeline: &Timeline, question: Question) -> Answer {
             let lines = events::read(timeline, subject, *place);
             Answer::Lines(question, Arc::new(lines), 0)
         }
+        Question::Kinds(order, place) => {
+            let kinds = kinds::read(timeline, *order, *place);
+            Answer::Kinds(question, Arc::new(kinds))
+        }
+        Question::Namespaces(resource, place) => {
+            let namespaces = namespaces::read(timeline, *resource, *place);
+            Answer::Namespaces(question, Arc::new(namespaces))
+        }
     }
 }
 
@@ -106,7 +142,7 @@ pub(crate) fn answer(timeline: &Timeline, question: Question) -> Answer {
 pub(crate) fn is_same_thing(one: &Question, other: &Question) -> bool {
     use Question::{Events, History, Table, Yaml};
     match (one, other) {
-        (Table(one, _), Table(other, _)) => one == other,
+        (Table(one, _), Table(other, _)) => one.resource == other.resource,
         (Yaml(one, _), Yaml(other, _))
         | (History(one, _), History(other, _))
         | (Events(one, _), Events(other, _)) => one == other,

@@ -23,6 +23,8 @@ pub(crate) enum Where {
     Everywhere,
     /// With the timeline in sight and nothing over the list.
     Timeline,
+    /// In a list that letters narrow.
+    Choice,
     /// Where a text is written.
     Text,
 }

@@ -34,6 +34,22 @@ pub(super) const KEYS: &[Binding] = &[
     ),
     row(
         Timeline,
+        &[Char('u')],
+        &[Act::Namespaces],
+        "u",
+        "choose a namespace, or all of them",
+        "",
+    ),
+    row(
+        Timeline,
+        &[Char('o')],
+        &[Act::Order],
+        "o",
+        "sort objects by name, or changed last first",
+        "",
+    ),
+    row(
+        Timeline,
         &[Char('i')],
         &[Act::Conditions],
         "i",

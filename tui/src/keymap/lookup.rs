@@ -1,7 +1,7 @@
 //! Owns what a key means on a screen, and the manual of keys. Refuses to hold the keys: the tables do.
 
 use super::binding::{Binding, Key, Where};
-use super::{always, list, object, text, time};
+use super::{always, choice, list, object, text, time};
 use crate::model::Screen;
 use crate::msg::Act;
 
@@ -12,6 +12,7 @@ pub(crate) fn bindings() -> impl Iterator<Item = &'static Binding> {
         list::KEYS,
         object::KEYS,
         always::KEYS,
+        choice::KEYS,
         text::KEYS,
     ]
     .into_iter()
@@ -31,7 +32,8 @@ pub(crate) fn act(key: Key, screen: &Screen) -> Option<Act> {
 pub(crate) const fn has_meaning(place: Where, screen: &Screen) -> bool {
     match screen {
         Screen::Main | Screen::Large => matches!(place, Where::Timeline | Where::Everywhere),
-        Screen::Kinds(_) | Screen::Problems(_) | Screen::Help(_) => {
+        Screen::Kinds(_) | Screen::Namespaces(_) => matches!(place, Where::Choice | Where::Text),
+        Screen::Problems(_) | Screen::Help(_) => {
             matches!(place, Where::Everywhere)
         }
         Screen::GoTo(_) | Screen::Filter(_) => matches!(place, Where::Text),

@@ -2,6 +2,7 @@
 
 mod always;
 mod binding;
+mod choice;
 #[cfg(test)]
 mod conflicts;
 mod list;

@@ -1,17 +1,23 @@
 //! What the screen is a function of.
 
+mod browse;
+mod choice;
 mod open;
 mod place;
 mod request;
 mod screen;
 mod session;
 mod subject;
+mod track;
 mod window;
 
+pub(crate) use browse::{Browse, Order};
+pub(crate) use choice::Choice;
 pub(crate) use open::{List, Open, Pass, Playing, TableView};
 pub(crate) use place::{Jumps, Place};
 pub use request::Request;
 pub(crate) use screen::{Pane, Panel, Screen};
 pub(crate) use session::{Model, Reel};
 pub(crate) use subject::Subject;
+pub(crate) use track::EventsOf;
 pub(crate) use window::Window;

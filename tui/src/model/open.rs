@@ -1,14 +1,16 @@
 //! Owns what is known and chosen once a reel is open. Refuses to read bodies: answers bring them.
 
+use super::browse::Browse;
 use super::place::{Jumps, Place};
 use super::screen::{Pane, Panel};
 use super::subject::Subject;
 use super::window::Window;
-use crate::answer::{Answer, Question, Table};
+use crate::answer::{Answer, Question, SLOTS, Table};
 use crate::lane::{Board, Dark};
 use kubereel_format::ResourceId;
 use kubereel_replay::{Density, Timeline};
 use std::sync::Arc;
+use unicode_width::UnicodeWidthStr as _;
 
 /// What the list shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +48,27 @@ pub(crate) struct Playing {
 /// A table with the rows that the filter leaves.
 #[derive(Clone, Debug)]
 pub(crate) struct TableView {
+    /// What was asked.
+    pub(crate) question: Question,
     /// The table.
     pub(crate) table: Arc<Table>,
     /// The places of its rows that show.
     pub(crate) rows: Vec<usize>,
+    /// How wide the cells of those rows are, by column.
+    pub(crate) widths: Vec<usize>,
+}
+
+impl TableView {
+    /// Measures the rows that show.
+    pub(crate) fn measure(&mut self) {
+        let names = self.table.columns.iter();
+        self.widths = names.map(|name| name.width()).collect();
+        for row in self.rows.iter().filter_map(|at| self.table.rows.get(*at)) {
+            for (width, cell) in self.widths.iter_mut().zip(&row.cells) {
+                *width = (*width).max(cell.width());
+            }
+        }
+    }
 }
 
 /// What is known and chosen of an open reel.
@@ -64,6 +83,10 @@ pub(crate) struct Open {
     pub(crate) jumps: Jumps,
     /// The filter, as it was written.
     pub(crate) filter: String,
+    /// The namespace that is chosen; all of them if none is.
+    pub(crate) namespace: Option<String>,
+    /// How lists are sorted, and what there is to choose from.
+    pub(crate) browse: Browse,
     /// What the list shows.
     pub(crate) list: List,
     /// Which pane the keys move in.
@@ -86,8 +109,8 @@ pub(crate) struct Open {
     pub(crate) table: Option<TableView>,
     /// What the panel shows, once it is read.
     pub(crate) answer: Option<Answer>,
-    /// What was asked last for list and panel.
-    pub(crate) asked: [Option<Question>; 2],
+    /// What was asked last, by slot.
+    pub(crate) asked: [Option<Question>; SLOTS],
     /// How many events came when, in the window.
     pub(crate) density: Option<(Window, u16, Density)>,
     /// The times without knowledge, of any resource.

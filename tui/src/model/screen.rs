@@ -1,5 +1,7 @@
 //! Owns which screen is open. Refuses sets of flags: exactly one is.
 
+use super::choice::Choice;
+
 /// What the keys mean and what covers the timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Screen {
@@ -8,8 +10,10 @@ pub(crate) enum Screen {
     Main,
     /// One pane fills what the timeline leaves.
     Large,
-    /// The resources to choose from; the row that is chosen.
-    Kinds(usize),
+    /// The resources to choose from.
+    Kinds(Choice),
+    /// The namespaces to choose from.
+    Namespaces(Choice),
     /// What looks wrong; the row that is chosen.
     Problems(usize),
     /// The keys; the first line that shows.

@@ -2,7 +2,7 @@
 //! over it once. Refuses to hold more than the last question of each kind.
 
 use super::error::TuiError;
-use crate::answer::{Question, answer};
+use crate::answer::{Question, SLOTS, answer};
 use crate::effect::Effect;
 use crate::lane::gather;
 use crate::msg::Msg;
@@ -77,16 +77,9 @@ fn answers(asked: &Receiver<(Arc<Timeline>, Question)>, told: &SyncSender<Msg>) 
     while let Ok(first) = asked.recv() {
         let mut waiting = vec![first];
         waiting.extend(asked.try_iter());
-        // The last question of a table and the last one of a panel are those that count.
-        let is_table = |question: &Question| matches!(question, Question::Table(..));
-        let last = |wanted: bool| {
-            waiting
-                .iter()
-                .rfind(|(_, one)| is_table(one) == wanted)
-                .cloned()
-        };
-        let both = [last(true), last(false)];
-        for (timeline, question) in both.into_iter().flatten() {
+        // Of each slot, the last question is the one that counts.
+        let last = |slot: usize| waiting.iter().rfind(|(_, one)| one.slot() == slot).cloned();
+        for (timeline, question) in (0..SLOTS).filter_map(last) {
             if told
                 .send(Msg::Answered(answer(&timeline, question)))
                 .is_err()

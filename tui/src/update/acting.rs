@@ -1,11 +1,10 @@
 //! Owns which part of the model each message is for. Refuses details: the other files have them.
 
-use super::{choosing, moving, opening, pointing, refresh};
+use super::{browsing, choosing, moving, opening, pointing, refresh};
 use crate::answer::Answer;
 use crate::effect::Effect;
 use crate::model::{Model, Open, Pass, Reel, Screen, TableView};
 use crate::msg::{Act, Msg};
-use std::sync::Arc;
 
 /// Gives what is to be done first.
 pub(crate) fn begin(model: &Model) -> Vec<Effect> {
@@ -51,8 +50,10 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             }
         }
         Msg::Answered(answer) => {
-            if let Reel::Open(open) = &mut model.reel {
-                answered(open, answer);
+            if let Reel::Open(open) = &mut model.reel
+                && answered(open, answer)
+            {
+                browsing::settle(model);
             }
         }
     }
@@ -60,23 +61,23 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     effects
 }
 
-fn answered(open: &mut Open, answer: Answer) {
-    let Some(asked) = open
-        .asked
-        .iter()
-        .position(|asked| asked.as_ref() == Some(answer.question()))
-    else {
+/// Takes an answer in; tells whether it is the first one of a list to choose from.
+fn answered(open: &mut Open, answer: Answer) -> bool {
+    let asked = open.asked.iter().flatten();
+    if !asked.clone().any(|asked| asked == answer.question()) {
         // It was overtaken by a later question.
-        return;
-    };
+        return false;
+    }
     match answer {
-        Answer::Table(_, table) => {
+        Answer::Table(question, table) => {
             open.table = Some(TableView {
-                table: Arc::clone(&table),
+                question,
+                table,
                 rows: Vec::new(),
+                widths: Vec::new(),
             });
             refresh::filtered(open);
-            if open.selected.is_none() && asked == 0 {
+            if open.selected.is_none() {
                 choosing::row(open, 0);
             }
         }
@@ -91,18 +92,36 @@ fn answered(open: &mut Open, answer: Answer) {
             }
             open.answer = Some(answer);
         }
+        Answer::Kinds(_, kinds) => return open.browse.kinds.replace(kinds).is_none(),
+        Answer::Namespaces(_, namespaces) => {
+            return open.browse.namespaces.replace(namespaces).is_none();
+        }
     }
+    false
 }
 
 fn write(model: &mut Model, letter: char) {
     const MOST: usize = 200;
-    if let Screen::GoTo(text) | Screen::Filter(text) = &mut model.screen
+    if let Some(text) = written(&mut model.screen)
         && text.len() < MOST
         && !letter.is_control()
     {
         text.push(letter);
     }
     follow_filter(model);
+}
+
+/// Gives the text that is being written.
+fn written(screen: &mut Screen) -> Option<&mut String> {
+    match screen {
+        Screen::GoTo(text) | Screen::Filter(text) => Some(text),
+        Screen::Kinds(choice) | Screen::Namespaces(choice) => {
+            // Other rows are left: the first of them is the best guess.
+            choice.at = 0;
+            Some(&mut choice.text)
+        }
+        _ => None,
+    }
 }
 
 /// Filters as the words are written.
@@ -116,7 +135,7 @@ fn follow_filter(model: &mut Model) {
 fn take(model: &mut Model, act: Act) -> Vec<Effect> {
     match act {
         Act::Erase => {
-            if let Screen::GoTo(text) | Screen::Filter(text) = &mut model.screen {
+            if let Some(text) = written(&mut model.screen) {
                 text.pop();
             }
             follow_filter(model);
@@ -130,6 +149,7 @@ fn take(model: &mut Model, act: Act) -> Vec<Effect> {
         Act::Open => return choosing::open(model),
         Act::Close => return choosing::close(model),
         Act::Rows(by) => choosing::rows(model, by),
+        Act::Kinds | Act::Namespaces => browsing::browse(model, act),
         _ => {
             let cells = crate::layout::layout(model).cells();
             let Reel::Open(open) = &mut model.reel else {
@@ -138,8 +158,8 @@ fn take(model: &mut Model, act: Act) -> Vec<Effect> {
             match act {
                 Act::AskTime => model.screen = Screen::GoTo(String::new()),
                 Act::AskFilter => model.screen = Screen::Filter(open.filter.clone()),
-                Act::Kinds => model.screen = Screen::Kinds(choosing::kind_row(open)),
                 Act::Problems => model.screen = Screen::Problems(0),
+                Act::Order => model.word = browsing::order(open, &model.screen),
                 Act::OtherPane | Act::Panel(_) | Act::Conditions => choosing::panes(open, act),
                 Act::CopyAddress => {
                     let address = open.address(&model.request.path);

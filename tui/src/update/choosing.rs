@@ -1,11 +1,10 @@
 //! Owns what is selected and which screen is open. Refuses to move in time, except to what somebody
 //! chose.
 
-use super::{moving, refresh};
+use super::{browsing, moving, refresh};
 use crate::effect::Effect;
 use crate::model::{List, Model, Open, Pane, Panel, Pass, Reel, Screen};
 use crate::msg::Act;
-use kubereel_format::ResourceId;
 
 /// Gives a place moved by rows, within so many.
 fn stepped(at: usize, by: i64, count: usize) -> usize {
@@ -24,7 +23,14 @@ pub(super) fn rows(model: &mut Model, by: i64) {
         return;
     };
     match &mut model.screen {
-        Screen::Kinds(at) => *at = stepped(*at, by, kinds(open).len()),
+        Screen::Kinds(choice) => {
+            let count = browsing::kinds(open, choice).len();
+            choice.at = stepped(choice.at, by, count);
+        }
+        Screen::Namespaces(choice) => {
+            let count = browsing::namespaces(open, choice).len();
+            choice.at = stepped(choice.at, by, count);
+        }
         Screen::Problems(at) => {
             let count = open.board().map_or(0, |board| board.problems.len());
             *at = stepped(*at, by, count);
@@ -60,27 +66,6 @@ pub(super) fn row(open: &mut Open, row: usize) {
     }
 }
 
-/// Gives the resources to choose from: those with objects.
-pub(crate) fn kinds(open: &Open) -> Vec<ResourceId> {
-    let mut all: Vec<_> = open.timeline.resources().iter().collect();
-    all.sort_by_key(|info| info.qualified());
-    let ids = all.into_iter().map(|info| info.id);
-    ids.filter(|id| !open.timeline.objects_of(*id).is_empty())
-        .collect()
-}
-
-/// Gives the row of the resource that is listed.
-pub(super) fn kind_row(open: &Open) -> usize {
-    let listed = match open.list {
-        List::Objects(resource) => Some(resource),
-        List::Lanes => open.selected.as_ref().map(|subject| subject.resource),
-    };
-    kinds(open)
-        .iter()
-        .position(|id| Some(*id) == listed)
-        .unwrap_or(0)
-}
-
 /// Gives the places of the problems, what matters most first.
 pub(crate) fn ranked(open: &Open) -> Vec<usize> {
     let Some(board) = open.board() else {
@@ -98,16 +83,8 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     };
     let screen = std::mem::take(&mut model.screen);
     match screen {
-        Screen::Kinds(at) => {
-            if let Some(resource) = kinds(open).get(at) {
-                open.list = List::Objects(*resource);
-                open.pane = Pane::List;
-                open.selected = None;
-                open.condition = None;
-                open.table = None;
-                open.answer = None;
-            }
-        }
+        Screen::Kinds(choice) => browsing::list(open, &choice),
+        Screen::Namespaces(choice) => browsing::take_namespace(open, &choice),
         Screen::Problems(at) => {
             if let Some(at) = ranked(open).get(at) {
                 moving::to_problem(open, *at);

@@ -3,7 +3,7 @@
 
 use super::opening::{at_cut, within};
 use crate::lane::LaneState;
-use crate::model::{List, Open, Place, Window};
+use crate::model::{EventsOf, List, Open, Place, Window};
 use crate::msg::{Act, Way};
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_replay::{Moment, Track};
@@ -162,26 +162,38 @@ fn stand(open: &mut Open, place: Place) {
 }
 
 fn event(open: &mut Open, way: Way) -> Option<String> {
-    let track = match open.list {
-        List::Lanes => Track::Everything,
-        List::Objects(resource) => Track::Resource(resource),
-    };
     let timeline = std::sync::Arc::clone(&open.timeline);
-    let mut cursor = timeline.cursor(track, open.place.cut());
-    let passed = match way {
-        Way::Next => cursor.forward(),
-        Way::Previous => cursor.back(),
+    let passed = match open.list {
+        List::Lanes => {
+            let mut cursor = timeline.cursor(Track::Everything, open.place.cut());
+            let step = match way {
+                Way::Next => cursor.forward(),
+                Way::Previous => cursor.back(),
+            };
+            step.map(|step| step.seq)
+        }
+        List::Objects(resource) => {
+            let events = EventsOf {
+                timeline: &timeline,
+                resource,
+                namespace: open.namespace.as_deref(),
+            };
+            match way {
+                Way::Next => events.next(open.place.below),
+                Way::Previous => events.previous(open.place.below),
+            }
+        }
     };
-    let Some(step) = passed else {
+    let Some(seq) = passed else {
         return Some(match way {
             Way::Next => "no later event".to_owned(),
             Way::Previous => "no earlier event".to_owned(),
         });
     };
     let place = match way {
-        Way::Next => Place::behind(&timeline, step.seq),
+        Way::Next => Place::behind(&timeline, seq),
         // One stands behind the event before, or else at the start.
-        Way::Previous => match step.seq.0.checked_sub(1) {
+        Way::Previous => match seq.0.checked_sub(1) {
             Some(before) => Place::behind(&timeline, Seq(before)),
             None => Place::at(&timeline, timeline.start()),
         },

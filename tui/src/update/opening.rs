@@ -4,7 +4,8 @@
 use crate::effect::Effect;
 use crate::lane::dark_of;
 use crate::model::{
-    Jumps, List, Model, Open, Pane, Panel, Pass, Place, Playing, Reel, Request, Subject, Window,
+    Browse, Jumps, List, Model, Open, Pane, Panel, Pass, Place, Playing, Reel, Request, Subject,
+    Window,
 };
 use kubereel_format::RecordedAt;
 use kubereel_replay::{Cut, Timeline, harmless};
@@ -37,6 +38,8 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         window: bounds,
         jumps: Jumps::default(),
         filter: model.request.filter.clone(),
+        namespace: None,
+        browse: Browse::default(),
         list: List::Lanes,
         pane: Pane::List,
         panel: Panel::Yaml,
@@ -48,7 +51,7 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         lanes: Vec::new(),
         table: None,
         answer: None,
-        asked: [None, None],
+        asked: std::array::from_fn(|_| None),
         density: None,
         dark,
         playing: Playing {

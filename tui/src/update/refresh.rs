@@ -1,8 +1,9 @@
 //! Owns what follows from the model whenever it changed: which rows show, how many events came when,
 //! and what must be asked. Refuses choices.
 
+use super::browsing;
 use super::filter::Words;
-use crate::answer::{Answer, Question};
+use crate::answer::{Answer, Listing, Question};
 use crate::effect::Effect;
 use crate::layout::layout;
 use crate::model::{List, Model, Open, Panel, Pass, Reel};
@@ -24,7 +25,11 @@ pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
         let density = open.timeline.density(span, usize::from(cells), None);
         open.density = Some((open.window, cells, density));
     }
-    let wanted = [table(open), panel(open).filter(|_| has_panel)];
+    let wanted = [
+        table(open),
+        panel(open).filter(|_| has_panel),
+        browsing::question(open, &model.screen),
+    ];
     let mut effects = Vec::new();
     for (asked, wanted) in open.asked.iter_mut().zip(wanted) {
         if *asked != wanted {
@@ -40,7 +45,14 @@ pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
 fn table(open: &Open) -> Option<Question> {
     match open.list {
         List::Lanes => None,
-        List::Objects(resource) => Some(Question::Table(resource, open.place)),
+        List::Objects(resource) => {
+            let listing = Listing {
+                resource,
+                namespace: open.namespace.clone(),
+                order: open.browse.order,
+            };
+            Some(Question::Table(listing, open.place))
+        }
     }
 }
 
@@ -61,7 +73,11 @@ pub(super) fn filtered(open: &mut Open) {
             let texts = [lane.subject.name.as_str(), lane.group.title()];
             let texts = texts.into_iter().chain(lane.condition.as_deref());
             let is_deep = lane.condition.is_none() || open.has_conditions;
+            let own = &lane.subject.namespace;
+            let is_chosen =
+                own.is_empty() || open.namespace.as_ref().is_none_or(|only| only == own);
             is_deep
+                && is_chosen
                 && words.has(&lane.subject.namespace, &texts, |state| {
                     lane.spells.iter().any(|spell| spell.state == state)
                 })
@@ -79,6 +95,7 @@ pub(super) fn filtered(open: &mut Open) {
             })
         });
         view.rows = rows.map(|(at, _)| at).collect();
+        view.measure();
     }
 }
 
@@ -87,5 +104,7 @@ pub(super) fn line_count(answer: &Answer) -> usize {
     match answer {
         Answer::Table(_, table) => table.rows.len(),
         Answer::Lines(_, lines, _) => lines.len(),
+        Answer::Kinds(_, kinds) => kinds.rows.len(),
+        Answer::Namespaces(_, namespaces) => namespaces.rows.len(),
     }
 }

@@ -15,6 +15,14 @@ pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
     let prompt = match &model.screen {
         Screen::GoTo(text) => Some((":", text, "14:02  +5m  -30s  rv:1200  start  end")),
         Screen::Filter(text) => Some(("/", text, "words  ns:NAME  bad  down")),
+        Screen::Kinds(choice) => Some((
+            "b ",
+            &choice.text,
+            "letters narrow  enter lists  tab order  esc",
+        )),
+        Screen::Namespaces(choice) => {
+            Some(("u ", &choice.text, "letters narrow  enter takes  esc"))
+        }
         _ => None,
     };
     if let Some((sign, text, hint)) = prompt {

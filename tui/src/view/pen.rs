@@ -4,7 +4,7 @@ use crate::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr as _};
 
 /// Writes on a part of the screen.
 pub(super) struct Pen<'a> {
@@ -54,6 +54,17 @@ impl Pen<'_> {
         end.saturating_sub(self.area.x)
     }
 
+    /// Writes a text on as many rows as it takes, broken between words; gives the row after it.
+    pub(super) fn wrapped(&mut self, column: u16, row: u16, text: &str, style: Style) -> u16 {
+        let room = usize::from(self.area.width.saturating_sub(column).max(1));
+        let mut y = row;
+        for part in broken(text, room) {
+            self.text(column, y, part, style);
+            y = y.saturating_add(1);
+        }
+        y
+    }
+
     /// Writes a text that ends at the right edge; gives the column where it begins.
     pub(super) fn right(&mut self, row: u16, text: &str, style: Style) -> u16 {
         let width = u16::try_from(text.width())
@@ -90,9 +101,62 @@ impl Pen<'_> {
     }
 }
 
+/// Breaks a text into rows of at most so many columns, between words where it can.
+pub(super) fn broken(text: &str, room: usize) -> Vec<&str> {
+    let room = room.max(2);
+    let mut rows = Vec::new();
+    let mut rest = text;
+    while rest.width() > room {
+        let mut columns = 0;
+        let end = rest.char_indices().find(|(_, letter)| {
+            columns += UnicodeWidthChar::width(*letter).unwrap_or(0);
+            columns > room
+        });
+        let end = end.map_or(rest.len(), |(at, _)| at);
+        let (fits, _) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        // A word that is longer than half a row is broken where the row ends.
+        let space = fits.rfind(' ').filter(|at| *at > fits.len() / 2);
+        let (row, after) = rest
+            .split_at_checked(space.unwrap_or(end))
+            .unwrap_or((rest, ""));
+        rows.push(row);
+        rest = if space.is_some() {
+            after.trim_start_matches(' ')
+        } else {
+            after
+        };
+    }
+    rows.push(rest);
+    rows
+}
+
 /// Gives the first row that shows, so that a chosen one does, in the middle where it can.
 pub(super) fn first_row(chosen: usize, count: usize, height: u16) -> usize {
     let height = usize::from(height);
     let last = count.saturating_sub(height);
     chosen.saturating_sub(height / 2).min(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn texts_are_broken_between_words() {
+        assert_eq!(broken("one two three", 8), ["one two", "three"]);
+        assert_eq!(broken("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(broken("日本語", 4), ["日本", "語"]);
+        assert_eq!(broken("", 4), [""]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_row_is_too_wide_and_no_letter_is_lost(text in "[a-c 日é]{0,60}", room in 0_usize..12) {
+            let rows = broken(&text, room);
+            prop_assert!(rows.iter().all(|row| row.width() <= room.max(2)), "{rows:?}");
+            let letters = |text: &str| text.replace(' ', "");
+            prop_assert_eq!(letters(&rows.concat()), letters(&text));
+        }
+    }
 }
