@@ -59,6 +59,8 @@ pub(crate) enum Act {
     Rows(i64),
     /// Goes to the other pane.
     OtherPane,
+    /// Moves the border between list and panel: whether the list becomes larger.
+    Border(bool),
     /// Opens what is chosen.
     Open,
     /// Goes back one step.
@@ -99,6 +101,10 @@ pub(crate) enum Msg {
     Resized(u16, u16),
     /// The mouse points at a cell with its button down.
     Pointed(u16, u16),
+    /// The mouse moves with its button down.
+    Dragged(u16, u16),
+    /// The button of the mouse is let go.
+    Released,
     /// The wheel turns over a cell; away from the hand or towards it.
     Wheel(u16, u16, Way),
     /// So many microseconds passed while time moves by itself.

@@ -18,6 +18,14 @@ pub(super) const KEYS: &[Binding] = &[
     ),
     row(
         Timeline,
+        &[Char('<'), Char('>')],
+        &[Act::Border(false), Act::Border(true)],
+        "< >",
+        "make the list smaller, larger (also: drag its border)",
+        "",
+    ),
+    row(
+        Timeline,
         &[Char('/')],
         &[Act::AskFilter],
         "/",

@@ -3,6 +3,7 @@
 
 use super::dark::dark_of;
 use super::line::{Group, Lane};
+use super::stages::{Stage, stages};
 use super::state::LaneState;
 use super::watch::LaneWatcher;
 use crate::model::Subject;
@@ -10,17 +11,8 @@ use kubereel_format::{RecordedAt, ResourceId, Seq};
 use kubereel_monitortests::{FactsOverTime, Gathering, Mode, Phase, feed_while};
 use kubereel_replay::{Timeline, harmless, timetext};
 use std::collections::BTreeMap;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// A part of the cluster's life.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stage {
-    /// From when to when.
-    pub(crate) span: Range<RecordedAt>,
-    /// What it is called.
-    pub(crate) name: String,
-}
 
 /// Something that looks wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,41 +92,6 @@ fn releases(facts: &FactsOverTime) -> Vec<String> {
             if !version.is_empty() && all.last() != Some(&version) {
                 all.push(version);
             }
-        }
-    }
-    all
-}
-
-fn stages(timeline: &Timeline, facts: &FactsOverTime) -> Vec<Stage> {
-    let (start, end) = (timeline.start(), timeline.end());
-    let upgrades = || facts.upgrades().iter();
-    let mut bounds: Vec<RecordedAt> = upgrades()
-        .flat_map(|upgrade| [Some(upgrade.from), upgrade.to])
-        .chain([facts.installed(), Some(start), Some(end)])
-        .flatten()
-        .map(|at| at.clamp(start, end))
-        .collect();
-    bounds.sort_unstable();
-    bounds.dedup();
-    let mut all: Vec<Stage> = Vec::new();
-    for (from, to) in bounds.iter().zip(bounds.iter().skip(1)) {
-        let name = match facts.phase(*from) {
-            None => continue,
-            Some(Phase::Install) => "install".to_owned(),
-            Some(Phase::Upgrade) => {
-                let ours =
-                    upgrades().find(|one| one.from <= *from && one.to.is_none_or(|to| *from < to));
-                let version = ours.map_or("", |one| &one.to_version);
-                format!("upgrade to {}", harmless(version))
-            }
-            Some(_) => "quiet".to_owned(),
-        };
-        match all.last_mut() {
-            Some(last) if last.name == name && last.span.end == *from => last.span.end = *to,
-            _ => all.push(Stage {
-                span: *from..*to,
-                name,
-            }),
         }
     }
     all

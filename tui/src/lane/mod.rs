@@ -4,6 +4,7 @@ mod board;
 mod dark;
 mod line;
 mod read;
+mod stages;
 mod state;
 mod watch;
 

@@ -3,6 +3,7 @@
 mod browse;
 mod choice;
 mod open;
+mod panes;
 mod place;
 mod request;
 mod screen;
@@ -14,6 +15,7 @@ mod window;
 pub(crate) use browse::{Browse, Order};
 pub(crate) use choice::Choice;
 pub(crate) use open::{List, Open, Pass, Playing, TableView};
+pub(crate) use panes::Panes;
 pub(crate) use place::{Jumps, Place};
 pub use request::Request;
 pub(crate) use screen::{Pane, Panel, Screen};

@@ -1,6 +1,7 @@
 //! Owns what is known and chosen once a reel is open. Refuses to read bodies: answers bring them.
 
 use super::browse::Browse;
+use super::panes::Panes;
 use super::place::{Jumps, Place};
 use super::screen::{Pane, Panel};
 use super::subject::Subject;
@@ -117,6 +118,10 @@ pub(crate) struct Open {
     pub(crate) dark: Vec<Dark>,
     /// Whether and how time moves by itself.
     pub(crate) playing: Playing,
+    /// How list and panel share the screen.
+    pub(crate) panes: Panes,
+    /// Whether what changed about the cursor has a strip below the list.
+    pub(crate) has_changed_strip: bool,
 }
 
 impl Open {

@@ -22,8 +22,9 @@ pub(super) fn msg(event: &Event, screen: &Screen) -> Option<Msg> {
         Event::Mouse(mouse) => {
             let (x, y) = (mouse.column, mouse.row);
             match mouse.kind {
-                MouseEventKind::Down(MouseButton::Left)
-                | MouseEventKind::Drag(MouseButton::Left) => Some(Msg::Pointed(x, y)),
+                MouseEventKind::Down(MouseButton::Left) => Some(Msg::Pointed(x, y)),
+                MouseEventKind::Drag(MouseButton::Left) => Some(Msg::Dragged(x, y)),
+                MouseEventKind::Up(_) => Some(Msg::Released),
                 MouseEventKind::ScrollUp => Some(Msg::Wheel(x, y, Way::Previous)),
                 MouseEventKind::ScrollDown => Some(Msg::Wheel(x, y, Way::Next)),
                 _ => None,

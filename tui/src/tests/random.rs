@@ -28,7 +28,9 @@ proptest! {
         for (number, (key, x, y)) in pressed.into_iter().enumerate() {
             match key {
                 0..20 => stage.say(Msg::Pointed(x, y)),
-                20..40 => stage.say(Msg::Wheel(x, y, if x > y { Way::Next } else { Way::Previous })),
+                20..25 => stage.say(Msg::Dragged(x, y)),
+                25..28 => stage.say(Msg::Released),
+                28..40 => stage.say(Msg::Wheel(x, y, if x > y { Way::Next } else { Way::Previous })),
                 40..60 => stage.say(Msg::Resized(x, y)),
                 60..80 => stage.say(Msg::Elapsed(i64::from(x) * 100_000)),
                 _ => stage.press(keys[key % keys.len()]),

@@ -27,6 +27,8 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             effects.extend(take(model, act));
         }
         Msg::Pointed(x, y) => pointing::pointed(model, x, y),
+        Msg::Dragged(x, y) => pointing::dragged(model, x, y),
+        Msg::Released => pointing::released(model),
         Msg::Wheel(x, y, way) => pointing::wheel(model, x, y, way),
         Msg::Elapsed(micros) => {
             if let Reel::Open(open) = &mut model.reel {
@@ -151,7 +153,8 @@ fn take(model: &mut Model, act: Act) -> Vec<Effect> {
         Act::Rows(by) => choosing::rows(model, by),
         Act::Kinds | Act::Namespaces => browsing::browse(model, act),
         _ => {
-            let cells = crate::layout::layout(model).cells();
+            let layout = crate::layout::layout(model);
+            let cells = layout.cells();
             let Reel::Open(open) = &mut model.reel else {
                 return Vec::new();
             };
@@ -161,6 +164,9 @@ fn take(model: &mut Model, act: Act) -> Vec<Effect> {
                 Act::Problems => model.screen = Screen::Problems(0),
                 Act::Order => model.word = browsing::order(open, &model.screen),
                 Act::OtherPane | Act::Panel(_) | Act::Conditions => choosing::panes(open, act),
+                Act::Border(is_larger) => {
+                    open.panes = open.panes.moved(layout.border.is_some(), is_larger);
+                }
                 Act::CopyAddress => {
                     let address = open.address(&model.request.path);
                     model.word = Some(format!("copied: {address}"));

@@ -4,8 +4,8 @@
 use crate::effect::Effect;
 use crate::lane::dark_of;
 use crate::model::{
-    Browse, Jumps, List, Model, Open, Pane, Panel, Pass, Place, Playing, Reel, Request, Subject,
-    Window,
+    Browse, Jumps, List, Model, Open, Pane, Panel, Panes, Pass, Place, Playing, Reel, Request,
+    Subject, Window,
 };
 use kubereel_format::RecordedAt;
 use kubereel_replay::{Cut, Timeline, harmless};
@@ -59,6 +59,8 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
             speed: 1,
             is_reverse: false,
         },
+        panes: Panes::default(),
+        has_changed_strip: false,
         timeline: Arc::clone(&timeline),
     };
     if let Some(select) = &model.request.select {

@@ -7,7 +7,6 @@ use crate::model::{List, Model, Open, Reel, Screen};
 use crate::theme::Role;
 use kubereel_replay::harmless;
 use ratatui::Frame;
-use ratatui::layout::Rect;
 
 /// Draws the screen.
 pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
@@ -60,10 +59,7 @@ fn message(pen: &mut Pen<'_>, lines: &[String]) {
 fn whole(model: &Model, open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
     title::draw(model, open, &mut pen.on(layout.title));
     time::draw(open, layout, &mut pen.on(layout.time));
-    let both = Rect {
-        height: layout.list.height + layout.panel.height,
-        ..layout.list
-    };
+    let both = layout.body;
     match &model.screen {
         Screen::Help(first) => help::draw(*first, &mut pen.on(both)),
         Screen::Kinds(choice) => browse::kinds(open, choice, &mut pen.on(both)),
@@ -73,6 +69,13 @@ fn whole(model: &Model, open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
             match open.list {
                 List::Lanes => lanes::draw(open, layout, &mut pen.on(layout.list)),
                 List::Objects(_) => objects::draw(open, &mut pen.on(layout.list)),
+            }
+            if let Some(border) = layout.border {
+                let style = pen.role(Role::Faint);
+                let mut pen = pen.on(border);
+                for y in 0..border.height {
+                    pen.text(0, y, "│", style);
+                }
             }
             panel::draw(open, &mut pen.on(layout.panel));
         }

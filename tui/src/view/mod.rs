@@ -9,6 +9,7 @@ mod lanes;
 mod objects;
 mod panel;
 mod pen;
+mod ruler;
 mod time;
 mod title;
 

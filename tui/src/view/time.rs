@@ -1,43 +1,53 @@
-//! Owns the timeline: stages, ruler, density, marks. Refuses to smooth: a cell that holds one event
+//! Owns the timeline: stages, density, marks, under rulers. Refuses to smooth: a cell that holds one event
 //! shows it.
 
 use super::pen::Pen;
+use super::ruler;
 use crate::lane::LaneState;
 use crate::layout::Layout;
 use crate::model::{Open, Window};
 use crate::theme::Role;
 use kubereel_format::RecordedAt;
-use kubereel_replay::timetext;
 
 const BARS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
-/// Draws it; of two rows, ruler and density with marks over it.
+/// Draws it, as far as there are rows: ruler, density and marks; stages; the time since the start.
 pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
     let cells = layout.cells();
     let left = layout.gutter;
     let is_low = pen.area.height < 4;
-    let (ruler_row, density_row, marks_row) = if is_low { (0, 1, 1) } else { (1, 2, 3) };
+    let has_both = pen.area.height > 4;
+    let ruler_row = u16::from(!is_low);
+    let density_row = ruler_row + 1 + u16::from(has_both);
+    let marks_row = density_row + u16::from(!is_low);
     if !is_low {
         stages(open, left, cells, pen);
     }
-    ruler(open, left, cells, ruler_row, pen);
+    ruler::of_day(open, layout, ruler_row, pen);
+    if has_both {
+        ruler::since_start(open, layout, ruler_row + 1, pen);
+    }
     density(open, left, density_row, pen);
     marks(open, left, cells, marks_row, is_low, pen);
+    let style = pen.role(Role::Cursor);
     if let Some(cell) = open.window.cell_of(open.place.at, cells) {
-        let style = pen.role(Role::Cursor);
         pen.text(left + cell, ruler_row, "▼", style);
-        pen.paint(left + cell, density_row, 1, style);
-        pen.paint(left + cell, marks_row, 1, style);
+        for row in ruler_row + 1..=marks_row {
+            pen.paint(left + cell, row, 1, style);
+        }
+    } else if open.place.at < open.window.from {
+        pen.text(left, ruler_row, "◀", style);
+    } else {
+        pen.text((left + cells).saturating_sub(1), ruler_row, "▶", style);
     }
 }
 
 fn stages(open: &Open, left: u16, cells: u16, pen: &mut Pen<'_>) {
     let faint = pen.role(Role::Faint);
+    pen.text(0, 0, "stages", faint);
     let Some(board) = open.board() else {
-        pen.text(0, 0, "stages", faint);
         return;
     };
-    pen.text(0, 0, "stages", faint);
     for (number, stage) in board.stages.iter().enumerate() {
         let (from, to) = (
             stage.span.start.max(open.window.from),
@@ -52,58 +62,9 @@ fn stages(open: &Open, left: u16, cells: u16, pen: &mut Pen<'_>) {
         let style = pen.role(Role::Stage(number % 2 == 0));
         let blank = " ".repeat(usize::from(width));
         pen.within(left + first, 0, &blank, width, style);
-        if width > 3 {
-            pen.within(left + first, 0, &stage.name, width, style);
+        if let Some(name) = stage.fitting(width) {
+            pen.within(left + first, 0, name, width, style);
         }
-    }
-}
-
-/// Steps between labels of the ruler that are no whole second, in microseconds.
-const FINE_STEPS_MICROS: [i64; 9] = [
-    1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
-];
-/// The other steps, in seconds.
-const STEPS_SECS: [i64; 19] = [
-    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200,
-    86_400, 604_800,
-];
-
-fn ruler(open: &Open, left: u16, cells: u16, row: u16, pen: &mut Pen<'_>) {
-    let faint = pen.role(Role::Faint);
-    let cell = open.window.cell_micros(cells);
-    let long = timetext::span(u64::try_from(open.window.micros).unwrap_or(0));
-    pen.within(
-        0,
-        row,
-        &format!("shows {long}"),
-        left.saturating_sub(1),
-        faint,
-    );
-    // Times in whole seconds are shorter than those in thousandths.
-    let (short, long) = (8_u16, 12_u16);
-    let least = |letters: u16| cell.saturating_mul(i64::from(letters) + 2);
-    let mut fine = FINE_STEPS_MICROS.into_iter();
-    let fine = fine.find(|step| *step >= least(long));
-    let mut whole = STEPS_SECS.iter().map(|secs| secs * 1_000_000);
-    let whole = whole.find(|step| *step >= least(short));
-    let step = fine.or(whole).unwrap_or_else(|| least(short)).max(1);
-    let letters = if fine.is_some() { long } else { short };
-    let mut at = open
-        .window
-        .from
-        .micros
-        .div_euclid(step)
-        .saturating_mul(step);
-    while at < open.window.end().micros {
-        let moment = RecordedAt::from_micros(at);
-        if let Some(place) = open.window.cell_of(moment, cells)
-            && place + letters <= cells
-        {
-            let text = timetext::time_of_day(moment);
-            let text: String = text.chars().take(usize::from(letters)).collect();
-            pen.text(left + place, row, &text, faint);
-        }
-        at = at.saturating_add(step);
     }
 }
 
@@ -149,7 +110,13 @@ fn count_of(window: Window, cells: u16, cell: u16, density: &kubereel_replay::De
 fn marks(open: &Open, left: u16, cells: u16, row: u16, is_low: bool, pen: &mut Pen<'_>) {
     let faint = pen.role(Role::Faint);
     if !is_low {
-        pen.within(0, row, "▲ problem ░ gap", left.saturating_sub(1), faint);
+        pen.within(
+            0,
+            row,
+            "▲problem ░gap ╳outage",
+            left.saturating_sub(1),
+            faint,
+        );
     }
     let mut mark = |from: RecordedAt, to: RecordedAt, state: LaneState, sign: &str| {
         let (from, to) = (from.max(open.window.from), to.min(open.window.end()));

@@ -5,6 +5,7 @@ use crate::lane::{Dark, LaneState};
 use crate::model::{Model, Open, Pass};
 use crate::theme::Role;
 use kubereel_replay::{harmless, timetext};
+use unicode_width::UnicodeWidthStr as _;
 
 /// Draws them.
 pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
@@ -61,6 +62,11 @@ pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
     if let Some(board) = board.filter(|board| !board.releases.is_empty()) {
         right.push(board.releases.join(" → "));
     }
+    let here = board.and_then(|board| {
+        let mut stages = board.stages.iter();
+        stages.find(|stage| stage.span.contains(&open.place.at))
+    });
+    right.extend(here.map(|stage| stage.name.clone()));
     match (&open.pass, board) {
         (_, Some(board)) => right.push(format!("problems {}", board.problems.len())),
         (Pass::Under { done }, _) => {
@@ -72,16 +78,12 @@ pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
         }
         _ => right.push("reading stopped: no lanes".to_owned()),
     }
-    let words = right.join("   ");
     let room = usize::from(pen.area.width.saturating_sub(end + 2));
-    let words = if words.chars().count() > room {
-        right.pop().unwrap_or_default()
-    } else {
-        words
-    };
-    if words.chars().count() <= room {
-        pen.right(1, &words, plain);
+    // What comes last matters most.
+    while right.join("   ").width() > room {
+        right.remove(0);
     }
+    pen.right(1, &right.join("   "), plain);
 }
 
 const fn dot(state: LaneState) -> &'static str {

@@ -1,0 +1,111 @@
+//! Owns how list and panel share the screen. Refuses to let one of them vanish.
+
+/// The smallest and the largest share of the list, in hundredths.
+const BOUNDS: (u16, u16) = (20, 80);
+/// How far a key moves the border, in hundredths.
+const STEP: u16 = 5;
+
+/// How list and panel share the screen: hundredths that are the list's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Panes {
+    below: u16,
+    beside: u16,
+    /// Whether the mouse holds the border.
+    pub(crate) is_held: bool,
+}
+
+impl Default for Panes {
+    fn default() -> Self {
+        Self {
+            below: 45,
+            beside: 65,
+            is_held: false,
+        }
+    }
+}
+
+impl Panes {
+    /// Takes the shares of an earlier session: of the rows, and of the columns.
+    pub(crate) fn of(rows: u16, columns: u16) -> Self {
+        let within = |share: u16| share.clamp(BOUNDS.0, BOUNDS.1);
+        Self {
+            below: within(rows),
+            beside: within(columns),
+            is_held: false,
+        }
+    }
+
+    /// Gives the shares: of the rows where the panel lies below, of the columns where it lies beside.
+    pub(crate) const fn shares(self) -> (u16, u16) {
+        (self.below, self.beside)
+    }
+
+    /// Moves the border by steps of a key.
+    pub(crate) fn moved(self, is_beside: bool, is_larger: bool) -> Self {
+        let step = |share: u16| {
+            if is_larger {
+                share.saturating_add(STEP)
+            } else {
+                share.saturating_sub(STEP)
+            }
+        };
+        if is_beside {
+            Self::of(self.below, step(self.beside))
+        } else {
+            Self::of(step(self.below), self.beside)
+        }
+    }
+
+    /// Puts the border behind so many of all rows or columns; the mouse keeps it.
+    pub(crate) fn put(self, is_beside: bool, own: u16, all: u16) -> Self {
+        let share = own.saturating_mul(100) / all.max(1);
+        let (rows, columns) = if is_beside {
+            (self.below, share)
+        } else {
+            (share, self.beside)
+        };
+        Self {
+            is_held: self.is_held,
+            ..Self::of(rows, columns)
+        }
+    }
+
+    /// Gives how many of all rows or columns are the list's.
+    pub(crate) fn own(self, is_beside: bool, all: u16) -> u16 {
+        let (rows, columns) = self.shares();
+        let share = if is_beside { columns } else { rows };
+        let own = u32::from(all) * u32::from(share) / 100;
+        u16::try_from(own).unwrap_or(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_border_reaches_an_edge() {
+        let mut panes = Panes::default();
+        for _ in 0..40 {
+            panes = panes.moved(true, true).moved(false, false);
+        }
+        assert_eq!(panes.shares(), (20, 80));
+        assert_eq!(panes.put(true, 0, 100).shares(), (20, 20));
+        assert_eq!(Panes::of(0, 1_000).shares(), (20, 80));
+        assert_eq!(panes.own(true, 120), 96);
+    }
+
+    #[test]
+    fn the_border_stays_where_the_mouse_put_it() {
+        for all in [20_u16, 33, 100, 213] {
+            for own in all / 5 + 1..all * 4 / 5 {
+                let put = Panes::default().put(true, own, all);
+                let found = put.own(true, all);
+                assert!(
+                    own.abs_diff(found) <= all / 100 + 1,
+                    "{own} of {all}: {found}"
+                );
+            }
+        }
+    }
+}
