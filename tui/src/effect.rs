@@ -1,6 +1,7 @@
 //! Owns what the program asks of the world. Refuses to do it: `runtime` does.
 
 use crate::answer::Question;
+use crate::model::Search;
 use kubereel_replay::Timeline;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,6 +16,10 @@ pub(crate) enum Effect {
     StopGathering,
     /// Answer a question; a later one of the same kind makes it void.
     Ask(Arc<Timeline>, Question),
+    /// Look for something in many bodies, by the number of the search; it makes an earlier one void.
+    Search(Arc<Timeline>, u64, Search),
+    /// Look for nothing any longer.
+    StopSearch,
     /// Put a text on the clipboard.
     Copy(String),
 }

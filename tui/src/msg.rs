@@ -3,7 +3,7 @@
 
 use crate::answer::Answer;
 use crate::lane::Board;
-use crate::model::Panel;
+use crate::model::{Found, Panel};
 use kubereel_replay::Timeline;
 use std::sync::Arc;
 
@@ -27,6 +27,10 @@ pub(crate) enum Act {
     Change(Way),
     /// Steps over a transition of the selected lane.
     Transition(Way),
+    /// Steps over a change of the followed field.
+    FieldChange(Way),
+    /// Steps to a gap, an outage or a flap.
+    Anomaly(Way),
     /// Steps to a problem.
     Problem(Way),
     /// Goes to the start.
@@ -115,6 +119,10 @@ pub(crate) enum Msg {
     Passed(u64),
     /// The pass is done; `None` if it was stopped.
     Gathered(Option<Arc<Board>>),
+    /// The search of a number is so far: so many of so many.
+    Searched(u64, (usize, usize)),
+    /// The search of a number is over.
+    Found(u64, Found),
     /// A question is answered.
     Answered(Answer),
 }

@@ -11,6 +11,8 @@ pub struct YamlLine {
     pub text: String,
     /// The number, in the object's order, of the field that begins on this line.
     pub field: Option<usize>,
+    /// Whether the line goes on with the text of the field before.
+    pub goes_on: bool,
 }
 
 /// Writes an object as lines.
@@ -72,6 +74,7 @@ fn whole(value: &Value, next: &mut usize) -> Vec<YamlLine> {
         .map(|(at, line)| YamlLine {
             text: line.to_owned(),
             field: (at == 0).then_some(field),
+            goes_on: at > 0,
         })
         .collect()
 }
@@ -89,6 +92,7 @@ fn under(key: &str, lines: Vec<YamlLine>) -> Vec<YamlLine> {
     let mut all = vec![YamlLine {
         text: key.to_owned(),
         field: None,
+        goes_on: false,
     }];
     all.extend(lines);
     all
@@ -98,11 +102,11 @@ fn indented(lines: Vec<YamlLine>, by: &str) -> Vec<YamlLine> {
     let indent = |line: YamlLine| YamlLine {
         // An empty line of a text stays empty.
         text: if line.text.is_empty() {
-            line.text
+            String::new()
         } else {
             format!("{by}{}", line.text)
         },
-        field: line.field,
+        ..line
     };
     lines.into_iter().map(indent).collect()
 }
@@ -135,6 +139,9 @@ mod tests {
             let fields: Vec<usize> = lines.iter().filter_map(|line| line.field).collect();
             let counted: Vec<usize> = (0..fields.len()).collect();
             assert_eq!(fields, counted);
+            let texts = lines.iter().filter(|line| line.goes_on);
+            assert!(texts.clone().all(|line| line.field.is_none()));
+            assert_eq!(texts.count() > 0, expected.contains('|'), "{expected}");
         }
     }
 }

@@ -2,12 +2,12 @@
 //! nearest to the moment are read.
 
 use super::question::{Ink, Line};
+use super::short::short;
 use crate::model::{Place, Subject};
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_replay::{
     Change, Cut, HistoryItem, HistoryQuestion, Scope, SeenVersion, Timeline, harmless,
 };
-use serde_json::Value;
 
 /// How many versions before and after the moment are read.
 const AROUND: usize = 25;
@@ -129,17 +129,4 @@ fn of_change(change: &Change, ink: Ink) -> Line {
         Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
         None => line.and(Ink::Faint, " gone"),
     }
-}
-
-/// Writes a value in so many letters as a line can hold.
-fn short(value: &Value) -> String {
-    const MOST: usize = 120;
-    let text = value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned);
-    let text = harmless(&text);
-    if text.chars().count() <= MOST {
-        return text.into_owned();
-    }
-    text.chars().take(MOST).chain(['…']).collect()
 }

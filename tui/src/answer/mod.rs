@@ -1,10 +1,13 @@
 //! Questions that take bodies of the reel, and their answers, in words fit for the screen.
 
 mod events;
+mod field_change;
 mod history;
 mod kinds;
 mod namespaces;
 mod question;
+mod search;
+mod short;
 mod table;
 mod trust;
 mod yaml;

@@ -6,7 +6,7 @@ use super::table::{self, Listing, Table};
 use super::{events, history, yaml};
 use crate::model::{Order, Place, Subject};
 use kubereel_format::ResourceId;
-use kubereel_replay::Timeline;
+use kubereel_replay::{Path, Timeline};
 use std::sync::Arc;
 
 /// What can be asked.
@@ -65,6 +65,8 @@ pub(crate) struct Line {
     pub(crate) parts: Vec<(Ink, String)>,
     /// What stands at the right end.
     pub(crate) aside: String,
+    /// The field that it shows, where it shows one.
+    pub(crate) field: Option<Path>,
 }
 
 impl Line {
@@ -72,7 +74,7 @@ impl Line {
     pub(crate) fn of(ink: Ink, text: impl Into<String>) -> Self {
         Self {
             parts: vec![(ink, text.into())],
-            aside: String::new(),
+            ..Self::default()
         }
     }
 

@@ -4,7 +4,9 @@
 use super::question::{Ink, Line};
 use super::trust::trust;
 use crate::model::{Place, Subject};
-use kubereel_replay::{Blame, BlameSource, Filter, Timeline, harmless, timetext, yaml_lines};
+use kubereel_replay::{
+    Blame, BlameSource, Filter, Path, Step, Timeline, YamlLine, harmless, timetext, yaml_lines,
+};
 
 /// Reads the lines; the first one that changed is to be seen first.
 pub(super) fn read(timeline: &Timeline, subject: &Subject, place: Place) -> (Vec<Line>, usize) {
@@ -44,7 +46,9 @@ pub(super) fn read(timeline: &Timeline, subject: &Subject, place: Place) -> (Vec
     let versions = timeline.reel().versions(held.object);
     let is_first = versions.first() == Some(&held.seq);
     let mut first = None;
-    for line in yaml_lines(&blamed.object) {
+    let yaml = yaml_lines(&blamed.object);
+    let paths = paths(&yaml, &blamed.fields);
+    for (line, path) in yaml.into_iter().zip(paths) {
         let field = line.field.and_then(|at| blamed.fields.get(at));
         // The server's counter changes with every write, and says nothing.
         let counts = |field: &Blame| field.path.to_string() != "metadata.resourceVersion";
@@ -63,9 +67,45 @@ pub(super) fn read(timeline: &Timeline, subject: &Subject, place: Place) -> (Vec
         };
         let mut shown = Line::of(ink, mark).and(ink, harmless(&line.text));
         shown.aside = field.map_or_else(String::new, |field| aside(field, place));
+        shown.field = path;
         lines.push(shown);
     }
     (lines, first.map_or(0, |first| first.saturating_sub(2)))
+}
+
+/// Gives the path of what each line shows; of a line that only names what holds others, its own.
+fn paths(lines: &[YamlLine], fields: &[Blame]) -> Vec<Option<Path>> {
+    let mut all: Vec<Option<Path>> = vec![None; lines.len()];
+    let mut last: Option<Path> = None;
+    for (line, path) in lines.iter().zip(&mut all) {
+        if let Some(field) = line.field.and_then(|at| fields.get(at)) {
+            last = Some(field.path.clone());
+        }
+        if line.field.is_some() || line.goes_on {
+            path.clone_from(&last);
+        }
+    }
+    // What holds others stands above the first of them.
+    let mut below: Option<Path> = None;
+    for (line, path) in lines.iter().zip(&mut all).rev() {
+        if line.field.is_none() && !line.goes_on {
+            *path = below.take().map(|below| holder(&below));
+        }
+        if !line.goes_on {
+            below.clone_from(path);
+        }
+    }
+    all
+}
+
+/// Gives the path of what holds a field and has a line of its own: items begin on that of a member.
+fn holder(path: &Path) -> Path {
+    let steps = path.steps();
+    let mut steps = steps.get(..steps.len().saturating_sub(1)).unwrap_or(steps);
+    while let Some((Step::Item(_) | Step::Index(_), rest)) = steps.split_last() {
+        steps = rest;
+    }
+    steps.iter().cloned().collect()
 }
 
 /// Says who set a field, and how long before the cursor.
@@ -107,4 +147,66 @@ fn absent(timeline: &Timeline, subject: &Subject, place: Place) -> Vec<Line> {
         lines.push(Line::of(Ink::Faint, words));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_replay::Scope;
+    use serde_json::json;
+
+    #[test]
+    fn each_line_of_yaml_knows_its_field() {
+        let object = json!({
+            "metadata": {"annotations": {"a.b/c": "x\ny:\nz\n"}, "name": "etcd"},
+            "spec": {"l": [[1, 2], [3]], "e": [], "m": [{"metadata": {"x": 1}}, {"y": 2}]},
+            "status": {"conditions": [
+                {"status": "True", "type": "Degraded"},
+                {"status": "False", "type": "Available"},
+            ]},
+        });
+        let lines = yaml_lines(&object);
+        let leaves: Vec<Blame> = Scope::default()
+            .contents(&object)
+            .iter()
+            .flat_map(|change| change.leaves(100).first)
+            .map(|leaf| Blame {
+                path: leaf.path,
+                value: leaf.new.unwrap_or_default(),
+                source: BlameSource::Unknown,
+                writers: Vec::new(),
+                may_be_older: false,
+            })
+            .collect();
+        let paths = paths(&lines, &leaves);
+        let shown: Vec<String> = lines
+            .iter()
+            .zip(paths)
+            .map(|(line, path)| {
+                let path = path.expect("every line shows something");
+                format!("{} | {path}", line.text.trim())
+            })
+            .collect();
+        let text = shown.join("\n");
+        for expected in [
+            "metadata: | metadata",
+            "annotations: | metadata.annotations",
+            "y: | metadata.annotations[\"a.b/c\"]",
+            "name: etcd | metadata.name",
+            "l: | spec.l",
+            "- - 1 | spec.l[0][0]",
+            "- - 3 | spec.l[1][0]",
+            "e: [] | spec.e",
+            "m: | spec.m",
+            "- metadata: | spec.m[0].metadata",
+            "x: 1 | spec.m[0].metadata.x",
+            "conditions: | status.conditions",
+            "- status: \"True\" | status.conditions[Degraded].status",
+        ] {
+            assert!(
+                shown.iter().any(|line| line == expected),
+                "{expected}\n{text}"
+            );
+        }
+    }
 }

@@ -42,6 +42,22 @@ pub(super) const KEYS: &[Binding] = &[
     ),
     row(
         Timeline,
+        &[Char('F'), Char('f')],
+        &[Act::FieldChange(Way::Previous), Act::FieldChange(Way::Next)],
+        "F f",
+        "previous, next change of the field at the panel's line",
+        "",
+    ),
+    row(
+        Timeline,
+        &[Char('('), Char(')')],
+        &[Act::Anomaly(Way::Previous), Act::Anomaly(Way::Next)],
+        "( )",
+        "previous, next gap, outage or flap",
+        "",
+    ),
+    row(
+        Timeline,
         &[Char('N'), Char('n')],
         &[Act::Problem(Way::Previous), Act::Problem(Way::Next)],
         "N n",

@@ -1,7 +1,8 @@
 //! Owns all that one pass over a reel gives to the screen: lanes, stages of the cluster's life, and
 //! what looks wrong. Refuses verdicts: those of rules are another matter.
 
-use super::dark::dark_of;
+use super::anomaly::{Anomaly, anomalies};
+use super::dark::{all_dark, dark_of};
 use super::line::{Group, Lane};
 use super::stages::{Stage, stages};
 use super::state::LaneState;
@@ -42,6 +43,8 @@ pub(crate) struct Board {
     pub(crate) stages: Vec<Stage>,
     /// What looks wrong, in order of time.
     pub(crate) problems: Vec<Problem>,
+    /// What is odd, in order of time.
+    pub(crate) anomalies: Vec<Anomaly>,
     /// The releases of the cluster, in order; empty if it has none.
     pub(crate) releases: Vec<String>,
     /// How many events could not be read.
@@ -78,6 +81,7 @@ pub(crate) fn gather(timeline: &Timeline, go_on: impl FnMut(Seq) -> ControlFlow<
     Board {
         stages: stages(timeline, &facts),
         problems: problems(timeline, &lanes, &facts),
+        anomalies: anomalies(timeline, &lanes, &all_dark(timeline)),
         releases: releases(&facts),
         unread: fed.unread.len(),
         lanes,

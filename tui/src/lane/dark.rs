@@ -17,8 +17,23 @@ pub(crate) struct Dark {
     pub(crate) why: String,
 }
 
+/// Gives when nothing is known of some resource, in order of time.
+pub(crate) fn all_dark(timeline: &Timeline) -> Vec<Dark> {
+    let mut all = Vec::new();
+    for info in timeline.resources().iter() {
+        // What comes later is not dark: it was not there.
+        let own = dark_of(timeline, info.id);
+        all.extend(
+            own.into_iter()
+                .filter(|dark| dark.span.start > timeline.start()),
+        );
+    }
+    all.sort_by_key(|dark| (dark.span.start, dark.span.end));
+    all
+}
+
 /// Gives when nothing is known of a resource, in order of time.
-pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<Dark> {
+pub(super) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<Dark> {
     let (start, end) = (timeline.start(), beyond(timeline));
     let wall = |seq: Seq| timeline.reel().stamp(seq).map_or(end, |stamp| stamp.wall);
     let mut all = Vec::new();

@@ -1,5 +1,6 @@
 //! States of objects over time, ready to be drawn at any zoom.
 
+mod anomaly;
 mod board;
 mod dark;
 mod line;
@@ -8,7 +9,8 @@ mod stages;
 mod state;
 mod watch;
 
+pub(crate) use anomaly::{Anomaly, anomalies};
 pub(crate) use board::{Board, Problem, gather};
-pub(crate) use dark::{Dark, dark_of};
+pub(crate) use dark::{Dark, all_dark};
 pub(crate) use line::{Group, Lane};
 pub(crate) use state::LaneState;

@@ -4,12 +4,13 @@ use super::browse::Browse;
 use super::panes::Panes;
 use super::place::{Jumps, Place};
 use super::screen::{Pane, Panel};
+use super::search::Searches;
 use super::subject::Subject;
 use super::window::Window;
 use crate::answer::{Answer, Question, SLOTS, Table};
-use crate::lane::{Board, Dark};
+use crate::lane::{Anomaly, Board, Dark};
 use kubereel_format::ResourceId;
-use kubereel_replay::{Density, Timeline};
+use kubereel_replay::{Density, Path, Timeline};
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -96,6 +97,12 @@ pub(crate) struct Open {
     pub(crate) panel: Panel,
     /// The first line of the panel that shows.
     pub(crate) scroll: usize,
+    /// The line of the panel at which the keys are.
+    pub(crate) line: usize,
+    /// The field that is followed, once one was chosen.
+    pub(crate) field: Option<Path>,
+    /// What is being looked for.
+    pub(crate) searches: Searches,
     /// The object.
     pub(crate) selected: Option<Subject>,
     /// The condition of the lane that is selected.
@@ -116,6 +123,8 @@ pub(crate) struct Open {
     pub(crate) density: Option<(Window, u16, Density)>,
     /// The times without knowledge, of any resource.
     pub(crate) dark: Vec<Dark>,
+    /// What is odd and known without the lanes.
+    pub(crate) odd: Vec<Anomaly>,
     /// Whether and how time moves by itself.
     pub(crate) playing: Playing,
     /// How list and panel share the screen.
@@ -136,6 +145,11 @@ impl Open {
             Pass::Done(board) => Some(board),
             _ => None,
         }
+    }
+
+    /// Gives what is odd, as far as it is known.
+    pub(crate) fn anomalies(&self) -> &[Anomaly] {
+        self.board().map_or(&self.odd, |board| &board.anomalies)
     }
 
     /// Gives the place of the selection among the rows of the list.

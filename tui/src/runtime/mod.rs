@@ -5,6 +5,7 @@ mod error;
 mod keys;
 mod looping;
 mod reader;
+mod searcher;
 mod terminal;
 
 pub use error::TuiError;

@@ -2,6 +2,7 @@
 //! over it once. Refuses to hold more than the last question of each kind.
 
 use super::error::TuiError;
+use super::searcher::Searcher;
 use crate::answer::{Question, SLOTS, answer};
 use crate::effect::Effect;
 use crate::lane::gather;
@@ -24,6 +25,7 @@ pub(super) struct Readers {
     questions: SyncSender<(Arc<Timeline>, Question)>,
     long: SyncSender<Long>,
     is_stopped: Arc<AtomicBool>,
+    searcher: Searcher,
 }
 
 /// What takes long.
@@ -46,6 +48,7 @@ impl Readers {
             questions,
             long,
             is_stopped,
+            searcher: Searcher::start(told)?,
         })
     }
 
@@ -57,6 +60,10 @@ impl Readers {
             Effect::Gather(timeline) => drop(self.long.try_send(Long::Gather(timeline))),
             Effect::StopGathering => self.is_stopped.store(true, Ordering::Relaxed),
             Effect::Ask(timeline, question) => drop(self.questions.send((timeline, question))),
+            Effect::Search(timeline, number, search) => {
+                self.searcher.take(timeline, number, search);
+            }
+            Effect::StopSearch => self.searcher.stop(),
             Effect::Copy(_) => {}
         }
     }

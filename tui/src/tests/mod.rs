@@ -1,6 +1,7 @@
 //! Tests of the whole UI: messages in, screens out.
 
 mod bytes;
+mod following;
 mod random;
 mod screens;
 #[path = "../../../replay/tests/reels/script.rs"]

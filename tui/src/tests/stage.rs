@@ -61,7 +61,13 @@ impl Stage {
                     Msg::Gathered(Some(Arc::new(board)))
                 }
                 Effect::Ask(timeline, question) => Msg::Answered(answer(&timeline, question)),
-                Effect::StopGathering | Effect::Copy(_) => continue,
+                Effect::Search(timeline, number, search) => {
+                    let found = search
+                        .run(&timeline, &mut |_, _| true)
+                        .expect("not stopped");
+                    Msg::Found(number, found)
+                }
+                Effect::StopGathering | Effect::StopSearch | Effect::Copy(_) => continue,
             };
             self.say(msg);
         }

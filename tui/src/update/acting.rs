@@ -1,6 +1,6 @@
 //! Owns which part of the model each message is for. Refuses details: the other files have them.
 
-use super::{browsing, choosing, moving, opening, pointing, refresh};
+use super::{anomaly, browsing, choosing, moving, opening, panel, pointing, refresh, searching};
 use crate::answer::Answer;
 use crate::effect::Effect;
 use crate::model::{Model, Open, Pass, Reel, Screen, TableView};
@@ -24,6 +24,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
         Msg::Act(act) => {
             model.word = None;
+            effects.extend(searching::stop(model));
             effects.extend(take(model, act));
         }
         Msg::Pointed(x, y) => pointing::pointed(model, x, y),
@@ -51,6 +52,12 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
                 }
             }
         }
+        Msg::Searched(number, done) => {
+            if let Reel::Open(open) = &mut model.reel {
+                open.searches.tell(number, done);
+            }
+        }
+        Msg::Found(number, found) => searching::found(model, number, found),
         Msg::Answered(answer) => {
             if let Reel::Open(open) = &mut model.reel
                 && answered(open, answer)
@@ -93,6 +100,7 @@ fn answered(open: &mut Open, answer: Answer) -> bool {
                 open.scroll = first;
             }
             open.answer = Some(answer);
+            panel::answered(open, is_same);
         }
         Answer::Kinds(_, kinds) => return open.browse.kinds.replace(kinds).is_none(),
         Answer::Namespaces(_, namespaces) => {
@@ -172,6 +180,11 @@ fn take(model: &mut Model, act: Act) -> Vec<Effect> {
                     model.word = Some(format!("copied: {address}"));
                     return vec![Effect::Copy(address)];
                 }
+                Act::FieldChange(way) => match searching::field(open, way) {
+                    Ok(effect) => return vec![effect],
+                    Err(word) => model.word = Some(word),
+                },
+                Act::Anomaly(way) => model.word = Some(anomaly::step(open, way)),
                 _ => model.word = moving::moved(open, act, cells),
             }
         }

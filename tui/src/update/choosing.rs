@@ -1,7 +1,7 @@
 //! Owns what is selected and which screen is open. Refuses to move in time, except to what somebody
 //! chose.
 
-use super::{browsing, moving, refresh};
+use super::{browsing, moving, panel, refresh};
 use crate::effect::Effect;
 use crate::model::{List, Model, Open, Pane, Panel, Pass, Reel, Screen};
 use crate::msg::Act;
@@ -19,6 +19,7 @@ fn stepped(at: usize, by: i64, count: usize) -> usize {
 
 /// Moves by rows in what is open.
 pub(super) fn rows(model: &mut Model, by: i64) {
+    let height = crate::layout::layout(model).panel.height;
     let Reel::Open(open) = &mut model.reel else {
         return;
     };
@@ -38,7 +39,8 @@ pub(super) fn rows(model: &mut Model, by: i64) {
         Screen::Help(at) => *at = stepped(*at, by, crate::keymap::bindings().count()),
         _ if open.pane == Pane::Panel => {
             let count = open.answer.as_ref().map_or(0, refresh::line_count);
-            open.scroll = stepped(open.scroll, by, count);
+            let line = stepped(open.line, by, count);
+            panel::stand(open, line, height);
         }
         _ => {
             let from = open.row();
@@ -160,5 +162,6 @@ fn show(open: &mut Open, panel: Panel) {
     if open.panel != panel {
         open.panel = panel;
         open.scroll = 0;
+        open.line = 0;
     }
 }

@@ -1,14 +1,18 @@
 //! The only place where the model changes. Pure: no clock, no terminal, no bodies of the reel.
 
 mod acting;
+mod anomaly;
 mod browsing;
 mod choosing;
 mod filter;
 mod moving;
 mod opening;
+mod panel;
 mod pointing;
 mod refresh;
+mod searching;
 
 pub(crate) use acting::{begin, update};
 pub(crate) use browsing::{kinds, namespaces};
 pub(crate) use choosing::ranked;
+pub(crate) use panel::followed;

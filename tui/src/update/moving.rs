@@ -150,7 +150,7 @@ fn by_micros(open: &mut Open, by: i64) {
     stand(open, place);
 }
 
-fn jump(open: &mut Open, place: Place) {
+pub(super) fn jump(open: &mut Open, place: Place) {
     open.jumps.leave(open.place);
     stand(open, place);
 }

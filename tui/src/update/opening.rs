@@ -2,10 +2,10 @@
 //! Refuses to open it.
 
 use crate::effect::Effect;
-use crate::lane::dark_of;
+use crate::lane::{all_dark, anomalies};
 use crate::model::{
     Browse, Jumps, List, Model, Open, Pane, Panel, Panes, Pass, Place, Playing, Reel, Request,
-    Subject, Window,
+    Searches, Subject, Window,
 };
 use kubereel_format::RecordedAt;
 use kubereel_replay::{Cut, Timeline, harmless};
@@ -23,16 +23,7 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
     let (place, word) = place(&timeline, &model.request);
     model.word = word;
     let bounds = Window::whole(timeline.start(), timeline.end());
-    let mut dark = Vec::new();
-    for info in timeline.resources().iter() {
-        // What comes later is not dark: it was not there.
-        let own = dark_of(&timeline, info.id);
-        dark.extend(
-            own.into_iter()
-                .filter(|dark| dark.span.start > timeline.start()),
-        );
-    }
-    dark.sort_by_key(|dark| (dark.span.start, dark.span.end));
+    let dark = all_dark(&timeline);
     let mut open = Open {
         place,
         window: bounds,
@@ -44,6 +35,9 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         pane: Pane::List,
         panel: Panel::Yaml,
         scroll: 0,
+        line: 0,
+        field: None,
+        searches: Searches::default(),
         selected: None,
         condition: None,
         has_conditions: false,
@@ -53,6 +47,7 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         answer: None,
         asked: std::array::from_fn(|_| None),
         density: None,
+        odd: anomalies(&timeline, &[], &dark),
         dark,
         playing: Playing {
             is_on: false,

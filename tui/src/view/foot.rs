@@ -36,6 +36,15 @@ pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
         pen.text(0, 0, &harmless(word), strong);
         return;
     }
+    if let Some(now) = &open.searches.now {
+        let far = match now.done {
+            (_, 0) => String::new(),
+            (done, all) => format!("{done} of {all} · "),
+        };
+        let words = format!("looking for {}: {far}esc stops", now.words);
+        pen.text(0, 0, &words, strong);
+        return;
+    }
     let mut x = 0;
     if !open.filter.is_empty() {
         let filter = format!("/{} ", harmless(&open.filter));

@@ -5,6 +5,7 @@ use crate::answer::{Answer, Line};
 use crate::lane::LaneState;
 use crate::model::{List, Open, Pane, Panel};
 use crate::theme::Role;
+use ratatui::style::Modifier;
 use unicode_width::UnicodeWidthStr as _;
 
 /// Where less is left for the text, what stands at the right end is left out.
@@ -26,10 +27,16 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
         Panel::History => "history",
         Panel::Events => "events",
     };
+    let field = match (open.panel, crate::update::followed(open)) {
+        (Panel::Yaml, Some(field)) => {
+            format!(" · .{}", kubereel_replay::harmless(&field.to_string()))
+        }
+        _ => String::new(),
+    };
     let sign = if open.pane == Pane::Panel { "> " } else { "" };
     pen.head(
         0,
-        &format!("{sign}{} · {tab}", selected.written(&open.timeline)),
+        &format!("{sign}{} · {tab}{field}", selected.written(&open.timeline)),
     );
     let state = state(open);
     if let Some((state, words)) = state {
@@ -51,8 +58,13 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
         pen.text(1, 1, "reading …", faint);
         return;
     }
-    for (y, line) in (1..pen.area.height).zip(lines.iter().skip(open.scroll)) {
+    let rows = lines.iter().enumerate().skip(open.scroll);
+    for (y, (at, line)) in (1..pen.area.height).zip(rows) {
         draw_line(line, y, pen);
+        if at == open.line && open.pane == Pane::Panel {
+            let chosen = pen.role(Role::Chosen).add_modifier(Modifier::REVERSED);
+            pen.paint(0, y, pen.area.width, chosen);
+        }
         if is_late {
             // It is how things were where the cursor stood a moment ago.
             pen.paint(0, y, pen.area.width, faint);
