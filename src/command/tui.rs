@@ -79,7 +79,11 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         filter: args.filter.clone(),
     };
     let left = kubereel_tui::run(request, theme(args.theme)).map_err(|error| {
-        let failed = CommandError::new(Exit::Surroundings, &error);
+        let exit = match error {
+            TuiError::Signal { .. } => Exit::Terminated,
+            _ => Exit::Surroundings,
+        };
+        let failed = CommandError::new(exit, &error);
         match error {
             TuiError::NoTerminal => {
                 failed.hint("kubereel info, get, history and the other commands print")

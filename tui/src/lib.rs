@@ -23,5 +23,5 @@ mod view;
 
 pub use keymap::keys_help;
 pub use model::Request;
-pub use runtime::{TuiError, run};
+pub use runtime::{TuiError, headless, run};
 pub use theme::Theme;

@@ -2,7 +2,7 @@
 
 use super::binding::Key::{self, Alt, Char, Ctrl, Named};
 use super::lookup::{bindings, has_meaning};
-use crate::model::{Choice, Screen};
+use crate::tests::every::screens;
 
 /// What a terminal sends for a key.
 fn bytes(key: Key) -> Vec<u8> {
@@ -36,12 +36,7 @@ fn no_two_keys_of_a_screen_send_the_same_bytes() {
         bytes(Named("Tab")),
         "the trap that this test is for"
     );
-    for screen in [
-        Screen::Main,
-        Screen::Help(0),
-        Screen::GoTo(String::new()),
-        Screen::Kinds(Choice::default()),
-    ] {
+    for screen in screens() {
         let mut sent: Vec<(Vec<u8>, &str)> = Vec::new();
         for row in bindings().filter(|row| has_meaning(row.place, &screen)) {
             assert!(row.keys.len() % row.acts.len() == 0, "{}", row.shown);

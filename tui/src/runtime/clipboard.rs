@@ -1,13 +1,12 @@
 //! Owns putting a text on the clipboard through the terminal, by OSC 52. Refuses to know whether the
 //! terminal listens: it does not say.
 
-use std::io::{self, Write as _};
+use std::io;
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// Puts a text on the clipboard.
-pub(super) fn copy(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+pub(super) fn copy(text: &str, out: &mut impl io::Write) -> io::Result<()> {
     out.write_all(sequence(text).as_bytes())?;
     out.flush()
 }

@@ -26,6 +26,18 @@ pub enum TuiError {
         #[source]
         source: io::Error,
     },
+    /// A thread panicked; what it was asked would never be answered.
+    #[error("the thread {name} panicked")]
+    Panicked {
+        /// Its name.
+        name: &'static str,
+    },
+    /// The system ended the program.
+    #[error("ended by signal {number}")]
+    Signal {
+        /// The signal's number.
+        number: i32,
+    },
 }
 
 impl From<io::Error> for TuiError {

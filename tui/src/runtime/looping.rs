@@ -1,18 +1,20 @@
-//! Owns the loop: a message, the model, a frame. Refuses to draw when nothing happened.
+//! Owns the loop: a message, the model, a frame. Refuses to draw when nothing happened, and to wake up
+//! when nothing moves.
 
 use super::clipboard;
 use super::error::TuiError;
+use super::heard::Heard;
 use super::keys;
-use super::reader::{Readers, spawn};
-use super::terminal::Held;
+use super::reader::Readers;
 use crate::effect::Effect;
 use crate::model::{Model, Request};
-use crate::msg::Msg;
+use crate::msg::{Act, Msg};
 use crate::theme::Theme;
 use crate::update::{begin, update};
 use crate::view::view;
-use crossterm::event::{self, Event};
-use std::io::{self, IsTerminal as _};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -21,110 +23,135 @@ const MOST_WAITING: usize = 1_024;
 /// How long a frame lasts while time moves by itself.
 const FRAME: Duration = Duration::from_millis(33);
 
-/// What the loop waits for.
-enum Heard {
-    Terminal(Event),
-    Reader(Msg),
-    /// The terminal is gone.
-    Nothing(io::Error),
+/// The program while it runs, on a terminal that is a writer of bytes.
+pub(super) struct Looping<W: io::Write> {
+    pub(super) model: Model,
+    pub(super) screen: Terminal<CrosstermBackend<W>>,
+    pub(super) readers: Readers,
+    heard: Receiver<Heard>,
+    effects: Vec<Effect>,
+    last: Instant,
+    signal: Option<i32>,
 }
 
-/// Shows a reel until the user leaves; gives the address of the last place, if there was one.
-///
-/// # Errors
-/// When there is no terminal, or it fails.
-pub fn run(request: Request, theme: Theme) -> Result<Option<String>, TuiError> {
-    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        return Err(TuiError::NoTerminal);
-    }
-    let (told, heard) = sync_channel(MOST_WAITING);
-    let (from_readers, messages) = sync_channel(MOST_WAITING);
-    let readers = Readers::start(&from_readers)?;
-    drop(from_readers);
-    let own = told.clone();
-    spawn("kubereel-relay", move || {
-        while let Ok(msg) = messages.recv() {
-            if own.send(Heard::Reader(msg)).is_err() {
-                return;
-            }
-        }
-    })?;
-    let mut held = Held::take()?;
-    spawn("kubereel-input", move || listen(&told))?;
-    let size = held.screen.size()?;
-    let mut model = Model::new(request, theme, (size.width, size.height));
-    let mut effects = begin(&model);
-    let mut last = Instant::now();
-    loop {
-        for effect in effects.drain(..) {
-            if let Effect::Copy(text) = &effect {
-                clipboard::copy(text)?;
-            }
-            readers.take(effect);
-        }
-        if model.is_over {
-            break;
-        }
-        held.screen.draw(|frame| view(&model, frame))?;
-        effects = wait(&heard, &mut model, &mut last)?;
-    }
-    drop(held);
-    Ok(model.open().map(|open| open.address(&model.request.path)))
-}
-
-/// Waits until something happens, and takes in all that has.
-fn wait(
-    heard: &Receiver<Heard>,
-    model: &mut Model,
-    last: &mut Instant,
-) -> Result<Vec<Effect>, TuiError> {
-    let mut effects = Vec::new();
-    let first = if model.is_playing() {
-        match heard.recv_timeout(FRAME) {
-            Ok(first) => Some(first),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => return Err(gone()),
-        }
-    } else {
-        let first = heard.recv().ok().ok_or_else(gone)?;
-        // Time stood still while nothing played.
-        *last = Instant::now();
-        Some(first)
-    };
-    for one in first.into_iter().chain(heard.try_iter()) {
-        let msg = match one {
-            Heard::Nothing(error) => return Err(error.into()),
-            Heard::Reader(msg) => Some(msg),
-            Heard::Terminal(event) => keys::msg(&event, &model.screen),
+impl<W: io::Write> Looping<W> {
+    /// Begins on a screen of a size; what the loop is to hear is told through the sender.
+    pub(super) fn begin(
+        request: Request,
+        theme: Theme,
+        screen: Terminal<CrosstermBackend<W>>,
+        size: (u16, u16),
+    ) -> Result<(Self, SyncSender<Heard>), TuiError> {
+        let (told, heard) = sync_channel(MOST_WAITING);
+        let readers = Readers::start(&told)?;
+        let model = Model::new(request, theme, size);
+        let effects = begin(&model);
+        let looping = Self {
+            model,
+            screen,
+            readers,
+            heard,
+            effects,
+            last: Instant::now(),
+            signal: None,
         };
-        if let Some(msg) = msg {
-            effects.extend(update(model, msg));
+        Ok((looping, told))
+    }
+
+    /// Runs until the user leaves, or the system wants the program to end.
+    pub(super) fn run(&mut self) -> Result<(), TuiError> {
+        while self.draw()? {
+            self.wait()?;
+        }
+        match self.signal {
+            Some(number) => Err(TuiError::Signal { number }),
+            None => Ok(()),
         }
     }
-    if model.is_playing() {
-        let now = Instant::now();
-        let micros = i64::try_from(now.duration_since(*last).as_micros()).unwrap_or(0);
-        *last = now;
-        effects.extend(update(model, Msg::Elapsed(micros)));
+
+    /// Asks the world for what is to be done, and draws; tells whether the program goes on.
+    pub(super) fn draw(&mut self) -> Result<bool, TuiError> {
+        for effect in std::mem::take(&mut self.effects) {
+            if let Effect::Copy(text) = &effect {
+                clipboard::copy(text, self.screen.backend_mut())?;
+            }
+            self.readers.take(effect);
+        }
+        if self.model.is_over {
+            return Ok(false);
+        }
+        let model = &self.model;
+        self.screen.draw(|frame| view(model, frame))?;
+        Ok(true)
     }
-    Ok(effects)
+
+    /// Gives how long the loop waits at most: for ever, unless time moves by itself.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        self.model.is_playing().then_some(FRAME)
+    }
+
+    /// Waits until something happens, and takes in all that has.
+    pub(super) fn wait(&mut self) -> Result<(), TuiError> {
+        let first = if let Some(frame) = self.patience() {
+            match self.heard.recv_timeout(frame) {
+                Ok(first) => Some(first),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+            }
+        } else {
+            let first = self.heard.recv().ok().ok_or_else(gone)?;
+            // Time stood still while nothing played.
+            self.last = Instant::now();
+            Some(first)
+        };
+        if let Some(first) = first {
+            self.take(first)?;
+        }
+        self.take_waiting()?;
+        if self.model.is_playing() {
+            let now = Instant::now();
+            let passed = now.duration_since(self.last);
+            self.last = now;
+            self.say(Msg::Elapsed(i64::try_from(passed.as_micros()).unwrap_or(0)));
+        }
+        Ok(())
+    }
+
+    /// Takes in all that waits; tells whether anything did.
+    pub(super) fn take_waiting(&mut self) -> Result<bool, TuiError> {
+        let mut is_any = false;
+        while let Ok(next) = self.heard.try_recv() {
+            self.take(next)?;
+            is_any = true;
+        }
+        Ok(is_any)
+    }
+
+    fn take(&mut self, heard: Heard) -> Result<(), TuiError> {
+        match heard {
+            Heard::Nothing(error) => return Err(error.into()),
+            Heard::Died(name) => return Err(TuiError::Panicked { name }),
+            Heard::Signal(number) => {
+                self.signal = Some(number);
+                self.say(Msg::Act(Act::Quit));
+            }
+            Heard::Reader(msg) => self.say(msg),
+            Heard::Terminal(event) => {
+                if let Some(msg) = keys::msg(&event, &self.model.screen) {
+                    self.say(msg);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, msg: Msg) {
+        self.effects.extend(update(&mut self.model, msg));
+    }
 }
 
 fn gone() -> TuiError {
     TuiError::Terminal {
         source: io::ErrorKind::BrokenPipe.into(),
-    }
-}
-
-fn listen(told: &SyncSender<Heard>) {
-    loop {
-        let heard = match event::read() {
-            Ok(event) => Heard::Terminal(event),
-            Err(error) => Heard::Nothing(error),
-        };
-        let is_last = matches!(heard, Heard::Nothing(_));
-        if told.send(heard).is_err() || is_last {
-            return;
-        }
     }
 }

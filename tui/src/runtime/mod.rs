@@ -2,11 +2,16 @@
 
 mod clipboard;
 mod error;
+#[doc(hidden)]
+pub mod headless;
+mod heard;
 mod keys;
 mod looping;
+mod mailbox;
+mod program;
 mod reader;
 mod searcher;
 mod terminal;
 
 pub use error::TuiError;
-pub use looping::run;
+pub use program::run;

@@ -2,7 +2,7 @@
 //! to finish what nobody waits for.
 
 use super::error::TuiError;
-use super::reader::spawn;
+use super::heard::{Heard, spawn};
 use crate::model::Search;
 use crate::msg::Msg;
 use kubereel_replay::Timeline;
@@ -28,11 +28,13 @@ pub(super) struct Searcher {
 
 impl Searcher {
     /// Starts it; it ends when this is dropped.
-    pub(super) fn start(told: &SyncSender<Msg>) -> Result<Self, TuiError> {
+    pub(super) fn start(told: &SyncSender<Heard>) -> Result<Self, TuiError> {
         let (jobs, asked) = sync_channel(MOST_WAITING);
         let wanted = Arc::new(AtomicU64::new(NONE));
-        let (own, number) = (told.clone(), Arc::clone(&wanted));
-        spawn("kubereel-search", move || run(&asked, &own, &number))?;
+        let number = Arc::clone(&wanted);
+        spawn("kubereel-search", told, move |told| {
+            run(&asked, told, &number);
+        })?;
         Ok(Self { jobs, wanted })
     }
 
@@ -49,19 +51,19 @@ impl Searcher {
     }
 }
 
-fn run(asked: &Receiver<Job>, told: &SyncSender<Msg>, wanted: &AtomicU64) {
+fn run(asked: &Receiver<Job>, told: &SyncSender<Heard>, wanted: &AtomicU64) {
     while let Ok((timeline, number, search)) = asked.recv() {
         let mut go_on = |done: usize, all: usize| {
             if done.is_multiple_of(TOLD_EVERY) {
                 // A screen that is busy learns it next time.
-                drop(told.try_send(Msg::Searched(number, (done, all))));
+                drop(told.try_send(Heard::Reader(Msg::Searched(number, (done, all)))));
             }
             wanted.load(Ordering::Relaxed) == number
         };
         let Some(found) = search.run(&timeline, &mut go_on) else {
             continue;
         };
-        if told.send(Msg::Found(number, found)).is_err() {
+        if told.send(Heard::Reader(Msg::Found(number, found))).is_err() {
             return;
         }
     }

@@ -14,19 +14,18 @@ use std::panic;
 pub(super) type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
 
 /// The terminal while it is ours.
-pub(super) struct Held {
-    pub(super) screen: Screen,
-}
+pub(super) struct Held(());
 
 impl Held {
     /// Takes the terminal.
-    pub(super) fn take() -> io::Result<Self> {
+    pub(super) fn take() -> io::Result<(Self, Screen)> {
         enable_raw_mode()?;
         let mut out = io::stdout();
         if let Err(error) = execute!(out, EnterAlternateScreen, EnableMouseCapture, cursor::Hide) {
             give_back();
             return Err(error);
         }
+        let held = Self(());
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             // The database panics on some damage; that becomes an error and nobody's screen ends.
@@ -36,7 +35,7 @@ impl Held {
             before(info);
         }));
         let screen = Terminal::new(CrosstermBackend::new(BufWriter::new(out)))?;
-        Ok(Self { screen })
+        Ok((held, screen))
     }
 }
 

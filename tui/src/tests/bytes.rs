@@ -1,70 +1,136 @@
-//! The bytes that a terminal gets: what a cluster says must not command it.
+//! The bytes that a terminal gets: what a cluster says must not command it, and no letter, however
+//! wide, may push another one out of its place.
 
-use super::stage::{Stage, gapped, request};
+use super::hostile::{HOSTILE, hostile};
+use super::stage::{Stage, demo, gapped, request};
+use super::terminal::{Sent, SmallTerminal};
 use crate::view::view;
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{CrosstermBackend, TestBackend};
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
-use std::cell::RefCell;
-use std::io::{self, Write};
-use std::rc::Rc;
+use std::path::Path;
 
-#[derive(Clone, Default)]
-struct Sent(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Sent {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn terminal(sent: &Sent) -> Terminal<CrosstermBackend<Sent>> {
+fn terminal(sent: &Sent, (width, height): (u16, u16)) -> Terminal<CrosstermBackend<Sent>> {
     let options = TerminalOptions {
-        viewport: Viewport::Fixed(Rect::new(0, 0, 120, 40)),
+        viewport: Viewport::Fixed(Rect::new(0, 0, width, height)),
     };
     Terminal::with_options(CrosstermBackend::new(sent.clone()), options).expect("a writer")
 }
 
-#[test]
-fn no_text_of_a_cluster_commands_the_terminal() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut stage = Stage::open(request(&gapped(folder.path())), (120, 40));
+/// Walks over a reel by keys, and checks every frame.
+fn walk(reel: &Path, size: (u16, u16)) -> String {
+    let mut stage = Stage::open(request(reel), size);
     let sent = Sent::default();
-    let mut terminal = terminal(&sent);
+    let mut screen = terminal(&sent, size);
+    let mut seen = SmallTerminal::new(size.0, size.1);
+    let mut all = String::new();
     for keys in [
         "",
-        "<Down>",
-        "Gy<Down>",
+        "?",
+        "<Esc>p",
+        "<Down><Enter>",
+        "<Esc>n",
+        "n",
+        "n",
+        "i<Down>",
+        "t",
+        "G<Down>",
+        "y",
+        "<Enter>",
+        "<Down><Down>",
         "H",
         "E",
-        "p",
-        "<Esc>b",
+        "<Esc>",
+        "b",
         "<Enter>",
+        "<Down>y",
+        "b<Down><Enter>",
         "<Down>",
-        "/\u{202e}",
+        "b<Down><Enter>",
+        "<Down>H",
+        "b<Down><Enter>",
+        "<Down>E",
+        "b<Down><Enter>",
+        "<Down>",
+        "b<Down><Enter>",
+        "<Down>",
+        "/\u{202e}日本",
+        "<Enter>",
+        "<Esc>",
+        "Y",
+        ":日e\u{301}",
+        "<Enter>",
+        "Z",
+        " ",
     ] {
         stage.keys(keys);
-        terminal
+        screen
             .draw(|frame| view(&stage.model, frame))
             .expect("a writer");
+        let text = sent.take();
+        if let Err(wrong) = seen.take(&text) {
+            panic!("after {keys:?} at {size:?}: {wrong}");
+        }
+        let mut meant = Terminal::new(TestBackend::new(size.0, size.1)).expect("memory");
+        meant
+            .draw(|frame| view(&stage.model, frame))
+            .expect("memory");
+        if let Err(wrong) = seen.compare(meant.backend().buffer()) {
+            panic!("after {keys:?} at {size:?}: {wrong}");
+        }
+        all.push_str(&seen.text());
     }
-    let bytes = sent.0.borrow().clone();
-    let text = String::from_utf8(bytes).expect("UTF-8");
-    assert!(text.contains("u202e"), "the hostile name was never drawn");
-    for hostile in [
-        "\u{1b}]",
-        "\u{1b}[2J",
-        "\u{1b}[31m",
-        "\u{202e}",
-        "\u{9b}",
-        "\u{7}",
-    ] {
-        assert!(!text.contains(hostile), "{hostile:?} was sent");
+    all
+}
+
+#[test]
+fn no_text_of_a_cluster_commands_the_terminal_or_moves_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (hostile, gapped) = (hostile(folder.path()), gapped(folder.path()));
+    for size in [(40, 12), (80, 24), (120, 40), (57, 19), (41, 30)] {
+        let all = walk(&hostile, size) + &walk(&gapped, size);
+        // What is taken apart stands far to the right.
+        let far = (size.0 >= 120).then_some("👩👩👧DE");
+        for shown in ["u202e", "日"].into_iter().chain(far) {
+            assert!(all.contains(shown), "{shown} was never drawn at {size:?}");
+        }
+    }
+}
+
+#[test]
+fn nor_does_a_damaged_reel() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = hostile(folder.path());
+    let bytes = std::fs::read(&path).expect("a reel");
+    for place in [4, 10, 16] {
+        let mut bytes = bytes.clone();
+        let at = bytes.len() * place / 20;
+        bytes[at..at + 64].fill(0x1b);
+        let damaged = folder.path().join(format!("{HOSTILE}.reel"));
+        std::fs::write(&damaged, bytes).expect("room");
+        for size in [(40, 12), (80, 24)] {
+            walk(&damaged, size);
+        }
+    }
+    let missing = folder.path().join(HOSTILE);
+    walk(&missing, (80, 24));
+}
+
+#[test]
+fn every_small_terminal_gets_something_harmless() {
+    let mut stage = Stage::open(request(&demo()), (1, 1));
+    for width in [1, 2, 5, 39, 40, 69, 70, 71, 200] {
+        for height in [1, 2, 11, 12, 19, 20, 60] {
+            stage.say(crate::msg::Msg::Resized(width, height));
+            let sent = Sent::default();
+            let mut real = terminal(&sent, (width, height));
+            real.draw(|frame| view(&stage.model, frame))
+                .expect("a writer");
+            let mut seen = SmallTerminal::new(width, height);
+            if let Err(wrong) = seen.take(&sent.take()) {
+                panic!("{width}x{height}: {wrong}");
+            }
+        }
     }
 }
 
@@ -73,15 +139,14 @@ fn a_key_sends_only_the_cells_that_change_and_nothing_sends_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut stage = Stage::open(request(&gapped(folder.path())), (120, 40));
     let sent = Sent::default();
-    let mut terminal = terminal(&sent);
+    let mut terminal = terminal(&sent, (120, 40));
     let mut draw = |stage: &Stage| {
-        sent.0.borrow_mut().clear();
+        sent.take();
         terminal
             .draw(|frame| view(&stage.model, frame))
             .expect("a writer");
-        let bytes = String::from_utf8_lossy(&sent.0.borrow()).into_owned();
         // What only moves or hides the cursor shows nothing.
-        bytes
+        sent.take()
             .replace("\u{1b}[?25l", "")
             .replace("\u{1b}[39m\u{1b}[49m\u{1b}[59m\u{1b}[0m", "")
             .len()

@@ -1,7 +1,9 @@
 //! Tests of the whole UI: messages in, screens out.
 
 mod bytes;
+pub(crate) mod every;
 mod following;
+mod hostile;
 mod random;
 mod screens;
 #[path = "../../../replay/tests/reels/script.rs"]
@@ -11,3 +13,4 @@ mod screens;
 )]
 mod script;
 mod stage;
+mod terminal;

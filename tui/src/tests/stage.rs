@@ -39,6 +39,35 @@ pub(super) fn request(path: &Path) -> Request {
     }
 }
 
+/// Gives what a key means where a program stands.
+pub(super) fn meant(key: Key, model: &Model) -> Option<Msg> {
+    match (act(key, &model.screen), key) {
+        (Some(act), _) => Some(Msg::Act(act)),
+        (None, Key::Char(letter)) => Some(Msg::Letter(letter)),
+        (None, _) => None,
+    }
+}
+
+/// Does what the program asks of the world, and gives what the world says.
+pub(super) fn done(effect: Effect) -> Option<Msg> {
+    Some(match effect {
+        Effect::Open(path) => {
+            let opened = Timeline::open(&path).map(Arc::new);
+            Msg::Opened(opened.map_err(|error| error.to_string()))
+        }
+        Effect::Gather(timeline) => {
+            let board = gather(&timeline, |_| ControlFlow::Continue(()));
+            Msg::Gathered(Some(Arc::new(board)))
+        }
+        Effect::Ask(timeline, question) => Msg::Answered(answer(&timeline, question)),
+        Effect::Search(timeline, number, search) => {
+            let found = search.run(&timeline, &mut |_, _| true)?;
+            Msg::Found(number, found)
+        }
+        Effect::StopGathering | Effect::StopSearch | Effect::Copy(_) => return None,
+    })
+}
+
 impl Stage {
     /// Opens a reel on a screen of a size.
     pub(super) fn open(request: Request, size: (u16, u16)) -> Self {
@@ -50,25 +79,7 @@ impl Stage {
     }
 
     fn perform(&mut self, effects: Vec<Effect>) {
-        for effect in effects {
-            let msg = match effect {
-                Effect::Open(path) => {
-                    let opened = Timeline::open(&path).map(Arc::new);
-                    Msg::Opened(opened.map_err(|error| error.to_string()))
-                }
-                Effect::Gather(timeline) => {
-                    let board = gather(&timeline, |_| ControlFlow::Continue(()));
-                    Msg::Gathered(Some(Arc::new(board)))
-                }
-                Effect::Ask(timeline, question) => Msg::Answered(answer(&timeline, question)),
-                Effect::Search(timeline, number, search) => {
-                    let found = search
-                        .run(&timeline, &mut |_, _| true)
-                        .expect("not stopped");
-                    Msg::Found(number, found)
-                }
-                Effect::StopGathering | Effect::StopSearch | Effect::Copy(_) => continue,
-            };
+        for msg in effects.into_iter().filter_map(done) {
             self.say(msg);
         }
     }
@@ -81,10 +92,8 @@ impl Stage {
 
     /// Presses a key.
     pub(super) fn press(&mut self, key: Key) {
-        match (act(key, &self.model.screen), key) {
-            (Some(act), _) => self.say(Msg::Act(act)),
-            (None, Key::Char(letter)) => self.say(Msg::Letter(letter)),
-            (None, _) => {}
+        if let Some(msg) = meant(key, &self.model) {
+            self.say(msg);
         }
     }
 

@@ -4,6 +4,7 @@ use crate::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr as _};
 
 /// Writes on a part of the screen.
@@ -43,6 +44,7 @@ impl Pen<'_> {
             return column;
         }
         let (x, y) = (self.area.x + column, self.area.y + row);
+        let text = &*apart(text);
         let is_cut = text.width() > usize::from(room);
         let own = if is_cut { room.saturating_sub(1) } else { room };
         let (end, _) = self.buffer.set_stringn(x, y, text, usize::from(own), style);
@@ -58,7 +60,7 @@ impl Pen<'_> {
     pub(super) fn wrapped(&mut self, column: u16, row: u16, text: &str, style: Style) -> u16 {
         let room = usize::from(self.area.width.saturating_sub(column).max(1));
         let mut y = row;
-        for part in broken(text, room) {
+        for part in broken(&apart(text), room) {
             self.text(column, y, part, style);
             y = y.saturating_add(1);
         }
@@ -67,6 +69,7 @@ impl Pen<'_> {
 
     /// Writes a text that ends at the right edge; gives the column where it begins.
     pub(super) fn right(&mut self, row: u16, text: &str, style: Style) -> u16 {
+        let text = &*apart(text);
         let width = u16::try_from(text.width())
             .unwrap_or(u16::MAX)
             .min(self.area.width);
@@ -128,6 +131,24 @@ pub(super) fn broken(text: &str, room: usize) -> Vec<&str> {
     }
     rows.push(rest);
     rows
+}
+
+/// Takes letters apart that some terminals draw as one and others as several: what follows them would
+/// not stand where it should. Flags become the letters that they are made of.
+fn apart(text: &str) -> Cow<'_, str> {
+    const FLAG_A: u32 = 0x1f1e6;
+    let alone = |letter: char| match letter {
+        '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}' => None,
+        '\u{1f1e6}'..='\u{1f1ff}' => {
+            let place = u32::from(letter).saturating_sub(FLAG_A);
+            char::from_u32(u32::from('A').saturating_add(place))
+        }
+        letter => Some(letter),
+    };
+    if text.is_ascii() || text.chars().all(|letter| alone(letter) == Some(letter)) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().filter_map(alone).collect())
 }
 
 /// Gives the first row that shows, so that a chosen one does, in the middle where it can.

@@ -1,0 +1,61 @@
+//! Owns the questions that wait for an answer: the last one for each part of the screen. Refuses to
+//! keep those that a later one overtook, and to let whoever asks wait.
+
+use crate::answer::Question;
+use kubereel_replay::Timeline;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// A question and the reel that it is put to.
+pub(super) type Asked = (Arc<Timeline>, Question);
+
+#[derive(Default)]
+struct Waiting {
+    asked: Vec<Asked>,
+    is_closed: bool,
+}
+
+/// The questions that wait.
+#[derive(Default)]
+pub(super) struct Mailbox {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+impl Mailbox {
+    /// Puts a question in; gives how many earlier ones for the same part of the screen it forgot.
+    pub(super) fn put(&self, timeline: Arc<Timeline>, question: Question) -> usize {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = waiting.asked.len();
+        waiting
+            .asked
+            .retain(|(_, other)| other.slot() != question.slot());
+        let forgotten = before - waiting.asked.len();
+        waiting.asked.push((timeline, question));
+        self.changed.notify_one();
+        forgotten
+    }
+
+    /// Waits for a question; `None` once nobody asks any more.
+    pub(super) fn take(&self) -> Option<Asked> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if waiting.is_closed {
+                return None;
+            }
+            if !waiting.asked.is_empty() {
+                return Some(waiting.asked.remove(0));
+            }
+            waiting = self
+                .changed
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Ends the waiting.
+    pub(super) fn close(&self) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.is_closed = true;
+        self.changed.notify_all();
+    }
+}

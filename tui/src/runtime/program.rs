@@ -1,0 +1,53 @@
+//! Owns the program on a real terminal: who is heard, and that the terminal is given back however it
+//! ends. Refuses to do anything with what is heard: the loop does.
+
+use super::error::TuiError;
+use super::heard::{Heard, spawn};
+use super::looping::Looping;
+use super::terminal::Held;
+use crate::model::Request;
+use crate::theme::Theme;
+use crossterm::event;
+use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io::{self, IsTerminal as _};
+use std::sync::mpsc::SyncSender;
+
+/// Shows a reel until the user leaves; gives the address of the last place, if there was one.
+///
+/// # Errors
+/// When there is no terminal, or it fails, or the system ends the program.
+pub fn run(request: Request, theme: Theme) -> Result<Option<String>, TuiError> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Err(TuiError::NoTerminal);
+    }
+    // Before the terminal is taken: a signal in between would leave it taken.
+    let mut signals = Signals::new([SIGTERM, SIGHUP])?;
+    let (_held, screen) = Held::take()?;
+    let size = screen.size()?;
+    let (mut looping, told) = Looping::begin(request, theme, screen, (size.width, size.height))?;
+    spawn("kubereel-input", &told, listen)?;
+    spawn("kubereel-signals", &told, move |told| {
+        for signal in &mut signals {
+            if told.send(Heard::Signal(signal)).is_err() {
+                return;
+            }
+        }
+    })?;
+    looping.run()?;
+    let model = &looping.model;
+    Ok(model.open().map(|open| open.address(&model.request.path)))
+}
+
+fn listen(told: &SyncSender<Heard>) {
+    loop {
+        let heard = match event::read() {
+            Ok(event) => Heard::Terminal(event),
+            Err(error) => Heard::Nothing(error),
+        };
+        let is_last = matches!(heard, Heard::Nothing(_));
+        if told.send(heard).is_err() || is_last {
+            return;
+        }
+    }
+}
