@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
 use kubereel_replay::Moment;
-use kubereel_tui::{Request, Theme, TuiError};
+use kubereel_tui::{FilterError, Request, Theme, TuiError, check_filter};
 use std::path::PathBuf;
 
 /// Move through a reel on the screen: timeline, lanes, and the state at the cursor
@@ -28,8 +28,9 @@ pub(crate) struct Args {
     /// The namespace of the object
     #[arg(short, long, value_name = "NS", default_value = "default")]
     namespace: String,
-    /// Show only rows with these words; ns:NAME and states such as bad and down narrow, too
-    #[arg(long, value_name = "WORDS", default_value = "")]
+    /// Show only what passes: words, /regex/, ns:NAME, kind:KIND, states such as bad and down, and in
+    /// tables label:app=web and status.phase!=Running; ! before any of them turns it round
+    #[arg(long, value_name = "FILTER", default_value = "", value_parser = filter)]
     filter: String,
     /// The colours; by what the terminal says unless given
     #[arg(long, value_name = "THEME")]
@@ -49,6 +50,11 @@ pub(crate) enum Colors {
     Mono,
 }
 
+/// Refuses what is no filter before a screen opens.
+fn filter(text: &str) -> Result<String, FilterError> {
+    check_filter(text).map(|()| text.to_owned())
+}
+
 fn after_help() -> String {
     format!(
         "\
@@ -56,6 +62,7 @@ Examples:
   kubereel run.reel
   kubereel run.reel --at 14:02 --select co/etcd
   kubereel tui run.reel --select pods/web-0 -n shop --theme light
+  kubereel tui run.reel --select pods --filter 'ns:shop status.phase!=Running'
 
 Keys:
 {}

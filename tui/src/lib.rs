@@ -9,6 +9,7 @@
 
 mod answer;
 mod effect;
+mod filter;
 mod keymap;
 mod lane;
 mod layout;
@@ -21,6 +22,7 @@ mod theme;
 mod update;
 mod view;
 
+pub use filter::{FilterError, check_filter};
 pub use keymap::keys_help;
 pub use model::Request;
 pub use runtime::{TuiError, headless, run};

@@ -15,4 +15,4 @@ mod yaml;
 pub(crate) use kinds::{Kind, Kinds, NEARBY_SECS};
 pub(crate) use namespaces::Namespaces;
 pub(crate) use question::{Answer, Ink, Line, Question, SLOTS, answer, is_same_thing};
-pub(crate) use table::{Listing, Row, Table};
+pub(crate) use table::{Listing, MOST_ROWS, Row, Table};

@@ -2,13 +2,15 @@
 //! Refuses widths: the view knows its own.
 
 use super::trust::trust;
+use crate::filter::{Query, Seen};
 use crate::model::{EventsOf, Order, Place, Subject};
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
-use kubereel_replay::{Filter, Form, Room, Timeline, harmless};
+use kubereel_replay::{Columns, Filter, Form, Held, Room, Timeline, harmless};
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// How many rows a table has at most: nobody scrolls further, and each is a body to read.
-const MOST_ROWS: usize = 2_000;
+pub(crate) const MOST_ROWS: usize = 2_000;
 
 /// Which objects are asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub(crate) struct Listing {
     pub(crate) namespace: Option<String>,
     /// How they are sorted.
     pub(crate) order: Order,
+    /// What they have to pass before they are listed.
+    pub(crate) filter: Arc<Query>,
 }
 
 /// A row.
@@ -32,6 +36,15 @@ pub(crate) struct Row {
     pub(crate) changed: RecordedAt,
 }
 
+impl Row {
+    /// Tells whether a cell holds a word, in whatever case.
+    pub(crate) fn says(&self, word: &str) -> bool {
+        self.cells
+            .iter()
+            .any(|cell| cell.to_lowercase().contains(word))
+    }
+}
+
 /// The objects of a resource at a moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
@@ -41,8 +54,10 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<String>,
     /// The rows.
     pub(crate) rows: Vec<Row>,
-    /// How many rows were left out.
+    /// How many rows were left out, of those that pass.
     pub(crate) rest: usize,
+    /// How many objects there are, whether they pass or not.
+    pub(crate) all: usize,
     /// What is wrong with the knowledge of the moment.
     pub(crate) trust: Option<String>,
     /// Why there are no rows, and where there are some; empty if there are rows.
@@ -56,6 +71,7 @@ pub(super) fn read(timeline: &Timeline, listing: &Listing, place: Place) -> Tabl
         columns: Vec::new(),
         rows: Vec::new(),
         rest: 0,
+        all: 0,
         trust: None,
         absent: String::new(),
     };
@@ -86,31 +102,104 @@ pub(super) fn read(timeline: &Timeline, listing: &Listing, place: Place) -> Tabl
     if listing.order == Order::Changed {
         state.objects.sort_by_key(|held| Reverse(held.seq));
     }
-    for held in state.objects.iter().take(MOST_ROWS) {
-        let mut cells = Vec::new();
-        if info.namespaced {
-            cells.push(held.namespace.clone());
-        }
-        match timeline.object(held.seq, info, Form::default()) {
-            Ok(object) => cells.extend(columns.row(&object, place.at)),
-            Err(error) => cells.extend([held.name.clone(), error.to_string()]),
-        }
-        let harmless = cells.iter().map(|cell| harmless(cell).into_owned());
-        table.rows.push(Row {
-            cells: harmless.collect(),
-            subject: Subject {
-                resource: listing.resource,
-                namespace: held.namespace.clone(),
-                name: held.name.clone(),
-            },
-            changed: Place::behind(timeline, held.seq).at,
-        });
+    table.all = state.objects.len();
+    let is_narrowed = !listing.filter.is_empty();
+    let rows = Rows {
+        timeline,
+        info,
+        columns: &columns,
+        listing,
+        place,
+    };
+    // Without a filter, nobody needs the bodies of what is not listed.
+    let most = if is_narrowed { table.all } else { MOST_ROWS };
+    let asked = state.objects.get(..most.min(table.all)).unwrap_or_default();
+    let read = timeline.read_each(asked, place.cut(), &mut |_| {}, |held, body| {
+        Ok(rows.row(held, body))
+    });
+    let mut read: Vec<Row> = match read {
+        Ok(read) => read.into_iter().flatten().collect(),
+        // Something is damaged: what can be read is told from what cannot one by one.
+        Err(_) => asked.iter().filter_map(|held| rows.alone(held)).collect(),
+    };
+    table.rest = read.len().saturating_sub(MOST_ROWS);
+    read.truncate(MOST_ROWS);
+    if !is_narrowed {
+        table.rest = table.all - read.len();
     }
-    table.rest = state.objects.len().saturating_sub(MOST_ROWS);
+    table.rows = read;
     if state.objects.is_empty() {
         table.absent = absent(timeline, info, listing, place, has_state);
     }
     table
+}
+
+/// What rows are made with.
+struct Rows<'a> {
+    timeline: &'a Timeline,
+    info: &'a ResourceInfo,
+    columns: &'a Columns,
+    listing: &'a Listing,
+    place: Place,
+}
+
+impl Rows<'_> {
+    /// Makes a row of a body; `None` if it does not pass.
+    fn row(&self, held: &Held, body: &[u8]) -> Option<Row> {
+        let cells = match Form::default().of(body, self.info) {
+            Ok(object) => {
+                if !self.listing.filter.admits_body(&object) {
+                    return None;
+                }
+                self.columns.row(&object, self.place.at)
+            }
+            Err(error) => self.unread(held, &error.to_string())?,
+        };
+        self.passed(held, cells)
+    }
+
+    /// Makes a row of what cannot be read together with the others.
+    fn alone(&self, held: &Held) -> Option<Row> {
+        match self.timeline.reel().body(held.seq) {
+            Ok(body) => self.row(held, &body),
+            Err(error) => {
+                let cells = self.unread(held, &error.to_string())?;
+                self.passed(held, cells)
+            }
+        }
+    }
+
+    /// Gives the cells of what cannot be read; whether its labels and fields pass is not known.
+    fn unread(&self, held: &Held, error: &str) -> Option<Vec<String>> {
+        let is_known = !self.listing.filter.is_deep();
+        is_known.then(|| vec![held.name.clone(), format!("cannot be read: {error}")])
+    }
+
+    fn passed(&self, held: &Held, mut cells: Vec<String>) -> Option<Row> {
+        if self.info.namespaced {
+            cells.insert(0, held.namespace.clone());
+        }
+        let harmless = cells.iter().map(|cell| harmless(cell).into_owned());
+        let row = Row {
+            cells: harmless.collect(),
+            subject: Subject {
+                resource: self.listing.resource,
+                namespace: held.namespace.clone(),
+                name: held.name.clone(),
+            },
+            changed: Place::behind(self.timeline, held.seq).at,
+        };
+        let seen = Seen {
+            resource: self.listing.resource,
+            namespace: &held.namespace,
+            texts: row.cells.iter().map(String::as_str),
+        };
+        let passes = self
+            .listing
+            .filter
+            .admits(&seen, |state| row.says(state.word()));
+        passes.then_some(row)
+    }
 }
 
 /// Says that there are none, and which key leads to where there are some.

@@ -2,6 +2,7 @@
 
 mod browse;
 mod choice;
+mod filtering;
 mod open;
 mod panes;
 mod place;
@@ -15,6 +16,7 @@ mod window;
 
 pub(crate) use browse::{Browse, Order};
 pub(crate) use choice::Choice;
+pub(crate) use filtering::Filtering;
 pub(crate) use open::{List, Open, Pass, Playing, TableView};
 pub(crate) use panes::Panes;
 pub(crate) use place::{Jumps, Place};

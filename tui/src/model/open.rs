@@ -1,13 +1,15 @@
 //! Owns what is known and chosen once a reel is open. Refuses to read bodies: answers bring them.
 
 use super::browse::Browse;
+use super::filtering::Filtering;
 use super::panes::Panes;
 use super::place::{Jumps, Place};
 use super::screen::{Pane, Panel};
 use super::search::Searches;
 use super::subject::Subject;
 use super::window::Window;
-use crate::answer::{Answer, Question, SLOTS, Table};
+use crate::answer::{Answer, MOST_ROWS, Question, SLOTS, Table};
+use crate::filter::Query;
 use crate::lane::{Anomaly, Board, Dark};
 use kubereel_format::ResourceId;
 use kubereel_replay::{Density, Path, Timeline};
@@ -83,8 +85,8 @@ pub(crate) struct Open {
     pub(crate) window: Window,
     /// Where the cursor stood before.
     pub(crate) jumps: Jumps,
-    /// The filter, as it was written.
-    pub(crate) filter: String,
+    /// The filter.
+    pub(crate) filter: Filtering,
     /// The namespace that is chosen; all of them if none is.
     pub(crate) namespace: Option<String>,
     /// How lists are sorted, and what there is to choose from.
@@ -139,6 +141,22 @@ impl Open {
         Window::whole(self.timeline.start(), self.timeline.end())
     }
 
+    /// Takes the one namespace that a filter begins with as the one that is chosen: so an address
+    /// that says both leads back to both.
+    pub(crate) fn take_namespace(&mut self) {
+        let Some(only) = self.filter.query().namespace().map(str::to_owned) else {
+            return;
+        };
+        let rest = self.filter.text().strip_prefix(&format!("ns:{only}"));
+        let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with(' ')) else {
+            return;
+        };
+        let rest = rest.to_owned();
+        let timeline = Arc::clone(&self.timeline);
+        self.filter.write(&rest, timeline.resources());
+        self.namespace = Some(only);
+    }
+
     /// Gives what the pass found, if it is done.
     pub(crate) const fn board(&self) -> Option<&Arc<Board>> {
         match &self.pass {
@@ -178,6 +196,16 @@ impl Open {
         }
     }
 
+    /// Gives what objects of a resource have to pass before they are listed: where there may be more
+    /// than a table holds, all of the filter, else what takes their bodies.
+    pub(crate) fn sieve(&self, resource: ResourceId) -> &Arc<Query> {
+        if self.timeline.objects_of(resource).len() > MOST_ROWS {
+            self.filter.query()
+        } else {
+            self.filter.deep()
+        }
+    }
+
     /// Gives how many rows the list has.
     pub(crate) fn row_count(&self) -> usize {
         match self.list {
@@ -198,8 +226,11 @@ impl Open {
         {
             words.extend([" --select ", &info.qualified()]);
         }
-        if !self.filter.is_empty() {
-            words.extend([" --filter ", &super::subject::quoted(&self.filter)]);
+        let namespace = self.namespace.iter().map(|only| format!("ns:{only}"));
+        let written = Some(self.filter.text().to_owned()).filter(|text| !text.is_empty());
+        let filter: Vec<String> = namespace.chain(written).collect();
+        if !filter.is_empty() {
+            words.extend([" --filter ", &super::subject::quoted(&filter.join(" "))]);
         }
         words
     }

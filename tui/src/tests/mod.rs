@@ -2,6 +2,7 @@
 
 mod bytes;
 pub(crate) mod every;
+mod filters;
 mod following;
 mod hostile;
 mod random;

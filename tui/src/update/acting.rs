@@ -137,7 +137,8 @@ fn written(screen: &mut Screen) -> Option<&mut String> {
 /// Filters as the words are written.
 fn follow_filter(model: &mut Model) {
     if let (Screen::Filter(text), Reel::Open(open)) = (&model.screen, &mut model.reel) {
-        open.filter.clone_from(text);
+        let timeline = std::sync::Arc::clone(&open.timeline);
+        open.filter.write(text, timeline.resources());
         refresh::filtered(open);
     }
 }
@@ -168,7 +169,9 @@ fn take(model: &mut Model, act: Act) -> Vec<Effect> {
             };
             match act {
                 Act::AskTime => model.screen = Screen::GoTo(String::new()),
-                Act::AskFilter => model.screen = Screen::Filter(open.filter.clone()),
+                Act::AskFilter => {
+                    model.screen = Screen::Filter(open.filter.text().to_owned());
+                }
                 Act::Problems => model.screen = Screen::Problems(0),
                 Act::Order => model.word = browsing::order(open, &model.screen),
                 Act::OtherPane | Act::Panel(_) | Act::Conditions => choosing::panes(open, act),

@@ -102,7 +102,16 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
             open.pane = Pane::Panel;
             model.screen = Screen::Large;
         }
-        Screen::Large | Screen::Help(_) | Screen::Filter(_) => {}
+        Screen::Filter(text) => match open.filter.error() {
+            // What is wrong stays in sight until it is mended or left.
+            Some(_) => model.screen = Screen::Filter(text),
+            None if open.filter.query().is_deep() && open.list == List::Lanes => {
+                let words = "label: and fields narrow tables (b lists objects), not lanes";
+                model.word = Some(words.to_owned());
+            }
+            None => {}
+        },
+        Screen::Large | Screen::Help(_) => {}
     }
     Vec::new()
 }

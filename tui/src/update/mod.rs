@@ -4,7 +4,6 @@ mod acting;
 mod anomaly;
 mod browsing;
 mod choosing;
-mod filter;
 mod moving;
 mod opening;
 mod panel;

@@ -4,8 +4,8 @@
 use crate::effect::Effect;
 use crate::lane::{all_dark, anomalies};
 use crate::model::{
-    Browse, Jumps, List, Model, Open, Pane, Panel, Panes, Pass, Place, Playing, Reel, Request,
-    Searches, Subject, Window,
+    Browse, Filtering, Jumps, List, Model, Open, Pane, Panel, Panes, Pass, Place, Playing, Reel,
+    Request, Searches, Subject, Window,
 };
 use kubereel_format::RecordedAt;
 use kubereel_replay::{Cut, Timeline, harmless};
@@ -28,7 +28,7 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         place,
         window: bounds,
         jumps: Jumps::default(),
-        filter: model.request.filter.clone(),
+        filter: Filtering::default(),
         namespace: None,
         browse: Browse::default(),
         list: List::Lanes,
@@ -58,6 +58,13 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         has_changed_strip: false,
         timeline: Arc::clone(&timeline),
     };
+    open.filter
+        .write(&model.request.filter, timeline.resources());
+    if let Some(error) = open.filter.error() {
+        model.word = Some(format!("--filter: {error}"));
+        open.filter.forgive();
+    }
+    open.take_namespace();
     if let Some(select) = &model.request.select {
         match selected(&timeline, select, &model.request.namespace) {
             Ok((list, subject)) => {

@@ -2,9 +2,9 @@
 //! and what must be asked. Refuses choices.
 
 use super::browsing;
-use super::filter::Words;
 use crate::answer::{Answer, Listing, Question};
 use crate::effect::Effect;
+use crate::filter::Seen;
 use crate::layout::layout;
 use crate::model::{List, Model, Open, Panel, Pass, Reel};
 use std::sync::Arc;
@@ -50,6 +50,7 @@ fn table(open: &Open) -> Option<Question> {
                 resource,
                 namespace: open.namespace.clone(),
                 order: open.browse.order,
+                filter: Arc::clone(open.sieve(resource)),
             };
             Some(Question::Table(listing, open.place))
         }
@@ -67,7 +68,7 @@ fn panel(open: &Open) -> Option<Question> {
 
 /// Finds the rows that the filter leaves.
 pub(super) fn filtered(open: &mut Open) {
-    let words = Words::of(&open.filter);
+    let query = open.filter.query();
     if let Pass::Done(board) = &open.pass {
         let lanes = board.lanes.iter().enumerate().filter(|(_, lane)| {
             let texts = [lane.subject.name.as_str(), lane.group.title()];
@@ -78,21 +79,27 @@ pub(super) fn filtered(open: &mut Open) {
                 own.is_empty() || open.namespace.as_ref().is_none_or(|only| only == own);
             is_deep
                 && is_chosen
-                && words.has(&lane.subject.namespace, &texts, |state| {
-                    lane.spells.iter().any(|spell| spell.state == state)
-                })
+                && query.admits(
+                    &Seen {
+                        resource: lane.subject.resource,
+                        namespace: own,
+                        texts,
+                    },
+                    |state| lane.spells.iter().any(|spell| spell.state == state),
+                )
         });
         open.lanes = lanes.map(|(at, _)| at).collect();
     }
     if let Some(view) = &mut open.table {
         let rows = view.table.rows.iter().enumerate().filter(|(_, row)| {
             let texts = row.cells.iter().map(String::as_str);
-            words.has(&row.subject.namespace, &texts, |state| {
-                // A table has no states; the words are looked for as they are.
-                row.cells
-                    .iter()
-                    .any(|cell| cell.to_lowercase().contains(state.word()))
-            })
+            let seen = Seen {
+                resource: row.subject.resource,
+                namespace: &row.subject.namespace,
+                texts,
+            };
+            // A table has no states; the words are looked for as they are.
+            query.admits(&seen, |state| row.says(state.word()))
         });
         view.rows = rows.map(|(at, _)| at).collect();
         view.measure();

@@ -2,10 +2,28 @@
 
 use super::pen::Pen;
 use crate::keymap::{bindings, has_meaning};
-use crate::model::{Model, Open, Screen};
+use crate::model::{List, Model, Open, Screen};
 use crate::theme::Role;
 use kubereel_replay::harmless;
 use unicode_width::UnicodeWidthStr as _;
+
+/// Says how a filter is written.
+fn filter_hint(open: &Open) -> &'static str {
+    match open.list {
+        List::Lanes => "words /regex/ ns:x kind:pod bad down !not",
+        List::Objects(_) => "words /regex/ ns:x label:app=web status.phase!=Running !not",
+    }
+}
+
+/// Draws what is wrong with the filter that is being written, above the prompt.
+pub(super) fn error(model: &Model, open: &Open, pen: &mut Pen<'_>) {
+    if let (Screen::Filter(_), Some(error)) = (&model.screen, open.filter.error()) {
+        let style = pen.theme.state(crate::lane::LaneState::Bad);
+        let blank = " ".repeat(usize::from(pen.area.width));
+        pen.text(0, 0, &blank, style);
+        pen.text(0, 0, error, style);
+    }
+}
 
 /// Draws it.
 pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
@@ -14,7 +32,7 @@ pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
     let faint = pen.role(Role::Faint);
     let prompt = match &model.screen {
         Screen::GoTo(text) => Some((":", text, "14:02  +5m  -30s  rv:1200  start  end")),
-        Screen::Filter(text) => Some(("/", text, "words  ns:NAME  bad  down")),
+        Screen::Filter(text) => Some(("/", text, filter_hint(open))),
         Screen::Kinds(choice) => Some((
             "b ",
             &choice.text,
@@ -47,7 +65,7 @@ pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
     }
     let mut x = 0;
     if !open.filter.is_empty() {
-        let filter = format!("/{} ", harmless(&open.filter));
+        let filter = format!("/{} ", harmless(open.filter.text()));
         x = pen.within(0, 0, &filter, pen.area.width / 3, bar) + 1;
     }
     let rows = bindings().filter(|row| has_meaning(row.place, &model.screen));

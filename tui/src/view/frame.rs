@@ -7,6 +7,7 @@ use crate::model::{List, Model, Open, Reel, Screen};
 use crate::theme::Role;
 use kubereel_replay::harmless;
 use ratatui::Frame;
+use ratatui::layout::Rect;
 
 /// Draws the screen.
 pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
@@ -80,5 +81,10 @@ fn whole(model: &Model, open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
             panel::draw(open, &mut pen.on(layout.panel));
         }
     }
+    let above = Rect {
+        y: layout.foot.y.saturating_sub(1),
+        ..layout.foot
+    };
+    foot::error(model, open, &mut pen.on(above));
     foot::draw(model, open, &mut pen.on(layout.foot));
 }

@@ -37,7 +37,7 @@ pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
         let words = if board.lanes.is_empty() {
             "the reel holds no operators, nodes or pods: b browses what was recorded".to_owned()
         } else {
-            format!("no lane matches {:?}: esc clears the filter", open.filter)
+            no_lane(open)
         };
         let style = pen.role(Role::Faint);
         pen.text(1, 0, &words, style);
@@ -70,6 +70,19 @@ pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
             }
         }
     }
+}
+
+/// Says why there is no lane.
+fn no_lane(open: &Open) -> String {
+    let within = open.namespace.as_ref();
+    let within = within.map_or_else(String::new, |only| {
+        format!(
+            " in namespace {} (u chooses another)",
+            kubereel_replay::harmless(only)
+        )
+    });
+    let filter = kubereel_replay::harmless(open.filter.text()).into_owned();
+    format!("no lane matches {filter:?}{within}: esc clears the filter")
 }
 
 fn lane_row(open: &Open, layout: &Layout, lane: &Lane, y: u16, is_chosen: bool, pen: &mut Pen<'_>) {

@@ -102,11 +102,11 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
 fn empty(view: &TableView, row: u16, pen: &mut Pen<'_>) {
     let faint = pen.role(Role::Faint);
     let words = if view.table.absent.is_empty() {
-        "no row matches: esc clears the filter"
+        format!("none of {} matches: esc clears the filter", view.table.all)
     } else {
-        view.table.absent.as_str()
+        view.table.absent.clone()
     };
-    pen.wrapped(1, row, words, faint);
+    pen.wrapped(1, row, &words, faint);
 }
 
 fn head(open: &Open, view: &TableView) -> String {
@@ -123,7 +123,7 @@ fn head(open: &Open, view: &TableView) -> String {
         head.extend([", ", Order::Changed.words()]);
     }
     if !open.filter.is_empty() {
-        head.extend([" match ", &format!("{:?}", open.filter)]);
+        head.extend([" match ", &harmless(open.filter.text())]);
     }
     head
 }
