@@ -32,6 +32,9 @@ pub(crate) struct Args {
     /// tables label:app=web and status.phase!=Running; ! before any of them turns it round
     #[arg(long, value_name = "FILTER", default_value = "", value_parser = filter)]
     filter: String,
+    /// Begin anew, not where one was the last time
+    #[arg(long)]
+    fresh: bool,
     /// The colours; by what the terminal says unless given
     #[arg(long, value_name = "THEME")]
     theme: Option<Colors>,
@@ -84,6 +87,8 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         select: args.select.clone(),
         namespace: args.namespace.clone(),
         filter: args.filter.clone(),
+        state_folder: state_folder(),
+        is_fresh: args.fresh,
     };
     let left = kubereel_tui::run(request, theme(args.theme)).map_err(|error| {
         let exit = match error {
@@ -102,6 +107,15 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         screen.aside(address)?;
     }
     Ok(Exit::Yes)
+}
+
+/// Gives the user's folder for what outlasts a run, as the desktop's rules say.
+fn state_folder() -> Option<PathBuf> {
+    let says = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let own = says("XDG_STATE_HOME").map(PathBuf::from);
+    let own = own.filter(|folder| folder.is_absolute());
+    let home = || Some(PathBuf::from(says("HOME")?).join(".local/state"));
+    own.or_else(home).map(|folder| folder.join("kubereel"))
 }
 
 /// Decides the colours by what was asked for and what the terminal says of itself.

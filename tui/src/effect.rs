@@ -1,15 +1,15 @@
 //! Owns what the program asks of the world. Refuses to do it: `runtime` does.
 
 use crate::answer::Question;
-use crate::model::Search;
+use crate::keep::{BookmarkChange, Shelf};
+use crate::model::{Request, Search};
 use kubereel_replay::Timeline;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What the program asks of the world.
 pub(crate) enum Effect {
     /// Open a reel.
-    Open(PathBuf),
+    Open(Box<Request>),
     /// Read a reel once, for its lanes.
     Gather(Arc<Timeline>),
     /// Stop the pass.
@@ -20,6 +20,8 @@ pub(crate) enum Effect {
     Search(Arc<Timeline>, u64, Search),
     /// Look for nothing any longer.
     StopSearch,
+    /// Change the bookmarks beside the reel.
+    Bookmark(Shelf, BookmarkChange),
     /// Put a text on the clipboard.
     Copy(String),
 }

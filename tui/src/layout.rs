@@ -74,7 +74,7 @@ pub(crate) fn layout(model: &Model) -> Layout {
     // What covers list and panel takes all that the timeline leaves.
     let is_main = matches!(
         model.screen,
-        Screen::Main | Screen::GoTo(_) | Screen::Filter(_)
+        Screen::Main | Screen::GoTo(_) | Screen::Filter(_) | Screen::Note(_)
     );
     let below_title = title.height;
     let below_time = below_title + time_height;

@@ -4,12 +4,13 @@
 //! `model` holds them, `msg` says what can happen, `update` is the only place that changes the model
 //! and `effect` is what it asks of the world; `view` draws the model. These four are pure: no clock,
 //! no terminal, no file. `answer` reads the reel for them, `lane` makes states over time of it,
-//! `keymap` is the one table of keys and `theme` the one of colours. `runtime` alone knows the
+//! `keep` holds what outlasts a run, `keymap` is the one table of keys and `theme` the one of colours. `runtime` alone knows the
 //! terminal and threads.
 
 mod answer;
 mod effect;
 mod filter;
+mod keep;
 mod keymap;
 mod lane;
 mod layout;

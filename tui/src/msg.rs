@@ -2,6 +2,7 @@
 //! of it: `update` does.
 
 use crate::answer::Answer;
+use crate::keep::{Bookmarks, Kept};
 use crate::lane::Board;
 use crate::model::{Found, Panel};
 use kubereel_replay::Timeline;
@@ -29,6 +30,14 @@ pub(crate) enum Act {
     Transition(Way),
     /// Steps over a change of the followed field.
     FieldChange(Way),
+    /// Steps to a bookmark or a stage.
+    Mark(Way),
+    /// Asks for the note of a bookmark.
+    Bookmark,
+    /// Lists the bookmarks.
+    Bookmarks,
+    /// Removes what is chosen.
+    Remove,
     /// Steps to a gap, an outage or a flap.
     Anomaly(Way),
     /// Steps to a problem.
@@ -113,6 +122,10 @@ pub(crate) enum Msg {
     Wheel(u16, u16, Way),
     /// So many microseconds passed while time moves by itself.
     Elapsed(i64),
+    /// This was kept of the reel that is about to open.
+    Kept(Box<Kept>),
+    /// The bookmarks are these now, or why they could not be changed.
+    Bookmarks(Result<Bookmarks, String>),
     /// The reel is open, or why it is not.
     Opened(Result<Arc<Timeline>, String>),
     /// The pass has read so many records.

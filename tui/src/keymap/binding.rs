@@ -25,6 +25,8 @@ pub(crate) enum Where {
     Timeline,
     /// In a list that letters narrow.
     Choice,
+    /// In the list of bookmarks.
+    Bookmarks,
     /// Where a text is written.
     Text,
 }

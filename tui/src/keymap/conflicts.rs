@@ -24,6 +24,7 @@ fn bytes(key: Key) -> Vec<u8> {
             "Shift-Left" => b"\x1b[1;2D".to_vec(),
             "PageUp" => b"\x1b[5~".to_vec(),
             "PageDown" => b"\x1b[6~".to_vec(),
+            "Delete" => b"\x1b[3~".to_vec(),
             other => panic!("what does a terminal send for {other}?"),
         },
     }

@@ -1,7 +1,7 @@
 //! Owns what a key means on a screen, and the manual of keys. Refuses to hold the keys: the tables do.
 
 use super::binding::{Binding, Key, Where};
-use super::{always, choice, list, object, text, time};
+use super::{always, choice, list, marks, object, text, time};
 use crate::model::Screen;
 use crate::msg::Act;
 
@@ -11,6 +11,7 @@ pub(crate) fn bindings() -> impl Iterator<Item = &'static Binding> {
         time::KEYS,
         list::KEYS,
         object::KEYS,
+        marks::KEYS,
         always::KEYS,
         choice::KEYS,
         text::KEYS,
@@ -36,7 +37,8 @@ pub(crate) const fn has_meaning(place: Where, screen: &Screen) -> bool {
         Screen::Problems(_) | Screen::Help(_) => {
             matches!(place, Where::Everywhere)
         }
-        Screen::GoTo(_) | Screen::Filter(_) => matches!(place, Where::Text),
+        Screen::Bookmarks(_) => matches!(place, Where::Bookmarks | Where::Everywhere),
+        Screen::GoTo(_) | Screen::Filter(_) | Screen::Note(_) => matches!(place, Where::Text),
     }
 }
 

@@ -7,6 +7,7 @@ mod choice;
 mod conflicts;
 mod list;
 mod lookup;
+mod marks;
 mod object;
 mod text;
 mod time;

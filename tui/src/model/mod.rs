@@ -21,7 +21,7 @@ pub(crate) use open::{List, Open, Pass, Playing, TableView};
 pub(crate) use panes::Panes;
 pub(crate) use place::{Jumps, Place};
 pub use request::Request;
-pub(crate) use screen::{Pane, Panel, Screen};
+pub(crate) use screen::{Noting, Pane, Panel, Screen};
 pub(crate) use search::{FieldSearch, Found, FoundField, Search, Searches};
 pub(crate) use session::{Model, Reel};
 pub(crate) use subject::Subject;

@@ -10,6 +10,7 @@ use super::subject::Subject;
 use super::window::Window;
 use crate::answer::{Answer, MOST_ROWS, Question, SLOTS, Table};
 use crate::filter::Query;
+use crate::keep::{Bookmarks, Shelf};
 use crate::lane::{Anomaly, Board, Dark};
 use kubereel_format::ResourceId;
 use kubereel_replay::{Density, Path, Timeline};
@@ -125,6 +126,12 @@ pub(crate) struct Open {
     pub(crate) density: Option<(Window, u16, Density)>,
     /// The times without knowledge, of any resource.
     pub(crate) dark: Vec<Dark>,
+    /// What the reel is known by; empty if nobody told.
+    pub(crate) id: String,
+    /// Where its bookmarks lie.
+    pub(crate) shelf: Shelf,
+    /// Its bookmarks.
+    pub(crate) bookmarks: Bookmarks,
     /// What is odd and known without the lanes.
     pub(crate) odd: Vec<Anomaly>,
     /// Whether and how time moves by itself.
@@ -211,6 +218,23 @@ impl Open {
         match self.list {
             List::Lanes => self.lanes.len(),
             List::Objects(_) => self.table.as_ref().map_or(0, |view| view.rows.len()),
+        }
+    }
+
+    /// Gives what is chosen, as `--select` and `-n` take it; empty for nothing.
+    pub(crate) fn chosen(&self) -> (String, String) {
+        let name = |resource: ResourceId| {
+            let info = self.timeline.resources().get(resource);
+            info.map(kubereel_format::ResourceInfo::qualified)
+                .unwrap_or_default()
+        };
+        match (&self.selected, self.list) {
+            (Some(selected), _) => (
+                format!("{}/{}", name(selected.resource), selected.name),
+                selected.namespace.clone(),
+            ),
+            (None, List::Objects(resource)) => (name(resource), String::new()),
+            (None, List::Lanes) => (String::new(), String::new()),
         }
     }
 

@@ -16,4 +16,8 @@ pub struct Request {
     pub namespace: String,
     /// The filter; empty for none.
     pub filter: String,
+    /// The user's folder for what outlasts a run; `None` keeps nothing there.
+    pub state_folder: Option<PathBuf>,
+    /// Whether to begin anew, wherever one was before.
+    pub is_fresh: bool,
 }

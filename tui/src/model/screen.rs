@@ -1,6 +1,7 @@
 //! Owns which screen is open. Refuses sets of flags: exactly one is.
 
 use super::choice::Choice;
+use crate::keep::Bookmark;
 
 /// What the keys mean and what covers the timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +23,19 @@ pub(crate) enum Screen {
     GoTo(String),
     /// A filter is being written, and holds already; esc clears it.
     Filter(String),
+    /// The bookmarks; the row that is chosen.
+    Bookmarks(usize),
+    /// The note of a bookmark is being written.
+    Note(Noting),
+}
+
+/// A note that is being written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Noting {
+    /// What is written.
+    pub(crate) text: String,
+    /// The bookmark whose note it is; `None` for one that is to be set.
+    pub(crate) of: Option<Bookmark>,
 }
 
 /// What the panel shows of the selected object.

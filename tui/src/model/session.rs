@@ -3,6 +3,7 @@
 use super::open::Open;
 use super::request::Request;
 use super::screen::Screen;
+use crate::keep::Kept;
 use crate::theme::Theme;
 
 /// The whole state of the program.
@@ -11,6 +12,8 @@ pub(crate) struct Model {
     pub(crate) request: Request,
     /// The reel.
     pub(crate) reel: Reel,
+    /// What was kept of the reel, until it is open.
+    pub(crate) kept: Option<Box<Kept>>,
     /// Which screen is open.
     pub(crate) screen: Screen,
     /// The terminal's columns and rows.
@@ -39,6 +42,7 @@ impl Model {
         Self {
             request,
             reel: Reel::Opening,
+            kept: None,
             screen: Screen::Main,
             size,
             theme,

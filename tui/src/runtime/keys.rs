@@ -56,6 +56,7 @@ fn own(key: KeyEvent) -> Option<Key> {
         KeyCode::Enter => Some(Key::Named("Enter")),
         KeyCode::Esc => Some(Key::Named("Esc")),
         KeyCode::Tab => Some(Key::Named("Tab")),
+        KeyCode::Delete => Some(Key::Named("Delete")),
         KeyCode::Backspace => Some(Key::Named("Backspace")),
         _ => None,
     }

@@ -5,6 +5,7 @@ mod error;
 #[doc(hidden)]
 pub mod headless;
 mod heard;
+mod keeper;
 mod keys;
 mod looping;
 mod mailbox;

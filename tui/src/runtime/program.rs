@@ -5,8 +5,9 @@ use super::error::TuiError;
 use super::heard::{Heard, spawn};
 use super::looping::Looping;
 use super::terminal::Held;
-use crate::model::Request;
+use crate::model::{Model, Request};
 use crate::theme::Theme;
+use crate::update::left;
 use crossterm::event;
 use signal_hook::consts::{SIGHUP, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -34,9 +35,21 @@ pub fn run(request: Request, theme: Theme) -> Result<Option<String>, TuiError> {
             }
         }
     })?;
-    looping.run()?;
+    let ended = looping.run();
     let model = &looping.model;
+    leave(model);
+    ended?;
     Ok(model.open().map(|open| open.address(&model.request.path)))
+}
+
+/// Writes where one was, for the next time.
+fn leave(model: &Model) {
+    if let (Some(open), Some(folder)) = (model.open(), &model.request.state_folder)
+        && !open.id.is_empty()
+    {
+        // Only a place is lost, and the address of it is printed.
+        drop(left(open).save(folder, &open.id));
+    }
 }
 
 fn listen(told: &SyncSender<Heard>) {

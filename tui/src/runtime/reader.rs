@@ -3,15 +3,17 @@
 
 use super::error::TuiError;
 use super::heard::{Heard, spawn};
+use super::keeper::Keeper;
 use super::mailbox::Mailbox;
 use super::searcher::Searcher;
 use crate::answer::answer;
 use crate::effect::Effect;
+use crate::keep::Kept;
 use crate::lane::gather;
+use crate::model::Request;
 use crate::msg::Msg;
 use kubereel_replay::Timeline;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -25,13 +27,14 @@ pub(super) struct Readers {
     long: SyncSender<Long>,
     is_stopped: Arc<AtomicBool>,
     searcher: Searcher,
+    keeper: Keeper,
     /// How many messages are still to come.
     under_way: Arc<AtomicUsize>,
 }
 
 /// What takes long.
 enum Long {
-    Open(PathBuf),
+    Open(Box<Request>),
     Gather(Arc<Timeline>),
 }
 
@@ -45,6 +48,7 @@ impl Readers {
             is_stopped: Arc::default(),
             under_way: Arc::default(),
             searcher: Searcher::start(told)?,
+            keeper: Keeper::start(told)?,
         };
         let (questions, under_way) = (
             Arc::clone(&readers.questions),
@@ -77,7 +81,7 @@ impl Readers {
     /// Does what the program asks of a reel.
     pub(super) fn take(&self, effect: Effect) {
         let long = match effect {
-            Effect::Open(path) => Long::Open(path),
+            Effect::Open(request) => Long::Open(request),
             Effect::Gather(timeline) => Long::Gather(timeline),
             Effect::StopGathering => return self.is_stopped.store(true, Ordering::Relaxed),
             Effect::Ask(timeline, question) => {
@@ -91,6 +95,7 @@ impl Readers {
                 return;
             }
             Effect::StopSearch => return self.searcher.stop(),
+            Effect::Bookmark(place, change) => return self.keeper.take(place, change),
             Effect::Copy(_) => return,
         };
         self.under_way.fetch_add(1, Ordering::SeqCst);
@@ -116,8 +121,13 @@ impl Drop for Readers {
 /// Does what takes long, and gives what came of it.
 fn done(long: Long, told: &SyncSender<Heard>, is_stopped: &AtomicBool) -> Msg {
     match long {
-        Long::Open(path) => {
-            let opened = Timeline::open(&path).map(Arc::new);
+        Long::Open(request) => {
+            let opened = Timeline::open(&request.path).map(Arc::new);
+            if let Ok(timeline) = &opened {
+                let kept = Box::new(Kept::of(timeline, &request));
+                // A loop that is over needs nothing.
+                drop(told.send(Heard::Reader(Msg::Kept(kept))));
+            }
             Msg::Opened(opened.map_err(|error| error.to_string()))
         }
         Long::Gather(timeline) => {

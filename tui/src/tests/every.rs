@@ -1,7 +1,7 @@
 //! Owns the lists of all screens and panels, for tests that must leave none out. A variant that is
 //! not named here does not compile.
 
-use crate::model::{Choice, Panel, Screen};
+use crate::model::{Choice, Noting, Panel, Screen};
 
 /// Gives every screen.
 pub(crate) fn screens() -> Vec<Screen> {
@@ -23,7 +23,12 @@ fn after_screen(screen: &Screen) -> Option<Screen> {
         Screen::Problems(_) => Screen::Help(0),
         Screen::Help(_) => Screen::GoTo(String::new()),
         Screen::GoTo(_) => Screen::Filter(String::new()),
-        Screen::Filter(_) => return None,
+        Screen::Filter(_) => Screen::Bookmarks(0),
+        Screen::Bookmarks(_) => Screen::Note(Noting {
+            text: String::new(),
+            of: None,
+        }),
+        Screen::Note(_) => return None,
     })
 }
 

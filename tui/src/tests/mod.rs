@@ -5,7 +5,9 @@ pub(crate) mod every;
 mod filters;
 mod following;
 mod hostile;
+mod marking;
 mod random;
+mod returning;
 mod screens;
 #[path = "../../../replay/tests/reels/script.rs"]
 #[expect(

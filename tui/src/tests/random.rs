@@ -3,6 +3,7 @@
 
 use super::stage::{Stage, demo, done, gapped, meant, request};
 use crate::effect::Effect;
+use crate::keep::{BookmarkChange, Bookmarks};
 use crate::keymap::{Key, bindings};
 use crate::lane::{Board, gather};
 use crate::model::Model;
@@ -89,6 +90,13 @@ impl<'a> Life<'a> {
             Effect::Open(_) => Some(Msg::Opened(Ok(Arc::clone(&self.ready.timeline)))),
             Effect::Gather(_) if fails => Some(Msg::Gathered(None)),
             Effect::Gather(_) => Some(Msg::Gathered(Some(Arc::clone(&self.ready.board)))),
+            // Nothing is written here: what the files would hold is told.
+            Effect::Bookmark(..) if fails => Some(Msg::Bookmarks(Err("a full disk".to_owned()))),
+            Effect::Bookmark(_, BookmarkChange::Add(one)) => {
+                let all = vec![one];
+                Some(Msg::Bookmarks(Ok(Bookmarks { all, words: None })))
+            }
+            Effect::Bookmark(..) => Some(Msg::Bookmarks(Ok(Bookmarks::default()))),
             _ if fails => None,
             other => done(other),
         };

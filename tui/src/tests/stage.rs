@@ -3,6 +3,7 @@
 use super::script::{Script, thing};
 use crate::answer::answer;
 use crate::effect::Effect;
+use crate::keep::Kept;
 use crate::keymap::{Key, act};
 use crate::lane::gather;
 use crate::model::{Model, Request};
@@ -36,6 +37,8 @@ pub(super) fn request(path: &Path) -> Request {
         select: None,
         namespace: "default".to_owned(),
         filter: String::new(),
+        state_folder: None,
+        is_fresh: false,
     }
 }
 
@@ -51,8 +54,8 @@ pub(super) fn meant(key: Key, model: &Model) -> Option<Msg> {
 /// Does what the program asks of the world, and gives what the world says.
 pub(super) fn done(effect: Effect) -> Option<Msg> {
     Some(match effect {
-        Effect::Open(path) => {
-            let opened = Timeline::open(&path).map(Arc::new);
+        Effect::Open(request) => {
+            let opened = Timeline::open(&request.path).map(Arc::new);
             Msg::Opened(opened.map_err(|error| error.to_string()))
         }
         Effect::Gather(timeline) => {
@@ -63,6 +66,10 @@ pub(super) fn done(effect: Effect) -> Option<Msg> {
         Effect::Search(timeline, number, search) => {
             let found = search.run(&timeline, &mut |_, _| true)?;
             Msg::Found(number, found)
+        }
+        Effect::Bookmark(place, change) => {
+            let now = place.change(&change);
+            Msg::Bookmarks(now.map_err(|error| error.to_string()))
         }
         Effect::StopGathering | Effect::StopSearch | Effect::Copy(_) => return None,
     })
@@ -79,8 +86,15 @@ impl Stage {
     }
 
     fn perform(&mut self, effects: Vec<Effect>) {
-        for msg in effects.into_iter().filter_map(done) {
-            self.say(msg);
+        for effect in effects {
+            if let Effect::Open(request) = &effect
+                && let Ok(timeline) = Timeline::open(&request.path)
+            {
+                self.say(Msg::Kept(Box::new(Kept::of(&timeline, request))));
+            }
+            if let Some(msg) = done(effect) {
+                self.say(msg);
+            }
         }
     }
 

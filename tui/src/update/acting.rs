@@ -1,6 +1,8 @@
 //! Owns which part of the model each message is for. Refuses details: the other files have them.
 
-use super::{anomaly, browsing, choosing, moving, opening, panel, pointing, refresh, searching};
+use super::{
+    anomaly, browsing, choosing, marking, moving, opening, panel, pointing, refresh, searching,
+};
 use crate::answer::Answer;
 use crate::effect::Effect;
 use crate::model::{Model, Open, Pass, Reel, Screen, TableView};
@@ -8,7 +10,7 @@ use crate::msg::{Act, Msg};
 
 /// Gives what is to be done first.
 pub(crate) fn begin(model: &Model) -> Vec<Effect> {
-    vec![Effect::Open(model.request.path.clone())]
+    vec![Effect::Open(Box::new(model.request.clone()))]
 }
 
 /// Takes a message in, and gives what is to be done.
@@ -16,6 +18,8 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     let mut effects = Vec::new();
     match msg {
         Msg::Resized(width, height) => model.size = (width, height),
+        Msg::Kept(kept) => model.kept = Some(kept),
+        Msg::Bookmarks(changed) => marking::changed(model, changed),
         Msg::Opened(opened) => effects.extend(opening::opened(model, opened)),
         Msg::Letter(letter) => write(model, letter),
         Msg::Act(Act::Quit) => {
@@ -125,6 +129,7 @@ fn write(model: &mut Model, letter: char) {
 fn written(screen: &mut Screen) -> Option<&mut String> {
     match screen {
         Screen::GoTo(text) | Screen::Filter(text) => Some(text),
+        Screen::Note(noting) => Some(&mut noting.text),
         Screen::Kinds(choice) | Screen::Namespaces(choice) => {
             // Other rows are left: the first of them is the best guess.
             choice.at = 0;
@@ -145,6 +150,7 @@ fn follow_filter(model: &mut Model) {
 
 fn take(model: &mut Model, act: Act) -> Vec<Effect> {
     match act {
+        Act::Bookmark => marking::ask(model),
         Act::Erase => {
             if let Some(text) = written(&mut model.screen) {
                 text.pop();
@@ -187,6 +193,13 @@ fn take(model: &mut Model, act: Act) -> Vec<Effect> {
                     Ok(effect) => return vec![effect],
                     Err(word) => model.word = Some(word),
                 },
+                Act::Bookmarks => model.screen = Screen::Bookmarks(0),
+                Act::Remove => {
+                    if let Screen::Bookmarks(at) = model.screen {
+                        return marking::remove(open, at).into_iter().collect();
+                    }
+                }
+                Act::Mark(way) => model.word = Some(marking::step(open, way)),
                 Act::Anomaly(way) => model.word = Some(anomaly::step(open, way)),
                 _ => model.word = moving::moved(open, act, cells),
             }

@@ -1,7 +1,7 @@
 //! Owns what is selected and which screen is open. Refuses to move in time, except to what somebody
 //! chose.
 
-use super::{browsing, moving, panel, refresh};
+use super::{browsing, marking, moving, panel, refresh};
 use crate::effect::Effect;
 use crate::model::{List, Model, Open, Pane, Panel, Pass, Reel, Screen};
 use crate::msg::Act;
@@ -36,6 +36,7 @@ pub(super) fn rows(model: &mut Model, by: i64) {
             let count = open.board().map_or(0, |board| board.problems.len());
             *at = stepped(*at, by, count);
         }
+        Screen::Bookmarks(at) => *at = stepped(*at, by, open.bookmarks.all.len()),
         Screen::Help(at) => *at = stepped(*at, by, crate::keymap::bindings().count()),
         _ if open.pane == Pane::Panel => {
             let count = open.answer.as_ref().map_or(0, refresh::line_count);
@@ -98,6 +99,12 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
                 model.word = moving::go_to(open, text.trim());
             }
         }
+        Screen::Bookmarks(at) => model.word = marking::go(open, at),
+        Screen::Note(noting) => {
+            let (effect, screen) = marking::take(open, noting);
+            model.screen = screen;
+            return vec![effect];
+        }
         Screen::Main => {
             open.pane = Pane::Panel;
             model.screen = Screen::Large;
@@ -128,6 +135,12 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
             refresh::filtered(open);
         }
         Screen::Large => open.pane = Pane::List,
+        Screen::Note(noting) => {
+            if let Some(one) = noting.of {
+                let at = open.bookmarks.all.iter().position(|own| *own == one);
+                model.screen = Screen::Bookmarks(at.unwrap_or(0));
+            }
+        }
         Screen::Main => {
             if open.playing.is_on {
                 open.playing.is_on = false;

@@ -4,14 +4,18 @@ mod acting;
 mod anomaly;
 mod browsing;
 mod choosing;
+mod marking;
 mod moving;
 mod opening;
 mod panel;
 mod pointing;
 mod refresh;
+mod returning;
 mod searching;
 
 pub(crate) use acting::{begin, update};
 pub(crate) use browsing::{kinds, namespaces};
 pub(crate) use choosing::ranked;
+pub(crate) use marking::place_of;
 pub(crate) use panel::followed;
+pub(crate) use returning::left;

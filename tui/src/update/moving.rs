@@ -9,7 +9,7 @@ use kubereel_format::{RecordedAt, Seq};
 use kubereel_replay::{Moment, Track};
 
 /// The speeds at which time moves by itself, in seconds a second.
-const SPEEDS: [i64; 7] = [1, 3, 10, 30, 100, 300, 1000];
+pub(super) const SPEEDS: [i64; 7] = [1, 3, 10, 30, 100, 300, 1000];
 
 /// Moves; gives a word where it cannot.
 pub(super) fn moved(open: &mut Open, act: Act, cells: u16) -> Option<String> {

@@ -1,7 +1,9 @@
 //! Owns what becomes of a reel that was opened: where the cursor stands and what is selected first.
 //! Refuses to open it.
 
+use super::returning;
 use crate::effect::Effect;
+use crate::keep::{Bookmarks, Shelf};
 use crate::lane::{all_dark, anomalies};
 use crate::model::{
     Browse, Filtering, Jumps, List, Model, Open, Pane, Panel, Panes, Pass, Place, Playing, Reel,
@@ -22,6 +24,7 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
     };
     let (place, word) = place(&timeline, &model.request);
     model.word = word;
+    let kept = model.kept.take();
     let bounds = Window::whole(timeline.start(), timeline.end());
     let dark = all_dark(&timeline);
     let mut open = Open {
@@ -47,6 +50,16 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         answer: None,
         asked: std::array::from_fn(|_| None),
         density: None,
+        id: kept
+            .as_ref()
+            .map_or_else(String::new, |kept| kept.id.clone()),
+        shelf: kept.as_ref().map_or_else(
+            || Shelf::of(&model.request.path, "", None),
+            |kept| kept.shelf.clone(),
+        ),
+        bookmarks: kept
+            .as_ref()
+            .map_or_else(Bookmarks::default, |kept| kept.bookmarks.clone()),
         odd: anomalies(&timeline, &[], &dark),
         dark,
         playing: Playing {
@@ -65,14 +78,19 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         open.filter.forgive();
     }
     open.take_namespace();
-    if let Some(select) = &model.request.select {
-        match selected(&timeline, select, &model.request.namespace) {
-            Ok((list, subject)) => {
-                open.list = list;
-                open.selected = subject;
-            }
-            Err(error) => model.word = Some(error),
+    if let Some(words) = &open.bookmarks.words {
+        model.word = Some(words.clone());
+    }
+    if let Some(session) = kept.and_then(|kept| kept.session) {
+        returning::restore(&mut open, &session, &model.request);
+        if model.request.at.is_none() && model.word.is_none() {
+            model.word = Some("back where you were: g goes to the start, Z shows all".to_owned());
         }
+    }
+    if let Some(select) = &model.request.select
+        && let Err(error) = choose(&mut open, select, &model.request.namespace)
+    {
+        model.word = Some(error);
     }
     model.reel = Reel::Open(Box::new(open));
     vec![Effect::Gather(timeline)]
@@ -111,6 +129,18 @@ pub(super) fn at_cut(timeline: &Timeline, cut: Cut) -> Place {
 /// Gives the nearest time that the reel has.
 pub(super) fn within(timeline: &Timeline, at: RecordedAt) -> RecordedAt {
     at.clamp(timeline.start(), timeline.end().max(timeline.start()))
+}
+
+/// Selects what `--select` and `-n` name, and lists where it can be seen.
+pub(super) fn choose(open: &mut Open, select: &str, namespace: &str) -> Result<(), String> {
+    let (list, subject) = selected(&open.timeline, select, namespace)?;
+    if open.list != list {
+        open.table = None;
+    }
+    open.list = list;
+    open.selected = subject;
+    open.condition = None;
+    Ok(())
 }
 
 fn selected(

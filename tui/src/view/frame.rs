@@ -1,7 +1,7 @@
 //! Owns which parts of the screen are drawn. Refuses what they look like.
 
 use super::pen::Pen;
-use super::{browse, choices, foot, help, lanes, objects, panel, time, title};
+use super::{bookmarks, browse, choices, foot, help, lanes, objects, panel, time, title};
 use crate::layout::{Layout, SMALLEST, layout};
 use crate::model::{List, Model, Open, Reel, Screen};
 use crate::theme::Role;
@@ -65,6 +65,7 @@ fn whole(model: &Model, open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
         Screen::Help(first) => help::draw(*first, &mut pen.on(both)),
         Screen::Kinds(choice) => browse::kinds(open, choice, &mut pen.on(both)),
         Screen::Namespaces(choice) => browse::namespaces(open, choice, &mut pen.on(both)),
+        Screen::Bookmarks(at) => bookmarks::draw(open, *at, &mut pen.on(both)),
         Screen::Problems(at) => choices::problems(open, *at, &mut pen.on(both)),
         _ => {
             match open.list {

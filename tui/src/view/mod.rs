@@ -1,5 +1,6 @@
 //! The screen, drawn from the model. Pure: it reads nothing else and changes nothing.
 
+mod bookmarks;
 mod browse;
 mod choices;
 mod foot;

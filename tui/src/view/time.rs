@@ -7,6 +7,7 @@ use crate::lane::LaneState;
 use crate::layout::Layout;
 use crate::model::{Open, Window};
 use crate::theme::Role;
+use crate::update::place_of;
 use kubereel_format::RecordedAt;
 
 const BARS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
@@ -148,5 +149,11 @@ fn marks(open: &Open, left: u16, cells: u16, row: u16, is_low: bool, pen: &mut P
     }
     for dark in &open.dark {
         mark(dark.span.start, dark.span.end, LaneState::Unknown, "░");
+    }
+    let strong = pen.role(Role::Strong);
+    for bookmark in &open.bookmarks.all {
+        if let Some(cell) = open.window.cell_of(place_of(open, bookmark).at, cells) {
+            pen.text(left + cell, row, "◆", strong);
+        }
     }
 }

@@ -1,0 +1,164 @@
+//! Owns where one was in a reel when one left, and the file that holds it. Refuses what is broken or
+//! of another version: then one begins anew, and nothing is lost but a place.
+
+use super::file;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file is at most so large.
+const MOST_BYTES: u64 = 64 << 10;
+/// So many reels are remembered; the one that was left longest ago is forgotten first.
+const MOST_FILES: usize = 200;
+/// The version of what is written here.
+const VERSION: u32 = 1;
+
+/// Where one was in a reel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Session {
+    /// The version of the file; saving sets it.
+    pub(crate) version: u32,
+    /// The moment, as `--at` takes it.
+    pub(crate) at: String,
+    /// The first moment of the window, in microseconds since 1970.
+    pub(crate) window_from_micros: i64,
+    /// Its length in microseconds.
+    pub(crate) window_micros: i64,
+    /// What was selected, as `--select` takes it; empty for nothing.
+    pub(crate) select: String,
+    /// The namespace of that.
+    pub(crate) namespace: String,
+    /// The condition of the lane.
+    pub(crate) condition: Option<String>,
+    /// The filter.
+    pub(crate) filter: String,
+    /// The resource whose objects were listed; empty for lanes.
+    pub(crate) list: String,
+    /// The namespace that lists were narrowed to.
+    pub(crate) only_namespace: Option<String>,
+    /// Whether objects were sorted by what changed last.
+    pub(crate) is_changed_first: bool,
+    /// The share of the list in hundredths: of the rows, and of the columns.
+    pub(crate) shares: Option<(u16, u16)>,
+    /// What the panel showed.
+    pub(crate) panel: String,
+    /// Whether conditions had lanes of their own.
+    pub(crate) has_conditions: bool,
+    /// How fast time moved by itself.
+    pub(crate) speed: i64,
+    /// Whether it moved backward.
+    pub(crate) is_reverse: bool,
+}
+
+/// Gives the file for a reel that is known by `id`.
+fn path(folder: &Path, id: &str) -> PathBuf {
+    folder.join("sessions").join(format!("{id}.json"))
+}
+
+impl Session {
+    /// Reads where one was; `None` if nobody was there, or nobody knows any more.
+    pub(crate) fn load(folder: &Path, id: &str) -> Option<Self> {
+        let text = file::read(&path(folder, id), MOST_BYTES).ok()??;
+        let session: Self = serde_json::from_str(&text).ok()?;
+        (session.version == VERSION).then_some(session)
+    }
+
+    /// Writes it for the next time.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub(crate) fn save(&self, folder: &Path, id: &str) -> io::Result<()> {
+        let own = Self {
+            version: VERSION,
+            ..self.clone()
+        };
+        let text = serde_json::to_string_pretty(&own)? + "\n";
+        let path = path(folder, id);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+            make_room(folder, &path)?;
+        }
+        file::replace(&path, &text)
+    }
+}
+
+/// Forgets what was left longest ago, so that one more fits.
+fn make_room(folder: &Path, own: &Path) -> io::Result<()> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if path != own && path.extension().is_some_and(|end| end == "json") {
+            all.push((entry.metadata()?.modified()?, path));
+        }
+    }
+    all.sort();
+    let over = (all.len() + 1).saturating_sub(MOST_FILES);
+    for (_, path) in all.iter().take(over) {
+        fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> Session {
+        Session {
+            version: VERSION,
+            at: "14:02:31.480Z".to_owned(),
+            window_from_micros: 5,
+            window_micros: 60_000_000,
+            select: "pods/web-0".to_owned(),
+            namespace: "shop".to_owned(),
+            condition: Some("Ready".to_owned()),
+            filter: "ns:shop bad".to_owned(),
+            panel: "history".to_owned(),
+            has_conditions: true,
+            speed: 30,
+            ..Session::default()
+        }
+    }
+
+    #[test]
+    fn what_is_left_is_found_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_eq!(Session::load(folder.path(), "a"), None);
+        session().save(folder.path(), "a").expect("room");
+        assert_eq!(Session::load(folder.path(), "a"), Some(session()));
+        assert_eq!(Session::load(folder.path(), "b"), None);
+    }
+
+    #[test]
+    fn what_is_broken_or_of_another_version_is_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        session().save(folder.path(), "a").expect("room");
+        let path = path(folder.path(), "a");
+        let good = fs::read_to_string(&path).expect("it");
+        let newer = good.replace("\"version\": 1", "\"version\": 2");
+        assert_ne!(newer, good);
+        let odd = good.replace("30", "\"fast\"");
+        let half = good.get(..good.len() / 2).expect("half");
+        for broken in ["", "[]", "{}", "\u{0}", half, &newer, &odd] {
+            fs::write(&path, broken).expect("room");
+            assert_eq!(Session::load(folder.path(), "a"), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn the_folder_does_not_grow_for_ever() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for number in 0..MOST_FILES + 3 {
+            session()
+                .save(folder.path(), &number.to_string())
+                .expect("room");
+        }
+        let count = fs::read_dir(folder.path().join("sessions"))
+            .expect("it")
+            .count();
+        assert_eq!(count, MOST_FILES);
+    }
+}
