@@ -52,6 +52,8 @@ pub(crate) enum Act {
     ZoomOut,
     /// Pans by tenths of the window.
     Pan(i64),
+    /// Begins to select a span of time at the cursor, or fixes its end.
+    Pick,
     /// Shows the life of the selected object.
     FitSelection,
     /// Shows the whole reel.
@@ -80,8 +82,12 @@ pub(crate) enum Act {
     Close,
     /// Shows something of the object.
     Panel(Panel),
-    /// Shows lanes of conditions, or hides them.
+    /// Groups lanes in the next way.
     Conditions,
+    /// Pins the selected object as a lane, or takes its pin away.
+    Pin,
+    /// Shows lanes of pods, or hides them.
+    Pods,
     /// Lists the resources.
     Kinds,
     /// Lists the namespaces.
@@ -116,6 +122,8 @@ pub(crate) enum Msg {
     Pointed(u16, u16),
     /// The mouse moves with its button down.
     Dragged(u16, u16),
+    /// The mouse points with the button that selects a span of time; whether it was just pressed.
+    Pulled(u16, u16, bool),
     /// The button of the mouse is let go.
     Released,
     /// The wheel turns over a cell; away from the hand or towards it.

@@ -36,6 +36,8 @@ pub(crate) enum Role {
     Chosen,
     /// The cursor.
     Cursor,
+    /// The span of time that is selected.
+    Picked,
     /// How many events there were.
     Density,
     /// A stage of the cluster's life; every other one differs.
@@ -90,6 +92,9 @@ impl Theme {
             Role::Faint => plain.fg(Color::Indexed(if self == Self::Light { 242 } else { 245 })),
             Role::Strong | Role::Chosen => plain.add_modifier(Modifier::BOLD),
             Role::Head => colored(Color::Cyan).add_modifier(Modifier::BOLD),
+            Role::Picked => plain
+                .add_modifier(Modifier::UNDERLINED)
+                .add_modifier(Modifier::BOLD),
             Role::Cursor | Role::Bar => plain.add_modifier(Modifier::REVERSED),
             Role::Density => colored(Color::Cyan),
             Role::Stage(true) if is_mono => plain.add_modifier(Modifier::REVERSED),

@@ -29,7 +29,7 @@ pub(super) const KEYS: &[Binding] = &[
         &[Named("Enter")],
         &[Act::Open],
         "enter",
-        "show it large, or take what is chosen",
+        "show it large, take what is chosen, fold a group",
         "",
     ),
     row(

@@ -108,7 +108,7 @@ pub(super) const KEYS: &[Binding] = &[
         ],
         &[Act::ZoomOut, Act::ZoomIn],
         "- + s w",
-        "zoom out, in at the cursor (also the wheel)",
+        "zoom out, in at the cursor (the wheel: where it points)",
         "zoom",
     ),
     row(
@@ -121,10 +121,18 @@ pub(super) const KEYS: &[Binding] = &[
     ),
     row(
         Timeline,
+        &[Char('V')],
+        &[Act::Pick],
+        "V",
+        "select a span of time: V fixes its end, enter zooms to it (also: drag with the right button)",
+        "",
+    ),
+    row(
+        Timeline,
         &[Char('z'), Char('Z')],
         &[Act::FitSelection, Act::FitAll],
         "z Z",
-        "show the life of the selected object, the whole reel",
+        "show what is selected (a span of time, the object's life), the whole reel",
         "",
     ),
     row(

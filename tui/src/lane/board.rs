@@ -3,7 +3,7 @@
 
 use super::anomaly::{Anomaly, anomalies};
 use super::dark::{all_dark, dark_of};
-use super::line::{Group, Lane};
+use super::line::{Group, Lane, Reading};
 use super::stages::{Stage, stages};
 use super::state::LaneState;
 use super::watch::LaneWatcher;
@@ -69,13 +69,12 @@ pub(crate) fn gather(timeline: &Timeline, go_on: impl FnMut(Seq) -> ControlFlow<
             let dark = darks
                 .entry(resource)
                 .or_insert_with(|| dark_of(timeline, resource).into());
-            Lane {
-                group,
-                subject: grown.subject,
-                condition: condition.map(Arc::from),
-                spells: grown.spells,
-                dark: Arc::clone(dark),
-            }
+            Lane::of(
+                (group, grown.subject, condition.map(Arc::from)),
+                Reading::State,
+                grown.spells,
+                Arc::clone(dark),
+            )
         });
     let lanes: Vec<Lane> = lanes.collect();
     Board {

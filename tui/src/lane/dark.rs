@@ -32,8 +32,8 @@ pub(crate) fn all_dark(timeline: &Timeline) -> Vec<Dark> {
     all
 }
 
-/// Gives when nothing is known of a resource, in order of time.
-pub(super) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<Dark> {
+/// Gives when nothing is known of a resource, in order of time and without overlap.
+pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<Dark> {
     let (start, end) = (timeline.start(), beyond(timeline));
     let wall = |seq: Seq| timeline.reel().stamp(seq).map_or(end, |stamp| stamp.wall);
     let mut all = Vec::new();
@@ -75,6 +75,13 @@ pub(super) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<Dark> {
         add(start, end, "never recorded");
     }
     all.sort_by_key(|dark| (dark.span.start, dark.span.end));
+    // Of two at once the earlier one is told.
+    let mut known_to = start;
+    all.retain_mut(|dark| {
+        dark.span.start = dark.span.start.max(known_to);
+        known_to = known_to.max(dark.span.end);
+        dark.span.start < dark.span.end
+    });
     all
 }
 

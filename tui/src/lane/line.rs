@@ -21,6 +21,8 @@ pub(crate) enum Group {
     Nodes,
     /// Pods.
     Pods,
+    /// Objects of any other resource: they have a lane only where somebody pinned them.
+    Others,
 }
 
 impl Group {
@@ -32,6 +34,7 @@ impl Group {
             Self::Pools => "POOLS",
             Self::Nodes => "NODES",
             Self::Pods => "PODS",
+            Self::Others => "OTHERS",
         }
     }
 }
@@ -49,6 +52,18 @@ pub(crate) struct Spell {
     pub(crate) word: Arc<str>,
 }
 
+/// So many spells have one peak: cells that hold more of them read their peaks.
+const BLOCK: usize = 64;
+
+/// What a lane tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// How the object is.
+    State,
+    /// That it exists, and when it changed: nobody knows what is good for objects of its kind.
+    Presence,
+}
+
 /// What something was like over time.
 #[derive(Clone, Debug)]
 pub(crate) struct Lane {
@@ -58,10 +73,14 @@ pub(crate) struct Lane {
     pub(crate) subject: Subject,
     /// The condition; `None` is the worst of all that the object says of itself.
     pub(crate) condition: Option<Arc<str>>,
+    /// What it tells.
+    pub(crate) reading: Reading,
     /// The states, in order of time.
     pub(crate) spells: Vec<Spell>,
-    /// When nobody knows.
+    /// When nobody knows: in order of time, without overlap.
     pub(crate) dark: Arc<[Dark]>,
+    /// The worst state of each block of spells.
+    peaks: Vec<LaneState>,
 }
 
 /// What a cell of a lane shows.
@@ -74,37 +93,75 @@ pub(crate) struct LaneCell {
 }
 
 impl Lane {
-    /// Gives what a span of time shows.
+    /// Makes a lane of spells in order of time.
+    pub(crate) fn of(
+        (group, subject, condition): (Group, Subject, Option<Arc<str>>),
+        reading: Reading,
+        spells: Vec<Spell>,
+        dark: Arc<[Dark]>,
+    ) -> Self {
+        let peak = |block: &[Spell]| worst(block.iter().map(|spell| spell.state));
+        Self {
+            peaks: spells.chunks(BLOCK).map(peak).collect(),
+            group,
+            subject,
+            condition,
+            reading,
+            spells,
+            dark,
+        }
+    }
+
+    /// Gives what a span of time shows: the worst state that was seen or lasted in it, and unknown if
+    /// any of it is.
     pub(crate) fn cell(&self, span: &Range<RecordedAt>) -> LaneCell {
-        let next = self
-            .spells
-            .partition_point(|spell| spell.from <= span.start);
-        let held = self
-            .before(next)
-            .map_or(LaneState::Absent, |spell| spell.state);
-        let dark = || self.dark.iter().map(|dark| &dark.span);
-        let is_dark_first = dark().any(|dark| dark.contains(&span.start));
-        let is_dark = dark().any(|dark| dark.start < span.end && span.start < dark.end);
-        let mut state = if is_dark_first {
-            LaneState::Unknown
-        } else {
-            held
-        };
+        let first = self.spells.partition_point(|spell| spell.from < span.start);
+        let end = self.spells.partition_point(|spell| spell.from < span.end);
+        let mut state = self.peak(first..end.max(first));
+        // What held before lasts into the span until the next spell, as far as that is known.
+        let held_to = self.spells.get(first).map_or(span.end, |next| next.from);
+        let held = span.start..held_to.min(span.end);
+        let (is_dark, lights_up) = self.darkness(span, &held);
         if is_dark {
             state = state.max(LaneState::Unknown);
         }
-        let inside = self.spells.get(next..).unwrap_or_default().iter();
-        let mut changes = 0;
-        for spell in inside.take_while(|spell| spell.from < span.end) {
-            state = state.max(spell.state);
-            changes += 1;
+        if lights_up && let Some(before) = self.before(first) {
+            state = state.max(before.state);
         }
-        LaneCell { state, changes }
+        LaneCell {
+            state,
+            changes: end.saturating_sub(first),
+        }
+    }
+
+    /// Tells whether any of a span is dark, and whether any of the part of it in which something held
+    /// is not.
+    fn darkness(&self, span: &Range<RecordedAt>, held: &Range<RecordedAt>) -> (bool, bool) {
+        let next = self
+            .dark
+            .partition_point(|dark| dark.span.end <= span.start);
+        let darks = self.dark.get(next..).unwrap_or_default();
+        let is_dark = darks.first().is_some_and(|dark| dark.span.start < span.end);
+        let mut lit = held.start;
+        for dark in darks {
+            if dark.span.start > lit {
+                break;
+            }
+            lit = lit.max(dark.span.end);
+        }
+        (is_dark, lit < held.end)
+    }
+
+    /// Tells whether anything in a span is not known.
+    pub(crate) fn is_dark(&self, span: &Range<RecordedAt>) -> bool {
+        self.darkness(span, span).0
     }
 
     /// Gives the state at a moment, and why.
     pub(crate) fn at(&self, at: RecordedAt) -> (LaneState, &str) {
-        if let Some(dark) = self.dark.iter().find(|dark| dark.span.contains(&at)) {
+        let next = self.dark.partition_point(|dark| dark.span.end <= at);
+        let dark = self.dark.get(next).filter(|dark| dark.span.start <= at);
+        if let Some(dark) = dark {
             return (LaneState::Unknown, &dark.why);
         }
         let next = self.spells.partition_point(|spell| spell.from <= at);
@@ -112,15 +169,42 @@ impl Lane {
             .map_or((LaneState::Absent, ""), |spell| (spell.state, &spell.word))
     }
 
+    /// Counts the changes in a span.
+    pub(crate) fn changes(&self, span: &Range<RecordedAt>) -> usize {
+        let until = |at| self.spells.partition_point(|spell| spell.from < at);
+        until(span.end).saturating_sub(until(span.start))
+    }
+
+    /// Gives the worst state of spells by their places.
+    fn peak(&self, places: Range<usize>) -> LaneState {
+        let of = |places: Range<usize>| {
+            let spells = self.spells.get(places).unwrap_or_default();
+            worst(spells.iter().map(|spell| spell.state))
+        };
+        let (first, last) = (places.start.div_ceil(BLOCK), places.end / BLOCK);
+        if first >= last {
+            return of(places);
+        }
+        let blocks = self.peaks.get(first..last).unwrap_or_default();
+        of(places.start..first * BLOCK)
+            .max(worst(blocks.iter().copied()))
+            .max(of(last * BLOCK..places.end))
+    }
+
     fn before(&self, next: usize) -> Option<&Spell> {
         next.checked_sub(1).and_then(|at| self.spells.get(at))
     }
+}
+
+fn worst(states: impl Iterator<Item = LaneState>) -> LaneState {
+    states.max().unwrap_or(LaneState::Absent)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use kubereel_format::ResourceId;
+    use proptest::prelude::*;
 
     fn at(secs: i64) -> RecordedAt {
         RecordedAt::from_micros(secs * 1_000_000)
@@ -137,17 +221,17 @@ mod tests {
             span: at(*from)..at(*to),
             why: "gap".into(),
         });
-        Lane {
-            group: Group::Nodes,
-            subject: Subject {
-                resource: ResourceId(0),
-                namespace: String::new(),
-                name: "m-0".to_owned(),
-            },
-            condition: None,
-            spells: spells.iter().map(spell).collect(),
-            dark: dark.collect(),
-        }
+        let subject = Subject {
+            resource: ResourceId(0),
+            namespace: String::new(),
+            name: "m-0".to_owned(),
+        };
+        Lane::of(
+            (Group::Nodes, subject, None),
+            Reading::State,
+            spells.iter().map(spell).collect(),
+            dark.collect(),
+        )
     }
 
     #[test]
@@ -199,5 +283,57 @@ mod tests {
         assert_eq!(cell(20, 30), Good);
         assert_eq!(cell(20, 100), Unknown);
         assert_eq!(lane.at(at(17)), (Unknown, "gap"));
+    }
+
+    /// Gives the same as a cell, by asking every moment.
+    fn naive(lane: &Lane, from: i64, to: i64) -> LaneCell {
+        let moments = (from..to).map(|secs| lane.at(at(secs)).0);
+        let inside = lane
+            .spells
+            .iter()
+            .filter(|spell| spell.from >= at(from) && spell.from < at(to));
+        LaneCell {
+            state: moments
+                .chain(inside.clone().map(|spell| spell.state))
+                .max()
+                .expect("a moment"),
+            changes: inside.count(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_state_hides_behind_a_better_one_at_any_zoom(
+            mut spells in prop::collection::vec((0_i64..300, 0_usize..6), 0..260),
+            steps in prop::collection::vec((1_i64..40, 1_i64..40), 0..6),
+            from in 0_i64..300,
+            cells in 1_i64..60,
+            long in 1_i64..20,
+        ) {
+            spells.sort_by_key(|(secs, _)| *secs);
+            let spells: Vec<(i64, LaneState)> = spells
+                .into_iter()
+                .map(|(secs, state)| (secs, LaneState::ALL[state]))
+                .collect();
+            let mut end = 0;
+            let dark: Vec<(i64, i64)> = steps
+                .iter()
+                .map(|(gap, long)| {
+                    let start = end + gap - 1;
+                    end = start + long;
+                    (start, end)
+                })
+                .collect();
+            let lane = lane(&spells, &dark);
+            for cell in 0..cells {
+                let (start, end) = (from + cell * long, from + (cell + 1) * long);
+                let shown = lane.cell(&(at(start)..at(end)));
+                prop_assert_eq!(shown, naive(&lane, start, end), "{} to {}", start, end);
+                prop_assert_eq!(lane.changes(&(at(start)..at(end))), shown.changes);
+                let is_dark = (start..end).any(|secs| dark.iter().any(|(from, to)| (*from..*to).contains(&secs)));
+                prop_assert_eq!(lane.is_dark(&(at(start)..at(end))), is_dark);
+                prop_assert!(!is_dark || shown.state >= LaneState::Unknown, "unknown is drawn as better");
+            }
+        }
     }
 }

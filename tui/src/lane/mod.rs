@@ -11,6 +11,6 @@ mod watch;
 
 pub(crate) use anomaly::{Anomaly, anomalies};
 pub(crate) use board::{Board, Problem, gather};
-pub(crate) use dark::{Dark, all_dark};
-pub(crate) use line::{Group, Lane};
+pub(crate) use dark::{Dark, all_dark, dark_of};
+pub(crate) use line::{Group, Lane, LaneCell, Reading, Spell};
 pub(crate) use state::LaneState;

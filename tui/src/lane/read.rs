@@ -56,6 +56,7 @@ pub(super) fn told(group: Group, object: &Value) -> Vec<Told> {
         Group::Pools => of_conditions(&POOL, object),
         Group::Nodes => of_conditions(&NODE, object),
         Group::Pods => return vec![pod(object)],
+        Group::Others => return Vec::new(),
     };
     // Whether it may be upgraded says nothing of how it is.
     let counted = conditions

@@ -2,16 +2,20 @@
 
 use super::browse::Browse;
 use super::filtering::Filtering;
+use super::lane_list::{LaneAt, LaneList, LaneRow};
 use super::panes::Panes;
+use super::picked::{Content, Picked};
+use super::pins::Pins;
 use super::place::{Jumps, Place};
 use super::screen::{Pane, Panel};
 use super::search::Searches;
+use super::section::Section;
 use super::subject::Subject;
 use super::window::Window;
 use crate::answer::{Answer, MOST_ROWS, Question, SLOTS, Table};
 use crate::filter::Query;
 use crate::keep::{Bookmarks, Shelf};
-use crate::lane::{Anomaly, Board, Dark};
+use crate::lane::{Anomaly, Board, Dark, Lane};
 use kubereel_format::ResourceId;
 use kubereel_replay::{Density, Path, Timeline};
 use std::sync::Arc;
@@ -110,12 +114,12 @@ pub(crate) struct Open {
     pub(crate) selected: Option<Subject>,
     /// The condition of the lane that is selected.
     pub(crate) condition: Option<Arc<str>>,
-    /// Whether conditions have lanes of their own.
-    pub(crate) has_conditions: bool,
     /// How far the lanes are.
     pub(crate) pass: Pass,
-    /// The places of the lanes that show.
-    pub(crate) lanes: Vec<usize>,
+    /// The list of lanes.
+    pub(crate) lanes: LaneList,
+    /// What is pinned above them.
+    pub(crate) pins: Pins,
     /// The objects, once they are read.
     pub(crate) table: Option<TableView>,
     /// What the panel shows, once it is read.
@@ -136,6 +140,10 @@ pub(crate) struct Open {
     pub(crate) odd: Vec<Anomaly>,
     /// Whether and how time moves by itself.
     pub(crate) playing: Playing,
+    /// The span of time that is selected.
+    pub(crate) picked: Option<Picked>,
+    /// What lies in it.
+    pub(crate) picked_content: Option<Content>,
     /// How list and panel share the screen.
     pub(crate) panes: Panes,
     /// Whether what changed about the cursor has a strip below the list.
@@ -179,21 +187,10 @@ impl Open {
 
     /// Gives the place of the selection among the rows of the list.
     pub(crate) fn row(&self) -> Option<usize> {
-        let selected = self.selected.as_ref()?;
         match self.list {
-            List::Lanes => {
-                let board = self.board()?;
-                let is_it = |at: &usize, condition: &Option<Arc<str>>| {
-                    board.lanes.get(*at).is_some_and(|lane| {
-                        lane.subject == *selected && lane.condition == *condition
-                    })
-                };
-                let lanes = || self.lanes.iter();
-                lanes()
-                    .position(|at| is_it(at, &self.condition))
-                    .or_else(|| lanes().position(|at| is_it(at, &None)))
-            }
+            List::Lanes => self.lane_row(),
             List::Objects(_) => {
+                let selected = self.selected.as_ref()?;
                 let view = self.table.as_ref()?;
                 view.rows.iter().position(|at| {
                     let row = view.table.rows.get(*at);
@@ -213,10 +210,61 @@ impl Open {
         }
     }
 
+    /// Gives the place of the chosen row of the lanes: a head, else the lane of the selection, else
+    /// that of its object.
+    fn lane_row(&self) -> Option<usize> {
+        if let Some(section) = self.chosen_head() {
+            return self.lanes.head_row(section);
+        }
+        let selected = self.selected.as_ref()?;
+        let place = |condition: &Option<Arc<str>>, has_pins: bool| {
+            self.lanes.rows.iter().position(|row| match row {
+                LaneRow::Head(_) => false,
+                LaneRow::Lane(at) => {
+                    matches!(at, LaneAt::Board(_)) != has_pins
+                        && self.lane_at(*at).is_some_and(|lane| {
+                            lane.subject == *selected && lane.condition == *condition
+                        })
+                }
+            })
+        };
+        let both = |condition: &Option<Arc<str>>| {
+            let first = self.lanes.is_pin_chosen;
+            place(condition, first).or_else(|| place(condition, !first))
+        };
+        both(&self.condition).or_else(|| both(&None))
+    }
+
+    /// Gives the section whose head is chosen.
+    pub(crate) fn chosen_head(&self) -> Option<&Section> {
+        let (section, over) = self.lanes.head.as_ref()?;
+        // Who selects something else chooses that, not the head.
+        (*over == self.selected).then_some(section)
+    }
+
+    /// Gives a lane.
+    pub(crate) fn lane_at(&self, at: LaneAt) -> Option<&Lane> {
+        match at {
+            LaneAt::Pin(at) => self.pins.lanes().get(at),
+            LaneAt::Board(at) | LaneAt::PinOf(at) => self.board()?.lanes.get(at),
+        }
+    }
+
+    /// Gives the lane that is selected; `None` where the list has none, or a head is chosen.
+    pub(crate) fn chosen_lane(&self) -> Option<&Lane> {
+        if self.list != List::Lanes {
+            return None;
+        }
+        match self.lanes.rows.get(self.row()?)? {
+            LaneRow::Head(_) => None,
+            LaneRow::Lane(at) => self.lane_at(*at),
+        }
+    }
+
     /// Gives how many rows the list has.
     pub(crate) fn row_count(&self) -> usize {
         match self.list {
-            List::Lanes => self.lanes.len(),
+            List::Lanes => self.lanes.rows.len(),
             List::Objects(_) => self.table.as_ref().map_or(0, |view| view.rows.len()),
         }
     }

@@ -37,6 +37,14 @@ impl Subject {
         }
     }
 
+    /// Writes it short: `po/web-0`, `co/etcd`; with the singular name where there is no shorter one.
+    pub(crate) fn short(&self, timeline: &Timeline) -> String {
+        let info = timeline.resources().get(self.resource);
+        let short = info.and_then(|info| info.short_names.first());
+        let kind = short.map_or_else(|| self.kind(timeline), String::as_str);
+        format!("{kind}/{}", self.name)
+    }
+
     /// Gives the singular name of its resource.
     fn kind<'a>(&self, timeline: &'a Timeline) -> &'a str {
         let info = timeline.resources().get(self.resource);

@@ -59,6 +59,18 @@ impl Window {
         })
     }
 
+    /// Gives the first cell in which a span shows, and in how many it does.
+    pub(crate) fn cells_of(self, span: &Range<RecordedAt>, of: u16) -> (u16, u16) {
+        let (from, to) = (span.start.max(self.from), span.end.min(self.end()));
+        if from >= to {
+            return (0, 0);
+        }
+        let last = RecordedAt::from_micros(to.micros.saturating_sub(1));
+        let first = self.cell_of(from, of).unwrap_or(0);
+        let last = self.cell_of(last, of).unwrap_or(first);
+        (first, last.saturating_sub(first).saturating_add(1))
+    }
+
     /// Gives the length of a cell in microseconds; at least 1.
     pub(crate) fn cell_micros(self, of: u16) -> i64 {
         (self.micros / i64::from(of.max(1))).max(1)

@@ -4,7 +4,7 @@ use crate::keymap::{self, Key};
 use crate::model::Screen;
 use crate::msg::{Msg, Way};
 use crossterm::event::{
-    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
 /// Gives the message that an event is, on a screen.
@@ -22,6 +22,8 @@ pub(super) fn msg(event: &Event, screen: &Screen) -> Option<Msg> {
         Event::Mouse(mouse) => {
             let (x, y) = (mouse.column, mouse.row);
             match mouse.kind {
+                MouseEventKind::Down(_) if is_pull(*mouse) => Some(Msg::Pulled(x, y, true)),
+                MouseEventKind::Drag(_) if is_pull(*mouse) => Some(Msg::Pulled(x, y, false)),
                 MouseEventKind::Down(MouseButton::Left) => Some(Msg::Pointed(x, y)),
                 MouseEventKind::Drag(MouseButton::Left) => Some(Msg::Dragged(x, y)),
                 MouseEventKind::Up(_) => Some(Msg::Released),
@@ -31,6 +33,19 @@ pub(super) fn msg(event: &Event, screen: &Screen) -> Option<Msg> {
             }
         }
         _ => None,
+    }
+}
+
+/// Tells whether the mouse selects: with the right button, or with Shift where the terminal tells.
+const fn is_pull(mouse: MouseEvent) -> bool {
+    let is_shifted = mouse.modifiers.contains(KeyModifiers::SHIFT);
+    match mouse.kind {
+        MouseEventKind::Down(button) | MouseEventKind::Drag(button) => match button {
+            MouseButton::Right => true,
+            MouseButton::Left => is_shifted,
+            MouseButton::Middle => false,
+        },
+        _ => false,
     }
 }
 

@@ -126,6 +126,7 @@ fn aside(life: &mut Life<'_>, what: u16, x: u16, y: u16) {
         62 => life.say(Msg::Dragged(x, y)),
         63 => life.say(Msg::Released),
         13 => life.say(Msg::Opened(Ok(Arc::clone(&life.ready.timeline)))),
+        61 => life.say(Msg::Pulled(x, y, x > y)),
         14..16 => life.world(usize::from(x), true),
         16..26 => life.world(usize::from(x), false),
         _ => {}

@@ -1,7 +1,8 @@
 //! Owns which part of the model each message is for. Refuses details: the other files have them.
 
 use super::{
-    anomaly, browsing, choosing, marking, moving, opening, panel, pointing, refresh, searching,
+    anomaly, browsing, choosing, lane_rows, marking, moving, opening, panel, picking, pointing,
+    refresh, searching,
 };
 use crate::answer::Answer;
 use crate::effect::Effect;
@@ -33,6 +34,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
         Msg::Pointed(x, y) => pointing::pointed(model, x, y),
         Msg::Dragged(x, y) => pointing::dragged(model, x, y),
+        Msg::Pulled(x, y, is_first) => pointing::pulled(model, x, y, is_first),
         Msg::Released => pointing::released(model),
         Msg::Wheel(x, y, way) => pointing::wheel(model, x, y, way),
         Msg::Elapsed(micros) => {
@@ -52,7 +54,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
                 open.pass = board.map_or(Pass::Stopped, Pass::Done);
                 refresh::filtered(open);
                 if open.selected.is_none() {
-                    choosing::row(open, 0);
+                    choosing::first_row(open);
                 }
             }
         }
@@ -91,7 +93,7 @@ fn answered(open: &mut Open, answer: Answer) -> bool {
             });
             refresh::filtered(open);
             if open.selected.is_none() {
-                choosing::row(open, 0);
+                choosing::first_row(open);
             }
         }
         Answer::Lines(_, _, first) => {
@@ -180,7 +182,14 @@ fn take(model: &mut Model, act: Act) -> Vec<Effect> {
                 }
                 Act::Problems => model.screen = Screen::Problems(0),
                 Act::Order => model.word = browsing::order(open, &model.screen),
-                Act::OtherPane | Act::Panel(_) | Act::Conditions => choosing::panes(open, act),
+                Act::OtherPane | Act::Panel(_) => choosing::panes(open, act),
+                Act::Conditions => {
+                    choosing::panes(open, act);
+                    model.word = Some(open.lanes.grouping.words().to_owned());
+                }
+                Act::Pick => picking::pick(open),
+                Act::Pin => model.word = Some(lane_rows::pin(open)),
+                Act::Pods => model.word = lane_rows::pods(open),
                 Act::Border(is_larger) => {
                     open.panes = open.panes.moved(layout.border.is_some(), is_larger);
                 }

@@ -37,7 +37,7 @@ pub(super) fn step(open: &mut Open, way: Way) -> String {
     if let Some((subject, condition)) = found.lane {
         open.list = List::Lanes;
         open.selected = Some(subject);
-        open.condition = condition.filter(|_| open.has_conditions);
+        open.condition = condition.filter(|_| open.lanes.grouping.has_conditions());
     }
     moving::jump(open, place);
     found.words

@@ -1,9 +1,9 @@
 //! Owns what is selected and which screen is open. Refuses to move in time, except to what somebody
 //! chose.
 
-use super::{browsing, marking, moving, panel, refresh};
+use super::{browsing, lane_rows, marking, moving, panel, picking, refresh};
 use crate::effect::Effect;
-use crate::model::{List, Model, Open, Pane, Panel, Pass, Reel, Screen};
+use crate::model::{LaneAt, LaneRow, List, Model, Open, Pane, Panel, Pass, Reel, Screen};
 use crate::msg::Act;
 
 /// Gives a place moved by rows, within so many.
@@ -43,29 +43,53 @@ pub(super) fn rows(model: &mut Model, by: i64) {
             let line = stepped(open.line, by, count);
             panel::stand(open, line, height);
         }
-        _ => {
-            let from = open.row();
-            let to = from.map_or(0, |from| stepped(from, by, open.row_count()));
-            row(open, to);
-        }
+        _ => match open.row() {
+            Some(from) => {
+                let to = stepped(from, by, open.row_count());
+                row(open, to);
+            }
+            None => first_row(open),
+        },
     }
 }
 
 /// Selects a row of the list.
 pub(super) fn row(open: &mut Open, row: usize) {
     let found = match open.list {
-        List::Lanes => open.board().and_then(|board| {
-            let lane = board.lanes.get(*open.lanes.get(row)?)?;
-            Some((lane.subject.clone(), lane.condition.clone()))
-        }),
+        List::Lanes => match open.lanes.rows.get(row) {
+            Some(LaneRow::Head(head)) => {
+                open.lanes.head = Some((head.section.clone(), open.selected.clone()));
+                return;
+            }
+            Some(LaneRow::Lane(at)) => {
+                let is_pin = !matches!(at, LaneAt::Board(_));
+                let lane = open.lane_at(*at);
+                let found = lane.map(|lane| (lane.subject.clone(), lane.condition.clone()));
+                open.lanes.is_pin_chosen = is_pin;
+                found
+            }
+            None => None,
+        },
         List::Objects(_) => open.table.as_ref().and_then(|view| {
             let row = view.table.rows.get(*view.rows.get(row)?)?;
             Some((row.subject.clone(), None))
         }),
     };
     if let Some((subject, condition)) = found {
+        open.lanes.head = None;
         open.selected = Some(subject);
         open.condition = condition;
+    }
+}
+
+/// Selects the first row that is an object.
+pub(super) fn first_row(open: &mut Open) {
+    let first = match open.list {
+        List::Lanes => open.lanes.first_lane(),
+        List::Objects(_) => Some(0),
+    };
+    if let Some(first) = first {
+        row(open, first);
     }
 }
 
@@ -106,6 +130,16 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
             return vec![effect];
         }
         Screen::Main => {
+            if picking::zoom(open) {
+                return Vec::new();
+            }
+            if open.pane == Pane::List
+                && open.list == List::Lanes
+                && let Some(section) = open.chosen_head().cloned()
+            {
+                lane_rows::fold(open, &section);
+                return Vec::new();
+            }
             open.pane = Pane::Panel;
             model.screen = Screen::Large;
         }
@@ -144,6 +178,8 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
         Screen::Main => {
             if open.playing.is_on {
                 open.playing.is_on = false;
+            } else if open.picked.take().is_some() {
+                return Vec::new();
             } else if open.pane == Pane::Panel {
                 open.pane = Pane::List;
             } else if !open.filter.is_empty() {
@@ -172,7 +208,7 @@ pub(super) fn panes(open: &mut Open, act: Act) {
         }
         Act::Panel(panel) => show(open, panel),
         Act::Conditions => {
-            open.has_conditions = !open.has_conditions;
+            open.lanes.grouping = open.lanes.grouping.next();
             open.condition = None;
             refresh::filtered(open);
         }

@@ -2,6 +2,7 @@
 //! loses it, except to a problem, which is about something.
 
 use super::opening::{at_cut, within};
+use super::picking;
 use crate::lane::LaneState;
 use crate::model::{EventsOf, List, Open, Place, Window};
 use crate::msg::{Act, Way};
@@ -44,6 +45,7 @@ pub(super) fn moved(open: &mut Open, act: Act, cells: u16) -> Option<String> {
             open.window = open.window.moved(open.window.micros / 10 * tenths, bounds);
         }
         Act::FitAll => open.window = bounds,
+        Act::FitSelection if picking::zoom(open) => {}
         Act::FitSelection => return fit(open),
         Act::Back => match open.jumps.back(open.place) {
             Some(place) => stand(open, place),
@@ -229,14 +231,7 @@ fn change(open: &mut Open, way: Way) -> Option<String> {
 }
 
 fn transition(open: &mut Open, way: Way) -> Option<String> {
-    let lane = open
-        .row()
-        .filter(|_| open.list == List::Lanes)
-        .and_then(|row| {
-            let board = open.board()?;
-            board.lanes.get(*open.lanes.get(row)?)
-        });
-    let Some(lane) = lane else {
+    let Some(lane) = open.chosen_lane() else {
         return Some("no lane is selected: esc shows them".to_owned());
     };
     let mut last: Option<LaneState> = None;

@@ -6,8 +6,8 @@ use crate::effect::Effect;
 use crate::keep::{Bookmarks, Shelf};
 use crate::lane::{all_dark, anomalies};
 use crate::model::{
-    Browse, Filtering, Jumps, List, Model, Open, Pane, Panel, Panes, Pass, Place, Playing, Reel,
-    Request, Searches, Subject, Window,
+    Browse, Filtering, Jumps, LaneList, List, Model, Open, Pane, Panel, Panes, Pass, Pins, Place,
+    Playing, Reel, Request, Searches, Subject, Window,
 };
 use kubereel_format::RecordedAt;
 use kubereel_replay::{Cut, Timeline, harmless};
@@ -43,9 +43,9 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         searches: Searches::default(),
         selected: None,
         condition: None,
-        has_conditions: false,
         pass: Pass::Under { done: 0 },
-        lanes: Vec::new(),
+        lanes: LaneList::default(),
+        pins: Pins::default(),
         table: None,
         answer: None,
         asked: std::array::from_fn(|_| None),
@@ -67,6 +67,8 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
             speed: 1,
             is_reverse: false,
         },
+        picked: None,
+        picked_content: None,
         panes: Panes::default(),
         has_changed_strip: false,
         timeline: Arc::clone(&timeline),

@@ -1,9 +1,9 @@
 //! Owns what the mouse does: it points at moments and rows, drags the border of panes, and its wheel
 //! zooms and scrolls. Refuses what keys cannot do.
 
-use super::{choosing, moving};
+use super::{choosing, lane_rows, moving, picking};
 use crate::layout::{Layout, layout};
-use crate::model::{List, Model, Reel, Screen};
+use crate::model::{List, Model, Pane, Reel, Screen};
 use crate::msg::Way;
 use kubereel_format::RecordedAt;
 use ratatui::layout::{Position, Rect};
@@ -15,8 +15,27 @@ pub(super) fn pointed(model: &mut Model, x: u16, y: u16) {
     if let Reel::Open(open) = &mut model.reel {
         open.panes.is_held = is_held;
     }
-    if !is_held {
+    if is_held {
+        return;
+    }
+    let is_name = x < layout.gutter && layout.list.contains(Position::new(x, y));
+    if is_name && matches!(model.screen, Screen::Main | Screen::Large) {
+        to_row(model, y.saturating_sub(layout.list.y));
+    } else {
         to_moment(model, &layout, x, y);
+    }
+}
+
+/// Chooses the lane at which the mouse points; folds a section by its head.
+fn to_row(model: &mut Model, y: u16) {
+    if let Reel::Open(open) = &mut model.reel
+        && open.list == List::Lanes
+    {
+        open.pane = Pane::List;
+        choosing::row(open, open.lanes.first + usize::from(y));
+        if let Some(section) = open.chosen_head().cloned() {
+            lane_rows::fold(open, &section);
+        }
     }
 }
 
@@ -34,6 +53,15 @@ pub(super) fn dragged(model: &mut Model, x: u16, y: u16) {
             };
         }
         _ => to_moment(model, &layout, x, y),
+    }
+}
+
+/// Selects a span of time from where the mouse was pressed to where it is.
+pub(super) fn pulled(model: &mut Model, x: u16, y: u16, is_first: bool) {
+    let layout = layout(model);
+    let at = moment(model, &layout, x, y);
+    if let (Some(at), Reel::Open(open)) = (at, &mut model.reel) {
+        picking::pull(open, at, is_first);
     }
 }
 

@@ -2,11 +2,12 @@
 //! and what must be asked. Refuses choices.
 
 use super::browsing;
+use super::{lane_rows, picking};
 use crate::answer::{Answer, Listing, Question};
 use crate::effect::Effect;
 use crate::filter::Seen;
 use crate::layout::layout;
-use crate::model::{List, Model, Open, Panel, Pass, Reel};
+use crate::model::{List, Model, Open, Panel, Reel};
 use std::sync::Arc;
 
 /// Brings everything up to date, and gives what must be asked.
@@ -25,6 +26,8 @@ pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
         let density = open.timeline.density(span, usize::from(cells), None);
         open.density = Some((open.window, cells, density));
     }
+    lane_rows::refresh(open, &layout);
+    picking::refresh(open);
     let wanted = [
         table(open),
         panel(open).filter(|_| has_panel),
@@ -68,28 +71,8 @@ fn panel(open: &Open) -> Option<Question> {
 
 /// Finds the rows that the filter leaves.
 pub(super) fn filtered(open: &mut Open) {
+    lane_rows::arrange(open);
     let query = open.filter.query();
-    if let Pass::Done(board) = &open.pass {
-        let lanes = board.lanes.iter().enumerate().filter(|(_, lane)| {
-            let texts = [lane.subject.name.as_str(), lane.group.title()];
-            let texts = texts.into_iter().chain(lane.condition.as_deref());
-            let is_deep = lane.condition.is_none() || open.has_conditions;
-            let own = &lane.subject.namespace;
-            let is_chosen =
-                own.is_empty() || open.namespace.as_ref().is_none_or(|only| only == own);
-            is_deep
-                && is_chosen
-                && query.admits(
-                    &Seen {
-                        resource: lane.subject.resource,
-                        namespace: own,
-                        texts,
-                    },
-                    |state| lane.spells.iter().any(|spell| spell.state == state),
-                )
-        });
-        open.lanes = lanes.map(|(at, _)| at).collect();
-    }
     if let Some(view) = &mut open.table {
         let rows = view.table.rows.iter().enumerate().filter(|(_, row)| {
             let texts = row.cells.iter().map(String::as_str);

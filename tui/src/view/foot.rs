@@ -2,9 +2,9 @@
 
 use super::pen::Pen;
 use crate::keymap::{bindings, has_meaning};
-use crate::model::{List, Model, Open, Screen};
+use crate::model::{Content, List, Model, Open, Picked, Screen};
 use crate::theme::Role;
-use kubereel_replay::harmless;
+use kubereel_replay::{harmless, timetext};
 use unicode_width::UnicodeWidthStr as _;
 
 /// Says how a filter is written.
@@ -64,6 +64,10 @@ pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
         pen.text(0, 0, &words, strong);
         return;
     }
+    if let Some(content) = open.picked_content {
+        picked(open, content, pen);
+        return;
+    }
     let mut x = 0;
     if !open.filter.is_empty() {
         let filter = format!("/{} ", harmless(open.filter.text()));
@@ -77,5 +81,34 @@ pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
         }
         x = pen.text(x, 0, row.shown, strong);
         x = pen.text(x + 1, 0, row.brief, faint) + 2;
+    }
+}
+
+/// Says what lies in the span of time that is selected, and what can be done with it.
+fn picked(open: &Open, content: Content, pen: &mut Pen<'_>) {
+    let (strong, plain) = (pen.role(Role::Strong), pen.role(Role::Plain));
+    let long = timetext::span(u64::try_from(content.span.micros).unwrap_or(0));
+    let mut x = pen.text(0, 0, &long, strong);
+    for (count, one, many) in [
+        (content.events, "event", "events"),
+        (
+            u64::try_from(content.changes).unwrap_or(u64::MAX),
+            "change",
+            "changes",
+        ),
+    ] {
+        let word = if count == 1 { one } else { many };
+        x = pen.text(x, 0, &format!(" · {count} {word}"), plain);
+    }
+    let is_fixed = open.picked.is_some_and(Picked::is_fixed);
+    let first = ("V", if is_fixed { "begins anew" } else { "fixes it" });
+    x += 2;
+    for (key, does) in [first, ("enter", "zooms"), ("esc", "drops it")] {
+        let end = usize::from(x) + key.len() + does.len() + 1;
+        if end <= usize::from(pen.area.width) {
+            x = pen.text(x, 0, key, strong);
+            let faint = pen.role(Role::Faint);
+            x = pen.text(x + 1, 0, does, faint) + 2;
+        }
     }
 }

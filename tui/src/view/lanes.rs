@@ -1,73 +1,113 @@
 //! Owns the lanes: a row each, cells under the moments of the timeline. Refuses to leave a state
-//! without a sign of its own.
+//! without a sign of its own, and to find states: `update` prepared them.
 
-use super::pen::{Pen, first_row};
-use crate::lane::{Group, Lane};
+use super::pen::Pen;
+use crate::lane::{Lane, LaneCell, LaneState, Reading};
 use crate::layout::Layout;
-use crate::model::{Open, Pane, Pass};
+use crate::model::{Cells, Head, LaneAt, LaneRow, Open, Pane, Pass};
 use crate::theme::Role;
-use ratatui::style::Modifier;
-
-enum Shown<'a> {
-    Head(Group, usize),
-    Lane(usize, &'a Lane),
-}
+use kubereel_replay::harmless;
+use ratatui::style::{Modifier, Style};
 
 /// Draws them.
 pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
     if pen.area.height == 0 {
         return;
     }
-    let Some(board) = open.board() else {
-        let words = match open.pass {
-            Pass::Stopped => "reading was stopped: b browses what was recorded",
-            _ => "reading states of operators, nodes and pods … esc stops, b browses meanwhile",
-        };
-        let style = pen.role(Role::Faint);
-        pen.text(1, 0, words, style);
-        return;
-    };
-    let lanes: Vec<(usize, &Lane)> = open
-        .lanes
-        .iter()
-        .enumerate()
-        .filter_map(|(row, at)| Some((row, board.lanes.get(*at)?)))
-        .collect();
-    if lanes.is_empty() {
-        let words = if board.lanes.is_empty() {
-            "the reel holds no operators, nodes or pods: b browses what was recorded".to_owned()
-        } else {
-            no_lane(open)
-        };
-        let style = pen.role(Role::Faint);
-        pen.text(1, 0, &words, style);
+    let faint = pen.role(Role::Faint);
+    if open.lanes.rows.is_empty() {
+        pen.text(1, 0, &without_rows(open), faint);
         return;
     }
-    let mut rows: Vec<Shown<'_>> = Vec::new();
-    let mut group = None;
     let chosen = open.row();
-    let mut chosen_row = 0;
-    for (row, lane) in lanes.iter().copied() {
-        if group != Some(lane.group) {
-            group = Some(lane.group);
-            let count = lanes
-                .iter()
-                .filter(|(_, other)| other.group == lane.group)
-                .count();
-            rows.push(Shown::Head(lane.group, count));
-        }
-        if chosen == Some(row) {
-            chosen_row = rows.len();
-        }
-        rows.push(Shown::Lane(row, lane));
-    }
-    let first = first_row(chosen_row, rows.len(), pen.area.height);
-    for (y, row) in (0..pen.area.height).zip(rows.iter().skip(first)) {
-        match row {
-            Shown::Head(group, count) => pen.head(y, &format!("{} {count}", group.title())),
-            Shown::Lane(row, lane) => {
-                lane_row(open, layout, lane, y, chosen == Some(*row), pen);
+    let rows = open.lanes.rows.iter().enumerate().skip(open.lanes.first);
+    let mut end = 0;
+    for (y, (place, row)) in (0..pen.area.height).zip(rows) {
+        end = y + 1;
+        let is_chosen = chosen == Some(place);
+        let cells = open.lanes.cells.get(&place);
+        match (row, cells) {
+            (LaneRow::Head(head), Some(Cells::Head(dark))) => {
+                let bad = open.lanes.bad.get(&place).copied().unwrap_or_default();
+                head_row(open, layout, (head, bad, dark), (y, is_chosen), pen);
             }
+            (LaneRow::Lane(at), Some(Cells::Lane(cells))) => {
+                if let Some(lane) = open.lane_at(*at) {
+                    lane_row(open, layout, (*at, lane, cells), (y, is_chosen), pen);
+                }
+            }
+            _ => {}
+        }
+    }
+    if open.board().is_none() && end < pen.area.height {
+        pen.text(1, end, &without_rows(open), faint);
+    }
+}
+
+/// Says why there are no rows.
+fn without_rows(open: &Open) -> String {
+    match (&open.pass, open.board()) {
+        (_, Some(board)) if board.lanes.is_empty() => {
+            "the reel holds no operators, nodes or pods: b browses what was recorded".to_owned()
+        }
+        (_, Some(_)) => no_lane(open),
+        (Pass::Stopped, _) => "reading was stopped: b browses what was recorded".to_owned(),
+        _ => "reading states of operators, nodes and pods … esc stops, b browses meanwhile"
+            .to_owned(),
+    }
+}
+
+fn head_row(
+    open: &Open,
+    layout: &Layout,
+    (head, (bad, unknown), dark): (&Head, (usize, usize), &[bool]),
+    (y, is_chosen): (u16, bool),
+    pen: &mut Pen<'_>,
+) {
+    let count = head.lanes.iter().filter_map(|at| open.lane_at(*at));
+    let count = count
+        .filter(|lane| lane.condition.is_none() || open.lanes.grouping.is_by_trouble(&head.section))
+        .count();
+    let style = pen.role(Role::Head);
+    let sign = match (is_chosen && open.pane == Pane::List, head.is_folded) {
+        (true, _) => ">",
+        (false, true) => "▸",
+        (false, false) => "▾",
+    };
+    let style = if is_chosen {
+        style.patch(pen.role(Role::Chosen))
+    } else {
+        style
+    };
+    let end = pen.text(0, y, sign, style);
+    let mut end = pen.text(end, y, &format!("{} {count}", head.section.title()), style);
+    for (count, state) in [(bad, LaneState::Bad), (unknown, LaneState::Unknown)] {
+        if count > 0 {
+            let faint = pen.role(Role::Faint);
+            end = pen.text(end, y, " · ", faint);
+            let words = format!("{count} {} here", state.word());
+            let style = pen.theme.state(state);
+            end = pen.text(end, y, &words, style);
+        }
+    }
+    if head.is_folded && is_chosen {
+        let faint = pen.role(Role::Faint);
+        end = pen.text(end, y, " · enter unfolds", faint);
+    }
+    let (faint, unknown) = (pen.role(Role::Faint), pen.theme.state(LaneState::Unknown));
+    let cursor = open.window.cell_of(open.place.at, layout.cells());
+    for x in end + 1..layout.gutter.max(end + 1) {
+        pen.text(x, y, "─", faint);
+    }
+    for (cell, is_dark) in (0..).zip(dark) {
+        let x = layout.gutter + cell;
+        let (sign, style) = if *is_dark {
+            (LaneState::Unknown.glyph(), unknown)
+        } else {
+            ("─", faint)
+        };
+        if x > end {
+            pen.text(x, y, sign, at_cursor(style, cursor == Some(cell)));
         }
     }
 }
@@ -78,19 +118,20 @@ fn no_lane(open: &Open) -> String {
     let within = within.map_or_else(String::new, |only| {
         format!(
             " in namespace {} (u chooses another)",
-            kubereel_replay::harmless(only)
+            harmless(only)
         )
     });
-    let filter = kubereel_replay::harmless(open.filter.text()).into_owned();
+    let filter = harmless(open.filter.text()).into_owned();
     format!("no lane matches {filter:?}{within}: esc clears the filter")
 }
 
-fn lane_row(open: &Open, layout: &Layout, lane: &Lane, y: u16, is_chosen: bool, pen: &mut Pen<'_>) {
-    let (cells, left) = (layout.cells(), layout.gutter);
-    let name = match &lane.condition {
-        None => lane.subject.name.clone(),
-        Some(condition) => format!("└ {condition}"),
-    };
+fn lane_row(
+    open: &Open,
+    layout: &Layout,
+    (at, lane, cells): (LaneAt, &Lane, &[LaneCell]),
+    (y, is_chosen): (u16, bool),
+    pen: &mut Pen<'_>,
+) {
     let style = match (is_chosen, &lane.condition) {
         (true, _) => pen.role(Role::Chosen),
         (false, None) => pen.role(Role::Plain),
@@ -100,18 +141,53 @@ fn lane_row(open: &Open, layout: &Layout, lane: &Lane, y: u16, is_chosen: bool, 
         let sign = if open.pane == Pane::List { ">" } else { "·" };
         pen.text(0, y, sign, style);
     }
-    let name = kubereel_replay::harmless(&name).into_owned();
-    pen.within(1, y, &name, left.saturating_sub(2), style);
-    let cursor = open.window.cell_of(open.place.at, cells);
-    for cell in 0..cells {
-        let shown = lane.cell(&open.window.cell(cell, cells));
-        let mut style = pen.theme.state(shown.state);
+    let room = layout.gutter.saturating_sub(2);
+    pen.within(1, y, &name(open, at, lane), room, style);
+    let cursor = open.window.cell_of(open.place.at, layout.cells());
+    for (cell, shown) in (0..).zip(cells) {
+        let (sign, mut style) = drawn(lane.reading, *shown, pen);
         if shown.changes > 1 {
             style = style.add_modifier(Modifier::UNDERLINED);
         }
-        if cursor == Some(cell) {
-            style = style.add_modifier(Modifier::REVERSED);
-        }
-        pen.text(left + cell, y, shown.state.glyph(), style);
+        let style = at_cursor(style, cursor == Some(cell));
+        pen.text(layout.gutter + cell, y, sign, style);
     }
+}
+
+/// Gives the sign and the style of a cell.
+fn drawn(reading: Reading, cell: LaneCell, pen: &Pen<'_>) -> (&'static str, Style) {
+    match (reading, cell.state) {
+        // That something exists says nothing of how it is.
+        (Reading::Presence, LaneState::Good) => {
+            let sign = if cell.changes > 0 { "┿" } else { "━" };
+            (sign, pen.role(Role::Density))
+        }
+        (_, state) => (state.glyph(), pen.theme.state(state)),
+    }
+}
+
+fn at_cursor(style: Style, is_there: bool) -> Style {
+    if is_there {
+        style.add_modifier(Modifier::REVERSED)
+    } else {
+        style
+    }
+}
+
+/// Gives what a lane is called: where the head does not say what it is, with its resource.
+fn name(open: &Open, at: LaneAt, lane: &Lane) -> String {
+    let is_by_trouble = match &lane.condition {
+        Some(_) => open
+            .lanes
+            .grouping
+            .section(lane)
+            .is_some_and(|section| open.lanes.grouping.is_by_trouble(&section)),
+        None => true,
+    };
+    let name = match &lane.condition {
+        Some(condition) if !is_by_trouble => format!("└ {condition}"),
+        _ if !matches!(at, LaneAt::Board(_)) => lane.subject.short(&open.timeline),
+        _ => lane.subject.name.clone(),
+    };
+    harmless(&name).into_owned()
 }

@@ -2,8 +2,8 @@
 
 use super::pen::Pen;
 use crate::answer::{Answer, Line};
-use crate::lane::LaneState;
-use crate::model::{List, Open, Pane, Panel};
+use crate::lane::{LaneState, Reading};
+use crate::model::{Open, Pane, Panel};
 use crate::theme::Role;
 use ratatui::style::Modifier;
 use unicode_width::UnicodeWidthStr as _;
@@ -74,12 +74,11 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
 
 /// Gives what the selected lane says at the cursor.
 fn state(open: &Open) -> Option<(LaneState, String)> {
-    if open.list != List::Lanes {
+    let lane = open.chosen_lane()?;
+    let (state, why) = lane.at(open.place.at);
+    if lane.reading == Reading::Presence && state != LaneState::Unknown {
         return None;
     }
-    let board = open.board()?;
-    let lane = board.lanes.get(*open.lanes.get(open.row()?)?)?;
-    let (state, why) = lane.at(open.place.at);
     let gap = if why.is_empty() { "" } else { " " };
     Some((state, format!("{}{gap}{why}", state.word())))
 }

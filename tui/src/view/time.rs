@@ -9,6 +9,7 @@ use crate::model::{Open, Window};
 use crate::theme::Role;
 use crate::update::place_of;
 use kubereel_format::RecordedAt;
+use std::ops::Range;
 
 const BARS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
@@ -30,6 +31,7 @@ pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
     }
     density(open, left, density_row, pen);
     marks(open, left, cells, marks_row, is_low, pen);
+    picked(open, layout, ruler_row..density_row + 1, pen);
     let style = pen.role(Role::Cursor);
     if let Some(cell) = open.window.cell_of(open.place.at, cells) {
         pen.text(left + cell, ruler_row, "▼", style);
@@ -43,6 +45,20 @@ pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
     }
 }
 
+/// Draws the span of time that is selected.
+fn picked(open: &Open, layout: &Layout, rows: Range<u16>, pen: &mut Pen<'_>) {
+    let Some(span) = open.picked.map(|picked| picked.span(open.place.at)) else {
+        return;
+    };
+    let (first, width) = open
+        .window
+        .cells_of(&(span.from..span.end()), layout.cells());
+    let style = pen.role(Role::Picked);
+    for row in rows {
+        pen.paint(layout.gutter + first, row, width, style);
+    }
+}
+
 fn stages(open: &Open, left: u16, cells: u16, pen: &mut Pen<'_>) {
     let faint = pen.role(Role::Faint);
     pen.text(0, 0, "stages", faint);
@@ -50,16 +66,10 @@ fn stages(open: &Open, left: u16, cells: u16, pen: &mut Pen<'_>) {
         return;
     };
     for (number, stage) in board.stages.iter().enumerate() {
-        let (from, to) = (
-            stage.span.start.max(open.window.from),
-            stage.span.end.min(open.window.end()),
-        );
-        if from >= to {
+        let (first, width) = open.window.cells_of(&stage.span, cells);
+        if width == 0 {
             continue;
         }
-        let first = open.window.cell_of(from, cells).unwrap_or(0);
-        let last = open.window.cell_of(to, cells).unwrap_or(cells);
-        let width = last.saturating_sub(first).max(1);
         let style = pen.role(Role::Stage(number % 2 == 0));
         let blank = " ".repeat(usize::from(width));
         pen.within(left + first, 0, &blank, width, style);
@@ -120,23 +130,16 @@ fn marks(open: &Open, left: u16, cells: u16, row: u16, is_low: bool, pen: &mut P
         );
     }
     let mut mark = |from: RecordedAt, to: RecordedAt, state: LaneState, sign: &str| {
-        let (from, to) = (from.max(open.window.from), to.min(open.window.end()));
-        if from > to {
-            return;
-        }
-        let Some(first) = open.window.cell_of(from, cells) else {
-            return;
-        };
-        let before = RecordedAt::from_micros(to.micros.saturating_sub(1)).max(from);
-        let last = open.window.cell_of(before, cells).unwrap_or(first);
+        let (first, width) = open.window.cells_of(&(from..to), cells);
         let style = pen.theme.state(state);
-        for cell in first..=last {
+        for cell in first..first + width {
             pen.text(left + cell, row, sign, style);
         }
     };
     if let Some(board) = open.board() {
         for problem in board.problems.iter().filter(|one| one.subject.is_some()) {
-            mark(problem.from, problem.from, problem.state, "▲");
+            let next = RecordedAt::from_micros(problem.from.micros.saturating_add(1));
+            mark(problem.from, next, problem.state, "▲");
         }
     }
     for outage in open

@@ -1,0 +1,215 @@
+//! Lanes: groups, folds, pins, pods, and what the mouse does with them.
+
+use super::stage::{Stage, demo, gapped, request};
+use crate::model::{Cells, LaneRow, Open};
+use crate::msg::{Msg, Way};
+use insta::assert_snapshot;
+
+fn stage(size: (u16, u16)) -> Stage {
+    Stage::open(request(&demo()), size)
+}
+
+fn open(stage: &Stage) -> &Open {
+    stage.model.open().expect("open")
+}
+
+/// Gives what stands in the first columns of the rows of the list.
+fn names(stage: &Stage) -> Vec<String> {
+    let screen = stage.screen();
+    let lines = screen.lines().take_while(|line| *line != "---");
+    lines
+        .skip(6)
+        .map(|line| line.chars().take(21).collect())
+        .collect()
+}
+
+#[test]
+fn groups_fold_and_unfold() {
+    let mut stage = stage((80, 24));
+    stage.keys("<Down>");
+    assert!(
+        names(&stage)[2].starts_with(">OPERATORS 31"),
+        "{:?}",
+        names(&stage)
+    );
+    stage.keys("<Enter>");
+    let folded = names(&stage);
+    assert!(folded[3].starts_with("▾POOLS"), "{folded:?}");
+    assert_snapshot!("folded_narrow", stage.screen());
+    stage.keys("<Enter>");
+    assert!(names(&stage)[3].contains("authentication"));
+}
+
+#[test]
+fn the_ways_to_group() {
+    let mut wide = stage((120, 40));
+    wide.keys("Gi");
+    assert_snapshot!("conditions_wide", wide.screen());
+    wide.keys("i");
+    assert_snapshot!("troubles_wide", wide.screen());
+    let rows = |stage: &Stage| open(stage).lanes.rows.len();
+    let by_trouble = rows(&wide);
+    wide.keys("ii");
+    assert_eq!(rows(&wide), {
+        wide.keys("i");
+        by_trouble
+    });
+}
+
+#[test]
+fn pods_of_a_namespace_have_lanes_when_asked_for() {
+    let mut stage = stage((80, 24));
+    let pods = |stage: &Stage| {
+        let rows = open(stage).lanes.rows.iter();
+        rows.filter(|row| match row {
+            LaneRow::Lane(at) => open(stage)
+                .lane_at(*at)
+                .is_some_and(|lane| !lane.subject.namespace.is_empty()),
+            LaneRow::Head(_) => false,
+        })
+        .count()
+    };
+    assert_eq!(pods(&stage), 0, "pods are folded first");
+    let Some(open) = (match &mut stage.model.reel {
+        crate::model::Reel::Open(open) => Some(open),
+        _ => None,
+    }) else {
+        panic!("open")
+    };
+    open.namespace = Some("openshift-etcd".to_owned());
+    stage.keys("P");
+    let shown = pods(&stage);
+    assert!(shown > 0);
+    assert_snapshot!("pods_narrow", stage.screen());
+    stage.keys("P");
+    assert_eq!(pods(&stage), 0);
+    let crate::model::Reel::Open(open) = &mut stage.model.reel else {
+        panic!("open")
+    };
+    open.namespace = Some("no-such".to_owned());
+    stage.keys("P");
+    assert!(stage.screen().contains("no pods in namespace no-such"));
+}
+
+#[test]
+fn any_object_can_be_pinned() {
+    let mut asked = request(&demo());
+    asked.select = Some("leases/version".to_owned());
+    asked.namespace = "openshift-cluster-version".to_owned();
+    let mut stage = Stage::open(asked, (80, 24));
+    stage.keys("x<Esc><Esc>");
+    assert_eq!(open(&stage).pins.lanes().len(), 1);
+    stage.keys("n");
+    assert_snapshot!("pinned_narrow", stage.screen());
+    // An operator's pin has the lane of the operator.
+    stage.keys("/etcd<Enter><Down>x");
+    assert_snapshot!("pinned_operator_narrow", stage.screen());
+    stage.keys("x");
+    assert_eq!(open(&stage).pins.lanes().len(), 1);
+}
+
+#[test]
+fn a_pin_tells_the_lives_of_its_object() {
+    let mut stage = stage((120, 40));
+    stage.keys("n");
+    let subject = open(&stage)
+        .selected
+        .clone()
+        .expect("a problem of something");
+    stage.keys("x");
+    let pin = &open(&stage).pins.lanes()[0];
+    assert_eq!(pin.subject, subject);
+    assert_eq!(
+        pin.spells.len(),
+        subject.versions(&open(&stage).timeline).len()
+    );
+}
+
+#[test]
+fn only_rows_that_show_have_cells() {
+    let mut stage = stage((80, 24));
+    stage.keys("P");
+    let height = 8;
+    let kept = open(&stage).lanes.cells.len();
+    assert!(kept <= 2 * height + 4, "{kept}");
+    let lane = open(&stage)
+        .lanes
+        .cells
+        .values()
+        .find_map(|cells| match cells {
+            Cells::Lane(cells) => Some(cells.len()),
+            Cells::Head(_) => None,
+        });
+    assert_eq!(lane, Some(58));
+}
+
+#[test]
+fn the_mouse_chooses_and_folds() {
+    let mut stage = stage((80, 24));
+    let before = open(&stage).place;
+    stage.say(Msg::Pointed(3, 10));
+    let selected = open(&stage).selected.clone().expect("a lane");
+    assert_eq!(selected.name, "baremetal");
+    assert_eq!(open(&stage).place, before, "choosing never moves time");
+    stage.say(Msg::Pointed(3, 8));
+    assert!(
+        names(&stage)[3].starts_with("▾POOLS"),
+        "{:?}",
+        names(&stage)
+    );
+    stage.say(Msg::Pointed(40, 10));
+    assert_ne!(open(&stage).place, before);
+}
+
+#[test]
+fn panes_are_resized_by_keys_and_mouse() {
+    let mut narrow = stage((80, 24));
+    narrow.keys(">>>");
+    assert_snapshot!("resized_narrow", narrow.screen());
+    let height = |stage: &Stage| crate::layout::layout(&stage.model).list.height;
+    let before = height(&narrow);
+    let border = crate::layout::layout(&narrow.model).panel.y;
+    narrow.say(Msg::Pointed(30, border));
+    narrow.say(Msg::Dragged(30, border - 4));
+    narrow.say(Msg::Released);
+    assert!(height(&narrow).abs_diff(before - 4) <= 1);
+    let moved = open(&narrow).place;
+    narrow.say(Msg::Dragged(60, 4));
+    assert_ne!(open(&narrow).place, moved, "the border was let go");
+    let mut wide = stage((120, 40));
+    wide.keys("G<<<");
+    assert_snapshot!("resized_wide", wide.screen());
+    let border = crate::layout::layout(&wide.model).border.expect("beside").x;
+    wide.say(Msg::Pointed(border, 20));
+    wide.say(Msg::Dragged(90, 20));
+    let moved = crate::layout::layout(&wide.model).border.expect("beside").x;
+    assert!(moved.abs_diff(90) <= 2, "{moved}");
+}
+
+#[test]
+fn the_wheel_zooms_where_it_points() {
+    let mut stage = stage((80, 24));
+    let bounds = open(&stage).bounds();
+    stage.say(Msg::Wheel(79, 3, Way::Previous));
+    let window = open(&stage).window;
+    assert_eq!(window.micros, bounds.micros / 2);
+    assert!(window.from.micros_since(bounds.from) > bounds.micros * 45 / 100);
+    assert!(stage.screen().contains('◀'), "the cursor is not in sight");
+}
+
+#[test]
+fn gaps_are_drawn_through_heads_and_lanes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stage = Stage::open(request(&gapped(folder.path())), (120, 40));
+    stage.keys("x");
+    assert_snapshot!("gap_wide", stage.screen());
+    let stage = Stage::open(request(&gapped(folder.path())), (40, 12));
+    assert_snapshot!("gap_small", stage.screen());
+}
+
+#[test]
+fn a_large_screen_shows_more() {
+    let mut stage = stage((200, 60));
+    stage.keys("nn");
+    assert_snapshot!("large_screen", stage.screen());
+}

@@ -1,0 +1,224 @@
+//! Owns which rows of lanes there are and show, and what their cells are: found when something changed,
+//! so that drawing only draws. Refuses cells of rows that nobody sees.
+
+use crate::filter::{Query, Seen};
+use crate::lane::{Group, Lane, LaneState};
+use crate::layout::Layout;
+use crate::model::{Cells, Head, LaneAt, LaneRow, List, Open, Section};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Cells of more rows than this are not kept.
+const MOST_KEPT: usize = 2_000;
+
+/// Finds the rows that filter, namespace and folds leave.
+pub(super) fn arrange(open: &mut Open) {
+    let query = Arc::clone(open.filter.query());
+    let is_filtered = !query.is_empty();
+    let mut sections: BTreeMap<Section, Vec<LaneAt>> = BTreeMap::new();
+    for (at, lane) in pinned(open) {
+        if has(&query, lane) {
+            sections.entry(Section::Pins).or_default().push(at);
+        }
+    }
+    let board = open.board().map_or(&[][..], |board| &board.lanes);
+    for (at, lane) in board.iter().enumerate() {
+        let own = &lane.subject.namespace;
+        let is_near = own.is_empty() || open.namespace.as_ref().is_none_or(|only| only == own);
+        if is_near
+            && let Some(section) = open.lanes.grouping.section(lane)
+            && has(&query, lane)
+        {
+            sections.entry(section).or_default().push(LaneAt::Board(at));
+        }
+    }
+    unfold_selected(open, &sections, is_filtered);
+    let mut rows = Vec::new();
+    for (section, lanes) in sections {
+        let is_folded = open.lanes.is_folded(&section, is_filtered);
+        let shown = if is_folded { Vec::new() } else { lanes.clone() };
+        rows.push(LaneRow::Head(Head {
+            section,
+            lanes,
+            is_folded,
+        }));
+        rows.extend(shown.into_iter().map(LaneRow::Lane));
+    }
+    open.lanes.rows = rows;
+    open.lanes.sought = open.selected.clone();
+    open.lanes.forget();
+}
+
+fn has(query: &Query, lane: &Lane) -> bool {
+    let texts = [lane.subject.name.as_str(), lane.group.title()];
+    let seen = Seen {
+        resource: lane.subject.resource,
+        namespace: &lane.subject.namespace,
+        texts: texts.into_iter().chain(lane.condition.as_deref()),
+    };
+    query.admits(&seen, |state| {
+        lane.spells.iter().any(|spell| spell.state == state)
+    })
+}
+
+/// Gives the pinned lanes: that of the board where the object has one.
+fn pinned(open: &Open) -> Vec<(LaneAt, &Lane)> {
+    let mut all = Vec::new();
+    for (at, lane) in open.pins.lanes().iter().enumerate() {
+        let of_board = open.board().and_then(|board| {
+            let mut lanes = board.lanes.iter().enumerate();
+            lanes.find(|(_, own)| own.subject == lane.subject && own.condition.is_none())
+        });
+        all.push(of_board.map_or((LaneAt::Pin(at), lane), |(at, own)| {
+            (LaneAt::PinOf(at), own)
+        }));
+    }
+    all
+}
+
+/// Unfolds the section of the selected object, unless its head is what is chosen.
+fn unfold_selected(open: &mut Open, sections: &BTreeMap<Section, Vec<LaneAt>>, is_filtered: bool) {
+    if open.list != List::Lanes || open.chosen_head().is_some() {
+        return;
+    }
+    let is_it = |at: &LaneAt| {
+        open.lane_at(*at)
+            .is_some_and(|lane| Some(&lane.subject) == open.selected.as_ref())
+    };
+    let is_hidden = |section: &Section| open.lanes.is_folded(section, is_filtered);
+    let mut own = sections.iter().filter(|(_, lanes)| lanes.iter().any(is_it));
+    if own.clone().all(|(section, _)| is_hidden(section))
+        && let Some((section, _)) = own.next()
+    {
+        open.lanes.folds.insert(section.clone(), false);
+    }
+}
+
+/// Folds a section, or unfolds it.
+pub(super) fn fold(open: &mut Open, section: &Section) {
+    let is_folded = open
+        .lanes
+        .is_folded(section, !open.filter.is_empty());
+    open.lanes.folds.insert(section.clone(), !is_folded);
+    open.lanes.head = Some((section.clone(), open.selected.clone()));
+    arrange(open);
+}
+
+/// Shows the pods of the namespace that is chosen, or hides them; those of all if none is.
+pub(super) fn pods(open: &mut Open) -> Option<String> {
+    open.list = List::Lanes;
+    arrange(open);
+    let sections = open.lanes.sections();
+    let pods = |section: &&Section| matches!(section, Section::Pods(_));
+    let Some(first) = sections.iter().find(pods).cloned() else {
+        let inside = open.namespace.as_ref();
+        return Some(match (open.board(), inside) {
+            (None, _) => "the reel is still being read: pods are not known yet".to_owned(),
+            (_, Some(name)) => format!("no pods in namespace {name}: u chooses another one"),
+            (_, None) => "no pods match".to_owned(),
+        });
+    };
+    let is_folded = open.lanes.is_folded(&first, !open.filter.is_empty());
+    for section in sections.iter().filter(pods) {
+        open.lanes.folds.insert(section.clone(), !is_folded);
+    }
+    open.lanes.head = Some((first, open.selected.clone()));
+    arrange(open);
+    None
+}
+
+/// Pins the selected object, or takes its pin away.
+pub(super) fn pin(open: &mut Open) -> String {
+    let Some(subject) = open.selected.clone() else {
+        return "nothing is selected".to_owned();
+    };
+    let name = subject.written(&open.timeline);
+    let is_pinned = open.pins.toggle(&open.timeline, &subject);
+    open.lanes.is_pin_chosen = false;
+    arrange(open);
+    match is_pinned {
+        Some(true) => format!("{name} is pinned: x takes the pin away"),
+        Some(false) => format!("{name} is not pinned any longer"),
+        None => "too many pins: x takes one away".to_owned(),
+    }
+}
+
+/// Keeps what is chosen in sight, and prepares the cells of the rows that show.
+pub(super) fn refresh(open: &mut Open, layout: &Layout) {
+    let (cells, height) = (layout.cells(), usize::from(layout.list.height));
+    if open.list != List::Lanes || height == 0 || cells == 0 {
+        return;
+    }
+    // Something else was selected, which a fold may hide.
+    if open.lanes.sought != open.selected && open.row().is_none() {
+        arrange(open);
+    }
+    let count = open.lanes.rows.len();
+    if let Some(row) = open.row() {
+        let margin = 1.min(height.saturating_sub(1) / 2);
+        let lowest = (row + margin + 1).saturating_sub(height);
+        open.lanes.first = open
+            .lanes
+            .first
+            .clamp(lowest, row.saturating_sub(margin).max(lowest));
+    }
+    open.lanes.first = open.lanes.first.min(count.saturating_sub(height));
+    let kept_for = Some((open.window, cells));
+    if open.lanes.kept_for != kept_for || open.lanes.cells.len() > MOST_KEPT {
+        open.lanes.forget();
+        open.lanes.kept_for = kept_for;
+    }
+    let rows = open.lanes.first..count.min(open.lanes.first + height);
+    open.lanes.bad = rows
+        .clone()
+        .filter_map(|row| Some((row, bad(open, row)?)))
+        .collect();
+    for row in rows {
+        if !open.lanes.cells.contains_key(&row)
+            && let Some(found) = cells_of(open, row, cells)
+        {
+            open.lanes.cells.insert(row, found);
+        }
+    }
+}
+
+/// Counts the objects of a section that are bad at the cursor, and those of which nothing is known.
+fn bad(open: &Open, row: usize) -> Option<(usize, usize)> {
+    let LaneRow::Head(head) = open.lanes.rows.get(row)? else {
+        return None;
+    };
+    let lanes = head.lanes.iter().filter_map(|at| open.lane_at(*at));
+    // Below an object its conditions are not counted again.
+    let is_own =
+        |lane: &&Lane| lane.condition.is_none() || open.lanes.grouping.is_by_trouble(&head.section);
+    let (mut bad, mut unknown) = (0, 0);
+    for lane in lanes.filter(is_own) {
+        match lane.at(open.place.at).0 {
+            LaneState::Bad | LaneState::Down => bad += 1,
+            LaneState::Unknown => unknown += 1,
+            _ => {}
+        }
+    }
+    Some((bad, unknown))
+}
+
+fn cells_of(open: &Open, row: usize, cells: u16) -> Option<Cells> {
+    let spans = || (0..cells).map(|cell| open.window.cell(cell, cells));
+    Some(match open.lanes.rows.get(row)? {
+        LaneRow::Lane(at) => {
+            let lane = open.lane_at(*at)?;
+            Cells::Lane(spans().map(|span| lane.cell(&span)).collect())
+        }
+        LaneRow::Head(head) => {
+            // Objects of one resource are in the dark together; pins are of any.
+            let lane = head.lanes.first().and_then(|at| open.lane_at(*at));
+            let lane =
+                lane.filter(|lane| lane.group != Group::Others && head.section != Section::Pins);
+            Cells::Head(
+                spans()
+                    .map(|span| lane.is_some_and(|lane| lane.is_dark(&span)))
+                    .collect(),
+            )
+        }
+    })
+}
