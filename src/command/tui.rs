@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
 use kubereel_replay::Moment;
-use kubereel_tui::{FilterError, Request, Theme, TuiError, check_filter};
+use kubereel_tui::{FilterError, Palette, Request, Theme, TuiError, check_filter};
 use std::path::PathBuf;
 
 /// Move through a reel on the screen: timeline, lanes, and the state at the cursor
@@ -120,14 +120,11 @@ fn state_folder() -> Option<PathBuf> {
 
 /// Decides the colours by what was asked for and what the terminal says of itself.
 fn theme(asked: Option<Colors>) -> Theme {
-    let says = |name: &str| std::env::var(name).unwrap_or_default();
-    let is_rich = says("TERM").contains("256color") || !says("COLORTERM").is_empty();
-    match asked {
-        Some(Colors::Mono) => Theme::Mono,
-        Some(Colors::Light) => Theme::Light,
-        Some(Colors::ColorBlind) => Theme::ColorBlind,
-        None if !says("NO_COLOR").is_empty() => Theme::Mono,
-        _ if is_rich => Theme::Dark256,
-        _ => Theme::Dark,
-    }
+    let palette = asked.map(|colors| match colors {
+        Colors::Dark => Palette::Dark,
+        Colors::Light => Palette::Light,
+        Colors::ColorBlind => Palette::ColorBlind,
+        Colors::Mono => Palette::Mono,
+    });
+    Theme::told(palette, |name| std::env::var(name).unwrap_or_default())
 }

@@ -27,4 +27,4 @@ pub use filter::{FilterError, check_filter};
 pub use keymap::keys_help;
 pub use model::Request;
 pub use runtime::{TuiError, headless, run};
-pub use theme::Theme;
+pub use theme::{Depth, Palette, Theme};

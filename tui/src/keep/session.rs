@@ -44,8 +44,10 @@ pub(crate) struct Session {
     pub(crate) shares: Option<(u16, u16)>,
     /// What the panel showed.
     pub(crate) panel: String,
-    /// Whether conditions had lanes of their own.
-    pub(crate) has_conditions: bool,
+    /// How lanes were grouped.
+    pub(crate) grouping: String,
+    /// What was pinned, each as `--select` takes it, with its namespace.
+    pub(crate) pins: Vec<(String, String)>,
     /// How fast time moved by itself.
     pub(crate) speed: i64,
     /// Whether it moved backward.
@@ -117,7 +119,8 @@ mod tests {
             condition: Some("Ready".to_owned()),
             filter: "ns:shop bad".to_owned(),
             panel: "history".to_owned(),
-            has_conditions: true,
+            grouping: "conditions".to_owned(),
+            pins: vec![("leases/version".to_owned(), "shop".to_owned())],
             speed: 30,
             ..Session::default()
         }

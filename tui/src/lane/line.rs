@@ -264,7 +264,7 @@ mod tests {
             cell(20, 21),
             LaneCell {
                 state: Down,
-                changes: 0
+                changes: 1
             }
         );
         assert_eq!(lane.at(at(20)), (Down, ""));

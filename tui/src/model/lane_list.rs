@@ -86,6 +86,27 @@ impl LaneList {
         self.rows.iter().position(is_it)
     }
 
+    /// Gives how many of the first rows stay in sight: those of the pins, of a third of the height at
+    /// most.
+    pub(crate) fn sticky(&self, height: usize) -> usize {
+        let pins = match self.rows.first() {
+            Some(LaneRow::Head(head)) if head.section == Section::Pins => {
+                let mut heads = self.rows.iter().skip(1);
+                let next = heads.position(|row| matches!(row, LaneRow::Head(_)));
+                next.map_or(self.rows.len(), |next| next + 1)
+            }
+            _ => 0,
+        };
+        pins.min(height / 3)
+    }
+
+    /// Gives the places of the rows that show.
+    pub(crate) fn shown(&self, height: usize) -> impl Iterator<Item = usize> + use<> {
+        let sticky = self.sticky(height);
+        let rest = self.first.max(sticky)..self.rows.len();
+        (0..sticky).chain(rest).take(height)
+    }
+
     /// Gives the first row that is a lane.
     pub(crate) fn first_lane(&self) -> Option<usize> {
         let is_lane = |row: &LaneRow| matches!(row, LaneRow::Lane(_));

@@ -30,7 +30,7 @@ pub(crate) use place::{Jumps, Place};
 pub use request::Request;
 pub(crate) use screen::{Noting, Pane, Panel, Screen};
 pub(crate) use search::{FieldSearch, Found, FoundField, Search, Searches};
-pub(crate) use section::Section;
+pub(crate) use section::{Grouping, Section};
 pub(crate) use session::{Model, Reel};
 pub(crate) use subject::Subject;
 pub(crate) use track::EventsOf;

@@ -54,6 +54,16 @@ pub(crate) struct Playing {
     pub(crate) is_reverse: bool,
 }
 
+impl Default for Playing {
+    fn default() -> Self {
+        Self {
+            is_on: false,
+            speed: 1,
+            is_reverse: false,
+        }
+    }
+}
+
 /// A table with the rows that the filter leaves.
 #[derive(Clone, Debug)]
 pub(crate) struct TableView {
@@ -217,22 +227,23 @@ impl Open {
             return self.lanes.head_row(section);
         }
         let selected = self.selected.as_ref()?;
-        let place = |condition: &Option<Arc<str>>, has_pins: bool| {
+        let place = |condition: Option<&Option<Arc<str>>>, has_pins: bool| {
+            let is_it = |lane: &Lane| {
+                lane.subject == *selected && condition.is_none_or(|own| lane.condition == *own)
+            };
             self.lanes.rows.iter().position(|row| match row {
                 LaneRow::Head(_) => false,
                 LaneRow::Lane(at) => {
                     matches!(at, LaneAt::Board(_)) != has_pins
-                        && self.lane_at(*at).is_some_and(|lane| {
-                            lane.subject == *selected && lane.condition == *condition
-                        })
+                        && self.lane_at(*at).is_some_and(is_it)
                 }
             })
         };
-        let both = |condition: &Option<Arc<str>>| {
-            let first = self.lanes.is_pin_chosen;
-            place(condition, first).or_else(|| place(condition, !first))
-        };
-        both(&self.condition).or_else(|| both(&None))
+        let first = self.lanes.is_pin_chosen;
+        let wanted = [Some(&self.condition), Some(&None), None];
+        wanted
+            .into_iter()
+            .find_map(|own| place(own, first).or_else(|| place(own, !first)))
     }
 
     /// Gives the section whose head is chosen.
@@ -269,19 +280,26 @@ impl Open {
         }
     }
 
+    /// Gives an object, as `--select` and `-n` take it.
+    pub(crate) fn select_of(&self, subject: &Subject) -> (String, String) {
+        let name = self.resource_name(subject.resource);
+        (
+            format!("{name}/{}", subject.name),
+            subject.namespace.clone(),
+        )
+    }
+
+    fn resource_name(&self, resource: ResourceId) -> String {
+        let info = self.timeline.resources().get(resource);
+        info.map(kubereel_format::ResourceInfo::qualified)
+            .unwrap_or_default()
+    }
+
     /// Gives what is chosen, as `--select` and `-n` take it; empty for nothing.
     pub(crate) fn chosen(&self) -> (String, String) {
-        let name = |resource: ResourceId| {
-            let info = self.timeline.resources().get(resource);
-            info.map(kubereel_format::ResourceInfo::qualified)
-                .unwrap_or_default()
-        };
         match (&self.selected, self.list) {
-            (Some(selected), _) => (
-                format!("{}/{}", name(selected.resource), selected.name),
-                selected.namespace.clone(),
-            ),
-            (None, List::Objects(resource)) => (name(resource), String::new()),
+            (Some(selected), _) => self.select_of(selected),
+            (None, List::Objects(resource)) => (self.resource_name(resource), String::new()),
             (None, List::Lanes) => (String::new(), String::new()),
         }
     }

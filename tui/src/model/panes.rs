@@ -58,7 +58,8 @@ impl Panes {
 
     /// Puts the border behind so many of all rows or columns; the mouse keeps it.
     pub(crate) fn put(self, is_beside: bool, own: u16, all: u16) -> Self {
-        let share = own.saturating_mul(100) / all.max(1);
+        let share = u32::from(own) * 100 / u32::from(all.max(1));
+        let share = u16::try_from(share).unwrap_or(BOUNDS.1);
         let (rows, columns) = if is_beside {
             (self.below, share)
         } else {

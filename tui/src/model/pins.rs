@@ -22,6 +22,11 @@ impl Pins {
         &self.lanes
     }
 
+    /// Tells whether an object is pinned.
+    pub(crate) fn has(&self, subject: &Subject) -> bool {
+        self.lanes.iter().any(|lane| lane.subject == *subject)
+    }
+
     /// Pins an object, or takes its pin away; tells whether it is pinned now. `None` if there are too
     /// many.
     pub(crate) fn toggle(&mut self, timeline: &Timeline, subject: &Subject) -> Option<bool> {

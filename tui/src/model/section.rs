@@ -18,6 +18,9 @@ pub(crate) enum Grouping {
 }
 
 impl Grouping {
+    /// Every way to group.
+    pub(crate) const ALL: [Self; 3] = [Self::Objects, Self::Conditions, Self::Troubles];
+
     /// Gives the next one.
     pub(crate) const fn next(self) -> Self {
         match self {

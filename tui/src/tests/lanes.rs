@@ -1,9 +1,25 @@
 //! Lanes: groups, folds, pins, pods, and what the mouse does with them.
 
 use super::stage::{Stage, demo, gapped, request};
-use crate::model::{Cells, LaneRow, Open};
+use crate::model::{Cells, Grouping, LaneRow, Open, Reel};
 use crate::msg::{Msg, Way};
 use insta::assert_snapshot;
+
+#[test]
+fn pins_and_grouping_come_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut asked = request(&demo());
+    asked.state_folder = Some(folder.path().to_owned());
+    let mut first = Stage::open(asked.clone(), (80, 24));
+    first.keys("ni<Down>x");
+    let pinned = open(&first).pins.lanes()[0].subject.clone();
+    let session = crate::update::left(open(&first));
+    session.save(folder.path(), &open(&first).id).expect("room");
+    let again = Stage::open(asked, (80, 24));
+    assert!(open(&again).pins.has(&pinned));
+    assert_eq!(open(&again).lanes.grouping, Grouping::Conditions);
+    assert_eq!(open(&again).lanes.rows, open(&first).lanes.rows);
+}
 
 fn stage(size: (u16, u16)) -> Stage {
     Stage::open(request(&demo()), size)
@@ -47,13 +63,11 @@ fn the_ways_to_group() {
     assert_snapshot!("conditions_wide", wide.screen());
     wide.keys("i");
     assert_snapshot!("troubles_wide", wide.screen());
-    let rows = |stage: &Stage| open(stage).lanes.rows.len();
-    let by_trouble = rows(&wide);
+    let by_trouble = open(&wide).lanes.rows.clone();
+    wide.keys("i");
+    assert_ne!(open(&wide).lanes.rows, by_trouble);
     wide.keys("ii");
-    assert_eq!(rows(&wide), {
-        wide.keys("i");
-        by_trouble
-    });
+    assert_eq!(open(&wide).lanes.rows, by_trouble);
 }
 
 #[test]
@@ -70,23 +84,20 @@ fn pods_of_a_namespace_have_lanes_when_asked_for() {
         .count()
     };
     assert_eq!(pods(&stage), 0, "pods are folded first");
-    let Some(open) = (match &mut stage.model.reel {
-        crate::model::Reel::Open(open) => Some(open),
-        _ => None,
-    }) else {
+    let Reel::Open(reel) = &mut stage.model.reel else {
         panic!("open")
     };
-    open.namespace = Some("openshift-etcd".to_owned());
+    reel.namespace = Some("openshift-etcd".to_owned());
     stage.keys("P");
     let shown = pods(&stage);
     assert!(shown > 0);
     assert_snapshot!("pods_narrow", stage.screen());
     stage.keys("P");
     assert_eq!(pods(&stage), 0);
-    let crate::model::Reel::Open(open) = &mut stage.model.reel else {
+    let Reel::Open(reel) = &mut stage.model.reel else {
         panic!("open")
     };
-    open.namespace = Some("no-such".to_owned());
+    reel.namespace = Some("no-such".to_owned());
     stage.keys("P");
     assert!(stage.screen().contains("no pods in namespace no-such"));
 }
@@ -100,6 +111,10 @@ fn any_object_can_be_pinned() {
     stage.keys("x<Esc><Esc>");
     assert_eq!(open(&stage).pins.lanes().len(), 1);
     stage.keys("n");
+    assert!(
+        names(&stage)[0].starts_with("▾PINNED 1"),
+        "pins stay in sight"
+    );
     assert_snapshot!("pinned_narrow", stage.screen());
     // An operator's pin has the lane of the operator.
     stage.keys("/etcd<Enter><Down>x");
@@ -203,6 +218,7 @@ fn gaps_are_drawn_through_heads_and_lanes() {
     let mut stage = Stage::open(request(&gapped(folder.path())), (120, 40));
     stage.keys("x");
     assert_snapshot!("gap_wide", stage.screen());
+    let folder = tempfile::tempdir().expect("a folder");
     let stage = Stage::open(request(&gapped(folder.path())), (40, 12));
     assert_snapshot!("gap_small", stage.screen());
 }

@@ -8,7 +8,7 @@ use crate::keymap::{Key, bindings};
 use crate::lane::{Board, gather};
 use crate::model::Model;
 use crate::msg::{Msg, Way};
-use crate::theme::Theme;
+use crate::theme::{Depth, Palette, Theme};
 use crate::update::{begin, update};
 use crate::view::view;
 use kubereel_replay::Timeline;
@@ -63,7 +63,11 @@ struct Life<'a> {
 
 impl<'a> Life<'a> {
     fn begin(ready: &'a Ready, size: (u16, u16)) -> Self {
-        let model = Model::new(request("random.reel".as_ref()), Theme::Dark256, size);
+        let model = Model::new(
+            request("random.reel".as_ref()),
+            Theme::new(Palette::Dark, Depth::Indexed),
+            size,
+        );
         let waiting = begin(&model);
         Self {
             model,

@@ -8,7 +8,7 @@ use crate::keymap::{Key, act};
 use crate::lane::gather;
 use crate::model::{Model, Request};
 use crate::msg::Msg;
-use crate::theme::Theme;
+use crate::theme::{Depth, Palette, Theme};
 use crate::update::{begin, update};
 use crate::view::view;
 use kubereel_replay::Timeline;
@@ -78,7 +78,7 @@ pub(super) fn done(effect: Effect) -> Option<Msg> {
 impl Stage {
     /// Opens a reel on a screen of a size.
     pub(super) fn open(request: Request, size: (u16, u16)) -> Self {
-        let model = Model::new(request, Theme::Dark256, size);
+        let model = Model::new(request, Theme::new(Palette::Dark, Depth::Indexed), size);
         let effects = begin(&model);
         let mut stage = Self { model };
         stage.perform(effects);

@@ -96,9 +96,7 @@ fn unfold_selected(open: &mut Open, sections: &BTreeMap<Section, Vec<LaneAt>>, i
 
 /// Folds a section, or unfolds it.
 pub(super) fn fold(open: &mut Open, section: &Section) {
-    let is_folded = open
-        .lanes
-        .is_folded(section, !open.filter.is_empty());
+    let is_folded = open.lanes.is_folded(section, !open.filter.is_empty());
     open.lanes.folds.insert(section.clone(), !is_folded);
     open.lanes.head = Some((section.clone(), open.selected.clone()));
     arrange(open);
@@ -107,6 +105,7 @@ pub(super) fn fold(open: &mut Open, section: &Section) {
 /// Shows the pods of the namespace that is chosen, or hides them; those of all if none is.
 pub(super) fn pods(open: &mut Open) -> Option<String> {
     open.list = List::Lanes;
+    open.table = None;
     arrange(open);
     let sections = open.lanes.sections();
     let pods = |section: &&Section| matches!(section, Section::Pods(_));
@@ -154,25 +153,25 @@ pub(super) fn refresh(open: &mut Open, layout: &Layout) {
         arrange(open);
     }
     let count = open.lanes.rows.len();
-    if let Some(row) = open.row() {
-        let margin = 1.min(height.saturating_sub(1) / 2);
-        let lowest = (row + margin + 1).saturating_sub(height);
-        open.lanes.first = open
-            .lanes
-            .first
-            .clamp(lowest, row.saturating_sub(margin).max(lowest));
+    let sticky = open.lanes.sticky(height);
+    let room = height - sticky;
+    if let Some(row) = open.row().filter(|row| *row >= sticky) {
+        let margin = usize::from(room > 2);
+        let lowest = (row + margin + 1).saturating_sub(room);
+        let highest = row.saturating_sub(margin).max(lowest);
+        open.lanes.first = open.lanes.first.clamp(lowest, highest);
     }
-    open.lanes.first = open.lanes.first.min(count.saturating_sub(height));
+    let last = count.saturating_sub(room).max(sticky);
+    open.lanes.first = open.lanes.first.clamp(sticky, last);
     let kept_for = Some((open.window, cells));
     if open.lanes.kept_for != kept_for || open.lanes.cells.len() > MOST_KEPT {
         open.lanes.forget();
         open.lanes.kept_for = kept_for;
     }
-    let rows = open.lanes.first..count.min(open.lanes.first + height);
-    open.lanes.bad = rows
-        .clone()
-        .filter_map(|row| Some((row, bad(open, row)?)))
-        .collect();
+    let rows = open.lanes.shown(height);
+    let bad = rows.filter_map(|row| Some((row, bad(open, row)?)));
+    open.lanes.bad = bad.collect();
+    let rows = open.lanes.shown(height);
     for row in rows {
         if !open.lanes.cells.contains_key(&row)
             && let Some(found) = cells_of(open, row, cells)

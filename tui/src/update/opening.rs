@@ -62,11 +62,7 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
             .map_or_else(Bookmarks::default, |kept| kept.bookmarks.clone()),
         odd: anomalies(&timeline, &[], &dark),
         dark,
-        playing: Playing {
-            is_on: false,
-            speed: 1,
-            is_reverse: false,
-        },
+        playing: Playing::default(),
         picked: None,
         picked_content: None,
         panes: Panes::default(),
@@ -145,7 +141,8 @@ pub(super) fn choose(open: &mut Open, select: &str, namespace: &str) -> Result<(
     Ok(())
 }
 
-fn selected(
+/// Gives what `--select` means, and the list in which it stands.
+pub(super) fn selected(
     timeline: &Timeline,
     select: &str,
     namespace: &str,

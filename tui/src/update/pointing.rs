@@ -20,19 +20,21 @@ pub(super) fn pointed(model: &mut Model, x: u16, y: u16) {
     }
     let is_name = x < layout.gutter && layout.list.contains(Position::new(x, y));
     if is_name && matches!(model.screen, Screen::Main | Screen::Large) {
-        to_row(model, y.saturating_sub(layout.list.y));
+        to_row(model, &layout, y.saturating_sub(layout.list.y));
     } else {
         to_moment(model, &layout, x, y);
     }
 }
 
 /// Chooses the lane at which the mouse points; folds a section by its head.
-fn to_row(model: &mut Model, y: u16) {
+fn to_row(model: &mut Model, layout: &Layout, y: u16) {
+    let height = usize::from(layout.list.height);
     if let Reel::Open(open) = &mut model.reel
         && open.list == List::Lanes
+        && let Some(row) = open.lanes.shown(height).nth(usize::from(y))
     {
         open.pane = Pane::List;
-        choosing::row(open, open.lanes.first + usize::from(y));
+        choosing::row(open, row);
         if let Some(section) = open.chosen_head().cloned() {
             lane_rows::fold(open, &section);
         }

@@ -3,7 +3,7 @@
 
 use super::opening;
 use crate::keep::Session;
-use crate::model::{List, Open, Order, Panel, Panes, Request, Window};
+use crate::model::{Grouping, List, Open, Order, Panel, Panes, Request, Window};
 use kubereel_format::RecordedAt;
 use kubereel_replay::Moment;
 
@@ -30,7 +30,13 @@ pub(crate) fn left(open: &Open) -> Session {
         is_changed_first: open.browse.order == Order::Changed,
         shares: Some(open.panes.shares()),
         panel: name(open.panel),
-        has_conditions: open.has_conditions,
+        grouping: grouping_name(open.lanes.grouping),
+        pins: open
+            .pins
+            .lanes()
+            .iter()
+            .map(|lane| open.select_of(&lane.subject))
+            .collect(),
         speed: open.playing.speed,
         is_reverse: open.playing.is_reverse,
         ..Session::default()
@@ -39,6 +45,10 @@ pub(crate) fn left(open: &Open) -> Session {
 
 fn name(panel: Panel) -> String {
     format!("{panel:?}").to_lowercase()
+}
+
+fn grouping_name(grouping: Grouping) -> String {
+    format!("{grouping:?}").to_lowercase()
 }
 
 /// Goes back to where one was.
@@ -68,7 +78,9 @@ pub(super) fn restore(open: &mut Open, session: &Session, request: &Request) {
         open.namespace.clone_from(&session.only_namespace);
     }
     if request.select.is_none() {
-        open.has_conditions = session.has_conditions;
+        let mut groupings = Grouping::ALL.into_iter();
+        let grouping = groupings.find(|own| grouping_name(*own) == session.grouping);
+        open.lanes.grouping = grouping.unwrap_or_default();
         let chosen = if session.select.is_empty() {
             Ok(())
         } else {
@@ -82,6 +94,15 @@ pub(super) fn restore(open: &mut Open, session: &Session, request: &Request) {
             && !session.list.is_empty()
         {
             open.list = List::Objects(info.id);
+        }
+    }
+    let timeline = std::sync::Arc::clone(&open.timeline);
+    for (select, namespace) in &session.pins {
+        let found = opening::selected(&timeline, select, namespace);
+        if let Ok((_, Some(subject))) = found
+            && !open.pins.has(&subject)
+        {
+            open.pins.toggle(&timeline, &subject);
         }
     }
     if session.is_changed_first {

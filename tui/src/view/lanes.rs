@@ -20,9 +20,12 @@ pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
         return;
     }
     let chosen = open.row();
-    let rows = open.lanes.rows.iter().enumerate().skip(open.lanes.first);
+    let rows = open.lanes.shown(usize::from(pen.area.height));
     let mut end = 0;
-    for (y, (place, row)) in (0..pen.area.height).zip(rows) {
+    for (y, place) in (0..pen.area.height).zip(rows) {
+        let Some(row) = open.lanes.rows.get(place) else {
+            continue;
+        };
         end = y + 1;
         let is_chosen = chosen == Some(place);
         let cells = open.lanes.cells.get(&place);
@@ -116,10 +119,7 @@ fn head_row(
 fn no_lane(open: &Open) -> String {
     let within = open.namespace.as_ref();
     let within = within.map_or_else(String::new, |only| {
-        format!(
-            " in namespace {} (u chooses another)",
-            harmless(only)
-        )
+        format!(" in namespace {} (u chooses another)", harmless(only))
     });
     let filter = harmless(open.filter.text()).into_owned();
     format!("no lane matches {filter:?}{within}: esc clears the filter")

@@ -70,10 +70,14 @@ fn stages(open: &Open, left: u16, cells: u16, pen: &mut Pen<'_>) {
         if width == 0 {
             continue;
         }
+        // The cell in which one ends and the next begins is the next one's: no name is cut by it.
+        let next = open.window.cell_of(stage.span.end, cells);
+        let width = next.map_or(width, |next| next.saturating_sub(first).max(1));
         let style = pen.role(Role::Stage(number % 2 == 0));
         let blank = " ".repeat(usize::from(width));
         pen.within(left + first, 0, &blank, width, style);
-        if let Some(name) = stage.fitting(width) {
+        // A column stays free, so that no two names touch.
+        if let Some(name) = stage.fitting(width.saturating_sub(1)) {
             pen.within(left + first, 0, name, width, style);
         }
     }
@@ -93,17 +97,24 @@ fn density(open: &Open, left: u16, row: u16, pen: &mut Pen<'_>) {
         faint,
     );
     let style = pen.role(Role::Density);
-    for cell in 0..*cells {
-        // Slices are rounded up to whole microseconds: a cell shows the slice in which it begins.
-        let count = count_of(*window, *cells, cell, density);
-        if count > 0 {
-            let step = usize::try_from(count.saturating_mul(7) / most.max(1)).unwrap_or(0);
-            pen.text(
-                left + cell,
-                row,
-                BARS.get(step).copied().unwrap_or("█"),
-                style,
-            );
+    // Slices are rounded up to whole microseconds: a cell shows the slice in which it begins.
+    let counts: Vec<u64> = (0..*cells)
+        .map(|cell| count_of(*window, *cells, cell, density))
+        .collect();
+    for (x, count) in (left..).zip(&counts).filter(|(_, count)| **count > 0) {
+        let step = usize::try_from(count.saturating_mul(7) / most.max(1)).unwrap_or(0);
+        let bar = BARS.get(step).copied().unwrap_or("█");
+        pen.text(x, row, bar, style);
+    }
+    // Where nothing came and nobody listened, nobody knows that nothing happened.
+    let unknown = pen.theme.state(LaneState::Unknown);
+    for dark in &open.dark {
+        let (first, width) = window.cells_of(&dark.span, *cells);
+        let dark = (first..first.saturating_add(width)).map(usize::from);
+        for (x, cell) in (left + first..).zip(dark) {
+            if counts.get(cell) == Some(&0) {
+                pen.text(x, row, LaneState::Unknown.glyph(), unknown);
+            }
         }
     }
 }
