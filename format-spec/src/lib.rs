@@ -27,8 +27,8 @@ pub use coverage::{CoveredSpan, NotCoveredReason};
 pub use error::{AppendError, Damage, FinishError, OpenError, ReadError};
 pub use event::{Body, EventHead, EventType, Evidence, NewEvent, ObjectKey};
 pub use file::{
-    Appender, BlockInfo, CommitStats, Event, FinishStats, Object, PartSizes, ReadCounts, Reel,
-    Scan, SizeBreakdown, Version, panic_is_caught,
+    Appender, BlockInfo, CommitStats, Event, FinishStats, Object, PartSizes, ReadAllowance,
+    ReadCounts, Reel, Scan, SizeBreakdown, Version, panic_is_caught,
 };
 pub use gap::{Gap, GapCause};
 pub use id::{BlobId, BlockId, ConnectionId, EpochId, GapId, ObjectId, ResourceId, Seq, SessionId};

@@ -8,10 +8,12 @@
 
 use kubereel_format::{
     Appender, BlobNote, Body, ConnectionId, DocumentKind, Elapsed, EventType, Evidence, NewEvent,
-    Note, ObjectKey, OpenError, ReadError, RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp,
+    Note, ObjectKey, OpenError, ReadAllowance, ReadError, RecordedAt, Reel, ResourceId,
+    ResourceInfo, Seq, Stamp,
 };
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 fn stamp(micros: i64) -> Stamp {
     Stamp {
@@ -478,11 +480,34 @@ fn survives(path: &Path, told: &[Told]) {
     }
     for place in (0..told.len()).rev().step_by(7) {
         let seq = Seq(u64::try_from(place).unwrap() + 3);
-        if let Ok(body) = reel.body(seq) {
+        let mut little = ReadAllowance {
+            frames: 1,
+            body_bytes: 500,
+        };
+        let behind = Seq(seq.0 + 1);
+        let ahead = reel.read_ahead(seq, behind, &mut little);
+        let asked = reel.body_at(seq, behind);
+        if let Err(error) = ahead {
+            let told = asked.as_ref().unwrap_err();
+            assert_eq!(told.to_string(), error.to_string());
+        }
+        for body in [asked, reel.body(seq)].into_iter().flatten() {
             assert_eq!(&body[..], &told[place].body[..], "wrong bytes by asking");
         }
     }
 }
+
+/// A reel with a checkpoint, and what it must hold behind three notes.
+static LONG: LazyLock<(tempfile::TempDir, Vec<Told>)> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    let told = life(70_000, 300);
+    let mut appender = begin(&path_in(&folder));
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+    }
+    appender.finish().unwrap();
+    (folder, told)
+});
 
 #[test]
 fn damage_is_an_error_and_never_other_bytes() {
@@ -541,6 +566,37 @@ fn odd_life() -> impl Strategy<Value = Vec<(Told, bool)>> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn what_is_read_ahead_comes_in_small_parts(
+        asked in prop::collection::vec((prop_oneof![3..70_003u64, 65_000..67_000u64], 1..4u32, 1..20_000u64), 1..40)
+    ) {
+        let (folder, told) = &*LONG;
+        let reel = Reel::open(&path_in(folder)).unwrap();
+        for (seq, frames, body_bytes) in asked {
+            let (seq, behind) = (Seq(seq), Seq(seq + 1));
+            let body = &told[usize::try_from(seq.0).unwrap() - 3].body;
+            let mut rounds = 0;
+            loop {
+                let before = reel.counts();
+                let mut left = ReadAllowance { frames, body_bytes };
+                let is_done = reel.read_ahead(seq, behind, &mut left).unwrap();
+                let after = reel.counts();
+                prop_assert_eq!(after.frames - before.frames, u64::from(frames - left.frames));
+                prop_assert!(left.body_bytes < body_bytes || after.bodies == before.bodies);
+                if is_done {
+                    break;
+                }
+                prop_assert!(left.frames == 0 || left.body_bytes == 0, "{:?}", left);
+                prop_assert!(after != before, "no progress");
+                rounds += 1;
+                prop_assert!(rounds < 200);
+            }
+            let before = reel.counts();
+            prop_assert_eq!(&reel.body_at(seq, behind).unwrap()[..], &body[..]);
+            prop_assert_eq!(reel.counts(), before);
+        }
+    }
 
     #[test]
     fn any_life_comes_back(life in odd_life()) {

@@ -1,9 +1,10 @@
 //! Owns a place between two records, and the steps from it to the events before and behind. Refuses
 //! bodies on the way: whoever wants those of a step asks for them.
 
+use crate::ahead::{Ahead, Direction};
 use crate::resolve::Cut;
 use crate::timeline::{Timeline, before};
-use kubereel_format::{EventType, ObjectId, ReadError, RecordedAt, ResourceId, Seq};
+use kubereel_format::{EventType, ObjectId, ReadAllowance, ReadError, RecordedAt, ResourceId, Seq};
 use std::sync::Arc;
 
 /// What a cursor walks over.
@@ -49,6 +50,7 @@ pub struct Cursor<'a> {
     below: Seq,
     /// The events of the track; `None` stands for all.
     seqs: Option<Vec<Seq>>,
+    ahead: Ahead,
 }
 
 impl Timeline {
@@ -85,6 +87,7 @@ impl Timeline {
             timeline: self,
             below,
             seqs,
+            ahead: Ahead::default(),
         }
     }
 }
@@ -92,7 +95,8 @@ impl Timeline {
 impl Timeline {
     /// Reads the bodies of a step.
     ///
-    /// Checkpoints lead to them: it takes few frames even where an object changes rarely.
+    /// Checkpoints lead to them: it takes few frames even where an object changes rarely. Whoever walks
+    /// on asks the cursor instead, which reads ahead: see [`Cursor::bodies`].
     ///
     /// # Errors
     /// When the reel is damaged there.
@@ -127,33 +131,79 @@ impl Cursor<'_> {
 
     /// Steps over the next event; `None` at the end.
     pub fn forward(&mut self) -> Option<CursorStep> {
-        let seq = match &self.seqs {
-            Some(seqs) => {
-                let place = seqs.partition_point(|seq| *seq < self.below);
-                seqs.get(place).copied()?
-            }
-            None => (self.below.0..self.timeline.reel().end().0)
-                .map(Seq)
-                .find(|seq| self.timeline.reel().object_of(*seq).is_some())?,
-        };
-        self.below = Seq(seq.0 + 1);
-        self.step(seq)
+        self.go(Direction::Forward)
     }
 
     /// Steps back over the event before; `None` at the start.
     pub fn back(&mut self) -> Option<CursorStep> {
-        let seq = match &self.seqs {
-            Some(seqs) => {
-                let place = seqs.partition_point(|seq| *seq < self.below);
-                seqs.get(place.checked_sub(1)?).copied()?
+        self.go(Direction::Back)
+    }
+
+    fn go(&mut self, direction: Direction) -> Option<CursorStep> {
+        let (step, below) = self.step_from(self.below, direction)?;
+        self.below = below;
+        self.ahead.follow(direction, below);
+        Some(step)
+    }
+
+    /// Reads the bodies of the step that was just taken, and some of what the next ones in the same
+    /// direction will need: so each of these finds most of it in memory.
+    ///
+    /// The first step from a place, or in the other direction, takes longer than the others.
+    ///
+    /// # Errors
+    /// When the reel is damaged there; not when it is farther on.
+    pub fn bodies(&mut self, step: &CursorStep) -> Result<StepBodies, ReadError> {
+        let reel = self.timeline.reel();
+        let counts = reel.counts();
+        let bodies = self.timeline.step_bodies(step)?;
+        let allowance = self.ahead.allowance(counts, reel.counts());
+        self.read_ahead(allowance);
+        Ok(bodies)
+    }
+
+    fn read_ahead(&mut self, mut allowance: ReadAllowance) {
+        if allowance.frames == 0 {
+            return;
+        }
+        while let Some((direction, below)) = self.ahead.next()
+            && let Some((step, below)) = self.step_from(below, direction)
+        {
+            let is_whole = self.prepare(&step, &mut allowance);
+            if !self.ahead.prepared(below, is_whole) {
+                return;
             }
-            None => (0..self.below.0)
-                .rev()
-                .map(Seq)
-                .find(|seq| self.timeline.reel().object_of(*seq).is_some())?,
+        }
+    }
+
+    /// Prepares the bodies of a step, and tells whether both are. What is damaged is as good as done:
+    /// whoever steps there is told.
+    fn prepare(&self, step: &CursorStep, allowance: &mut ReadAllowance) -> bool {
+        let reel = self.timeline.reel();
+        let now = (step.seq, Seq(step.seq.0.saturating_add(1)));
+        let before = step.before.map(|before| (before, step.seq));
+        before
+            .into_iter()
+            .chain([now])
+            .all(|(seq, at)| reel.read_ahead(seq, at, allowance).unwrap_or(true))
+    }
+
+    /// Gives the step from a place, and the place behind it.
+    fn step_from(&self, below: Seq, direction: Direction) -> Option<(CursorStep, Seq)> {
+        let reel = self.timeline.reel();
+        let is_event = |seq: &Seq| reel.object_of(*seq).is_some();
+        let place = |seqs: &[Seq]| seqs.partition_point(|seq| *seq < below);
+        let seq = match (&self.seqs, direction) {
+            (Some(seqs), Direction::Forward) => seqs.get(place(seqs)).copied()?,
+            (Some(seqs), Direction::Back) => seqs.get(place(seqs).checked_sub(1)?).copied()?,
+            (None, Direction::Forward) => (below.0..reel.end().0).map(Seq).find(is_event)?,
+            (None, Direction::Back) => (0..below.0).rev().map(Seq).find(is_event)?,
         };
-        self.below = seq;
-        self.step(seq)
+        let behind = match direction {
+            Direction::Forward => Seq(seq.0.saturating_add(1)),
+            Direction::Back => seq,
+        };
+        Some((self.step(seq)?, behind))
     }
 
     fn step(&self, seq: Seq) -> Option<CursorStep> {

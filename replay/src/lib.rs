@@ -3,6 +3,7 @@
 //! Synchronous, without network, terminal or clock. It never writes to a reel.
 //! Every answer about the past says how far it can be trusted: see [`Certainty`].
 
+mod ahead;
 mod as_of;
 mod between;
 mod blame;

@@ -2,8 +2,8 @@
 #![no_main]
 
 use kubereel_format::{
-    Appender, Body, ConnectionId, EventType, Evidence, NewEvent, Note, Reel, ResourceId,
-    ResourceInfo, Seq, Stamp,
+    Appender, Body, ConnectionId, EventType, Evidence, NewEvent, Note, ReadAllowance, Reel,
+    ResourceId, ResourceInfo, Seq, Stamp,
 };
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -87,7 +87,12 @@ libfuzzer_sys::fuzz_target!(|edits: Vec<(u32, u8)>| {
         assert_eq!(&event.body[..], &body(at)[..], "other bytes by scanning");
     }
     for at in (0..EVENTS).rev().step_by(11) {
-        if let Ok(read) = reel.body(Seq(at as u64 + 1)) {
+        let seq = Seq(at as u64 + 1);
+        let mut little = ReadAllowance { frames: 1, body_bytes: 300 };
+        let ahead = reel.read_ahead(seq, Seq(seq.0 + 1), &mut little);
+        let asked = reel.body_at(seq, Seq(seq.0 + 1));
+        assert!(ahead.is_ok() || asked.is_err(), "damage seen ahead and not when asked");
+        for read in [asked, reel.body(seq)].into_iter().flatten() {
             assert_eq!(&read[..], &body(at)[..], "other bytes by asking");
         }
     }

@@ -135,7 +135,15 @@ pub(crate) struct Bodies {
 impl Bodies {
     /// Reads the columns of a segment.
     pub(crate) fn decode(raw: Vec<u8>) -> Result<Self, CodecError> {
-        let [entries, mut ops, mut text, blobs] = columns::places(&raw, "a segment's bodies")?;
+        let all = 0..raw.len();
+        Self::decode_within(raw, &all)
+    }
+
+    /// Reads columns that are a part of some bytes.
+    pub(crate) fn decode_within(raw: Vec<u8>, part: &Range<usize>) -> Result<Self, CodecError> {
+        let columns = raw.get(part.clone()).unwrap_or_default();
+        let [entries, mut ops, mut text, blobs] = columns::places(columns, "a segment's bodies")?
+            .map(|place: Range<usize>| part.start + place.start..part.start + place.end);
         let mut fields = Fields::new(raw.get(entries).unwrap_or_default(), "a body's entry");
         let mut places = Vec::new();
         while !fields.is_empty() {

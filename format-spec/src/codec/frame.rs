@@ -5,6 +5,7 @@
 //! the raw bytes (16 bytes), then the payload to the frame's end.
 
 use super::CodecError;
+use std::cell::RefCell;
 use std::io::{Read as _, Write as _};
 use xxhash_rust::xxh3::xxh3_128;
 use zstd::zstd_safe::{DCtx, get_error_name};
@@ -98,19 +99,33 @@ fn u32_le(bytes: &[u8]) -> u32 {
         .fold(0, |value, byte| value << 8 | u32::from(*byte))
 }
 
+thread_local! {
+    /// Making a context takes a good part of what a block takes, so that each thread keeps one.
+    static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
+}
+
 fn inflate(payload: &[u8], prefix: &[u8], raw_len: u32) -> Result<Vec<u8>, CodecError> {
     let len = usize::try_from(raw_len).unwrap_or(usize::MAX);
-    if len > AT_ONCE {
+    // A dictionary that begins with these bytes would be read as a trained one.
+    if len > AT_ONCE || prefix.starts_with(&zstd::zstd_safe::MAGIC_DICTIONARY.to_le_bytes()) {
         return inflate_slowly(payload, prefix, raw_len);
     }
     let refused = |code| library("cannot decompress")(std::io::Error::other(get_error_name(code)));
-    let mut context = DCtx::try_create()
-        .ok_or_else(|| library("cannot decompress")(std::io::ErrorKind::OutOfMemory.into()))?;
-    context.ref_prefix(prefix).map_err(refused)?;
-    // The result is the window: nothing is held twice, or copied.
-    let mut raw = Vec::with_capacity(len);
-    context.decompress(&mut raw, payload).map_err(refused)?;
-    Ok(raw)
+    CONTEXT.with_borrow_mut(|kept| {
+        let context = match kept {
+            Some(context) => context,
+            None => kept.insert(DCtx::try_create().ok_or_else(|| {
+                library("cannot decompress")(std::io::ErrorKind::OutOfMemory.into())
+            })?),
+        };
+        // The result is the window: nothing is held twice, or copied. Bytes given as a dictionary are
+        // what a prefix is, and leave nothing behind in the context.
+        let mut raw = Vec::with_capacity(len);
+        context
+            .decompress_using_dict(&mut raw, payload, prefix)
+            .map_err(refused)?;
+        Ok(raw)
+    })
 }
 
 /// A small header can name a large length: memory grows with what really comes out.
@@ -243,6 +258,47 @@ mod tests {
             let raw: Vec<u8> = prefix.iter().copied().cycle().take(len).collect();
             let frame = pack(&raw, LEVEL_QUICK, &prefix).unwrap();
             assert_eq!(unpack(&frame, &prefix, len).unwrap(), raw, "{len}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_that_looks_like_a_trained_dictionary_is_none() {
+        let magic = zstd::zstd_safe::MAGIC_DICTIONARY.to_le_bytes();
+        let prefix: Vec<u8> = magic
+            .into_iter()
+            .chain(0..200)
+            .cycle()
+            .take(5_000)
+            .collect();
+        let frame = pack(&prefix[3..], LEVEL_KEPT, &prefix).unwrap();
+        assert!(frame.len() < 100);
+        assert_eq!(unpack(&frame, &prefix, prefix.len()).unwrap(), prefix[3..]);
+    }
+
+    #[test]
+    fn a_frame_does_not_feel_the_one_before() {
+        let texts: Vec<Vec<u8>> = (1..6u32)
+            .map(|step| {
+                (0..9_000u32)
+                    .flat_map(|at| (at * step).to_le_bytes())
+                    .collect()
+            })
+            .collect();
+        let frames: Vec<(Vec<u8>, &[u8])> = texts
+            .iter()
+            .zip(texts.iter().skip(1))
+            .flat_map(|(raw, prefix)| [(raw, &prefix[..]), (raw, &[])])
+            .map(|(raw, prefix)| (pack(raw, LEVEL_KEPT, prefix).unwrap(), prefix))
+            .collect();
+        for round in 0..3 {
+            for (at, (frame, prefix)) in frames.iter().enumerate() {
+                let mut hurt = frame.clone();
+                let last = hurt.len() - 1 - round;
+                hurt[last] ^= 0x55;
+                let found = unpack(&hurt, prefix, 1 << 20);
+                assert!(found.is_err() || found.unwrap() == texts[at / 2]);
+                assert_eq!(unpack(frame, prefix, 1 << 20).unwrap(), texts[at / 2]);
+            }
         }
     }
 

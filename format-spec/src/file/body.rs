@@ -1,12 +1,12 @@
 //! Owns the decoding of blocks, checkpoints and blobs, and what is kept of it. Refuses to choose the
 //! way to a body: the chain does.
 
+use super::allowance::ReadAllowance;
 use super::cache::Cache;
 use super::checkpoint::{Checkpoint, Stored};
 use super::directory::Span;
 use super::extents;
 use super::guard::{Fenced, fenced};
-use super::heads::Slot;
 use super::load::{Block, Source};
 use super::reel::{ReadCounts, Reel};
 use crate::codec::bodies::Bodies;
@@ -37,10 +37,23 @@ fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A codec's or another event's error on the way to one event.
+/// Why a body is not put together.
 enum Fault {
     Codec(CodecError),
+    /// Another event's error.
     Read(ReadError),
+    /// Nothing more may be decoded for now.
+    Spent,
+}
+
+/// What a checkpoint says of a body.
+pub(crate) enum Way {
+    /// Here it is.
+    Here(Arc<[u8]>),
+    /// It must be looked for elsewhere.
+    Elsewhere,
+    /// Nothing more may be decoded for now.
+    Spent,
 }
 
 impl From<CodecError> for Fault {
@@ -86,20 +99,26 @@ impl Reader {
 
     /// Gives a block's bodies.
     pub(crate) fn bodies(&self, reel: &Reel, block: &Block) -> Result<Arc<Bodies>, ReadError> {
+        self.bodies_within(reel, block, &mut { ReadAllowance::ALL })?
+            .ok_or_else(|| damaged(block, SPENT.to_owned()))
+    }
+
+    /// Gives a block's bodies; nothing if more would have to be decoded for that than may be.
+    pub(crate) fn bodies_within(
+        &self,
+        reel: &Reel,
+        block: &Block,
+        allowance: &mut ReadAllowance,
+    ) -> Result<Option<Arc<Bodies>>, ReadError> {
         let place = match &block.source {
-            Source::Tail(bodies) => return Ok(Arc::clone(bodies)),
+            Source::Tail(bodies) => return Ok(Some(Arc::clone(bodies))),
             Source::Sealed(place) => place,
         };
         let weight = |bodies: &Bodies| bodies.raw().len();
         if let Some(bodies) = held(&self.blocks).get(block.start.record, weight) {
-            return Ok(bodies);
+            return Ok(Some(bodies));
         }
-        let damaged = |cause: String| ReadError::Block {
-            block: BlockId(block.number),
-            first: Seq(block.start.record),
-            last: Seq(block.end().saturating_sub(1)),
-            cause,
-        };
+        let damaged = |cause| damaged(block, cause);
         let prefix = if place.prefix == block.number {
             None
         } else {
@@ -114,8 +133,14 @@ impl Reader {
                     Source::Tail(_) => false,
                 })
                 .ok_or_else(|| damaged(format!("block {}, its prefix, is lost", place.prefix)))?;
-            Some(self.bodies(reel, first)?)
+            match self.bodies_within(reel, first, allowance)? {
+                Some(first) => Some(first),
+                None => return Ok(None),
+            }
         };
+        if !allowance.take_frame() {
+            return Ok(None);
+        }
         let prefix = prefix.as_deref().map_or(&[][..], Bodies::raw);
         let prefix = prefix.get(..MAX_PREFIX).unwrap_or(prefix);
         let packed = self.extent_bytes(place.bodies).map_err(damaged)?;
@@ -125,7 +150,7 @@ impl Reader {
             .map_err(|error| damaged(error.to_string()))?;
         let bodies = Arc::new(bodies);
         held(&self.blocks).put(block.start.record, Arc::clone(&bodies), weight(&bodies));
-        Ok(bodies)
+        Ok(Some(bodies))
     }
 
     fn extent_bytes(&self, span: Span) -> Result<Vec<u8>, String> {
@@ -137,39 +162,59 @@ impl Reader {
 
     /// Gives the place of an event among the events of its block.
     pub(crate) fn place_in(reel: &Reel, block: &Block, seq: Seq) -> usize {
-        (block.start.record..seq.0)
-            .filter(|before| matches!(reel.loaded.heads.slot(Seq(*before)), Some(Slot::Event(_))))
-            .count()
+        let start = block.start.record;
+        let before = usize::try_from(seq.0.saturating_sub(start)).unwrap_or(usize::MAX);
+        before.saturating_sub(reel.loaded.heads.notes_between(start, seq.0))
     }
 
-    /// Gives a checkpoint's frame.
-    fn stored(&self, span: Span) -> Result<Arc<Stored>, String> {
+    /// Gives a checkpoint's frame; nothing if it may not be decoded now.
+    fn stored(
+        &self,
+        span: Span,
+        allowance: &mut ReadAllowance,
+    ) -> Result<Option<Arc<Stored>>, String> {
         let weight = |stored: &Stored| stored.bodies.raw().len();
         if let Some(stored) = held(&self.stored).get(span.offset, weight) {
-            return Ok(stored);
+            return Ok(Some(stored));
+        }
+        if !allowance.take_frame() {
+            return Ok(None);
         }
         let packed = self.extent_bytes(span)?;
         self.frames.fetch_add(1, Ordering::Relaxed);
         let stored = Stored::decode(&packed).map_err(|error| error.to_string())?;
         let stored = Arc::new(stored);
         held(&self.stored).put(span.offset, Arc::clone(&stored), weight(&stored));
-        Ok(stored)
+        Ok(Some(stored))
     }
 
     /// Gives the body of an object's last version before a checkpoint that holds it.
     ///
-    /// Nothing if the frame is damaged: the body stands elsewhere too.
+    /// [`Way::Elsewhere`] if the frame is damaged: the body stands elsewhere too.
     pub(crate) fn stored_body(
         &self,
         reel: &Reel,
         checkpoint: &Checkpoint,
         seq: Seq,
         object: ObjectId,
-    ) -> Option<Arc<[u8]>> {
-        let stored = self.stored(checkpoint.part_of(object)?).ok()?;
-        let (ops, text) = stored.delta(object)?;
-        let key = key_of(reel, object)?;
-        self.splice(reel, seq, &seed::of(key), ops, text).ok()
+        allowance: &mut ReadAllowance,
+    ) -> Way {
+        let (Some(part), Some(key)) = (checkpoint.part_of(object), key_of(reel, object)) else {
+            return Way::Elsewhere;
+        };
+        let stored = match self.stored(part, allowance) {
+            Ok(Some(stored)) => stored,
+            Ok(None) => return Way::Spent,
+            Err(_damaged) => return Way::Elsewhere,
+        };
+        let Some((ops, text)) = stored.delta(object) else {
+            return Way::Elsewhere;
+        };
+        match self.splice_within(reel, seq, &seed::of(key), ops, text, allowance) {
+            Ok(Some(body)) => Way::Here(body),
+            Ok(None) => Way::Spent,
+            Err(_damaged) => Way::Elsewhere,
+        }
     }
 
     /// Gives a body that was put together before.
@@ -193,14 +238,41 @@ impl Reader {
         ops: &[u8],
         text: &[u8],
     ) -> Result<Arc<[u8]>, ReadError> {
-        self.built.fetch_add(1, Ordering::Relaxed);
+        self.splice_within(reel, seq, against, ops, text, &mut { ReadAllowance::ALL })?
+            .ok_or_else(|| ReadError::Event {
+                seq,
+                cause: SPENT.to_owned(),
+            })
+    }
+
+    /// Applies one event's delta; gives nothing if that would take more than may be decoded.
+    pub(crate) fn splice_within(
+        &self,
+        reel: &Reel,
+        seq: Seq,
+        against: &[u8],
+        ops: &[u8],
+        text: &[u8],
+        allowance: &mut ReadAllowance,
+    ) -> Result<Option<Arc<[u8]>>, ReadError> {
+        if !allowance.has_body() {
+            return Ok(None);
+        }
         let built = splice::apply(against, ops, text, MAX_BODY, |id, take| {
-            let (bodies, place) = self.find_blob(reel, id).map_err(Fault::Read)?;
+            let found = self.find_blob(reel, id, allowance).map_err(Fault::Read)?;
+            let (bodies, place) = found.ok_or(Fault::Spent)?;
             take(bodies.blob(place).unwrap_or_default());
             Ok::<(), Fault>(())
         });
+        if !matches!(built, Err(Fault::Spent)) {
+            self.built.fetch_add(1, Ordering::Relaxed);
+        }
         match built {
-            Ok(body) => Ok(body.into()),
+            Ok(body) => {
+                allowance.take_body(body.len());
+                Ok(Some(body.into()))
+            }
+            Err(Fault::Spent) => Ok(None),
             Err(Fault::Read(error)) => Err(error),
             Err(Fault::Codec(error)) => Err(ReadError::Event {
                 seq,
@@ -209,11 +281,13 @@ impl Reader {
         }
     }
 
-    fn find_blob(&self, reel: &Reel, id: BlobId) -> Result<(Arc<Bodies>, usize), ReadError> {
-        let missing = || ReadError::Storage {
-            place: format!("text {id} of the blob log"),
-            cause: "it is not there".to_owned(),
-        };
+    fn find_blob(
+        &self,
+        reel: &Reel,
+        id: BlobId,
+        allowance: &mut ReadAllowance,
+    ) -> Result<Option<(Arc<Bodies>, usize)>, ReadError> {
+        let missing = || missing(id);
         let blocks = &reel.loaded.blocks;
         let count = blocks.partition_point(|block| block.start.blob <= id.0);
         // Blocks without blobs share their number with the next: the last that starts there has it.
@@ -222,16 +296,38 @@ impl Reader {
             .and_then(|place| blocks.get(place))
             .ok_or_else(missing)?;
         let place = usize::try_from(id.0 - block.start.blob).unwrap_or(usize::MAX);
-        let bodies = self.bodies(reel, block)?;
+        let Some(bodies) = self.bodies_within(reel, block, allowance)? else {
+            return Ok(None);
+        };
         if place >= bodies.blob_count() {
             return Err(missing());
         }
-        Ok((bodies, place))
+        Ok(Some((bodies, place)))
     }
 
     pub(crate) fn blob(&self, reel: &Reel, id: BlobId) -> Result<Arc<[u8]>, ReadError> {
-        let (bodies, place) = self.find_blob(reel, id)?;
+        let found = self.find_blob(reel, id, &mut { ReadAllowance::ALL })?;
+        let (bodies, place) = found.ok_or_else(|| missing(id))?;
         Ok(bodies.blob(place).unwrap_or_default().into())
+    }
+}
+
+/// What nobody sees: an allowance without bounds that is spent.
+const SPENT: &str = "too much lies behind it";
+
+fn damaged(block: &Block, cause: String) -> ReadError {
+    ReadError::Block {
+        block: BlockId(block.number),
+        first: Seq(block.start.record),
+        last: Seq(block.end().saturating_sub(1)),
+        cause,
+    }
+}
+
+fn missing(id: BlobId) -> ReadError {
+    ReadError::Storage {
+        place: format!("text {id} of the blob log"),
+        cause: "it is not there".to_owned(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Owns the way to a body: the versions that it is told against, back to one that is told against
 //! nothing, stands in a checkpoint, or is known already. Refuses a way that leads through damage.
 
-use super::body::{Reader, key_of};
+use super::allowance::ReadAllowance;
+use super::body::{Reader, Way, key_of};
 use super::checkpoint::{self, Checkpoint};
 use super::heads::Slot;
 use super::reel::Reel;
@@ -10,6 +11,7 @@ use crate::codec::seed;
 use crate::error::ReadError;
 use crate::id::{ObjectId, Seq};
 use crate::limits::MAX_CHAIN;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// One step of the way back: an event's delta, and whose body it is told against.
@@ -28,16 +30,30 @@ pub(crate) fn body(
     seq: Seq,
     at: Option<Seq>,
 ) -> Result<Arc<[u8]>, ReadError> {
+    body_within(reel, reader, seq, at, &mut { ReadAllowance::ALL })?.ok_or_else(|| lost(seq))
+}
+
+/// Gives the same, if no more has to be decoded for it than may be. What was decoded is kept: the next
+/// to ask for it has less to do.
+pub(crate) fn body_within(
+    reel: &Reel,
+    reader: &Reader,
+    seq: Seq,
+    at: Option<Seq>,
+    allowance: &mut ReadAllowance,
+) -> Result<Option<Arc<[u8]>>, ReadError> {
     let mut object = reel.object_of(seq).ok_or_else(|| no_event(reel, seq))?;
     let ladder = at.map_or_else(Vec::new, |at| ladder(reel, at));
     let mut steps: Vec<Step> = Vec::new();
     let mut here = seq;
     let mut body = loop {
-        let known = reader
-            .known(here)
-            .or_else(|| stored(reel, reader, &ladder, here, object));
-        if known.is_some() {
-            break known;
+        if let Some(known) = reader.known(here) {
+            break Some(known);
+        }
+        match stored(reel, reader, &ladder, here, object, allowance) {
+            Way::Here(body) => break Some(body),
+            Way::Elsewhere => {}
+            Way::Spent => return Ok(None),
         }
         if steps.len() >= MAX_CHAIN {
             return Err(ReadError::Event {
@@ -45,7 +61,9 @@ pub(crate) fn body(
                 cause: format!("more than {MAX_CHAIN} versions lie behind it"),
             });
         }
-        let step = step(reel, reader, here, object)?;
+        let Some(step) = step(reel, reader, here, object, allowance)? else {
+            return Ok(None);
+        };
         let base = step.base;
         steps.push(step);
         match base {
@@ -56,29 +74,43 @@ pub(crate) fn body(
         here = before(reel, object, here)?;
     };
     for step in steps.into_iter().rev() {
+        if !allowance.has_body() {
+            return Ok(None);
+        }
         let key = key_of(reel, step.object).ok_or_else(|| lost(step.seq))?;
         let against = match (&body, step.base) {
-            (None, _) => seed::of(key),
+            (None, _) => Cow::Owned(seed::of(key)),
             (Some(before), Base::Other(other)) => {
                 let other = key_of(reel, other).ok_or_else(|| lost(step.seq))?;
-                seed::from_other(before, other, key)
+                Cow::Owned(seed::from_other(before, other, key))
             }
-            (Some(before), _) => before.to_vec(),
+            (Some(before), _) => Cow::Borrowed(&**before),
         };
         let (_, ops, text) = step
             .bodies
             .delta(step.place)
             .ok_or_else(|| lost(step.seq))?;
-        let built = reader.splice(reel, step.seq, &against, ops, text)?;
+        let built = reader.splice_within(reel, step.seq, &against, ops, text, allowance)?;
+        let Some(built) = built else {
+            return Ok(None);
+        };
         reader.keep(step.seq, &built);
         body = Some(built);
     }
-    body.ok_or_else(|| lost(seq))
+    body.map(Some).ok_or_else(|| lost(seq))
 }
 
-fn step(reel: &Reel, reader: &Reader, seq: Seq, object: ObjectId) -> Result<Step, ReadError> {
+fn step(
+    reel: &Reel,
+    reader: &Reader,
+    seq: Seq,
+    object: ObjectId,
+    allowance: &mut ReadAllowance,
+) -> Result<Option<Step>, ReadError> {
     let block = Reader::block_at(reel, seq)?;
-    let bodies = reader.bodies(reel, block)?;
+    let Some(bodies) = reader.bodies_within(reel, block, allowance)? else {
+        return Ok(None);
+    };
     let place = Reader::place_in(reel, block, seq);
     let Some((base, _, _)) = bodies.delta(place) else {
         return Err(ReadError::Event {
@@ -86,13 +118,13 @@ fn step(reel: &Reel, reader: &Reader, seq: Seq, object: ObjectId) -> Result<Step
             cause: "its block holds no body for it".to_owned(),
         });
     };
-    Ok(Step {
+    Ok(Some(Step {
         seq,
         object,
         bodies,
         place,
         base,
-    })
+    }))
 }
 
 /// Gives the last checkpoint before `at`, its parent, and so on.
@@ -119,7 +151,25 @@ fn stored(
     ladder: &[&Checkpoint],
     seq: Seq,
     object: ObjectId,
-) -> Option<Arc<[u8]>> {
+    allowance: &mut ReadAllowance,
+) -> Way {
+    let Some(holder) = holder(reel, ladder, seq, object) else {
+        return Way::Elsewhere;
+    };
+    let way = reader.stored_body(reel, holder, seq, object, allowance);
+    if let Way::Here(body) = &way {
+        reader.keep(seq, body);
+    }
+    way
+}
+
+/// Gives the checkpoint of the ladder that holds an object's version.
+fn holder<'a>(
+    reel: &Reel,
+    ladder: &[&'a Checkpoint],
+    seq: Seq,
+    object: ObjectId,
+) -> Option<&'a Checkpoint> {
     let top = ladder.first()?;
     if seq.0 >= top.seq || hidden(reel, seq, Seq(top.seq)) {
         return None;
@@ -134,10 +184,7 @@ fn stored(
     {
         return None;
     }
-    let holder = ladder.iter().find(|at| seq.0 >= at.parent_seq)?;
-    let body = reader.stored_body(reel, holder, seq, object)?;
-    reader.keep(seq, &body);
-    Some(body)
+    ladder.iter().find(|at| seq.0 >= at.parent_seq).copied()
 }
 
 /// Gives the version of an object before `seq`, if none between them may be lost.

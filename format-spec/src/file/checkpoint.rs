@@ -143,7 +143,8 @@ pub(crate) struct Stored {
 impl Stored {
     pub(crate) fn decode(packed: &[u8]) -> Result<Self, CodecError> {
         let raw = frame::unpack(packed, &[], MAX_BLOCK_RAW)?;
-        let [numbers, bodies] = columns::split(&raw, "a checkpoint")?;
+        let [numbers, bodies] = columns::places(&raw, "a checkpoint")?;
+        let numbers = raw.get(numbers).unwrap_or_default();
         let mut numbers = Fields::new(numbers, "a checkpoint's object");
         let mut objects = Vec::new();
         let mut last = 0u32;
@@ -151,7 +152,7 @@ impl Stored {
             last = last.saturating_add(numbers.number32()?);
             objects.push(last);
         }
-        let bodies = Bodies::decode(bodies.to_vec())?;
+        let bodies = Bodies::decode_within(raw, &bodies)?;
         if bodies.len() != objects.len() {
             return Err(CodecError::Meaningless {
                 what: "a checkpoint's number of objects",

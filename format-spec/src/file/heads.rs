@@ -29,6 +29,8 @@ pub(crate) struct Heads {
     versions: Vec<u64>,
     kinds: Vec<(EventType, Evidence)>,
     odd_versions: BTreeMap<u64, String>,
+    /// The records that are notes.
+    notes: Vec<u64>,
     /// Where records were lost.
     pub(crate) lost: Vec<(u64, u64)>,
     events: u64,
@@ -102,6 +104,7 @@ impl Heads {
         let (wall, elapsed) = (record.stamp.wall.micros, record.stamp.elapsed.micros);
         match record.content {
             Content::Note(bytes) => {
+                self.notes.push(self.len());
                 self.put(
                     wall,
                     elapsed,
@@ -138,6 +141,12 @@ impl Heads {
                 None
             }
         }
+    }
+
+    /// Gives how many notes lie between two records, the first of them included.
+    pub(crate) fn notes_between(&self, from: u64, to: u64) -> usize {
+        let below = |end: u64| self.notes.partition_point(|note| *note < end);
+        below(to).saturating_sub(below(from))
     }
 
     fn place(seq: Seq) -> usize {

@@ -1,6 +1,7 @@
 //! Owns the reel as a file: creating, appending, finishing, opening and reading it. The only place
 //! that names the database. Refuses to write when reading, and to read what fails its checksum.
 
+mod allowance;
 mod append;
 mod backend;
 mod blobs;
@@ -24,6 +25,7 @@ mod scan;
 mod segment;
 mod state;
 
+pub use allowance::ReadAllowance;
 pub use append::{Appender, CommitStats};
 pub use finish::FinishStats;
 pub use guard::panic_is_caught;

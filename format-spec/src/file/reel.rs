@@ -1,6 +1,7 @@
 //! Owns the reading end of a reel: everything but the bodies is in memory after opening. Refuses to
 //! write, and to answer from what damage took.
 
+use super::allowance::ReadAllowance;
 use super::body::Reader;
 use super::chain;
 use super::checkpoint;
@@ -315,6 +316,23 @@ impl Reel {
     /// As for [`Self::body`].
     pub fn body_at(&self, seq: Seq, at: Seq) -> Result<Arc<[u8]>, ReadError> {
         chain::body(self, &self.reader, seq, Some(at))
+    }
+
+    /// Prepares a [`Self::body_at`] that will be asked for, as far as the allowance goes, and takes off
+    /// it what that took. Tells whether all is done: otherwise the next call goes on from there.
+    ///
+    /// What is prepared is kept in bounded memory: what is not asked for soon may be gone by then.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::body`].
+    pub fn read_ahead(
+        &self,
+        seq: Seq,
+        at: Seq,
+        allowance: &mut ReadAllowance,
+    ) -> Result<bool, ReadError> {
+        chain::body_within(self, &self.reader, seq, Some(at), allowance).map(|body| body.is_some())
     }
 
     /// Gives the resources that checkpoints leave out.

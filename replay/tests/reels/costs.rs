@@ -144,7 +144,7 @@ fn below(timeline: &Timeline, cut: Cut) -> Seq {
 
 type Ask = fn(&Timeline, Cut);
 
-const QUESTIONS: [(&str, Ask); 10] = [
+const QUESTIONS: [(&str, Ask); 11] = [
     ("one object", |timeline, cut| {
         let below = below(timeline, cut);
         let versions = timeline.reel().versions(one(timeline, "pods"));
@@ -200,6 +200,13 @@ const QUESTIONS: [(&str, Ask); 10] = [
         for _ in 0..50 {
             let step = cursor.back().expect("an event");
             timeline.step_bodies(&step).expect("bodies");
+        }
+    }),
+    ("fifty steps, with reading ahead", |timeline, cut| {
+        let mut cursor = timeline.cursor(Track::Everything, cut);
+        for _ in 0..50 {
+            let step = cursor.back().expect("an event");
+            cursor.bodies(&step).expect("bodies");
         }
     }),
     ("a difference", |timeline, cut| {
@@ -259,5 +266,89 @@ fn no_question_costs_more_on_a_longer_reel() {
                 "{what}: {short} {unit} of {SHORT} events, {long} of {LONG}"
             );
         }
+    }
+}
+
+/// Writes a reel in which few pods change all the time, and many now and then: so that the versions of
+/// these lie in one block each.
+fn write_rare(path: &Path) {
+    let mut script = Script::begin(path);
+    let resource = script.resource("pods", "Pod", &[]);
+    let pods = script.connect(resource, None);
+    script.synced(pods, 5);
+    let mut seen = std::collections::BTreeSet::new();
+    for number in 0..SHORT * 4 {
+        let drawn = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let which = match drawn % 4 {
+            0 => drawn / 4 % 1_000,
+            _ => drawn / 4 % 20,
+        };
+        let (name, uid) = (format!("pod-{which}"), format!("uid-pod-{which}"));
+        let (what, rv) = (thing("web", &name, &uid), u128::from(number) + 10);
+        let body = body("Pod", what, rv, &format!(r#""spec":{{"round":{number}}}"#));
+        script.wait(10);
+        if seen.insert(which) {
+            script.added(pods, what, rv, &body);
+        } else {
+            script.modified(pods, what, rv, &body);
+        }
+    }
+    script.finish();
+}
+
+#[test]
+fn no_step_pays_for_all_that_lies_behind_its_bodies() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("rare.reel");
+    write_rare(&path);
+    let oracle = Timeline::open(&path).expect("a reel");
+    let walk = |from: u64, is_forward: bool, reads_ahead: bool| {
+        let timeline = Timeline::open(&path).expect("a reel");
+        let cut = Cut::Arrival {
+            below: Seq(from),
+            wall: timeline.start(),
+        };
+        let mut cursor = timeline.cursor(Track::Everything, cut);
+        let mut costs = Vec::new();
+        for _ in 0..40 {
+            let step = if is_forward {
+                cursor.forward()
+            } else {
+                cursor.back()
+            };
+            let step = step.expect("an event");
+            let before = timeline.reel().counts().frames;
+            let bodies = if reads_ahead {
+                cursor.bodies(&step)
+            } else {
+                timeline.step_bodies(&step)
+            };
+            let bodies = bodies.expect("bodies");
+            costs.push(timeline.reel().counts().frames - before);
+            let alone = |seq| oracle.reel().body(seq).expect("a body");
+            assert_eq!(bodies.now, alone(step.seq));
+            assert_eq!(bodies.before, step.before.map(alone));
+        }
+        // The first one reads ahead for all.
+        costs.split_off(1)
+    };
+    for is_forward in [true, false] {
+        let [ahead, alone] = [true, false].map(|reads_ahead| {
+            let mut costs: Vec<u64> = (1..8)
+                .flat_map(|place| walk(place * 5_000, is_forward, reads_ahead))
+                .collect();
+            costs.sort_unstable();
+            costs
+        });
+        let most = |costs: &[u64]| {
+            let hundredth = costs.get(costs.len() * 99 / 100).copied();
+            (
+                hundredth.expect("steps"),
+                costs.last().copied().expect("steps"),
+            )
+        };
+        let (ahead, alone) = (most(&ahead), most(&alone));
+        eprintln!("p99 and most frames of a step: {ahead:?} with reading ahead, {alone:?} without");
+        assert!(ahead.0 <= 1 && alone.0 > 1, "{ahead:?} and {alone:?}");
     }
 }

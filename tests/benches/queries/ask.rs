@@ -5,8 +5,8 @@ use crate::naive::Naive;
 use crate::reels::Made;
 use crate::table::{Row, spent};
 use anyhow::{Context as _, Result, ensure};
-use kubereel_format::{RecordedAt, Seq};
-use kubereel_replay::{Cut, Filter, State, Timeline, Track};
+use kubereel_format::{ReadError, RecordedAt, Seq};
+use kubereel_replay::{Cursor, CursorStep, Cut, Filter, State, StepBodies, Timeline, Track};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -32,13 +32,27 @@ pub(crate) fn show(made: &Made, naive: &Naive, asked: u64) -> Result<()> {
     check(&timeline, made, naive)?;
     let objects = objects(&timeline, asked)?;
     row("an object at a time", objects, Some(10.0)).print();
-    for (jump, step, is_forward) in [
-        ("a jump and a step forward", "a further step forward", true),
-        ("a jump and a step back", "a further step back", false),
+    for (jump, step, lone, is_forward) in [
+        (
+            "a jump and a step forward",
+            "a further step forward",
+            "the same, nothing read ahead",
+            true,
+        ),
+        (
+            "a jump and a step back",
+            "a further step back",
+            "the same, nothing read ahead",
+            false,
+        ),
     ] {
-        let Walked { jumps, steps } = walk(&timeline, asked, is_forward)?;
+        let Walked { jumps, steps } = walk(&timeline, asked, is_forward, Cursor::bodies)?;
         row(jump, jumps, Some(10.0)).print();
         row(step, steps, Some(1.0)).print();
+        // A reel opened anew: what the walk above left in memory must not help.
+        let fresh = Timeline::open(&made.reel)?;
+        let alone = |_: &mut Cursor<'_>, step: &CursorStep| fresh.step_bodies(step);
+        row(lone, walk(&fresh, asked, is_forward, alone)?.steps, None).print();
     }
     for (question, with_events) in [
         ("the whole state", true),
@@ -113,7 +127,12 @@ struct Walked {
 }
 
 /// Steps from places all over the reel: each step with the body that came and the one before it.
-fn walk(timeline: &Timeline, asked: u64, is_forward: bool) -> Result<Walked> {
+fn walk<'t>(
+    timeline: &'t Timeline,
+    asked: u64,
+    is_forward: bool,
+    read: impl Fn(&mut Cursor<'t>, &CursorStep) -> Result<StepBodies, ReadError>,
+) -> Result<Walked> {
     let mut chance = Chance::new();
     let end = timeline.reel().end().0;
     let mut walked = Walked {
@@ -133,7 +152,7 @@ fn walk(timeline: &Timeline, asked: u64, is_forward: bool) -> Result<Walked> {
                 cursor.back()
             };
             let Some(step) = step else { break };
-            std::hint::black_box(timeline.step_bodies(&step)?);
+            std::hint::black_box(read(&mut cursor, &step)?);
             let now = spent();
             let took = now.saturating_sub(started);
             if place == 0 {
