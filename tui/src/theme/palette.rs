@@ -51,6 +51,15 @@ impl Palette {
         }
     }
 
+    /// Gives the color of nodes and pools that are being updated: blue, as in openshift-tests' timeline.
+    pub(super) const fn node_update(self) -> Shade {
+        match self {
+            Self::Light => ((0, 85, 175), Color::Blue),
+            Self::ColorBlind => self.state(LaneState::Changing),
+            Self::Dark | Self::Mono => ((110, 170, 255), Color::Blue),
+        }
+    }
+
     /// Gives the color of what can be passed over.
     pub(super) const fn faint(self) -> Shade {
         match self {

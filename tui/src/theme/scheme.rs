@@ -31,6 +31,8 @@ pub(crate) enum Role {
     Cursor,
     /// The span of time that is selected.
     Picked,
+    /// Nodes and pools that are being updated.
+    NodeUpdate,
     /// How many events there were.
     Density,
     /// A stage of the cluster's life; every other one differs.
@@ -96,6 +98,7 @@ impl Theme {
                 .add_modifier(Modifier::BOLD),
             Role::Picked => plain.add_modifier(Modifier::UNDERLINED | Modifier::BOLD),
             Role::Cursor | Role::Bar => plain.add_modifier(Modifier::REVERSED),
+            Role::NodeUpdate => self.colored(self.palette.node_update()),
             Role::Density => self.colored(self.palette.density()),
             Role::Stage(true) if self.is_mono() => plain.add_modifier(Modifier::REVERSED),
             Role::Stage(false) if self.is_mono() => plain,
@@ -169,7 +172,8 @@ mod tests {
         for (palette, behind) in BEHIND {
             for depth in [Depth::Indexed, Depth::True] {
                 let theme = Theme::new(palette, depth);
-                let roles = [Role::Faint, Role::Head, Role::Density].map(|role| theme.role(role));
+                let roles = [Role::Faint, Role::Head, Role::Density, Role::NodeUpdate];
+                let roles = roles.map(|role| theme.role(role));
                 // States are bars, and words, too: they have to be as readable as text.
                 let states = LaneState::ALL.map(|state| theme.state(state));
                 for style in roles.into_iter().chain(states) {

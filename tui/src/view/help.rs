@@ -15,6 +15,12 @@ pub(super) fn draw(first: usize, pen: &mut Pen<'_>) {
         let plain = pen.role(Role::Plain);
         x = pen.text(x, 1, state.word(), plain) + 2;
     }
+    let style = pen.role(Role::Density);
+    for (sign, word) in [("━", "exists"), ("┿", "changed")] {
+        x = pen.text(x, 1, sign, style) + 1;
+        let plain = pen.role(Role::Plain);
+        x = pen.text(x, 1, word, plain) + 2;
+    }
     let rows = bindings().filter(|row| row.place != Where::Text);
     for (y, row) in (2..pen.area.height).zip(rows.skip(first)) {
         let strong = pen.role(Role::Strong);

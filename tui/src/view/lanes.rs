@@ -2,7 +2,7 @@
 //! without a sign of its own, and to find states: `update` prepared them.
 
 use super::pen::Pen;
-use crate::lane::{Lane, LaneCell, LaneState, Reading};
+use crate::lane::{Group, Lane, LaneCell, LaneState, Reading};
 use crate::layout::Layout;
 use crate::model::{Cells, Head, LaneAt, LaneRow, Open, Pane, Pass};
 use crate::theme::Role;
@@ -145,7 +145,7 @@ fn lane_row(
     pen.within(1, y, &name(open, at, lane), room, style);
     let cursor = open.window.cell_of(open.place.at, layout.cells());
     for (cell, shown) in (0..).zip(cells) {
-        let (sign, mut style) = drawn(lane.reading, *shown, pen);
+        let (sign, mut style) = drawn(lane, *shown, pen);
         if shown.changes > 1 {
             style = style.add_modifier(Modifier::UNDERLINED);
         }
@@ -155,12 +155,16 @@ fn lane_row(
 }
 
 /// Gives the sign and the style of a cell.
-fn drawn(reading: Reading, cell: LaneCell, pen: &Pen<'_>) -> (&'static str, Style) {
-    match (reading, cell.state) {
+fn drawn(lane: &Lane, cell: LaneCell, pen: &Pen<'_>) -> (&'static str, Style) {
+    let is_machine = matches!(lane.group, Group::Nodes | Group::Pools);
+    match (lane.reading, cell.state) {
         // That something exists says nothing of how it is.
         (Reading::Presence, LaneState::Good) => {
             let sign = if cell.changes > 0 { "┿" } else { "━" };
             (sign, pen.role(Role::Density))
+        }
+        (_, LaneState::Changing) if is_machine => {
+            (LaneState::Changing.glyph(), pen.role(Role::NodeUpdate))
         }
         (_, state) => (state.glyph(), pen.theme.state(state)),
     }
