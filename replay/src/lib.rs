@@ -26,6 +26,7 @@ mod related;
 mod resolve;
 mod select;
 mod session;
+mod step;
 mod summary;
 mod timeline;
 pub mod timetext;
@@ -70,6 +71,7 @@ pub use select::{
     ManifestError, ManifestObject, ResourceTable, SelectError, manifest_objects,
 };
 pub use session::{Cluster, Outage, Session};
+pub use step::SteppedOver;
 pub use summary::{
     ClusterSummary, CoveredSummary, DamageSummary, EventCounts, GapSummary, NotCoveredSummary,
     ObjectCounts, OutageSummary, Parts, ResourceSummary, SessionSummary, Summary,

@@ -36,6 +36,8 @@ pub(crate) enum Act {
     Bookmark,
     /// Lists the bookmarks.
     Bookmarks,
+    /// Sets A, or compares it with here.
+    Compare,
     /// Removes what is chosen.
     Remove,
     /// Steps to a gap, an outage or a flap.

@@ -2,10 +2,11 @@
 
 use super::kinds::{self, Kinds};
 use super::namespaces::{self, Namespaces};
+use super::nearby::{self, Nearby};
 use super::table::{self, Listing, Table};
-use super::{events, history, yaml};
+use super::{compare, events, history, yaml};
 use crate::model::{Order, Place, Subject};
-use kubereel_format::ResourceId;
+use kubereel_format::{ResourceId, Seq};
 use kubereel_replay::{Path, Timeline};
 use std::sync::Arc;
 
@@ -20,6 +21,10 @@ pub(crate) enum Question {
     History(Subject, Place),
     /// The Events about an object up to a moment.
     Events(Subject, Place),
+    /// What changed in the last seconds before a moment.
+    Nearby(Nearby, Place),
+    /// What differs of an object between two moments; of one, if the first is not set.
+    Between(Subject, Option<Place>, Place),
     /// The resources to choose from.
     Kinds(Order, Place),
     /// The namespaces to choose from, with their objects of a resource.
@@ -35,7 +40,11 @@ impl Question {
     pub(crate) const fn slot(&self) -> usize {
         match self {
             Self::Table(..) => 0,
-            Self::Yaml(..) | Self::History(..) | Self::Events(..) => 1,
+            Self::Yaml(..)
+            | Self::History(..)
+            | Self::Events(..)
+            | Self::Nearby(..)
+            | Self::Between(..) => 1,
             Self::Kinds(..) | Self::Namespaces(..) => 2,
         }
     }
@@ -67,6 +76,8 @@ pub(crate) struct Line {
     pub(crate) aside: String,
     /// The field that it shows, where it shows one.
     pub(crate) field: Option<Path>,
+    /// The record and the object that it leads to.
+    pub(crate) go: Option<(Seq, Subject)>,
 }
 
 impl Line {
@@ -129,6 +140,17 @@ pub(crate) fn answer(timeline: &Timeline, question: Question) -> Answer {
             let lines = events::read(timeline, subject, *place);
             Answer::Lines(question, Arc::new(lines), 0)
         }
+        Question::Nearby(asked, place) => {
+            let lines = nearby::read(timeline, asked, *place);
+            Answer::Lines(question, Arc::new(lines), 0)
+        }
+        Question::Between(subject, a, b) => {
+            let lines = match a {
+                Some(a) => compare::read(timeline, subject, *a, *b),
+                None => vec![Line::of(Ink::Faint, "A is not set: v sets it")],
+            };
+            Answer::Lines(question, Arc::new(lines), 0)
+        }
         Question::Kinds(order, place) => {
             let kinds = kinds::read(timeline, *order, *place);
             Answer::Kinds(question, Arc::new(kinds))
@@ -142,12 +164,14 @@ pub(crate) fn answer(timeline: &Timeline, question: Question) -> Answer {
 
 /// Tells whether two questions are about the same thing, perhaps at other moments.
 pub(crate) fn is_same_thing(one: &Question, other: &Question) -> bool {
-    use Question::{Events, History, Table, Yaml};
+    use Question::{Between, Events, History, Nearby, Table, Yaml};
     match (one, other) {
         (Table(one, _), Table(other, _)) => one.resource == other.resource,
         (Yaml(one, _), Yaml(other, _))
         | (History(one, _), History(other, _))
-        | (Events(one, _), Events(other, _)) => one == other,
+        | (Events(one, _), Events(other, _))
+        | (Between(one, ..), Between(other, ..)) => one == other,
+        (Nearby(..), Nearby(..)) => true,
         _ => false,
     }
 }

@@ -27,6 +27,8 @@ pub(crate) enum Where {
     Choice,
     /// In the list of bookmarks.
     Bookmarks,
+    /// In the list of what can be run.
+    Palette,
     /// Where a text is written.
     Text,
 }

@@ -34,12 +34,25 @@ pub(crate) const fn has_meaning(place: Where, screen: &Screen) -> bool {
     match screen {
         Screen::Main | Screen::Large => matches!(place, Where::Timeline | Where::Everywhere),
         Screen::Kinds(_) | Screen::Namespaces(_) => matches!(place, Where::Choice | Where::Text),
-        Screen::Problems(_) | Screen::Help(_) => {
+        Screen::Problems(_) | Screen::Help(..) | Screen::Compare(_) => {
             matches!(place, Where::Everywhere)
         }
         Screen::Bookmarks(_) => matches!(place, Where::Bookmarks | Where::Everywhere),
-        Screen::GoTo(_) | Screen::Filter(_) | Screen::Note(_) => matches!(place, Where::Text),
+        Screen::GoTo(_) => matches!(place, Where::Text | Where::Palette),
+        Screen::Filter(_) | Screen::Note(_) => matches!(place, Where::Text),
     }
+}
+
+/// Gives the keys for people: those of a screen, those that hold everywhere, and all others.
+pub(crate) fn grouped(of: &Screen) -> [(&'static str, Vec<&'static Binding>); 3] {
+    let rows = |is_it: &dyn Fn(Where) -> bool| bindings().filter(|row| is_it(row.place)).collect();
+    let is_own = |place| place != Where::Everywhere && has_meaning(place, of);
+    let is_other = |place| place != Where::Everywhere && place != Where::Text && !is_own(place);
+    [
+        ("HERE", rows(&is_own)),
+        ("EVERYWHERE", rows(&|place| place == Where::Everywhere)),
+        ("ELSEWHERE", rows(&is_other)),
+    ]
 }
 
 /// Gives the keys and what they do, for manuals.

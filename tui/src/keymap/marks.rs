@@ -33,6 +33,14 @@ pub(super) const KEYS: &[Binding] = &[
         "",
     ),
     row(
+        Timeline,
+        &[Char('v')],
+        &[Act::Compare],
+        "v",
+        "set A here; then compare A with here",
+        "",
+    ),
+    row(
         Bookmarks,
         &[Char('d'), Named("Delete")],
         &[Act::Remove],

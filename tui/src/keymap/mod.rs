@@ -14,4 +14,4 @@ mod time;
 
 pub(crate) use binding::{Key, Where};
 pub use lookup::keys_help;
-pub(crate) use lookup::{act, bindings, has_meaning};
+pub(crate) use lookup::{act, bindings, grouped, has_meaning};

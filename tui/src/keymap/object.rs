@@ -35,6 +35,14 @@ pub(super) const KEYS: &[Binding] = &[
     ),
     row(
         Timeline,
+        &[Char('W')],
+        &[Act::Panel(Panel::Nearby)],
+        "W",
+        "what changed here: the last seconds, of everything",
+        "",
+    ),
+    row(
+        Timeline,
         &[Char('Y')],
         &[Act::CopyAddress],
         "Y",

@@ -2,7 +2,7 @@
 
 use super::binding::Binding;
 use super::binding::Key::{Ctrl, Named};
-use super::binding::Where::Text;
+use super::binding::Where::{Palette, Text};
 use super::binding::row;
 use crate::msg::Act;
 
@@ -31,6 +31,14 @@ pub(super) const KEYS: &[Binding] = &[
         "backspace",
         "take back a letter",
         "take back",
+    ),
+    row(
+        Palette,
+        &[Named("Up"), Named("Down")],
+        &[Act::Rows(-1), Act::Rows(1)],
+        "↑ ↓",
+        "in the list of commands: move, letters narrow it",
+        "choose",
     ),
     row(Text, &[Ctrl('c')], &[Act::Quit], "ctrl-c", "quit", ""),
 ];

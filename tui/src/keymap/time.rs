@@ -93,7 +93,7 @@ pub(super) const KEYS: &[Binding] = &[
         &[Char(':')],
         &[Act::AskTime],
         ":",
-        "go to a TIME",
+        "go to a TIME, or run a command by its name",
         "go to",
     ),
     row(

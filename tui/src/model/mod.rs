@@ -2,6 +2,7 @@
 
 mod browse;
 mod choice;
+mod compare;
 mod filtering;
 mod lane_list;
 mod open;
@@ -20,6 +21,7 @@ mod window;
 
 pub(crate) use browse::{Browse, Order};
 pub(crate) use choice::Choice;
+pub(crate) use compare::{Compared, Difference, DifferenceRow};
 pub(crate) use filtering::Filtering;
 pub(crate) use lane_list::{Cells, Head, LaneAt, LaneList, LaneRow};
 pub(crate) use open::{List, Open, Pass, Playing, TableView};

@@ -1,6 +1,7 @@
 //! Owns what is known and chosen once a reel is open. Refuses to read bodies: answers bring them.
 
 use super::browse::Browse;
+use super::compare::Compared;
 use super::filtering::Filtering;
 use super::lane_list::{LaneAt, LaneList, LaneRow};
 use super::panes::Panes;
@@ -140,6 +141,8 @@ pub(crate) struct Open {
     pub(crate) density: Option<(Window, u16, Density)>,
     /// The times without knowledge, of any resource.
     pub(crate) dark: Vec<Dark>,
+    /// The comparison of two moments.
+    pub(crate) compared: Compared,
     /// What the reel is known by; empty if nobody told.
     pub(crate) id: String,
     /// Where its bookmarks lie.

@@ -17,12 +17,14 @@ pub(crate) enum Screen {
     Namespaces(Choice),
     /// What looks wrong; the row that is chosen.
     Problems(usize),
-    /// The keys; the first line that shows.
-    Help(usize),
-    /// A time is being written.
-    GoTo(String),
+    /// The keys, the first line that shows, and the screen that they are of.
+    Help(usize, Box<Screen>),
+    /// A time or a command is being written.
+    GoTo(Choice),
     /// A filter is being written, and holds already; esc clears it.
     Filter(String),
+    /// What differs between two moments; the row that is chosen.
+    Compare(usize),
     /// The bookmarks; the row that is chosen.
     Bookmarks(usize),
     /// The note of a bookmark is being written.
@@ -48,6 +50,10 @@ pub(crate) enum Panel {
     History,
     /// The Events about it.
     Events,
+    /// What changed in the last seconds, of everything.
+    Nearby,
+    /// What differs of it between A and the cursor.
+    Between,
 }
 
 /// Which part of the main screen the keys move in.

@@ -1,16 +1,20 @@
 //! Owns what is looked for in many bodies of the reel, and how far that is. Refuses to look: a thread
 //! of its own does, so that nothing waits for it.
 
+use super::compare::Difference;
 use super::place::Place;
 use super::subject::Subject;
 use crate::msg::Way;
 use kubereel_replay::Path;
+use std::sync::Arc;
 
 /// What is looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Search {
     /// The version of an object that changes a field.
     Field(FieldSearch),
+    /// What differs between two moments.
+    Compare(Place, Place),
 }
 
 /// Where a change of a field is looked for.
@@ -75,6 +79,8 @@ impl Searches {
 pub(crate) enum Found {
     /// A version that changes the field, or why there is none.
     Field(FoundField),
+    /// What differs.
+    Difference(Arc<Difference>),
 }
 
 /// The end of the search for a change of a field.

@@ -20,15 +20,16 @@ fn after_screen(screen: &Screen) -> Option<Screen> {
         Screen::Large => Screen::Kinds(Choice::default()),
         Screen::Kinds(_) => Screen::Namespaces(Choice::default()),
         Screen::Namespaces(_) => Screen::Problems(0),
-        Screen::Problems(_) => Screen::Help(0),
-        Screen::Help(_) => Screen::GoTo(String::new()),
+        Screen::Problems(_) => Screen::Help(0, Box::default()),
+        Screen::Help(..) => Screen::GoTo(Choice::default()),
         Screen::GoTo(_) => Screen::Filter(String::new()),
         Screen::Filter(_) => Screen::Bookmarks(0),
         Screen::Bookmarks(_) => Screen::Note(Noting {
             text: String::new(),
             of: None,
         }),
-        Screen::Note(_) => return None,
+        Screen::Note(_) => Screen::Compare(0),
+        Screen::Compare(_) => return None,
     })
 }
 
@@ -37,7 +38,9 @@ const fn after_panel(panel: Panel) -> Option<Panel> {
     Some(match panel {
         Panel::Yaml => Panel::History,
         Panel::History => Panel::Events,
-        Panel::Events => return None,
+        Panel::Events => Panel::Nearby,
+        Panel::Nearby => Panel::Between,
+        Panel::Between => return None,
     })
 }
 

@@ -134,3 +134,34 @@ fn what_is_odd_is_stepped_over_and_said() {
     stage.keys(")))");
     assert_eq!(word(&stage), "no later gap, outage or flap");
 }
+
+#[test]
+fn what_is_passed_too_fast_to_be_seen_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stage = Stage::open(request(&gapped(folder.path())), (80, 24));
+    stage.keys("]]]]]] ");
+    stage.say(Msg::Elapsed(33_000));
+    assert_eq!(word(&stage), "");
+    stage.say(Msg::Elapsed(33_000));
+    assert!(
+        word(&stage).starts_with("passed 14:01:00.000Z: flap: node m-0"),
+        "{}",
+        word(&stage)
+    );
+    stage.say(Msg::Elapsed(100_000));
+    assert!(
+        word(&stage).contains("nothing is known for 30"),
+        "{}",
+        word(&stage)
+    );
+    stage.keys("r");
+    if !stage.model.is_playing() {
+        stage.keys(" ");
+    }
+    stage.say(Msg::Elapsed(200_000));
+    assert!(
+        word(&stage).contains("(and 1 more): flap"),
+        "{}",
+        word(&stage)
+    );
+}

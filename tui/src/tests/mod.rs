@@ -1,6 +1,7 @@
 //! Tests of the whole UI: messages in, screens out.
 
 mod bytes;
+mod commands;
 pub(crate) mod every;
 mod filters;
 mod following;

@@ -1,12 +1,12 @@
 //! Owns which part of the model each message is for. Refuses details: the other files have them.
 
 use super::{
-    anomaly, browsing, choosing, lane_rows, marking, moving, opening, panel, picking, pointing,
-    refresh, searching,
+    anomaly, browsing, choosing, comparing, lane_rows, marking, moving, opening, panel, picking,
+    pointing, refresh, searching,
 };
 use crate::answer::Answer;
 use crate::effect::Effect;
-use crate::model::{Model, Open, Pass, Reel, Screen, TableView};
+use crate::model::{Choice, Model, Open, Pass, Reel, Screen, TableView};
 use crate::msg::{Act, Msg};
 
 /// Gives what is to be done first.
@@ -39,7 +39,8 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Wheel(x, y, way) => pointing::wheel(model, x, y, way),
         Msg::Elapsed(micros) => {
             if let Reel::Open(open) = &mut model.reel {
-                moving::play(open, micros);
+                let passed = moving::play(open, micros);
+                model.word = passed.or(model.word.take());
             }
         }
         Msg::Passed(done) => {
@@ -130,9 +131,9 @@ fn write(model: &mut Model, letter: char) {
 /// Gives the text that is being written.
 fn written(screen: &mut Screen) -> Option<&mut String> {
     match screen {
-        Screen::GoTo(text) | Screen::Filter(text) => Some(text),
+        Screen::Filter(text) => Some(text),
         Screen::Note(noting) => Some(&mut noting.text),
-        Screen::Kinds(choice) | Screen::Namespaces(choice) => {
+        Screen::Kinds(choice) | Screen::Namespaces(choice) | Screen::GoTo(choice) => {
             // Other rows are left: the first of them is the best guess.
             choice.at = 0;
             Some(&mut choice.text)
@@ -150,9 +151,10 @@ fn follow_filter(model: &mut Model) {
     }
 }
 
-fn take(model: &mut Model, act: Act) -> Vec<Effect> {
+pub(super) fn take(model: &mut Model, act: Act) -> Vec<Effect> {
     match act {
         Act::Bookmark => marking::ask(model),
+        Act::Compare => return comparing::step(model),
         Act::Erase => {
             if let Some(text) = written(&mut model.screen) {
                 text.pop();
@@ -160,9 +162,9 @@ fn take(model: &mut Model, act: Act) -> Vec<Effect> {
             follow_filter(model);
         }
         Act::Help => {
-            model.screen = match model.screen {
-                Screen::Help(_) => Screen::Main,
-                _ => Screen::Help(0),
+            model.screen = match std::mem::take(&mut model.screen) {
+                Screen::Help(_, of) => *of,
+                of => Screen::Help(0, Box::new(of)),
             }
         }
         Act::Open => return choosing::open(model),
@@ -176,7 +178,7 @@ fn take(model: &mut Model, act: Act) -> Vec<Effect> {
                 return Vec::new();
             };
             match act {
-                Act::AskTime => model.screen = Screen::GoTo(String::new()),
+                Act::AskTime => model.screen = Screen::GoTo(Choice::default()),
                 Act::AskFilter => {
                     model.screen = Screen::Filter(open.filter.text().to_owned());
                 }

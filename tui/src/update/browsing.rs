@@ -98,6 +98,11 @@ pub(super) fn list(open: &mut Open, choice: &Choice) {
     let Some(resource) = kinds(open, choice).get(choice.at).map(|kind| kind.resource) else {
         return;
     };
+    list_resource(open, resource);
+}
+
+/// Lists the objects of a resource.
+pub(super) fn list_resource(open: &mut Open, resource: ResourceId) {
     open.list = List::Objects(resource);
     open.pane = Pane::List;
     open.selected = None;

@@ -1,9 +1,12 @@
 //! Owns what is selected and which screen is open. Refuses to move in time, except to what somebody
 //! chose.
 
-use super::{browsing, lane_rows, marking, moving, panel, picking, refresh};
+use super::palette::Command;
+use super::{browsing, comparing, lane_rows, marking, moving, palette, panel, picking, refresh};
 use crate::effect::Effect;
-use crate::model::{LaneAt, LaneRow, List, Model, Open, Pane, Panel, Pass, Reel, Screen};
+use crate::model::{
+    Choice, Compared, LaneAt, LaneRow, List, Model, Open, Pane, Panel, Pass, Reel, Screen,
+};
 use crate::msg::Act;
 
 /// Gives a place moved by rows, within so many.
@@ -36,8 +39,16 @@ pub(super) fn rows(model: &mut Model, by: i64) {
             let count = open.board().map_or(0, |board| board.problems.len());
             *at = stepped(*at, by, count);
         }
+        Screen::Compare(at) => {
+            let all = open.compared.difference.as_ref();
+            *at = stepped(*at, by, all.map_or(0, |all| all.rows.len()));
+        }
         Screen::Bookmarks(at) => *at = stepped(*at, by, open.bookmarks.all.len()),
-        Screen::Help(at) => *at = stepped(*at, by, crate::keymap::bindings().count()),
+        Screen::GoTo(choice) => {
+            let count = palette::entries(open, &choice.text).len();
+            choice.at = stepped(choice.at, by, count);
+        }
+        Screen::Help(at, _) => *at = stepped(*at, by, crate::keymap::bindings().count()),
         _ if open.pane == Pane::Panel => {
             let count = open.answer.as_ref().map_or(0, refresh::line_count);
             let line = stepped(open.line, by, count);
@@ -118,17 +129,15 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
                 refresh::filtered(open);
             }
         }
-        Screen::GoTo(text) => {
-            if !text.trim().is_empty() {
-                model.word = moving::go_to(open, text.trim());
-            }
-        }
+        Screen::GoTo(choice) => return run(model, &choice),
+        Screen::Compare(at) => model.screen = comparing::show(open, at),
         Screen::Bookmarks(at) => model.word = marking::go(open, at),
         Screen::Note(noting) => {
             let (effect, screen) = marking::take(open, noting);
             model.screen = screen;
             return vec![effect];
         }
+        Screen::Main | Screen::Large if panel::lead(open) => {}
         Screen::Main => {
             if picking::zoom(open) {
                 return Vec::new();
@@ -152,7 +161,30 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
             }
             None => {}
         },
-        Screen::Large | Screen::Help(_) => {}
+        Screen::Large => {}
+        Screen::Help(_, of) => model.screen = *of,
+    }
+    Vec::new()
+}
+
+/// Goes to the time that is written, or runs what is chosen.
+fn run(model: &mut Model, choice: &Choice) -> Vec<Effect> {
+    let text = choice.text.trim().to_owned();
+    let Reel::Open(open) = &mut model.reel else {
+        return Vec::new();
+    };
+    if text.is_empty() && choice.at == 0 {
+        return Vec::new();
+    }
+    let entry = palette::entries(open, &text).into_iter().nth(choice.at);
+    match entry.map(|entry| entry.command) {
+        Some(Command::Act(act)) => return super::acting::take(model, act),
+        Some(Command::List(resource)) => browsing::list_resource(open, resource),
+        Some(Command::Namespace(name)) => {
+            open.namespace = Some(name);
+            refresh::filtered(open);
+        }
+        Some(Command::Time) | None => model.word = moving::go_to(open, &text),
     }
     Vec::new()
 }
@@ -169,6 +201,7 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
             refresh::filtered(open);
         }
         Screen::Large => open.pane = Pane::List,
+        Screen::Help(_, of) => model.screen = *of,
         Screen::Note(noting) => {
             if let Some(one) = noting.of {
                 let at = open.bookmarks.all.iter().position(|own| *own == one);
@@ -182,6 +215,9 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
                 return Vec::new();
             } else if open.pane == Pane::Panel {
                 open.pane = Pane::List;
+            } else if open.compared.a.take().is_some() {
+                open.compared = Compared::default();
+                model.word = Some("A is dropped".to_owned());
             } else if !open.filter.is_empty() {
                 open.filter.clear();
                 refresh::filtered(open);
@@ -206,7 +242,13 @@ pub(super) fn panes(open: &mut Open, act: Act) {
                 Pane::Panel => Pane::List,
             }
         }
-        Act::Panel(panel) => show(open, panel),
+        Act::Panel(panel) => {
+            show(open, panel);
+            if panel == Panel::Nearby {
+                // It is there to be walked over.
+                open.pane = Pane::Panel;
+            }
+        }
         Act::Conditions => {
             open.lanes.grouping = open.lanes.grouping.next();
             open.condition = None;

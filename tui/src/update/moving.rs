@@ -75,10 +75,11 @@ pub(super) fn moved(open: &mut Open, act: Act, cells: u16) -> Option<String> {
 }
 
 /// Moves the cursor as time passes.
-pub(super) fn play(open: &mut Open, micros: i64) {
+pub(super) fn play(open: &mut Open, micros: i64) -> Option<String> {
     if !open.playing.is_on {
-        return;
+        return None;
     }
+    let from = open.place.at;
     let way = if open.playing.is_reverse { -1 } else { 1 };
     by_micros(
         open,
@@ -94,6 +95,27 @@ pub(super) fn play(open: &mut Open, micros: i64) {
     if open.place.at == edge {
         open.playing.is_on = false;
     }
+    passed(open, from)
+}
+
+/// Says which gap, outage or flap was passed since a moment: at high speed nobody could see it.
+fn passed(open: &Open, from: RecordedAt) -> Option<String> {
+    let (first, last) = (from.min(open.place.at), from.max(open.place.at));
+    let all = open.anomalies();
+    let begin = all.partition_point(|one| one.from <= first);
+    let end = all.partition_point(|one| one.from <= last);
+    let own = all.get(begin..end)?;
+    let told = if open.playing.is_reverse {
+        own.first()
+    } else {
+        own.last()
+    }?;
+    let more = match own.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    let at = open.timeline.written(told.from);
+    Some(format!("passed {at}{more}: {}", told.words))
 }
 
 /// Goes to a time that was written; gives a word where it names none.

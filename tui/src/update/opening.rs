@@ -6,8 +6,8 @@ use crate::effect::Effect;
 use crate::keep::{Bookmarks, Shelf};
 use crate::lane::{all_dark, anomalies};
 use crate::model::{
-    Browse, Filtering, Jumps, LaneList, List, Model, Open, Pane, Panel, Panes, Pass, Pins, Place,
-    Playing, Reel, Request, Searches, Subject, Window,
+    Browse, Compared, Filtering, Jumps, LaneList, List, Model, Open, Pane, Panel, Panes, Pass,
+    Pins, Place, Playing, Reel, Request, Searches, Subject, Window,
 };
 use kubereel_format::RecordedAt;
 use kubereel_replay::{Cut, Timeline, harmless};
@@ -50,6 +50,7 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         answer: None,
         asked: std::array::from_fn(|_| None),
         density: None,
+        compared: Compared::default(),
         id: kept
             .as_ref()
             .map_or_else(String::new, |kept| kept.id.clone()),

@@ -3,7 +3,7 @@
 
 use super::browsing;
 use super::{lane_rows, picking};
-use crate::answer::{Answer, Listing, Question};
+use crate::answer::{Answer, LEAST_MICROS, Listing, Nearby, Question};
 use crate::effect::Effect;
 use crate::filter::Seen;
 use crate::layout::layout;
@@ -30,7 +30,7 @@ pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
     picking::refresh(open);
     let wanted = [
         table(open),
-        panel(open).filter(|_| has_panel),
+        panel(open, cells).filter(|_| has_panel),
         browsing::question(open, &model.screen),
     ];
     let mut effects = Vec::new();
@@ -60,10 +60,19 @@ fn table(open: &Open) -> Option<Question> {
     }
 }
 
-fn panel(open: &Open) -> Option<Question> {
+fn panel(open: &Open, cells: u16) -> Option<Question> {
+    if open.panel == Panel::Nearby {
+        let asked = Nearby {
+            micros: open.window.cell_micros(cells).max(LEAST_MICROS),
+            filter: open.filter.text().to_owned(),
+            namespace: open.namespace.clone(),
+        };
+        return Some(Question::Nearby(asked, open.place));
+    }
     let subject = open.selected.clone()?;
     Some(match open.panel {
-        Panel::Yaml => Question::Yaml(subject, open.place),
+        Panel::Between => Question::Between(subject, open.compared.a, open.place),
+        Panel::Yaml | Panel::Nearby => Question::Yaml(subject, open.place),
         Panel::History => Question::History(subject, open.place),
         Panel::Events => Question::Events(subject, open.place),
     })

@@ -8,7 +8,7 @@ use kubereel_format::RecordedAt;
 use kubereel_replay::Moment;
 
 /// The panels that are gone back to.
-const PANELS: [Panel; 3] = [Panel::Yaml, Panel::History, Panel::Events];
+const PANELS: [Panel; 4] = [Panel::Yaml, Panel::History, Panel::Events, Panel::Nearby];
 
 /// Gives what is left behind.
 pub(crate) fn left(open: &Open) -> Session {

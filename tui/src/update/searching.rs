@@ -3,7 +3,7 @@
 
 use super::{moving, panel};
 use crate::effect::Effect;
-use crate::model::{FieldSearch, Found, Model, Open, Reel, Search};
+use crate::model::{FieldSearch, Found, Model, Open, Reel, Screen, Search};
 use crate::msg::Way;
 use kubereel_replay::harmless;
 use std::sync::Arc;
@@ -46,6 +46,10 @@ pub(super) fn found(model: &mut Model, number: u64, found: Found) {
         return;
     }
     match found {
+        Found::Difference(difference) => {
+            open.compared.difference = Some(difference);
+            model.screen = Screen::Compare(0);
+        }
         Found::Field(found) => {
             if let Some(place) = found.place {
                 moving::jump(open, place);

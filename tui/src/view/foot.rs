@@ -31,7 +31,11 @@ pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
     let strong = pen.role(Role::Strong);
     let faint = pen.role(Role::Faint);
     let prompt = match &model.screen {
-        Screen::GoTo(text) => Some((":", text, "14:02  +5m  -30s  rv:1200  start  end")),
+        Screen::GoTo(choice) => Some((
+            ":",
+            &choice.text,
+            "14:02  +5m  -30s  rv:1200  start  end  or a command",
+        )),
         Screen::Note(noting) => Some(("◆", &noting.text, "a note, if you like · enter sets")),
         Screen::Filter(text) => Some(("/", text, filter_hint(open))),
         Screen::Kinds(choice) => Some((

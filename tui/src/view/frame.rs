@@ -1,7 +1,9 @@
 //! Owns which parts of the screen are drawn. Refuses what they look like.
 
 use super::pen::Pen;
-use super::{bookmarks, browse, choices, foot, help, lanes, objects, panel, time, title};
+use super::{
+    bookmarks, browse, choices, compare, foot, help, lanes, objects, palette, panel, time, title,
+};
 use crate::layout::{Layout, SMALLEST, layout};
 use crate::model::{List, Model, Open, Reel, Screen};
 use crate::theme::Role;
@@ -62,9 +64,10 @@ fn whole(model: &Model, open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
     time::draw(open, layout, &mut pen.on(layout.time));
     let both = layout.body;
     match &model.screen {
-        Screen::Help(first) => help::draw(*first, &mut pen.on(both)),
+        Screen::Help(first, of) => help::draw(*first, of, &mut pen.on(both)),
         Screen::Kinds(choice) => browse::kinds(open, choice, &mut pen.on(both)),
         Screen::Namespaces(choice) => browse::namespaces(open, choice, &mut pen.on(both)),
+        Screen::Compare(at) => compare::draw(open, *at, &mut pen.on(both)),
         Screen::Bookmarks(at) => bookmarks::draw(open, *at, &mut pen.on(both)),
         Screen::Problems(at) => choices::problems(open, *at, &mut pen.on(both)),
         _ => {
@@ -80,6 +83,9 @@ fn whole(model: &Model, open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
                 }
             }
             panel::draw(open, &mut pen.on(layout.panel));
+            if let Screen::GoTo(choice) = &model.screen {
+                palette::draw(open, choice, &mut pen.on(both));
+            }
         }
     }
     let above = Rect {

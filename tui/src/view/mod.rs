@@ -3,11 +3,13 @@
 mod bookmarks;
 mod browse;
 mod choices;
+mod compare;
 mod foot;
 mod frame;
 mod help;
 mod lanes;
 mod objects;
+mod palette;
 mod panel;
 mod pen;
 mod ruler;

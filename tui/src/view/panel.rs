@@ -17,7 +17,13 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
         return;
     }
     let faint = pen.role(Role::Faint);
-    let Some(selected) = &open.selected else {
+    let is_nearby = open.panel == Panel::Nearby;
+    let Some(selected) = open
+        .selected
+        .as_ref()
+        .map(|selected| selected.written(&open.timeline))
+        .or_else(|| is_nearby.then(String::new))
+    else {
         pen.head(0, "nothing is selected");
         pen.text(1, 1, "↑ ↓ selects a row, b browses resources", faint);
         return;
@@ -26,6 +32,8 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
         Panel::Yaml => "yaml",
         Panel::History => "history",
         Panel::Events => "events",
+        Panel::Between => "between A and here",
+        Panel::Nearby => "",
     };
     let field = match (open.panel, crate::update::followed(open)) {
         (Panel::Yaml, Some(field)) => {
@@ -34,11 +42,13 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
         _ => String::new(),
     };
     let sign = if open.pane == Pane::Panel { "> " } else { "" };
-    pen.head(
-        0,
-        &format!("{sign}{} · {tab}{field}", selected.written(&open.timeline)),
-    );
-    let state = state(open);
+    let head = if is_nearby {
+        format!("{sign}CHANGED HERE · enter goes there")
+    } else {
+        format!("{sign}{selected} · {tab}{field}")
+    };
+    pen.head(0, &head);
+    let state = state(open).filter(|_| !is_nearby);
     if let Some((state, words)) = state {
         let style = pen.theme.state(state);
         pen.right(0, &format!(" {} {words}", state.glyph()), style);

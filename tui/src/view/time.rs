@@ -33,6 +33,11 @@ pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
     marks(open, left, cells, marks_row, is_low, pen);
     picked(open, layout, ruler_row..density_row + 1, pen);
     let style = pen.role(Role::Cursor);
+    let a = open.compared.a;
+    if let Some(cell) = a.and_then(|a| open.window.cell_of(a.at, cells)) {
+        let style = pen.role(Role::Cursor);
+        pen.text(left + cell, ruler_row, "A", style);
+    }
     if let Some(cell) = open.window.cell_of(open.place.at, cells) {
         pen.text(left + cell, ruler_row, "▼", style);
         for row in ruler_row + 1..=marks_row {

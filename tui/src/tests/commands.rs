@@ -1,0 +1,105 @@
+//! The palette, the page of keys, what changed here, and the comparison of two moments.
+
+use super::stage::{Stage, demo, gapped, request};
+use insta::assert_snapshot;
+
+const WIDE: (u16, u16) = (120, 40);
+const NARROW: (u16, u16) = (80, 24);
+const SMALL: (u16, u16) = (40, 12);
+
+fn after(keys: &str, size: (u16, u16)) -> Stage {
+    let mut stage = Stage::open(request(&demo()), size);
+    stage.keys(keys);
+    stage
+}
+
+fn word(stage: &Stage) -> String {
+    stage.model.word.clone().unwrap_or_default()
+}
+
+#[test]
+fn the_palette_runs_what_is_written() {
+    assert_snapshot!("palette_narrow", after(":prob", NARROW).screen());
+    assert_snapshot!("palette_small", after(":", SMALL).screen());
+    let time = after(":end<Enter>", NARROW);
+    let open = time.model.open().expect("open");
+    assert_eq!(
+        open.place.at,
+        open.timeline.end(),
+        "a TIME is one before anything else"
+    );
+    let pods = after("G:pods<Enter>", NARROW);
+    assert_eq!(
+        pods.model
+            .open()
+            .expect("open")
+            .chosen()
+            .0
+            .split('/')
+            .next(),
+        Some("pods")
+    );
+    let only = after(":ns openshift-etcd<Enter>", NARROW);
+    let only = only.model.open().expect("open").namespace.clone();
+    assert!(only.is_some_and(|only| only.starts_with("openshift-etcd")));
+    let next = after(":next problem<Enter>", NARROW);
+    let pressed = after("n", NARROW);
+    let place = |stage: &Stage| stage.model.open().expect("open").place;
+    assert_eq!(place(&next), place(&pressed));
+    let nothing = after(":qqqq<Enter>", NARROW);
+    assert!(
+        word(&nothing).contains("not a moment"),
+        "{}",
+        word(&nothing)
+    );
+}
+
+#[test]
+fn the_keys_of_where_one_is_come_first() {
+    assert_snapshot!("keys_small", after("?", SMALL).screen());
+    assert_snapshot!("keys_of_bookmarks_narrow", after("'?", NARROW).screen());
+    let mut back = after("'?", NARROW);
+    back.keys("<Esc>");
+    assert!(back.screen().contains("BOOKMARKS"));
+    let mut far = after("?", SMALL);
+    for _ in 0..300 {
+        far.keys("<Down>");
+    }
+    assert!(!far.screen().contains("HERE"), "{}", far.screen());
+}
+
+#[test]
+fn what_changed_here_is_listed_and_led_to() {
+    let mut stage = after("/etcd<Enter>:16:28:26<Enter>W", WIDE);
+    assert_snapshot!("nearby_wide", stage.screen());
+    stage.keys("<Down><Enter>");
+    let open = stage.model.open().expect("open");
+    assert!(open.place.below.0 > 0 && open.selected.is_some());
+    assert_snapshot!("nearby_small", after("GW", SMALL).screen());
+}
+
+#[test]
+fn two_moments_are_compared() {
+    let mut stage = after(":16:28:20<Enter>v", NARROW);
+    assert!(
+        word(&stage).starts_with("A is 16:28:20"),
+        "{}",
+        word(&stage)
+    );
+    stage.keys("v");
+    assert!(word(&stage).starts_with("A is here"), "{}", word(&stage));
+    stage.keys(":16:28:26<Enter>v");
+    assert_snapshot!("compare_narrow", stage.screen());
+    stage.keys("<Enter>");
+    assert_snapshot!("between_narrow", stage.screen());
+    stage.keys("<Esc><Esc>");
+    assert_eq!(word(&stage), "A is dropped");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut gap = Stage::open(request(&gapped(folder.path())), NARROW);
+    gap.keys("v:+2m15s<Enter>v");
+    assert!(
+        gap.screen().contains("not known: nodes at here"),
+        "{}",
+        gap.screen()
+    );
+}

@@ -1,0 +1,246 @@
+//! Owns what `:` can run: a time, every key's act, resources and namespaces, the best match first.
+//! Refuses to guess: what is a TIME is taken as one.
+
+use crate::keymap::{Where, bindings};
+use crate::model::Open;
+use crate::msg::{Act, Way};
+use kubereel_format::ResourceId;
+use kubereel_replay::{Moment, harmless};
+
+/// So many entries are listed.
+const MOST: usize = 200;
+
+/// What an entry does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// Goes to the time that is written.
+    Time,
+    /// Does what a key does.
+    Act(Act),
+    /// Lists the objects of a resource.
+    List(ResourceId),
+    /// Shows one namespace only.
+    Namespace(String),
+}
+
+/// Something that can be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// What it does, in words.
+    pub(crate) words: String,
+    /// The key that does it, too.
+    pub(crate) key: &'static str,
+    /// What it does.
+    pub(crate) command: Command,
+}
+
+/// Words for the acts of keys that share a row of the table.
+const HALVES: [(Act, &str, &str); 26] = [
+    (Act::Event(Way::Previous), ",", "previous event"),
+    (Act::Event(Way::Next), ".", "next event"),
+    (
+        Act::Change(Way::Previous),
+        "C",
+        "previous change of the object",
+    ),
+    (Act::Change(Way::Next), "c", "next change of the object"),
+    (
+        Act::FieldChange(Way::Previous),
+        "F",
+        "previous change of the field",
+    ),
+    (Act::FieldChange(Way::Next), "f", "next change of the field"),
+    (
+        Act::Transition(Way::Previous),
+        "T",
+        "previous transition of the lane",
+    ),
+    (
+        Act::Transition(Way::Next),
+        "t",
+        "next transition of the lane",
+    ),
+    (Act::Problem(Way::Previous), "N", "previous problem"),
+    (Act::Problem(Way::Next), "n", "next problem"),
+    (
+        Act::Anomaly(Way::Previous),
+        "(",
+        "previous gap, outage or flap",
+    ),
+    (Act::Anomaly(Way::Next), ")", "next gap, outage or flap"),
+    (Act::Mark(Way::Previous), "{", "previous bookmark or stage"),
+    (Act::Mark(Way::Next), "}", "next bookmark or stage"),
+    (Act::Start, "g", "go to the start"),
+    (Act::End, "G", "go to the end"),
+    (Act::ZoomOut, "-", "zoom out"),
+    (Act::ZoomIn, "+", "zoom in"),
+    (Act::Pan(-2), "a", "pan to earlier"),
+    (Act::Pan(2), "d", "pan to later"),
+    (Act::FitSelection, "z", "show the life of the object"),
+    (Act::FitAll, "Z", "show the whole reel"),
+    (Act::Back, "ctrl-o", "back before the last jump"),
+    (Act::Forth, "alt-o", "forth to the jump that was undone"),
+    (Act::Slower, "[", "play slower"),
+    (Act::Faster, "]", "play faster"),
+];
+
+/// Gives what a text can mean, the best match first.
+pub(crate) fn entries(open: &Open, text: &str) -> Vec<Entry> {
+    let text = text.trim();
+    let mut all: Vec<(u32, Entry)> = Vec::new();
+    if text.parse::<Moment>().is_ok() {
+        let entry = Entry {
+            words: format!("go to {text}"),
+            key: "",
+            command: Command::Time,
+        };
+        all.push((u32::MAX, entry));
+    }
+    let mut add = |words: String, key, command| {
+        if let Some(score) = score(text, &words) {
+            all.push((
+                score,
+                Entry {
+                    words,
+                    key,
+                    command,
+                },
+            ));
+        }
+    };
+    for (act, words, key) in acts() {
+        add(words.to_owned(), key, Command::Act(act));
+    }
+    if !text.is_empty() {
+        for info in open.timeline.resources().iter() {
+            if !open.timeline.objects_of(info.id).is_empty() {
+                let name = harmless(&info.qualified()).into_owned();
+                add(name, "b", Command::List(info.id));
+            }
+        }
+        for name in namespaces(open) {
+            let words = format!("ns {}", harmless(&name));
+            add(words, "u", Command::Namespace(name));
+        }
+    }
+    // Of equals, the order of the table stays.
+    all.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    all.into_iter().take(MOST).map(|(_, entry)| entry).collect()
+}
+
+/// Gives the acts that keys have on the main screen, with their words.
+fn acts() -> impl Iterator<Item = (Act, &'static str, &'static str)> {
+    let rows = bindings().filter(|row| matches!(row.place, Where::Timeline | Where::Everywhere));
+    rows.flat_map(|row| {
+        let is_one = row.acts.len() == 1;
+        row.acts.iter().filter_map(move |act| {
+            let half = HALVES.iter().find(|(own, ..)| own == act);
+            match (half, act) {
+                (_, Act::AskTime | Act::Open | Act::Close | Act::Rows(_) | Act::Cells(_)) => None,
+                (Some((_, key, words)), _) => Some((*act, *words, *key)),
+                (None, _) if is_one => Some((*act, row.does, row.shown)),
+                // Keys without words of their own are better pressed than chosen.
+                (None, _) => None,
+            }
+        })
+    })
+}
+
+/// Gives the namespaces that anything recorded was in.
+fn namespaces(open: &Open) -> Vec<String> {
+    let named = open.timeline.resources().find("namespaces").ok();
+    let objects = named.map_or(&[][..], |info| open.timeline.objects_of(info.id));
+    let keys = objects
+        .iter()
+        .filter_map(|object| open.timeline.key_of(*object));
+    let mut all: Vec<String> = keys.map(|key| key.name.clone()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Says how well letters fit a text; `None` if they do not. Every word must fit: as a part of the
+/// text, or as letters of it in their order that do not lie too far apart.
+fn score(letters: &str, text: &str) -> Option<u32> {
+    let text = text.to_lowercase();
+    letters
+        .split_whitespace()
+        .map(|word| of_word(&word.to_lowercase(), &text))
+        .sum()
+}
+
+fn of_word(word: &str, text: &str) -> Option<u32> {
+    if let Some(at) = text.find(word) {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        let is_start = before.is_none_or(|letter| !letter.is_alphanumeric());
+        // What fills more of the text fits better.
+        let share = word.len().saturating_mul(50) / text.len().max(1);
+        let share = u32::try_from(share).unwrap_or(0);
+        return Some(100 + share + if is_start { 100 } else { 0 } + if at == 0 { 50 } else { 0 });
+    }
+    let mut wanted = word.chars().peekable();
+    let (mut first, mut last) = (None, 0);
+    for (at, letter) in text.chars().enumerate() {
+        if wanted.next_if_eq(&letter).is_some() {
+            first = first.or(Some(at));
+            last = at;
+        }
+        if wanted.peek().is_none() {
+            break;
+        }
+    }
+    let span = last + 1 - first?;
+    let count = word.chars().count();
+    let is_near = wanted.peek().is_none() && span <= count.saturating_mul(2) + 4 && count > 1;
+    let loss = u32::try_from(span - count.min(span)).unwrap_or(u32::MAX);
+    is_near.then(|| 90_u32.saturating_sub(loss))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_match_comes_first() {
+        let best = |letters: &str, texts: &[&str]| {
+            let mut all: Vec<(Option<u32>, &str)> = texts
+                .iter()
+                .map(|text| (score(letters, text), *text))
+                .collect();
+            all.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+            all.into_iter()
+                .filter(|(score, _)| score.is_some())
+                .map(|(_, text)| text.to_owned())
+                .collect::<Vec<_>>()
+        };
+        let kinds = [
+            "podnetworks.example",
+            "nodes",
+            "pods",
+            "next problem",
+            "ns pods-east",
+        ];
+        assert_eq!(best("pods", &kinds)[..2], ["pods", "ns pods-east"]);
+        assert_eq!(best("nxprb", &kinds), ["next problem"]);
+        assert_eq!(best("prob next", &kinds), ["next problem"]);
+        assert_eq!(best("zzz", &kinds), Vec::<String>::new());
+        assert_eq!(best("", &kinds).len(), kinds.len());
+        assert_eq!(
+            best("noon", &["ns openshift-monitoring"]),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn words_of_halves_stand_for_keys_that_do_that() {
+        for (own, key, words) in HALVES {
+            let row = bindings().find(|row| row.acts.contains(&own));
+            let row = row.unwrap_or_else(|| panic!("{words}: no key"));
+            assert!(
+                row.shown.split(' ').any(|shown| shown == key),
+                "{words}: {}",
+                row.shown
+            );
+        }
+    }
+}
