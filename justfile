@@ -37,6 +37,7 @@ fuzz seconds="120": tools
 # Speed, size and memory beside their baselines, in one run; recordings as JSONL are measured too.
 bench *files:
     cargo bench -p kubereel-format --bench codec -- {{ files }}
+    cargo bench -p kubereel-redact --bench redact
     cargo bench -p kubereel-tests --bench recorder
     cargo bench -p kubereel-tests --bench queries
     cargo bench -p kubereel-tests --bench monitortests

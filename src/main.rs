@@ -8,6 +8,7 @@ mod demo_reel;
 mod exit;
 mod field_text;
 mod progress;
+mod redact_extra;
 mod reel;
 #[cfg(test)]
 mod reference;
@@ -87,6 +88,7 @@ fn run(command: &Command, screen: &mut Screen) -> Result<Exit, CommandError> {
         Command::Install(args) => command::install::run(args, screen),
         Command::Test(args) => command::test::run(args, screen),
         Command::Man(args) => command::man::run(args, screen),
+        Command::Scan(args) => command::scan::run(args, screen),
         Command::Export(args) => command::export::run(args, screen),
         Command::Import(args) => command::import::run(args, screen),
         Command::Demo(args) => command::demo::run(args, screen),

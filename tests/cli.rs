@@ -27,6 +27,7 @@ mod cli {
     mod info;
     mod intervals;
     pub(crate) mod run;
+    mod scan;
     mod test;
     mod tui;
     mod upgrade;

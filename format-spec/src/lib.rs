@@ -39,4 +39,4 @@ pub use note::{
 };
 pub use resource::ResourceInfo;
 pub use time::{Elapsed, RecordedAt, Stamp};
-pub use version::{FORMAT, FormatVersion, REDACTION_NONE};
+pub use version::{FORMAT, FormatVersion, REDACTION_NONE, REDACTION_SAYS};

@@ -21,6 +21,10 @@ pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 1 };
 /// The redaction policy that keeps everything.
 pub const REDACTION_NONE: u32 = 0;
 
+/// The beginning of a note [`crate::Note::Provenance`] in which a session says what was redacted: the
+/// policy, the user's own rules, how many values by which rule.
+pub const REDACTION_SAYS: &str = "redaction: ";
+
 impl fmt::Display for FormatVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.major, self.minor)

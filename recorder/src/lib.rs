@@ -11,6 +11,7 @@ mod health;
 mod lifecycle;
 mod options;
 mod quota;
+mod scrub;
 mod server;
 mod watch;
 mod writer;

@@ -1,6 +1,7 @@
 //! Owns what the caller of the recorder may choose. Refuses flags and environment: the binary reads
 //! those.
 
+use kubereel_redact::Extra;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,6 +18,8 @@ pub struct Options {
     pub context: Option<String>,
     /// Where the status page is served, if at all.
     pub listen: Option<SocketAddr>,
+    /// What is hidden beside what the policy hides.
+    pub redact_extra: Extra,
     /// How long to record; until a signal comes if not limited.
     pub duration: Option<Duration>,
 }

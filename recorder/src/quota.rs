@@ -3,7 +3,9 @@
 
 use crate::clock::Clock;
 use crate::entry::Entry;
+use crate::scrub::scrub;
 use kubereel_format::Elapsed;
+use kubereel_redact::Redactor;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -50,23 +52,26 @@ pub(crate) struct Queue {
     room: Arc<Semaphore>,
     bytes: usize,
     clock: Clock,
+    redactor: Redactor,
 }
 
 impl Queue {
     /// Makes an empty queue of so many bytes.
-    pub(crate) fn new(bytes: usize, clock: Clock) -> Self {
+    pub(crate) fn new(bytes: usize, clock: Clock, redactor: Redactor) -> Self {
         Self {
             line: Mutex::default(),
             arrived: Condvar::new(),
             room: Arc::new(Semaphore::new(bytes)),
             bytes,
             clock,
+            redactor,
         }
     }
 
     /// Waits for room and puts an entry at the end. After [`Self::close`] it is gone at once:
     /// nobody would write it.
-    pub(crate) async fn push(&self, entry: Entry) {
+    pub(crate) async fn push(&self, mut entry: Entry) {
+        scrub(&mut entry, &self.redactor);
         let since = self.clock.elapsed();
         let bytes = entry.bytes().min(self.bytes);
         let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -128,6 +133,7 @@ impl Queue {
 mod tests {
     use super::*;
     use crate::entry::Entry;
+    use crate::scrub::redactor;
     use kubereel_format::{Note, Stamp};
 
     fn mark(text: &str) -> Entry {
@@ -156,7 +162,7 @@ mod tests {
     #[tokio::test]
     async fn a_full_queue_makes_the_reader_wait_and_keeps_the_order() {
         let one = mark("a").bytes();
-        let queue = Arc::new(Queue::new(2 * one, Clock::start()));
+        let queue = Arc::new(Queue::new(2 * one, Clock::start(), redactor()));
         queue.push(mark("a")).await;
         queue.push(mark("b")).await;
         assert_eq!(queue.held_bytes(), 2 * one);
@@ -176,14 +182,14 @@ mod tests {
 
     #[tokio::test]
     async fn an_entry_larger_than_the_queue_passes_alone() {
-        let queue = Queue::new(8, Clock::start());
+        let queue = Queue::new(8, Clock::start(), redactor());
         queue.push(mark("larger than the queue")).await;
         assert_eq!(texts(queue.take(Duration::ZERO)), ["larger than the queue"]);
     }
 
     #[tokio::test]
     async fn a_closed_queue_is_emptied_first() {
-        let queue = Queue::new(QUEUE_BYTES, Clock::start());
+        let queue = Queue::new(QUEUE_BYTES, Clock::start(), redactor());
         assert!(matches!(queue.take(Duration::ZERO), Taken::Nothing));
         queue.push(mark("a")).await;
         queue.close();

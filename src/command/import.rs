@@ -3,11 +3,13 @@
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::progress::Progress;
+use crate::redact_extra;
 use crate::screen::Screen;
 use crate::target_file;
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
 use kubereel_import::{ImportError, Imported, Options};
+use kubereel_redact::Extra;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -32,7 +34,7 @@ const BUFFER_BYTES: usize = 256 * 1024;
 Examples:
   kubereel import events.jsonl -o run.reel
   zstd -dc events.jsonl.zst | kubereel import - -o run.reel
-  kubereel import events.jsonl -o run.reel --redact    without the values of Secrets
+  kubereel import events.jsonl -o run.reel --redact    without secrets
   kubectl get pods,nodes -A -o json | kubereel import - -o now.reel --at $(date -u +%FT%TZ)
 
 Exit codes: 0 all of it is in the reel; 1 broken parts were left out, the rest is in the reel;
@@ -48,9 +50,12 @@ pub(crate) struct Args {
     /// in a file, unless given, when the file was last changed
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     at: Option<RecordedAt>,
-    /// Take the values of Secrets out, as `kubereel record` does
+    /// Take secrets out, as `kubereel record` does
     #[arg(long)]
     redact: bool,
+    /// With --redact, take out more than the policy does: rules in a file, see `kubereel help scan`
+    #[arg(long, value_name = "FILE", requires = "redact")]
+    redact_extra: Option<PathBuf>,
     /// Replace a file of the reel's name
     #[arg(long)]
     force: bool,
@@ -64,17 +69,18 @@ fn parse_time(text: &str) -> Result<RecordedAt, String> {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+    let extra = redact_extra::read(args.redact_extra.as_deref())?;
     let imported = if args.file == Path::new("-") {
         let stdin = Source {
             name: "stdin".to_owned(),
             bytes: 0,
             changed_at: None,
         };
-        import(args, io::stdin().lock(), stdin, screen)
+        import(args, extra, io::stdin().lock(), stdin, screen)
     } else {
         target_file::refuse_input(&args.file, &args.output)?;
         let (file, source) = open(&args.file)?;
-        import(args, file, source, screen)
+        import(args, extra, file, source, screen)
     };
     match imported {
         Ok(imported) => tell::outcome(&args.output, &imported, screen),
@@ -97,6 +103,7 @@ struct Source {
 
 fn import(
     args: &Args,
+    extra: Extra,
     input: impl io::Read,
     source: Source,
     screen: &Screen,
@@ -106,6 +113,7 @@ fn import(
     options.at = args.at;
     options.changed_at = source.changed_at;
     options.redact = args.redact;
+    options.redact_extra = extra;
     options.replace = args.force;
     let mut progress = Progress::begin("importing, bytes", source.bytes, screen.is_err_terminal());
     let input = BufReader::with_capacity(BUFFER_BYTES, input);

@@ -16,6 +16,7 @@ pub(crate) mod install;
 pub(crate) mod intervals;
 pub(crate) mod man;
 pub(crate) mod record;
+pub(crate) mod scan;
 pub(crate) mod test;
 pub(crate) mod tui;
 mod unknown;

@@ -5,6 +5,7 @@ mod log;
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::redact_extra;
 use crate::reel;
 use kubereel_format::OpenError;
 use kubereel_recorder::{KubeconfigSource, Options, RecordError, Recorder, StatusHandle};
@@ -42,6 +43,9 @@ pub(crate) struct Args {
     /// Serve /metrics, /healthz and /readyz on this port, of loopback unless an address is given
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = parse_listen)]
     listen: Option<SocketAddr>,
+    /// Hide more than the policy does: rules in a file, see `kubereel help scan`
+    #[arg(long, value_name = "FILE")]
+    redact_extra: Option<PathBuf>,
     /// Stop after this long, for example 90m
     #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
     duration: Option<Duration>,
@@ -87,11 +91,13 @@ fn kubeconfig_source(flag: Option<&PathBuf>, variable: Option<&OsString>) -> Kub
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     let is_terminal = io::stderr().is_terminal();
-    log::begin(args.log.as_deref(), is_terminal)?;
+    let extra = redact_extra::read(args.redact_extra.as_deref())?;
+    log::begin(args.log.as_deref(), extra.clone(), is_terminal)?;
     let mut options = Options::new(&args.output);
     let variable = std::env::var_os("KUBECONFIG");
     options.kubeconfig = kubeconfig_source(args.kubeconfig.as_ref(), variable.as_ref());
     options.context.clone_from(&args.context);
+    options.redact_extra = extra;
     options.listen = args.listen;
     options.duration = args.duration;
     let recorder = Recorder::open(options).map_err(|error| explain(&error))?;

@@ -52,6 +52,7 @@ fn the_rooms_know_each_other_as_planned() {
         ("kubereel-recorder", &["kubereel-format", "kubereel-redact"]),
         ("kubereel-replay", &["kubereel-format"]),
         ("kubereel-import", &["kubereel-format", "kubereel-redact"]),
+        ("kubereel-scan", &["kubereel-format", "kubereel-redact"]),
         (
             "kubereel-monitortests",
             &["kubereel-format", "kubereel-replay"],
@@ -63,7 +64,9 @@ fn the_rooms_know_each_other_as_planned() {
                 "kubereel-import",
                 "kubereel-monitortests",
                 "kubereel-recorder",
+                "kubereel-redact",
                 "kubereel-replay",
+                "kubereel-scan",
                 "kubereel-tui",
             ],
         ),
@@ -82,7 +85,9 @@ fn the_rooms_know_each_other_as_planned() {
                 "kubereel-import",
                 "kubereel-monitortests",
                 "kubereel-recorder",
+                "kubereel-redact",
                 "kubereel-replay",
+                "kubereel-scan",
                 "kubereel-tui",
             ],
         ),
@@ -141,6 +146,7 @@ fn sources() -> Vec<(String, String)> {
         "replay/src",
         "replay/import/src",
         "replay/monitortests/src",
+        "replay/scan/src",
         "tui/src",
     ]
     .iter()

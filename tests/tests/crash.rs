@@ -35,7 +35,7 @@ const LIFE_MILLIS: u64 = 1_800;
 /// How long anything that is sure to come may take on a busy machine.
 const SURE: Duration = Duration::from_mins(1);
 
-const STORAGES: [&str; 3] = ["configmaps", "pods", "leases.coordination.k8s.io"];
+const STORAGES: [&str; 3] = ["endpoints", "pods", "leases.coordination.k8s.io"];
 
 /// A reel that is written by recorders who are killed.
 struct Victim<'a> {

@@ -9,6 +9,7 @@ use crate::health::Health;
 use crate::quota::Queue;
 use crate::server::{Server, chain, client};
 use kubereel_format::{Lifecycle, Note};
+use kubereel_redact::Redactor;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -27,6 +28,7 @@ pub(crate) struct Follower {
     pub(crate) queue: Arc<Queue>,
     pub(crate) health: Arc<Health>,
     pub(crate) clock: Clock,
+    pub(crate) redactor: Redactor,
 }
 
 impl Follower {
@@ -126,7 +128,8 @@ impl Follower {
     fn trouble(&self, words: &str) {
         // A client that works goes on working.
         if self.clients.borrow().is_none() {
-            self.health.set_reachable(Some(words));
+            // A file that cannot be read may be quoted in why.
+            self.health.set_reachable(Some(&self.redactor.words(words)));
         }
     }
 }

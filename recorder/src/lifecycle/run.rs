@@ -15,8 +15,10 @@ use crate::options::Options;
 use crate::quota::{QUEUE_BYTES, Queue};
 use crate::watch::context::{Numbers, Parts, Shared};
 use crate::writer::{Finished, ReelPath, WriteError, Writer};
-use kubereel_format::{Appender, ListMethod, Note, OpenError, Reel, SessionEnd, SessionId};
-use kubereel_redact::POLICY;
+use kubereel_format::{
+    Appender, ListMethod, Note, OpenError, REDACTION_SAYS, Reel, SessionEnd, SessionId,
+};
+use kubereel_redact::{POLICY, Redactor};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,6 +43,7 @@ pub struct Recorder {
     listener: Option<TcpListener>,
     clock: Clock,
     health: Arc<Health>,
+    redactor: Redactor,
 }
 
 impl std::fmt::Debug for Recorder {
@@ -93,6 +96,11 @@ impl Recorder {
                 Some(bound.map_err(|source| RecordError::Listen { address, source })?)
             }
         };
+        let redactor =
+            Redactor::new(options.redact_extra.clone()).map_err(|error| RecordError::System {
+                what: "draw a key for what is hidden",
+                source: std::io::Error::other(error),
+            })?;
         let (appender, past) = open_reel(&options.output)?;
         let clock = Clock::start();
         Ok(Self {
@@ -102,6 +110,7 @@ impl Recorder {
             listener,
             clock,
             health: Arc::new(Health::new(clock)),
+            redactor,
         })
     }
 
@@ -122,7 +131,7 @@ impl Recorder {
         })?;
         let path = self.options.output.clone();
         let health = Arc::clone(&self.health);
-        let queue = Arc::new(Queue::new(QUEUE_BYTES, self.clock));
+        let queue = Arc::new(Queue::new(QUEUE_BYTES, self.clock, self.redactor.clone()));
         let session = SessionId(self.past.session);
         let duration = self.options.duration;
         let clock = self.clock;
@@ -197,6 +206,7 @@ struct Run {
     tasks: JoinSet<()>,
     writer: oneshot::Receiver<Finished>,
     written: Option<Finished>,
+    redactor: Redactor,
 }
 
 impl Run {
@@ -208,6 +218,7 @@ impl Run {
             listener,
             clock,
             health,
+            redactor,
         } = recorder;
         let writer = spawn_writer(appender, options.output.clone(), queue, &health, clock)?;
         let (clients, clients_seen) = watch::channel(None);
@@ -223,6 +234,7 @@ impl Run {
             clock,
             health: Arc::clone(&health),
             numbers: Arc::new(Numbers::new(past.connection, past.gap)),
+            redactor: redactor.clone(),
             clients: clients_seen.clone(),
             refused,
             discovery: Arc::clone(&discovery),
@@ -238,6 +250,7 @@ impl Run {
             queue: Arc::clone(queue),
             health: Arc::clone(&health),
             clock,
+            redactor: redactor.clone(),
         };
         tasks.spawn(follower.run());
         tasks.spawn(Poller::new(discovery, clients_seen, news_sent, clock).run());
@@ -264,6 +277,7 @@ impl Run {
             tasks,
             writer,
             written: None,
+            redactor,
         })
     }
 
@@ -318,10 +332,12 @@ impl Run {
         {
             tracing::warn!("not every stream ended in time");
         }
-        let ended = self.note(Note::SessionEnded {
-            session,
-            end: end.clone(),
-        });
+        let account = format!("{REDACTION_SAYS}{}", self.redactor.account());
+        let ended = async {
+            self.note(Note::Provenance { text: account }).await;
+            let end = end.clone();
+            self.note(Note::SessionEnded { session, end }).await;
+        };
         // If the queue is full because the disk is, the end goes unsaid.
         if tokio::time::timeout(patience, ended).await.is_err() {
             tracing::warn!("the reel does not say how this run ended");

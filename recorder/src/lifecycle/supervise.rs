@@ -144,8 +144,9 @@ impl Supervisor {
         {
             self.shared.refuse(server.generation);
         }
-        self.shared.health.set_reachable(Some(&failure.words));
-        let error = failure.words;
+        // Words of a proxy or a server: the status page and the terminal show them.
+        let error = self.shared.redactor.words(&failure.words).into_owned();
+        self.shared.health.set_reachable(Some(&error));
         self.say(Lifecycle::Unreachable { error }).await;
     }
 

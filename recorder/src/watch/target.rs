@@ -4,6 +4,7 @@
 use crate::server::query_value;
 use crate::watch::version::Version;
 use kubereel_format::ResourceInfo;
+use kubereel_redact::Subject;
 
 /// A resource to follow.
 #[derive(Clone, Debug)]
@@ -19,8 +20,6 @@ pub(crate) struct Target {
 pub(crate) enum Role {
     /// None of them.
     Plain,
-    /// Secrets: nothing of them may be kept as it came.
-    Secrets,
     /// Definitions of custom resources: the first sign of a new resource.
     Definitions,
     /// API services: a sign that discovery has changed.
@@ -33,13 +32,17 @@ impl Target {
     /// Takes a resource.
     pub(crate) fn new(info: ResourceInfo) -> Self {
         let role = match (info.group.as_str(), info.plural.as_str()) {
-            ("", "secrets") => Role::Secrets,
             ("" | "events.k8s.io", "events") => Role::Events,
             ("apiextensions.k8s.io", "customresourcedefinitions") => Role::Definitions,
             ("apiregistration.k8s.io", "apiservices") => Role::ApiServices,
             _ => Role::Plain,
         };
         Self { info, role }
+    }
+
+    /// Says of which resource its objects are.
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject::new(&self.info.group, &self.info.plural).with_kind(&self.info.kind)
     }
 
     /// Tells whether its versions are the revisions of the cluster's own storage, so that they tell
@@ -137,8 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_core_secrets_are_secrets() {
-        assert_eq!(target("", "secrets").role, Role::Secrets);
+    fn roles_are_those_of_the_core_groups() {
         assert_eq!(target("x.io", "secrets").role, Role::Plain);
         assert_eq!(target("events.k8s.io", "events").role, Role::Events);
     }

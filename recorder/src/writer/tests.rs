@@ -135,7 +135,7 @@ fn write(disk: Disk, entries: Vec<Entry>) -> (Disk, Finished, Arc<Health>) {
     let disk = Arc::new(Mutex::new(disk));
     let clock = Clock::start();
     let health = Arc::new(Health::new(clock));
-    let queue = Arc::new(Queue::new(QUEUE_BYTES, clock));
+    let queue = Arc::new(Queue::new(QUEUE_BYTES, clock, crate::scrub::redactor()));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .expect("a runtime");

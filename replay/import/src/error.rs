@@ -3,6 +3,7 @@
 
 use crate::broken::Broken;
 use kubereel_format::{AppendError, FinishError, OpenError};
+use kubereel_redact::NoRandomness;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -55,6 +56,13 @@ pub enum ImportError {
     /// It does not tell when its objects were so.
     #[error("the input does not tell of what time its objects are")]
     NoTime,
+    /// What is hidden could be guessed.
+    #[error("cannot draw a key for what is hidden: {source}")]
+    NoRandomness {
+        /// Why.
+        #[from]
+        source: NoRandomness,
+    },
     /// Nothing of it could be taken.
     #[error("nothing of the input could be imported")]
     Nothing {

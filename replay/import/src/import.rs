@@ -10,6 +10,7 @@ use crate::sniff::{self, Form};
 use crate::take::Take;
 use crate::write::{Start, Writer};
 use kubereel_format::{RecordedAt, ResourceInfo};
+use kubereel_redact::Extra;
 use std::io::{BufRead, Read as _};
 use std::path::Path;
 
@@ -24,8 +25,10 @@ pub struct Options {
     pub at: Option<RecordedAt>,
     /// When the input was last changed: the time of objects and lists if `at` is not given.
     pub changed_at: Option<RecordedAt>,
-    /// Whether the values of Secrets are taken out, as the recorder does.
+    /// Whether secrets are taken out, as the recorder does.
     pub redact: bool,
+    /// What is taken out beside what the policy takes out.
+    pub redact_extra: Extra,
     /// Whether a file of the reel's name is replaced.
     pub replace: bool,
     /// What the reel says of the program that wrote it, for example its version.
@@ -67,7 +70,7 @@ pub fn import(
     let mut take = Take {
         writer: Writer::create(part.path(), first_words(options))?,
         resources: Resources::default(),
-        secrets: Secrets::new(options.redact),
+        secrets: Secrets::new(options)?,
         broken: Broken::default(),
         dropped: Dropped::default(),
         bookmarks: 0,
@@ -84,7 +87,9 @@ pub fn import(
         Form::Yaml => take.all_yaml(input, &mut progress)?,
     }
     let mut imported = end(&mut take, form, options)?;
-    let finished = take.writer.finish(imported.last_words())?;
+    let mut said = imported.last_words();
+    said.extend(take.secrets.account());
+    let finished = take.writer.finish(said)?;
     imported.file_bytes = finished.file_bytes;
     part.place()?;
     Ok(imported)

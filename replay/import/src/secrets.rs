@@ -1,8 +1,9 @@
-//! Owns what an import does about Secrets: it counts those with values, and takes the values out if
-//! it is asked to. Refuses to judge other objects.
+//! Owns what an import does about secrets: it counts the Secrets with values, and takes out what the
+//! policy names if it is asked to. Refuses to judge what is one: the policy does.
 
-use kubereel_format::ResourceInfo;
-use kubereel_redact::{Redactor, has_values};
+use crate::import::Options;
+use kubereel_format::{REDACTION_SAYS, ResourceInfo};
+use kubereel_redact::{NoRandomness, Redactor, Subject, has_values};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -28,11 +29,14 @@ pub(crate) struct Secrets {
 
 impl Secrets {
     /// Begins.
-    pub(crate) fn new(redact: bool) -> Self {
-        Self {
-            redactor: redact.then(Redactor::default),
+    pub(crate) fn new(options: &Options) -> Result<Self, NoRandomness> {
+        let redactor = options
+            .redact
+            .then(|| Redactor::new(options.redact_extra.clone()));
+        Ok(Self {
+            redactor: redactor.transpose()?,
             ..Self::default()
-        }
+        })
     }
 
     /// Tells whether an object is a Secret, by either of its names.
@@ -41,22 +45,58 @@ impl Secrets {
         is_core && (resource.plural == "secrets" || kind == "Secret")
     }
 
-    /// Takes a Secret; `None` if its values are to be taken out and it cannot be read.
-    pub(crate) fn take<'a>(
-        &mut self,
-        namespace: &str,
-        name: &str,
-        object: &'a [u8],
-    ) -> Option<Cow<'a, [u8]>> {
+    /// Counts a Secret that comes with values.
+    pub(crate) fn count(&mut self, namespace: &str, name: &str, object: &[u8]) {
         // What cannot be read may hold anything.
         if has_values(object).unwrap_or(true) {
             self.events = self.events.saturating_add(1);
             self.seen.insert((namespace.to_owned(), name.to_owned()));
         }
-        match &self.redactor {
-            None => Some(Cow::Borrowed(object)),
-            Some(redactor) => redactor.secret(object).map(Cow::Owned),
+    }
+
+    /// Gives an object as it is to be kept; `None` if secrets are to be taken out and it cannot be read.
+    ///
+    /// An object may call itself another than its line does: what either may not keep is taken out.
+    pub(crate) fn object<'a>(
+        &self,
+        resource: &ResourceInfo,
+        api_version: &str,
+        kind: &str,
+        object: &'a [u8],
+    ) -> Option<Cow<'a, [u8]>> {
+        let Some(redactor) = &self.redactor else {
+            return Some(Cow::Borrowed(object));
+        };
+        let [named, own] = subjects(resource, api_version, kind);
+        let body = redactor.object(&named, object)?;
+        if own.group == named.group {
+            return Some(body);
         }
+        let own = redactor.object(&own, &body)?.into_owned();
+        Some(Cow::Owned(own))
+    }
+
+    /// Gives the name by which the reel is to know an object.
+    pub(crate) fn name<'a>(
+        &self,
+        resource: &ResourceInfo,
+        api_version: &str,
+        kind: &str,
+        name: &'a str,
+        uid: &str,
+    ) -> Cow<'a, str> {
+        let Some(redactor) = &self.redactor else {
+            return Cow::Borrowed(name);
+        };
+        let subjects = subjects(resource, api_version, kind);
+        let hiding = subjects.iter().find(|one| redactor.hides_names(one));
+        redactor.name(hiding.unwrap_or(&Subject::default()), name, uid)
+    }
+
+    /// Says what was taken out, if anything was to be.
+    pub(crate) fn account(&self) -> Option<String> {
+        let redactor = self.redactor.as_ref()?;
+        Some(format!("{REDACTION_SAYS}{}", redactor.account()))
     }
 
     /// Sums up.
@@ -67,4 +107,17 @@ impl Secrets {
             redacted: self.redactor.is_some(),
         }
     }
+}
+
+/// Says what an object is: as its line names it, and as it calls itself.
+fn subjects<'a>(
+    resource: &'a ResourceInfo,
+    api_version: &'a str,
+    kind: &'a str,
+) -> [Subject<'a>; 2] {
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    [
+        Subject::new(&resource.group, &resource.plural).with_kind(kind),
+        Subject::new(group, &resource.plural).with_kind(kind),
+    ]
 }

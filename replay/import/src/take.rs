@@ -155,13 +155,16 @@ impl Take {
         let is_secret = Secrets::is_secret(info, &api_version, &kind_name);
         let is_definition = (info.group.as_str(), info.plural.as_str()) == Definition::RESOURCE;
         let names_cluster = info.group.is_empty() && info.plural == "namespaces";
-        let body = if is_secret {
-            self.secrets
-                .take(&head.namespace, &head.name, object)
-                .ok_or(Problem::UnreadableSecret)?
-        } else {
-            Cow::Borrowed(object)
-        };
+        let secrets = &mut self.secrets;
+        if is_secret {
+            secrets.count(&head.namespace, &head.name, object);
+        }
+        let body = secrets
+            .object(info, &api_version, &kind_name, object)
+            .ok_or(Problem::UnreadableSecret)?;
+        let name = secrets
+            .name(info, &api_version, &kind_name, &head.name, &head.uid)
+            .into_owned();
         if let Some(info) = self.resources.take_news(id) {
             self.writer.announce(at, info)?;
         }
@@ -173,7 +176,7 @@ impl Take {
             kind,
             resource: id,
             namespace: &head.namespace,
-            name: &head.name,
+            name: &name,
             uid: &head.uid,
             resource_version: &head.resource_version,
             body: &body,

@@ -4,7 +4,7 @@ use super::cluster::ClusterSummary;
 use super::resource::ResourceSummary;
 use super::written::{rfc3339, secs_between, session_end};
 use crate::timeline::Timeline;
-use kubereel_format::{EventType, Lifecycle, Note, RecordedAt};
+use kubereel_format::{EventType, Lifecycle, Note, REDACTION_SAYS, RecordedAt};
 use serde::Serialize;
 
 /// What is in a reel.
@@ -45,6 +45,9 @@ pub struct Summary {
     pub not_covered: Vec<NotCoveredSummary>,
     /// What an import says of itself, in its own words; empty for what the recorder wrote.
     pub provenance: Vec<String>,
+    /// What sessions say of their redaction: the policy, the user's own rules, how many values were
+    /// replaced by which rule. A session that was killed says nothing.
+    pub redaction: Vec<String>,
     /// The times without an answer of the server.
     pub outages: Vec<OutageSummary>,
     /// Lines of the server that were no events of a known form; they are kept.
@@ -196,6 +199,7 @@ impl Timeline {
             clusters: self.cluster_summaries(),
             not_covered: self.not_covered_summaries(),
             provenance: self.provenance(),
+            redaction: self.redaction(),
             outages: self.outage_summaries(),
             odd_lines,
             anomalies,
@@ -253,13 +257,26 @@ impl Timeline {
     }
 
     fn provenance(&self) -> Vec<String> {
-        let notes = self.reel().notes().iter();
-        notes
-            .filter_map(|entry| match &entry.note {
-                Note::Provenance { text } => Some(text.clone()),
-                _ => None,
-            })
+        self.writers_words()
+            .filter(|text| !text.starts_with(REDACTION_SAYS))
+            .map(str::to_owned)
             .collect()
+    }
+
+    fn redaction(&self) -> Vec<String> {
+        self.writers_words()
+            .filter_map(|text| text.strip_prefix(REDACTION_SAYS))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Gives what the writers of the reel say of themselves.
+    fn writers_words(&self) -> impl Iterator<Item = &str> {
+        let notes = self.reel().notes().iter();
+        notes.filter_map(|entry| match &entry.note {
+            Note::Provenance { text } => Some(text.as_str()),
+            _ => None,
+        })
     }
 
     fn outage_summaries(&self) -> Vec<OutageSummary> {

@@ -151,8 +151,12 @@ impl Page<'_> {
                 let text = format!("by policy {most}, and nothing in some sessions");
                 self.paint.wary(&text)
             }
-            Some(most) => format!("values of Secrets, by policy {most}"),
+            Some(1) => "values of Secrets, by policy 1".to_owned(),
+            Some(most) => format!("by policy {most}"),
         };
         self.push("redacted", &[text]);
+        for said in &summary.redaction {
+            self.push("", &[harmless(said).into_owned()]);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::run::Recording;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -72,6 +72,18 @@ impl Page {
             }
             tokio::time::sleep(EVERY).await;
         }
+    }
+
+    /// Reads all that it says: counters, and what is not well.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer.
+    pub async fn text(&self) -> Result<String> {
+        let (_, metrics) = self.get("/metrics").await?;
+        let (_, ready) = self.get("/readyz").await?;
+        ensure!(!metrics.is_empty(), "the page is empty");
+        Ok(metrics + &ready)
     }
 
     /// Reads one number of the metrics.

@@ -204,6 +204,7 @@ impl Resource {
                 .short_names(&["po"])
                 .subresources(&["log", "status"]),
             core("configmaps", "ConfigMap").short_names(&["cm"]),
+            core("endpoints", "Endpoints").short_names(&["ep"]),
             core("secrets", "Secret"),
             core("events", "Event")
                 .short_names(&["ev"])

@@ -99,7 +99,7 @@ spec:
 ---
 apiVersion: v1
 kind: ConfigMap
-metadata: {name: zoo, namespace: default, labels: {round: "0"}}
+metadata: {name: zoo, namespace: default, labels: {round: "0"}, annotations: {text: "a\tb\nc <d> & é 😀 \u2028 \u0001\n"}}
 data: {text: "a\tb\nc <d> & é 😀 \u2028 \u0001\n", yes: "no"}
 ---
 apiVersion: v1

@@ -4,7 +4,7 @@ use anyhow::Result;
 use kubereel_format::{GapCause, Lifecycle, NotCoveredReason, Note};
 use kubereel_tests::scripted::{Canned, End, Fault, On};
 
-use crate::{CONFIGMAPS, SURE, Scene};
+use crate::{ENDPOINTS, SURE, Scene};
 
 /// A stream that brings one ERROR event and ends in order, whatever was asked for.
 fn error_event(code: u16, reason: &str, message: &str) -> Fault {
@@ -51,9 +51,9 @@ fn a_watch_refused_in_any_way_goes_on_without_loss() -> Result<()> {
     for fault in faults {
         scene.next_watch(fault)?;
         scene.write()?;
-        scene.cluster.wait_sent("configmaps", SURE)?;
+        scene.cluster.wait_sent("endpoints", SURE)?;
     }
-    let account = scene.whole(&["configmaps"])?;
+    let account = scene.whole(&["endpoints"])?;
     assert!(account.recorded >= 21, "{account:?}");
     Ok(())
 }
@@ -62,13 +62,13 @@ fn a_watch_refused_in_any_way_goes_on_without_loss() -> Result<()> {
 fn a_history_that_comes_back_is_used() -> Result<()> {
     let mut scene = Scene::live()?;
     let rule = scene.cluster.fault(
-        On::watch(CONFIGMAPS).times(3),
+        On::watch(ENDPOINTS).times(3),
         error_event(410, "Expired", "too old resource version: 1 (2)"),
     );
-    scene.reconnect(CONFIGMAPS)?;
+    scene.reconnect(ENDPOINTS)?;
     scene.write()?;
     scene.await_hits(rule, 3)?;
-    scene.whole(&["configmaps"])?;
+    scene.whole(&["endpoints"])?;
     Ok(())
 }
 
@@ -77,43 +77,40 @@ fn a_history_that_is_lost_leaves_a_gap_and_the_truth_behind_it() -> Result<()> {
     let mut scene = Scene::live()?;
     scene
         .cluster
-        .put("configmaps", "default", "goes", r#""data":{}"#)?;
+        .put("endpoints", "default", "goes", r#""data":{}"#)?;
     scene
         .cluster
-        .put("configmaps", "default", "returns", r#""data":{}"#)?;
-    scene.cluster.wait_sent("configmaps", SURE)?;
+        .put("endpoints", "default", "returns", r#""data":{}"#)?;
+    scene.cluster.wait_sent("endpoints", SURE)?;
     let before = scene.cluster.revision();
     scene.cluster.go_down()?;
     for _ in 0..5 {
         scene.write()?;
     }
-    scene.cluster.delete("configmaps", "default", "goes")?;
-    scene.cluster.delete("configmaps", "default", "returns")?;
-    scene.cluster.put(
-        "configmaps",
-        "default",
-        "returns",
-        r#""data":{"new":"uid"}"#,
-    )?;
+    scene.cluster.delete("endpoints", "default", "goes")?;
+    scene.cluster.delete("endpoints", "default", "returns")?;
     scene
         .cluster
-        .put("configmaps", "default", "passes", r#""data":{}"#)?;
-    scene.cluster.delete("configmaps", "default", "passes")?;
+        .put("endpoints", "default", "returns", r#""data":{"new":"uid"}"#)?;
     scene
         .cluster
-        .put("configmaps", "default", "comes", r#""data":{}"#)?;
+        .put("endpoints", "default", "passes", r#""data":{}"#)?;
+    scene.cluster.delete("endpoints", "default", "passes")?;
+    scene
+        .cluster
+        .put("endpoints", "default", "comes", r#""data":{}"#)?;
     scene.cluster.compact(scene.cluster.revision());
     let lost_until = scene.cluster.revision();
     let seen = scene.cluster.requests().len();
     scene.cluster.accept()?;
     scene.cluster.wait_for_request("a list", SURE, |one| {
-        one.asked.path == CONFIGMAPS
+        one.asked.path == ENDPOINTS
             && one.asked.parameter("sendInitialEvents").is_some()
             && one.progress().lines > 0
             && one.number >= seen
     })?;
     scene.write()?;
-    let account = scene.account(&["configmaps"])?.check()?;
+    let account = scene.account(&["endpoints"])?.check()?;
     let [gap] = account.gaps.as_slice() else {
         panic!("one gap is due: {:#?}", account.gaps);
     };
@@ -142,9 +139,9 @@ fn what_may_not_be_read_is_named_and_the_rest_goes_on() -> Result<()> {
         Fault::Answer(Canned::status(403, "Forbidden", message)),
     );
     scene.record()?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
-    scene.whole(&["configmaps"])?;
+    scene.whole(&["endpoints"])?;
     let told = scene.notes()?.into_iter().any(|note| {
         matches!(note, Note::NotCovered { plural, reason, detail, .. }
             if plural == "secrets" && reason == NotCoveredReason::Forbidden && detail.contains("cannot list"))
@@ -163,9 +160,9 @@ fn a_portal_in_front_of_the_server_is_told_and_outlived() -> Result<()> {
     scene.record()?;
     scene.await_hits(portal, 2)?;
     scene.cluster.lift(portal);
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
-    scene.whole(&["configmaps"])?;
+    scene.whole(&["endpoints"])?;
     let told = scene.notes()?.into_iter().any(|note| {
         matches!(note, Note::Lifecycle(Lifecycle::Unreachable { error }) if error.contains("html"))
     });

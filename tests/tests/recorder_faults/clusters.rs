@@ -5,7 +5,7 @@ use kubereel_format::{EpochId, GapCause, Note};
 use kubereel_tests::recording::Account;
 use kubereel_tests::scripted::{Kubeconfig, ScriptedCluster};
 
-use crate::{CONFIGMAPS, SURE, Scene};
+use crate::{ENDPOINTS, SURE, Scene};
 
 /// The epochs that the reel tells of, in order.
 fn epochs(scene: &Scene) -> Result<Vec<(EpochId, String)>> {
@@ -27,14 +27,14 @@ fn a_restored_cluster_is_a_new_epoch() -> Result<()> {
     }
     scene
         .cluster
-        .put("configmaps", "default", "rolled-back", r#""data":{}"#)?;
-    scene.cluster.wait_sent("configmaps", SURE)?;
+        .put("endpoints", "default", "rolled-back", r#""data":{}"#)?;
+    scene.cluster.wait_sent("endpoints", SURE)?;
     let committed = scene.cluster.committed();
     let before = scene.cluster.requests().len();
     scene.cluster.restore(scene.cluster.revision() - 5)?;
     scene
         .cluster
-        .put("configmaps", "default", "new-life", r#""data":{}"#)?;
+        .put("endpoints", "default", "new-life", r#""data":{}"#)?;
     scene
         .cluster
         .wait_for_request("a new list", SURE, |one| {
@@ -42,13 +42,13 @@ fn a_restored_cluster_is_a_new_epoch() -> Result<()> {
             let listed = one.asked.parameter("resourceVersion").is_none()
                 && one.asked.parameter("limit") != Some("1");
             one.number >= before
-                && one.asked.path == CONFIGMAPS
+                && one.asked.path == ENDPOINTS
                 && listed
                 && one.progress().lines > 0
         })
         .with_context(|| scene.log())?;
     scene.write()?;
-    let all = scene.account(&["configmaps"])?;
+    let all = scene.account(&["endpoints"])?;
     assert!(
         all.gaps.iter().any(|gap| gap.cause == GapCause::NewEpoch),
         "{:#?}",
@@ -64,7 +64,7 @@ fn a_restored_cluster_is_a_new_epoch() -> Result<()> {
     let first = Account::of_required(
         &scene.reel(),
         &scene.cluster,
-        &["configmaps"],
+        &["endpoints"],
         &committed,
         |_| true,
     )?;
@@ -86,15 +86,15 @@ fn a_restored_cluster_is_a_new_epoch() -> Result<()> {
 fn another_cluster_behind_the_same_file_is_told_apart() -> Result<()> {
     let mut scene = Scene::live()?;
     scene.write()?;
-    scene.cluster.wait_sent("configmaps", SURE)?;
+    scene.cluster.wait_sent("endpoints", SURE)?;
     let other = ScriptedCluster::start_as(2, 50)?;
-    other.put("configmaps", "default", "elsewhere", r#""data":{}"#)?;
+    other.put("endpoints", "default", "elsewhere", r#""data":{}"#)?;
     other.write_kubeconfig(&scene.kubeconfig(), &Kubeconfig::Good)?;
     let first = std::mem::replace(&mut scene.cluster, other);
     drop(first);
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
-    let account = scene.account(&["configmaps"])?;
+    let account = scene.account(&["endpoints"])?;
     assert!(
         account
             .gaps

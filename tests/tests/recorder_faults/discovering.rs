@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use kubereel_format::{NotCoveredReason, Note};
 use kubereel_tests::scripted::{Aggregation, Canned, Churn, Fault, On, Resource};
 
-use crate::{CONFIGMAPS, SURE, Scene};
+use crate::{ENDPOINTS, SURE, Scene};
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/deployments";
 
@@ -73,9 +73,9 @@ fn an_empty_answer_ends_nothing() -> Result<()> {
         .set(|settings| settings.empty_discovery = true);
     bring_round(&scene)?;
     scene.write()?;
-    scene.reconnect(CONFIGMAPS)?;
+    scene.reconnect(ENDPOINTS)?;
     scene.write()?;
-    scene.whole(&["configmaps"])?;
+    scene.whole(&["endpoints"])?;
     Ok(())
 }
 

@@ -47,6 +47,6 @@ fn a_reel_that_is_being_recorded_is_left_alone() -> Result<()> {
     std::os::unix::fs::symlink(scene.reel(), &second)?;
     refused(&scene, &second)?;
     scene.write()?;
-    scene.whole(&["configmaps"])?;
+    scene.whole(&["endpoints"])?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use kubereel_format::{AnomalyKind, Note, OddLineProblem};
 use kubereel_tests::scripted::{Edit, Fault, On, Pick};
 
-use crate::{CONFIGMAPS, SURE, Scene};
+use crate::{ENDPOINTS, SURE, Scene};
 
 fn modified(edit: Edit) -> Fault {
     Fault::Edit(Pick::Type("MODIFIED"), edit)
@@ -34,9 +34,9 @@ fn lines_that_are_no_events_are_kept_and_cost_nothing() -> Result<()> {
         scene.next_watch(modified(Edit::Replace(bytes.to_vec())))?;
         scene.write()?;
         scene.write()?;
-        scene.cluster.wait_sent("configmaps", SURE)?;
+        scene.cluster.wait_sent("endpoints", SURE)?;
     }
-    scene.whole(&["configmaps"])?;
+    scene.whole(&["endpoints"])?;
     let odd = odd_lines(&scene)?;
     assert!(odd.len() >= bad.len(), "{odd:?}");
     Ok(())
@@ -48,22 +48,22 @@ fn a_line_that_stays_unreadable_is_a_gap_not_a_standstill() -> Result<()> {
     let poisoned = scene.cluster.revision() + 1;
     let edit = Edit::Replace(b"{\"type\":\"MODIFIED\",\"object\":\n".to_vec());
     scene.cluster.fault(
-        On::watch(CONFIGMAPS),
+        On::watch(ENDPOINTS),
         Fault::Edit(Pick::Revision(poisoned), edit),
     );
-    scene.reconnect(CONFIGMAPS)?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.reconnect(ENDPOINTS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
     scene.write()?;
     scene.cluster.wait_until("a new list", SURE, |cluster| {
-        let lists = cluster.requests_to(CONFIGMAPS);
+        let lists = cluster.requests_to(ENDPOINTS);
         let lists = lists
             .iter()
             .filter(|one| one.asked.parameter("resourceVersion").is_none());
         (lists.count() >= 2).then_some(())
     })?;
     scene.write()?;
-    let account = scene.account(&["configmaps"])?.check()?;
+    let account = scene.account(&["endpoints"])?.check()?;
     assert!(
         account
             .gaps
@@ -81,7 +81,7 @@ fn a_type_from_the_future_is_kept() -> Result<()> {
     scene.write()?;
     scene.write()?;
     scene.await_lines(2)?;
-    scene.account(&["configmaps"])?.check()?;
+    scene.account(&["endpoints"])?.check()?;
     assert!(odd_lines(&scene)?.contains(&OddLineProblem::UnknownType));
     Ok(())
 }
@@ -97,7 +97,7 @@ fn revisions_against_the_rules_are_kept_and_marked() -> Result<()> {
         Edit::ResourceVersion(Some(String::new())),
         Edit::ResourceVersion(Some("abc".to_owned())),
         Edit::Before(b"\n".to_vec()),
-        Edit::Before(b"{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{}}}\n".to_vec()),
+        Edit::Before(b"{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Endpoints\",\"apiVersion\":\"v1\",\"metadata\":{}}}\n".to_vec()),
         Edit::ResourceVersion(Some(far.to_owned())),
     ];
     for edit in edits {
@@ -107,7 +107,7 @@ fn revisions_against_the_rules_are_kept_and_marked() -> Result<()> {
         }
         scene.await_lines(3)?;
     }
-    scene.account(&["configmaps"])?.check()?;
+    scene.account(&["endpoints"])?.check()?;
     let kinds: Vec<AnomalyKind> = scene
         .notes()?
         .into_iter()
@@ -135,13 +135,13 @@ fn revisions_of_39_digits_are_as_good_as_any() -> Result<()> {
         &kubereel_tests::scripted::Kubeconfig::Good,
     )?;
     scene.record()?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     for _ in 0..5 {
         scene.write()?;
     }
-    scene.reconnect(CONFIGMAPS)?;
+    scene.reconnect(ENDPOINTS)?;
     scene.write()?;
-    assert_eq!(scene.whole(&["configmaps"])?.recorded, 6);
+    assert_eq!(scene.whole(&["endpoints"])?.recorded, 6);
     Ok(())
 }
 
@@ -152,18 +152,18 @@ fn a_line_of_forty_mebibytes_is_kept_in_bounded_memory() -> Result<()> {
         r#""data":{{"big":"{}"}}"#,
         "0123456789abcdef".repeat(40 << 16)
     );
-    scene.cluster.put("configmaps", "default", "big", &big)?;
+    scene.cluster.put("endpoints", "default", "big", &big)?;
     scene.write()?;
-    scene.cluster.wait_sent("configmaps", SURE)?;
-    scene.cluster.delete("configmaps", "default", "big")?;
+    scene.cluster.wait_sent("endpoints", SURE)?;
+    scene.cluster.delete("endpoints", "default", "big")?;
     scene.write()?;
-    scene.cluster.wait_sent("configmaps", SURE)?;
+    scene.cluster.wait_sent("endpoints", SURE)?;
     let peak = scene
         .recorder
         .as_ref()
         .context("it records")?
         .peak_memory_kib()?;
-    scene.account(&["configmaps"])?.check()?;
+    scene.account(&["endpoints"])?.check()?;
     assert!(odd_lines(&scene)?.contains(&OddLineProblem::TooLong));
     assert!(peak < 250 << 10, "{peak} KiB");
     Ok(())

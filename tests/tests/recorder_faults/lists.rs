@@ -4,14 +4,14 @@ use anyhow::Result;
 use kubereel_format::{ListMethod, Note};
 use kubereel_tests::scripted::{Canned, End, Fault, InitialEnd, On, Pick, Place, WatchList};
 
-use crate::{CONFIGMAPS, Scene, cut};
+use crate::{ENDPOINTS, Scene, cut};
 
-/// A scene with so many config maps beside the first.
+/// A scene with so many endpoints beside the first.
 fn crowded(count: usize) -> Result<Scene> {
     let scene = Scene::new()?;
     for nth in 0..count {
         scene.cluster.put(
-            "configmaps",
+            "endpoints",
             "default",
             &format!("c{nth:04}"),
             r#""data":{}"#,
@@ -37,9 +37,9 @@ fn a_server_without_streamed_lists_is_read_in_pages() -> Result<()> {
         .cluster
         .set(|settings| settings.watch_list = WatchList::Refused);
     scene.record()?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
-    let account = scene.whole(&["configmaps"])?;
+    let account = scene.whole(&["endpoints"])?;
     assert_eq!(account.recorded, 1202, "{account:?}");
     assert!(methods(&scene)?.contains(&(ListMethod::Pages, 1201)));
     Ok(())
@@ -53,9 +53,9 @@ fn an_old_server_is_not_asked_for_streamed_lists() -> Result<()> {
         settings.watch_list = WatchList::Ignored;
     });
     scene.record()?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
-    scene.whole(&["configmaps"])?;
+    scene.whole(&["endpoints"])?;
     let streamed = scene
         .cluster
         .requests()
@@ -74,13 +74,13 @@ fn a_token_that_expires_on_the_second_page_starts_the_list_anew() -> Result<()> 
         .set(|settings| settings.watch_list = WatchList::Refused);
     let expired = Canned::status(410, "Expired", "The provided continue parameter is too old");
     let rule = scene.cluster.fault(
-        On::list(CONFIGMAPS).with_query("continue=").once(),
+        On::list(ENDPOINTS).with_query("continue=").once(),
         Fault::Answer(expired),
     );
     scene.record()?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
-    let account = scene.whole(&["configmaps"])?;
+    let account = scene.whole(&["endpoints"])?;
     assert_eq!((account.recorded, scene.cluster.hits(rule)), (1202, 1));
     Ok(())
 }
@@ -99,16 +99,16 @@ fn pages_cut_anywhere_are_read_again() -> Result<()> {
     ] {
         scene
             .cluster
-            .fault(On::list(CONFIGMAPS).once(), cut(Pick::Every, place, end));
+            .fault(On::list(ENDPOINTS).once(), cut(Pick::Every, place, end));
     }
     scene.cluster.fault(
-        On::list(CONFIGMAPS).with_query("continue=").times(2),
+        On::list(ENDPOINTS).with_query("continue=").times(2),
         cut(Pick::Every, Place::Line(9000), End::Closed),
     );
     scene.record()?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
-    assert_eq!(scene.whole(&["configmaps"])?.recorded, 1202);
+    assert_eq!(scene.whole(&["endpoints"])?.recorded, 1202);
     Ok(())
 }
 
@@ -121,35 +121,32 @@ fn a_streamed_list_cut_before_its_end_is_begun_anew() -> Result<()> {
         (50, Place::After, End::Finished),
     ] {
         scene.cluster.fault(
-            On::watch(CONFIGMAPS).with_query("sendInitialEvents").once(),
+            On::watch(ENDPOINTS).with_query("sendInitialEvents").once(),
             cut(Pick::Line(line), place, end),
         );
     }
     scene.record()?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
-    assert_eq!(scene.whole(&["configmaps"])?.recorded, 52);
+    assert_eq!(scene.whole(&["endpoints"])?.recorded, 52);
     Ok(())
 }
 
 #[test]
 fn changes_before_the_end_of_a_streamed_list_count() -> Result<()> {
     let mut scene = crowded(5)?;
-    scene.cluster.put(
-        "configmaps",
-        "default",
-        "c0001",
-        r#""data":{"again":"yes"}"#,
-    )?;
-    scene.cluster.delete("configmaps", "default", "c0002")?;
     scene
         .cluster
-        .put("configmaps", "default", "c0009", r#""data":{}"#)?;
+        .put("endpoints", "default", "c0001", r#""data":{"again":"yes"}"#)?;
+    scene.cluster.delete("endpoints", "default", "c0002")?;
+    scene
+        .cluster
+        .put("endpoints", "default", "c0009", r#""data":{}"#)?;
     scene.cluster.set(|settings| settings.initial_lag = 3);
     scene.record()?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
-    let account = scene.whole(&["configmaps"])?;
+    let account = scene.whole(&["endpoints"])?;
     assert_eq!(account.recorded, 10, "{account:?}");
     Ok(())
 }
@@ -161,10 +158,10 @@ fn an_end_of_the_list_that_comes_first_is_not_believed_blindly() -> Result<()> {
         .cluster
         .set(|settings| settings.initial_end = InitialEnd::BeforeEvents);
     scene.record()?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
     // Whatever the recorder makes of it, every object is in the reel.
-    let account = scene.account(&["configmaps"])?.check()?;
+    let account = scene.account(&["endpoints"])?.check()?;
     assert_eq!(account.recorded, 7, "{account:?}");
     Ok(())
 }

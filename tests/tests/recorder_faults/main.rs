@@ -26,7 +26,7 @@ use tempfile::TempDir;
 /// How long anything that is sure to come may take on a busy machine.
 const SURE: Duration = Duration::from_mins(1);
 
-const CONFIGMAPS: &str = "/api/v1/configmaps";
+const ENDPOINTS: &str = "/api/v1/endpoints";
 
 /// A scripted cluster, and a recorder that records it.
 struct Scene {
@@ -37,7 +37,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// A cluster with one config map, and nobody recording it yet.
+    /// A cluster with one endpoints object, and nobody recording it yet.
     fn new() -> Result<Self> {
         let scene = Self {
             cluster: ScriptedCluster::start()?,
@@ -47,18 +47,18 @@ impl Scene {
         };
         scene
             .cluster
-            .put("configmaps", "default", "written", r#""data":{"n":"0"}"#)?;
+            .put("endpoints", "default", "written", r#""data":{"n":"0"}"#)?;
         scene
             .cluster
             .write_kubeconfig(&scene.kubeconfig(), &Kubeconfig::Good)?;
         Ok(scene)
     }
 
-    /// A cluster whose config maps are being recorded live.
+    /// A cluster whose endpoints are being recorded live.
     fn live() -> Result<Self> {
         let mut scene = Self::new()?;
         scene.record()?;
-        scene.await_live(CONFIGMAPS)?;
+        scene.await_live(ENDPOINTS)?;
         Ok(scene)
     }
 
@@ -100,7 +100,7 @@ impl Scene {
             .unwrap_or_default()
     }
 
-    /// Writes one more version of the config map.
+    /// Writes one more version of the endpoints object.
     fn write(&mut self) -> Result<u128> {
         self.written += 1;
         let members = format!(
@@ -109,7 +109,7 @@ impl Scene {
             "p".repeat(200)
         );
         self.cluster
-            .put("configmaps", "default", "written", &members)
+            .put("endpoints", "default", "written", &members)
     }
 
     /// Ends the streams of a path in order, so that the recorder comes back; none of them is left.
@@ -125,18 +125,18 @@ impl Scene {
         })
     }
 
-    /// Waits until the last stream of config maps has brought so many lines, good or bad.
+    /// Waits until the last stream of endpoints has brought so many lines, good or bad.
     fn await_lines(&self, lines: usize) -> Result<()> {
         let met = self.cluster.wait_until("the lines", SURE, |cluster| {
-            let last = cluster.requests_to(CONFIGMAPS).pop()?;
+            let last = cluster.requests_to(ENDPOINTS).pop()?;
             (last.progress().lines >= lines).then_some(())
         });
         met.with_context(|| self.log())
     }
 
-    /// Has the next watch of config maps meet a fault, and waits until it has begun to.
+    /// Has the next watch of endpoints meet a fault, and waits until it has begun to.
     fn next_watch(&self, fault: Fault) -> Result<FaultId> {
-        self.next(On::watch(CONFIGMAPS).once(), fault)
+        self.next(On::watch(ENDPOINTS).once(), fault)
     }
 
     fn next(&self, on: On, fault: Fault) -> Result<FaultId> {

@@ -7,19 +7,19 @@ use anyhow::{Result, anyhow};
 use kubereel_format::{EndCause, Note};
 use kubereel_tests::scripted::{Canned, End, Fault, InitialEnd, On, WatchList};
 
-use crate::{CONFIGMAPS, Scene};
+use crate::{ENDPOINTS, Scene};
 
 /// Set it to run them; they take two minutes.
 const SLOW: &str = "KUBEREEL_SLOW";
 
 fn half_open() -> Result<()> {
     let mut scene = Scene::live()?;
-    scene.cluster.cut_open(&On::watch(CONFIGMAPS), End::Silent);
+    scene.cluster.cut_open(&On::watch(ENDPOINTS), End::Silent);
     scene.write()?;
     scene
         .cluster
-        .wait_sent("configmaps", std::time::Duration::from_mins(3))?;
-    scene.whole(&["configmaps"])?;
+        .wait_sent("endpoints", std::time::Duration::from_mins(3))?;
+    scene.whole(&["endpoints"])?;
     let idle =
         |note: &Note| matches!(note, Note::Disconnected { cause, .. } if *cause == EndCause::Idle);
     assert!(scene.notes()?.iter().any(idle));
@@ -33,23 +33,23 @@ fn no_end_of_the_list(settings: fn(&mut kubereel_tests::scripted::Settings)) -> 
     scene.cluster.wait_for_request(
         "a list in pages",
         std::time::Duration::from_mins(3),
-        |one| one.asked.path == CONFIGMAPS && one.asked.parameter("limit").is_some(),
+        |one| one.asked.path == ENDPOINTS && one.asked.parameter("limit").is_some(),
     )?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
-    scene.account(&["configmaps"])?.check()?;
+    scene.account(&["endpoints"])?.check()?;
     Ok(())
 }
 
 fn forbidden_for_a_while() -> Result<()> {
     let mut scene = Scene::live()?;
-    let forbidden = Canned::status(403, "Forbidden", "configmaps is forbidden");
+    let forbidden = Canned::status(403, "Forbidden", "endpoints is forbidden");
     scene.next_watch(Fault::Answer(forbidden))?;
     scene.write()?;
     scene
         .cluster
-        .wait_sent("configmaps", std::time::Duration::from_mins(2))?;
-    scene.whole(&["configmaps"])?;
+        .wait_sent("endpoints", std::time::Duration::from_mins(2))?;
+    scene.whole(&["endpoints"])?;
     Ok(())
 }
 

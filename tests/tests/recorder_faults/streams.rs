@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 use kubereel_tests::scripted::{Chunking, Churn, End, Fault, On, Pick, Place};
 
-use crate::{CONFIGMAPS, SURE, Scene, cut};
+use crate::{ENDPOINTS, SURE, Scene, cut};
 
 #[test]
 fn a_stream_cut_at_any_byte_loses_nothing() -> Result<()> {
@@ -24,10 +24,10 @@ fn a_stream_cut_at_any_byte_loses_nothing() -> Result<()> {
             scene.next_watch(cut(Pick::Type("MODIFIED"), place, end))?;
             scene.write()?;
             scene.write()?;
-            scene.cluster.wait_sent("configmaps", SURE)?;
+            scene.cluster.wait_sent("endpoints", SURE)?;
         }
     }
-    let account = scene.whole(&["configmaps"])?;
+    let account = scene.whole(&["endpoints"])?;
     assert!(account.recorded >= 48, "{account:?}");
     Ok(())
 }
@@ -36,16 +36,16 @@ fn a_stream_cut_at_any_byte_loses_nothing() -> Result<()> {
 fn streams_that_end_after_every_event_lose_nothing() -> Result<()> {
     let mut scene = Scene::live()?;
     scene.cluster.fault(
-        On::watch(CONFIGMAPS),
+        On::watch(ENDPOINTS),
         cut(Pick::Every, Place::After, End::Finished),
     );
-    scene.reconnect(CONFIGMAPS)?;
+    scene.reconnect(ENDPOINTS)?;
     for _ in 0..20 {
         scene.write()?;
     }
-    scene.cluster.wait_sent("configmaps", SURE)?;
+    scene.cluster.wait_sent("endpoints", SURE)?;
     scene.cluster.lift_all();
-    let account = scene.whole(&["configmaps"])?;
+    let account = scene.whole(&["endpoints"])?;
     assert!(account.recorded >= 20, "{account:?}");
     Ok(())
 }
@@ -53,7 +53,7 @@ fn streams_that_end_after_every_event_lose_nothing() -> Result<()> {
 #[test]
 fn streams_cut_all_the_time_under_load_lose_nothing() -> Result<()> {
     let mut scene = Scene::new()?;
-    let resources = ["configmaps", "pods", "leases.coordination.k8s.io"];
+    let resources = ["endpoints", "pods", "leases.coordination.k8s.io"];
     scene.record()?;
     for resource in resources {
         scene.await_live(&scene.cluster.resource(resource)?.path())?;
@@ -103,9 +103,9 @@ fn lines_packed_in_any_way_are_told_apart() -> Result<()> {
             scene.write()?;
         }
         drop(held);
-        scene.cluster.wait_sent("configmaps", SURE)?;
+        scene.cluster.wait_sent("endpoints", SURE)?;
     }
-    let account = scene.whole(&["configmaps"])?;
+    let account = scene.whole(&["endpoints"])?;
     assert!(account.recorded >= 4000, "{account:?}");
     Ok(())
 }
@@ -116,16 +116,14 @@ fn a_recorder_that_was_paused_catches_up() -> Result<()> {
     scene
         .cluster
         .set(|settings| settings.stall_limit = Some(Duration::from_millis(50)));
-    scene.reconnect(CONFIGMAPS)?;
+    scene.reconnect(ENDPOINTS)?;
     scene.write()?;
-    scene.cluster.wait_sent("configmaps", SURE)?;
+    scene.cluster.wait_sent("endpoints", SURE)?;
     scene.recorder.as_ref().expect("it records").pause()?;
     let big = "b".repeat(512 * 1024);
     for nth in 0..40 {
         let members = format!(r#""data":{{"n":"{nth}","big":"{big}"}}"#);
-        scene
-            .cluster
-            .put("configmaps", "default", "big", &members)?;
+        scene.cluster.put("endpoints", "default", "big", &members)?;
     }
     scene
         .cluster
@@ -136,7 +134,7 @@ fn a_recorder_that_was_paused_catches_up() -> Result<()> {
         })?;
     scene.recorder.as_ref().expect("it records").resume()?;
     scene.cluster.set(|settings| settings.stall_limit = None);
-    let account = scene.whole(&["configmaps"])?;
+    let account = scene.whole(&["endpoints"])?;
     assert!(account.recorded >= 41, "{account:?}");
     Ok(())
 }
@@ -178,9 +176,9 @@ fn a_server_that_goes_down_and_comes_back_loses_nothing() -> Result<()> {
             scene.write()?;
         }
         scene.cluster.accept()?;
-        scene.cluster.wait_sent("configmaps", SURE)?;
+        scene.cluster.wait_sent("endpoints", SURE)?;
     }
-    let account = scene.whole(&["configmaps"])?;
+    let account = scene.whole(&["endpoints"])?;
     assert!(account.recorded >= 30, "{account:?}");
     Ok(())
 }

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use kubereel_format::{Lifecycle, Note, Reel, Seq};
 use kubereel_tests::scripted::{Gzip, Kubeconfig};
 
-use crate::{CONFIGMAPS, SURE, Scene};
+use crate::{ENDPOINTS, SURE, Scene};
 
 /// Waits until the recorder has said something new.
 fn await_words(scene: &Scene, said: usize) -> Result<usize> {
@@ -43,9 +43,9 @@ fn a_kubeconfig_may_be_missing_and_broken_before_it_is_good() -> Result<()> {
     scene
         .cluster
         .write_kubeconfig(&scene.kubeconfig(), &Kubeconfig::Good)?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
-    scene.whole(&["configmaps"])?;
+    scene.whole(&["endpoints"])?;
     let notes = scene.notes()?;
     let lifecycle = |wanted: fn(&Lifecycle) -> bool| {
         notes
@@ -79,21 +79,21 @@ fn a_token_that_expires_is_replaced_without_loss() -> Result<()> {
         .cluster
         .write_kubeconfig(&scene.kubeconfig(), &token("first"))?;
     scene.record()?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene
         .cluster
         .set(|settings| settings.token = Some("second".to_owned()));
-    scene.reconnect(CONFIGMAPS)?;
+    scene.reconnect(ENDPOINTS)?;
     scene.cluster.wait_for_request("a 401", SURE, |one| {
-        one.asked.path == CONFIGMAPS && one.progress().status == Some(401)
+        one.asked.path == ENDPOINTS && one.progress().status == Some(401)
     })?;
     scene.write()?;
     scene
         .cluster
         .write_kubeconfig(&scene.kubeconfig(), &token("second"))?;
-    scene.await_live(CONFIGMAPS)?;
+    scene.await_live(ENDPOINTS)?;
     scene.write()?;
-    scene.whole(&["configmaps"])?;
+    scene.whole(&["endpoints"])?;
     Ok(())
 }
 

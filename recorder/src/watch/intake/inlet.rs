@@ -5,7 +5,7 @@ use crate::entry::Entry;
 use crate::watch::context::{Numbers, Sighting};
 use crate::watch::head::{self, LineKind};
 use crate::watch::state::{Page, Stream};
-use crate::watch::target::{Role, Target};
+use crate::watch::target::Target;
 use kubereel_format::{
     BlobNote, ConnectionId, EndCause, EventType, MAX_BODY, Note, OddLineProblem, Stamp,
 };
@@ -129,6 +129,7 @@ impl Intake {
             self.odd(OddLineProblem::Unparsable, line, line.len(), at);
             return Flow::Unreadable;
         };
+        let head = self.renamed(head);
         let mut outputs = Vec::new();
         self.stream.event(kind, &head, at, &mut outputs);
         self.heard(&head.version, at);
@@ -157,12 +158,11 @@ impl Intake {
         );
         if self.told.as_ref() != Some(&told) {
             self.tell(at);
-            // A status has no secrets; whatever else stands here might.
-            let is_status = status.kind == "Status";
-            let kept = if self.target.role != Role::Secrets || is_status {
-                line.to_vec()
+            // A status has no fields for secrets; whatever else stands here might.
+            let kept = if status.kind == "Status" {
+                self.redactor.text(line).into_owned()
             } else {
-                Vec::new()
+                self.keepable(line)
             };
             self.push_odd(OddLineProblem::ServerError, kept, line.len(), at);
         }
@@ -216,6 +216,7 @@ impl Intake {
             self.odd(OddLineProblem::Unparsable, bytes, bytes.len(), at);
             return;
         };
+        let head = self.renamed(head);
         let mut outputs = Vec::new();
         self.stream.item(&head, at, &mut outputs);
         self.write(outputs, Some((&head, bytes)), at);

@@ -24,7 +24,7 @@ fn intake(group: &str, plural: &str) -> Intake {
     };
     let stream = Stream::new(traits, Memory::default(), Origin::Fresh, 1);
     let numbers = Arc::new(Numbers::new(0, 0));
-    Intake::new(target, stream, Redactor::default(), numbers)
+    Intake::new(target, stream, crate::scrub::redactor(), numbers)
 }
 
 /// An intake whose watch is past its list, with nothing left to write.
@@ -70,7 +70,7 @@ const EVENT: &str = r#"{"type":"MODIFIED","object":{ "kind":"X","metadata":{"nam
 
 #[test]
 fn an_event_keeps_the_bytes_of_its_object() {
-    let mut intake = watching("", "configmaps");
+    let mut intake = watching("", "endpoints");
     assert_eq!(intake.line(EVENT.as_bytes(), Stamp::default()), Flow::On);
     match intake.take_entries().as_slice() {
         [Entry::Event(event)] => {
@@ -86,7 +86,7 @@ fn an_event_keeps_the_bytes_of_its_object() {
 
 #[test]
 fn the_resource_is_announced_before_anything_of_it() {
-    let mut intake = intake("", "configmaps");
+    let mut intake = intake("", "endpoints");
     connect(&mut intake, 1);
     assert_eq!(told(&mut intake), [""; 0], "nothing has come yet");
     intake.item(
@@ -125,7 +125,7 @@ fn what_is_no_event_is_kept_and_marked() {
             r#"ServerError 68: {"type":"ERROR","object":{"kind":"Status","code":500,"message":"m"}}"#,
         ),
     ] {
-        let mut intake = watching("", "configmaps");
+        let mut intake = watching("", "endpoints");
         assert_eq!(
             intake.line(line.as_bytes(), Stamp::default()),
             flow,
@@ -183,7 +183,7 @@ fn bytes_of(entry: &Entry) -> Vec<u8> {
 
 #[test]
 fn a_row_of_the_same_refusal_is_told_once() {
-    let mut intake = watching("", "configmaps");
+    let mut intake = watching("", "endpoints");
     intake.ended(EndCause::Cut, "", Stamp::default());
     intake.take_entries();
     let lost = br#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#;
@@ -215,7 +215,7 @@ fn a_row_of_the_same_refusal_is_told_once() {
 
 #[test]
 fn a_line_without_its_newline_is_a_line_and_half_a_line_is_told() {
-    let mut intake = watching("", "configmaps");
+    let mut intake = watching("", "endpoints");
     intake.rest(EVENT.as_bytes(), Stamp::default());
     assert_eq!(told(&mut intake), ["Modified a"]);
     intake.rest(&EVENT.as_bytes()[..40], Stamp::default());
@@ -236,7 +236,7 @@ fn a_definition_is_told_to_others() {
 
 #[test]
 fn a_forbidden_resource_is_announced_only_once_it_can_be_read() {
-    let mut intake = intake("", "configmaps");
+    let mut intake = intake("", "endpoints");
     let refusal = Refusal {
         code: 403,
         retry_after_secs: None,

@@ -5,7 +5,7 @@ use super::Intake;
 use crate::discover::{api_service, definition};
 use crate::entry::{Entry, EventEntry};
 use crate::watch::context::Sighting;
-use crate::watch::head::Head;
+use crate::watch::head::{self, Head};
 use crate::watch::known::KnownObject;
 use crate::watch::state::Output;
 use crate::watch::target::Role;
@@ -13,6 +13,15 @@ use kubereel_format::{
     BlobNote, ConnectionId, EventType, Evidence, Gap, NotCoveredReason, Note, OddLineProblem,
     ResourceId, Stamp,
 };
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Tells where in a line a part stands that borrows from it.
+fn place(line: &[u8], part: &[u8]) -> Option<Range<usize>> {
+    let start = part.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
+    let range = start..start.checked_add(part.len())?;
+    (line.get(range.clone())? == part).then_some(range)
+}
 
 impl Intake {
     pub(super) fn write(
@@ -137,15 +146,11 @@ impl Intake {
             return;
         };
         let connection = open.id;
-        let body = if self.target.role == Role::Secrets {
-            let Some(redacted) = self.redactor.secret(bytes) else {
-                self.push_odd(OddLineProblem::Unparsable, Vec::new(), bytes.len(), at);
-                return;
-            };
-            redacted.into_boxed_slice()
-        } else {
-            bytes.into()
+        let Some(body) = self.redactor.object(&self.target.subject(), bytes) else {
+            self.push_odd(OddLineProblem::Unparsable, Vec::new(), bytes.len(), at);
+            return;
         };
+        let body: Box<[u8]> = body.into();
         self.sight(kind, &body);
         self.entries.push(Entry::Event(EventEntry {
             stamp: at,
@@ -203,7 +208,7 @@ impl Intake {
                 }
             }
             Role::Definitions => self.wishes.wants_discovery = true,
-            Role::Plain | Role::Secrets | Role::Events => {}
+            Role::Plain | Role::Events => {}
         }
     }
 
@@ -251,12 +256,42 @@ impl Intake {
         });
     }
 
-    /// Gives what may be kept of bytes that could not be read: of Secrets, nothing.
+    /// Gives what may be kept of an odd line: a line with an object without its secrets; of bytes that
+    /// cannot be read, nothing if the kind has secrets.
     pub(super) fn keepable(&self, bytes: &[u8]) -> Vec<u8> {
-        if self.target.role == Role::Secrets {
-            Vec::new()
-        } else {
-            bytes.to_vec()
+        let subject = self.target.subject();
+        if let Some(line) = head::line(bytes)
+            && let Some(place) = place(bytes, line.object)
+            && let Some(object) = self.redactor.object(&subject, line.object)
+        {
+            let before = self
+                .redactor
+                .text(bytes.get(..place.start).unwrap_or_default());
+            let after = self
+                .redactor
+                .text(bytes.get(place.end..).unwrap_or_default());
+            return [before, object, after].concat();
+        }
+        if self.redactor.is_closed(&subject) {
+            return Vec::new();
+        }
+        let kept = self.redactor.object(&subject, bytes);
+        kept.map(Cow::into_owned).unwrap_or_default()
+    }
+
+    /// Gives a head with the name by which the reel is to know the object, so that nobody behind this
+    /// sees one that is a secret.
+    pub(super) fn renamed<'a>(&self, head: Head<'a>) -> Head<'a> {
+        let name = self
+            .redactor
+            .name(&self.target.subject(), &head.name, &head.uid);
+        let name = match name {
+            Cow::Borrowed(_) => return head,
+            Cow::Owned(name) => name,
+        };
+        Head {
+            name: name.into(),
+            ..head
         }
     }
 }

@@ -163,7 +163,11 @@ fn times_may_go_back() {
 fn a_resource_whose_first_object_is_broken_is_known_from_its_second_on() {
     let line = |object: &str| format!(r#"{{"ts":1,"type":"ADDED","object":{object}}}"#);
     let text = [
-        line(r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","annotations":[]}}"#),
+        line(&format!(
+            r#"{{"apiVersion":"v1","kind":"Secret","metadata":{{"name":"s"}},"x":{}1{}}}"#,
+            "[".repeat(300),
+            "]".repeat(300)
+        )),
         line(r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}"#),
         line(r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"t"}}"#),
     ]

@@ -1,0 +1,244 @@
+//! Owns base64, in both alphabets, with padding or without, and where runs of it stand in a text.
+//! Refuses to know what is in it.
+
+use std::ops::Range;
+
+/// A shorter run tells nothing: 16 characters are 12 bytes.
+const RUN_LEAST: usize = 16;
+
+/// A run that may be a line of a longer one.
+const LINE_LEAST: usize = 16;
+
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// What a byte is in base64: 0 is no digit.
+const LOWER: u8 = 1;
+const UPPER: u8 = 2;
+const OTHER: u8 = 4;
+
+const CLASS: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        #[expect(
+            clippy::indexing_slicing,
+            clippy::as_conversions,
+            reason = "a byte is always below 256, and constants cannot call `from`"
+        )]
+        {
+            table[byte as usize] = match byte {
+                b'a'..=b'z' => LOWER,
+                b'A'..=b'Z' => UPPER,
+                b'0'..=b'9' | b'+' | b'/' | b'-' | b'_' => OTHER,
+                _ => 0,
+            };
+        }
+        if byte == u8::MAX {
+            return table;
+        }
+        byte += 1;
+    }
+}
+
+fn class(byte: u8) -> u8 {
+    CLASS.get(usize::from(byte)).copied().unwrap_or(0)
+}
+
+/// A run of base64 in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Where it stands, padding included.
+    pub(crate) range: Range<usize>,
+    /// Whether more of it stands on the next line.
+    pub(crate) goes_on: bool,
+}
+
+/// Finds the runs that may be base64 of a text: long enough, and with letters of both cases, as nearly
+/// all are and most names are not.
+pub(crate) fn runs(text: &[u8]) -> impl Iterator<Item = Run> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < text.len() {
+            let start = at;
+            let mut seen = 0;
+            while let Some(class) = text
+                .get(at)
+                .map(|byte| class(*byte))
+                .filter(|one| *one != 0)
+            {
+                seen |= class;
+                at += 1;
+            }
+            let end = at;
+            at += 1;
+            if end - start >= RUN_LEAST && seen & (LOWER | UPPER) == LOWER | UPPER {
+                let mut padded = end;
+                while padded < end + 2 && text.get(padded) == Some(&b'=') {
+                    padded += 1;
+                }
+                at = padded.max(at);
+                let rest = text.get(end..).unwrap_or_default();
+                return Some(Run {
+                    range: start..padded,
+                    goes_on: line_break(rest).is_some(),
+                });
+            }
+        }
+        None
+    })
+}
+
+/// Gives the length of a break between two lines of base64, spelt out or as an escape.
+fn line_break(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        match text.get(at)? {
+            b'\n' | b'\r' => at += 1,
+            b'\\' => {
+                let mut letter = at;
+                while text.get(letter) == Some(&b'\\') {
+                    letter += 1;
+                }
+                match text.get(letter)? {
+                    b'n' | b'r' => at = letter + 1,
+                    _ => return None,
+                }
+            }
+            // The indentation of a block in YAML.
+            b' ' | b'\t' if at > 0 => at += 1,
+            byte if at > 0 && class(*byte) != 0 => return Some(at),
+            _ => return None,
+        }
+    }
+}
+
+/// Gives a run with all lines that it goes on in: where it stands, and its digits.
+pub(crate) fn whole(text: &[u8], run: &Run) -> (Range<usize>, Vec<u8>) {
+    let mut digits = text.get(run.range.clone()).unwrap_or_default().to_vec();
+    let mut end = run.range.end;
+    let mut line = run.range.len();
+    while line >= LINE_LEAST
+        && let Some(skip) = line_break(text.get(end..).unwrap_or_default())
+    {
+        let rest = text.get(end + skip..).unwrap_or_default();
+        line = rest.iter().take_while(|byte| class(**byte) != 0).count();
+        digits.extend(rest.get(..line).unwrap_or_default());
+        end += skip + line;
+    }
+    while text.get(end) == Some(&b'=') {
+        end += 1;
+    }
+    (run.range.start..end, digits)
+}
+
+/// Decodes digits of either alphabet; padding and what is left of a last group are dropped. `None` if
+/// there is anything else.
+pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3 + 3);
+    let (mut word, mut bits) = (0_u32, 0_u32);
+    let mut digits = text.iter();
+    for byte in digits.by_ref() {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            b'=' => break,
+            _ => return None,
+        };
+        word = (word << 6 | u32::from(digit)) & 0x3ff_ffff;
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            out.push(u8::try_from((word >> bits) & 0xff).unwrap_or(0));
+        }
+    }
+    digits.all(|byte| *byte == b'=').then_some(out)
+}
+
+/// Encodes in the standard alphabet, with padding.
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let mut word = 0_u32;
+        for place in 0..3 {
+            word = (word << 8) | u32::from(group.get(place).copied().unwrap_or(0));
+        }
+        for place in 0..4_usize {
+            let digit = usize::try_from((word >> (18 - 6 * place)) & 63).unwrap_or(0);
+            let is_padding = place > group.len();
+            let byte = DIGITS.get(digit).copied().filter(|_| !is_padding);
+            text.push(char::from(byte.unwrap_or(b'=')));
+        }
+    }
+    text
+}
+
+/// Encodes as another text is encoded: its alphabet, its padding.
+pub(crate) fn encode_like(bytes: &[u8], like: &[u8]) -> String {
+    let mut text = encode(bytes);
+    if like.iter().any(|byte| matches!(byte, b'-' | b'_')) {
+        text = text.replace('+', "-").replace('/', "_");
+    }
+    if !like.ends_with(b"=") && !like.len().is_multiple_of(4) {
+        text.truncate(text.trim_end_matches('=').len());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn encodes_and_decodes() {
+        for (plain, encoded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+        ] {
+            assert_eq!(encode(plain.as_bytes()), encoded);
+            let bare = encoded.trim_end_matches('=');
+            for text in [encoded, bare] {
+                assert_eq!(decode(text.as_bytes()).as_deref(), Some(plain.as_bytes()));
+            }
+        }
+        assert_eq!(decode(b"-_-_"), decode(b"+/+/"));
+        assert_eq!(decode(b"Zm9v!"), None);
+        assert_eq!(decode(b"Zg==x"), None);
+    }
+
+    #[test]
+    fn finds_runs_and_joins_lines() {
+        let text =
+            b"a cGFzc3dvcmQ6IGh1bnRlcjI= b lower-case-name-of-an-object 0123456789abcdef0123";
+        let found: Vec<Run> = runs(text).collect();
+        assert_eq!(found.len(), 1);
+        assert_eq!(&text[found[0].range.clone()], b"cGFzc3dvcmQ6IGh1bnRlcjI=");
+        assert!(!found[0].goes_on);
+        for text in [
+            &b"cGFzc3dvcmQ6IGh1\n  bnRlcjI= x"[..],
+            b"cGFzc3dvcmQ6IGh1\\nbnRlcjI= x",
+            b"cGFzc3dvcmQ6IGh1\\\\r\\\\nbnRlcjI= x",
+        ] {
+            let run = runs(text).next().expect("a run");
+            assert!(run.goes_on);
+            let (range, digits) = whole(text, &run);
+            assert_eq!(range.end, text.len() - 2);
+            assert_eq!(decode(&digits).as_deref(), Some(&b"password: hunter2"[..]));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_encoded_comes_back(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            prop_assert_eq!(decode(encode(&bytes).as_bytes()), Some(bytes));
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Owns the rules that a user adds: a file of YAML, read and checked. Refuses to take anything away: what
+//! the policy hides, no file shows.
+
+use crate::mark::hex;
+use crate::path::Pattern;
+use crate::subject::Subject;
+use regex::bytes::{Regex, RegexBuilder};
+use ring::digest;
+use serde::Deserialize;
+use serde_saphyr::{Location, Spanned};
+use thiserror::Error;
+
+/// How large a user's pattern may become once it is compiled, in bytes.
+const PATTERN_BYTES: usize = 1024 * 1024;
+
+/// How many rules there may be.
+const RULES_MOST: usize = 200;
+
+/// How many bytes of the digest are told.
+const DIGEST_BYTES: usize = 8;
+
+/// What is wrong with a file of rules.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{file}:{line}:{column}: {what}")]
+#[non_exhaustive]
+pub struct ExtraError {
+    /// The file's name.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u64,
+    /// The character in the line, from 1.
+    pub column: u64,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// The rules that a user adds.
+#[derive(Clone, Debug, Default)]
+pub struct Extra {
+    pub(crate) places: Vec<PlaceRule>,
+    pub(crate) texts: Vec<(String, Regex)>,
+    digest: String,
+}
+
+/// A rule for a place in objects.
+#[derive(Clone, Debug)]
+pub(crate) struct PlaceRule {
+    /// Of which resource: plural and group; every one if there is none.
+    resource: Option<(String, String)>,
+    /// Its name, and where.
+    pub(crate) place: (String, Pattern),
+}
+
+impl PlaceRule {
+    /// Tells whether it is for a resource.
+    pub(crate) fn is_for(&self, subject: &Subject<'_>) -> bool {
+        self.resource.as_ref().is_none_or(|(name, group)| {
+            group == subject.group
+                && (name.eq_ignore_ascii_case(subject.plural)
+                    || name.eq_ignore_ascii_case(subject.kind))
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    rules: Vec<Spanned<Rule>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    name: Spanned<String>,
+    #[serde(default)]
+    kind: Option<Spanned<String>>,
+    #[serde(default)]
+    path: Option<Spanned<String>>,
+    #[serde(default)]
+    text: Option<Spanned<String>>,
+}
+
+impl Extra {
+    /// Reads a file; `file` is its name in errors.
+    ///
+    /// # Errors
+    ///
+    /// If it is no YAML of that form, or a path or pattern in it cannot be read.
+    pub fn read(file: &str, text: &str) -> Result<Self, ExtraError> {
+        let wrong = |line, column, what| ExtraError {
+            file: file.to_owned(),
+            line,
+            column,
+            what,
+        };
+        let read: File = serde_saphyr::from_str(text).map_err(|error| {
+            let (line, column) = error
+                .location()
+                .map_or((1, 1), |at| (at.line(), at.column()));
+            let words = error.without_snippet().to_string();
+            let first = words.lines().next().unwrap_or_default();
+            let first = first
+                .rsplit_once(" at line ")
+                .map_or(first, |(words, _)| words);
+            wrong(line, column, first.to_owned())
+        })?;
+        let tag = digest::digest(&digest::SHA256, text.as_bytes());
+        let mut extra = Self {
+            digest: hex(tag.as_ref().get(..DIGEST_BYTES).unwrap_or_default()),
+            ..Self::default()
+        };
+        for rule in read.rules {
+            let taken = extra.take(rule.value, rule.referenced);
+            taken.map_err(|(at, what): Wrong| wrong(at.line(), at.column(), what))?;
+        }
+        Ok(extra)
+    }
+
+    fn take(&mut self, rule: Rule, at: Location) -> Result<(), Wrong> {
+        let name = rule.name.value;
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        if name.is_empty() || name.len() > 60 || !name.bytes().all(is_name) {
+            let what = "a name is letters, digits and dashes, at most 60".to_owned();
+            return Err((rule.name.referenced, what));
+        }
+        if self.count() >= RULES_MOST {
+            return Err((at, format!("more than {RULES_MOST} rules")));
+        }
+        match (rule.path, rule.text) {
+            (Some(path), None) => {
+                let pattern = Pattern::read(&path.value).map_err(|_unclosed| {
+                    let what = "a path is keys with dots between them, such as spec.users.*.pin; a key with dots stands in double quotes";
+                    (path.referenced, what.to_owned())
+                })?;
+                let resource = rule.kind.map(|kind| {
+                    let (name, group) = kind.value.split_once('.').unwrap_or((&kind.value, ""));
+                    (name.to_owned(), group.to_owned())
+                });
+                let place = (name, pattern);
+                self.places.push(PlaceRule { resource, place });
+            }
+            (None, Some(text)) => {
+                if let Some(kind) = rule.kind {
+                    let what = "a text is searched in every kind: leave `kind` out".to_owned();
+                    return Err((kind.referenced, what));
+                }
+                self.texts.push((name, compile(&text)?));
+            }
+            _ => {
+                let what = "a rule has either a `path` or a `text`, a regular expression";
+                return Err((at, what.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells how many rules there are.
+    pub fn count(&self) -> usize {
+        self.places.len() + self.texts.len()
+    }
+
+    /// Gives the digest of the file, as far as it is told; empty without a file.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+}
+
+/// What is wrong, and where.
+type Wrong = (Location, String);
+
+fn compile(text: &Spanned<String>) -> Result<Regex, Wrong> {
+    let wrong = |what| (text.referenced, what);
+    let pattern = RegexBuilder::new(&text.value)
+        .size_limit(PATTERN_BYTES)
+        .build()
+        .map_err(|error| {
+            let words = error.to_string();
+            let last = words.lines().last().unwrap_or_default();
+            wrong(format!(
+                "not a regular expression: {}",
+                last.trim_start_matches("error: ")
+            ))
+        })?;
+    if pattern.is_match(b"") {
+        return Err(wrong(
+            "the expression is met by nothing, and so by every text".to_owned(),
+        ));
+    }
+    // Else what stands in the place of a secret would be one.
+    if pattern.is_match(b"redacted by kubereel: 12 bytes, 0123456789abcdef")
+        || pattern.is_match(b"redacted-by-kubereel-12-bytes-0123456789abcdef")
+    {
+        return Err(wrong(
+            "the expression is met by the marks of kubereel".to_owned(),
+        ));
+    }
+    Ok(pattern)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_rules() {
+        let extra = Extra::read(
+            "own.yaml",
+            "rules:\n- name: pins\n  kind: widgets.acme.io\n  path: spec.pin\n- name: licences\n  text: 'LIC-[0-9]{6}'\n",
+        )
+        .expect("rules");
+        assert_eq!(extra.count(), 2);
+        assert_eq!(extra.digest().len(), 16);
+        assert!(extra.places[0].is_for(&Subject::new("acme.io", "widgets")));
+        assert!(extra.places[0].is_for(&Subject::new("acme.io", "").with_kind("Widgets")));
+        assert!(!extra.places[0].is_for(&Subject::new("", "widgets")));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place() {
+        for (text, line, words) in [
+            ("rules:\n- name: x\n", 2, "either a `path` or a `text`"),
+            (
+                "rules:\n- name: x\n  text: '(a'\n",
+                3,
+                "not a regular expression",
+            ),
+            ("rules:\n- name: x\n  text: 'a*'\n", 3, "met by nothing"),
+            (
+                "rules:\n- name: x\n  text: '[a-z]'\n",
+                3,
+                "marks of kubereel",
+            ),
+            (
+                "rules:\n- name: x\n  text: '(a{1000}){1000}'\n",
+                3,
+                "not a regular expression",
+            ),
+            ("rules:\n- name: a b\n  text: X1\n", 2, "a name is"),
+            ("rules:\n- name: x\n  path: a..b\n", 3, "a path is"),
+            (
+                "rules:\n- name: x\n  kind: y\n  text: X1\n",
+                3,
+                "leave `kind` out",
+            ),
+            ("rules:\n- name: x\n  file: y\n", 3, "unknown field"),
+            ("rules: 7\n", 1, ""),
+        ] {
+            let error = Extra::read("own.yaml", text).expect_err(text);
+            assert_eq!(error.line, line, "{error}");
+            assert!(error.what.contains(words), "{error}");
+        }
+    }
+}

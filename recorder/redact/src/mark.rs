@@ -1,0 +1,144 @@
+//! Owns the marks: what stands in the place of a secret. Refuses to know what is one.
+//!
+//! There are two. A whole value becomes a sentence. A part of a text becomes a word without spaces,
+//! so that what is around it still reads as it did; it is a valid name of an object as well.
+
+use crate::base64;
+use ring::hmac;
+use ring::rand::SystemRandom;
+use std::fmt::Write as _;
+
+/// The beginning of the sentence.
+pub(crate) const SENTENCE: &str = "redacted by kubereel: ";
+
+/// The beginning of the word.
+pub(crate) const WORD: &str = "redacted-by-kubereel-";
+
+/// How many bytes of the hash a mark shows: two values have the same by chance once in 2^64.
+const HASH_BYTES: usize = 8;
+
+/// The key under which one run hashes what it leaves out.
+#[derive(Clone, Debug)]
+pub(crate) struct Marker {
+    key: hmac::Key,
+}
+
+impl Marker {
+    /// Draws a key from the system; `None` if it gives no random bytes.
+    pub(crate) fn random() -> Option<Self> {
+        let key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()).ok()?;
+        Some(Self { key })
+    }
+
+    /// Gives the sentence for a value.
+    pub(crate) fn sentence(&self, value: &[u8]) -> String {
+        format!("{SENTENCE}{} bytes, {}", value.len(), self.hash(value))
+    }
+
+    /// Gives the word for a part of a text.
+    pub(crate) fn word(&self, value: &[u8]) -> String {
+        format!("{WORD}{}-bytes-{}", value.len(), self.hash(value))
+    }
+
+    fn hash(&self, value: &[u8]) -> String {
+        let tag = hmac::sign(&self.key, value);
+        hex(tag.as_ref().get(..HASH_BYTES).unwrap_or_default())
+    }
+}
+
+/// Spells bytes.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _written = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Gives the name that stands for an object whose own is a secret.
+///
+/// It is made of the uid, if that has the usual form: so it is the same in every run, and wherever
+/// else the object is named together with its uid.
+pub(crate) fn name_of(uid: &str) -> Option<String> {
+    is_uuid(uid).then(|| format!("{WORD}{uid}"))
+}
+
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text
+            .bytes()
+            .all(|byte| byte == b'-' || byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+/// Tells whether a text is nothing but a mark.
+pub(crate) fn is_mark(text: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(text) else {
+        return false;
+    };
+    if let Some(rest) = text.strip_prefix(SENTENCE) {
+        return rest
+            .split_once(" bytes, ")
+            .is_some_and(|(len, hash)| is_number(len) && is_hash(hash));
+    }
+    let Some(rest) = text.strip_prefix(WORD) else {
+        return false;
+    };
+    is_uuid(rest)
+        || rest
+            .split_once("-bytes-")
+            .is_some_and(|(len, hash)| is_number(len) && is_hash(hash))
+}
+
+/// Tells whether a text is base64 of nothing but a mark.
+pub(crate) fn is_encoded_mark(text: &[u8]) -> bool {
+    base64::decode(text).is_some_and(|bytes| is_mark(&bytes))
+}
+
+fn is_number(text: &str) -> bool {
+    (1..=20).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == 2 * HASH_BYTES
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_known_again_and_nothing_else_is() {
+        let marker = Marker::random().expect("random bytes");
+        let sentence = marker.sentence(b"hunter2");
+        let word = marker.word(b"hunter2");
+        assert!(sentence.starts_with("redacted by kubereel: 7 bytes, "));
+        assert!(word.starts_with("redacted-by-kubereel-7-bytes-"));
+        for mark in [&sentence, &word] {
+            assert!(is_mark(mark.as_bytes()), "{mark}");
+            assert!(!is_mark(format!("{mark}x").as_bytes()));
+            assert!(!is_mark(format!(" {mark}").as_bytes()));
+        }
+        let name = name_of("0b1f9cc6-6a5e-4d0b-9d0e-9f3a4a0a8a11").expect("a uid");
+        assert!(is_mark(name.as_bytes()));
+        assert_eq!(name_of("sha256~token"), None);
+        assert!(!is_mark(
+            b"redacted by kubereel: hunter2 bytes, 0123456789abcdef"
+        ));
+        let encoded = base64::encode(sentence.as_bytes());
+        assert!(is_encoded_mark(encoded.as_bytes()) && !is_mark(encoded.as_bytes()));
+    }
+
+    #[test]
+    fn equal_values_have_equal_marks_within_a_run_only() {
+        let (one, other) = (
+            Marker::random().expect("a key"),
+            Marker::random().expect("a key"),
+        );
+        assert_eq!(one.word(b"a"), one.clone().word(b"a"));
+        assert_ne!(one.word(b"a"), one.word(b"b"));
+        assert_ne!(one.word(b"a"), other.word(b"a"));
+    }
+}

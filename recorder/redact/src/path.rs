@@ -1,0 +1,155 @@
+//! Owns places in an object: the steps to a value, and patterns of such. Refuses values.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// One step down into an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step<'a> {
+    /// Into a field.
+    Key(Cow<'a, str>),
+    /// Into an item of a list.
+    Item(usize),
+}
+
+/// One part of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Key(String),
+    /// Any one step.
+    One,
+    /// Any number of steps.
+    Any,
+}
+
+/// A pattern of places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pattern(Vec<Part>);
+
+/// Why a pattern cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unclosed;
+
+impl Pattern {
+    /// Reads a pattern: keys by dots; `*` is one step, `**` any number; a key with dots stands in
+    /// double quotes.
+    pub(crate) fn read(text: &str) -> Result<Self, Unclosed> {
+        let mut parts = Vec::new();
+        let mut rest = text.strip_prefix('.').unwrap_or(text);
+        loop {
+            let (part, after) = if let Some(quoted) = rest.strip_prefix('"') {
+                let (key, after) = quoted.split_once('"').ok_or(Unclosed)?;
+                (Part::Key(key.to_owned()), after)
+            } else {
+                let end = rest.find('.').unwrap_or(rest.len());
+                let (key, after) = rest.split_at(end);
+                let part = match key {
+                    "*" => Part::One,
+                    "**" => Part::Any,
+                    "" => return Err(Unclosed),
+                    key => Part::Key(key.to_owned()),
+                };
+                (part, after)
+            };
+            parts.push(part);
+            match after.strip_prefix('.') {
+                Some(after) => rest = after,
+                None if after.is_empty() => return Ok(Self(parts)),
+                None => return Err(Unclosed),
+            }
+        }
+    }
+
+    /// Tells whether a place is meant. Keys are compared without regard to case, as some readers do.
+    pub(crate) fn is_of(&self, steps: &[Step<'_>]) -> bool {
+        leads(&self.0, steps)
+    }
+}
+
+fn leads(parts: &[Part], steps: &[Step<'_>]) -> bool {
+    let Some((part, parts)) = parts.split_first() else {
+        return steps.is_empty();
+    };
+    if *part == Part::Any {
+        return (0..=steps.len()).any(|skip| leads(parts, steps.get(skip..).unwrap_or_default()));
+    }
+    let Some((step, steps)) = steps.split_first() else {
+        return false;
+    };
+    let is_met = match (part, step) {
+        (Part::Key(key), Step::Key(field)) => key.eq_ignore_ascii_case(field),
+        (Part::Key(_), Step::Item(_)) => false,
+        _ => true,
+    };
+    is_met && leads(parts, steps)
+}
+
+/// Writes a place as a reader would type it.
+pub(crate) fn write(steps: &[Step<'_>]) -> String {
+    let mut text = String::new();
+    for step in steps {
+        // Writing to a string cannot fail.
+        let _written = match step {
+            Step::Item(item) => write!(text, "[{item}]"),
+            Step::Key(key)
+                if key
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') =>
+            {
+                write!(text, ".{key}")
+            }
+            Step::Key(key) => write!(text, "['{key}']"),
+        };
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(text: &str) -> Vec<Step<'_>> {
+        text.split('.')
+            .map(|step| match step.parse() {
+                Ok(item) => Step::Item(item),
+                Err(_) => Step::Key(step.into()),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn patterns_lead_to_places() {
+        for (pattern, place, expected) in [
+            ("data.*", "data.a", true),
+            ("data.*", "Data.a", true),
+            ("data.*", "data", false),
+            ("data.*", "data.a.b", false),
+            ("spec.**.source", "spec.files.3.contents.source", true),
+            ("spec.**.source", "spec.source", true),
+            ("spec.**.source", "spec.source.x", false),
+            ("spec.**", "spec.a.0", true),
+            ("spec.a", "spec.0", false),
+        ] {
+            let pattern = Pattern::read(pattern).expect("a pattern");
+            assert_eq!(pattern.is_of(&steps(place)), expected, "{place}");
+        }
+        let quoted = Pattern::read(r#"metadata.annotations."a.b/c""#).expect("a pattern");
+        assert!(quoted.is_of(&[
+            Step::Key("metadata".into()),
+            Step::Key("annotations".into()),
+            Step::Key("a.b/c".into())
+        ]));
+        for broken in ["", "a..b", "\"a", "\"a\"b", "a."] {
+            assert_eq!(Pattern::read(broken), Err(Unclosed), "{broken}");
+        }
+    }
+
+    #[test]
+    fn places_are_written_as_they_are_typed() {
+        assert_eq!(
+            write(&steps("spec.containers.0.env")),
+            ".spec.containers[0].env"
+        );
+        assert_eq!(write(&[Step::Key("a.b/c".into())]), "['a.b/c']");
+    }
+}

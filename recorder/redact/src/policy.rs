@@ -1,0 +1,219 @@
+//! Owns the policy: one entry for objects, one for texts, one for names. Refuses to keep of a kind with
+//! secrets what it cannot read.
+
+use crate::counts::{Count, Counts};
+use crate::edit::{self, Edit};
+use crate::extra::Extra;
+use crate::mark::{self, Marker, is_mark};
+use crate::subject::Subject;
+use crate::table::{self, Action};
+use crate::text::{self, Context};
+use crate::walk::{self, Asked};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// The policy that a session's first note names. Policy 1 knew the values of Secrets only.
+pub const POLICY: u32 = 2;
+
+/// How often an object is gone through again: what a replacement uncovers is found as well.
+const ROUNDS: usize = 4;
+
+/// The system gives no random bytes, and without them the hashes could be guessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the system gives no random bytes")]
+pub struct NoRandomness;
+
+/// What a search found. The secret itself is not told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// By which rule.
+    pub rule: String,
+    /// Where in the object; empty in a text.
+    pub path: String,
+    /// At which byte of what was searched.
+    pub at: usize,
+    /// How long it is, in bytes.
+    pub len: usize,
+    /// Its first letters: at most four, and at most a fourth of it.
+    pub begin: String,
+}
+
+impl From<Edit> for Finding {
+    fn from(edit: Edit) -> Self {
+        Self {
+            rule: edit.rule.into_owned(),
+            path: edit.path,
+            at: edit.place.start,
+            len: edit.hint.len,
+            begin: edit.hint.begin,
+        }
+    }
+}
+
+/// The policy in force, with the key of one run. Its clones share key and counts.
+#[derive(Clone, Debug)]
+pub struct Redactor {
+    marker: Marker,
+    extra: Arc<Extra>,
+    counts: Counts,
+}
+
+impl Redactor {
+    /// Begins a run under the policy and the user's own rules.
+    ///
+    /// # Errors
+    ///
+    /// If no key can be drawn.
+    pub fn new(extra: Extra) -> Result<Self, NoRandomness> {
+        Ok(Self {
+            marker: Marker::random().ok_or(NoRandomness)?,
+            extra: Arc::new(extra),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Gives an object without its secrets; `None` if it is of a kind with secrets and cannot be read:
+    /// then nothing of it may be kept.
+    pub fn object<'a>(&self, subject: &Subject<'_>, object: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+        let mut body = Cow::Borrowed(object);
+        for _ in 0..ROUNDS {
+            let Some(edits) = self.search(subject, &body, false) else {
+                return (!self.is_closed(subject)).then(|| match body {
+                    Cow::Borrowed(bytes) => self.text(bytes),
+                    Cow::Owned(bytes) => Cow::Owned(self.text(&bytes).into_owned()),
+                });
+            };
+            if edits.is_empty() {
+                break;
+            }
+            self.counts.add(&edits);
+            body = Cow::Owned(edit::apply(&body, &edits));
+        }
+        Some(body)
+    }
+
+    /// Gives a text without the secrets that can be told by what they look like.
+    pub fn text<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
+        let mut body = Cow::Borrowed(text);
+        for _ in 0..ROUNDS {
+            let edits = self.search_text(&body, false);
+            if edits.is_empty() {
+                break;
+            }
+            self.counts.add(&edits);
+            body = Cow::Owned(edit::apply(&body, &edits));
+        }
+        body
+    }
+
+    /// The same for words.
+    pub fn words<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.text(text.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+        }
+    }
+
+    /// Gives the name by which an object is known in a reel: another than its own, if that is a secret.
+    pub fn name<'a>(&self, subject: &Subject<'_>, name: &'a str, uid: &str) -> Cow<'a, str> {
+        if !self.hides_names(subject) {
+            return self.words(name);
+        }
+        if name.is_empty() || is_mark(name.as_bytes()) {
+            return Cow::Borrowed(name);
+        }
+        Cow::Owned(mark::name_of(uid).unwrap_or_else(|| self.marker.word(name.as_bytes())))
+    }
+
+    /// Tells whether a resource's objects have secrets for names.
+    pub fn hides_names(&self, subject: &Subject<'_>) -> bool {
+        table::of(subject)
+            .iter()
+            .any(|place| place.action == Action::Name)
+    }
+
+    /// Tells whether a resource has fields that are secret by their place: of what cannot be read of
+    /// it, nothing may be kept.
+    pub fn is_closed(&self, subject: &Subject<'_>) -> bool {
+        let is_secret = |action| !matches!(action, Action::Url);
+        table::of(subject)
+            .iter()
+            .any(|place| is_secret(place.action))
+            || !walk::own_for(&self.extra.places, subject).is_empty()
+    }
+
+    /// Finds what the policy would take out of an object.
+    pub fn findings(&self, subject: &Subject<'_>, object: &[u8]) -> Vec<Finding> {
+        let edits = match self.search(subject, object, true) {
+            Some(edits) => edits,
+            None => self.search_text(object, true),
+        };
+        edits.into_iter().map(Finding::from).collect()
+    }
+
+    /// Finds what the policy would take out of a text.
+    pub fn text_findings(&self, text: &[u8]) -> Vec<Finding> {
+        let edits = self.search_text(text, true);
+        edits.into_iter().map(Finding::from).collect()
+    }
+
+    /// Tells how often each rule replaced something until now.
+    pub fn counts(&self) -> Vec<Count> {
+        self.counts.all()
+    }
+
+    /// Says in a line which policy was in force and what it did.
+    pub fn account(&self) -> String {
+        let mut text = format!("policy {POLICY}");
+        if self.extra.count() > 0 {
+            let (count, digest) = (self.extra.count(), self.extra.digest());
+            let _written = write!(text, ", {count} extra rules ({digest})");
+        }
+        let counts = self.counts();
+        let values = counts
+            .iter()
+            .fold(0_u64, |sum, one| sum.saturating_add(one.values));
+        let _written = write!(text, ", {values} values replaced");
+        for (place, count) in counts.iter().enumerate() {
+            let before = if place == 0 { ":" } else { "," };
+            let _written = write!(text, "{before} {} {}", count.rule, count.values);
+        }
+        text
+    }
+
+    /// Gives the user's own rules.
+    pub fn extra(&self) -> &Extra {
+        &self.extra
+    }
+
+    fn context(&self, tells: bool) -> Context<'_> {
+        Context {
+            marker: &self.marker,
+            extra: &self.extra.texts,
+            tells,
+        }
+    }
+
+    fn search(&self, subject: &Subject<'_>, object: &[u8], tells: bool) -> Option<Vec<Edit>> {
+        let text = std::str::from_utf8(object).ok()?;
+        let context = self.context(tells);
+        let asked = Asked {
+            context,
+            places: table::of(subject),
+            own: walk::own_for(&self.extra.places, subject),
+            scans: text::suspects_object(object, &self.extra.texts),
+        };
+        walk::object(asked, text)
+    }
+
+    fn search_text(&self, text: &[u8], tells: bool) -> Vec<Edit> {
+        let context = self.context(tells);
+        if context.suspects(text, 0) {
+            text::find(context, text, 0)
+        } else {
+            Vec::new()
+        }
+    }
+}

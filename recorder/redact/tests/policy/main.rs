@@ -1,0 +1,59 @@
+//! The policy against canaries: in every field of the table, in every encoding, in hostile forms.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "what helps a test may fail it"
+)]
+
+mod fields;
+mod hostile;
+mod properties;
+mod texts;
+
+use kubereel_redact::{Extra, Redactor, Subject};
+use serde_json::Value;
+
+/// A redactor with a key of its own and no rules beside the policy.
+pub(crate) fn redactor() -> Redactor {
+    Redactor::new(Extra::default()).unwrap()
+}
+
+/// An object of a kind without its secrets, which must still be JSON and have none left.
+pub(crate) fn redacted(subject: &Subject<'_>, object: &str) -> String {
+    let redactor = redactor();
+    let once = redactor.object(subject, object.as_bytes()).unwrap();
+    let text = String::from_utf8(once.to_vec()).unwrap();
+    serde_json::from_str::<Value>(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let twice = redactor.object(subject, &once).unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&twice),
+        text,
+        "a second time changes nothing"
+    );
+    assert_eq!(redactor.findings(subject, &once), [], "{text}");
+    text
+}
+
+/// Tells whether two values have the same shape: the same fields, lists as long, texts where texts
+/// were.
+pub(crate) fn same_shape(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .all(|(key, value)| other.get(key).is_some_and(|same| same_shape(value, same)))
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .zip(other)
+                    .all(|(one, other)| same_shape(one, other))
+        }
+        (Value::String(_), Value::String(_)) => true,
+        (one, other) => one == other,
+    }
+}

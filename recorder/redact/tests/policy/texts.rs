@@ -1,0 +1,296 @@
+//! Secrets in texts, each in every encoding that a text can have.
+
+use crate::{redacted, redactor};
+use kubereel_redact::{Extra, Redactor, Subject};
+use serde_json::json;
+
+const KEY: &str = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAcanarycanary\nAAECAwQFBgcICQoLDA0ODxAR\n-----END RSA PRIVATE KEY-----\n";
+
+/// A text, and the part of it that is the secret.
+fn secrets() -> Vec<(String, &'static str)> {
+    [
+        (
+            KEY,
+            "MIIEpAIBAAKCAQEAcanarycanary\nAAECAwQFBgcICQoLDA0ODxAR",
+        ),
+        (
+            "token eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.c2lnbmF0dXJlY2FuYXJ5 end",
+            "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.c2lnbmF0dXJlY2FuYXJ5",
+        ),
+        (
+            "got sha256~canaryCanaryCanaryCanaryCanaryCanary012345 from",
+            "canaryCanaryCanaryCanaryCanaryCanary012345",
+        ),
+        ("id AKIACANARYCANARY1234 of", "AKIACANARYCANARY1234"),
+        (
+            "aws_secret_access_key = wJalrXUtnFEMICANARYbPxRfiCYEXAMPLEKEY012",
+            "wJalrXUtnFEMICANARYbPxRfiCYEXAMPLEKEY012",
+        ),
+        (
+            "AccountKey=Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5; x",
+            "Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5",
+        ),
+        (
+            "\"private_key_id\": \"x\", \"private_key\": \"canary-of-google\"",
+            "canary-of-google",
+        ),
+        ("AZURE_CLIENT_SECRET=canary.of~azure", "canary.of~azure"),
+        (
+            "dial http://canary:canaries@proxy.example:3128 failed",
+            "canary:canaries",
+        ),
+        (
+            "GET https://s3.example/b?X-Amz-Date=1&X-Amz-Signature=c0ffee00canary&x=1",
+            "c0ffee00canary",
+        ),
+        (
+            "https://x.blob.example/c?sv=2020&sig=canary%2Fcanary%3D",
+            "canary%2Fcanary%3D",
+        ),
+        (
+            "{\"auths\":{\"quay.io\":{\"auth\":\"Y2FuYXJ5OmNhbmFyeQ==\"}}}",
+            "Y2FuYXJ5OmNhbmFyeQ==",
+        ),
+        (
+            "Authorization: Bearer canarycanary0canary",
+            "canarycanary0canary",
+        ),
+        (
+            "header Basic Y2FuYXJ5OmNhbmFyeTE= sent",
+            "Y2FuYXJ5OmNhbmFyeTE=",
+        ),
+        (
+            "ran oc login --token=canary-0-canary here",
+            "canary-0-canary",
+        ),
+        (
+            "admin:$2y$05$canarycanarycanarycanarycanary",
+            "$2y$05$canarycanarycanarycanarycanary",
+        ),
+        (
+            "ghp_canarycanarycanarycanarycanary012345 x",
+            "ghp_canarycanarycanarycanarycanary012345",
+        ),
+        (
+            "AIzaSycanarycanarycanarycanarycanary0123",
+            "AIzaSycanarycanarycanarycanarycanary0123",
+        ),
+        ("password: canary-pass", "canary-pass"),
+    ]
+    .map(|(text, secret)| (text.to_owned(), secret))
+    .into()
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let word = (0..3).fold(0_u32, |word, at| {
+            word << 8 | u32::from(group.get(at).copied().unwrap_or(0))
+        });
+        for place in 0..4_usize {
+            let digit = usize::try_from((word >> (18 - 6 * place)) & 63).unwrap();
+            text.push(if place > group.len() {
+                '='
+            } else {
+                char::from(DIGITS[digit])
+            });
+        }
+    }
+    text
+}
+
+fn percent(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() {
+            out.push(char::from(byte));
+        } else {
+            out.extend(["%".to_owned(), format!("{byte:02x}")]);
+        }
+    }
+    out
+}
+
+fn wrapped(text: &str, width: usize, end: &str) -> String {
+    let lines: Vec<&str> = text
+        .as_bytes()
+        .chunks(width)
+        .map(|line| std::str::from_utf8(line).unwrap())
+        .collect();
+    lines.join(end)
+}
+
+/// Every way in which a text can come.
+fn encodings(text: &str) -> Vec<(&'static str, String)> {
+    let encoded = base64(text.as_bytes());
+    let nested = base64(encoded.as_bytes());
+    vec![
+        ("plain", text.to_owned()),
+        ("base64", encoded.clone()),
+        ("base64, one later", base64(format!("x{text}").as_bytes())),
+        ("base64, two later", base64(format!("xy{text}").as_bytes())),
+        ("base64, glued", format!("ab{encoded}")),
+        ("base64, unpadded", encoded.trim_end_matches('=').to_owned()),
+        (
+            "base64, for URLs",
+            encoded.replace('+', "-").replace('/', "_"),
+        ),
+        ("base64, in lines", wrapped(&encoded, 64, "\n  ")),
+        ("base64, in escaped lines", wrapped(&encoded, 76, "\\n")),
+        ("base64 twice", nested.clone()),
+        ("base64 three times", base64(nested.as_bytes())),
+        ("percent", percent(text)),
+        ("percent twice", percent(&percent(text))),
+        ("percent of base64", percent(&encoded)),
+        ("base64 of percent", base64(percent(text).as_bytes())),
+        (
+            "a data URL",
+            format!("data:text/plain;charset=utf-8;base64,{encoded}"),
+        ),
+        ("JSON in JSON", json!({"a": text}).to_string()),
+        (
+            "JSON in JSON in JSON",
+            json!({"a": json!({"b": text}).to_string()}).to_string(),
+        ),
+        (
+            "YAML",
+            format!("a:\n  b: |\n    {}\n", text.replace('\n', "\n    ")),
+        ),
+    ]
+}
+
+/// Every way in which a secret could still be found.
+fn forms(secret: &str) -> Vec<String> {
+    let quoted = json!(secret).to_string();
+    let mut forms = vec![
+        secret.to_owned(),
+        percent(secret),
+        quoted.trim_matches('"').to_owned(),
+    ];
+    // The inner characters are the same whatever stands around.
+    for before in ["", "x", "xy"] {
+        let text = base64(format!("{before}{secret}").as_bytes());
+        let inner = text.trim_end_matches('=');
+        let from = if before.is_empty() { 0 } else { 4 };
+        forms.push(inner.get(from..inner.len() - 2).unwrap().to_owned());
+    }
+    forms.retain(|form| form.len() > 6);
+    forms
+}
+
+#[test]
+fn every_secret_is_found_in_every_encoding() {
+    let event = Subject::new("", "events").with_kind("Event");
+    let mut tried = 0;
+    for (text, secret) in secrets() {
+        for (how, encoded) in encodings(&text) {
+            for object in [
+                json!({"kind": "Event", "message": encoded, "count": 1}),
+                json!({"kind": "Event", "message": format!("before \"{encoded}\" after\ttab")}),
+            ] {
+                let before = object.to_string();
+                let after = redacted(&event, &before);
+                assert_ne!(before, after, "{how}: {text}");
+                for form in forms(secret) {
+                    assert!(!after.contains(&form), "{how}: {form} of {text} in {after}");
+                }
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 500, "{tried}");
+}
+
+#[test]
+fn only_the_secret_goes() {
+    let event = Subject::new("", "events").with_kind("Event");
+    for (text, secret) in secrets() {
+        let before =
+            json!({"message": format!("\u{2028}<a & b> {text} \"é\""), "n": 1}).to_string();
+        let after = redacted(&event, &before);
+        let (head, tail) = (&before[..20], &before[before.len() - 10..]);
+        assert!(
+            after.starts_with(head) && after.ends_with(tail),
+            "{secret}: {after}"
+        );
+        assert_eq!(after.matches("redacted-by-kubereel-").count(), 1, "{after}");
+    }
+}
+
+#[test]
+fn base64_can_still_be_decoded() {
+    let redactor = redactor();
+    let inner = "user: bob\npassword: canary-pass\nhost: example\n";
+    for text in [
+        base64(inner.as_bytes()),
+        base64(base64(inner.as_bytes()).as_bytes()),
+    ] {
+        let after = redactor.words(&text).into_owned();
+        assert_ne!(after, text);
+        assert_eq!(after.len() % 4, 0, "{after}");
+        assert_eq!(redactor.words(&after), after);
+    }
+}
+
+#[test]
+fn what_is_compressed_cannot_be_searched_and_goes() {
+    let gzip = base64(&[&[0x1f, 0x8b, 8, 0][..], &[7; 60]].concat());
+    let after = redactor().words(&gzip).into_owned();
+    assert!(after.starts_with("redacted-by-kubereel-"), "{after}");
+}
+
+#[test]
+fn ordinary_messages_are_kept_byte_by_byte() {
+    let event = Subject::new("", "events").with_kind("Event");
+    for text in [
+        "Successfully assigned openshift-etcd/etcd-0 to master-0",
+        "MountVolume.SetUp failed for volume \"kube-api-access\" : secret \"token\" not found",
+        "Get \"https://10.0.0.1:6443/readyz?timeout=10s\": dial tcp 10.0.0.1:6443: connect: connection refused",
+        "Pulling image \"quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:3e9a9708a3b2b94d2b7f8f9a3a29a7d8e4e8b9f3d4a4e2c7d1c5a1f0e9b8c7d6\"",
+        "Updated Deployment.apps/oauth-openshift -n openshift-authentication because it changed",
+        "password authentication failed: invalid password",
+        "50% of 12 pods are ready",
+        "authentication: Basic authentication is disabled",
+    ] {
+        for object in [
+            json!({"message": text}),
+            json!({"status": {"conditions": [{"message": text}]}}),
+        ] {
+            assert_eq!(redacted(&event, &object.to_string()), object.to_string());
+        }
+    }
+}
+
+#[test]
+fn rules_of_ones_own_are_added() {
+    let extra = Extra::read(
+        "own.yaml",
+        "rules:\n- {name: licences, text: 'LIC-[0-9]{6}'}\n- {name: pins, kind: widgets.acme.io, path: spec.*.pin}\n",
+    )
+    .unwrap();
+    let redactor = Redactor::new(extra).unwrap();
+    let widgets = Subject::new("acme.io", "widgets");
+    let object =
+        json!({"spec": {"door": {"pin": "canary"}}, "note": "uses LIC-123456 here"}).to_string();
+    let after = redactor.object(&widgets, object.as_bytes()).unwrap();
+    let after = String::from_utf8(after.to_vec()).unwrap();
+    assert!(
+        !after.contains("canary") && !after.contains("LIC-"),
+        "{after}"
+    );
+    assert!(
+        after.contains("uses redacted-by-kubereel-10-bytes-"),
+        "{after}"
+    );
+    let encoded = json!({"note": base64(b"uses LIC-123456 here")}).to_string();
+    let after = redactor
+        .object(&Subject::default(), encoded.as_bytes())
+        .unwrap();
+    assert_ne!(&*after, encoded.as_bytes());
+    let elsewhere = json!({"spec": {"door": {"pin": "canary"}}}).to_string();
+    let after = redactor
+        .object(&Subject::new("", "pods"), elsewhere.as_bytes())
+        .unwrap();
+    assert_eq!(&*after, elsewhere.as_bytes());
+}

@@ -1,0 +1,260 @@
+//! Owns canaries: words that must not be in a reel, in every form in which they could be. Refuses short
+//! ones, which stand in any file by chance.
+
+use aho_corasick::AhoCorasick;
+use thiserror::Error;
+
+/// The shortest canary, in bytes.
+const LEAST: usize = 6;
+
+/// The most canaries.
+const MOST: usize = 10_000;
+
+/// How many letters of a canary are ever told.
+const SHOWN: usize = 4;
+
+/// What is wrong with canaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CanaryError {
+    /// One is too short.
+    #[error("canary {number} has {len} bytes: fewer than {LEAST} are found by chance")]
+    Short {
+        /// Which, from 1.
+        number: usize,
+        /// How long it is.
+        len: usize,
+    },
+    /// There are too many, or they are too long.
+    #[error("too many canaries: at most {MOST}")]
+    Many,
+}
+
+/// One canary that was met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Met {
+    /// Which canary, from 1.
+    pub(crate) number: usize,
+    /// In which form.
+    pub(crate) form: &'static str,
+    /// At which byte.
+    pub(crate) at: usize,
+    /// How long the canary is.
+    pub(crate) len: usize,
+    /// Its first letters.
+    pub(crate) begin: String,
+}
+
+/// Words that must not be in a reel.
+#[derive(Clone, Debug, Default)]
+pub struct Canaries {
+    search: Option<AhoCorasick>,
+    /// Of each form: the canary's number, the form's name.
+    forms: Vec<(usize, &'static str)>,
+    words: Vec<Vec<u8>>,
+    longest: usize,
+}
+
+impl Canaries {
+    /// Takes canaries.
+    ///
+    /// # Errors
+    ///
+    /// If one is too short to mean anything, or there are too many.
+    pub fn new(words: Vec<Vec<u8>>) -> Result<Self, CanaryError> {
+        if words.len() > MOST {
+            return Err(CanaryError::Many);
+        }
+        let (mut patterns, mut forms) = (Vec::new(), Vec::new());
+        for (place, word) in words.iter().enumerate() {
+            let number = place + 1;
+            if word.len() < LEAST {
+                let len = word.len();
+                return Err(CanaryError::Short { number, len });
+            }
+            for (form, bytes) in forms_of(word) {
+                if !patterns.contains(&bytes) || patterns.len() > 2000 {
+                    patterns.push(bytes);
+                    forms.push((number, form));
+                }
+            }
+        }
+        let longest = patterns.iter().map(Vec::len).max().unwrap_or(0);
+        let search = if patterns.is_empty() {
+            None
+        } else {
+            Some(AhoCorasick::new(&patterns).map_err(|_large| CanaryError::Many)?)
+        };
+        Ok(Self {
+            search,
+            forms,
+            words,
+            longest,
+        })
+    }
+
+    /// Counts them.
+    pub fn count(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Gives the length of the longest form.
+    pub(crate) const fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Finds them in bytes.
+    pub(crate) fn find(&self, bytes: &[u8]) -> Vec<Met> {
+        let Some(search) = &self.search else {
+            return Vec::new();
+        };
+        search
+            .find_iter(bytes)
+            .filter_map(|found| {
+                let (number, form) = *self.forms.get(found.pattern().as_usize())?;
+                let word = self.words.get(number - 1)?;
+                let shown = SHOWN.min(word.len() / 4);
+                let begin = word
+                    .iter()
+                    .take(shown)
+                    .take_while(|byte| byte.is_ascii_graphic());
+                Some(Met {
+                    number,
+                    form,
+                    at: found.start(),
+                    len: word.len(),
+                    begin: begin.map(|byte| char::from(*byte)).collect(),
+                })
+            })
+            .collect()
+    }
+}
+
+/// Gives every form of a word.
+fn forms_of(word: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let mut forms = vec![
+        ("plain", word.to_vec()),
+        ("JSON", json(word)),
+        ("percent", percent(word, true)),
+        ("percent", percent(word, false)),
+        ("hex", hex(word, "0123456789abcdef")),
+        ("hex", hex(word, "0123456789ABCDEF")),
+    ];
+    for before in 0..3 {
+        let encoded = base64_inside(word, before);
+        let for_urls = encoded.iter().map(|byte| match byte {
+            b'+' => b'-',
+            b'/' => b'_',
+            byte => *byte,
+        });
+        forms.push(("base64", for_urls.collect()));
+        forms.push(("base64", encoded));
+    }
+    forms
+}
+
+fn json(word: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for byte in word {
+        match byte {
+            b'"' | b'\\' => out.extend([b'\\', *byte]),
+            b'\n' => out.extend(b"\\n"),
+            b'\t' => out.extend(b"\\t"),
+            b'\r' => out.extend(b"\\r"),
+            b'<' | b'>' | b'&' => out.extend(format!("\\u{:04x}", *byte).bytes()),
+            byte => out.push(*byte),
+        }
+    }
+    out
+}
+
+fn percent(word: &[u8], is_upper: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    for byte in word {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+            out.push(*byte);
+        } else if is_upper {
+            out.extend(format!("%{byte:02X}").bytes());
+        } else {
+            out.extend(format!("%{byte:02x}").bytes());
+        }
+    }
+    out
+}
+
+fn hex(word: &[u8], digits: &str) -> Vec<u8> {
+    let digit = |value: u8| {
+        digits
+            .as_bytes()
+            .get(usize::from(value))
+            .copied()
+            .unwrap_or(b'0')
+    };
+    word.iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
+}
+
+/// Gives the digits of base64 that are the same whatever stands before and after, if `before` bytes
+/// more than whole groups stand before.
+fn base64_inside(word: &[u8], before: usize) -> Vec<u8> {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let bit = |at: usize| -> u8 {
+        let byte = at.checked_sub(before * 8).and_then(|at| word.get(at / 8));
+        byte.map_or(0, |byte| (byte >> (7 - at % 8)) & 1)
+    };
+    let first = (before * 8).div_ceil(6);
+    let end = (before + word.len()) * 8 / 6;
+    (first..end)
+        .map(|digit| {
+            let value = (0..6).fold(0_u8, |value, at| value << 1 | bit(digit * 6 + at));
+            DIGITS.get(usize::from(value)).copied().unwrap_or(b'A')
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_canary_is_found_in_every_form() {
+        let canaries = Canaries::new(vec![b"canary/yellow \"bird\"".to_vec()]).expect("canaries");
+        for (text, form) in [
+            ("a canary/yellow \"bird\" b", "plain"),
+            (r#"{"a":"canary/yellow \"bird\""}"#, "JSON"),
+            ("canary%2Fyellow%20%22bird%22", "percent"),
+            ("Y2FuYXJ5L3llbGxvdyAiYmlyZCI=", "base64"),
+            ("eGNhbmFyeS95ZWxsb3cgImJpcmQi", "base64"),
+            ("eHljYW5hcnkveWVsbG93ICJiaXJkInp6", "base64"),
+            (
+                "eHljYW5hcnkveWVsbG93ICJiaXJkInp6"
+                    .to_owned()
+                    .replace('/', "_")
+                    .as_str(),
+                "base64",
+            ),
+            ("63616e6172792f79656c6c6f77202262697264220a", "hex"),
+        ] {
+            let met = canaries.find(text.as_bytes());
+            assert_eq!(met.len(), 1, "{text}");
+            assert_eq!(
+                (met[0].number, met[0].form, met[0].begin.as_str()),
+                (1, form, "cana")
+            );
+        }
+        assert!(canaries.find(b"canary/yellow bird").is_empty());
+    }
+
+    #[test]
+    fn short_canaries_are_refused() {
+        let error = Canaries::new(vec![b"abcdefg".to_vec(), b"abc".to_vec()]).expect_err("short");
+        assert_eq!(error, CanaryError::Short { number: 2, len: 3 });
+        assert!(
+            Canaries::new(Vec::new())
+                .expect("none")
+                .find(b"x")
+                .is_empty()
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! Owns what a scan says: what was found and where, and what could not be searched. Refuses secrets.
+
+use kubereel_format::{RecordedAt, Seq};
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// How many finds are told one by one.
+pub(crate) const TOLD_MOST: usize = 1000;
+
+/// A reel could not be searched.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ScanError {
+    /// The file cannot be read as it stands.
+    #[error("cannot read: {source}: {path}", path = path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There is no key for the policy's marks.
+    #[error(transparent)]
+    NoRandomness(#[from] kubereel_redact::NoRandomness),
+}
+
+/// Where something was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// In the object of an event.
+    Object {
+        /// The event.
+        seq: Seq,
+        /// When it was recorded.
+        at: RecordedAt,
+        /// Of which object: resource, namespace, name.
+        object: String,
+    },
+    /// In an object's names.
+    Name {
+        /// Of which object.
+        object: String,
+    },
+    /// In a note.
+    Note {
+        /// Its place.
+        seq: Seq,
+        /// When it was written.
+        at: RecordedAt,
+    },
+    /// In a document or a line that a note keeps.
+    Kept {
+        /// The note's place.
+        seq: Seq,
+        /// When it was written.
+        at: RecordedAt,
+    },
+    /// In the file as it stands.
+    File,
+}
+
+/// Something that should not be there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// By which rule of the policy, or as which canary: `canary 1`.
+    pub rule: String,
+    /// A canary's form: plain, base64, …; empty for the policy.
+    pub form: &'static str,
+    /// Where.
+    pub place: Place,
+    /// Where in the object, if it can be told.
+    pub path: String,
+    /// At which byte of the object, the note or the file.
+    pub offset: u64,
+    /// How long the secret is, in bytes.
+    pub len: usize,
+    /// Its first letters: at most four, and at most a fourth of it.
+    pub begin: String,
+}
+
+/// What a scan says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// What was found, in the order of the reel; the first thousand.
+    pub found: Vec<Found>,
+    /// How much was found.
+    pub total: u64,
+    /// What could not be read, in words: a secret may be there.
+    pub unread: Vec<String>,
+    /// How many objects of events were searched.
+    pub objects: u64,
+    /// How many bytes of objects, names, notes and documents were searched.
+    pub decompressed_bytes: u64,
+    /// How many bytes of the file were searched.
+    pub file_bytes: u64,
+    /// How many canaries were sought.
+    pub canaries: u64,
+}
+
+impl Report {
+    /// Adds a find.
+    pub(crate) fn push(&mut self, found: Found) {
+        self.total = self.total.saturating_add(1);
+        if self.found.len() < TOLD_MOST {
+            self.found.push(found);
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! A reel goes in, what secrets are left in it comes out.
+//!
+//! Every byte is searched: of objects, names, notes and documents as they are once decompressed, and
+//! of the file as it stands. What is sought is all that the redaction policy would take out, and
+//! canaries that the caller names. A secret itself is never given back.
+
+mod canary;
+mod find;
+mod found;
+mod raw;
+
+pub use canary::{Canaries, CanaryError};
+pub use find::{Options, scan};
+pub use found::{Found, Place, Report, ScanError};

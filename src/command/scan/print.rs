@@ -1,0 +1,118 @@
+//! Owns what a scan prints, for people and for programs. Refuses secrets.
+
+use crate::command_error::CommandError;
+use crate::screen::Screen;
+use crate::table::Table;
+use crate::words::{bytes, count, number};
+use kubereel_replay::{Timeline, harmless, timetext};
+use kubereel_scan::{Found, Place, Report};
+use serde_json::{Value, json};
+
+/// How many finds people are shown.
+const SHOWN: usize = 40;
+
+/// Prints what was found, then what that means.
+pub(super) fn page(
+    timeline: &Timeline,
+    report: &Report,
+    screen: &mut Screen,
+) -> Result<(), CommandError> {
+    if !report.found.is_empty() {
+        let mut table = Table::with_headers(["TIME", "WHERE", "PATH", "RULE", "SECRET"]);
+        for found in report.found.iter().take(SHOWN) {
+            table.push(row(timeline, found));
+        }
+        for line in table.lines() {
+            screen.line(line)?;
+        }
+        let rest = report
+            .total
+            .saturating_sub(u64::try_from(SHOWN).unwrap_or(u64::MAX));
+        if rest > 0 {
+            screen.line(format!("and {} more: -o json", number(rest)))?;
+        }
+    }
+    let paint = screen.err_paint();
+    for unread in &report.unread {
+        let text = format!("not read: {}", harmless(unread));
+        screen.aside(paint.bad(&text))?;
+    }
+    let searched = [
+        count(report.objects, "object"),
+        format!("{} decompressed", bytes(report.decompressed_bytes)),
+        format!("{} in the file", bytes(report.file_bytes)),
+        count(report.canaries, "canary").replace("canarys", "canaries"),
+    ];
+    screen.aside(format!("searched {}", searched.join(" · ")))?;
+    let verdict = if report.total > 0 {
+        paint.bad(&count(report.total, "secret in the reel"))
+    } else if report.unread.is_empty() {
+        paint.good("clean: no secret was found")
+    } else {
+        paint.wary("not known: no secret was found in what can be read")
+    };
+    screen.aside(verdict)
+}
+
+fn row(timeline: &Timeline, found: &Found) -> Vec<String> {
+    let (time, place) = match &found.place {
+        Place::Object { at, object, .. } => (timeline.written(*at), object.clone()),
+        Place::Name { object } => (String::new(), format!("the names of {object}")),
+        Place::Note { seq, at } => (timeline.written(*at), format!("note {}", seq.0)),
+        Place::Kept { seq, at } => (timeline.written(*at), format!("what note {} keeps", seq.0)),
+        _ => (String::new(), format!("the file, byte {}", found.offset)),
+    };
+    let rule = if found.form.is_empty() {
+        found.rule.clone()
+    } else {
+        format!("{} ({})", found.rule, found.form)
+    };
+    let secret = format!(
+        "{}… {}",
+        found.begin,
+        count(u64::try_from(found.len).unwrap_or(u64::MAX), "byte")
+    );
+    let texts = [time, place, found.path.clone(), rule, secret];
+    texts
+        .iter()
+        .map(|text| harmless(text).into_owned())
+        .collect()
+}
+
+/// Prints one JSON object.
+pub(super) fn json(report: &Report, screen: &mut Screen) -> Result<(), CommandError> {
+    let found: Vec<Value> = report.found.iter().map(written).collect();
+    let whole = json!({
+        "is_clean": report.total == 0 && report.unread.is_empty(),
+        "total": report.total,
+        "found": found,
+        "unread": report.unread,
+        "objects": report.objects,
+        "decompressed_bytes": report.decompressed_bytes,
+        "file_bytes": report.file_bytes,
+        "canaries": report.canaries,
+    });
+    screen.line(format!("{whole:#}"))
+}
+
+fn written(found: &Found) -> Value {
+    let (place, seq, at, object) = match &found.place {
+        Place::Object { seq, at, object } => ("object", Some(*seq), Some(*at), Some(object)),
+        Place::Name { object } => ("name", None, None, Some(object)),
+        Place::Note { seq, at } => ("note", Some(*seq), Some(*at), None),
+        Place::Kept { seq, at } => ("kept", Some(*seq), Some(*at), None),
+        _ => ("file", None, None, None),
+    };
+    json!({
+        "rule": found.rule,
+        "form": found.form,
+        "place": place,
+        "seq": seq.map(|seq| seq.0),
+        "at": at.map(timetext::rfc3339),
+        "object": object,
+        "path": found.path,
+        "offset": found.offset,
+        "bytes": found.len,
+        "begin": found.begin,
+    })
+}

@@ -1,0 +1,31 @@
+//! Owns the file of `--redact-extra`: where it is read, and how its mistakes are told. Refuses its rules:
+//! the policy reads those.
+
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use kubereel_redact::Extra;
+use std::path::Path;
+
+/// How much of a file is read. Rules are written by hand.
+const FILE_BYTES: u64 = 1024 * 1024;
+
+/// Reads the file, if there is one.
+pub(crate) fn read(path: Option<&Path>) -> Result<Extra, CommandError> {
+    let Some(path) = path else {
+        return Ok(Extra::default());
+    };
+    let name = path.display().to_string();
+    let failed = |error: std::io::Error| {
+        CommandError::new(Exit::Surroundings, format!("cannot read: {error}: {name}"))
+    };
+    let about = std::fs::metadata(path).map_err(failed)?;
+    if about.len() > FILE_BYTES {
+        let text = format!("rules are at most {FILE_BYTES} bytes: {name}");
+        return Err(CommandError::new(Exit::Usage, text));
+    }
+    let text = std::fs::read_to_string(path).map_err(failed)?;
+    Extra::read(&name, &text).map_err(|error| {
+        CommandError::new(Exit::Usage, error)
+            .hint("rules: [{name: pins, kind: widgets.acme.io, path: spec.pin}, {name: licences, text: 'LIC-[0-9]{6}'}]")
+    })
+}

@@ -1,0 +1,163 @@
+//! `kubereel scan`, and what redaction leaves: canaries go in, none comes out.
+
+use super::run::kubereel;
+use std::path::Path;
+
+/// One line of events.
+fn line(kind: &str, resource: &str, object: &str) -> String {
+    format!(
+        r#"{{"ts":1,"type":"ADDED","group":"","version":"v1","resource":"{resource}","object":{{"apiVersion":"v1","kind":"{kind}","metadata":{{"name":"a","namespace":"n","uid":"u"}},{object}}}}}"#
+    )
+}
+
+/// Writes an input with a canary in several places.
+fn planted(folder: &Path) -> String {
+    let input = folder.join("events.jsonl");
+    let text = [
+        line(
+            "Secret",
+            "secrets",
+            r#""data":{"k":"eWVsbG93LWNhbmFyeS1iaXJk"}"#,
+        ),
+        line(
+            "ConfigMap",
+            "configmaps",
+            r#""data":{"k":"yellow-canary-bird"}"#,
+        ),
+        line(
+            "Pod",
+            "pods",
+            r#""spec":{"containers":[{"env":[{"name":"API_TOKEN","value":"yellow-canary-bird"}]}]}"#,
+        ),
+        line(
+            "Event",
+            "events",
+            r#""message":"got http://bob:yellow-canary-bird@proxy, pin LIC-123456""#,
+        ),
+    ];
+    std::fs::write(&input, text.join("\n")).expect("written");
+    input.to_str().expect("text").to_owned()
+}
+
+fn import(folder: &Path, input: &str, more: &[&str]) -> String {
+    let reel = folder.join(format!("{}.reel", more.len()));
+    let reel = reel.to_str().expect("text").to_owned();
+    let args = [&["import", input, "-o", &reel][..], more].concat();
+    kubereel(&args).code(0);
+    reel
+}
+
+#[test]
+fn what_redaction_left_is_clean_and_what_it_did_not_see_is_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = planted(folder.path());
+    let as_it_was = import(folder.path(), &input, &[]);
+    let ran = kubereel(&["scan", &as_it_was, "--canary", "yellow-canary-bird"])
+        .code(1)
+        .says("secrets in the reel");
+    for words in [
+        "secret ",
+        "config-map",
+        "variable",
+        "url-credentials",
+        "canary 1 (plain)",
+        "canary 1 (base64)",
+        ".spec.containers[0].env[0].value",
+        "secrets/a -n n",
+    ] {
+        assert!(ran.out.contains(words), "{words}: {ran:#?}");
+    }
+    assert!(!ran.out.contains("yellow-canary"), "{ran:#?}");
+
+    let redacted = import(folder.path(), &input, &["--redact"]);
+    let canaries = folder.path().join("canaries.txt");
+    std::fs::write(&canaries, "yellow-canary-bird\r\n\nanother-canary\n").expect("written");
+    let canaries = canaries.to_str().expect("text");
+    let ran = kubereel(&["scan", &redacted, "--canaries", canaries])
+        .code(0)
+        .says("clean: no secret was found")
+        .says("2 canaries");
+    assert_eq!(ran.out, "");
+    let raw = std::fs::read(&redacted).expect("a reel");
+    assert!(!String::from_utf8_lossy(&raw).contains("canary"));
+    let out = kubereel(&["export", &redacted]).ok();
+    assert!(
+        !out.contains("canary") && !out.contains("Y2FuYXJ5"),
+        "{out}"
+    );
+    let page = kubereel(&["info", &redacted]).ok();
+    assert!(page.contains("by policy 2"), "{page}");
+    assert!(page.contains("4 values replaced"), "{page}");
+    assert!(!page.contains("canary"), "{page}");
+}
+
+#[test]
+fn rules_of_ones_own_are_applied_and_sought() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = planted(folder.path());
+    let rules = folder.path().join("own.yaml");
+    std::fs::write(&rules, "rules:\n- {name: licences, text: 'LIC-[0-9]{6}'}\n").expect("written");
+    let rules = rules.to_str().expect("text");
+    let without = import(folder.path(), &input, &["--redact"]);
+    let out = kubereel(&["scan", &without, "--redact-extra", rules, "-o", "json"])
+        .code(1)
+        .out;
+    assert!(
+        out.contains(r#""rule": "licences""#) && out.contains(r#""path": ".message""#),
+        "{out}"
+    );
+    let with = import(
+        folder.path(),
+        &input,
+        &["--redact", "--redact-extra", rules],
+    );
+    let out = kubereel(&["scan", &with, "--redact-extra", rules, "-o", "json"]).ok();
+    assert!(out.contains(r#""is_clean": true"#), "{out}");
+    let page = kubereel(&["info", &with]).ok();
+    assert!(page.contains("1 extra rules ("), "{page}");
+}
+
+#[test]
+fn of_a_damaged_reel_nobody_says_that_it_is_clean() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = planted(folder.path());
+    let reel = import(folder.path(), &input, &["--redact"]);
+    let mut bytes = std::fs::read(&reel).expect("a reel");
+    let frame = bytes
+        .windows(4)
+        .rposition(|four| four == [0x28, 0xb5, 0x2f, 0xfd])
+        .expect("a compressed frame");
+    for byte in &mut bytes[frame + 12..frame + 16] {
+        *byte ^= 0x55;
+    }
+    std::fs::write(&reel, bytes).expect("written");
+    let ran = kubereel(&["scan", &reel]);
+    // Damage may be such that the file does not open at all.
+    assert!(matches!(ran.code, Some(3 | 4)), "{ran:#?}");
+    assert!(!ran.err.contains("clean"), "{ran:#?}");
+}
+
+#[test]
+fn mistakes_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = planted(folder.path());
+    let reel = import(folder.path(), &input, &["--redact"]);
+    kubereel(&["scan", &reel, "--canary", "abc"])
+        .code(2)
+        .says("canary 1 has 3 bytes");
+    let rules = folder.path().join("own.yaml");
+    std::fs::write(&rules, "rules:\n- {name: a, text: '('}\n").expect("written");
+    let rules = rules.to_str().expect("text");
+    for args in [
+        &["scan", &reel, "--redact-extra", rules][..],
+        &["record", "-o", "never.reel", "--redact-extra", rules],
+    ] {
+        kubereel(args)
+            .code(2)
+            .says("own.yaml:2:")
+            .says("not a regular expression");
+    }
+    kubereel(&["scan", &reel, "--canaries", "absent.txt"])
+        .code(5)
+        .says("cannot read");
+}
