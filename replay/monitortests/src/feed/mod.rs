@@ -2,6 +2,7 @@
 //! for; who asked is told when one of them changed.
 
 mod fields;
+mod held;
 mod pass;
 mod prune;
 mod readers;

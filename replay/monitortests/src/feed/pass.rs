@@ -1,12 +1,12 @@
 //! Owns the pass over a reel. Refuses meaning: watchers find that.
 
 use super::fields::Fields;
+use super::held::Held;
 use super::prune::pruned;
 use super::readers::{Readers, Those};
 use super::watcher::{Action, Interest, Seen, Watcher};
-use kubereel_format::{EventType, Evidence, ObjectId, ReadError, ResourceId, ResourceInfo, Seq};
+use kubereel_format::{EventType, Evidence, ReadError, ResourceId, ResourceInfo, Seq};
 use kubereel_replay::Timeline;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use thiserror::Error;
@@ -82,7 +82,7 @@ pub fn feed_while(
 ) -> Fed {
     let reads = reads(timeline, watchers);
     let mut told = Those::default();
-    let mut held: BTreeMap<ObjectId, Value> = BTreeMap::new();
+    let mut held = Held::default();
     let mut fed = Fed::default();
     for event in timeline.reel().scan(Seq(0)) {
         let event = match event {
@@ -112,7 +112,7 @@ pub fn feed_while(
                 continue;
             }
         };
-        let before = held.remove(&object);
+        let before = held.take(object);
         let action = match (event.head.kind, &before) {
             (EventType::Deleted, _) => Action::Gone,
             (_, None) => Action::Appeared,
@@ -148,7 +148,7 @@ pub fn feed_while(
         }
         fed.told += u64::from(is_told);
         if action != Action::Gone {
-            held.insert(object, now);
+            held.put(object, now);
         }
     }
     fed
