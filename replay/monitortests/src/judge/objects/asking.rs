@@ -286,7 +286,9 @@ impl<'a> Asking<'a, '_> {
                 let Some(course) = course.and_then(|course| course.signals.get_mut(signal)) else {
                     continue;
                 };
-                if asked.is_of_change() {
+                if asked.is_of_change() && Course::passes_over(&check.expected, truth) {
+                    course.turn(moment.at.micros, Truth::Silent, None);
+                } else if asked.is_of_change() {
                     course.instant(moment.at.micros, truth, evidence);
                 } else {
                     course.turn(moment.at.micros, truth, evidence);

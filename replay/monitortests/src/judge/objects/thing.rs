@@ -148,6 +148,16 @@ impl Course {
         }
     }
 
+    /// Tells whether it is nothing to an operator that a predicate had a truth at a moment only: that it
+    /// was silent tells it the same.
+    pub(super) const fn passes_over(expected: &Expected, truth: Truth) -> bool {
+        match expected {
+            Expected::Never { .. } | Expected::AtMost { .. } => matches!(truth, Truth::False),
+            Expected::Always { .. } => matches!(truth, Truth::True),
+            _ => false,
+        }
+    }
+
     /// Tells whether evidence is wanted when a predicate turns to a truth.
     pub(super) fn wants(expected: &Expected, number: usize, truth: Truth) -> bool {
         match expected {
