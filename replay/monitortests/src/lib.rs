@@ -52,8 +52,11 @@ pub use known::{
 pub use outcome::{Excuse, Judged, Outcome, Verdict, junit_name};
 pub use rows::{Row, RowOrigin};
 pub use rule::{RuleErrors, RuleMistake, RuleSet};
-pub use run::{Asked, RunReport, RunTrust, Selection, Work, run_intervals, run_reel};
+pub use run::{
+    Asked, RunReport, RunTrust, Selection, Work, run_intervals, run_reel, run_reel_with_intervals,
+};
 pub use select::Glob;
 pub use verdict::{
-    About, Case, Dark, Finding, MonitorTest, Needs, Phase, Scene, Severity, Subject, WrittenIn,
+    About, Case, Dark, Finding, LookedAt, MonitorTest, Needs, Phase, Scene, Severity, Subject,
+    WrittenIn,
 };

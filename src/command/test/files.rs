@@ -50,6 +50,11 @@ impl Targets {
         })
     }
 
+    /// Tells whether files of intervals are written.
+    pub(super) const fn has_intervals(&self) -> bool {
+        !self.intervals.is_empty()
+    }
+
     /// Writes the files of one recording.
     pub(super) fn write_one(
         &self,

@@ -11,7 +11,7 @@ use crate::reel;
 use crate::screen::Screen;
 use kubereel_format::RecordedAt;
 use kubereel_monitortests::{
-    RunName, RunReport, RunTrust, read_intervals, run_intervals, run_reel,
+    RunName, RunReport, RunTrust, read_intervals, run_intervals, run_reel, run_reel_with_intervals,
 };
 use std::fs::File;
 use std::num::NonZeroUsize;
@@ -173,6 +173,9 @@ fn over_reel(shared: &Shared<'_>, path: &Path) -> Result<RunReport, CommandError
         }
     };
     let (tests, asked) = (shared.suite.tests(), shared.suite.asked());
+    if shared.targets.has_intervals() {
+        return Ok(run_reel_with_intervals(&timeline, tests, &asked, progress));
+    }
     Ok(run_reel(&timeline, tests, &asked, progress))
 }
 

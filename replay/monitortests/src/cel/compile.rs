@@ -55,6 +55,16 @@ impl Program {
     pub(crate) const fn reads(&self, place: usize) -> bool {
         place < 128 && self.variables >> place & 1 == 1
     }
+
+    /// Tells whether it reads one variable only, and of that one only some members.
+    pub(crate) fn reads_only(&self, place: usize, members: &[&str]) -> bool {
+        let is_member = |path: &String| {
+            let first = path.split('.').next().unwrap_or_default();
+            members.contains(&first)
+        };
+        let mut read = Reads::of(&self.node).paths.into_iter();
+        read.all(|(variable, paths)| variable == place && paths.iter().all(is_member))
+    }
 }
 
 /// What a loop is made of: its kind, which items it takes, what it does with each.

@@ -13,4 +13,5 @@ mod static_pods;
 mod version_state;
 
 pub use run::computed_from;
+pub(crate) use run::is_computed_from_event;
 pub(crate) use run::{Run, computed};

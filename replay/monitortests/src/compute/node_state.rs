@@ -78,6 +78,13 @@ fn changes(reason: &str, is_monitor: bool) -> (&'static [State], Option<State>) 
     }
 }
 
+/// Tells whether what anybody said of a node may turn its state, or tells its roles.
+pub(super) fn reads(now: &Interval) -> bool {
+    let (closed, opened) = changes(&now.message.reason, false);
+    let is_turn = !closed.is_empty() || opened.is_some();
+    now.locator.keys.contains_key("node") && (is_turn || now.message.annotation("roles").is_some())
+}
+
 /// Computes the spans.
 pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
     let mut made = Vec::new();

@@ -5,7 +5,7 @@ use super::{
     lease_state, machine_phase, node_state, operator_state, pods, pool_state, shutdown,
     static_pods, version_state,
 };
-use crate::gather::{LastPod, Mode, PodName};
+use crate::gather::{Kept, LastPod, Mode, PodName};
 use crate::interval::{Interval, Intervals};
 use crate::reading;
 use kubereel_format::RecordedAt;
@@ -23,6 +23,8 @@ pub(crate) struct Run<'a> {
     pub(crate) end: RecordedAt,
     /// Each pod as it was last seen.
     pub(crate) pods: &'a BTreeMap<PodName, LastPod>,
+    /// What of it is held: the spans of pods are many.
+    pub(crate) kept: &'a Kept,
 }
 
 impl Run<'_> {
@@ -52,10 +54,16 @@ pub fn computed_from(raw: &Intervals, mode: Mode, last_pods: &[Value]) -> Vec<In
         start: raw.start(),
         end: raw.end(),
         pods: &pods.collect(),
+        kept: &Kept::default(),
     };
     let is_raw = |interval: &&Interval| interval.message.annotation("constructed").is_none();
     let raw: Vec<Interval> = raw.all().iter().filter(is_raw).cloned().collect();
     computed(&raw, &run)
+}
+
+/// Tells whether others may be computed from the interval of an Event.
+pub(crate) fn is_computed_from_event(event: &Interval) -> bool {
+    node_state::reads(event) || shutdown::reads(event)
 }
 
 /// Computes all that is computed from raw intervals, which are sorted.

@@ -5,15 +5,27 @@ use super::states::{Since, States};
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
 use kubereel_format::RecordedAt;
 
+/// Tells whether an instant ends a shutdown, or begins one; `None` if neither.
+fn ends(now: &Interval) -> Option<bool> {
+    match now.message.reason.as_ref() {
+        "ShutdownInitiated" | "TerminationStart" => Some(false),
+        "TerminationGracefulTerminationFinished" => Some(true),
+        _ => None,
+    }
+}
+
+/// Tells whether an instant is of a shutdown.
+pub(super) fn reads(now: &Interval) -> bool {
+    ends(now).is_some()
+}
+
 /// Computes the spans.
 pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
     let mut made = Vec::new();
     let mut states: States<(&str, &str, &str)> = States::new();
     for now in raw {
-        let is_end = match now.message.reason.as_ref() {
-            "ShutdownInitiated" | "TerminationStart" => false,
-            "TerminationGracefulTerminationFinished" => true,
-            _ => continue,
+        let Some(is_end) = ends(now) else {
+            continue;
         };
         let get = |key| now.locator.get(key).unwrap_or_default();
         let server = (get("namespace"), get("pod"), get("node"));

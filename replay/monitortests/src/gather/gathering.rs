@@ -3,6 +3,7 @@
 
 use super::events::Events;
 use super::generations::Generations;
+use super::kept::Kept;
 use super::leases::Leases;
 use super::machines::Machines;
 use super::mode::Mode;
@@ -17,6 +18,7 @@ use crate::facts::{FactsOverTime, FactsWatcher};
 use crate::feed::Watcher;
 use crate::interval::{Interval, Intervals, source};
 use kubereel_replay::Timeline;
+use std::sync::Arc;
 
 /// The watchers that make intervals and find facts.
 ///
@@ -32,6 +34,7 @@ use kubereel_replay::Timeline;
 #[derive(Debug)]
 pub struct Gathering {
     mode: Mode,
+    kept: Kept,
     facts: FactsWatcher,
     operators: Option<Operators>,
     version: Option<Version>,
@@ -73,6 +76,7 @@ impl Gathering {
         ]);
         Self {
             mode,
+            kept: Kept::default(),
             facts: FactsWatcher::new(events_group(timeline)),
             operators: any(&[monitor, source::OPERATOR_STATE]).then(|| Operators::new(mode, start)),
             version: any(&[monitor, source::VERSION_STATE]).then(|| Version::new(mode, start)),
@@ -94,6 +98,15 @@ impl Gathering {
             generations: any(&[source::GENERATION_MONITOR]).then(Generations::default),
             pools: any(&[source::POOL_MONITOR, source::POOL_STATE]).then(|| Pools::new(mode)),
             leases: any(&[source::LEASE_MONITOR, source::LEASE_STATE]).then(Leases::default),
+        }
+    }
+
+    /// Lets it hold some intervals only: of many runs most are those of Events and pods at which nobody
+    /// looks.
+    pub(crate) fn keep(&mut self, kept: &Kept) {
+        self.kept = kept.clone();
+        if let Some(events) = &mut self.events {
+            events.keep(kept.clone());
         }
     }
 
@@ -123,10 +136,12 @@ impl Gathering {
 
     /// Gives what was gathered, with what is computed from it.
     pub fn finish(self, timeline: &Timeline) -> Gathered {
-        // The two that are many come first, and are not copied: texts that were shared are let go with
-        // each watcher.
-        let (mut raw, last_pods) = self.pods.map(Pods::into_parts).unwrap_or_default();
-        raw.extend(self.events.into_iter().flat_map(Events::into_intervals));
+        // The two that are many come first: for them is room to be made, and no more than they take.
+        let (pods, last_pods) = self.pods.map(Pods::into_parts).unwrap_or_default();
+        let (events, mut nodes) = self.events.map(Events::into_parts).unwrap_or_default();
+        let mut raw = Vec::with_capacity(pods.len() + events.len());
+        raw.extend(pods.into_intervals());
+        raw.extend(events.into_intervals());
         raw.extend(recording::intervals(timeline));
         let operators = self.operators.into_iter();
         raw.extend(operators.flat_map(Operators::into_intervals));
@@ -143,14 +158,25 @@ impl Gathering {
             start,
             end,
             pods: &last_pods,
+            kept: &self.kept,
         };
         let facts = self.facts.into_facts(start);
         raw.extend(facts.spans(start));
         raw.sort_unstable_by(Interval::order);
         let computed = compute::computed(&raw, &run);
-        raw.extend(computed);
+        raw.retain(|interval| {
+            let is_kept = self.kept.has(interval);
+            if !is_kept
+                && let Some(node) = interval.locator.keys.get("node")
+                && !nodes.contains(node)
+            {
+                nodes.insert(Arc::clone(node));
+            }
+            is_kept
+        });
+        raw.extend(computed.into_iter().filter(|one| self.kept.has(one)));
         Gathered {
-            intervals: Intervals::new(raw, start, end),
+            intervals: Intervals::new(raw, start, end).with_nodes(nodes),
             facts,
         }
     }

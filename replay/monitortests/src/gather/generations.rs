@@ -26,7 +26,7 @@ pub(crate) struct Generations {
 impl Generations {
     /// Gives what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
-        self.ledger.into_intervals()
+        self.ledger.into_intervals().collect()
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Leases {
 impl Leases {
     /// Gives what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
-        self.ledger.into_intervals()
+        self.ledger.into_intervals().collect()
     }
 }
 

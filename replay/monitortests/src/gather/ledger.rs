@@ -3,6 +3,9 @@
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, Words};
 use kubereel_format::{RecordedAt, Seq};
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
 
 /// An interval in the making: an instant, until it is told to last.
 #[derive(Clone, Debug)]
@@ -92,6 +95,27 @@ impl<'a> Draft<'a> {
         self
     }
 
+    /// Gives the interval, with texts of its own.
+    pub(crate) fn interval(&self) -> Interval {
+        let annotations = self.annotations.iter();
+        let annotations = annotations.map(|(name, value)| (Arc::from(*name), Arc::from(&**value)));
+        Interval {
+            level: self.level,
+            source: Source::new(self.source),
+            display: self.display,
+            locator: Locator::new(self.kind, self.keys.iter().copied()),
+            message: IntervalMessage {
+                reason: Arc::from(&*self.reason),
+                cause: Arc::from(&*self.cause),
+                human: Arc::from(&*self.human),
+                annotations: annotations.collect(),
+            },
+            from: self.from,
+            to: self.to,
+            seq: self.seq,
+        }
+    }
+
     /// Lets it last until a moment, or for ever.
     pub(crate) const fn until(mut self, to: Option<RecordedAt>) -> Self {
         self.to = to;
@@ -99,11 +123,69 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The intervals made so far.
+/// What many intervals say alike.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Said {
+    source: Source,
+    level: Level,
+    display: Display,
+    message: IntervalMessage,
+}
+
+/// Things, each with a number.
+#[derive(Debug)]
+struct Numbered<T> {
+    all: Vec<T>,
+    numbers: HashMap<T, u32>,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Self {
+            all: Vec::new(),
+            numbers: HashMap::new(),
+        }
+    }
+}
+
+impl<T: Clone + Hash + Eq> Numbered<T> {
+    /// Gives the number of a thing.
+    fn number(&mut self, of: T) -> u32 {
+        if let Some(number) = self.numbers.get(&of) {
+            return *number;
+        }
+        // A reel has fewer records than that.
+        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        self.all.push(of.clone());
+        self.numbers.insert(of, number);
+        number
+    }
+}
+
+/// An interval as a ledger holds it.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    about: u32,
+    said: u32,
+    from: RecordedAt,
+    /// [`OPEN`] for what has no end.
+    to: RecordedAt,
+    /// [`UNSHOWN`] for what no record showed.
+    seq: Seq,
+}
+
+/// Later than any end.
+const OPEN: RecordedAt = RecordedAt { micros: i64::MAX };
+/// Later than any record.
+const UNSHOWN: Seq = Seq(u64::MAX);
+
+/// The intervals made so far: what they are about and what they say is held once.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     words: Words,
-    intervals: Vec<Interval>,
+    about: Numbered<Locator>,
+    said: Numbered<Said>,
+    lines: Vec<Line>,
 }
 
 impl Ledger {
@@ -121,20 +203,68 @@ impl Ledger {
             human: words.kept(&draft.human),
             annotations: words.pairs(annotations.map(|(name, value)| (*name, value.as_ref()))),
         };
-        self.intervals.push(Interval {
-            level: draft.level,
+        let said = Said {
             source: Source(words.kept(draft.source)),
+            level: draft.level,
             display: draft.display,
-            locator,
             message,
+        };
+        self.lines.push(Line {
+            about: self.about.number(locator),
+            said: self.said.number(said),
             from: draft.from,
-            to: draft.to,
-            seq: draft.seq,
+            to: draft.to.unwrap_or(OPEN),
+            seq: draft.seq.unwrap_or(UNSHOWN),
         });
     }
 
     /// Gives the intervals, in the order in which they were made.
-    pub(crate) fn into_intervals(self) -> Vec<Interval> {
-        self.intervals
+    pub(crate) fn into_intervals(self) -> impl Iterator<Item = Interval> {
+        let (about, said) = (self.about.all, self.said.all);
+        self.lines.into_iter().filter_map(move |line| {
+            let said = said.get(usize::try_from(line.said).ok()?)?;
+            Some(Interval {
+                level: said.level,
+                source: said.source.clone(),
+                display: said.display,
+                locator: about.get(usize::try_from(line.about).ok()?)?.clone(),
+                message: said.message.clone(),
+                from: line.from,
+                to: (line.to != OPEN).then_some(line.to),
+                seq: (line.seq != UNSHOWN).then_some(line.seq),
+            })
+        })
+    }
+
+    /// Gives how many there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.lines.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_come_back_as_they_were_made() {
+        let at = |secs: i64| RecordedAt::from_micros(secs * 1_000_000);
+        let mut ledger = Ledger::default();
+        let mut made = Vec::new();
+        for secs in 0..6 {
+            let pod = format!("web-{}", secs % 2);
+            let keys = [("namespace", "web"), ("pod", pod.as_str()), ("node", "")];
+            let instant = Draft::new("PodMonitor", Level::Info, at(secs)).about("Pod", keys);
+            let draft = match secs % 3 {
+                0 => instant.reason("Created").shown_by(Seq(7)),
+                1 => instant.cause("why").human("words").drawn().until(None),
+                _ => instant.with("count", "2").until(Some(at(secs + 1))),
+            };
+            ledger.add(&draft);
+            made.push(draft.interval());
+        }
+        assert_eq!((ledger.about.all.len(), ledger.said.all.len()), (2, 3));
+        assert_eq!(ledger.len(), 6);
+        assert_eq!(ledger.into_intervals().collect::<Vec<_>>(), made);
     }
 }

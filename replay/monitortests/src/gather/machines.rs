@@ -18,7 +18,7 @@ pub(crate) struct Machines {
 impl Machines {
     /// Gives what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
-        self.ledger.into_intervals()
+        self.ledger.into_intervals().collect()
     }
 
     fn phase(&mut self, seen: &Seen<'_>) {

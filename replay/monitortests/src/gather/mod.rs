@@ -3,6 +3,7 @@
 mod events;
 mod gathering;
 mod generations;
+mod kept;
 mod leases;
 mod ledger;
 mod machines;
@@ -15,6 +16,7 @@ mod recording;
 mod version;
 
 pub use gathering::{Gathered, Gathering};
+pub(crate) use kept::Kept;
 pub use mode::Mode;
 pub(crate) use mode::moment;
 pub(crate) use pods::{LastPod, PodName};

@@ -33,7 +33,7 @@ impl Nodes {
 
     /// Gives what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
-        self.ledger.into_intervals()
+        self.ledger.into_intervals().collect()
     }
 
     fn ready(&mut self, seen: &Seen<'_>, roles: &str) {

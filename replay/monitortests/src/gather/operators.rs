@@ -35,7 +35,7 @@ impl Operators {
 
     /// Gives what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
-        self.ledger.into_intervals()
+        self.ledger.into_intervals().collect()
     }
 
     fn conditions(&mut self, seen: &Seen<'_>) {

@@ -30,7 +30,7 @@ impl Pools {
 
     /// Gives what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
-        self.ledger.into_intervals()
+        self.ledger.into_intervals().collect()
     }
 
     fn conditions(&mut self, seen: &Seen<'_>) {

@@ -42,5 +42,5 @@ pub(super) fn intervals(timeline: &Timeline) -> Vec<Interval> {
             ledger.add(&draft.drawn());
         }
     }
-    ledger.into_intervals()
+    ledger.into_intervals().collect()
 }

@@ -32,7 +32,7 @@ impl Version {
 
     /// Gives what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
-        self.ledger.into_intervals()
+        self.ledger.into_intervals().collect()
     }
 
     fn history(&mut self, seen: &Seen<'_>) {

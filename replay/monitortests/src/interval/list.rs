@@ -2,6 +2,8 @@
 
 use super::span::Interval;
 use kubereel_format::RecordedAt;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The intervals of a run.
 #[derive(Clone, Debug, Default)]
@@ -9,6 +11,8 @@ pub struct Intervals {
     sorted: Vec<Interval>,
     start: RecordedAt,
     end: RecordedAt,
+    /// Nodes that only intervals tell of which are not held.
+    other_nodes: BTreeSet<Arc<str>>,
 }
 
 impl Intervals {
@@ -20,7 +24,14 @@ impl Intervals {
             sorted: all,
             start,
             end,
+            other_nodes: BTreeSet::new(),
         }
+    }
+
+    /// Adds nodes that intervals told of which are not held.
+    pub(crate) fn with_nodes(mut self, nodes: BTreeSet<Arc<str>>) -> Self {
+        self.other_nodes = nodes;
+        self
     }
 
     /// Gives all of them.
@@ -33,6 +44,13 @@ impl Intervals {
         self.sorted
             .iter()
             .filter(move |interval| interval.source.as_str() == source)
+    }
+
+    /// Gives all nodes that an interval of the run was about.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
+        let told = self.sorted.iter();
+        let told = told.filter_map(|interval| interval.locator.get("node"));
+        told.chain(self.other_nodes.iter().map(AsRef::as_ref))
     }
 
     /// Gives the first moment of the run.

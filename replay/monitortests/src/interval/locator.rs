@@ -19,7 +19,7 @@ const LEADING: [&str; 8] = [
 ];
 
 /// What an interval is about.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Locator {
     /// `ClusterOperator`, `Node`, `Pod` and others; empty in files that have none.
     pub kind: Arc<str>,

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// What an interval says.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IntervalMessage {
     /// A word for programs; may be empty.
     pub reason: Arc<str>,

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// How bad an interval is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// It is as it should be.
     #[default]
@@ -31,7 +31,7 @@ impl Level {
 }
 
 /// Who made an interval, in the monitor's words, such as `ClusterOperatorMonitor`; any word is taken.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Source(pub Arc<str>);
 
 impl Source {
@@ -53,7 +53,7 @@ impl fmt::Display for Source {
 }
 
 /// Whether a timeline draws an interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Display {
     /// It is there for rules only.
     #[default]

@@ -178,8 +178,7 @@ fn listed(each: &Each, scene: &Scene<'_>) -> BTreeSet<String> {
         Each::Operators => known_operators().map(str::to_owned).collect(),
         Each::Namespaces => known_namespaces().map(str::to_owned).collect(),
         Each::Nodes => {
-            let nodes = scene.intervals.all().iter();
-            let nodes = nodes.filter_map(|interval| interval.locator.get("node"));
+            let nodes = scene.intervals.nodes();
             nodes.map(str::to_owned).collect()
         }
         Each::Listed(values) => values.iter().cloned().collect(),

@@ -12,6 +12,11 @@ use std::borrow::Cow;
 impl Choice {
     /// Tells whether the plain words take an interval.
     pub(super) fn takes(&self, interval: &Interval, facts: &FactsOverTime) -> bool {
+        self.takes_at_any_time(interval) && is_during(&self.during, interval.from, facts)
+    }
+
+    /// Tells whether the plain words take an interval, but for those of the time.
+    pub(super) fn takes_at_any_time(&self, interval: &Interval) -> bool {
         let is_one = |words: &[String], word: &str| {
             words.is_empty() || words.iter().any(|known| known == word)
         };
@@ -23,7 +28,6 @@ impl Choice {
                 let value = interval.locator.get(key);
                 value.is_some_and(|value| regex.is_match(value))
             })
-            && is_during(&self.during, interval.from, facts)
     }
 }
 

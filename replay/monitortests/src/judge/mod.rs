@@ -3,6 +3,7 @@
 
 mod cases;
 mod choose;
+mod early;
 mod finding;
 mod intervals;
 mod objects;

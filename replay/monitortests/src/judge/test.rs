@@ -3,13 +3,14 @@
 
 use super::cases::Cases;
 use super::choose;
+use super::early::Early;
 use super::intervals::IntervalRule;
 use super::objects::ObjectWatch;
 use super::values::{FactsView, IntervalView};
 use crate::cel::{Fault, Slots, Val};
 use crate::feed::Watcher;
 use crate::rule::{Rule, Watch, explained, place, seen_for};
-use crate::verdict::{About, Case, Dark, MonitorTest, Needs, Scene};
+use crate::verdict::{About, Case, Dark, LookedAt, MonitorTest, Needs, Scene};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -67,6 +68,19 @@ impl MonitorTest for RuleTest {
             Watch::Intervals(choice) => needs.seen = seen_for(choice),
         }
         needs
+    }
+
+    fn looks_at(&self) -> LookedAt {
+        let watched = match &self.rule.watch {
+            Watch::Objects(_) => None,
+            Watch::Intervals(choice) => Some(choice.as_ref()),
+        };
+        let choices = watched.into_iter().chain(self.rule.also.values());
+        let choices: Vec<Early> = choices.map(Early::of).collect();
+        if choices.is_empty() {
+            return LookedAt::None;
+        }
+        LookedAt::those(move |interval| choices.iter().any(|choice| choice.may_take(interval)))
     }
 
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {

@@ -6,7 +6,7 @@ use super::report::{RunReport, RunTrust, Work};
 use super::selection::Selection;
 use crate::exception::{Circumstances, ExceptionSet, RunKind};
 use crate::feed::{Fed, Watcher, feed};
-use crate::gather::{Gathered, Gathering, Mode};
+use crate::gather::{Gathered, Gathering, Kept, Mode};
 use crate::outcome::{join_same_names, outcome};
 use crate::verdict::{About, Case, Dark, MonitorTest, Scene};
 use kubereel_format::{RecordedAt, Seq};
@@ -49,16 +49,42 @@ impl Chosen {
 
 /// Runs monitortests over a reel.
 ///
-/// `progress` is told of each record that is done.
+/// `progress` is told of each record that is done. Of the intervals the report has those at which some
+/// monitortest looks: the others would take most of a large run's memory.
 pub fn run_reel(
     timeline: &Timeline,
     tests: Vec<Box<dyn MonitorTest>>,
     asked: &Asked<'_>,
     progress: impl FnMut(Seq),
 ) -> RunReport {
+    let all = tests
+        .iter()
+        .filter(|test| asked.selection.has(test.about()));
+    let kept = Kept::of(all.map(|test| test.looks_at()));
+    run_keeping(timeline, tests, asked, progress, &kept)
+}
+
+/// Runs monitortests over a reel as [`run_reel`] does; the report has all intervals.
+pub fn run_reel_with_intervals(
+    timeline: &Timeline,
+    tests: Vec<Box<dyn MonitorTest>>,
+    asked: &Asked<'_>,
+    progress: impl FnMut(Seq),
+) -> RunReport {
+    run_keeping(timeline, tests, asked, progress, &Kept::default())
+}
+
+fn run_keeping(
+    timeline: &Timeline,
+    tests: Vec<Box<dyn MonitorTest>>,
+    asked: &Asked<'_>,
+    progress: impl FnMut(Seq),
+    kept: &Kept,
+) -> RunReport {
     let unseen = Unseen::of(timeline);
     let mut chosen = choose(tests, asked.selection, |test| why_skipped(test, &unseen));
     let mut gathering = Gathering::new(timeline, MODE);
+    gathering.keep(kept);
     let fed = pass(timeline, &mut gathering, &mut chosen, progress);
     let unread = fed.unread.iter().take(UNREAD_NAMED);
     let Gathered { intervals, facts } = gathering.finish(timeline);

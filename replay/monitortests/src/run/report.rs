@@ -59,7 +59,7 @@ pub struct RunReport {
     pub facts: FactsOverTime,
     /// The cases, in the order of the rules; no name occurs twice.
     pub outcomes: Vec<Outcome>,
-    /// The intervals that were judged.
+    /// The intervals that were judged: all, or those at which some monitortest looks.
     pub intervals: Intervals,
     /// How often each exception was used.
     pub uses: Uses,

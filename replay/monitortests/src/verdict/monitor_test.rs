@@ -3,6 +3,7 @@
 
 use super::about::{About, Needs};
 use super::case::{Case, Dark};
+use super::looked_at::LookedAt;
 use crate::facts::FactsOverTime;
 use crate::feed::Watcher;
 use crate::interval::Intervals;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 /// What a monitortest judges by, besides what it saw itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
-    /// The intervals of the run, raw and computed.
+    /// The intervals of the run, raw and computed: at least those that the monitortest looks at.
     pub intervals: &'a Intervals,
     /// What cluster it was, over time; nothing is known for a file of intervals.
     pub facts: &'a FactsOverTime,
@@ -32,6 +33,12 @@ pub trait MonitorTest {
 
     /// Gives what it needs.
     fn needs(&self) -> Needs;
+
+    /// Gives which intervals it looks at when it judges; asked before the run. Intervals that nobody looks
+    /// at may be missing then.
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::All
+    }
 
     /// Gives who of it watches objects, if someone does.
     fn watcher(&mut self) -> Option<&mut dyn Watcher>;

@@ -3,7 +3,7 @@
 
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::verdict::{
-    About, Case, Dark, Finding, MonitorTest, Needs, Scene, Severity, Subject, WrittenIn,
+    About, Case, Dark, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, Subject, WrittenIn,
 };
 use kubereel_format::ObjectId;
 use serde_json::Value;
@@ -136,6 +136,10 @@ impl MonitorTest for CrdStorage {
             seen: Vec::new(),
             facts: false,
         }
+    }
+
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::None
     }
 
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {

@@ -3,9 +3,9 @@
 
 use crate::facts::UpgradeWindow;
 use crate::feed::Watcher;
-use crate::interval::Interval;
+use crate::interval::{Interval, source};
 use crate::verdict::{
-    About, Case, Finding, MonitorTest, Needs, Scene, Severity, Subject, WrittenIn,
+    About, Case, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, Subject, WrittenIn,
 };
 use kubereel_format::RecordedAt;
 use kubereel_replay::timetext;
@@ -96,7 +96,7 @@ fn finding(at: &Interval, name: &str, to: Option<RecordedAt>, message: String) -
 /// Judges what happened from an upgrade's begin to an end.
 fn judge(scene: &Scene<'_>, upgrade: &UpgradeWindow, end: RecordedAt) -> Vec<Finding> {
     let mut nodes: BTreeMap<&str, Node<'_>> = BTreeMap::new();
-    let monitored = scene.intervals.of("NodeMonitor");
+    let monitored = scene.intervals.of(source::NODE_MONITOR);
     for interval in monitored.filter(|one| upgrade.from <= one.from && one.from < end) {
         if let Some(name) = interval.locator.get("node") {
             nodes.entry(name).or_default().take(interval);
@@ -123,6 +123,10 @@ impl MonitorTest for NodeUpgrades {
             seen: vec!["nodes".to_owned()],
             facts: false,
         }
+    }
+
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::those(|interval| interval.source.as_str() == source::NODE_MONITOR)
     }
 
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {

@@ -6,7 +6,7 @@ use crate::feed::Watcher;
 use crate::interval::{Interval, Intervals};
 use crate::known::{component_of_operator, known_operators};
 use crate::verdict::{
-    About, Case, Finding, MonitorTest, Needs, Scene, Severity, Subject, WrittenIn,
+    About, Case, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, Subject, WrittenIn,
 };
 use std::collections::BTreeMap;
 
@@ -66,13 +66,16 @@ fn needs() -> Needs {
 
 /// Gives the moments at which the cluster version suspected operators.
 fn suspicions(intervals: &Intervals) -> impl Iterator<Item = &Interval> {
-    intervals.all().iter().filter(|interval| {
-        let says = |name: &str| interval.message.annotation(name).unwrap_or_default();
-        interval.locator.get("clusterversion") == Some("version")
-            && says("condition") == "Failing"
-            && says("status") == "Unknown"
-            && says("reason") == "SlowClusterOperator"
-    })
+    let all = intervals.all().iter();
+    all.filter(|interval| is_suspicion(interval))
+}
+
+fn is_suspicion(interval: &Interval) -> bool {
+    let says = |name: &str| interval.message.annotation(name).unwrap_or_default();
+    interval.locator.get("clusterversion") == Some("version")
+        && says("condition") == "Failing"
+        && says("status") == "Unknown"
+        && says("reason") == "SlowClusterOperator"
 }
 
 /// Tells why such a cluster is not judged.
@@ -106,6 +109,10 @@ impl MonitorTest for SlowMessages {
 
     fn needs(&self) -> Needs {
         needs()
+    }
+
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::those(is_suspicion)
     }
 
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {
@@ -142,6 +149,10 @@ impl MonitorTest for SlowOperators {
 
     fn needs(&self) -> Needs {
         needs()
+    }
+
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::those(is_suspicion)
     }
 
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {

@@ -5,7 +5,9 @@
 use super::event::{is_installing, subject_of};
 use crate::feed::Watcher;
 use crate::interval::Interval;
-use crate::verdict::{About, Case, Finding, MonitorTest, Needs, Scene, Severity, WrittenIn};
+use crate::verdict::{
+    About, Case, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, WrittenIn,
+};
 use kubereel_format::RecordedAt;
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -68,9 +70,8 @@ impl StaticPods {
                 continue;
             };
             let words = event.message.human.as_ref();
-            let is_failure =
-                words.contains(FAILED) && &*event.message.reason != "OperatorStatusChanged";
-            if !is_failure || is_installing(scene, event) || !told.insert((namespace, words)) {
+            if !is_failure(event) || is_installing(scene, event) || !told.insert((namespace, words))
+            {
                 continue;
             }
             let asked = failed_pattern.captures(words).and_then(|found| {
@@ -123,6 +124,12 @@ impl MonitorTest for StaticPods {
         }
     }
 
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::those(|event| {
+            of_operator(event).is_some() && (is_reached(event) || is_failure(event))
+        })
+    }
+
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {
         None
     }
@@ -142,9 +149,19 @@ fn of_operator(event: &Interval) -> Option<&str> {
     NAMESPACES.contains(&namespace).then_some(namespace)
 }
 
+/// Tells whether an Event says that a static Pod is missing.
+fn is_failure(event: &Interval) -> bool {
+    event.message.human.contains(FAILED) && &*event.message.reason != "OperatorStatusChanged"
+}
+
+/// Tells whether an Event says that a node reached a revision.
+fn is_reached(event: &Interval) -> bool {
+    &*event.message.reason == "NodeCurrentRevisionChanged"
+}
+
 fn reached<'a>(scene: &Scene<'a>, pattern: &Regex) -> Vec<Reached<'a>> {
     let told = scene.intervals.all().iter();
-    let told = told.filter(|event| &*event.message.reason == "NodeCurrentRevisionChanged");
+    let told = told.filter(|event| is_reached(event));
     let reached = told.filter_map(|event| {
         let found = pattern.captures(&event.message.human)?;
         Some(Reached {

@@ -42,6 +42,7 @@ pub(crate) fn states(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
     let mut made = Vec::new();
     let words = &mut Words::default();
     for (pod, mut instants) in pods {
+        let first_of_pod = made.len();
         instants.sort_by(|one, other| order(one, other));
         let told = told(&instants);
         let bounds = PodBounds {
@@ -79,6 +80,8 @@ pub(crate) fn states(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
                 made.push(failed_probe(probe, &category.locator));
             }
         }
+        let of_pod = made.split_off(first_of_pod);
+        made.extend(of_pod.into_iter().filter(|span| run.kept.has(span)));
     }
     made
 }

@@ -3,15 +3,17 @@
 
 use super::said::{PATHS, Said};
 use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::gather::kept::Kept;
 use crate::gather::ledger::{Draft, Ledger};
 use crate::gather::mode::{Mode, moment};
-use crate::interval::{Interval, Level, source};
+use crate::interval::{Level, source};
 use crate::reading;
 use kubereel_format::{Evidence, RecordedAt};
 use kubereel_replay::timetext;
 use ring::digest::{SHA256, digest};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// What was said longer than this before the run began is not of the run.
 const OLD_MICROS: i64 = 15 * 60 * 1_000_000;
@@ -43,7 +45,7 @@ pub(crate) struct Events {
     start: RecordedAt,
     group: &'static str,
     roles: BTreeMap<String, String>,
-    ledger: Ledger,
+    noted: Noted,
 }
 
 impl Events {
@@ -55,13 +57,18 @@ impl Events {
             start,
             group,
             roles: BTreeMap::new(),
-            ledger: Ledger::default(),
+            noted: Noted::default(),
         }
     }
 
-    /// Gives what was made.
-    pub(crate) fn into_intervals(self) -> Vec<Interval> {
-        self.ledger.into_intervals()
+    /// Lets it hold some intervals only.
+    pub(crate) fn keep(&mut self, kept: Kept) {
+        self.noted.kept = kept;
+    }
+
+    /// Gives what was made, and the nodes that others told of which were not held.
+    pub(crate) fn into_parts(self) -> (Ledger, BTreeSet<Arc<str>>) {
+        (self.noted.ledger, self.noted.nodes)
     }
 
     fn said(&mut self, seen: &Seen<'_>) {
@@ -121,7 +128,7 @@ impl Events {
                 draft = draft.until(Some(RecordedAt::from_micros(to)));
             }
         }
-        self.ledger.add(&draft);
+        self.noted.add(&draft);
     }
 }
 
@@ -142,6 +149,31 @@ impl Watcher for Events {
         // What was there before the recorder looked is no news, and an Event that expires is none.
         if seen.action != Action::Gone && seen.evidence != Evidence::Initial {
             self.said(seen);
+        }
+    }
+}
+
+/// What was made.
+#[derive(Debug, Default)]
+struct Noted {
+    kept: Kept,
+    ledger: Ledger,
+    /// The nodes that intervals told of which are not held.
+    nodes: BTreeSet<Arc<str>>,
+}
+
+impl Noted {
+    fn add(&mut self, draft: &Draft<'_>) {
+        if self.kept.is_all() {
+            return self.ledger.add(draft);
+        }
+        let event = draft.interval();
+        if self.kept.has_event(&event) {
+            self.ledger.add(draft);
+        } else if let Some(node) = event.locator.keys.get("node")
+            && !self.nodes.contains(node)
+        {
+            self.nodes.insert(Arc::clone(node));
         }
     }
 }

@@ -7,7 +7,7 @@ use super::last::{LastPod, PodName};
 use super::shared_ips::SharedIps;
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::gather::ledger::{Draft, Ledger};
-use crate::interval::{Interval, Level, source};
+use crate::interval::{Level, source};
 use crate::reading;
 use kubereel_format::ObjectId;
 use serde_json::Value;
@@ -23,9 +23,9 @@ pub(crate) struct Pods {
 
 impl Pods {
     /// Gives what was made, and each pod as it was last seen.
-    pub(crate) fn into_parts(self) -> (Vec<Interval>, BTreeMap<PodName, LastPod>) {
+    pub(crate) fn into_parts(self) -> (Ledger, BTreeMap<PodName, LastPod>) {
         let last = self.last.into_values().collect();
-        (self.ledger.into_intervals(), last)
+        (self.ledger, last)
     }
 }
 

@@ -3,7 +3,10 @@
 use super::known::Known;
 use crate::builtin::native::event::subject_of;
 use crate::feed::{Interest, Seen, Watcher};
-use crate::verdict::{About, Case, Finding, MonitorTest, Needs, Scene, Severity, WrittenIn};
+use crate::interval::Interval;
+use crate::verdict::{
+    About, Case, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, WrittenIn,
+};
 use regex::Regex;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -49,11 +52,8 @@ impl KnownImages {
     fn findings(&self, scene: &Scene<'_>) -> Result<Vec<Finding>, regex::Error> {
         let pattern = Regex::new(IMAGE_PATTERN)?;
         let mut found = BTreeMap::new();
-        let pulls = scene.intervals.all().iter().filter(|event| {
-            let namespace = event.locator.get("namespace").unwrap_or_default();
-            &*event.message.reason == "Pulled" && namespace.starts_with("e2e-")
-        });
-        for pull in pulls {
+        let all = scene.intervals.all().iter();
+        for pull in all.filter(|event| is_pull(event)) {
             let image = pattern.captures(&pull.message.human);
             let image = image.and_then(|found| found.get(1).or_else(|| found.get(2)));
             let Some(image) = image.map(|image| image.as_str()) else {
@@ -94,6 +94,10 @@ impl MonitorTest for KnownImages {
             seen: vec![EVENTS.to_owned()],
             facts: false,
         }
+    }
+
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::those(is_pull)
     }
 
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {
@@ -151,6 +155,12 @@ impl Watcher for KnownImages {
             }
         }
     }
+}
+
+/// Tells whether an Event says that a Pod of a test pulled an image.
+fn is_pull(event: &Interval) -> bool {
+    let namespace = event.locator.get("namespace").unwrap_or_default();
+    &*event.message.reason == "Pulled" && namespace.starts_with("e2e-")
 }
 
 fn items<'a>(value: &'a Value, path: &str) -> impl Iterator<Item = &'a Value> {

@@ -5,7 +5,7 @@
 
 use crate::feed::Watcher;
 use crate::verdict::{
-    About, Case, Dark, Finding, MonitorTest, Needs, Scene, Severity, Subject, WrittenIn,
+    About, Case, Dark, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, Subject, WrittenIn,
 };
 use std::collections::BTreeMap;
 
@@ -35,6 +35,10 @@ impl MonitorTest for Recording {
 
     fn needs(&self) -> Needs {
         Needs::default()
+    }
+
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::None
     }
 
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {

@@ -211,6 +211,17 @@ mod tests {
     }
 
     #[test]
+    fn excuses_lie_in_intervals_of_which_there_are_few() {
+        let written: Vec<Written> = serde_saphyr::from_str(LIST).expect("the list can be read");
+        let shadows = written.iter().flat_map(|entry| &entry.within);
+        let sources: Vec<&str> = shadows.map(|shadow| shadow.source.as_str()).collect();
+        assert!(!sources.is_empty());
+        for many in ["KubeEvent", "PodMonitor", "PodState"] {
+            assert!(!sources.contains(&many), "{many} is not held for excuses");
+        }
+    }
+
+    #[test]
     fn all_that_an_entry_says_must_hold() {
         let allowed = nothing();
         let pulls = "Back-off pulling image \"quay.io/x\"";

@@ -4,9 +4,11 @@
 use super::allowed::{Allowed, Run};
 use crate::builtin::native::event::{is_installing, subject_of, times};
 use crate::feed::Watcher;
-use crate::interval::{Interval, Intervals};
+use crate::interval::{Interval, Intervals, source};
 use crate::known::{is_known_namespace, known_namespaces};
-use crate::verdict::{About, Case, Finding, MonitorTest, Needs, Scene, Severity, WrittenIn};
+use crate::verdict::{
+    About, Case, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, WrittenIn,
+};
 use regex::Regex;
 use std::collections::BTreeMap;
 
@@ -113,6 +115,10 @@ impl MonitorTest for RepeatedEvents {
         }
     }
 
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::those(is_looked_at)
+    }
+
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {
         None
     }
@@ -196,22 +202,39 @@ fn worst<'a>(
 
 /// Tells whether the run upgraded: by what is known of the cluster, or by the Events that CI writes.
 fn upgraded(scene: &Scene<'_>) -> bool {
-    let started = |event: &Interval| {
-        event.locator.get("clusterversion") == Some("cluster")
-            && matches!(
-                event.message.reason.as_ref(),
-                "UpgradeStarted" | "UpgradeRollback"
-            )
-    };
-    !scene.facts.upgrades().is_empty() || scene.intervals.all().iter().any(started)
+    !scene.facts.upgrades().is_empty() || scene.intervals.all().iter().any(is_upgrade_begin)
+}
+
+fn is_upgrade_begin(event: &Interval) -> bool {
+    event.locator.get("clusterversion") == Some("cluster")
+        && matches!(
+            event.message.reason.as_ref(),
+            "UpgradeStarted" | "UpgradeRollback"
+        )
+}
+
+fn is_etcd_revision(event: &Interval) -> bool {
+    event.message.reason.as_ref() == "NodeCurrentRevisionChanged"
+        && event.locator.get("namespace") == Some("openshift-etcd-operator")
+}
+
+/// Tells whether an interval counts, or excuses one that does. Excuses lie in intervals of which there
+/// are few: no entry of the list speaks of those of pods, or of Events.
+fn is_looked_at(interval: &Interval) -> bool {
+    let is_many = matches!(
+        interval.source.as_str(),
+        source::KUBE_EVENT | source::POD_MONITOR | source::POD_STATE
+    );
+    !is_many
+        || times(&interval.message) > MOST_TIMES
+        || is_upgrade_begin(interval)
+        || is_etcd_revision(interval)
 }
 
 /// Gives the highest revision that a static Pod of etcd was told to have reached.
 fn etcd_revision(intervals: &Intervals) -> Option<u64> {
-    let told = intervals.all().iter().filter(|event| {
-        event.message.reason.as_ref() == "NodeCurrentRevisionChanged"
-            && event.locator.get("namespace") == Some("openshift-etcd-operator")
-    });
+    let told = intervals.all().iter();
+    let told = told.filter(|event| is_etcd_revision(event));
     let pattern = Regex::new("to ([0-9]+) because static pod is ready").ok()?;
     let revisions = told.filter_map(|event| {
         let found = pattern.captures(&event.message.human)?;

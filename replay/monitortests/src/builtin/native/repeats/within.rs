@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Shadow {
-    source: String,
+    pub(super) source: String,
     #[serde(default)]
     keys: BTreeMap<String, String>,
     reason: Option<String>,

@@ -5,7 +5,9 @@ use super::words::{KINDS, Known, kind_of, known};
 use crate::builtin::native::event::{is_installing, subject_of};
 use crate::feed::Watcher;
 use crate::interval::Interval;
-use crate::verdict::{About, Case, Finding, MonitorTest, Needs, Scene, Severity, WrittenIn};
+use crate::verdict::{
+    About, Case, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, WrittenIn,
+};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
 
@@ -53,6 +55,10 @@ impl MonitorTest for SandboxFailures {
         }
     }
 
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::those(|interval| is_failure(interval) || Besides::reads(interval))
+    }
+
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {
         None
     }
@@ -61,9 +67,7 @@ impl MonitorTest for SandboxFailures {
         let besides = Besides::new(scene.intervals);
         let mut found: BTreeMap<&str, BTreeMap<(String, Severity), Finding>> = BTreeMap::new();
         let failures = scene.intervals.all().iter();
-        let failures = failures.filter(|event| {
-            &*event.message.reason == "FailedCreatePodSandBox" && !is_installing(scene, event)
-        });
+        let failures = failures.filter(|event| is_failure(event) && !is_installing(scene, event));
         for event in failures {
             let platform = scene.facts.at(event.from).platform.as_deref();
             let Some((severity, why)) = weigh(event, platform, &besides) else {
@@ -104,6 +108,10 @@ impl MonitorTest for SandboxFailures {
         });
         cases.collect()
     }
+}
+
+fn is_failure(event: &Interval) -> bool {
+    &*event.message.reason == "FailedCreatePodSandBox"
 }
 
 /// Tells how bad a failure is, and why; `None` if it is nothing.

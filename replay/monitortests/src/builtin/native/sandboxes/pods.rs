@@ -28,24 +28,26 @@ impl<'a> Besides<'a> {
 
     fn take(&mut self, interval: &'a Interval, end: RecordedAt) {
         let locator = &interval.locator;
-        let said = &interval.message;
         let span = (interval.from, interval.to_or(end));
-        if let (Some(pod), "Deleted") = (locator.get("pod"), said.reason.as_ref()) {
+        if let Some(pod) = deleted_pod(interval) {
             let namespace = locator.get("namespace").unwrap_or_default();
             self.deleted
                 .entry((namespace, pod))
                 .or_insert(interval.from);
         }
-        let of_node = matches!(interval.source.as_str(), "NodeState" | "NodeMonitor");
-        if let (true, Some(node), "NotReady") = (of_node, locator.get("node"), &*said.reason) {
+        if let Some(node) = not_ready_node(interval) {
             self.not_ready.entry(node).or_default().add(span);
         }
-        let operator = locator.get("clusteroperator").unwrap_or_default();
-        if matches!(operator, "network" | "machine-config")
-            && said.annotation("condition") == Some("Progressing")
-        {
+        if is_rollout(interval) {
             self.rollouts.add(span);
         }
+    }
+
+    /// Tells whether an interval is one that it is found in.
+    pub(crate) fn reads(interval: &Interval) -> bool {
+        deleted_pod(interval).is_some()
+            || not_ready_node(interval).is_some()
+            || is_rollout(interval)
     }
 
     /// Gives when the Pod of an Event was deleted, if it was.
@@ -70,6 +72,25 @@ impl<'a> Besides<'a> {
     pub(crate) fn is_in_rollout(&self, event: &Interval) -> bool {
         self.rollouts.hold(event)
     }
+}
+
+/// Gives the Pod that was deleted, if that is what an interval says.
+fn deleted_pod(interval: &Interval) -> Option<&str> {
+    let pod = interval.locator.get("pod")?;
+    (&*interval.message.reason == "Deleted").then_some(pod)
+}
+
+/// Gives the node that was not ready, if that is what an interval says.
+fn not_ready_node(interval: &Interval) -> Option<&str> {
+    let is_of_node = matches!(interval.source.as_str(), "NodeState" | "NodeMonitor");
+    let node = interval.locator.get("node")?;
+    (is_of_node && &*interval.message.reason == "NotReady").then_some(node)
+}
+
+fn is_rollout(interval: &Interval) -> bool {
+    let operator = interval.locator.get("clusteroperator");
+    matches!(operator, Some("network" | "machine-config"))
+        && interval.message.annotation("condition") == Some("Progressing")
 }
 
 /// Spans of time by their begin; each end is the latest one so far, so that the last span that began

@@ -4,7 +4,9 @@ use super::spells::{Spell, Spells};
 use super::{budgets, drains, evictions, ready, spread, templates};
 use crate::feed::Watcher;
 use crate::known::{component_of_namespace, is_platform_namespace, known_namespaces};
-use crate::verdict::{About, Case, Dark, Finding, MonitorTest, Needs, Scene, Severity, WrittenIn};
+use crate::verdict::{
+    About, Case, Dark, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, WrittenIn,
+};
 use kubereel_format::RecordedAt;
 use kubereel_replay::timetext;
 use std::collections::BTreeMap;
@@ -91,6 +93,10 @@ impl MonitorTest for HaTest {
             seen: Vec::new(),
             facts: self.check.wants_several_nodes,
         }
+    }
+
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::None
     }
 
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {

@@ -5,7 +5,7 @@ use super::watch::{Attempts, NAMESPACE, names};
 use crate::feed::Watcher;
 use crate::known::component_of_namespace;
 use crate::verdict::{
-    About, Case, Dark, Finding, MonitorTest, Needs, Scene, Severity, Subject, WrittenIn,
+    About, Case, Dark, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, Subject, WrittenIn,
 };
 use kubereel_format::RecordedAt;
 use kubereel_replay::timetext;
@@ -48,6 +48,10 @@ impl MonitorTest for VersionPods {
             objects: READS.iter().map(ToString::to_string).collect(),
             ..Needs::default()
         }
+    }
+
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::None
     }
 
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {

@@ -1,0 +1,48 @@
+//! Owns which intervals a monitortest looks at: the others need not be held until it judges. Refuses to
+//! judge: a yes costs room, and only a wrong no costs a finding.
+
+use crate::interval::Interval;
+use std::fmt;
+use std::sync::Arc;
+
+/// Tells whether an interval is looked at.
+type LooksAt = Arc<dyn Fn(&Interval) -> bool + Send + Sync>;
+
+/// Which intervals a monitortest looks at.
+#[derive(Clone, Default)]
+pub enum LookedAt {
+    /// Any, as far as is known.
+    #[default]
+    All,
+    /// None.
+    None,
+    /// Those for which this says yes. It is asked while the run is read: what cluster it was and when the
+    /// run ends is not known then, and where that matters it must say yes.
+    Those(LooksAt),
+}
+
+impl LookedAt {
+    /// Makes it of a question.
+    pub fn those(looks_at: impl Fn(&Interval) -> bool + Send + Sync + 'static) -> Self {
+        Self::Those(Arc::new(looks_at))
+    }
+
+    /// Tells whether an interval is looked at.
+    pub fn has(&self, interval: &Interval) -> bool {
+        match self {
+            Self::All => true,
+            Self::None => false,
+            Self::Those(looks_at) => looks_at(interval),
+        }
+    }
+}
+
+impl fmt::Debug for LookedAt {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::All => "All",
+            Self::None => "None",
+            Self::Those(_) => "Those(..)",
+        })
+    }
+}
