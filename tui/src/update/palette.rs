@@ -191,7 +191,7 @@ fn of_word(word: &str, text: &str) -> Option<u32> {
     }
     let span = last + 1 - first?;
     let count = word.chars().count();
-    let is_near = wanted.peek().is_none() && span <= count.saturating_mul(2) + 4 && count > 1;
+    let is_near = wanted.peek().is_none() && span <= count.saturating_mul(2) && count > 1;
     let loss = u32::try_from(span - count.min(span)).unwrap_or(u32::MAX);
     is_near.then(|| 90_u32.saturating_sub(loss))
 }
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(best("zzz", &kinds), Vec::<String>::new());
         assert_eq!(best("", &kinds).len(), kinds.len());
         assert_eq!(
-            best("noon", &["ns openshift-monitoring"]),
+            best("noon", &["ns openshift-monitoring", "networks.config"]),
             Vec::<String>::new()
         );
     }
