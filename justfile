@@ -41,6 +41,7 @@ bench *files:
     cargo bench -p kubereel-tests --bench recorder
     cargo bench -p kubereel-tests --bench queries
     cargo bench -p kubereel-tests --bench monitortests
+    cargo bench -p kubereel-tests --bench tui
 
 # The long runs: hundreds of kills. Their dated report is committed.
 soak:
@@ -53,3 +54,8 @@ scenario-large: control-plane
 # Record the demo's reel anew from the real control plane.
 demo-reel: control-plane
     bash .ci/demo-reel
+
+# Draw the pictures of the README anew from the real program.
+pictures:
+    mkdir -p docs/pictures
+    cargo run --quiet -p kubereel-tui --example pictures -- docs/pictures

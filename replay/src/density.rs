@@ -2,7 +2,7 @@
 //! Refuses to smooth: each event counts where it was received.
 
 use crate::timeline::Timeline;
-use kubereel_format::{RecordedAt, ResourceId};
+use kubereel_format::{RecordedAt, ResourceId, Seq};
 use std::ops::Range;
 
 /// How many slices a density has at most: more than any screen has columns.
@@ -47,23 +47,21 @@ impl Timeline {
             }
         };
         let reel = self.reel();
-        match resource {
-            Some(resource) => {
-                for &object in self.objects_of(resource) {
-                    reel.versions(object)
-                        .iter()
-                        .filter_map(|seq| reel.stamp(*seq))
-                        .for_each(|stamp| count(stamp.wall));
-                }
+        if let Some(resource) = resource {
+            for &object in self.objects_of(resource) {
+                reel.versions(object)
+                    .iter()
+                    .filter_map(|seq| reel.stamp(*seq))
+                    .for_each(|stamp| count(stamp.wall));
             }
-            None => {
-                for object in reel.objects() {
-                    reel.versions(object.id)
-                        .iter()
-                        .filter_map(|seq| reel.stamp(*seq))
-                        .for_each(|stamp| count(stamp.wall));
-                }
-            }
+        } else {
+            // In the order in which they came, up to the last one that is early enough: memory is
+            // read from front to back, and no further than need be.
+            let events = (0..reel.seq_after(span.end).0).map(Seq);
+            events
+                .filter(|seq| reel.object_of(*seq).is_some())
+                .filter_map(|seq| reel.stamp(seq))
+                .for_each(|stamp| count(stamp.wall));
         }
         Density {
             from: span.start,

@@ -14,3 +14,4 @@ pub mod scenario;
 pub mod scripted;
 pub mod shared_data;
 pub mod skipped;
+pub mod tmux;

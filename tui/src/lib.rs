@@ -16,6 +16,7 @@ mod lane;
 mod layout;
 mod model;
 mod msg;
+mod picture;
 mod runtime;
 #[cfg(test)]
 mod tests;

@@ -51,14 +51,25 @@ pub(crate) struct Board {
     pub(crate) unread: usize,
 }
 
-/// Reads a reel once; `go_on` ends it early.
-pub(crate) fn gather(timeline: &Timeline, go_on: impl FnMut(Seq) -> ControlFlow<()>) -> Board {
+/// Reads a reel once; `go_on` ends it early, and then there is nothing.
+pub(crate) fn gather(
+    timeline: &Timeline,
+    mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
+) -> Option<Board> {
     let mut watcher = LaneWatcher::default();
     let mut facts = Gathering::only(timeline, Mode::Exact, |_| false);
     let mut watchers = facts.watchers();
     watchers.push(&mut watcher);
-    let fed = feed_while(timeline, &mut watchers, go_on);
+    let mut is_ended = false;
+    let fed = feed_while(timeline, &mut watchers, |seq| {
+        let on = go_on(seq);
+        is_ended |= on.is_break();
+        on
+    });
     drop(watchers);
+    if is_ended {
+        return None;
+    }
     let facts = facts.finish(timeline).facts;
     let mut darks: BTreeMap<ResourceId, Arc<[_]>> = BTreeMap::new();
     let lanes = watcher
@@ -77,14 +88,14 @@ pub(crate) fn gather(timeline: &Timeline, go_on: impl FnMut(Seq) -> ControlFlow<
             )
         });
     let lanes: Vec<Lane> = lanes.collect();
-    Board {
+    Some(Board {
         stages: stages(timeline, &facts),
         problems: problems(timeline, &lanes, &facts),
         anomalies: anomalies(timeline, &lanes, &all_dark(timeline)),
         releases: releases(&facts),
         unread: fed.unread.len(),
         lanes,
-    }
+    })
 }
 
 fn releases(facts: &FactsOverTime) -> Vec<String> {

@@ -5,9 +5,11 @@ use super::error::TuiError;
 use super::heard::Heard;
 use super::looping::Looping;
 use crate::model::Request;
+use crate::picture::svg;
 use crate::theme::Theme;
+use crate::view::view;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{CrosstermBackend, TestBackend};
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 use std::io;
@@ -33,13 +35,19 @@ impl io::Write for Counting {
     }
 }
 
-/// A keyboard.
+/// A keyboard, and a look at what its keys send to the terminal.
 #[derive(Clone)]
 pub struct Keys {
     told: SyncSender<Heard>,
+    sent: Arc<AtomicU64>,
 }
 
 impl Keys {
+    /// Gives how many bytes a terminal would have got so far.
+    pub fn sent_bytes(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
     /// Presses a key: a letter, or a name such as `<Down>`.
     pub fn press(&self, key: &str) {
         let name = key
@@ -76,13 +84,7 @@ impl Headless {
     /// When no thread can be started.
     pub fn begin(request: Request, theme: Theme, size: (u16, u16)) -> Result<Self, TuiError> {
         let sent = Arc::new(AtomicU64::new(0));
-        let backend = CrosstermBackend::new(Counting {
-            sent: Arc::clone(&sent),
-        });
-        let options = TerminalOptions {
-            viewport: Viewport::Fixed(Rect::new(0, 0, size.0, size.1)),
-        };
-        let screen = Terminal::with_options(backend, options)?;
+        let screen = terminal(&sent, size)?;
         let (looping, told) = Looping::begin(request, theme, screen, size)?;
         Ok(Self {
             looping,
@@ -95,6 +97,7 @@ impl Headless {
     pub fn keys(&self) -> Keys {
         Keys {
             told: self.told.clone(),
+            sent: Arc::clone(&self.sent),
         }
     }
 
@@ -139,11 +142,9 @@ impl Headless {
     pub fn settle(&mut self) -> Result<(), TuiError> {
         self.looping.draw()?;
         loop {
-            // Whoever is idle has told all.
-            let are_idle = self.looping.readers.are_idle();
             if self.looping.take_waiting()? {
                 self.looping.draw()?;
-            } else if are_idle {
+            } else if self.looping.readers.are_idle() {
                 return Ok(());
             } else {
                 self.looping.wait()?;
@@ -167,13 +168,26 @@ impl Headless {
         self.sent.load(Ordering::Relaxed)
     }
 
-    /// Draws the whole frame anew, from what is in memory.
+    /// Gives the frame as a picture, as SVG.
+    pub fn picture(&self) -> String {
+        let model = &self.looping.model;
+        let (width, height) = model.size;
+        let Ok(mut screen) = Terminal::new(TestBackend::new(width, height));
+        let Ok(frame) = screen.draw(|frame| view(model, frame));
+        svg(frame.buffer)
+    }
+
+    /// Draws the whole frame from what is in memory, for a terminal that shows nothing yet; gives how
+    /// many bytes that took.
     ///
     /// # Errors
     /// When drawing fails.
-    pub fn draw_all(&mut self) -> Result<(), TuiError> {
-        self.looping.screen.clear()?;
-        self.looping.draw().map(drop)
+    pub fn draw_all(&self) -> Result<u64, TuiError> {
+        let sent = Arc::new(AtomicU64::new(0));
+        let model = &self.looping.model;
+        let mut screen = terminal(&sent, model.size)?;
+        screen.draw(|frame| view(model, frame))?;
+        Ok(sent.load(Ordering::Relaxed))
     }
 
     /// Runs the loop until the program ends: with nothing pressed, never.
@@ -182,5 +196,90 @@ impl Headless {
     /// When drawing fails, or a thread died.
     pub fn run(&mut self) -> Result<(), TuiError> {
         self.looping.run()
+    }
+}
+
+/// Makes a terminal that counts.
+fn terminal(
+    sent: &Arc<AtomicU64>,
+    (columns, rows): (u16, u16),
+) -> Result<Terminal<CrosstermBackend<Counting>>, TuiError> {
+    let backend = CrosstermBackend::new(Counting {
+        sent: Arc::clone(sent),
+    });
+    let options = TerminalOptions {
+        viewport: Viewport::Fixed(Rect::new(0, 0, columns, rows)),
+    };
+    Ok(Terminal::with_options(backend, options)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theme::{Depth, Palette};
+    use std::path::Path;
+    use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+    use std::thread;
+
+    fn at_rest() -> Headless {
+        let request = Request {
+            path: Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel"),
+            at: None,
+            select: None,
+            namespace: "default".to_owned(),
+            filter: String::new(),
+            state_folder: None,
+            is_fresh: true,
+        };
+        let mut program =
+            Headless::begin(request, Theme::new(Palette::Dark, Depth::Indexed), (80, 24))
+                .expect("threads");
+        program.settle().expect("a writer");
+        assert!(program.is_open());
+        program
+    }
+
+    #[test]
+    fn nothing_is_sent_and_nothing_wakes_up_while_nobody_does_anything() {
+        let mut program = at_rest();
+        assert_eq!(program.patience(), None, "it would wake up by itself");
+        program.press(" ");
+        program.wait().expect("a key");
+        assert!(program.patience().is_some(), "time moves by itself");
+        program.press(" ");
+        program.wait().expect("a key");
+        program.settle().expect("a writer");
+        assert_eq!(program.patience(), None);
+
+        let keys = program.keys();
+        let (told, ended) = sync_channel(1);
+        let runs = thread::Builder::new().name("loop".to_owned());
+        let runs = runs.spawn(move || told.send(program.run().is_ok()));
+        // The first frame of the loop, and what its questions bring.
+        let mut quiet = None;
+        while quiet != Some(keys.sent_bytes()) {
+            quiet = Some(keys.sent_bytes());
+            let still = ended.recv_timeout(Duration::from_millis(200));
+            assert_eq!(still, Err(RecvTimeoutError::Timeout));
+        }
+        let still = ended.recv_timeout(Duration::from_millis(500));
+        assert_eq!(still, Err(RecvTimeoutError::Timeout), "it runs on");
+        assert_eq!(Some(keys.sent_bytes()), quiet, "something was sent");
+        keys.press("q");
+        assert_eq!(ended.recv(), Ok(true));
+        let joined = runs.expect("a thread").join().expect("no panic");
+        joined.expect("somebody listened");
+    }
+
+    #[test]
+    fn a_key_sends_less_than_a_whole_frame() {
+        let mut program = at_rest();
+        let whole = program.draw_all().expect("a writer");
+        let before = program.sent_bytes();
+        program.press("<Down>");
+        program.wait().expect("a key");
+        program.draw().expect("a writer");
+        let step = program.sent_bytes() - before;
+        assert!(step > 0 && step < whole / 4, "{step} of {whole} bytes");
     }
 }

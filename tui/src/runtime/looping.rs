@@ -12,6 +12,8 @@ use crate::msg::{Act, Msg};
 use crate::theme::Theme;
 use crate::update::{begin, update};
 use crate::view::view;
+use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
+use crossterm::{execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use std::io;
@@ -81,7 +83,10 @@ impl<W: io::Write> Looping<W> {
             return Ok(false);
         }
         let model = &self.model;
+        // A terminal that can shows the frame at once, not while it comes in.
+        queue!(self.screen.backend_mut(), BeginSynchronizedUpdate)?;
         self.screen.draw(|frame| view(model, frame))?;
+        execute!(self.screen.backend_mut(), EndSynchronizedUpdate)?;
         Ok(true)
     }
 
@@ -135,7 +140,10 @@ impl<W: io::Write> Looping<W> {
                 self.signal = Some(number);
                 self.say(Msg::Act(Act::Quit));
             }
-            Heard::Reader(msg) => self.say(msg),
+            Heard::Reader(msg) => {
+                self.readers.heard(&msg);
+                self.say(msg);
+            }
             Heard::Terminal(event) => {
                 if let Some(msg) = keys::msg(&event, &self.model.screen) {
                     self.say(msg);

@@ -13,9 +13,10 @@ use crate::lane::gather;
 use crate::model::Request;
 use crate::msg::Msg;
 use kubereel_replay::Timeline;
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 /// The pass tells how far it is after so many records.
@@ -29,7 +30,7 @@ pub(super) struct Readers {
     searcher: Searcher,
     keeper: Keeper,
     /// How many messages are still to come.
-    under_way: Arc<AtomicUsize>,
+    under_way: Cell<usize>,
 }
 
 /// What takes long.
@@ -46,33 +47,25 @@ impl Readers {
             questions: Arc::default(),
             long,
             is_stopped: Arc::default(),
-            under_way: Arc::default(),
+            under_way: Cell::new(0),
             searcher: Searcher::start(told)?,
             keeper: Keeper::start(told)?,
         };
-        let (questions, under_way) = (
-            Arc::clone(&readers.questions),
-            Arc::clone(&readers.under_way),
-        );
+        let questions = Arc::clone(&readers.questions);
         spawn("kubereel-answers", told, move |told| {
             while let Some((timeline, question)) = questions.take() {
                 let msg = Msg::Answered(answer(&timeline, question));
                 if told.send(Heard::Reader(msg)).is_err() {
                     return;
                 }
-                under_way.fetch_sub(1, Ordering::SeqCst);
             }
         })?;
-        let (stop, under_way) = (
-            Arc::clone(&readers.is_stopped),
-            Arc::clone(&readers.under_way),
-        );
+        let stop = Arc::clone(&readers.is_stopped);
         spawn("kubereel-pass", told, move |told| {
             while let Ok(long) = wanted.recv() {
                 if told.send(Heard::Reader(done(long, told, &stop))).is_err() {
                     return;
                 }
-                under_way.fetch_sub(1, Ordering::SeqCst);
             }
         })?;
         Ok(readers)
@@ -85,9 +78,8 @@ impl Readers {
             Effect::Gather(timeline) => Long::Gather(timeline),
             Effect::StopGathering => return self.is_stopped.store(true, Ordering::Relaxed),
             Effect::Ask(timeline, question) => {
-                self.under_way.fetch_add(1, Ordering::SeqCst);
                 let forgotten = self.questions.put(timeline, question);
-                self.under_way.fetch_sub(forgotten, Ordering::SeqCst);
+                self.count(1, forgotten);
                 return;
             }
             Effect::Search(timeline, number, search) => {
@@ -98,16 +90,27 @@ impl Readers {
             Effect::Bookmark(place, change) => return self.keeper.take(place, change),
             Effect::Copy(_) => return,
         };
-        self.under_way.fetch_add(1, Ordering::SeqCst);
         // A thread that ended is heard of by itself.
-        if self.long.try_send(long).is_err() {
-            self.under_way.fetch_sub(1, Ordering::SeqCst);
+        if self.long.try_send(long).is_ok() {
+            self.count(1, 0);
         }
     }
 
-    /// Tells whether all that was asked has been told.
-    pub(super) fn are_idle(&self) -> bool {
-        self.under_way.load(Ordering::SeqCst) == 0
+    /// Takes note of what one of them said.
+    pub(super) fn heard(&self, msg: &Msg) {
+        if matches!(msg, Msg::Opened(_) | Msg::Gathered(_) | Msg::Answered(_)) {
+            self.count(0, 1);
+        }
+    }
+
+    /// Tells whether all that was asked has been heard.
+    pub(super) const fn are_idle(&self) -> bool {
+        self.under_way.get() == 0
+    }
+
+    fn count(&self, asked: usize, done: usize) {
+        let under_way = self.under_way.get().saturating_add(asked);
+        self.under_way.set(under_way.saturating_sub(done));
     }
 }
 
@@ -144,8 +147,7 @@ fn done(long: Long, told: &SyncSender<Heard>, is_stopped: &AtomicBool) -> Msg {
                     ControlFlow::Continue(())
                 }
             });
-            let is_whole = !is_stopped.load(Ordering::Relaxed);
-            Msg::Gathered(is_whole.then(|| Arc::new(board)))
+            Msg::Gathered(board.map(Arc::new))
         }
     }
 }

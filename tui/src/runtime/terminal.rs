@@ -13,6 +13,9 @@ use std::panic;
 /// The screen, buffered so that a frame is one write.
 pub(super) type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
 
+/// The bytes of a frame, with room to spare: the whole of a large terminal in all colours.
+const FRAME_BYTES: usize = 1 << 18;
+
 /// The terminal while it is ours.
 pub(super) struct Held(());
 
@@ -34,7 +37,10 @@ impl Held {
             }
             before(info);
         }));
-        let screen = Terminal::new(CrosstermBackend::new(BufWriter::new(out)))?;
+        let screen = Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(
+            FRAME_BYTES,
+            out,
+        )))?;
         Ok((held, screen))
     }
 }

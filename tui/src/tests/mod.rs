@@ -1,5 +1,6 @@
 //! Tests of the whole UI: messages in, screens out.
 
+mod all_screens;
 mod bytes;
 mod commands;
 pub(crate) mod every;

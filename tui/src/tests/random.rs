@@ -49,7 +49,7 @@ impl Ready {
         let board = gather(&timeline, |_| ControlFlow::Continue(()));
         Self {
             timeline,
-            board: Arc::new(board),
+            board: Arc::new(board.expect("it went on")),
         }
     }
 }
@@ -62,9 +62,9 @@ struct Life<'a> {
 }
 
 impl<'a> Life<'a> {
-    fn begin(ready: &'a Ready, size: (u16, u16)) -> Self {
+    fn begin(ready: &'a Ready, path: &Path, size: (u16, u16)) -> Self {
         let model = Model::new(
-            request("random.reel".as_ref()),
+            request(path),
             Theme::new(Palette::Dark, Depth::Indexed),
             size,
         );
@@ -148,6 +148,8 @@ fn no_keys_panic_or_hang() {
     let gapped = Ready::open(&gapped(folder.path()));
     let (demo, damaged) = (Ready::open(&demo()), Ready::open(&damaged));
     let reels = [&gapped, &gapped, &gapped, &gapped, &demo, &damaged];
+    // What is kept beside a reel lies in the folder, too.
+    let path = folder.path().join("random.reel");
     let keys = keys();
     let pressed = Cell::new(0_usize);
     let cases = u32::try_from(KEYS / KEYS_OF_A_LIFE).expect("few");
@@ -162,7 +164,7 @@ fn no_keys_panic_or_hang() {
     );
     let lives = (0..reels.len(), (1_u16..130, 1_u16..45), steps);
     let ended = runner.run(&lives, |(reel, size, steps)| {
-        let mut life = Life::begin(reels[reel], size);
+        let mut life = Life::begin(reels[reel], &path, size);
         for (number, (key, what, x, y)) in steps.into_iter().enumerate() {
             aside(&mut life, what, x, y);
             let key = keys[usize::from(key) % keys.len()];

@@ -60,7 +60,7 @@ pub(super) fn done(effect: Effect) -> Option<Msg> {
         }
         Effect::Gather(timeline) => {
             let board = gather(&timeline, |_| ControlFlow::Continue(()));
-            Msg::Gathered(Some(Arc::new(board)))
+            Msg::Gathered(board.map(Arc::new))
         }
         Effect::Ask(timeline, question) => Msg::Answered(answer(&timeline, question)),
         Effect::Search(timeline, number, search) => {

@@ -1,0 +1,97 @@
+//! From a failed job's reel to what broke: the operator that went Degraded, its conditions, and the
+//! version Pod that could not pull its image.
+
+use crate::shell::{Shell, demo};
+use anyhow::Result;
+
+#[test]
+fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
+    let Some(shell) = Shell::start((80, 24))? else {
+        return Ok(());
+    };
+    shell.open(demo())?;
+    let screen = &shell.terminal;
+    screen.until("CLUSTERVERSION")?;
+    screen.until_so("the title", |text| text.starts_with("demo.reel  16:27:56"))?;
+
+    // What looks wrong, and in it the operator that went Degraded.
+    screen.press(&["p"])?;
+    screen.until_so("problems", |text| {
+        text.contains("PROBLEMS") && text.contains("clusteroperator image-")
+    })?;
+    for _ in 0..40 {
+        let shown = screen.screen()?;
+        if chosen(&shown).is_some_and(|line| line.contains("clusteroperator image-")) {
+            break;
+        }
+        let before = chosen(&shown).map(str::to_owned);
+        screen.press(&["Down"])?;
+        screen.until_so("the next row", |text| {
+            chosen(text).map(str::to_owned) != before
+        })?;
+    }
+    screen.press(&["Enter"])?;
+    screen.until_so("the operator when it went Degraded", |text| {
+        first_line(text).contains("16:28:36.222906Z")
+            && text.contains("clusteroperator image-")
+            && text.contains("bad Degraded=True")
+    })?;
+
+    // Its conditions, and the transitions of one.
+    screen.press(&["i"])?;
+    screen.until("└ Degraded")?;
+    for _ in 0..6 {
+        let shown = screen.screen()?;
+        if chosen(&shown).is_some_and(|line| line.contains("└ Degraded")) {
+            break;
+        }
+        let before = chosen(&shown).map(str::to_owned);
+        screen.press(&["Down"])?;
+        screen.until_so("the next row", |text| {
+            chosen(text).map(str::to_owned) != before
+        })?;
+    }
+    screen.press(&["t"])?;
+    let text = screen.until_so("the way back", |text| first_line(text).contains("16:28:4"))?;
+    assert!(text.contains("good"), "{text}");
+    screen.press(&["T"])?;
+    screen.until_so("the moment", |text| {
+        first_line(text).contains("16:28:36.222906Z")
+    })?;
+    screen.until("bad Degraded=True")?;
+
+    // The version Pod that failed.
+    screen.press(&["p"])?;
+    screen.until("PROBLEMS")?;
+    for _ in 0..60 {
+        let shown = screen.screen()?;
+        if chosen(&shown).is_some_and(|line| line.contains("ErrImagePull")) {
+            break;
+        }
+        let before = chosen(&shown).map(str::to_owned);
+        screen.press(&["Down"])?;
+        screen.until_so("the next row", |text| {
+            chosen(text).map(str::to_owned) != before
+        })?;
+    }
+    screen.press(&["Enter"])?;
+    screen.until("pod openshift-cluster-version/version-4.21.9-m9667")?;
+    screen.until_so("the moment", |text| {
+        first_line(text).contains("16:28:20.435257Z")
+    })?;
+    screen.press(&["E"])?;
+    screen.until("Failed to pull image")?;
+    screen.press(&["q"])?;
+    let text = shell.ended(0)?;
+    assert!(text.contains("--at"), "leaving prints the address: {text}");
+    Ok(())
+}
+
+/// The row that is chosen.
+fn chosen(screen: &str) -> Option<&str> {
+    screen.lines().find(|line| line.starts_with('>'))
+}
+
+fn first_line(screen: &str) -> &str {
+    screen.lines().next().unwrap_or_default()
+}
