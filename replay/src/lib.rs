@@ -64,7 +64,7 @@ pub use operators::{
     Update, UpdateEnd, UpdateKind, UpdateStatus, Updates, UpgradeStory, VersionPod,
 };
 pub use query_error::QueryError;
-pub use related::{Child, OwnerRef, Relatives};
+pub use related::{Child, Owned, OwnedObject, OwnerRef, Relatives};
 pub use resolve::{Cut, ResolveError};
 pub use select::{
     Excluded, FieldSelector, FieldSelectorError, LabelError, LabelSelector, MAX_MANIFEST,

@@ -34,3 +34,17 @@ fn help_names_every_key() {
         assert!(out.contains(words), "{words:?} not in {out}");
     }
 }
+
+#[test]
+fn what_is_no_filter_is_refused_before_the_screen() {
+    for (filter, words) in [
+        ("phase=Running", "status.phase=Running"),
+        ("/(/", "unclosed group"),
+        ("label:a=b=c", "not a label selector"),
+    ] {
+        let _ran = kubereel(&["tui", DEMO, "--filter", filter])
+            .code(2)
+            .says(words);
+    }
+    let _ran = kubereel(&[DEMO, "--filter", "!ns:a status.phase!=Running"]).code(5);
+}

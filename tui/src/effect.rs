@@ -22,6 +22,10 @@ pub(crate) enum Effect {
     StopSearch,
     /// Change the bookmarks beside the reel.
     Bookmark(Shelf, BookmarkChange),
+    /// Save what a question shows to a file in the working folder.
+    Save(Arc<Timeline>, Question),
+    /// Make the document of what a question shows.
+    Fetch(Arc<Timeline>, Question),
     /// Put a text on the clipboard.
     Copy(String),
 }

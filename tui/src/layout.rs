@@ -74,7 +74,18 @@ pub(crate) fn layout(model: &Model) -> Layout {
     // What covers list and panel takes all that the timeline leaves.
     let is_main = matches!(
         model.screen,
-        Screen::Main | Screen::GoTo(_) | Screen::Filter(_) | Screen::Note(_)
+        Screen::Main
+            | Screen::GoTo(_)
+            | Screen::Filter(_)
+            | Screen::Note(_)
+            | Screen::Seek {
+                is_large: false,
+                ..
+            }
+    );
+    let is_large = matches!(
+        model.screen,
+        Screen::Large | Screen::Seek { is_large: true, .. }
     );
     let below_title = title.height;
     let below_time = below_title + time_height;
@@ -106,7 +117,7 @@ pub(crate) fn layout(model: &Model) -> Layout {
         };
         layout.list = Rect::new(0, below_time, list_width, rest);
         divide(&mut layout, open);
-    } else if model.screen == Screen::Large || is_low {
+    } else if is_large || is_low {
         if is_panel_chosen {
             layout.panel.height = rest;
         } else {

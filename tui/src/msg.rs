@@ -1,7 +1,7 @@
 //! Owns what can happen: keys, once they have a meaning, and what the world reports. Refuses to do any
 //! of it: `update` does.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Document};
 use crate::keep::{Bookmarks, Kept};
 use crate::lane::Board;
 use crate::model::{Found, Panel};
@@ -106,6 +106,12 @@ pub(crate) enum Act {
     AskFilter,
     /// Copies the address.
     CopyAddress,
+    /// Copies what the panel or the table shows.
+    CopyText,
+    /// Saves what the panel or the table shows.
+    Save,
+    /// Breaks long lines of the panel, or cuts them.
+    Wrap,
     /// Takes back a letter.
     Erase,
     /// Ends the program.
@@ -148,4 +154,8 @@ pub(crate) enum Msg {
     Found(u64, Found),
     /// A question is answered.
     Answered(Answer),
+    /// A document is in a file of this path, or why it is not.
+    Saved(Result<String, String>),
+    /// A document is made to be copied, or why it is not.
+    Fetched(Result<Document, String>),
 }

@@ -60,9 +60,9 @@ struct Body {
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Metadata {
+pub(super) struct Metadata {
     uid: String,
-    owner_references: Option<Vec<OwnerRef>>,
+    pub(super) owner_references: Option<Vec<OwnerRef>>,
 }
 
 impl Timeline {
@@ -97,6 +97,22 @@ impl Timeline {
             self.children_among(&state, &body.uid, cut, &mut relatives.children)?;
         }
         Ok(relatives)
+    }
+
+    /// Finds the owners of a version of an object, then those of its controlling one, and so on.
+    ///
+    /// # Errors
+    /// When the reel is damaged there.
+    pub fn owners_of(
+        &self,
+        seq: Seq,
+        namespace: &str,
+        cut: Cut,
+    ) -> Result<Vec<OwnerRef>, QueryError> {
+        let body = metadata(&self.reel().body(seq)?);
+        let mut owners = Vec::new();
+        self.climb(&body, namespace, cut, &mut owners)?;
+        Ok(owners)
     }
 
     fn children_among(
@@ -198,13 +214,13 @@ enum Found {
     Unknown,
 }
 
-fn metadata(body: &[u8]) -> Metadata {
+pub(super) fn metadata(body: &[u8]) -> Metadata {
     // An object whose metadata are not of the usual form has no owners that could be followed.
     serde_json::from_slice::<Body>(body)
         .map(|body| body.metadata)
         .unwrap_or_default()
 }
 
-fn holds(body: &[u8], uid: &str) -> bool {
+pub(super) fn holds(body: &[u8], uid: &str) -> bool {
     memchr::memmem::find(body, uid.as_bytes()).is_some()
 }

@@ -1,7 +1,7 @@
 //! Owns the comparison of the whole state at two moments, and of one object at both. Refuses silence
 //! about what is not known at either.
 
-use super::question::{Ink, Line};
+use super::line::{Ink, Line};
 use super::short::short;
 use super::trust::trust;
 use crate::model::{Difference, DifferenceRow, Place, Subject};

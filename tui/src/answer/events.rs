@@ -1,6 +1,6 @@
 //! Owns the Events about an object, newest first. Refuses those after the moment: nobody knew them.
 
-use super::question::{Ink, Line};
+use super::line::{Ink, Line};
 use crate::model::{Place, Subject};
 use kubereel_replay::{EventQuestion, Regarding, Timeline, harmless};
 

@@ -1,7 +1,7 @@
 //! Owns an object's versions around a moment, with what each changed. Refuses all of them: those
 //! nearest to the moment are read.
 
-use super::question::{Ink, Line};
+use super::line::{Ink, Line, Target};
 use super::short::short;
 use crate::model::{Place, Subject};
 use kubereel_format::{RecordedAt, Seq};
@@ -99,7 +99,7 @@ fn told(timeline: &Timeline, version: &SeenVersion, is_past: bool, is_here: bool
     let at = timeline.written(version.at);
     let mut first = Line::of(head, format!("{mark}{at}  {}", version.kind.as_str()));
     first.aside = harmless(&who.join(",")).into_owned();
-    let mut lines = vec![first];
+    let mut lines = vec![first.to(Target::Version(version.seq))];
     let Some(changes) = &version.changes else {
         lines.push(Line::of(Ink::Wary, "    the version before cannot be read"));
         return lines;

@@ -1,11 +1,11 @@
 //! Owns what changed in the last seconds before a moment, of all resources, newest first. Refuses to
 //! read more bodies than anybody looks at: the rest is counted aloud.
 
-use super::question::{Ink, Line};
+use super::line::{Ink, Line, Target};
 use super::short::short;
 use crate::filter::{Query, Seen};
 use crate::model::{Place, Subject};
-use kubereel_format::{EventType, RecordedAt, ResourceInfo, Seq};
+use kubereel_format::{EventType, RecordedAt, ResourceInfo};
 use kubereel_replay::{Change, CursorStep, Step, SteppedOver, Timeline, Track, harmless, timetext};
 
 /// How many events are told.
@@ -113,7 +113,7 @@ fn line(
         }
         Err(error) => head.and(Ink::Wary, harmless(&format!("cannot be read: {error}"))),
     };
-    line.go = Some((step.seq, subject));
+    line.target = Some(Target::Moment(step.seq, subject));
     line
 }
 
@@ -182,9 +182,4 @@ fn of_change(head: Line, change: &Change) -> Line {
         Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
         None => line.and(Ink::Faint, " gone"),
     }
-}
-
-/// Gives the record and the object of a line.
-pub(crate) fn target(lines: &[Line], at: usize) -> Option<(Seq, Subject)> {
-    lines.get(at)?.go.clone()
 }

@@ -1,13 +1,14 @@
 //! Owns what can be asked and what the answers are. Refuses to know threads: whoever asks waits.
 
 use super::kinds::{self, Kinds};
+use super::line::Line;
 use super::namespaces::{self, Namespaces};
 use super::nearby::{self, Nearby};
 use super::table::{self, Listing, Table};
-use super::{compare, events, history, yaml};
+use super::{blame, compare, conditions, diff, events, history, owners, raw, yaml};
 use crate::model::{Order, Place, Subject};
 use kubereel_format::{ResourceId, Seq};
-use kubereel_replay::{Path, Timeline};
+use kubereel_replay::Timeline;
 use std::sync::Arc;
 
 /// What can be asked.
@@ -25,6 +26,16 @@ pub(crate) enum Question {
     Nearby(Nearby, Place),
     /// What differs of an object between two moments; of one, if the first is not set.
     Between(Subject, Option<Place>, Place),
+    /// The difference of an object's version to another, or to the one before.
+    Diff(Subject, Place, Option<Seq>),
+    /// Who set each field of an object.
+    Blame(Subject, Place),
+    /// Who owns an object, and what it owns.
+    Owners(Subject, Place),
+    /// The conditions of an object.
+    Conditions(Subject, Place),
+    /// An object's bytes.
+    Raw(Subject, Place),
     /// The resources to choose from.
     Kinds(Order, Place),
     /// The namespaces to choose from, with their objects of a resource.
@@ -35,6 +46,22 @@ pub(crate) enum Question {
 pub(crate) const SLOTS: usize = 3;
 
 impl Question {
+    /// Gives the object that a panel is about.
+    pub(crate) const fn subject(&self) -> Option<&Subject> {
+        match self {
+            Self::Yaml(subject, _)
+            | Self::History(subject, _)
+            | Self::Events(subject, _)
+            | Self::Diff(subject, ..)
+            | Self::Blame(subject, _)
+            | Self::Owners(subject, _)
+            | Self::Conditions(subject, _)
+            | Self::Raw(subject, _)
+            | Self::Between(subject, ..) => Some(subject),
+            Self::Nearby(..) | Self::Table(..) | Self::Kinds(..) | Self::Namespaces(..) => None,
+        }
+    }
+
     /// Gives the slot of a question: list, panel, or a list to choose from. A later question of a slot
     /// makes an earlier one void.
     pub(crate) const fn slot(&self) -> usize {
@@ -44,55 +71,14 @@ impl Question {
             | Self::History(..)
             | Self::Events(..)
             | Self::Nearby(..)
-            | Self::Between(..) => 1,
+            | Self::Between(..)
+            | Self::Diff(..)
+            | Self::Blame(..)
+            | Self::Owners(..)
+            | Self::Conditions(..)
+            | Self::Raw(..) => 1,
             Self::Kinds(..) | Self::Namespaces(..) => 2,
         }
-    }
-}
-
-/// How a part of a line is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ink {
-    /// As text.
-    Plain,
-    /// As what can be passed over.
-    Faint,
-    /// As what matters.
-    Strong,
-    /// As what changed last.
-    Changed,
-    /// As what is gone.
-    Gone,
-    /// As what needs care.
-    Wary,
-}
-
-/// A line of a panel: parts, each with its ink, harmless to a terminal.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Line {
-    /// The parts.
-    pub(crate) parts: Vec<(Ink, String)>,
-    /// What stands at the right end.
-    pub(crate) aside: String,
-    /// The field that it shows, where it shows one.
-    pub(crate) field: Option<Path>,
-    /// The record and the object that it leads to.
-    pub(crate) go: Option<(Seq, Subject)>,
-}
-
-impl Line {
-    /// Makes a line of one part.
-    pub(crate) fn of(ink: Ink, text: impl Into<String>) -> Self {
-        Self {
-            parts: vec![(ink, text.into())],
-            ..Self::default()
-        }
-    }
-
-    /// Adds a part.
-    pub(crate) fn and(mut self, ink: Ink, text: impl Into<String>) -> Self {
-        self.parts.push((ink, text.into()));
-        self
     }
 }
 
@@ -128,29 +114,35 @@ pub(crate) fn answer(timeline: &Timeline, question: Question) -> Answer {
             let table = table::read(timeline, listing, *place);
             Answer::Table(question, Arc::new(table))
         }
-        Question::Yaml(subject, place) => {
-            let (lines, first) = yaml::read(timeline, subject, *place);
-            Answer::Lines(question, Arc::new(lines), first)
-        }
+        Question::Yaml(subject, place) => lined(yaml::read(timeline, subject, *place), question),
         Question::History(subject, place) => {
-            let (lines, first) = history::read(timeline, subject, *place);
-            Answer::Lines(question, Arc::new(lines), first)
+            lined(history::read(timeline, subject, *place), question)
         }
         Question::Events(subject, place) => {
-            let lines = events::read(timeline, subject, *place);
-            Answer::Lines(question, Arc::new(lines), 0)
+            lined((events::read(timeline, subject, *place), 0), question)
         }
         Question::Nearby(asked, place) => {
             let lines = nearby::read(timeline, asked, *place);
-            Answer::Lines(question, Arc::new(lines), 0)
+            lined((lines, 0), question)
         }
         Question::Between(subject, a, b) => {
             let lines = match a {
                 Some(a) => compare::read(timeline, subject, *a, *b),
-                None => vec![Line::of(Ink::Faint, "A is not set: v sets it")],
+                None => vec![Line::of(super::line::Ink::Faint, "A is not set: v sets it")],
             };
-            Answer::Lines(question, Arc::new(lines), 0)
+            lined((lines, 0), question)
         }
+        Question::Diff(subject, place, other) => {
+            lined((diff::read(timeline, subject, *place, *other), 0), question)
+        }
+        Question::Blame(subject, place) => lined(blame::read(timeline, subject, *place), question),
+        Question::Owners(subject, place) => {
+            lined(owners::read(timeline, subject, *place), question)
+        }
+        Question::Conditions(subject, place) => {
+            lined((conditions::read(timeline, subject, *place), 0), question)
+        }
+        Question::Raw(subject, place) => lined((raw::read(timeline, subject, *place), 0), question),
         Question::Kinds(order, place) => {
             let kinds = kinds::read(timeline, *order, *place);
             Answer::Kinds(question, Arc::new(kinds))
@@ -162,16 +154,21 @@ pub(crate) fn answer(timeline: &Timeline, question: Question) -> Answer {
     }
 }
 
+/// Makes the answer of lines, and which of them is to be seen first.
+fn lined((lines, first): (Vec<Line>, usize), question: Question) -> Answer {
+    Answer::Lines(question, Arc::new(lines), first)
+}
+
 /// Tells whether two questions are about the same thing, perhaps at other moments.
 pub(crate) fn is_same_thing(one: &Question, other: &Question) -> bool {
-    use Question::{Between, Events, History, Nearby, Table, Yaml};
-    match (one, other) {
-        (Table(one, _), Table(other, _)) => one.resource == other.resource,
-        (Yaml(one, _), Yaml(other, _))
-        | (History(one, _), History(other, _))
-        | (Events(one, _), Events(other, _))
-        | (Between(one, ..), Between(other, ..)) => one == other,
-        (Nearby(..), Nearby(..)) => true,
-        _ => false,
+    if let (Question::Table(one, _), Question::Table(other, _)) = (one, other) {
+        return one.resource == other.resource;
     }
+    if let (Question::Nearby(..), Question::Nearby(..)) = (one, other) {
+        return true;
+    }
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+        && one
+            .subject()
+            .is_some_and(|subject| Some(subject) == other.subject())
 }

@@ -95,7 +95,8 @@ pub(super) fn read(timeline: &Timeline, listing: &Listing, place: Place) -> Tabl
             return table;
         }
     };
-    if info.namespaced {
+    let shows_namespaces = info.namespaced && listing.namespace.is_none();
+    if shows_namespaces {
         table.columns.push("NAMESPACE".to_owned());
     }
     table.columns.extend(columns.names());
@@ -176,7 +177,7 @@ impl Rows<'_> {
     }
 
     fn passed(&self, held: &Held, mut cells: Vec<String>) -> Option<Row> {
-        if self.info.namespaced {
+        if self.info.namespaced && self.listing.namespace.is_none() {
             cells.insert(0, held.namespace.clone());
         }
         let harmless = cells.iter().map(|cell| harmless(cell).into_owned());

@@ -1,41 +1,23 @@
-//! Owns an object as YAML at a moment, with what changed last marked and who set it. Refuses objects
-//! that were not there: it says when they were.
+//! Owns an object as YAML at a moment, with what changed last marked and who set it. Refuses to name
+//! somebody who is not known.
 
-use super::question::{Ink, Line};
-use super::trust::trust;
+use super::here::{Here, here, unread};
+use super::line::{Ink, Line};
 use crate::model::{Place, Subject};
 use kubereel_replay::{
-    Blame, BlameSource, Filter, Path, Step, Timeline, YamlLine, harmless, timetext, yaml_lines,
+    Blame, BlameSource, Path, Step, Timeline, YamlLine, harmless, timetext, yaml_lines,
 };
 
 /// Reads the lines; the first one that changed is to be seen first.
 pub(super) fn read(timeline: &Timeline, subject: &Subject, place: Place) -> (Vec<Line>, usize) {
-    let Some(info) = timeline.resources().get(subject.resource) else {
-        return (
-            vec![Line::of(Ink::Wary, "the reel knows no such resource")],
-            0,
-        );
+    let (info, held, mut lines) = match here(timeline, subject, place) {
+        Ok(Here { info, held, lines }) => (info, held, lines),
+        Err(lines) => return (lines, 0),
     };
-    let info = timeline.resource_at(info, place.cut());
-    let only = [subject.name.clone()];
-    let filter = Filter {
-        namespace: info.namespaced.then_some(subject.namespace.as_str()),
-        names: &only,
-    };
-    let state = timeline.as_of(info.id, place.cut(), &filter);
-    let mut lines = Vec::new();
-    if let Some(words) = trust(timeline, &state.certainty) {
-        lines.push(Line::of(Ink::Wary, words));
-    }
-    let Some(held) = state.objects.first() else {
-        lines.extend(absent(timeline, subject, place));
-        return (lines, 0);
-    };
-    let blamed = match timeline.blame(info, held) {
+    let blamed = match timeline.blame(info, &held) {
         Ok(blamed) => blamed,
         Err(error) => {
-            let error = harmless(&error.to_string()).into_owned();
-            lines.push(Line::of(Ink::Wary, format!("it cannot be read: {error}")));
+            lines.push(unread(&error));
             return (lines, 0);
         }
     };
@@ -66,7 +48,13 @@ pub(super) fn read(timeline: &Timeline, subject: &Subject, place: Place) -> (Vec
             ("  ", Ink::Plain)
         };
         let mut shown = Line::of(ink, mark).and(ink, harmless(&line.text));
-        shown.aside = field.map_or_else(String::new, |field| aside(field, place));
+        let own = field.map_or_else(String::new, |field| aside(field, place));
+        let sign = if is_new && !own.is_empty() {
+            "◂ "
+        } else {
+            ""
+        };
+        shown.aside = format!("{sign}{}", own.trim_start());
         shown.field = path;
         lines.push(shown);
     }
@@ -126,27 +114,6 @@ fn aside(field: &Blame, place: Place) -> String {
         // Older than the recording: who it was is known at best, when is not.
         _ => who,
     }
-}
-
-fn absent(timeline: &Timeline, subject: &Subject, place: Place) -> Vec<Line> {
-    let at = place.written(timeline);
-    let mut lines = vec![Line::of(
-        Ink::Plain,
-        format!("no {} at {at}", subject.written(timeline)),
-    )];
-    for life in timeline.lives(subject.resource, &subject.namespace, &subject.name) {
-        let from = timeline.written(life.from);
-        let to = life
-            .to
-            .map_or_else(|| "the end".to_owned(), |to| timeline.written(to));
-        let words = if life.is_older_than_reel {
-            format!("it was there before the recording, until {to}")
-        } else {
-            format!("it was there from {from} to {to}: press c or C")
-        };
-        lines.push(Line::of(Ink::Faint, words));
-    }
-    lines
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub(super) const KEYS: &[Binding] = &[
         &[Char('/')],
         &[Act::AskFilter],
         "/",
-        "filter: words /regex/ ns:x kind:x label:a=b a.b!=c bad !not",
+        "filter: words /regex/ ns:x kind:x label:a=b a.b!=c bad !not; in the panel: search",
         "filter",
     ),
     row(

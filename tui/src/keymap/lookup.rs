@@ -39,7 +39,7 @@ pub(crate) const fn has_meaning(place: Where, screen: &Screen) -> bool {
         }
         Screen::Bookmarks(_) => matches!(place, Where::Bookmarks | Where::Everywhere),
         Screen::GoTo(_) => matches!(place, Where::Text | Where::Palette),
-        Screen::Filter(_) | Screen::Note(_) => matches!(place, Where::Text),
+        Screen::Filter(_) | Screen::Note(_) | Screen::Seek { .. } => matches!(place, Where::Text),
     }
 }
 

@@ -8,6 +8,7 @@ use super::panes::Panes;
 use super::picked::{Content, Picked};
 use super::pins::Pins;
 use super::place::{Jumps, Place};
+use super::reading::Reading;
 use super::screen::{Pane, Panel};
 use super::search::Searches;
 use super::section::Section;
@@ -121,6 +122,8 @@ pub(crate) struct Open {
     pub(crate) field: Option<Path>,
     /// What is being looked for.
     pub(crate) searches: Searches,
+    /// How the panel is read.
+    pub(crate) reading: Reading,
     /// The object.
     pub(crate) selected: Option<Subject>,
     /// The condition of the lane that is selected.

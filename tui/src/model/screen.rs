@@ -29,6 +29,13 @@ pub(crate) enum Screen {
     Bookmarks(usize),
     /// The note of a bookmark is being written.
     Note(Noting),
+    /// What is looked for in the panel is being written; whether the panel is large.
+    Seek {
+        /// What was written.
+        text: String,
+        /// Whether one goes back to the large panel.
+        is_large: bool,
+    },
 }
 
 /// A note that is being written.
@@ -54,6 +61,34 @@ pub(crate) enum Panel {
     Nearby,
     /// What differs of it between A and the cursor.
     Between,
+    /// What differs between two of its versions.
+    Diff,
+    /// Who set its fields.
+    Blame,
+    /// Who owns it, and what it owns.
+    Owners,
+    /// Its conditions.
+    Conditions,
+    /// Its bytes.
+    Raw,
+}
+
+impl Panel {
+    /// Gives the word for it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Yaml => "yaml",
+            Self::History => "history",
+            Self::Events => "events",
+            Self::Diff => "diff",
+            Self::Blame => "blame",
+            Self::Owners => "owners",
+            Self::Conditions => "conditions",
+            Self::Raw => "json",
+            Self::Nearby => "",
+            Self::Between => "between A and here",
+        }
+    }
 }
 
 /// Which part of the main screen the keys move in.

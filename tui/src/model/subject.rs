@@ -46,7 +46,7 @@ impl Subject {
     }
 
     /// Gives the singular name of its resource.
-    fn kind<'a>(&self, timeline: &'a Timeline) -> &'a str {
+    pub(crate) fn kind<'a>(&self, timeline: &'a Timeline) -> &'a str {
         let info = timeline.resources().get(self.resource);
         info.map_or("", |info| {
             if info.singular.is_empty() {

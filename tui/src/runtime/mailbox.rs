@@ -5,8 +5,19 @@ use crate::answer::Question;
 use kubereel_replay::Timeline;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// A question and the reel that it is put to.
-pub(super) type Asked = (Arc<Timeline>, Question);
+/// What is to be done with an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It is shown.
+    Show,
+    /// It is saved.
+    Save,
+    /// It is copied.
+    Copy,
+}
+
+/// A question, the reel that it is put to, and what for.
+pub(super) type Asked = (Arc<Timeline>, Question, Purpose);
 
 #[derive(Default)]
 struct Waiting {
@@ -23,14 +34,21 @@ pub(super) struct Mailbox {
 
 impl Mailbox {
     /// Puts a question in; gives how many earlier ones for the same part of the screen it forgot.
-    pub(super) fn put(&self, timeline: Arc<Timeline>, question: Question) -> usize {
+    pub(super) fn put(
+        &self,
+        timeline: Arc<Timeline>,
+        question: Question,
+        purpose: Purpose,
+    ) -> usize {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let before = waiting.asked.len();
+        // What is to be kept is not overtaken by what is to be shown.
+        let shown = (purpose == Purpose::Show).then(|| question.slot());
         waiting
             .asked
-            .retain(|(_, other)| other.slot() != question.slot());
+            .retain(|(_, other, own)| *own != Purpose::Show || Some(other.slot()) != shown);
         let forgotten = before - waiting.asked.len();
-        waiting.asked.push((timeline, question));
+        waiting.asked.push((timeline, question, purpose));
         self.changed.notify_one();
         forgotten
     }

@@ -11,8 +11,11 @@ mod looping;
 mod mailbox;
 mod program;
 mod reader;
+mod saving;
 mod searcher;
 mod terminal;
 
 pub use error::TuiError;
 pub use program::run;
+#[cfg(test)]
+pub(crate) use saving::save;

@@ -4,9 +4,10 @@
 use super::error::TuiError;
 use super::heard::{Heard, spawn};
 use super::keeper::Keeper;
-use super::mailbox::Mailbox;
+use super::mailbox::{Mailbox, Purpose};
+use super::saving::save;
 use super::searcher::Searcher;
-use crate::answer::answer;
+use crate::answer::{Question, answer, document};
 use crate::effect::Effect;
 use crate::keep::Kept;
 use crate::lane::gather;
@@ -15,6 +16,7 @@ use crate::msg::Msg;
 use kubereel_replay::Timeline;
 use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -53,8 +55,8 @@ impl Readers {
         };
         let questions = Arc::clone(&readers.questions);
         spawn("kubereel-answers", told, move |told| {
-            while let Some((timeline, question)) = questions.take() {
-                let msg = Msg::Answered(answer(&timeline, question));
+            while let Some((timeline, question, purpose)) = questions.take() {
+                let msg = answered(&timeline, question, purpose);
                 if told.send(Heard::Reader(msg)).is_err() {
                     return;
                 }
@@ -78,9 +80,13 @@ impl Readers {
             Effect::Gather(timeline) => Long::Gather(timeline),
             Effect::StopGathering => return self.is_stopped.store(true, Ordering::Relaxed),
             Effect::Ask(timeline, question) => {
-                let forgotten = self.questions.put(timeline, question);
-                self.count(1, forgotten);
-                return;
+                return self.ask(timeline, question, Purpose::Show);
+            }
+            Effect::Save(timeline, question) => {
+                return self.ask(timeline, question, Purpose::Save);
+            }
+            Effect::Fetch(timeline, question) => {
+                return self.ask(timeline, question, Purpose::Copy);
             }
             Effect::Search(timeline, number, search) => {
                 self.searcher.take(timeline, number, search);
@@ -96,9 +102,18 @@ impl Readers {
         }
     }
 
+    fn ask(&self, timeline: Arc<Timeline>, question: Question, purpose: Purpose) {
+        let forgotten = self.questions.put(timeline, question, purpose);
+        self.count(1, forgotten);
+    }
+
     /// Takes note of what one of them said.
     pub(super) fn heard(&self, msg: &Msg) {
-        if matches!(msg, Msg::Opened(_) | Msg::Gathered(_) | Msg::Answered(_)) {
+        let is_answer = matches!(
+            msg,
+            Msg::Opened(_) | Msg::Gathered(_) | Msg::Answered(_) | Msg::Saved(_) | Msg::Fetched(_)
+        );
+        if is_answer {
             self.count(0, 1);
         }
     }
@@ -118,6 +133,18 @@ impl Drop for Readers {
     fn drop(&mut self) {
         self.is_stopped.store(true, Ordering::Relaxed);
         self.questions.close();
+    }
+}
+
+/// Answers a question, and does with the answer what it was asked for.
+fn answered(timeline: &Timeline, question: Question, purpose: Purpose) -> Msg {
+    match purpose {
+        Purpose::Show => Msg::Answered(answer(timeline, question)),
+        Purpose::Save => {
+            let document = document(timeline, question);
+            Msg::Saved(document.and_then(|document| save(Path::new("."), &document)))
+        }
+        Purpose::Copy => Msg::Fetched(document(timeline, question)),
     }
 }
 

@@ -29,7 +29,11 @@ fn after_screen(screen: &Screen) -> Option<Screen> {
             of: None,
         }),
         Screen::Note(_) => Screen::Compare(0),
-        Screen::Compare(_) => return None,
+        Screen::Compare(_) => Screen::Seek {
+            text: String::new(),
+            is_large: false,
+        },
+        Screen::Seek { .. } => return None,
     })
 }
 
@@ -40,7 +44,12 @@ const fn after_panel(panel: Panel) -> Option<Panel> {
         Panel::History => Panel::Events,
         Panel::Events => Panel::Nearby,
         Panel::Nearby => Panel::Between,
-        Panel::Between => return None,
+        Panel::Between => Panel::Diff,
+        Panel::Diff => Panel::Blame,
+        Panel::Blame => Panel::Owners,
+        Panel::Owners => Panel::Conditions,
+        Panel::Conditions => Panel::Raw,
+        Panel::Raw => return None,
     })
 }
 

@@ -1,13 +1,14 @@
 //! Owns a stage on which the UI plays without a terminal and threads: effects are done on the spot.
 
 use super::script::{Script, thing};
-use crate::answer::answer;
+use crate::answer::{answer, document};
 use crate::effect::Effect;
 use crate::keep::Kept;
 use crate::keymap::{Key, act};
 use crate::lane::gather;
 use crate::model::{Model, Request};
 use crate::msg::Msg;
+use crate::runtime::save;
 use crate::theme::{Depth, Palette, Theme};
 use crate::update::{begin, update};
 use crate::view::view;
@@ -22,6 +23,10 @@ use std::sync::Arc;
 /// A UI that plays.
 pub(super) struct Stage {
     pub(super) model: Model,
+    /// Where files are saved.
+    folder: tempfile::TempDir,
+    /// What was put on the clipboard.
+    pub(super) copied: Vec<String>,
 }
 
 /// Gives the demo that comes along.
@@ -71,6 +76,10 @@ pub(super) fn done(effect: Effect) -> Option<Msg> {
             let now = place.change(&change);
             Msg::Bookmarks(now.map_err(|error| error.to_string()))
         }
+        Effect::Save(timeline, question) => {
+            Msg::Saved(document(&timeline, question).map(|document| document.name))
+        }
+        Effect::Fetch(timeline, question) => Msg::Fetched(document(&timeline, question)),
         Effect::StopGathering | Effect::StopSearch | Effect::Copy(_) => return None,
     })
 }
@@ -80,7 +89,11 @@ impl Stage {
     pub(super) fn open(request: Request, size: (u16, u16)) -> Self {
         let model = Model::new(request, Theme::new(Palette::Dark, Depth::Indexed), size);
         let effects = begin(&model);
-        let mut stage = Self { model };
+        let mut stage = Self {
+            model,
+            folder: tempfile::tempdir().expect("a folder"),
+            copied: Vec::new(),
+        };
         stage.perform(effects);
         stage
     }
@@ -92,7 +105,19 @@ impl Stage {
             {
                 self.say(Msg::Kept(Box::new(Kept::of(&timeline, request))));
             }
-            if let Some(msg) = done(effect) {
+            let msg = match effect {
+                Effect::Save(timeline, question) => {
+                    let document = document(&timeline, question);
+                    let saved = document.and_then(|document| save(self.folder.path(), &document));
+                    Some(Msg::Saved(saved))
+                }
+                Effect::Copy(text) => {
+                    self.copied.push(text);
+                    None
+                }
+                other => done(other),
+            };
+            if let Some(msg) = msg {
                 self.say(msg);
             }
         }

@@ -118,6 +118,7 @@ impl Theme {
             Ink::Changed => self.state(LaneState::Good).add_modifier(Modifier::BOLD),
             Ink::Gone => self.state(LaneState::Bad),
             Ink::Wary => self.state(LaneState::Unknown),
+            Ink::Found => self.role(Role::Cursor),
         }
     }
 }

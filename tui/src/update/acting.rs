@@ -1,12 +1,12 @@
 //! Owns which part of the model each message is for. Refuses details: the other files have them.
 
 use super::{
-    anomaly, browsing, choosing, comparing, lane_rows, marking, moving, opening, panel, picking,
-    pointing, refresh, searching,
+    anomaly, browsing, choosing, comparing, keeping, lane_rows, marking, moving, opening, panel,
+    picking, pointing, refresh, searching, seeking,
 };
 use crate::answer::Answer;
 use crate::effect::Effect;
-use crate::model::{Choice, Model, Open, Pass, Reel, Screen, TableView};
+use crate::model::{Choice, Model, Open, Pane, Pass, Reel, Screen, TableView};
 use crate::msg::{Act, Msg};
 
 /// Gives what is to be done first.
@@ -65,6 +65,17 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             }
         }
         Msg::Found(number, found) => searching::found(model, number, found),
+        Msg::Saved(saved) => {
+            model.word = Some(match saved {
+                Ok(path) => format!("saved {path}"),
+                Err(error) => format!("not saved: {error}"),
+            });
+        }
+        Msg::Fetched(fetched) => {
+            let (word, effect) = keeping::fetched(fetched);
+            model.word = Some(word);
+            effects.extend(effect);
+        }
         Msg::Answered(answer) => {
             if let Reel::Open(open) = &mut model.reel
                 && answered(open, answer)
@@ -108,6 +119,7 @@ fn answered(open: &mut Open, answer: Answer) -> bool {
             }
             open.answer = Some(answer);
             panel::answered(open, is_same);
+            seeking::found(open);
         }
         Answer::Kinds(_, kinds) => return open.browse.kinds.replace(kinds).is_none(),
         Answer::Namespaces(_, namespaces) => {
@@ -126,12 +138,13 @@ fn write(model: &mut Model, letter: char) {
         text.push(letter);
     }
     follow_filter(model);
+    seeking::follow(model);
 }
 
 /// Gives the text that is being written.
 fn written(screen: &mut Screen) -> Option<&mut String> {
     match screen {
-        Screen::Filter(text) => Some(text),
+        Screen::Filter(text) | Screen::Seek { text, .. } => Some(text),
         Screen::Note(noting) => Some(&mut noting.text),
         Screen::Kinds(choice) | Screen::Namespaces(choice) | Screen::GoTo(choice) => {
             // Other rows are left: the first of them is the best guess.
@@ -160,6 +173,7 @@ pub(super) fn take(model: &mut Model, act: Act) -> Vec<Effect> {
                 text.pop();
             }
             follow_filter(model);
+            seeking::follow(model);
         }
         Act::Help => {
             model.screen = match std::mem::take(&mut model.screen) {
@@ -179,6 +193,9 @@ pub(super) fn take(model: &mut Model, act: Act) -> Vec<Effect> {
             };
             match act {
                 Act::AskTime => model.screen = Screen::GoTo(Choice::default()),
+                Act::AskFilter if open.pane == Pane::Panel => {
+                    model.screen = seeking::begin(open, model.screen == Screen::Large);
+                }
                 Act::AskFilter => {
                     model.screen = Screen::Filter(open.filter.text().to_owned());
                 }
@@ -195,6 +212,12 @@ pub(super) fn take(model: &mut Model, act: Act) -> Vec<Effect> {
                 Act::Border(is_larger) => {
                     open.panes = open.panes.moved(layout.border.is_some(), is_larger);
                 }
+                Act::Save | Act::CopyText => {
+                    let (word, effect) = keeping::asked(open, act);
+                    model.word = Some(word);
+                    return effect.into_iter().collect();
+                }
+                Act::Wrap => model.word = Some(open.reading.wrap()),
                 Act::CopyAddress => {
                     let address = open.address(&model.request.path);
                     model.word = Some(format!("copied: {address}"));

@@ -2,7 +2,10 @@
 //! chose.
 
 use super::palette::Command;
-use super::{browsing, comparing, lane_rows, marking, moving, palette, panel, picking, refresh};
+use super::{
+    browsing, comparing, lane_rows, marking, moving, palette, panel, picking, reading, refresh,
+    seeking,
+};
 use crate::effect::Effect;
 use crate::model::{
     Choice, Compared, LaneAt, LaneRow, List, Model, Open, Pane, Panel, Pass, Reel, Screen,
@@ -116,6 +119,7 @@ pub(crate) fn ranked(open: &Open) -> Vec<usize> {
 
 /// Takes what is chosen, or shows it large.
 pub(super) fn open(model: &mut Model) -> Vec<Effect> {
+    let height = crate::layout::layout(model).panel.height;
     let Reel::Open(open) = &mut model.reel else {
         return Vec::new();
     };
@@ -137,7 +141,13 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
             model.screen = screen;
             return vec![effect];
         }
-        Screen::Main | Screen::Large if panel::lead(open) => {}
+        Screen::Main | Screen::Large if reading::leads(open) => {
+            model.word = reading::follow(open);
+            // Who went to another moment is in the list.
+            if open.pane == Pane::Panel {
+                model.screen = screen;
+            }
+        }
         Screen::Main => {
             if picking::zoom(open) {
                 return Vec::new();
@@ -151,6 +161,10 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
             }
             open.pane = Pane::Panel;
             model.screen = Screen::Large;
+        }
+        Screen::Seek { .. } => {
+            seeking::next(open, height);
+            model.screen = screen;
         }
         Screen::Filter(text) => match open.filter.error() {
             // What is wrong stays in sight until it is mended or left.
@@ -208,6 +222,13 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
                 model.screen = Screen::Bookmarks(at.unwrap_or(0));
             }
         }
+        Screen::Seek { is_large, .. } => {
+            open.reading.wanted.clear();
+            open.reading.matches.clear();
+            if is_large {
+                model.screen = Screen::Large;
+            }
+        }
         Screen::Main => {
             if open.playing.is_on {
                 open.playing.is_on = false;
@@ -243,7 +264,7 @@ pub(super) fn panes(open: &mut Open, act: Act) {
             }
         }
         Act::Panel(panel) => {
-            show(open, panel);
+            reading::show(open, panel);
             if panel == Panel::Nearby {
                 // It is there to be walked over.
                 open.pane = Pane::Panel;
@@ -255,13 +276,5 @@ pub(super) fn panes(open: &mut Open, act: Act) {
             refresh::filtered(open);
         }
         _ => {}
-    }
-}
-
-fn show(open: &mut Open, panel: Panel) {
-    if open.panel != panel {
-        open.panel = panel;
-        open.scroll = 0;
-        open.line = 0;
     }
 }

@@ -7,7 +7,7 @@ use crate::keep::{Bookmarks, Shelf};
 use crate::lane::{all_dark, anomalies};
 use crate::model::{
     Browse, Compared, Filtering, Jumps, LaneList, List, Model, Open, Pane, Panel, Panes, Pass,
-    Pins, Place, Playing, Reel, Request, Searches, Subject, Window,
+    Pins, Place, Playing, Reading, Reel, Request, Searches, Subject, Window,
 };
 use kubereel_format::RecordedAt;
 use kubereel_replay::{Cut, Timeline, harmless};
@@ -38,6 +38,7 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         pane: Pane::List,
         panel: Panel::Yaml,
         scroll: 0,
+        reading: Reading::default(),
         line: 0,
         field: None,
         searches: Searches::default(),

@@ -1,9 +1,8 @@
 //! Owns the line of the panel at which the keys are, and the field that is followed by it. Refuses to
 //! lose the field when time moves: the line goes where the field is.
 
-use super::{moving, opening};
-use crate::answer::{Answer, Ink, Line, target};
-use crate::model::{Open, Pane, Panel, Place};
+use crate::answer::{Answer, Ink, Line};
+use crate::model::{Open, Pane, Panel};
 use kubereel_replay::Path;
 
 /// Puts the keys at a line, and scrolls as little as makes it visible; the head takes a row.
@@ -47,29 +46,6 @@ pub(super) fn answered(open: &mut Open, is_same: bool) {
 
 /// So many lines show above the field that is followed.
 const SPARE: usize = 4;
-
-/// Goes to what the panel's line leads to; tells whether it leads anywhere.
-pub(super) fn lead(open: &mut Open) -> bool {
-    let Some(Answer::Lines(_, lines, _)) = &open.answer else {
-        return false;
-    };
-    if open.pane != Pane::Panel || open.panel != Panel::Nearby {
-        return false;
-    }
-    let Some((seq, subject)) = target(lines, open.line) else {
-        return true;
-    };
-    let place = Place::behind(&open.timeline, seq);
-    open.selected = Some(subject);
-    let (select, namespace) = open.chosen();
-    // What was recorded can be named.
-    drop(opening::choose(open, &select, &namespace));
-    open.panel = Panel::Yaml;
-    open.pane = Pane::List;
-    open.field = None;
-    moving::jump(open, place);
-    true
-}
 
 fn is_changed(line: &Line) -> bool {
     line.parts.iter().any(|(ink, _)| *ink == Ink::Changed)

@@ -45,7 +45,7 @@ pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-fn table(open: &Open) -> Option<Question> {
+pub(super) fn table(open: &Open) -> Option<Question> {
     match open.list {
         List::Lanes => None,
         List::Objects(resource) => {
@@ -60,7 +60,7 @@ fn table(open: &Open) -> Option<Question> {
     }
 }
 
-fn panel(open: &Open, cells: u16) -> Option<Question> {
+pub(super) fn panel(open: &Open, cells: u16) -> Option<Question> {
     if open.panel == Panel::Nearby {
         let asked = Nearby {
             micros: open.window.cell_micros(cells).max(LEAST_MICROS),
@@ -75,6 +75,14 @@ fn panel(open: &Open, cells: u16) -> Option<Question> {
         Panel::Yaml | Panel::Nearby => Question::Yaml(subject, open.place),
         Panel::History => Question::History(subject, open.place),
         Panel::Events => Question::Events(subject, open.place),
+        Panel::Diff => {
+            let other = open.reading.other_of(&subject);
+            Question::Diff(subject, open.place, other)
+        }
+        Panel::Blame => Question::Blame(subject, open.place),
+        Panel::Owners => Question::Owners(subject, open.place),
+        Panel::Conditions => Question::Conditions(subject, open.place),
+        Panel::Raw => Question::Raw(subject, open.place),
     })
 }
 

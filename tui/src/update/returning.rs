@@ -8,7 +8,17 @@ use kubereel_format::RecordedAt;
 use kubereel_replay::Moment;
 
 /// The panels that are gone back to.
-const PANELS: [Panel; 4] = [Panel::Yaml, Panel::History, Panel::Events, Panel::Nearby];
+const PANELS: [Panel; 9] = [
+    Panel::Yaml,
+    Panel::History,
+    Panel::Events,
+    Panel::Nearby,
+    Panel::Diff,
+    Panel::Blame,
+    Panel::Owners,
+    Panel::Conditions,
+    Panel::Raw,
+];
 
 /// Gives what is left behind.
 pub(crate) fn left(open: &Open) -> Session {

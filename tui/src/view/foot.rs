@@ -38,6 +38,7 @@ pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
         )),
         Screen::Note(noting) => Some(("◆", &noting.text, "a note, if you like · enter sets")),
         Screen::Filter(text) => Some(("/", text, filter_hint(open))),
+        Screen::Seek { text, .. } => Some(("/", text, open.reading.hint.as_str())),
         Screen::Kinds(choice) => Some((
             "b ",
             &choice.text,

@@ -8,6 +8,7 @@ mod foot;
 mod frame;
 mod help;
 mod lanes;
+mod line;
 mod objects;
 mod palette;
 mod panel;

@@ -1,15 +1,12 @@
 //! Owns the panel: lines about the selected object. Refuses a blank one: it says what is missing.
 
+use super::line::{self, Drawn};
 use super::pen::Pen;
-use crate::answer::{Answer, Line};
+use crate::answer::{Answer, Line, Target};
 use crate::lane::{LaneState, Reading};
 use crate::model::{Open, Pane, Panel};
 use crate::theme::Role;
 use ratatui::style::Modifier;
-use unicode_width::UnicodeWidthStr as _;
-
-/// Where less is left for the text, what stands at the right end is left out.
-const NARROWEST_TEXT: usize = 24;
 
 /// Draws it.
 pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
@@ -28,13 +25,7 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
         pen.text(1, 1, "↑ ↓ selects a row, b browses resources", faint);
         return;
     };
-    let tab = match open.panel {
-        Panel::Yaml => "yaml",
-        Panel::History => "history",
-        Panel::Events => "events",
-        Panel::Between => "between A and here",
-        Panel::Nearby => "",
-    };
+    let tab = open.panel.word();
     let field = match (open.panel, crate::update::followed(open)) {
         (Panel::Yaml, Some(field)) => {
             format!(" · .{}", kubereel_replay::harmless(&field.to_string()))
@@ -68,18 +59,68 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
         pen.text(1, 1, "reading …", faint);
         return;
     }
-    let rows = lines.iter().enumerate().skip(open.scroll);
-    for (y, (at, line)) in (1..pen.area.height).zip(rows) {
-        draw_line(line, y, pen);
-        if at == open.line && open.pane == Pane::Panel {
-            let chosen = pen.role(Role::Chosen).add_modifier(Modifier::REVERSED);
-            pen.paint(0, y, pen.area.width, chosen);
+    let is_chosen = open.pane == Pane::Panel;
+    let first = if is_chosen {
+        first_line(open, lines, pen)
+    } else {
+        open.scroll
+    };
+    let mut y = 1;
+    for (at, line) in lines.iter().enumerate().skip(first) {
+        if y >= pen.area.height {
+            break;
         }
-        if is_late {
-            // It is how things were where the cursor stood a moment ago.
-            pen.paint(0, y, pen.area.width, faint);
+        let next = line::draw(&drawn(open, line), y, pen);
+        for row in y..next {
+            if at == open.line && is_chosen {
+                let chosen = pen.role(Role::Chosen).add_modifier(Modifier::REVERSED);
+                pen.paint(0, row, pen.area.width, chosen);
+            }
+            if is_late {
+                // It is how things were where the cursor stood a moment ago.
+                pen.paint(0, row, pen.area.width, faint);
+            }
         }
+        y = next;
     }
+}
+
+/// Gives the first line that shows, so that the one at which the keys are does, also where lines above
+/// it take several rows.
+fn first_line(open: &Open, lines: &[Line], pen: &Pen<'_>) -> usize {
+    let width = usize::from(pen.area.width);
+    let mut room = usize::from(pen.area.height.saturating_sub(1));
+    let mut first = open.line;
+    loop {
+        let own = lines
+            .get(first)
+            .map_or(1, |line| line::rows_of(&drawn(open, line), width));
+        if own > room {
+            return (first + 1).min(open.line).max(open.scroll);
+        }
+        room -= own;
+        if first <= open.scroll {
+            return open.scroll;
+        }
+        first -= 1;
+    }
+}
+
+fn drawn<'a>(open: &'a Open, line: &'a Line) -> Drawn<'a> {
+    let has_found = !open.reading.matches.is_empty();
+    Drawn {
+        line,
+        is_broken: line.is_prose || open.reading.is_wrapped,
+        wanted: if has_found { &open.reading.wanted } else { "" },
+        is_marked: is_marked(open, line),
+    }
+}
+
+/// Tells whether a line is the version that was marked.
+fn is_marked(open: &Open, line: &Line) -> bool {
+    let subject = open.selected.as_ref();
+    let other = subject.and_then(|subject| open.reading.other_of(subject));
+    matches!(line.target, Some(Target::Version(seq)) if Some(seq) == other)
 }
 
 /// Gives what the selected lane says at the cursor.
@@ -91,23 +132,4 @@ fn state(open: &Open) -> Option<(LaneState, String)> {
     }
     let gap = if why.is_empty() { "" } else { " " };
     Some((state, format!("{}{gap}{why}", state.word())))
-}
-
-fn draw_line(line: &Line, y: u16, pen: &mut Pen<'_>) {
-    let width = usize::from(pen.area.width);
-    let own: usize = line.parts.iter().map(|(_, text)| text.width()).sum();
-    let aside = line.aside.width();
-    let has_room = aside > 0 && own.max(NARROWEST_TEXT) + aside + 3 <= width;
-    let is_kept = aside > 0 && !has_room && width > NARROWEST_TEXT + aside + 3;
-    let room = if is_kept { width - aside - 2 } else { width };
-    let room = u16::try_from(room).unwrap_or(u16::MAX);
-    let mut x = 0;
-    for (ink, text) in &line.parts {
-        let style = pen.theme.ink(*ink);
-        x = pen.within(x, y, text, room.saturating_sub(x), style);
-    }
-    if has_room || is_kept {
-        let faint = pen.role(Role::Faint);
-        pen.right(y, &line.aside, faint);
-    }
 }

@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
+use std::ops::Range;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr as _};
 
 /// Writes on a part of the screen.
@@ -106,31 +107,41 @@ impl Pen<'_> {
 
 /// Breaks a text into rows of at most so many columns, between words where it can.
 pub(super) fn broken(text: &str, room: usize) -> Vec<&str> {
+    let rows = broken_at(text, room).into_iter();
+    rows.filter_map(|row| text.get(row)).collect()
+}
+
+/// Gives the places of those rows in the text; spaces at which it is broken are left out.
+pub(super) fn broken_at(text: &str, room: usize) -> Vec<Range<usize>> {
     let room = room.max(2);
     let mut rows = Vec::new();
-    let mut rest = text;
-    while rest.width() > room {
+    let mut from = 0;
+    loop {
+        let rest = text.get(from..).unwrap_or_default();
         let mut columns = 0;
-        let end = rest.char_indices().find(|(_, letter)| {
+        let over = rest.char_indices().find(|(_, letter)| {
             columns += UnicodeWidthChar::width(*letter).unwrap_or(0);
             columns > room
         });
-        let end = end.map_or(rest.len(), |(at, _)| at);
-        let (fits, _) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        // A word that is longer than half a row is broken where the row ends.
-        let space = fits.rfind(' ').filter(|at| *at > fits.len() / 2);
-        let (row, after) = rest
-            .split_at_checked(space.unwrap_or(end))
-            .unwrap_or((rest, ""));
-        rows.push(row);
-        rest = if space.is_some() {
-            after.trim_start_matches(' ')
-        } else {
-            after
+        let Some((end, _)) = over else {
+            rows.push(from..text.len());
+            return rows;
         };
+        let fits = rest.get(..end).unwrap_or_default();
+        let at_space = rest.get(end..).is_some_and(|rest| rest.starts_with(' '));
+        // A word that is longer than half a row is broken where the row ends.
+        let space = fits.rfind(' ').filter(|at| *at > end / 2);
+        let cut = if at_space { end } else { space.unwrap_or(end) };
+        rows.push(from..from + cut);
+        let after = rest.get(cut..).unwrap_or_default();
+        from += cut;
+        if at_space || space.is_some() {
+            from += after.len() - after.trim_start_matches(' ').len();
+        }
+        if from >= text.len() {
+            return rows;
+        }
     }
-    rows.push(rest);
-    rows
 }
 
 /// Takes letters apart that some terminals draw as one and others as several: what follows them would

@@ -1,0 +1,150 @@
+//! Owns what is written to a file or to the clipboard: what a list or a panel shows, in the form in
+//! which other tools read it, and a name for it. Refuses to write it: `runtime` does.
+
+use super::here::here;
+use super::question::{Answer, Question, answer};
+use super::table::Table;
+use crate::model::{Place, Subject};
+use kubereel_replay::{Form, Timeline, timetext, write_yaml};
+use unicode_width::UnicodeWidthStr as _;
+
+/// A name has at most so many letters before the time.
+const LONGEST_NAME: usize = 120;
+
+/// What is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Document {
+    /// The name of a file, without a folder; nothing in it means anything to a system.
+    pub(crate) name: String,
+    /// Its bytes.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Makes the document of what a question shows; else says why there is none.
+pub(crate) fn document(timeline: &Timeline, question: Question) -> Result<Document, String> {
+    let (place, stem, form) = match &question {
+        Question::Yaml(subject, place) => {
+            return yaml(timeline, subject, *place).map(|bytes| Document {
+                name: file_name(timeline, &stem(timeline, subject, ""), *place, "yaml"),
+                bytes,
+            });
+        }
+        Question::Raw(subject, place) => {
+            return raw(timeline, subject, *place).map(|bytes| Document {
+                name: file_name(timeline, &stem(timeline, subject, ""), *place, "json"),
+                bytes,
+            });
+        }
+        Question::Table(listing, place) => {
+            let info = timeline.resources().get(listing.resource);
+            let plural = info.map_or("objects", |info| info.plural.as_str());
+            let within = listing.namespace.iter().map(|only| format!("-{only}"));
+            let stem = within.fold(plural.to_owned(), |stem, more| stem + &more);
+            (*place, stem, "txt")
+        }
+        Question::Diff(subject, place, _) => (*place, stem(timeline, subject, ""), "diff"),
+        Question::History(subject, place) => (*place, stem(timeline, subject, "-history"), "txt"),
+        Question::Events(subject, place) => (*place, stem(timeline, subject, "-events"), "txt"),
+        Question::Blame(subject, place) => (*place, stem(timeline, subject, "-blame"), "txt"),
+        Question::Owners(subject, place) => (*place, stem(timeline, subject, "-owners"), "txt"),
+        Question::Conditions(subject, place) => {
+            (*place, stem(timeline, subject, "-conditions"), "txt")
+        }
+        _ => return Err("there is nothing to write here".to_owned()),
+    };
+    let name = file_name(timeline, &stem, place, form);
+    let text = match answer(timeline, question) {
+        Answer::Table(_, table) => columns(&table),
+        Answer::Lines(_, lines, _) => {
+            let mut text = String::new();
+            for line in lines.iter() {
+                text.push_str(line.text().trim_end());
+                if !line.aside.is_empty() {
+                    text.extend(["  ", &line.aside]);
+                }
+                text.push('\n');
+            }
+            text
+        }
+        _ => return Err("there is nothing to write here".to_owned()),
+    };
+    Ok(Document {
+        name,
+        bytes: text.into_bytes(),
+    })
+}
+
+fn yaml(timeline: &Timeline, subject: &Subject, place: Place) -> Result<Vec<u8>, String> {
+    let absent = |_| format!("{} was not there", subject.written(timeline));
+    let here = here(timeline, subject, place).map_err(absent)?;
+    let object = timeline.object(here.held.seq, here.info, Form::default());
+    let object = object.map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    write_yaml(&mut text, &object).map_err(|error| error.to_string())?;
+    Ok(text.into_bytes())
+}
+
+fn raw(timeline: &Timeline, subject: &Subject, place: Place) -> Result<Vec<u8>, String> {
+    let absent = |_| format!("{} was not there", subject.written(timeline));
+    let here = here(timeline, subject, place).map_err(absent)?;
+    let body = timeline.reel().body(here.held.seq);
+    body.map(|body| body.to_vec())
+        .map_err(|error| error.to_string())
+}
+
+/// Writes a table as kubectl does.
+fn columns(table: &Table) -> String {
+    let mut widths: Vec<usize> = table.columns.iter().map(|name| name.width()).collect();
+    for row in &table.rows {
+        for (width, cell) in widths.iter_mut().zip(&row.cells) {
+            *width = (*width).max(cell.width());
+        }
+    }
+    let mut text = String::new();
+    let rows = table.rows.iter().map(|row| &row.cells);
+    for cells in std::iter::once(&table.columns).chain(rows) {
+        let mut line = String::new();
+        for (cell, width) in cells.iter().zip(&widths) {
+            let gap = " ".repeat(width.saturating_sub(cell.width()) + 3);
+            line.extend([cell.as_str(), &gap]);
+        }
+        text.extend([line.trim_end(), "\n"]);
+    }
+    if table.rest > 0 {
+        text.extend(["and ", &table.rest.to_string(), " more\n"]);
+    }
+    if let Some(words) = &table.trust {
+        text.extend([words.as_str(), "\n"]);
+    }
+    text
+}
+
+fn stem(timeline: &Timeline, subject: &Subject, more: &str) -> String {
+    let gap = if subject.namespace.is_empty() {
+        ""
+    } else {
+        "-"
+    };
+    let kind = subject.kind(timeline);
+    format!("{}{gap}{}-{kind}{more}", subject.namespace, subject.name)
+}
+
+/// Makes a file's name that says what and when, of letters that every system takes.
+fn file_name(timeline: &Timeline, stem: &str, place: Place, form: &str) -> String {
+    let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "-_.".contains(*letter);
+    let plain = |text: &str| -> String {
+        let letters = text.chars();
+        letters
+            .map(|letter| if is_plain(&letter) { letter } else { '-' })
+            .collect()
+    };
+    let stem: String = plain(stem).chars().take(LONGEST_NAME).collect();
+    let stem = stem.trim_start_matches(['.', '-']);
+    let at = plain(&timetext::rfc3339(place.at));
+    // Several records may share a time: the number tells them apart.
+    let seq = match place.below.0.checked_sub(1) {
+        Some(seq) if timeline.reel().seq_after(place.at) != place.below => format!("-seq{seq}"),
+        _ => String::new(),
+    };
+    format!("{stem}-{at}{seq}.{form}")
+}

@@ -1,0 +1,170 @@
+//! Lists of objects, resources and namespaces: counted, narrowed, sorted, and what they say when empty.
+
+use super::stage::{Stage, demo, request};
+use crate::model::{LaneAt, LaneRow, List, Order, Screen};
+use insta::assert_snapshot;
+
+const WIDE: (u16, u16) = (120, 40);
+const NARROW: (u16, u16) = (80, 24);
+const SMALL: (u16, u16) = (40, 12);
+
+fn pods(size: (u16, u16)) -> Stage {
+    let mut request = request(&demo());
+    request.select = Some("pods".to_owned());
+    Stage::open(request, size)
+}
+
+#[test]
+fn resources_are_counted_narrowed_and_sorted() {
+    for (word, size) in [("wide", WIDE), ("small", SMALL)] {
+        let mut stage = Stage::open(request(&demo()), size);
+        stage.keys("Gb<Tab>pod");
+        assert_snapshot!(format!("kinds_by_change_{word}"), stage.screen());
+    }
+    let mut stage = Stage::open(request(&demo()), NARROW);
+    stage.keys("bdeployments<Enter>");
+    let open = stage.model.open().expect("open");
+    let List::Objects(resource) = open.list else {
+        panic!("objects are listed");
+    };
+    let info = open.timeline.resources().get(resource).expect("known");
+    assert_eq!(info.plural, "deployments");
+}
+
+#[test]
+fn a_namespace_narrows_tables_and_lanes() {
+    for (word, size) in [("wide", WIDE), ("narrow", NARROW), ("small", SMALL)] {
+        let mut stage = pods(size);
+        stage.keys("Gu");
+        assert_snapshot!(format!("namespaces_{word}"), stage.screen());
+    }
+    let mut stage = pods(NARROW);
+    stage.keys("Guetcd-op<Enter>");
+    let open = stage.model.open().expect("open");
+    assert_eq!(open.namespace.as_deref(), Some("openshift-etcd-operator"));
+    let view = open.table.as_ref().expect("read");
+    assert!(!view.rows.is_empty());
+    assert!(
+        view.table
+            .rows
+            .iter()
+            .all(|row| row.subject.namespace == "openshift-etcd-operator")
+    );
+    assert_snapshot!("pods_of_namespace_narrow", stage.screen());
+    stage.keys("<Esc>");
+    let open = stage.model.open().expect("open");
+    let board = open.board().expect("read");
+    let heads = open.lanes.rows.iter().filter_map(|row| match row {
+        LaneRow::Head(head) => Some(&head.lanes),
+        LaneRow::Lane(_) => None,
+    });
+    let lanes = heads.flatten().filter_map(|at| match at {
+        LaneAt::Board(at) => board.lanes.get(*at),
+        _ => None,
+    });
+    let mut others = lanes.filter(|lane| !lane.subject.namespace.is_empty());
+    assert!(others.all(|lane| lane.subject.namespace == "openshift-etcd-operator"));
+    stage.keys("u<Up><Up><Up><Enter>");
+    let namespace = stage.model.open().expect("open").namespace.clone();
+    assert_ne!(namespace.as_deref(), Some("openshift-etcd-operator"));
+}
+
+#[test]
+fn what_changed_last_comes_first() {
+    let mut stage = pods(NARROW);
+    stage.keys("Go");
+    assert_snapshot!("pods_by_change_narrow", stage.screen());
+    let open = stage.model.open().expect("open");
+    assert_eq!(open.browse.order, Order::Changed);
+    let rows = &open.table.as_ref().expect("read").table.rows;
+    assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(row.changed)));
+}
+
+#[test]
+fn an_empty_table_names_a_key_that_leads_to_objects() {
+    let mut stage = pods(NARROW);
+    stage.keys("u");
+    let Screen::Namespaces(_) = stage.model.screen else {
+        panic!("namespaces are listed");
+    };
+    stage.keys("etcd-op<Enter>g");
+    let screen = stage.screen();
+    assert_snapshot!("pods_not_yet_narrow", screen);
+    assert!(screen.contains("press ."), "{screen}");
+    stage.keys(".");
+    assert!(stage.model.open().expect("open").row_count() > 0);
+    stage.keys("g,");
+    assert!(stage.screen().contains("no earlier event"));
+}
+
+#[test]
+fn a_filter_that_cannot_be_read_leaves_the_last_one() {
+    let mut stage = pods(NARROW);
+    stage.keys("G/etcd");
+    let count = stage.model.open().expect("open").row_count();
+    assert!(count > 0);
+    stage.keys(" \"run");
+    assert_snapshot!("filter_error_narrow", stage.screen());
+    assert_eq!(stage.model.open().expect("open").row_count(), count);
+    stage.keys("<Enter>");
+    assert!(
+        matches!(stage.model.screen, Screen::Filter(_)),
+        "it stays to be mended"
+    );
+    stage.keys("<Esc>");
+    assert!(stage.model.open().expect("open").filter.is_empty());
+}
+
+#[test]
+fn labels_and_fields_narrow_tables() {
+    let mut stage = pods(WIDE);
+    stage.keys("G");
+    let all = stage.model.open().expect("open").row_count();
+    let mut count = |filter: &str| {
+        stage.keys("/");
+        stage.keys(filter);
+        stage.keys("<Enter>");
+        let count = stage.model.open().expect("open").row_count();
+        stage.keys("/<Esc>");
+        count
+    };
+    assert_eq!(
+        count("status.phase=Running") + count("status.phase!=Running"),
+        all
+    );
+    let named = count("metadata.namespace=openshift-etcd");
+    assert!(named > 0 && named < all);
+    assert_eq!(named, count("ns:openshift-etcd"));
+    assert_eq!(count("!ns:openshift-etcd"), all - named);
+    assert_eq!(count("kind:pod"), all);
+    assert_eq!(count("kind:node"), 0);
+}
+
+#[test]
+fn an_address_leads_back_to_filter_and_namespace() {
+    let mut stage = pods(NARROW);
+    stage.keys("Guetcd-op<Enter>/!label:gone");
+    stage.keys("<Enter>");
+    let open = stage.model.open().expect("open");
+    let address = open.address(&demo());
+    let filter = "'ns:openshift-etcd-operator !label:gone'";
+    assert!(address.contains(&format!("--filter {filter}")), "{address}");
+    let mut again = request(&demo());
+    again.filter = filter.trim_matches('\'').to_owned();
+    let other = Stage::open(again, NARROW);
+    let other = other.model.open().expect("open");
+    assert_eq!(other.namespace, open.namespace);
+    assert_eq!(other.filter.text().trim(), open.filter.text());
+}
+
+#[test]
+fn a_wrong_filter_of_the_command_line_is_said() {
+    let mut wrong = request(&demo());
+    wrong.filter = "kind:zebra".to_owned();
+    let stage = Stage::open(wrong, NARROW);
+    assert!(
+        stage.screen().contains("--filter: no resource"),
+        "{}",
+        stage.screen()
+    );
+}

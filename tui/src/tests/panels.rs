@@ -1,0 +1,252 @@
+//! What the panel shows of an object, chosen, searched, saved and copied.
+
+use super::stage::{Stage, demo, gapped, request};
+use crate::keymap::Key;
+use crate::model::Panel;
+use insta::assert_snapshot;
+
+const WIDE: (u16, u16) = (120, 40);
+const NARROW: (u16, u16) = (80, 24);
+const SMALL: (u16, u16) = (40, 12);
+const SIZES: [(&str, (u16, u16)); 3] = [("wide", WIDE), ("narrow", NARROW), ("small", SMALL)];
+
+/// Opens the demo at its end with an object selected.
+fn at_end(select: &str, namespace: &str, size: (u16, u16)) -> Stage {
+    let mut request = request(&demo());
+    request.select = Some(select.to_owned());
+    request.namespace = namespace.to_owned();
+    let mut stage = Stage::open(request, size);
+    stage.keys("G");
+    stage
+}
+
+fn etcd(size: (u16, u16)) -> Stage {
+    at_end("clusteroperators/etcd", "", size)
+}
+
+/// Shows a panel on the whole screen, so that it is seen at every size.
+fn shows(name: &str, key: char) {
+    for (word, size) in SIZES {
+        let mut stage = etcd(size);
+        stage.press(Key::Char(key));
+        stage.keys("<Enter>");
+        assert_snapshot!(format!("{name}_{word}"), stage.screen());
+    }
+}
+
+#[test]
+fn a_diff_names_both_versions() {
+    shows("diff", 'D');
+}
+
+#[test]
+fn blame_tells_who_and_when() {
+    shows("blame", 'B');
+}
+
+#[test]
+fn conditions_tell_how_they_turned() {
+    shows("conditions_panel", 'K');
+}
+
+#[test]
+fn raw_json_is_laid_out() {
+    shows("raw", 'R');
+}
+
+#[test]
+fn owners_stand_above_and_children_below() {
+    for (word, size) in SIZES {
+        let mut stage = at_end("deployments/etcd-operator", "openshift-etcd-operator", size);
+        stage.keys("O<Enter>");
+        assert_snapshot!(format!("owners_{word}"), stage.screen());
+    }
+}
+
+#[test]
+fn a_line_of_the_tree_leads_to_its_object() {
+    let mut stage = at_end(
+        "deployments/etcd-operator",
+        "openshift-etcd-operator",
+        NARROW,
+    );
+    stage.keys("O<Tab><Down><Down><Enter>");
+    let open = stage.model.open().expect("open");
+    let kind = |open: &crate::model::Open| {
+        let resource = open.selected.as_ref().expect("one").resource;
+        open.timeline
+            .resources()
+            .get(resource)
+            .expect("known")
+            .plural
+            .clone()
+    };
+    assert_eq!(kind(open), "replicasets");
+    assert_eq!(open.panel, Panel::Owners);
+    assert!(open.row().is_some(), "the object has a row of the list");
+    stage.keys("<Enter>");
+    let open = stage.model.open().expect("open");
+    assert_eq!(kind(open), "deployments", "the owner stands first");
+}
+
+/// Tells whether the line leads somewhere at which the keys are.
+fn leads(stage: &Stage) -> bool {
+    let open = stage.model.open().expect("open");
+    match &open.answer {
+        Some(crate::answer::Answer::Lines(_, lines, _)) => lines[open.line].target.is_some(),
+        _ => panic!("no lines"),
+    }
+}
+
+#[test]
+fn a_marked_version_is_the_other_end_of_the_diff() {
+    let mut stage = etcd(NARROW);
+    stage.keys("H<Tab>");
+    stage.keys(&"<Up>".repeat(300));
+    while !leads(&stage) {
+        stage.keys("<Down>");
+    }
+    stage.keys("<Enter>");
+    let open = stage.model.open().expect("open");
+    let (subject, marked) = open.reading.other.clone().expect("a mark");
+    let versions = subject.versions(&open.timeline);
+    let at = versions
+        .iter()
+        .position(|seq| *seq == marked)
+        .expect("its own");
+    assert!(at + 2 < versions.len(), "it is an early one");
+    assert_snapshot!("history_marked_narrow", stage.screen());
+    stage.keys("D");
+    let screen = stage.screen();
+    assert!(screen.contains(&format!("seq:{}", marked.0)), "{screen}");
+    assert!(screen.contains("versions lie between"), "{screen}");
+    stage.keys("D");
+    assert!(!stage.screen().contains(&format!("seq:{} ", marked.0)));
+}
+
+#[test]
+fn the_panel_is_searched_where_it_has_the_keys() {
+    let mut stage = etcd(NARROW);
+    stage.keys("<Tab>/STATUS");
+    assert_snapshot!("search_narrow", stage.screen());
+    let at = |stage: &Stage| stage.model.open().expect("open").line;
+    let first = at(&stage);
+    stage.keys("<Enter>");
+    assert!(at(&stage) > first);
+    stage.keys("zzz");
+    assert!(stage.screen().contains("nowhere"));
+    stage.keys("<Esc>");
+    let open = stage.model.open().expect("open");
+    assert!(open.filter.is_empty() && open.reading.matches.is_empty());
+}
+
+#[test]
+fn long_lines_are_cut_or_broken() {
+    let mut stage = etcd(SMALL);
+    stage.keys("<Enter>");
+    let cut = stage.screen();
+    stage.keys("L");
+    let broken = stage.screen();
+    assert!(cut.contains('…'));
+    assert_ne!(cut, broken);
+}
+
+/// Gives the end of a file's name.
+fn form(name: &str) -> &str {
+    name.rsplit('.').next().expect("a name")
+}
+
+fn saved(stage: &mut Stage, keys: &str) -> (String, Vec<u8>) {
+    stage.keys(keys);
+    let word = stage.model.word.clone().expect("a word");
+    let path = word.strip_prefix("saved ").expect(&word).to_owned();
+    let bytes = std::fs::read(&path).expect("the file");
+    let name = path.rsplit('/').next().expect("a name").to_owned();
+    (name, bytes)
+}
+
+#[test]
+fn what_a_panel_shows_is_saved() {
+    let mut stage = etcd(NARROW);
+    let (name, yaml) = saved(&mut stage, "yS");
+    assert!(
+        name.starts_with("etcd-clusteroperator-20") && form(&name) == "yaml",
+        "{name}"
+    );
+    assert!(
+        String::from_utf8(yaml)
+            .expect("text")
+            .starts_with("apiVersion: config.openshift.io")
+    );
+    let (again, _) = saved(&mut stage, "S");
+    assert_eq!(again, name.replace(".yaml", "-2.yaml"));
+    let (name, raw) = saved(&mut stage, "RS");
+    let open = stage.model.open().expect("open");
+    let subject = open.selected.clone().expect("one");
+    let last = *subject.versions(&open.timeline).last().expect("one");
+    assert!(form(&name) == "json", "{name}");
+    assert_eq!(
+        raw,
+        *open.timeline.reel().body(last).expect("whole"),
+        "byte by byte"
+    );
+    for (keys, end) in [
+        ("DS", "diff"),
+        ("HS", "txt"),
+        ("BS", "txt"),
+        ("KS", "txt"),
+        ("OS", "txt"),
+        ("ES", "txt"),
+    ] {
+        let (name, bytes) = saved(&mut stage, keys);
+        assert!(form(&name) == end && !bytes.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_table_is_saved_as_the_filter_leaves_it() {
+    let mut request = request(&demo());
+    request.select = Some("nodes".to_owned());
+    request.filter = "worker".to_owned();
+    let mut stage = Stage::open(request, NARROW);
+    let (name, bytes) = saved(&mut stage, "GS");
+    let text = String::from_utf8(bytes).expect("text");
+    assert!(
+        name.starts_with("nodes-20") && form(&name) == "txt",
+        "{name}"
+    );
+    assert!(
+        text.starts_with("NAME") && text.contains("worker-1"),
+        "{text}"
+    );
+    assert!(!text.contains("master"), "{text}");
+}
+
+#[test]
+fn what_a_panel_shows_is_copied_unless_it_is_too_large() {
+    let mut stage = etcd(NARROW);
+    stage.press(Key::Ctrl('y'));
+    let copied = stage.copied.pop().expect("copied");
+    assert!(copied.contains("kind: ClusterOperator"), "{copied}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut large = Stage::open(request(&gapped(folder.path())), NARROW);
+    large.keys("<Down>");
+    let document = crate::answer::Document {
+        name: "large.txt".to_owned(),
+        bytes: vec![b'x'; 200_000],
+    };
+    large.say(crate::msg::Msg::Fetched(Ok(document)));
+    assert!(large.copied.is_empty());
+    assert!(large.screen().contains("not copied"), "{}", large.screen());
+}
+
+#[test]
+fn names_of_files_mean_nothing_to_a_system() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stage = Stage::open(request(&gapped(folder.path())), NARROW);
+    stage.keys("/m-1<Enter><Down>");
+    stage.keys("G");
+    let (name, _) = saved(&mut stage, "S");
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    assert!(name.chars().all(is_plain), "{name}");
+}
