@@ -1,14 +1,25 @@
 //! Owns the line that says how far long work is. Refuses to appear for short work, or where nobody
-//! watches more often than every ten seconds.
+//! watches more often than every ten seconds; a program that asked for it is told more often.
 
+use serde_json::json;
 use std::io::{self, Write as _};
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 const SHOWN_AFTER: Duration = Duration::from_secs(1);
 const TERMINAL_EVERY: Duration = Duration::from_millis(200);
 const LOG_EVERY: Duration = Duration::from_secs(10);
+const PROGRAM_EVERY: Duration = Duration::from_millis(100);
 /// The clock is looked at once for so many steps.
 const STEPS_PER_LOOK: u64 = 256;
+
+/// Who is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Listener {
+    Terminal,
+    Log,
+    Program,
+}
 
 /// Long work, and when it was last spoken of.
 pub(crate) struct Progress {
@@ -16,44 +27,96 @@ pub(crate) struct Progress {
     total: u64,
     steps: u64,
     next: Instant,
-    is_terminal: bool,
+    listener: Listener,
     is_shown: bool,
+    is_unheard: bool,
 }
 
 impl Progress {
     /// Begins work of `total` steps; 0 if nobody knows how many.
     pub(crate) fn begin(what: &'static str, total: u64, is_terminal: bool) -> Self {
-        let wait = if is_terminal { SHOWN_AFTER } else { LOG_EVERY };
+        let (listener, wait) = if is_terminal {
+            (Listener::Terminal, SHOWN_AFTER)
+        } else {
+            (Listener::Log, LOG_EVERY)
+        };
         Self {
             what,
             total,
             steps: 0,
             next: Instant::now() + wait,
-            is_terminal,
+            listener,
             is_shown: false,
+            is_unheard: false,
+        }
+    }
+
+    /// Begins work of which a program is told, in lines of JSON.
+    pub(crate) fn json() -> Self {
+        Self {
+            what: "",
+            total: 0,
+            steps: 0,
+            next: Instant::now(),
+            listener: Listener::Program,
+            is_shown: false,
+            is_unheard: false,
+        }
+    }
+
+    /// Notes that the work is longer than was known; people are not told how long all of it is.
+    pub(crate) const fn grow(&mut self, by: u64) {
+        if matches!(self.listener, Listener::Program) {
+            self.total = self.total.saturating_add(by);
+        }
+    }
+
+    /// Tells whether to go on: not where a program asked to be told and listens no more.
+    pub(crate) const fn go_on(&self) -> ControlFlow<()> {
+        if self.is_unheard {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// Notes that a part of the work ended, with `done` steps of the whole; a program is always told.
+    pub(crate) fn ended(&mut self, done: u64) {
+        if self.listener == Listener::Program {
+            self.next = Instant::now();
+            self.reached(done);
         }
     }
 
     /// Notes that `done` steps of the whole are done.
     pub(crate) fn reached(&mut self, done: u64) {
         self.steps += 1;
-        if !self.steps.is_multiple_of(STEPS_PER_LOOK) {
+        if self.listener != Listener::Program && !self.steps.is_multiple_of(STEPS_PER_LOOK) {
             return;
         }
         let now = Instant::now();
         if now < self.next {
             return;
         }
-        let line = line(self.what, done, self.total);
         let mut stderr = io::stderr().lock();
-        if self.is_terminal {
-            drop(write!(stderr, "\r\u{1b}[K{line}"));
-            drop(stderr.flush());
-            self.is_shown = true;
-            self.next = now + TERMINAL_EVERY;
-        } else {
-            drop(writeln!(stderr, "{line}"));
-            self.next = now + LOG_EVERY;
+        match self.listener {
+            Listener::Terminal => {
+                let line = line(self.what, done, self.total);
+                drop(write!(stderr, "\r\u{1b}[K{line}"));
+                drop(stderr.flush());
+                self.is_shown = true;
+                self.next = now + TERMINAL_EVERY;
+            }
+            Listener::Log => {
+                drop(writeln!(stderr, "{}", line(self.what, done, self.total)));
+                self.next = now + LOG_EVERY;
+            }
+            Listener::Program => {
+                self.next = now + PROGRAM_EVERY;
+                // In one piece, so that no other line comes between.
+                let line = format!("{}\n", json!({"done": done, "total": self.total}));
+                self.is_unheard = stderr.write_all(line.as_bytes()).is_err();
+            }
         }
     }
 }

@@ -29,6 +29,7 @@ mod cli {
     pub(crate) mod run;
     mod scan;
     mod test;
+    mod test_progress;
     mod tui;
     mod upgrade;
     mod wait;

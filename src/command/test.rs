@@ -46,6 +46,10 @@ pub(crate) struct Args {
     /// Say in words what a rule does, instead of running any
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
+    /// Tell on stderr how far it is, as a line of JSON now and then; a run that nobody hears any more
+    /// ends
+    #[arg(long, value_name = "FORM")]
+    progress: Option<Told>,
     /// The form of the report; `wide` shows all findings, and passes by name
     #[arg(short, long, value_name = "FORM")]
     output: Option<Output>,
@@ -118,6 +122,12 @@ struct Outputs {
 enum Output {
     Json,
     Wide,
+}
+
+/// The form in which it is told how far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Told {
+    Json,
 }
 
 const EXAMPLES: &str = "\

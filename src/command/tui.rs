@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
 use kubereel_replay::Moment;
-use kubereel_tui::{FilterError, Palette, Request, Theme, TuiError, check_filter};
+use kubereel_tui::{Executable, FilterError, Palette, Request, Theme, TuiError, check_filter};
 use std::path::PathBuf;
 
 /// Move through a reel on the screen: timeline, lanes, and the state at the cursor
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         state_folder: state_folder(),
         is_fresh: args.fresh,
     };
-    let left = kubereel_tui::run(request, theme(args.theme)).map_err(|error| {
+    let left = kubereel_tui::run(request, theme(args.theme), executable()).map_err(|error| {
         let exit = match error {
             TuiError::Signal { .. } => Exit::Terminated,
             _ => Exit::Surroundings,
@@ -116,6 +116,22 @@ fn state_folder() -> Option<PathBuf> {
     let own = own.filter(|folder| folder.is_absolute());
     let home = || Some(PathBuf::from(says("HOME")?).join(".local/state"));
     own.or_else(home).map(|folder| folder.join("kubereel"))
+}
+
+/// Finds this program, which judges reels in a process of its own, and the user's cache folder.
+fn executable() -> Executable {
+    // Where the system does not tell, the program is looked for by its name.
+    let path = std::env::current_exe().unwrap_or_else(|_unknown| "kubereel".into());
+    let folder = |name: &str| {
+        let folder = std::env::var_os(name).map(PathBuf::from);
+        // A folder that depends on where one stands would be another one each time.
+        folder.filter(|folder| folder.is_absolute())
+    };
+    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+    Executable {
+        path,
+        cache: cache.map(|cache| cache.join("kubereel")),
+    }
 }
 
 /// Decides the colours by what was asked for and what the terminal says of itself.

@@ -1,9 +1,12 @@
 //! Owns what the program asks of the world. Refuses to do it: `runtime` does.
 
 use crate::answer::Question;
+use crate::findings::Findings;
 use crate::keep::{BookmarkChange, Shelf};
+use crate::lane::Board;
 use crate::model::{Request, Search};
 use kubereel_replay::Timeline;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What the program asks of the world.
@@ -14,6 +17,12 @@ pub(crate) enum Effect {
     Gather(Arc<Timeline>),
     /// Stop the pass.
     StopGathering,
+    /// Run the monitortests on a reel.
+    Judge(PathBuf),
+    /// Stop them.
+    StopJudging,
+    /// List what looks wrong, of what is known so far.
+    List(Arc<Timeline>, Option<Arc<Board>>, Option<Arc<Findings>>),
     /// Answer a question; a later one of the same kind makes it void.
     Ask(Arc<Timeline>, Question),
     /// Look for something in many bodies, by the number of the search; it makes an earlier one void.

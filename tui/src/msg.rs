@@ -4,7 +4,8 @@
 use crate::answer::{Answer, Document};
 use crate::keep::{Bookmarks, Kept};
 use crate::lane::Board;
-use crate::model::{Found, Panel};
+use crate::model::{Found, Judging, Panel};
+use crate::problem::Problems;
 use kubereel_replay::Timeline;
 use std::sync::Arc;
 
@@ -98,6 +99,12 @@ pub(crate) enum Act {
     Order,
     /// Lists what looks wrong.
     Problems,
+    /// Orders that list in another way.
+    ProblemOrder,
+    /// Begins again what was stopped or failed.
+    Again,
+    /// Goes to what went wrong first.
+    First,
     /// Shows the keys.
     Help,
     /// Asks for a time.
@@ -152,6 +159,16 @@ pub(crate) enum Msg {
     Searched(u64, (usize, usize)),
     /// The search of a number is over.
     Found(u64, Found),
+    /// A list to choose from cannot be shown, and why.
+    NotAnswered(String),
+    /// The pass failed, and why.
+    NotGathered(String),
+    /// The monitortests are so far.
+    Judging(Judging),
+    /// What looks wrong could not be listed, and why.
+    NotListed(String),
+    /// What looks wrong is listed.
+    Listed(Arc<Problems>),
     /// A question is answered.
     Answered(Answer),
     /// A document is in a file of this path, or why it is not.

@@ -1,5 +1,5 @@
-//! Owns frames: bytes with a checksum, compressed where that helps. The only place that names zstd
-//! and the checksum. Refuses to give out bytes whose checksum does not fit.
+//! Owns frames: bytes with a checksum, compressed where that helps. The only place that names zstd,
+//! and with `digest` the only one that names the checksum. Refuses to give out bytes whose checksum does not fit.
 //!
 //! A frame is: one byte form (0 plain, 1 zstd), the length of the raw bytes (u32), the XXH3-128 of
 //! the raw bytes (16 bytes), then the payload to the frame's end.

@@ -3,6 +3,7 @@
 
 pub(crate) mod bodies;
 pub(crate) mod columns;
+pub(crate) mod digest;
 pub(crate) mod frame;
 pub(crate) mod index;
 pub(crate) mod pieces;

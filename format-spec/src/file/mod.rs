@@ -10,6 +10,7 @@ mod cache;
 mod carry;
 mod chain;
 mod checkpoint;
+mod digest;
 mod directory;
 mod encoder;
 mod extents;
@@ -27,6 +28,7 @@ mod state;
 
 pub use allowance::ReadAllowance;
 pub use append::{Appender, CommitStats};
+pub use digest::file_digest;
 pub use finish::FinishStats;
 pub use guard::panic_is_caught;
 pub use reel::{BlockInfo, Object, PartSizes, ReadCounts, Reel, SizeBreakdown, Version};

@@ -53,7 +53,8 @@ pub use outcome::{Excuse, Judged, Outcome, Verdict, junit_name};
 pub use rows::{Row, RowOrigin};
 pub use rule::{RuleErrors, RuleMistake, RuleSet};
 pub use run::{
-    Asked, RunReport, RunTrust, Selection, Work, run_intervals, run_reel, run_reel_with_intervals,
+    Asked, RunReport, RunTrust, Selection, Work, run_intervals, run_reel, run_reel_while,
+    run_reel_with_intervals,
 };
 pub use select::Glob;
 pub use verdict::{

@@ -1,9 +1,9 @@
 //! Owns the runs of a command over many recordings: side by side, and told in the order in which they
 //! were named. Refuses to stop at one that cannot be read.
 
-use super::Args;
 use super::files::Targets;
 use super::suite::Suite;
+use super::{Args, Told};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::progress::Progress;
@@ -11,10 +11,11 @@ use crate::reel;
 use crate::screen::Screen;
 use kubereel_format::RecordedAt;
 use kubereel_monitortests::{
-    RunName, RunReport, RunTrust, read_intervals, run_intervals, run_reel, run_reel_with_intervals,
+    RunName, RunReport, RunTrust, read_intervals, run_intervals, run_reel_while,
 };
 use std::fs::File;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -86,7 +87,10 @@ pub(super) fn all(
     targets: &Targets,
     screen: &Screen,
 ) -> Result<Vec<Ran>, CommandError> {
-    let progress = Progress::begin("testing, records", 0, screen.is_err_terminal());
+    let progress = match args.progress {
+        Some(Told::Json) => Progress::json(),
+        None => Progress::begin("testing, records", 0, screen.is_err_terminal()),
+    };
     let shared = Shared {
         args,
         suite,
@@ -157,26 +161,41 @@ fn one(shared: &Shared<'_>, place: usize, path: &Path) -> Result<RunReport, Comm
 
 fn over_reel(shared: &Shared<'_>, path: &Path) -> Result<RunReport, CommandError> {
     let timeline = reel::open(path)?;
+    let records = timeline.reel().end().0;
+    let progress = || {
+        shared
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    };
+    progress().grow(records);
     let mut since = 0;
-    let progress = |_| {
+    let go_on = |_| {
         since += 1;
-        if since == RECORDS_PER_COUNT {
-            since = 0;
-            let before = shared
-                .records
-                .fetch_add(RECORDS_PER_COUNT, Ordering::Relaxed);
-            let mut progress = shared
-                .progress
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            progress.reached(before + RECORDS_PER_COUNT);
+        if since < RECORDS_PER_COUNT {
+            return ControlFlow::Continue(());
         }
+        since = 0;
+        let before = shared
+            .records
+            .fetch_add(RECORDS_PER_COUNT, Ordering::Relaxed);
+        let mut progress = progress();
+        progress.reached(before + RECORDS_PER_COUNT);
+        progress.go_on()
     };
     let (tests, asked) = (shared.suite.tests(), shared.suite.asked());
-    if shared.targets.has_intervals() {
-        return Ok(run_reel_with_intervals(&timeline, tests, &asked, progress));
-    }
-    Ok(run_reel(&timeline, tests, &asked, progress))
+    let report = run_reel_while(
+        &timeline,
+        tests,
+        &asked,
+        shared.targets.has_intervals(),
+        go_on,
+    );
+    let done = shared.records.load(Ordering::Relaxed);
+    progress().ended(done);
+    let report = report.filter(|_| progress().go_on().is_continue());
+    report
+        .ok_or_else(|| CommandError::new(Exit::Surroundings, "nobody hears any more how far it is"))
 }
 
 /// Tells a file of intervals by its name: reels have any name but this.

@@ -27,5 +27,5 @@ pub(crate) use kinds::{Kind, Kinds, NEARBY_SECS};
 pub(crate) use line::{Ink, Line, Target};
 pub(crate) use namespaces::Namespaces;
 pub(crate) use nearby::{LEAST_MICROS, Nearby};
-pub(crate) use question::{Answer, Question, SLOTS, answer, is_same_thing};
+pub(crate) use question::{Answer, Question, SLOTS, answer, is_same_thing, not_answered};
 pub(crate) use table::{Listing, MOST_ROWS, Row, Table};

@@ -8,7 +8,7 @@ use super::table::{self, Listing, Table};
 use super::{blame, compare, conditions, diff, events, history, owners, raw, yaml};
 use crate::model::{Order, Place, Subject};
 use kubereel_format::{ResourceId, Seq};
-use kubereel_replay::Timeline;
+use kubereel_replay::{Timeline, harmless};
 use std::sync::Arc;
 
 /// What can be asked.
@@ -157,6 +157,26 @@ pub(crate) fn answer(timeline: &Timeline, question: Question) -> Answer {
 /// Makes the answer of lines, and which of them is to be seen first.
 fn lined((lines, first): (Vec<Line>, usize), question: Question) -> Answer {
     Answer::Lines(question, Arc::new(lines), first)
+}
+
+/// Gives the answer that list or panel cannot be shown, and why; `None` for a list to choose from.
+pub(crate) fn not_answered(question: Question, why: &str) -> Option<Answer> {
+    let words = format!("it cannot be shown: {}", harmless(why));
+    Some(match &question {
+        Question::Kinds(..) | Question::Namespaces(..) => return None,
+        Question::Table(..) => {
+            let table = Table {
+                trust: Some(words),
+                ..Table::default()
+            };
+            Answer::Table(question, Arc::new(table))
+        }
+        _ => Answer::Lines(
+            question,
+            Arc::new(vec![Line::of(super::line::Ink::Wary, words)]),
+            0,
+        ),
+    })
 }
 
 /// Tells whether two questions are about the same thing, perhaps at other moments.

@@ -46,7 +46,7 @@ impl Row {
 }
 
 /// The objects of a resource at a moment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     /// The resource's name.
     pub(crate) name: String,

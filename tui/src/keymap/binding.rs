@@ -29,6 +29,8 @@ pub(crate) enum Where {
     Bookmarks,
     /// In the list of what can be run.
     Palette,
+    /// In the list of problems.
+    Problems,
     /// Where a text is written.
     Text,
 }

@@ -88,4 +88,12 @@ pub(super) const KEYS: &[Binding] = &[
         "what looks wrong",
         "problems",
     ),
+    row(
+        Timeline,
+        &[Char('!')],
+        &[Act::First],
+        "!",
+        "the first thing that went wrong, after the installation if there was one",
+        "first",
+    ),
 ];

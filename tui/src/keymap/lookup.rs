@@ -1,7 +1,7 @@
 //! Owns what a key means on a screen, and the manual of keys. Refuses to hold the keys: the tables do.
 
 use super::binding::{Binding, Key, Where};
-use super::{always, choice, list, marks, object, text, time};
+use super::{always, choice, list, marks, object, problems, text, time};
 use crate::model::Screen;
 use crate::msg::Act;
 
@@ -14,6 +14,7 @@ pub(crate) fn bindings() -> impl Iterator<Item = &'static Binding> {
         marks::KEYS,
         always::KEYS,
         choice::KEYS,
+        problems::KEYS,
         text::KEYS,
     ]
     .into_iter()
@@ -34,9 +35,8 @@ pub(crate) const fn has_meaning(place: Where, screen: &Screen) -> bool {
     match screen {
         Screen::Main | Screen::Large => matches!(place, Where::Timeline | Where::Everywhere),
         Screen::Kinds(_) | Screen::Namespaces(_) => matches!(place, Where::Choice | Where::Text),
-        Screen::Problems(_) | Screen::Help(..) | Screen::Compare(_) => {
-            matches!(place, Where::Everywhere)
-        }
+        Screen::Problems(_) => matches!(place, Where::Problems | Where::Everywhere),
+        Screen::Help(..) | Screen::Compare(_) => matches!(place, Where::Everywhere),
         Screen::Bookmarks(_) => matches!(place, Where::Bookmarks | Where::Everywhere),
         Screen::GoTo(_) => matches!(place, Where::Text | Where::Palette),
         Screen::Filter(_) | Screen::Note(_) | Screen::Seek { .. } => matches!(place, Where::Text),

@@ -9,6 +9,7 @@ mod list;
 mod lookup;
 mod marks;
 mod object;
+mod problems;
 mod text;
 mod time;
 

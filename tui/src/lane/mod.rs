@@ -10,7 +10,7 @@ mod state;
 mod watch;
 
 pub(crate) use anomaly::{Anomaly, anomalies};
-pub(crate) use board::{Board, Problem, gather};
+pub(crate) use board::{Board, gather};
 pub(crate) use dark::{Dark, all_dark, dark_of};
 pub(crate) use line::{Group, Lane, LaneCell, Reading, Spell};
 pub(crate) use state::LaneState;

@@ -13,6 +13,7 @@ use super::screen::{Pane, Panel};
 use super::search::Searches;
 use super::section::Section;
 use super::subject::Subject;
+use super::trouble::Trouble;
 use super::window::Window;
 use crate::answer::{Answer, MOST_ROWS, Question, SLOTS, Table};
 use crate::filter::Query;
@@ -41,6 +42,8 @@ pub(crate) enum Pass {
     },
     /// It was stopped.
     Stopped,
+    /// It failed, and why.
+    Failed(String),
     /// It is done.
     Done(Arc<Board>),
 }
@@ -130,6 +133,8 @@ pub(crate) struct Open {
     pub(crate) condition: Option<Arc<str>>,
     /// How far the lanes are.
     pub(crate) pass: Pass,
+    /// What is known of problems.
+    pub(crate) trouble: Trouble,
     /// The list of lanes.
     pub(crate) lanes: LaneList,
     /// What is pinned above them.

@@ -85,7 +85,7 @@ impl Headless {
     pub fn begin(request: Request, theme: Theme, size: (u16, u16)) -> Result<Self, TuiError> {
         let sent = Arc::new(AtomicU64::new(0));
         let screen = terminal(&sent, size)?;
-        let (looping, told) = Looping::begin(request, theme, screen, size)?;
+        let (looping, told) = Looping::begin(request, theme, None, screen, size)?;
         Ok(Self {
             looping,
             told,

@@ -3,11 +3,13 @@
 
 use super::clipboard;
 use super::error::TuiError;
+use super::executable::Executable;
 use super::heard::Heard;
+use super::judge::Judge;
 use super::keys;
 use super::reader::Readers;
 use crate::effect::Effect;
-use crate::model::{Model, Request};
+use crate::model::{Judging, Model, Request};
 use crate::msg::{Act, Msg};
 use crate::theme::Theme;
 use crate::update::{begin, update};
@@ -30,6 +32,8 @@ pub(super) struct Looping<W: io::Write> {
     pub(super) model: Model,
     pub(super) screen: Terminal<CrosstermBackend<W>>,
     pub(super) readers: Readers,
+    /// Who judges; without an executable, nobody.
+    judge: Option<Judge>,
     heard: Receiver<Heard>,
     effects: Vec<Effect>,
     last: Instant,
@@ -41,6 +45,7 @@ impl<W: io::Write> Looping<W> {
     pub(super) fn begin(
         request: Request,
         theme: Theme,
+        executable: Option<Executable>,
         screen: Terminal<CrosstermBackend<W>>,
         size: (u16, u16),
     ) -> Result<(Self, SyncSender<Heard>), TuiError> {
@@ -52,6 +57,7 @@ impl<W: io::Write> Looping<W> {
             model,
             screen,
             readers,
+            judge: executable.map(|executable| Judge::new(executable, told.clone())),
             heard,
             effects,
             last: Instant::now(),
@@ -74,10 +80,13 @@ impl<W: io::Write> Looping<W> {
     /// Asks the world for what is to be done, and draws; tells whether the program goes on.
     pub(super) fn draw(&mut self) -> Result<bool, TuiError> {
         for effect in std::mem::take(&mut self.effects) {
-            if let Effect::Copy(text) = &effect {
-                clipboard::copy(text, self.screen.backend_mut())?;
+            match (effect, &mut self.judge) {
+                (Effect::Copy(text), _) => clipboard::copy(&text, self.screen.backend_mut())?,
+                (Effect::Judge(path), Some(judge)) => judge.begin(path)?,
+                (Effect::Judge(_), None) => self.say(Msg::Judging(Judging::Stopped)),
+                (Effect::StopJudging, judge) => judge.iter().for_each(Judge::stop),
+                (other, _) => self.readers.take(other),
             }
-            self.readers.take(effect);
         }
         if self.model.is_over {
             return Ok(false);

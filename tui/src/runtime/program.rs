@@ -2,6 +2,7 @@
 //! ends. Refuses to do anything with what is heard: the loop does.
 
 use super::error::TuiError;
+use super::executable::Executable;
 use super::heard::{Heard, spawn};
 use super::looping::Looping;
 use super::terminal::Held;
@@ -18,7 +19,11 @@ use std::sync::mpsc::SyncSender;
 ///
 /// # Errors
 /// When there is no terminal, or it fails, or the system ends the program.
-pub fn run(request: Request, theme: Theme) -> Result<Option<String>, TuiError> {
+pub fn run(
+    request: Request,
+    theme: Theme,
+    executable: Executable,
+) -> Result<Option<String>, TuiError> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(TuiError::NoTerminal);
     }
@@ -26,7 +31,13 @@ pub fn run(request: Request, theme: Theme) -> Result<Option<String>, TuiError> {
     let mut signals = Signals::new([SIGTERM, SIGHUP])?;
     let (_held, screen) = Held::take()?;
     let size = screen.size()?;
-    let (mut looping, told) = Looping::begin(request, theme, screen, (size.width, size.height))?;
+    let (mut looping, told) = Looping::begin(
+        request,
+        theme,
+        Some(executable),
+        screen,
+        (size.width, size.height),
+    )?;
     spawn("kubereel-input", &told, listen)?;
     spawn("kubereel-signals", &told, move |told| {
         for signal in &mut signals {

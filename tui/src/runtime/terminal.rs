@@ -1,5 +1,6 @@
 //! Owns the terminal's modes: taken at the start, given back at the end and when something panics.
 
+use super::panics::noted;
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -31,6 +32,10 @@ impl Held {
         let held = Self(());
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
+            // A thread that works for the screen says on the screen what became of it.
+            if noted(info) {
+                return;
+            }
             // The database panics on some damage; that becomes an error and nobody's screen ends.
             if !kubereel_format::panic_is_caught() {
                 give_back();

@@ -30,6 +30,7 @@ const fn keys_to(screen: &Screen) -> &'static str {
         Screen::Bookmarks(_) => "nmfirst<Enter>nm<Enter>'",
         Screen::Note(_) => "nmwhy",
         Screen::Compare(_) => "nvGv",
+        Screen::Seek { .. } => "nny<Tab>/status",
     }
 }
 
@@ -41,6 +42,11 @@ const fn keys_of(panel: Panel) -> &'static str {
         Panel::Events => "nnE",
         Panel::Nearby => "nnW",
         Panel::Between => "nvGv<Enter>",
+        Panel::Diff => "nnD",
+        Panel::Blame => "nnB",
+        Panel::Owners => "nnO",
+        Panel::Conditions => "nnK",
+        Panel::Raw => "nnR",
     }
 }
 

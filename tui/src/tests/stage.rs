@@ -1,5 +1,6 @@
 //! Owns a stage on which the UI plays without a terminal and threads: effects are done on the spot.
 
+use super::judged::judged;
 use super::script::{Script, thing};
 use crate::answer::{answer, document};
 use crate::effect::Effect;
@@ -8,6 +9,7 @@ use crate::keymap::{Key, act};
 use crate::lane::gather;
 use crate::model::{Model, Request};
 use crate::msg::Msg;
+use crate::problem::problems;
 use crate::runtime::save;
 use crate::theme::{Depth, Palette, Theme};
 use crate::update::{begin, update};
@@ -80,7 +82,14 @@ pub(super) fn done(effect: Effect) -> Option<Msg> {
             Msg::Saved(document(&timeline, question).map(|document| document.name))
         }
         Effect::Fetch(timeline, question) => Msg::Fetched(document(&timeline, question)),
-        Effect::StopGathering | Effect::StopSearch | Effect::Copy(_) => return None,
+        Effect::Judge(path) => Msg::Judging(judged(&path)),
+        Effect::List(timeline, board, findings) => {
+            let all = problems(&timeline, board.as_deref(), findings.as_deref());
+            Msg::Listed(Arc::new(all))
+        }
+        Effect::StopGathering | Effect::StopJudging | Effect::StopSearch | Effect::Copy(_) => {
+            return None;
+        }
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     anomaly, browsing, choosing, comparing, keeping, lane_rows, marking, moving, opening, panel,
-    picking, pointing, refresh, searching, seeking,
+    picking, pointing, problems, refresh, searching, seeking,
 };
 use crate::answer::Answer;
 use crate::effect::Effect;
@@ -25,7 +25,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Letter(letter) => write(model, letter),
         Msg::Act(Act::Quit) => {
             model.is_over = true;
-            effects.push(Effect::StopGathering);
+            effects.extend([Effect::StopGathering, Effect::StopJudging]);
         }
         Msg::Act(act) => {
             model.word = None;
@@ -57,6 +57,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
                 if open.selected.is_none() {
                     choosing::first_row(open);
                 }
+                effects.extend(problems::list(open));
             }
         }
         Msg::Searched(number, done) => {
@@ -75,6 +76,19 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             let (word, effect) = keeping::fetched(fetched);
             model.word = Some(word);
             effects.extend(effect);
+        }
+        Msg::NotAnswered(why) => {
+            model.screen = Screen::Main;
+            model.word = Some(why);
+        }
+        Msg::NotGathered(why) => {
+            if let Reel::Open(open) = &mut model.reel {
+                open.pass = Pass::Failed(why);
+                effects.extend(problems::list(open));
+            }
+        }
+        msg @ (Msg::Judging(_) | Msg::Listed(_) | Msg::NotListed(_)) => {
+            effects.extend(problems::heard(model, msg));
         }
         Msg::Answered(answer) => {
             if let Reel::Open(open) = &mut model.reel
@@ -184,6 +198,9 @@ pub(super) fn take(model: &mut Model, act: Act) -> Vec<Effect> {
         Act::Open => return choosing::open(model),
         Act::Close => return choosing::close(model),
         Act::Rows(by) => choosing::rows(model, by),
+        Act::Problems | Act::ProblemOrder | Act::Again | Act::First => {
+            return problems::act(model, act);
+        }
         Act::Kinds | Act::Namespaces => browsing::browse(model, act),
         _ => {
             let layout = crate::layout::layout(model);
@@ -199,7 +216,6 @@ pub(super) fn take(model: &mut Model, act: Act) -> Vec<Effect> {
                 Act::AskFilter => {
                     model.screen = Screen::Filter(open.filter.text().to_owned());
                 }
-                Act::Problems => model.screen = Screen::Problems(0),
                 Act::Order => model.word = browsing::order(open, &model.screen),
                 Act::OtherPane | Act::Panel(_) => choosing::panes(open, act),
                 Act::Conditions => {

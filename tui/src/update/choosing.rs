@@ -3,12 +3,12 @@
 
 use super::palette::Command;
 use super::{
-    browsing, comparing, lane_rows, marking, moving, palette, panel, picking, reading, refresh,
-    seeking,
+    browsing, comparing, lane_rows, marking, moving, palette, panel, picking, problems, reading,
+    refresh, seeking,
 };
 use crate::effect::Effect;
 use crate::model::{
-    Choice, Compared, LaneAt, LaneRow, List, Model, Open, Pane, Panel, Pass, Reel, Screen,
+    Choice, Compared, Judging, LaneAt, LaneRow, List, Model, Open, Pane, Panel, Pass, Reel, Screen,
 };
 use crate::msg::Act;
 
@@ -39,8 +39,7 @@ pub(super) fn rows(model: &mut Model, by: i64) {
             choice.at = stepped(choice.at, by, count);
         }
         Screen::Problems(at) => {
-            let count = open.board().map_or(0, |board| board.problems.len());
-            *at = stepped(*at, by, count);
+            *at = stepped(*at, by, open.trouble.count());
         }
         Screen::Compare(at) => {
             let all = open.compared.difference.as_ref();
@@ -107,16 +106,6 @@ pub(super) fn first_row(open: &mut Open) {
     }
 }
 
-/// Gives the places of the problems, what matters most first.
-pub(crate) fn ranked(open: &Open) -> Vec<usize> {
-    let Some(board) = open.board() else {
-        return Vec::new();
-    };
-    let mut all: Vec<usize> = (0..board.problems.len()).collect();
-    all.sort_by_key(|at| board.problems.get(*at).map(|one| one.rank));
-    all
-}
-
 /// Takes what is chosen, or shows it large.
 pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     let height = crate::layout::layout(model).panel.height;
@@ -127,11 +116,9 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     match screen {
         Screen::Kinds(choice) => browsing::list(open, &choice),
         Screen::Namespaces(choice) => browsing::take_namespace(open, &choice),
-        Screen::Problems(at) => {
-            if let Some(at) = ranked(open).get(at) {
-                moving::to_problem(open, *at);
-                refresh::filtered(open);
-            }
+        Screen::Problems(row) => {
+            problems::to_row(open, row);
+            refresh::filtered(open);
         }
         Screen::GoTo(choice) => return run(model, &choice),
         Screen::Compare(at) => model.screen = comparing::show(open, at),
@@ -147,6 +134,13 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
             if open.pane == Pane::Panel {
                 model.screen = screen;
             }
+        }
+        Screen::Main
+            if open.list == List::Lanes
+                && open.pane == Pane::List
+                && matches!(open.pass, Pass::Stopped | Pass::Failed(_)) =>
+        {
+            return problems::pass_again(open);
         }
         Screen::Main => {
             if picking::zoom(open) {
@@ -247,6 +241,8 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
                 open.table = None;
             } else if matches!(open.pass, Pass::Under { .. }) {
                 return vec![Effect::StopGathering];
+            } else if matches!(open.trouble.judging, Judging::Under(_)) {
+                return vec![Effect::StopJudging];
             }
         }
         _ => {}

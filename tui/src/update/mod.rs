@@ -14,6 +14,7 @@ pub(crate) mod palette;
 mod panel;
 mod picking;
 mod pointing;
+mod problems;
 mod reading;
 mod refresh;
 mod returning;
@@ -22,7 +23,6 @@ mod seeking;
 
 pub(crate) use acting::{begin, update};
 pub(crate) use browsing::{kinds, namespaces};
-pub(crate) use choosing::ranked;
 pub(crate) use marking::place_of;
 pub(crate) use panel::followed;
 pub(crate) use returning::left;

@@ -2,7 +2,7 @@
 //! loses it, except to a problem, which is about something.
 
 use super::opening::{at_cut, within};
-use super::picking;
+use super::{picking, problems};
 use crate::lane::LaneState;
 use crate::model::{EventsOf, List, Open, Place, Window};
 use crate::msg::{Act, Way};
@@ -23,7 +23,7 @@ pub(super) fn moved(open: &mut Open, act: Act, cells: u16) -> Option<String> {
         Act::Event(way) => return event(open, way),
         Act::Change(way) => return change(open, way),
         Act::Transition(way) => return transition(open, way),
-        Act::Problem(way) => return problem(open, way),
+        Act::Problem(way) => return Some(problems::step(open, way)),
         Act::Start => jump(open, Place::at(&open.timeline, open.timeline.start())),
         Act::End => {
             let end = Place {
@@ -144,30 +144,6 @@ pub(super) fn jump_to(open: &mut Open, at: RecordedAt) {
     jump(open, place);
 }
 
-/// Goes to a problem and to what it is about.
-pub(super) fn to_problem(open: &mut Open, at: usize) {
-    let Some(problem) = open
-        .board()
-        .and_then(|board| board.problems.get(at))
-        .cloned()
-    else {
-        return;
-    };
-    let place = match problem.seq {
-        Some(seq) => Place::behind(&open.timeline, seq),
-        None => Place::at(&open.timeline, problem.from),
-    };
-    if let Some(subject) = problem.subject {
-        let is_filtered = open.list == List::Lanes;
-        open.selected = Some(subject);
-        open.condition = None;
-        if !is_filtered {
-            open.list = List::Lanes;
-        }
-    }
-    jump(open, place);
-}
-
 fn by_micros(open: &mut Open, by: i64) {
     let at = RecordedAt::from_micros(open.place.at.micros.saturating_add(by));
     let place = Place::at(&open.timeline, within(&open.timeline, at));
@@ -279,36 +255,6 @@ fn transition(open: &mut Open, way: Way) -> Option<String> {
         }
         None if way == Way::Next => Some("no later transition of this lane".to_owned()),
         None => Some("no earlier transition of this lane".to_owned()),
-    }
-}
-
-fn problem(open: &mut Open, way: Way) -> Option<String> {
-    let Some(board) = open.board() else {
-        return Some("the reel is still being read: problems are not known yet".to_owned());
-    };
-    let here = open.place;
-    // A problem that a record shows lies where that record was seen, not a moment earlier.
-    let key =
-        |problem: &crate::lane::Problem| (problem.from, problem.seq.map(|seq| Seq(seq.0 + 1)));
-    let own = (here.at, Some(here.below));
-    let found = match way {
-        Way::Next => board.problems.iter().position(|one| key(one) > own),
-        Way::Previous => board
-            .problems
-            .iter()
-            .rposition(|one| key(one) < own && one.from < here.at),
-    };
-    match found {
-        Some(at) => {
-            let words = board
-                .problems
-                .get(at)
-                .map(|one| format!("{}: {}", one.about, one.words));
-            to_problem(open, at);
-            words
-        }
-        None if way == Way::Next => Some("no later problem".to_owned()),
-        None => Some("no earlier problem".to_owned()),
     }
 }
 

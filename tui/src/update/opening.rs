@@ -7,7 +7,7 @@ use crate::keep::{Bookmarks, Shelf};
 use crate::lane::{all_dark, anomalies};
 use crate::model::{
     Browse, Compared, Filtering, Jumps, LaneList, List, Model, Open, Pane, Panel, Panes, Pass,
-    Pins, Place, Playing, Reading, Reel, Request, Searches, Subject, Window,
+    Pins, Place, Playing, Reading, Reel, Request, Searches, Subject, Trouble, Window,
 };
 use kubereel_format::RecordedAt;
 use kubereel_replay::{Cut, Timeline, harmless};
@@ -45,6 +45,7 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         selected: None,
         condition: None,
         pass: Pass::Under { done: 0 },
+        trouble: Trouble::begin(),
         lanes: LaneList::default(),
         pins: Pins::default(),
         table: None,
@@ -93,7 +94,15 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         model.word = Some(error);
     }
     model.reel = Reel::Open(Box::new(open));
-    vec![Effect::Gather(timeline)]
+    begun(timeline, &model.request)
+}
+
+/// Gives what is to be done with a reel that is open: the pass, and the monitortests.
+fn begun(timeline: Arc<Timeline>, request: &Request) -> Vec<Effect> {
+    vec![
+        Effect::Gather(timeline),
+        Effect::Judge(request.path.clone()),
+    ]
 }
 
 fn place(timeline: &Timeline, request: &Request) -> (Place, Option<String>) {

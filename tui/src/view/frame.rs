@@ -2,7 +2,7 @@
 
 use super::pen::Pen;
 use super::{
-    bookmarks, browse, choices, compare, foot, help, lanes, objects, palette, panel, time, title,
+    bookmarks, browse, compare, foot, help, lanes, objects, palette, panel, problems, time, title,
 };
 use crate::layout::{Layout, SMALLEST, layout};
 use crate::model::{List, Model, Open, Reel, Screen};
@@ -69,7 +69,7 @@ fn whole(model: &Model, open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
         Screen::Namespaces(choice) => browse::namespaces(open, choice, &mut pen.on(both)),
         Screen::Compare(at) => compare::draw(open, *at, &mut pen.on(both)),
         Screen::Bookmarks(at) => bookmarks::draw(open, *at, &mut pen.on(both)),
-        Screen::Problems(at) => choices::problems(open, *at, &mut pen.on(both)),
+        Screen::Problems(at) => problems::draw(open, *at, &mut pen.on(both)),
         _ => {
             match open.list {
                 List::Lanes => lanes::draw(open, layout, &mut pen.on(layout.list)),

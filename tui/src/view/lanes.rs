@@ -54,7 +54,8 @@ fn without_rows(open: &Open) -> String {
             "the reel holds no operators, nodes or pods: b browses what was recorded".to_owned()
         }
         (_, Some(_)) => no_lane(open),
-        (Pass::Stopped, _) => "reading was stopped: b browses what was recorded".to_owned(),
+        (Pass::Stopped, _) => "reading was stopped: enter reads again, b browses".to_owned(),
+        (Pass::Failed(why), _) => format!("reading failed, enter tries again: {}", harmless(why)),
         _ => "reading states of operators, nodes and pods … esc stops, b browses meanwhile"
             .to_owned(),
     }

@@ -2,7 +2,6 @@
 
 mod bookmarks;
 mod browse;
-mod choices;
 mod compare;
 mod foot;
 mod frame;
@@ -13,6 +12,7 @@ mod objects;
 mod palette;
 mod panel;
 mod pen;
+mod problems;
 mod ruler;
 mod time;
 mod title;

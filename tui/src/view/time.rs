@@ -6,6 +6,7 @@ use super::ruler;
 use crate::lane::LaneState;
 use crate::layout::Layout;
 use crate::model::{Open, Window};
+use crate::problem::{Entry, Kind};
 use crate::theme::Role;
 use crate::update::place_of;
 use kubereel_format::RecordedAt;
@@ -152,10 +153,14 @@ fn marks(open: &Open, left: u16, cells: u16, row: u16, is_low: bool, pen: &mut P
             pen.text(left + cell, row, sign, style);
         }
     };
-    if let Some(board) = open.board() {
-        for problem in board.problems.iter().filter(|one| one.subject.is_some()) {
-            let next = RecordedAt::from_micros(problem.from.micros.saturating_add(1));
-            mark(problem.from, next, problem.state, "▲");
+    for is_minor in [true, false] {
+        for (at, entry) in ticks(open).filter(|(_, entry)| entry.is_minor() == is_minor) {
+            let next = RecordedAt::from_micros(at.micros.saturating_add(1));
+            if is_minor {
+                mark(at, next, LaneState::Absent, "▵");
+            } else {
+                mark(at, next, entry.state, "▲");
+            }
         }
     }
     for outage in open
@@ -175,4 +180,19 @@ fn marks(open: &Open, left: u16, cells: u16, row: u16, is_low: bool, pen: &mut P
             pen.text(left + cell, row, "◆", strong);
         }
     }
+}
+
+/// Gives the times in sight at which something was wrong; what is missing is drawn as a span.
+fn ticks(open: &Open) -> impl Iterator<Item = (RecordedAt, &Entry)> {
+    let problems = open.trouble.problems.as_ref();
+    let steps = problems.map_or(&[][..], |all| &all.steps);
+    let first = steps.partition_point(|step| step.key.0 < open.window.from);
+    let steps = steps.get(first..).unwrap_or_default().iter();
+    let end = open.window.end();
+    let steps = steps.take_while(move |step| step.key.0 < end);
+    let found = steps.filter_map(move |step| {
+        let entry = problems?.entries.get(step.entry)?;
+        Some((step.key.0, entry))
+    });
+    found.filter(|(_, entry)| !matches!(entry.kind, Kind::Gap | Kind::Damage | Kind::Outage))
 }

@@ -2,7 +2,7 @@
 
 use super::pen::Pen;
 use crate::lane::{Dark, LaneState};
-use crate::model::{Model, Open, Pass};
+use crate::model::{Judging, Model, Open, Pass};
 use crate::theme::Role;
 use kubereel_replay::{harmless, timetext};
 use unicode_width::UnicodeWidthStr as _;
@@ -67,23 +67,39 @@ pub(super) fn draw(model: &Model, open: &Open, pen: &mut Pen<'_>) {
         stages.find(|stage| stage.span.contains(&open.place.at))
     });
     right.extend(here.map(|stage| stage.name.clone()));
-    match (&open.pass, board) {
-        (_, Some(board)) => right.push(format!("problems {}", board.problems.len())),
-        (Pass::Under { done }, _) => {
-            let all = open.timeline.reel().end().0.max(1);
-            right.push(format!(
-                "reading {}%, esc stops",
-                done.saturating_mul(100) / all
-            ));
-        }
-        _ => right.push("reading stopped: no lanes".to_owned()),
-    }
+    right.push(known(open));
     let room = usize::from(pen.area.width.saturating_sub(end + 2));
     // What comes last matters most.
     while right.join("   ").width() > room {
         right.remove(0);
     }
     pen.right(1, &right.join("   "), plain);
+}
+
+/// Says what is wrong, or how far one is with finding it out.
+fn known(open: &Open) -> String {
+    match (&open.pass, open.board()) {
+        (_, Some(_)) => {
+            let trouble = &open.trouble;
+            let judging = match &trouble.judging {
+                Judging::Under(percent) => format!(" · judging {percent} %"),
+                Judging::Stopped => " · not judged".to_owned(),
+                Judging::Failed(_) => " · judging failed".to_owned(),
+                Judging::Done(_) => String::new(),
+            };
+            let count = match &trouble.problems {
+                Some(all) => (all.entries.len() + all.rest).to_string(),
+                None => "…".to_owned(),
+            };
+            format!("problems {count}{judging}")
+        }
+        (Pass::Under { done }, _) => {
+            let all = open.timeline.reel().end().0.max(1);
+            format!("reading {}%, esc stops", done.saturating_mul(100) / all)
+        }
+        (Pass::Failed(_), _) => "reading failed: no lanes".to_owned(),
+        _ => "reading stopped: no lanes".to_owned(),
+    }
 }
 
 const fn dot(state: LaneState) -> &'static str {

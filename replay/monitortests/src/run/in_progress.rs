@@ -5,13 +5,14 @@ use super::dark::Unseen;
 use super::report::{RunReport, RunTrust, Work};
 use super::selection::Selection;
 use crate::exception::{Circumstances, ExceptionSet, RunKind};
-use crate::feed::{Fed, Watcher, feed};
+use crate::feed::{Fed, Watcher, feed, feed_while};
 use crate::gather::{Gathered, Gathering, Kept, Mode};
 use crate::outcome::{join_same_names, outcome};
 use crate::verdict::{About, Case, Dark, MonitorTest, Scene};
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_replay::Timeline;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// By which rules the intervals of a reel are made: rules about what the cluster version waits for read
@@ -57,11 +58,9 @@ pub fn run_reel(
     asked: &Asked<'_>,
     progress: impl FnMut(Seq),
 ) -> RunReport {
-    let all = tests
-        .iter()
-        .filter(|test| asked.selection.has(test.about()));
-    let kept = Kept::of(all.map(|test| test.looks_at()));
-    run_keeping(timeline, tests, asked, progress, &kept)
+    let mut run = InProgress::begin(timeline, tests, asked, false);
+    let fed = feed(timeline, &mut run.watchers(), progress);
+    run.end(timeline, &fed, asked)
 }
 
 /// Runs monitortests over a reel as [`run_reel`] does; the report has all intervals.
@@ -71,51 +70,103 @@ pub fn run_reel_with_intervals(
     asked: &Asked<'_>,
     progress: impl FnMut(Seq),
 ) -> RunReport {
-    run_keeping(timeline, tests, asked, progress, &Kept::default())
+    let mut run = InProgress::begin(timeline, tests, asked, true);
+    let fed = feed(timeline, &mut run.watchers(), progress);
+    run.end(timeline, &fed, asked)
 }
 
-fn run_keeping(
+/// Runs monitortests over a reel, as [`run_reel`] does, until `go_on` ends it; `None` if it did.
+///
+/// `go_on` is told of each record that is about to be read; the report has all intervals if it is to
+/// be `with_intervals`.
+pub fn run_reel_while(
     timeline: &Timeline,
     tests: Vec<Box<dyn MonitorTest>>,
     asked: &Asked<'_>,
-    progress: impl FnMut(Seq),
-    kept: &Kept,
-) -> RunReport {
-    let unseen = Unseen::of(timeline);
-    let mut chosen = choose(tests, asked.selection, |test| why_skipped(test, &unseen));
-    let mut gathering = Gathering::new(timeline, MODE);
-    gathering.keep(kept);
-    let fed = pass(timeline, &mut gathering, &mut chosen, progress);
-    let unread = fed.unread.iter().take(UNREAD_NAMED);
-    let Gathered { intervals, facts } = gathering.finish(timeline);
-    let is_damaged = !fed.unread.is_empty() || !timeline.reel().damage().is_empty();
-    let trust = if is_damaged {
-        RunTrust::Damaged
-    } else if unseen.is_imported() {
-        RunTrust::Imported
-    } else {
-        RunTrust::Recorded
-    };
-    let mut report = RunReport {
-        start: timeline.start(),
-        end: timeline.end(),
-        trust,
-        kind: RunKind::of(&facts, &intervals),
-        facts,
-        outcomes: Vec::new(),
-        intervals,
-        uses: asked.exceptions.uses(),
-        events: fed.events,
-        work: Work {
+    with_intervals: bool,
+    mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
+) -> Option<RunReport> {
+    let mut run = InProgress::begin(timeline, tests, asked, with_intervals);
+    let mut is_ended = false;
+    let fed = feed_while(timeline, &mut run.watchers(), |seq| {
+        let flow = go_on(seq);
+        is_ended |= flow.is_break();
+        flow
+    });
+    (!is_ended).then(|| run.end(timeline, &fed, asked))
+}
+
+/// A run before and while the reel is read.
+struct InProgress {
+    unseen: Unseen,
+    chosen: Vec<Chosen>,
+    gathering: Gathering,
+}
+
+impl InProgress {
+    fn begin(
+        timeline: &Timeline,
+        tests: Vec<Box<dyn MonitorTest>>,
+        asked: &Asked<'_>,
+        with_intervals: bool,
+    ) -> Self {
+        let unseen = Unseen::of(timeline);
+        let mut gathering = Gathering::new(timeline, MODE);
+        if !with_intervals {
+            let all = tests
+                .iter()
+                .filter(|test| asked.selection.has(test.about()));
+            gathering.keep(&Kept::of(all.map(|test| test.looks_at())));
+        }
+        let chosen = choose(tests, asked.selection, |test| why_skipped(test, &unseen));
+        Self {
+            unseen,
+            chosen,
+            gathering,
+        }
+    }
+
+    /// Gives everybody who is told what happens: one pass serves those who judge, the intervals and the
+    /// facts.
+    fn watchers(&mut self) -> Vec<&mut dyn Watcher> {
+        let running = self.chosen.iter_mut().filter(|one| one.skipped.is_none());
+        let mut watchers: Vec<&mut dyn Watcher> = self.gathering.watchers();
+        watchers.extend(running.filter_map(|one| one.test.watcher()));
+        watchers
+    }
+
+    fn end(mut self, timeline: &Timeline, fed: &Fed, asked: &Asked<'_>) -> RunReport {
+        let unread = fed.unread.iter().take(UNREAD_NAMED);
+        let Gathered { intervals, facts } = self.gathering.finish(timeline);
+        let is_damaged = !fed.unread.is_empty() || !timeline.reel().damage().is_empty();
+        let trust = if is_damaged {
+            RunTrust::Damaged
+        } else if self.unseen.is_imported() {
+            RunTrust::Imported
+        } else {
+            RunTrust::Recorded
+        };
+        let mut report = RunReport {
+            start: timeline.start(),
+            end: timeline.end(),
+            trust,
+            kind: RunKind::of(&facts, &intervals),
+            facts,
+            outcomes: Vec::new(),
+            intervals,
+            uses: asked.exceptions.uses(),
             events: fed.events,
-            read: fed.read,
-            told: fed.told,
-            asked: chosen.iter_mut().map(Chosen::asked).sum(),
-        },
-        unread: unread.map(ToString::to_string).collect(),
-    };
-    judge(&mut report, chosen, &unseen.dark, asked);
-    report
+            work: Work {
+                events: fed.events,
+                read: fed.read,
+                told: fed.told,
+                asked: self.chosen.iter_mut().map(Chosen::asked).sum(),
+            },
+            unread: unread.map(ToString::to_string).collect(),
+        };
+        judge(&mut report, self.chosen, &self.unseen.dark, asked);
+        report
+    }
 }
 
 pub(super) fn choose(
@@ -143,19 +194,6 @@ fn why_skipped(test: &dyn MonitorTest, unseen: &Unseen) -> Option<String> {
         .collect();
     missing.dedup();
     (!missing.is_empty()).then(|| missing.join("; "))
-}
-
-/// Reads the reel once, for everybody who runs, and for the intervals and facts.
-fn pass(
-    timeline: &Timeline,
-    gathering: &mut Gathering,
-    chosen: &mut [Chosen],
-    progress: impl FnMut(Seq),
-) -> Fed {
-    let running = chosen.iter_mut().filter(|one| one.skipped.is_none());
-    let mut watchers: Vec<&mut dyn Watcher> = gathering.watchers();
-    watchers.extend(running.filter_map(|one| one.test.watcher()));
-    feed(timeline, &mut watchers, progress)
 }
 
 /// Asks each monitortest, and holds what it found against the exceptions.

@@ -7,6 +7,6 @@ mod report;
 mod selection;
 
 pub use from_intervals::run_intervals;
-pub use in_progress::{Asked, run_reel, run_reel_with_intervals};
+pub use in_progress::{Asked, run_reel, run_reel_while, run_reel_with_intervals};
 pub use report::{RunReport, RunTrust, Work};
 pub use selection::Selection;

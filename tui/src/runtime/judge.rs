@@ -1,0 +1,396 @@
+//! Owns the runs of the monitortests: each is a child process, for it takes more memory than a screen
+//! may. Refuses to let one outlive the screen.
+
+use super::cache::Place;
+use super::error::TuiError;
+use super::executable::Executable;
+use super::heard::Heard;
+use super::panics::caught;
+use super::priority;
+
+use crate::findings::{self, Findings, MOST_BYTES};
+use crate::model::Judging;
+use crate::msg::Msg;
+use kubereel_replay::harmless;
+use serde::Deserialize;
+use std::io::{self, BufRead as _, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+/// Lines of the child are cut behind so many bytes.
+const LONGEST_LINE: u64 = 4_096;
+/// So many lines of a complaint are kept.
+const MOST_WORDS: usize = 2;
+
+/// The run that is under way, and what is needed for the next one.
+pub(super) struct Judge {
+    executable: Executable,
+    told: SyncSender<Heard>,
+    last: Option<(Arc<Attempt>, JoinHandle<()>)>,
+}
+
+/// A run, for those who may want to stop it.
+#[derive(Default)]
+struct Attempt {
+    is_stopped: AtomicBool,
+    child: Mutex<Option<Child>>,
+}
+
+impl Judge {
+    /// Begins with no run.
+    pub(super) const fn new(executable: Executable, told: SyncSender<Heard>) -> Self {
+        Self {
+            executable,
+            told,
+            last: None,
+        }
+    }
+
+    /// Judges a reel; what comes of it is told.
+    pub(super) fn begin(&mut self, reel: PathBuf) -> Result<(), TuiError> {
+        self.end();
+        let attempt = Arc::new(Attempt::default());
+        let (own, told, executable) = (
+            Arc::clone(&attempt),
+            self.told.clone(),
+            self.executable.clone(),
+        );
+        let name = "kubereel-judge";
+        let thread = thread::Builder::new().name(name.to_owned());
+        let run = thread.spawn(move || {
+            let judged = caught(|| judged(&own, &executable, &reel, &told));
+            let judged = judged.unwrap_or_else(Judging::Failed);
+            // Whoever left needs no answer.
+            drop(told.send(judging(judged)));
+        });
+        let run = run.map_err(|source| TuiError::Thread { name, source })?;
+        self.last = Some((attempt, run));
+        Ok(())
+    }
+
+    /// Stops the run that is under way.
+    pub(super) fn stop(&self) {
+        if let Some((attempt, _)) = &self.last {
+            attempt.stop();
+        }
+    }
+
+    /// Stops the run, and waits until its process is gone.
+    fn end(&mut self) {
+        if let Some((attempt, _)) = self.last.take() {
+            attempt.stop();
+            attempt.wait();
+        }
+    }
+}
+
+impl Drop for Judge {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Attempt {
+    fn stop(&self) {
+        self.is_stopped.store(true, Ordering::SeqCst);
+        self.kill();
+    }
+
+    fn kill(&self) {
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(child) = child.as_mut() {
+            // It may have ended by itself.
+            drop(child.kill());
+        }
+    }
+
+    /// Waits for the child; without one, there is nothing to say of its end.
+    fn wait(&self) -> Option<std::process::ExitStatus> {
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        child.as_mut()?.wait().ok()
+    }
+
+    /// Starts the child, unless it was stopped before.
+    fn start(&self, program: &Path, reel: &Path) -> io::Result<Option<Pipes>> {
+        let mut slot = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_stopped.load(Ordering::SeqCst) {
+            return Ok(None);
+        }
+        let mut command = Command::new(program);
+        command.args(["test", "-o", "json", "--progress", "json", "--"]);
+        // The child must not hear or write to the terminal.
+        command
+            .arg(reel)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        // Who may not be nicer runs as others do.
+        let _is_nicer = priority::lower(&child);
+        let pipes = child.stdout.take().zip(child.stderr.take());
+        *slot = Some(child);
+        Ok(pipes.map(|(out, err)| Pipes {
+            out: Box::new(out),
+            err,
+        }))
+    }
+}
+
+/// What the child says.
+struct Pipes {
+    out: Box<dyn Read + Send>,
+    err: ChildStderr,
+}
+
+/// Judges a reel, or takes what was found before.
+fn judged(
+    attempt: &Attempt,
+    executable: &Executable,
+    reel: &Path,
+    told: &SyncSender<Heard>,
+) -> Judging {
+    let place = Place::of(executable.cache.as_deref(), &executable.path, reel);
+    if let Some(findings) = place.as_ref().and_then(Place::read) {
+        return Judging::Done(Arc::new(findings));
+    }
+    let (bytes, words) = match run(attempt, executable, reel, told) {
+        Ok(Some(said)) => said,
+        Ok(None) => return Judging::Stopped,
+        Err(error) => {
+            let program = executable.path.display();
+            return Judging::Failed(format!("cannot run {program}: {error}"));
+        }
+    };
+    let ended = attempt.wait();
+    if attempt.is_stopped.load(Ordering::SeqCst) {
+        return Judging::Stopped;
+    }
+    match read(&bytes) {
+        Ok(findings) => {
+            if let Some(place) = place {
+                place.write(&bytes);
+            }
+            Judging::Done(Arc::new(findings))
+        }
+        Err(why) => {
+            let ended = ended.map(|status| status.to_string()).unwrap_or_default();
+            let why = if words.is_empty() { why } else { words };
+            Judging::Failed(format!("{why} ({ended})"))
+        }
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<Findings, String> {
+    if bytes.is_empty() {
+        return Err("nothing was judged".to_owned());
+    }
+    findings::read(bytes)
+}
+
+/// Runs the child to its end; gives what it wrote, and what it complained of. `None` if it was stopped first.
+fn run(
+    attempt: &Attempt,
+    executable: &Executable,
+    reel: &Path,
+    told: &SyncSender<Heard>,
+) -> io::Result<Option<(Vec<u8>, String)>> {
+    let Some(pipes) = attempt.start(&executable.path, reel)? else {
+        return Ok(None);
+    };
+    thread::scope(|scope| {
+        let (err, out) = (pipes.err, pipes.out);
+        let name = "kubereel-judged".to_owned();
+        let listens = thread::Builder::new()
+            .name(name)
+            .spawn_scoped(scope, || listen(err, told));
+        let mut bytes = Vec::new();
+        let read = out.take(MOST_BYTES + 1).read_to_end(&mut bytes);
+        if listens.is_err() || u64::try_from(bytes.len()).is_ok_and(|len| len > MOST_BYTES) {
+            // It would wait for a reader for ever.
+            attempt.kill();
+        }
+        let words = listens?.join().unwrap_or_default();
+        read?;
+        Ok(Some((bytes, words)))
+    })
+}
+
+fn judging(judging: Judging) -> Heard {
+    Heard::Reader(Msg::Judging(judging))
+}
+
+/// How far the child is.
+#[derive(Deserialize)]
+struct Progress {
+    done: u64,
+    total: u64,
+}
+
+/// Tells how far the child is, a message for each percent; gives the first words of its
+/// complaint.
+fn listen(err: ChildStderr, told: &SyncSender<Heard>) -> String {
+    let mut err = BufReader::new(err);
+    let (mut words, mut shown) = (Vec::new(), None);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = (&mut err).take(LONGEST_LINE).read_until(b'\n', &mut line);
+        if !read.is_ok_and(|count| count > 0) {
+            return harmless(&words.join(" ")).into_owned();
+        }
+        if let Ok(progress) = serde_json::from_slice::<Progress>(&line) {
+            let percent = progress.done.saturating_mul(100) / progress.total.max(1);
+            let percent = u8::try_from(percent.min(100)).unwrap_or(100);
+            if shown != Some(percent) {
+                shown = Some(percent);
+                // A screen that is busy learns it next time.
+                drop(told.try_send(judging(Judging::Under(percent))));
+            }
+        } else {
+            let text = String::from_utf8_lossy(&line).trim().to_owned();
+            // The last lines are advice, or where a fault was.
+            if !text.is_empty() && words.len() < MOST_WORDS {
+                words.push(text);
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Judging;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::sync::MutexGuard;
+    use std::sync::mpsc::{Receiver, sync_channel};
+    use tempfile::TempDir;
+
+    /// A script that is being written must not be open in the child of another test.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    const SOUND: &str = r#"{"runs": [{"trust": "recorded", "counts": {"fail": 1}, "cases": []}]}"#;
+
+    /// A folder with a reel, and with a script in place of the program.
+    struct World {
+        folder: TempDir,
+        judge: Judge,
+        heard: Receiver<Heard>,
+        _alone: MutexGuard<'static, ()>,
+    }
+
+    impl World {
+        fn with(script: &str) -> Self {
+            let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("kubereel");
+            fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("room");
+            let may_run = fs::Permissions::from_mode(0o700);
+            fs::set_permissions(&path, may_run).expect("ours");
+            fs::write(folder.path().join("a.reel"), "a reel").expect("room");
+            let (told, heard) = sync_channel(100);
+            let executable = Executable {
+                path,
+                cache: Some(folder.path().join("cache")),
+            };
+            Self {
+                folder,
+                judge: Judge::new(executable, told),
+                heard,
+                _alone: alone,
+            }
+        }
+
+        fn begin(&mut self) {
+            let reel = self.folder.path().join("a.reel");
+            self.judge.begin(reel).expect("a thread");
+        }
+
+        fn told(&self) -> Judging {
+            match self.heard.recv().expect("it tells") {
+                Heard::Reader(Msg::Judging(judging)) => judging,
+                _ => panic!("something else was told"),
+            }
+        }
+    }
+
+    /// Says who it is as the share that is done, and never ends.
+    const ENDLESS: &str =
+        r#"echo $$ > "$0.pid"; echo '{"done": 1, "total": 2}' >&2; exec tail -f /dev/null"#;
+
+    fn is_alive(world: &World) -> bool {
+        let id = fs::read_to_string(world.folder.path().join("kubereel.pid")).expect("it ran");
+        let id = rustix::process::Pid::from_raw(id.trim().parse().expect("a number"));
+        rustix::process::test_kill_process(id.expect("not 0")).is_ok()
+    }
+
+    #[test]
+    fn leaving_ends_the_child() {
+        let mut world = World::with(ENDLESS);
+        world.begin();
+        assert_eq!(world.told(), Judging::Under(50));
+        assert!(is_alive(&world));
+        world.judge.end();
+        assert!(!is_alive(&world), "neither running nor a zombie");
+    }
+
+    #[test]
+    fn it_can_be_stopped_and_begun_again() {
+        let mut world = World::with(ENDLESS);
+        for _ in 0..2 {
+            world.begin();
+            assert_eq!(world.told(), Judging::Under(50));
+            world.judge.stop();
+            assert_eq!(world.told(), Judging::Stopped);
+            assert!(!is_alive(&world));
+        }
+    }
+
+    #[test]
+    fn what_failed_rules_say_is_kept_and_not_asked_for_twice() {
+        let once = r#"test -e "$0.ran" && exit 9; : > "$0.ran""#;
+        let mut world = World::with(&format!("{once}\necho '{SOUND}'\nexit 1"));
+        for _ in 0..2 {
+            world.begin();
+            let Judging::Done(found) = world.told() else {
+                panic!("it is judged");
+            };
+            assert_eq!(found.failed, 1);
+        }
+    }
+
+    #[test]
+    fn a_child_that_dies_is_told_of() {
+        for (script, words) in [
+            (
+                "echo 'error: \u{1b}[2Jno such reel' >&2; exit 3",
+                "no such reel",
+            ),
+            ("kill -9 $$", "signal: 9"),
+            ("echo '{\"runs\"'", "cannot be read"),
+            ("exec cat /dev/zero", "bytes of findings"),
+        ] {
+            let mut world = World::with(script);
+            world.begin();
+            let Judging::Failed(why) = world.told() else {
+                panic!("{script} fails");
+            };
+            assert!(why.contains(words) && !why.contains('\u{1b}'), "{why}");
+            let kept = world.folder.path().join("cache/findings");
+            assert!(!kept.exists(), "what failed is not kept");
+        }
+        let mut world = World::with("");
+        fs::remove_file(world.folder.path().join("kubereel")).expect("ours");
+        world.begin();
+        let judging = world.told();
+        assert!(
+            matches!(&judging, Judging::Failed(why) if why.contains("cannot run")),
+            "{judging:?}"
+        );
+    }
+}

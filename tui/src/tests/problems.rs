@@ -1,0 +1,293 @@
+//! What looks wrong: the list, its details, steps, the first of it, and what is said while not all is
+//! known.
+
+use super::stage::{Stage, demo, gapped, request};
+use crate::effect::Effect;
+use crate::findings::{Finding, Findings, Verdict};
+use crate::model::{Judging, List, Pass};
+use crate::msg::{Act, Msg};
+use crate::problem::{Kind, problems};
+use crate::update::update;
+use insta::assert_snapshot;
+use kubereel_format::{RecordedAt, Seq};
+use kubereel_replay::Timeline;
+use std::sync::Arc;
+
+const WIDE: (u16, u16) = (120, 40);
+const NARROW: (u16, u16) = (80, 24);
+const SMALL: (u16, u16) = (40, 12);
+
+fn after(keys: &str, size: (u16, u16)) -> String {
+    let mut stage = Stage::open(request(&demo()), size);
+    stage.keys(keys);
+    stage.screen()
+}
+
+/// A stage on which the monitortests are so far; nothing that is asked for later is done.
+fn so_far(judging: Judging, size: (u16, u16), keys: &str) -> String {
+    let mut stage = Stage::open(request(&demo()), size);
+    // They would have ended: the world is put back.
+    if let crate::model::Reel::Open(open) = &mut stage.model.reel {
+        open.trouble.judging = Judging::Under(0);
+    }
+    let effects = update(&mut stage.model, Msg::Judging(judging));
+    for effect in effects {
+        if let Effect::List(timeline, board, found) = effect {
+            let all = problems(&timeline, board.as_deref(), found.as_deref());
+            stage.say(Msg::Listed(Arc::new(all)));
+        }
+    }
+    stage.keys(keys);
+    stage.screen()
+}
+
+#[test]
+fn the_list_is_ranked_and_tells_all_of_the_chosen_one() {
+    assert_snapshot!("list_wide", after("p", WIDE));
+    assert_snapshot!("list_small", after("p<Down>", SMALL));
+    assert_snapshot!("list_by_time_narrow", after("po", NARROW));
+    assert_snapshot!(
+        "last_narrow",
+        after(&format!("p{}", "<Down>".repeat(90)), NARROW)
+    );
+}
+
+#[test]
+fn a_list_that_is_not_whole_says_so() {
+    for (name, judging) in [
+        ("under", Judging::Under(43)),
+        ("stopped", Judging::Stopped),
+        (
+            "failed",
+            Judging::Failed("the child died (signal: 9 (SIGKILL))".to_owned()),
+        ),
+    ] {
+        for (size_name, size) in [("narrow", NARROW), ("small", SMALL)] {
+            let screen = so_far(judging.clone(), size, "p");
+            assert!(screen.contains("incomplete"), "{screen}");
+            assert_snapshot!(format!("{name}_{size_name}"), screen);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_called_right_before_all_was_looked_at() {
+    let mut stage = Stage::open(request(&demo()), NARROW);
+    let nothing = |judging: Judging, pass: Option<Pass>, stage: &mut Stage| {
+        let crate::model::Reel::Open(open) = &mut stage.model.reel else {
+            panic!("it opens");
+        };
+        open.trouble.judging = judging;
+        open.trouble.problems = Some(Arc::default());
+        if let Some(pass) = pass {
+            open.pass = pass;
+        }
+        stage.screen()
+    };
+    let judged = Judging::Done(Arc::new(Findings::default()));
+    stage.keys("p");
+    let sound = nothing(judged.clone(), None, &mut stage);
+    assert!(sound.contains("nothing looks wrong"), "{sound}");
+    assert!(!sound.contains("incomplete"), "{sound}");
+    assert_snapshot!("nothing_narrow", sound);
+    for judging in [Judging::Under(7), Judging::Stopped] {
+        let screen = nothing(judging, None, &mut stage);
+        assert!(!screen.contains("nothing looks wrong"), "{screen}");
+        assert!(screen.contains("incomplete"), "{screen}");
+    }
+    for pass in [Pass::Stopped, Pass::Failed("odd".to_owned())] {
+        let screen = nothing(judged.clone(), Some(pass), &mut stage);
+        assert!(!screen.contains("nothing looks wrong"), "{screen}");
+        assert!(screen.contains("incomplete"), "{screen}");
+    }
+}
+
+#[test]
+fn what_was_stopped_or_failed_begins_again() {
+    let mut stage = Stage::open(request(&demo()), NARROW);
+    let effects = |stage: &mut Stage, judging: Judging, pass: Pass| {
+        let crate::model::Reel::Open(open) = &mut stage.model.reel else {
+            panic!("it opens");
+        };
+        open.trouble.judging = judging;
+        open.pass = pass;
+        update(&mut stage.model, Msg::Act(Act::Again))
+    };
+    stage.keys("p");
+    let failed = || Judging::Failed("it died".to_owned());
+    let both = effects(&mut stage, failed(), Pass::Stopped);
+    let is_begun = |effects: &[Effect]| {
+        let gathers = effects.iter().any(|one| matches!(one, Effect::Gather(_)));
+        let judges = effects.iter().any(|one| matches!(one, Effect::Judge(_)));
+        (gathers, judges)
+    };
+    assert_eq!(is_begun(&both), (true, true));
+    let pass = Pass::Failed("odd".to_owned());
+    let one = effects(&mut stage, Judging::Under(3), pass);
+    assert_eq!(is_begun(&one), (true, false));
+    // A pass that panicked says so on the screen, and enter reads again.
+    stage.keys("<Esc>");
+    stage.say(Msg::NotGathered("a fault of kubereel: odd".to_owned()));
+    assert!(stage.screen().contains("a fault of kubereel: odd"));
+    stage.keys("<Enter>");
+    assert!(stage.model.open().expect("open").board().is_some());
+}
+
+#[test]
+fn one_key_goes_to_what_went_wrong_first() {
+    let mut stage = Stage::open(request(&demo()), NARROW);
+    stage.keys("!");
+    let open = stage.model.open().expect("open");
+    let problems = open.trouble.problems.as_ref().expect("listed");
+    let first = problems.first.expect("the demo has faults");
+    let entry = &problems.entries[first.entry];
+    assert!(!entry.is_young, "{entry:#?}");
+    assert_eq!(open.place, entry.spots[0].place);
+    assert_eq!(open.selected, entry.subject);
+    // Nothing of that weight came earlier, but for what was being installed.
+    for other in &problems.entries {
+        let is_counted = !other.is_young
+            && !other.is_minor()
+            && !matches!(other.kind, Kind::Gap | Kind::Damage | Kind::Written);
+        assert!(
+            !is_counted || other.spots[0].from >= entry.spots[0].from,
+            "{other:#?}"
+        );
+    }
+    assert_snapshot!("first_narrow", stage.screen());
+}
+
+#[test]
+fn steps_pass_every_time_forward_and_back() {
+    let mut stage = Stage::open(request(&demo()), NARROW);
+    let all = stage.model.open().expect("open").trouble.problems.clone();
+    let all = all.expect("listed");
+    let mut keys: Vec<(RecordedAt, Seq)> = all.steps.iter().map(|step| step.key).collect();
+    keys.dedup();
+    let here = |stage: &Stage| {
+        let place = stage.model.open().expect("open").place;
+        (place.at, place.below)
+    };
+    let begin = here(&stage);
+    let mut passed = Vec::new();
+    for _ in 0..keys.len() {
+        stage.keys("n");
+        passed.push(here(&stage));
+    }
+    let later: Vec<_> = keys.iter().copied().filter(|key| *key > begin).collect();
+    passed.dedup();
+    assert_eq!(passed, later);
+    stage.keys("GN");
+    assert!(here(&stage) >= *keys.last().expect("some"));
+}
+
+fn finding(rule: &str, resource: &str, name: &str, at: RecordedAt, seq: u64) -> Finding {
+    Finding {
+        rule: rule.to_owned(),
+        test: format!("{rule} should hold"),
+        verdict: Verdict::Fail,
+        from: at,
+        to: Some(at),
+        reason: String::new(),
+        message: vec!["it is so".to_owned()],
+        resource: resource.to_owned(),
+        namespace: String::new(),
+        name: name.to_owned(),
+        seq: Some(Seq(seq)),
+    }
+}
+
+#[test]
+fn a_rule_and_a_lane_that_say_the_same_are_one() {
+    let stage = Stage::open(request(&demo()), NARROW);
+    let open = stage.model.open().expect("open");
+    let all = open.trouble.problems.clone().expect("listed");
+    let about = |name: &str| {
+        let own = all.entries.iter().filter(move |entry| {
+            entry.kind == Kind::Operator
+                && !entry.is_young
+                && entry.subject.as_ref().is_some_and(|one| one.name == name)
+        });
+        own.collect::<Vec<_>>()
+    };
+    for (name, rule) in [
+        ("console", "operator-available"),
+        ("image-registry", "operator-degraded"),
+    ] {
+        let [entry] = about(name)[..] else {
+            panic!("{:#?}", about(name));
+        };
+        assert!(entry.is_seen && entry.said[0].rule == rule, "{entry:#?}");
+        assert_eq!(entry.words, entry.said[0].lines[0]);
+    }
+}
+
+#[test]
+fn findings_about_what_the_reel_does_not_have_are_told_all_the_same() {
+    let timeline = Timeline::open(&demo()).expect("the demo");
+    let at = timeline.end();
+    let far = RecordedAt::from_micros(i64::MAX);
+    let hostile = "\u{1b}[2J\u{202e}x";
+    let findings = Findings {
+        all: vec![
+            finding("odd-rule", "pods", "no-such-pod", at, u64::MAX),
+            finding("odd-rule", hostile, hostile, far, 3),
+            finding("odd-rule", "", "", RecordedAt::from_micros(i64::MIN), 0),
+        ],
+        ..Findings::default()
+    };
+    let all = problems(&timeline, None, Some(&findings));
+    let odd: Vec<_> = all
+        .entries
+        .iter()
+        .filter(|entry| entry.kind == Kind::Rule)
+        .collect();
+    assert_eq!(odd.len(), 3, "{odd:#?}");
+    for entry in odd {
+        assert_eq!(entry.subject, None);
+        assert!(!entry.about.contains('\u{1b}'), "{entry:#?}");
+        let at = entry.spots[0].place.at;
+        assert!(at >= timeline.start() && at <= timeline.end());
+    }
+}
+
+#[test]
+fn an_object_without_a_lane_is_shown_in_its_table() {
+    let mut stage = Stage::open(request(&demo()), NARROW);
+    let open = stage.model.open().expect("open");
+    let resources = open.timeline.resources();
+    let info = resources.find("deployments").expect("the demo has some");
+    let (id, name) = (info.id, info.qualified());
+    let object = *open.timeline.objects_of(id).first().expect("one");
+    let key = open.timeline.key_of(object).expect("known").clone();
+    let mut found = finding("odd-rule", &name, &key.name, open.timeline.end(), 0);
+    found.namespace.clone_from(&key.namespace);
+    found.seq = open.timeline.reel().versions(object).last().copied();
+    let findings = Findings {
+        all: vec![found],
+        ..Findings::default()
+    };
+    let all = problems(&open.timeline, None, Some(&findings));
+    let row = all
+        .entries
+        .iter()
+        .position(|entry| entry.kind == Kind::Rule)
+        .expect("listed");
+    stage.say(Msg::Listed(Arc::new(all)));
+    stage.keys(&format!("p{}<Enter>", "<Down>".repeat(row)));
+    let open = stage.model.open().expect("open");
+    assert_eq!(open.list, List::Objects(id));
+    let selected = open.selected.as_ref().expect("one");
+    assert_eq!(selected.name, key.name);
+    assert!(open.table.is_some(), "its table is read");
+}
+
+#[test]
+fn gaps_are_problems_and_resources_share_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stage = Stage::open(request(&gapped(folder.path())), NARROW);
+    let all = stage.model.open().expect("open").trouble.problems.clone();
+    let all = all.expect("listed");
+    let gaps = all.entries.iter().filter(|entry| entry.kind == Kind::Gap);
+    assert_eq!(gaps.count(), 1);
+}
