@@ -205,7 +205,9 @@ fn one_room_of_the_ui_knows_the_terminal_threads_and_time() {
             let is_mentioned = is_ui && !is_room && text.contains(word);
             // A test looks at the bytes that the terminal gets.
             let is_test = path == "tui/src/tests/terminal.rs";
-            assert!(!is_mentioned || is_test, "{path} says {word}");
+            // What outlasts a run is kept in files, which the threads of `runtime` ask for.
+            let is_keep = path.starts_with("tui/src/keep/") && word == "std::io";
+            assert!(!is_mentioned || is_test || is_keep, "{path} says {word}");
         }
     }
     assert!(is_seen, "the room moved: mend this test");
