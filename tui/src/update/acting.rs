@@ -2,11 +2,11 @@
 
 use super::{
     anomaly, browsing, choosing, comparing, keeping, lane_rows, marking, moving, opening, panel,
-    picking, pointing, problems, refresh, searching, seeking,
+    passing, picking, pointing, problems, refresh, searching, seeking,
 };
 use crate::answer::Answer;
 use crate::effect::Effect;
-use crate::model::{Choice, Model, Open, Pane, Pass, Reel, Screen, TableView};
+use crate::model::{Choice, Model, Open, Pane, Reel, Screen, TableView};
 use crate::msg::{Act, Msg};
 
 /// Gives what is to be done first.
@@ -43,22 +43,8 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
                 model.word = passed.or(model.word.take());
             }
         }
-        Msg::Passed(done) => {
-            if let Reel::Open(open) = &mut model.reel
-                && matches!(open.pass, Pass::Under { .. })
-            {
-                open.pass = Pass::Under { done };
-            }
-        }
-        Msg::Gathered(board) => {
-            if let Reel::Open(open) = &mut model.reel {
-                open.pass = board.map_or(Pass::Stopped, Pass::Done);
-                refresh::filtered(open);
-                if open.selected.is_none() {
-                    choosing::first_row(open);
-                }
-                effects.extend(problems::list(open));
-            }
+        msg @ (Msg::Passed(_) | Msg::Gathered(_) | Msg::NotGathered(_)) => {
+            effects.extend(passing::heard(model, msg));
         }
         Msg::Searched(number, done) => {
             if let Reel::Open(open) = &mut model.reel {
@@ -80,12 +66,6 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::NotAnswered(why) => {
             model.screen = Screen::Main;
             model.word = Some(why);
-        }
-        Msg::NotGathered(why) => {
-            if let Reel::Open(open) = &mut model.reel {
-                open.pass = Pass::Failed(why);
-                effects.extend(problems::list(open));
-            }
         }
         msg @ (Msg::Judging(_) | Msg::Listed(_) | Msg::NotListed(_)) => {
             effects.extend(problems::heard(model, msg));

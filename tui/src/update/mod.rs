@@ -12,6 +12,7 @@ mod moving;
 mod opening;
 pub(crate) mod palette;
 mod panel;
+mod passing;
 mod picking;
 mod pointing;
 mod problems;
