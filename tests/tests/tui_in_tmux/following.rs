@@ -17,11 +17,11 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     // What looks wrong, and in it the operator that went Degraded.
     screen.press(&["p"])?;
     screen.until_so("problems", |text| {
-        text.contains("PROBLEMS") && text.contains("clusteroperator image-")
+        text.contains("PROBLEMS") && text.contains("image-registry was Degraded")
     })?;
     for _ in 0..40 {
         let shown = screen.screen()?;
-        if chosen(&shown).is_some_and(|line| line.contains("clusteroperator image-")) {
+        if chosen(&shown).is_some_and(|line| line.contains("image-registry was Degraded")) {
             break;
         }
         let before = chosen(&shown).map(str::to_owned);
@@ -65,7 +65,7 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     screen.until("PROBLEMS")?;
     for _ in 0..60 {
         let shown = screen.screen()?;
-        if chosen(&shown).is_some_and(|line| line.contains("ErrImagePull")) {
+        if chosen(&shown).is_some_and(|line| line.contains(" payload ")) {
             break;
         }
         let before = chosen(&shown).map(str::to_owned);
@@ -79,7 +79,11 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     screen.until_so("the moment", |text| {
         first_line(text).contains("16:28:20.435257Z")
     })?;
+    screen.until("bad ErrImagePull")?;
     screen.press(&["E"])?;
+    screen.until("Pulling image")?;
+    // With its next change came the Event that tells of the failure.
+    screen.press(&["c"])?;
     screen.until("Failed to pull image")?;
     screen.press(&["q"])?;
     let text = shell.ended(0)?;
