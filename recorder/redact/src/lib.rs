@@ -4,7 +4,7 @@
 //! for whoever proves it, the scan. It knows no reel and no cluster: bytes come in, bytes without
 //! secrets go out.
 //!
-//! Three things are looked for. Fields that hold secrets by their place in a kind ([`mod@table`]'s
+//! Three things are looked for. Fields that hold secrets by their place in a kind (`table`'s
 //! rows); fields, variables and flags that hold secrets by their name, in every kind; and what looks
 //! like a secret, in every text, also inside base64, percent encoding and JSON within strings.
 //!
