@@ -168,6 +168,7 @@ fn the_schema_of_programs_is_stable() {
             "parts",
             "provenance",
             "records",
+            "redaction",
             "resources",
             "sessions",
             "span_secs",
