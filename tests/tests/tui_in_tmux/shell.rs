@@ -71,11 +71,13 @@ impl Shell {
         Ok(screen)
     }
 
+    /// Gives the modes of the line. Its size is not among them: tmux tells a program later than it
+    /// draws.
     fn stty(&self) -> Result<String> {
         let path: PathBuf = self.folder.path().join("stty");
         let shown = path.display();
         self.terminal
-            .enter(&format!("stty -a > {shown}; echo written here"))?;
+            .enter(&format!("stty -g > {shown}; echo written here"))?;
         self.terminal.until("\nwritten here")?;
         let settings = std::fs::read_to_string(&path)?;
         self.terminal.enter("clear")?;
