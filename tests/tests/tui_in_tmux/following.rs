@@ -2,7 +2,8 @@
 //! version Pod that could not pull its image.
 
 use crate::shell::{Shell, demo};
-use anyhow::Result;
+use anyhow::{Result, bail};
+use kubereel_tests::tmux::Terminal;
 
 #[test]
 fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
@@ -19,17 +20,7 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     screen.until_so("problems", |text| {
         text.contains("PROBLEMS") && text.contains("image-registry was Degraded")
     })?;
-    for _ in 0..40 {
-        let shown = screen.screen()?;
-        if chosen(&shown).is_some_and(|line| line.contains("image-registry was Degraded")) {
-            break;
-        }
-        let before = chosen(&shown).map(str::to_owned);
-        screen.press(&["Down"])?;
-        screen.until_so("the next row", |text| {
-            chosen(text).map(str::to_owned) != before
-        })?;
-    }
+    choose(screen, "image-registry was Degraded")?;
     screen.press(&["Enter"])?;
     screen.until_so("the operator when it went Degraded", |text| {
         first_line(text).contains("16:28:36.222906Z")
@@ -40,17 +31,7 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     // Its conditions, and the transitions of one.
     screen.press(&["i"])?;
     screen.until("└ Degraded")?;
-    for _ in 0..6 {
-        let shown = screen.screen()?;
-        if chosen(&shown).is_some_and(|line| line.contains("└ Degraded")) {
-            break;
-        }
-        let before = chosen(&shown).map(str::to_owned);
-        screen.press(&["Down"])?;
-        screen.until_so("the next row", |text| {
-            chosen(text).map(str::to_owned) != before
-        })?;
-    }
+    choose(screen, "└ Degraded")?;
     screen.press(&["t"])?;
     let text = screen.until_so("the way back", |text| first_line(text).contains("16:28:4"))?;
     assert!(text.contains("good"), "{text}");
@@ -63,17 +44,7 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     // The version Pod that failed.
     screen.press(&["p"])?;
     screen.until("PROBLEMS")?;
-    for _ in 0..60 {
-        let shown = screen.screen()?;
-        if chosen(&shown).is_some_and(|line| line.contains(" payload ")) {
-            break;
-        }
-        let before = chosen(&shown).map(str::to_owned);
-        screen.press(&["Down"])?;
-        screen.until_so("the next row", |text| {
-            chosen(text).map(str::to_owned) != before
-        })?;
-    }
+    choose(screen, " payload ")?;
     screen.press(&["Enter"])?;
     screen.until("pod openshift-cluster-version/version-4.21.9-m9667")?;
     screen.until_so("the moment", |text| {
@@ -89,6 +60,23 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     let text = shell.ended(0)?;
     assert!(text.contains("--at"), "leaving prints the address: {text}");
     Ok(())
+}
+
+/// Goes down to the row with a text.
+fn choose(screen: &Terminal, words: &str) -> Result<()> {
+    const MOST_ROWS: usize = 60;
+    for _ in 0..MOST_ROWS {
+        let shown = screen.screen()?;
+        if chosen(&shown).is_some_and(|line| line.contains(words)) {
+            return Ok(());
+        }
+        let before = chosen(&shown).map(str::to_owned);
+        screen.press(&["Down"])?;
+        screen.until_so("the next row", |text| {
+            chosen(text).map(str::to_owned) != before
+        })?;
+    }
+    bail!("no row within {MOST_ROWS} says {words:?}")
 }
 
 /// The row that is chosen.

@@ -4,7 +4,7 @@
 //! it at all sizes.
 
 use super::every::{panels, screens};
-use super::stage::{Stage, demo, gapped, request};
+use super::stage::{Stage, damaged, demo, gapped, request};
 use crate::model::{Panel, Screen};
 use insta::assert_snapshot;
 use std::mem::discriminant;
@@ -112,11 +112,7 @@ fn every_panel_at_every_size() {
 fn gaps_and_damage_at_every_size() {
     let folder = tempfile::tempdir().expect("a folder");
     let gapped = gapped(folder.path());
-    let damaged = folder.path().join("damaged.reel");
-    let mut bytes = std::fs::read(demo()).expect("the demo");
-    let middle = bytes.len() / 2;
-    bytes[middle..middle + 64].fill(0xa5);
-    std::fs::write(&damaged, bytes).expect("room");
+    let damaged = damaged(folder.path());
     for (reel_name, reel, keys) in [
         ("in_a_gap", &gapped, ":+2m15s<Enter>"),
         ("problems_and_a_gap", &gapped, "p"),

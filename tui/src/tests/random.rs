@@ -1,7 +1,7 @@
 //! Random keys: nothing that is pressed, and no answer that comes late, twice overtaken or never, may
 //! end the program in a panic or keep it from ending a turn.
 
-use super::stage::{Stage, demo, done, gapped, meant, request};
+use super::stage::{Stage, damaged, demo, done, gapped, meant, request};
 use crate::effect::Effect;
 use crate::keep::{BookmarkChange, Bookmarks};
 use crate::keymap::{Key, bindings};
@@ -140,11 +140,7 @@ fn aside(life: &mut Life<'_>, what: u16, x: u16, y: u16) {
 #[test]
 fn no_keys_panic_or_hang() {
     let folder = tempfile::tempdir().expect("a folder");
-    let damaged = folder.path().join("damaged.reel");
-    let mut bytes = std::fs::read(demo()).expect("the demo");
-    let middle = bytes.len() / 2;
-    bytes[middle..middle + 64].fill(0xa5);
-    std::fs::write(&damaged, bytes).expect("room");
+    let damaged = damaged(folder.path());
     let gapped = Ready::open(&gapped(folder.path()));
     let (demo, damaged) = (Ready::open(&demo()), Ready::open(&damaged));
     let reels = [&gapped, &gapped, &gapped, &gapped, &demo, &damaged];

@@ -1,6 +1,6 @@
 //! Screens after lists of keys, as text and as styles.
 
-use super::stage::{Stage, demo, gapped, request};
+use super::stage::{Stage, damaged, demo, gapped, request};
 use insta::assert_snapshot;
 
 const WIDE: (u16, u16) = (120, 40);
@@ -65,11 +65,7 @@ fn gaps_are_unmistakable() {
 #[test]
 fn damage_is_said() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("damaged.reel");
-    let mut bytes = std::fs::read(demo()).expect("the demo");
-    let middle = bytes.len() / 2;
-    bytes[middle..middle + 64].fill(0xa5);
-    std::fs::write(&path, bytes).expect("room");
+    let path = damaged(folder.path());
     let mut stage = Stage::open(request(&path), NARROW);
     stage.keys("G");
     let screen = stage.screen();

@@ -36,6 +36,16 @@ pub(super) fn demo() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel")
 }
 
+/// Writes the demo with 64 bytes in its middle spoilt.
+pub(super) fn damaged(folder: &Path) -> PathBuf {
+    let path = folder.join("damaged.reel");
+    let mut bytes = std::fs::read(demo()).expect("the demo");
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 64].fill(0xa5);
+    std::fs::write(&path, bytes).expect("room");
+    path
+}
+
 /// Asks for a reel and nothing else.
 pub(super) fn request(path: &Path) -> Request {
     Request {

@@ -1,6 +1,6 @@
 //! The timeline: a span of time that is selected, stages, damage.
 
-use super::stage::{Stage, demo, request};
+use super::stage::{Stage, damaged, demo, request};
 use crate::model::Open;
 use crate::msg::Msg;
 use insta::assert_snapshot;
@@ -107,11 +107,7 @@ fn stages_of_an_upgrade_have_names_as_long_as_fit() {
 #[test]
 fn damage_is_unknown_wherever_it_lies() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("damaged.reel");
-    let mut bytes = std::fs::read(demo()).expect("the demo");
-    let middle = bytes.len() / 2;
-    bytes[middle..middle + 64].fill(0xa5);
-    std::fs::write(&path, bytes).expect("room");
+    let path = damaged(folder.path());
     for (name, size) in [("damage_small", (40, 12)), ("damage_wide", (120, 40))] {
         let mut stage = Stage::open(request(&path), size);
         stage.keys("G");

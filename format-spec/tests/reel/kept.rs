@@ -1,0 +1,259 @@
+//! What was put in comes back: finished, copied, killed, resumed.
+
+use super::life::{append, begin, check, life, path_in, stamp};
+use kubereel_format::{
+    Appender, BlobNote, Body, ConnectionId, DocumentKind, EventType, Evidence, NewEvent, Note,
+    OpenError, ReadError, Reel, ResourceId, Seq,
+};
+use std::path::Path;
+
+#[test]
+fn a_finished_reel_gives_everything_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(5_000, 120);
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+        if at % 37 == 0 {
+            appender.commit().unwrap();
+        }
+    }
+    let stats = appender.finish().unwrap();
+    assert_eq!(stats.file_bytes, std::fs::metadata(&path).unwrap().len());
+    assert_eq!(stats.records, 5_003);
+    assert!(Reel::open(&path).unwrap().is_finished());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    check(&path, &told);
+}
+
+#[test]
+fn a_copy_of_a_running_recording_gives_what_was_committed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let copy = folder.path().join("copy.reel");
+    let told = life(2_500, 40);
+    let mut appender = begin(&path);
+    let mut committed = 0;
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+        if at % 113 == 0 {
+            appender.commit().unwrap();
+            committed = usize::try_from(at).unwrap() + 1;
+        }
+    }
+    assert!(matches!(Reel::open(&path), Err(OpenError::InUse { .. })));
+    std::fs::copy(&path, &copy).unwrap();
+    let before = std::fs::read(&copy).unwrap();
+    check(&copy, &told[..committed]);
+    assert!(!Reel::open(&copy).unwrap().is_finished());
+    assert_eq!(
+        std::fs::read(&copy).unwrap(),
+        before,
+        "reading changed the file"
+    );
+}
+
+#[test]
+fn a_killed_recording_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = life(4_000, 60);
+    let mut path = path_in(&folder);
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+        if at % 700 == 699 {
+            appender.commit().unwrap();
+            // What is on disk now is what a kill would leave.
+            let next = folder.path().join(format!("{at}.reel"));
+            std::fs::copy(&path, &next).unwrap();
+            path = next;
+            appender = Appender::resume(&path).unwrap();
+            assert_eq!(appender.next_seq(), Seq(u64::try_from(at).unwrap() + 4));
+        }
+    }
+    appender.commit().unwrap();
+    drop(appender);
+    check(&path, &told);
+    let mut again = Appender::resume(&path).unwrap();
+    again
+        .append_note(
+            stamp(9),
+            Note::Mark {
+                text: "x".to_owned(),
+            },
+        )
+        .unwrap();
+    again.finish().unwrap();
+    check(&path, &told);
+    let mut finished = Appender::resume(&path).unwrap();
+    finished
+        .append_note(
+            stamp(9),
+            Note::Mark {
+                text: "y".to_owned(),
+            },
+        )
+        .unwrap();
+    finished.commit().unwrap();
+    drop(finished);
+    assert!(!Reel::open(&path).unwrap().is_finished());
+    check(&path, &told);
+}
+
+#[test]
+fn an_inferred_deletion_repeats_the_last_body() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(1, 1).remove(0);
+    let mut appender = begin(&path);
+    append(&mut appender, &told, 1);
+    let gone = NewEvent {
+        stamp: stamp(2),
+        connection: ConnectionId(1),
+        kind: EventType::Deleted,
+        evidence: Evidence::Inferred,
+        resource: ResourceId(told.resource),
+        namespace: "openshift-etcd",
+        name: &told.name,
+        uid: &told.uid,
+        resource_version: "",
+        body: Body::Last,
+    };
+    let seq = appender.append_event(&gone).unwrap();
+    assert!(appender.append_event(&gone).is_err(), "it is gone already");
+    appender.finish().unwrap();
+    let reel = Reel::open(&path).unwrap();
+    assert_eq!(&reel.body(seq).unwrap()[..], &told.body[..]);
+    assert_eq!(reel.head(seq).unwrap().resource_version, "");
+    assert_eq!(reel.rv_of(seq), None);
+}
+
+#[test]
+fn large_bodies_and_documents_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let mut told = life(3, 1);
+    told[1].body = (0..900_000u32).flat_map(u32::to_le_bytes).collect();
+    let document: Vec<u8> = (0..70_000u32).flat_map(u32::to_be_bytes).collect();
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+    }
+    let note = BlobNote::Document {
+        kind: DocumentKind::Discovery,
+        path: "/apis".to_owned(),
+    };
+    appender
+        .append_blob_note(stamp(4), note, &document)
+        .unwrap();
+    appender.commit().unwrap();
+    appender.finish().unwrap();
+    check(&path, &told);
+    let reel = Reel::open(&path).unwrap();
+    let Some(Note::Document { blobs, .. }) = reel.notes().last().map(|entry| &entry.note) else {
+        panic!("no document");
+    };
+    let joined: Vec<u8> = blobs
+        .iter()
+        .flat_map(|id| reel.blob(*id).unwrap().to_vec())
+        .collect();
+    assert_eq!(joined, document);
+}
+
+#[test]
+fn times_lead_to_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(3_000, 5);
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told) {
+        // The clock steps back once, by 500.
+        append(&mut appender, event, if at < 2_000 { at } else { at - 500 });
+    }
+    appender.finish().unwrap();
+    let reel = Reel::open(&path).unwrap();
+    let after = |micros: i64| reel.seq_after(stamp(micros).wall).0;
+    assert_eq!(after(-1), 0);
+    assert_eq!(after(0), 4);
+    assert_eq!(after(100), 104);
+    assert_eq!(
+        after(1_600),
+        2_104,
+        "the last record received at that time counts"
+    );
+    assert_eq!(after(99_999), 3_003);
+}
+
+#[test]
+fn a_note_told_late_draws_no_event_before_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(2_000, 5);
+    let mut appender = begin(&path);
+    let before = appender.next_seq().0;
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+    }
+    let mark = |text: &str| Note::Mark {
+        text: text.to_owned(),
+    };
+    appender.append_note(stamp(1_999), mark("now")).unwrap();
+    appender.append_note(stamp(50), mark("late")).unwrap();
+    appender.append_note(stamp(5_000), mark("later")).unwrap();
+    appender.finish().unwrap();
+    let reel = Reel::open(&path).unwrap();
+    let after = |micros: i64| reel.seq_after(stamp(micros).wall).0 - before;
+    assert_eq!(after(49), 50);
+    assert_eq!(after(1_000), 1_001);
+    assert_eq!(after(1_999), 2_002, "the notes behind the last event count");
+    assert_eq!(after(9_999), 2_003);
+}
+
+#[test]
+fn what_is_no_event_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    begin(&path).finish().unwrap();
+    let reel = Reel::open(&path).unwrap();
+    assert_eq!(
+        reel.body(Seq(0)),
+        Err(ReadError::NotAnEvent { seq: Seq(0) })
+    );
+    assert!(matches!(
+        reel.body(Seq(99)),
+        Err(ReadError::NoSuchEvent { .. })
+    ));
+    assert!(reel.head(Seq(0)).is_none());
+}
+
+#[test]
+fn what_is_no_reel_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let named = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        Reel::open(&path).unwrap_err().to_string()
+    };
+    assert!(named(b"").contains("empty"));
+    assert!(named(b"PK\x03\x04").contains("zip"));
+    assert!(named(b"{\"ts\":1}").contains("JSON"));
+    assert!(named(b"redb").contains("cut off after 4 bytes"));
+    assert!(matches!(
+        Reel::open(Path::new("/nowhere/x.reel")),
+        Err(OpenError::Io { .. })
+    ));
+    assert!(matches!(
+        Reel::open(folder.path()),
+        Err(OpenError::Io { .. })
+    ));
+    std::fs::remove_file(&path).unwrap();
+    let database = redb::Database::create(&path).unwrap();
+    drop(database);
+    assert!(
+        Reel::open(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("something else")
+    );
+}

@@ -1,0 +1,150 @@
+//! Owns events as a test keeps them, how they are put into a reel, and the check that they came back.
+
+use kubereel_format::{
+    Appender, Body, ConnectionId, Elapsed, EventType, Evidence, NewEvent, Note, ObjectKey,
+    RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp,
+};
+use std::path::{Path, PathBuf};
+
+pub(super) fn stamp(micros: i64) -> Stamp {
+    Stamp {
+        wall: RecordedAt::from_micros(1_700_000_000_000_000 + micros),
+        elapsed: Elapsed {
+            micros: micros.unsigned_abs(),
+        },
+    }
+}
+
+pub(super) fn resource(id: u32) -> ResourceInfo {
+    ResourceInfo {
+        id: ResourceId(id),
+        group: "config.openshift.io".to_owned(),
+        version: "v1".to_owned(),
+        plural: format!("things{id}"),
+        singular: "thing".to_owned(),
+        kind: "Thing".to_owned(),
+        short_names: vec!["th".to_owned()],
+        categories: vec![],
+        namespaced: true,
+        verbs: vec!["list".to_owned(), "watch".to_owned()],
+        storage_hash: None,
+    }
+}
+
+/// An event as the test keeps it.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) resource: u32,
+    pub(super) name: String,
+    pub(super) uid: String,
+    pub(super) kind: EventType,
+    pub(super) rv: String,
+    pub(super) body: Vec<u8>,
+}
+
+pub(super) fn append(appender: &mut Appender, told: &Told, at: i64) -> Seq {
+    appender
+        .append_event(&NewEvent {
+            stamp: stamp(at),
+            connection: ConnectionId(told.resource + 10),
+            kind: told.kind,
+            evidence: Evidence::Live,
+            resource: ResourceId(told.resource),
+            namespace: "openshift-etcd",
+            name: &told.name,
+            uid: &told.uid,
+            resource_version: &told.rv,
+            body: Body::Bytes(&told.body),
+        })
+        .unwrap()
+}
+
+pub(super) fn begin(path: &Path) -> Appender {
+    let mut appender = Appender::create(path).unwrap();
+    for id in 0..3 {
+        let note = Note::Resource(resource(id));
+        appender.append_note(stamp(0), note).unwrap();
+    }
+    appender
+}
+
+/// A life of objects: `count` events over `objects` objects.
+pub(super) fn life(count: usize, objects: usize) -> Vec<Told> {
+    let mut state = 88_172_645_463_325_252u64;
+    let mut draw = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % u64::try_from(below).unwrap()).unwrap()
+    };
+    let mut alive = vec![false; objects];
+    (0..count)
+        .map(|at| {
+            let object = draw(objects);
+            let kind = match (alive[object], draw(12)) {
+                (false, _) => EventType::Added,
+                (true, 0) => EventType::Deleted,
+                (true, _) => EventType::Modified,
+            };
+            alive[object] = kind != EventType::Deleted;
+            let name = format!("operator-{object}-7d9f8b6c5-x2k4p");
+            let uid = format!("{object:08x}-1111-2222-3333-{:012x}", object * 7);
+            let rv = (1000 + at).to_string();
+            let text = "the same long text of a message that goes to the log ".repeat(draw(2) * 8);
+            let body = format!(
+                r#"{{"metadata":{{"name":"{name}","namespace":"openshift-etcd","uid":"{uid}","resourceVersion":"{rv}"}},"status":{{"n":{},"message":"{text}","list":[{}1]}}}}"#,
+                draw(1000),
+                "1,".repeat(draw(30)),
+            );
+            Told {
+                resource: u32::try_from(object % 3).unwrap(),
+                name,
+                uid,
+                kind,
+                rv,
+                body: body.into_bytes(),
+            }
+        })
+        .collect()
+}
+
+pub(super) fn key(told: &Told) -> ObjectKey {
+    ObjectKey {
+        resource: ResourceId(told.resource),
+        namespace: "openshift-etcd".to_owned(),
+        name: told.name.clone(),
+        uid: told.uid.clone(),
+    }
+}
+
+/// Asks everything of a reel that must hold `told` behind three notes.
+pub(super) fn check(path: &Path, told: &[Told]) {
+    let reel = Reel::open(path).unwrap();
+    assert_eq!(reel.damage(), []);
+    assert_eq!(reel.event_count(), u64::try_from(told.len()).unwrap());
+    let events: Vec<_> = reel.scan(Seq(0)).map(Result::unwrap).collect();
+    assert_eq!(events.len(), told.len());
+    for (event, told) in events.iter().zip(told) {
+        assert_eq!(&event.body[..], &told.body[..]);
+        assert_eq!(event.head.kind, told.kind);
+        assert_eq!(event.head.resource_version, told.rv);
+        assert_eq!(event.head.connection, ConnectionId(told.resource + 10));
+        let key = key(told);
+        let mut objects = reel.objects().iter();
+        let object = objects.find(|object| object.key == key).unwrap().id;
+        assert_eq!(event.head.object, object);
+        assert!(reel.versions(object).contains(&event.head.seq));
+    }
+    // From the end, so that nothing helps that was decoded before.
+    let fresh = Reel::open(path).unwrap();
+    for (event, told) in events.iter().zip(told).rev() {
+        assert_eq!(&fresh.body(event.head.seq).unwrap()[..], &told.body[..]);
+    }
+    let middle = events[events.len() / 2].head.seq;
+    let later: Vec<_> = fresh.scan(middle).map(Result::unwrap).collect();
+    assert_eq!(later, events[events.len() / 2..]);
+}
+
+pub(super) fn path_in(folder: &tempfile::TempDir) -> PathBuf {
+    folder.path().join("run.reel")
+}

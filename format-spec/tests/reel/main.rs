@@ -1,0 +1,12 @@
+//! A reel gives back what was put in: whole, resumed, left by a kill, and in any order of asking.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "what helps a test may fail it"
+)]
+
+mod asked;
+mod kept;
+mod life;
+mod odd;
