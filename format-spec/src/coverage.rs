@@ -21,6 +21,8 @@ pub enum NotCoveredReason {
     Gone,
     /// The user excluded it.
     Excluded,
+    /// The reel would have become larger than its budget.
+    SizeBudget,
 }
 
 impl NotCoveredReason {
@@ -34,6 +36,7 @@ impl NotCoveredReason {
             Self::Failing => "failing",
             Self::Gone => "gone",
             Self::Excluded => "excluded",
+            Self::SizeBudget => "size budget",
         }
     }
 }

@@ -34,8 +34,8 @@ pub use gap::{Gap, GapCause};
 pub use id::{BlobId, BlockId, ConnectionId, EpochId, GapId, ObjectId, ResourceId, Seq, SessionId};
 pub use limits::{COMMIT_EVERY_MILLIS, MAX_BODY, MAX_LIST_PAGE};
 pub use note::{
-    AnomalyKind, BlobNote, DocumentKind, EndCause, Lifecycle, ListMethod, Note, NoteEntry,
-    OddLineProblem, SessionEnd,
+    AnomalyKind, BlobNote, DocumentKind, EndCause, GapVerdict, Lifecycle, ListMethod, Note,
+    NoteEntry, OddLineProblem, OutageClass, SessionEnd,
 };
 pub use resource::ResourceInfo;
 pub use time::{Elapsed, RecordedAt, Stamp};

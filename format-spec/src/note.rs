@@ -6,7 +6,7 @@
 
 use crate::coverage::NotCoveredReason;
 use crate::gap::Gap;
-use crate::id::{BlobId, ConnectionId, EpochId, ResourceId, Seq, SessionId};
+use crate::id::{BlobId, ConnectionId, EpochId, GapId, ResourceId, Seq, SessionId};
 use crate::resource::ResourceInfo;
 use crate::time::{RecordedAt, Stamp};
 use bincode::{Decode, Encode};
@@ -158,6 +158,130 @@ pub enum Note {
         /// One line.
         text: String,
     },
+    /// The server told how far its history had come: whatever has a higher revision came about after
+    /// the question was sent, whatever has none higher before the note's stamp.
+    Probed {
+        /// Whose history.
+        epoch: EpochId,
+        /// The revision of a consistent list.
+        revision: String,
+        /// How long the answer took, in microseconds: the question was sent so long before the stamp.
+        took_micros: u64,
+    },
+    /// Probes of an endpoint fail from here on.
+    OutageBegan {
+        /// Scheme, host and port.
+        endpoint: String,
+        /// Of what class the failure is.
+        class: OutageClass,
+        /// The server's or the transport's words.
+        error: String,
+        /// How long before the stamp the first failing probe was sent, in microseconds.
+        since_micros: u64,
+    },
+    /// A probe of an endpoint was answered again.
+    OutageEnded {
+        /// Scheme, host and port.
+        endpoint: String,
+        /// How many probes failed.
+        failed: u64,
+    },
+    /// What the server's own history told of a gap. It stands after the gap and after what was
+    /// reconstructed for it.
+    GapJudged {
+        /// The gap.
+        gap: GapId,
+        /// In one word.
+        verdict: GapVerdict,
+        /// How many events were read back and written for it.
+        reconstructed: u64,
+        /// An upper bound of the changes that are still missing, if one is known.
+        missing_at_most: Option<u64>,
+        /// How many requests it took.
+        requests: u32,
+        /// Why no more was found; may be empty.
+        detail: String,
+    },
+    /// A public property of the job that recorded, for example its name.
+    Label {
+        /// Its name, for example `JOB_NAME`.
+        name: String,
+        /// Its value.
+        value: String,
+    },
+    /// The value of a counter of a server when it was read.
+    Sampled {
+        /// Scheme, host and port of the server.
+        endpoint: String,
+        /// The metric's name.
+        name: String,
+        /// Its labels as the server spelt them, without braces.
+        labels: String,
+        /// The value as the server spelt it.
+        value: String,
+    },
+}
+
+/// What became of a gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum GapVerdict {
+    /// Every change in it was read back from the server's history.
+    Reconstructed,
+    /// Some were, or it is not known whether all were.
+    Partly,
+    /// The server had no history of it any more.
+    Lost,
+}
+
+impl GapVerdict {
+    /// Gives the word that is shown to people and programs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reconstructed => "reconstructed",
+            Self::Partly => "partly reconstructed",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+/// What kind of failure a probe met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum OutageClass {
+    /// The name has no address.
+    Name,
+    /// No connection.
+    Connect,
+    /// No trust.
+    Tls,
+    /// No answer in time.
+    Timeout,
+    /// The connection broke before the answer was whole.
+    Cut,
+    /// The server does not accept the credentials (401, 403).
+    Credentials,
+    /// The server asks for fewer requests (429).
+    Busy,
+    /// The server answers with an error (5xx).
+    Server,
+    /// Something else.
+    Other,
+}
+
+impl OutageClass {
+    /// Gives the words that are shown to people and programs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Name => "name resolution",
+            Self::Connect => "no connection",
+            Self::Tls => "TLS",
+            Self::Timeout => "no answer in time",
+            Self::Cut => "answer cut off",
+            Self::Credentials => "credentials refused",
+            Self::Busy => "too many requests",
+            Self::Server => "server error",
+            Self::Other => "other failure",
+        }
+    }
 }
 
 /// A note that carries bytes of any size, about to be written.
@@ -232,6 +356,8 @@ pub enum ListMethod {
     Watch,
     /// Lines of a file.
     Import,
+    /// Lists at exact versions of the past, to close a gap.
+    Exact,
 }
 
 /// Why a connection ended.

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// The version of the format: a new minor adds, a new major changes meaning.
 ///
-/// Before 1.0 the format owes no compatibility, and a minor version is read by its own program only.
+/// A program reads every minor version of its major up to its own. Before 1.0 the format owes no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct FormatVersion {
     /// Changes of meaning.
@@ -16,7 +16,7 @@ pub struct FormatVersion {
 }
 
 /// The version that this program writes.
-pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 1 };
+pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 2 };
 
 /// The redaction policy that keeps everything.
 pub const REDACTION_NONE: u32 = 0;
@@ -34,6 +34,21 @@ impl fmt::Display for FormatVersion {
 impl FormatVersion {
     /// Tells whether this program reads files of that version.
     pub const fn is_readable(self) -> bool {
-        self.major == FORMAT.major && self.minor == FORMAT.minor
+        self.major == FORMAT.major && self.minor <= FORMAT.minor
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_came_before_and_nothing_that_comes_after() {
+        let FormatVersion { major, minor } = FORMAT;
+        let is_readable = |major, minor| FormatVersion { major, minor }.is_readable();
+        assert!(is_readable(major, minor));
+        assert!(is_readable(major, minor - 1));
+        assert!(!is_readable(major, minor + 1));
+        assert!(!is_readable(major + 1, 0));
     }
 }

@@ -45,6 +45,10 @@ fn words(note: &mut Note) -> Option<&mut String> {
         | Note::NotCovered { detail: words, .. }
         | Note::Disconnected { detail: words, .. }
         | Note::Anomaly { detail: words, .. }
+        | Note::OutageBegan { error: words, .. }
+        | Note::GapJudged { detail: words, .. }
+        | Note::Label { value: words, .. }
+        | Note::Sampled { labels: words, .. }
         | Note::Mark { text: words }
         | Note::Provenance { text: words } => Some(words),
         _ => None,

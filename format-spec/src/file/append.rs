@@ -165,6 +165,7 @@ impl Appender {
         let backend = Exclusive::open(path)?;
         let database =
             open_database(backend.clone()).map_err(|cause| damaged("the database", cause))?;
+        fenced(|| stamp_format(&database)).map_err(|cause| damaged("the format", cause))?;
         let mut appender = Self::over(path, backend, database);
         appender
             .take_over(&mut carried)
@@ -577,6 +578,16 @@ pub(crate) fn open_database(backend: Exclusive) -> Result<Fenced<Database>, Stri
             .create_with_backend(backend)
     })
     .map(Fenced::new)
+}
+
+/// Says that the file holds what this version of the format allows.
+fn stamp_format(database: &Database) -> Result<(), redb::Error> {
+    let transaction = database.begin_write()?;
+    transaction
+        .open_table(tables::META)?
+        .insert(tables::FORMAT_KEY, state::format_row().as_slice())?;
+    transaction.commit()?;
+    Ok(())
 }
 
 /// Gives the writing end of a stream behind what the file holds of it.

@@ -48,6 +48,9 @@ pub(crate) fn read_format(row: &[u8]) -> Option<FormatVersion> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::append::Appender;
+    use crate::file::reel::Reel;
+    use crate::tables;
 
     #[test]
     fn the_rows_come_back() {
@@ -58,5 +61,31 @@ mod tests {
             records: 9,
         };
         assert_eq!(State::decode(&state.encode().unwrap()), Ok(state));
+    }
+
+    #[test]
+    fn a_file_that_is_gone_on_with_says_the_present_format() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.reel");
+        drop(Appender::create(&path).unwrap());
+        let older = FormatVersion {
+            minor: FORMAT.minor - 1,
+            ..FORMAT
+        };
+        let mut row = format_row();
+        let minor = row.len() - 2;
+        row[minor..].copy_from_slice(&older.minor.to_le_bytes());
+        let database = redb::Database::create(&path).unwrap();
+        let transaction = database.begin_write().unwrap();
+        transaction
+            .open_table(tables::META)
+            .unwrap()
+            .insert(tables::FORMAT_KEY, row.as_slice())
+            .unwrap();
+        transaction.commit().unwrap();
+        drop(database);
+        assert_eq!(Reel::open(&path).unwrap().format(), older);
+        drop(Appender::resume(&path).unwrap());
+        assert_eq!(Reel::open(&path).unwrap().format(), FORMAT);
     }
 }
