@@ -1,11 +1,12 @@
 //! Owns the chain of each resource: where its complete states begin, how far they are proven, where
 //! the chain breaks. Refuses trust in silence: what no event or bookmark proves is not covered.
 
+use super::judged::Judged;
 use crate::select::Excluded;
 use crate::session::Session;
 use kubereel_format::{
-    ConnectionId, CoveredSpan, EndCause, Gap, ListMethod, Note, NoteEntry, ObjectId, RecordedAt,
-    Reel, ResourceId, Seq,
+    ConnectionId, CoveredSpan, EndCause, Gap, GapId, ListMethod, Note, NoteEntry, ObjectId,
+    RecordedAt, Reel, ResourceId, Seq,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Coverage {
     pub(super) spans: Vec<CoveredFrom>,
     pub(super) holes: Vec<Hole>,
+    pub(super) reconstructed: Vec<Hole>,
     pub(super) blind: Vec<Blind>,
     pub(super) excluded: Vec<Excluded>,
     pub(super) imported: Option<ImportedFrom>,
@@ -49,6 +51,8 @@ pub struct Hole {
     pub gap: Gap,
     /// The record that completed the list after it.
     pub closed_by: Seq,
+    /// What the server's own history told of it, if it was asked.
+    pub judged: Option<Judged>,
 }
 
 /// A time in which no watch of a resource ran.
@@ -66,9 +70,15 @@ impl Coverage {
         &self.spans
     }
 
-    /// Gives the gaps, in order.
+    /// Gives the gaps in which changes may be missing, in order.
     pub fn holes(&self) -> &[Hole] {
         &self.holes
+    }
+
+    /// Gives the gaps of which every change was read back from the server's history, in order: nothing
+    /// is missing in them, but what happened was received after their end.
+    pub fn reconstructed(&self) -> &[Hole] {
+        &self.reconstructed
     }
 
     /// Gives the times in which no watch ran, in order.
@@ -114,6 +124,10 @@ impl Coverage {
         for resource in resources {
             chains.close(resource, reel.end(), reel, objects);
         }
+        let wall_of = |seq: Seq| reel.stamp(seq).map(|stamp| stamp.wall);
+        for coverage in chains.coverage.values_mut() {
+            coverage.join_reconstructed(|hole| wall_of(hole.closed_by).unwrap_or_default());
+        }
         for (resource, from) in chains.dark {
             // What ends with the session is no blindness within it.
             if let Some(coverage) = chains.coverage.get_mut(&resource) {
@@ -137,6 +151,8 @@ struct Chains {
     /// The spans that go on.
     spans: BTreeMap<ResourceId, CoveredFrom>,
     last_session: Option<usize>,
+    /// Of which resource a gap is.
+    gaps: BTreeMap<GapId, ResourceId>,
 }
 
 impl Chains {
@@ -192,6 +208,11 @@ impl Chains {
                     first_rv,
                 });
             }
+            // It watches nothing.
+            Note::Connected {
+                method: ListMethod::Exact,
+                ..
+            } => {}
             Note::Connected {
                 connection,
                 resource,
@@ -211,6 +232,7 @@ impl Chains {
                 }
             }
             Note::Gap(gap) => self.gap(gap, seq),
+            Note::GapJudged { gap, .. } => self.judge(*gap, &entry.note),
             _ => {}
         }
     }
@@ -285,12 +307,22 @@ impl Chains {
         self.spans.insert(resource, begun);
     }
 
+    fn judge(&mut self, gap: GapId, note: &Note) {
+        let resource = self.gaps.get(&gap);
+        let coverage = resource.and_then(|resource| self.coverage.get_mut(resource));
+        if let (Some(coverage), Some(judged)) = (coverage, Judged::of(note)) {
+            coverage.judge(gap, judged);
+        }
+    }
+
     /// Ends the span before a gap. The list that ended the gap may have been noted before or after.
     fn gap(&mut self, gap: &Gap, seq: Seq) {
+        self.gaps.insert(gap.id, gap.resource);
         let coverage = self.coverage.entry(gap.resource).or_default();
         coverage.holes.push(Hole {
             gap: gap.clone(),
             closed_by: seq,
+            judged: None,
         });
         let Some(mut span) = self.spans.remove(&gap.resource) else {
             return;

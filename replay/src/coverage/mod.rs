@@ -2,8 +2,10 @@
 
 mod certainty;
 mod chain;
+mod judged;
 mod unseen;
 
 pub use certainty::Certainty;
 pub use chain::{Blind, Coverage, CoveredFrom, Hole, ImportedFrom};
+pub use judged::Judged;
 pub use unseen::{Unseen, UnseenWhy};

@@ -43,6 +43,8 @@ pub struct ResourceSummary {
     pub covered: Vec<CoveredSummary>,
     /// The spans in which changes may be missing.
     pub gaps: Vec<GapSummary>,
+    /// The gaps of which every change was read back from the server's history.
+    pub reconstructed: Vec<GapSummary>,
     /// How long no watch of it ran; what happened then was received later.
     pub blind_secs: f64,
 }
@@ -85,6 +87,11 @@ pub struct GapSummary {
     pub missing_at_most: Option<u64>,
     /// The differences that the list showed.
     pub differences: u64,
+    /// What the server's own history told of it: `reconstructed`, `partly reconstructed` or `lost`;
+    /// `None` if it was not asked.
+    pub verdict: Option<String>,
+    /// How many events were read back for it.
+    pub read_back: u64,
 }
 
 impl Timeline {
@@ -126,6 +133,9 @@ impl Timeline {
             gaps: coverage.map_or_else(Vec::new, |coverage| {
                 coverage.holes().iter().map(gap).collect()
             }),
+            reconstructed: coverage.map_or_else(Vec::new, |coverage| {
+                coverage.reconstructed().iter().map(gap).collect()
+            }),
             blind_secs: coverage.map_or(0.0, |coverage| self.blind_secs(coverage)),
         }
     }
@@ -154,6 +164,7 @@ fn covered(coverage: &Coverage) -> Vec<CoveredSummary> {
 
 fn gap(hole: &Hole) -> GapSummary {
     let gap = &hole.gap;
+    let judged = hole.judged.as_ref();
     GapSummary {
         from: gap.from_time,
         to: gap.to_time,
@@ -161,7 +172,9 @@ fn gap(hole: &Hole) -> GapSummary {
         from_rv: gap.from_rv.clone(),
         to_rv: gap.to_rv.clone(),
         cause: gap.cause.as_str().to_owned(),
-        missing_at_most: gap.missing_at_most,
+        missing_at_most: hole.missing_at_most(),
         differences: gap.differences,
+        verdict: judged.map(|judged| judged.verdict.as_str().to_owned()),
+        read_back: judged.map_or(0, |judged| judged.reconstructed),
     }
 }

@@ -1,7 +1,9 @@
 //! The state at a moment, on reels written for the purpose.
 
 use crate::script::{START_MICROS, Script, Stream, pod, thing};
-use kubereel_format::{EndCause, EventType, Evidence, NotCoveredReason, RecordedAt, ResourceId};
+use kubereel_format::{
+    EndCause, EventType, Evidence, GapVerdict, NotCoveredReason, RecordedAt, ResourceId,
+};
 use kubereel_replay::{Certainty, Cut, Filter, Moment, State, Timeline};
 use std::path::Path;
 
@@ -278,6 +280,71 @@ fn a_moment_inside_a_gap_says_so() {
             .collect();
         assert_eq!(spans, [("10", "16"), ("30", "31")]);
         assert!(!coverage.is_whole());
+    }
+}
+
+/// The same gap, of which the versions 18 and 25 were read back.
+fn read_back(path: &Path, verdict: GapVerdict) -> Stream {
+    let mut script = Script::begin(path);
+    let stream = small_life(&mut script);
+    let from = script.now();
+    script.disconnect(stream, EndCause::Expired);
+    script.wait(5000);
+    let stream = script.connect(stream.resource, None);
+    let modified = EventType::Modified;
+    let back = Evidence::Reconstructed;
+    script.event(stream, modified, back, A, 18, &pod(A, 18, "read back"));
+    script.event(stream, modified, back, A, 25, &pod(A, 25, "z"));
+    script.gap(stream.resource, 16, 30, from);
+    script.judged(verdict, Some(1));
+    script.synced(stream, 30);
+    script.wait(3000);
+    script.modified(stream, A, 31, &pod(A, 31, "z"));
+    script.finish();
+    stream
+}
+
+#[test]
+fn a_gap_whose_every_change_was_read_back_is_none() {
+    let (timeline, stream) = write(|path| read_back(path, GapVerdict::Reconstructed));
+    let pods = stream.resource;
+    let coverage = timeline.coverage(pods).expect("recorded");
+    assert!(coverage.is_whole(), "{coverage:?}");
+    let closed = coverage.reconstructed().first().expect("it is told");
+    assert_eq!(closed.gap.to_rv, "30");
+    assert!(timeline.unseen(pods).is_empty());
+    for moment in ["rv:17", "rv:18", "rv:29", "14:00:05", "14:00:14", "end"] {
+        let state = at(&timeline, pods, moment);
+        assert!(
+            state.certainty.is_known(),
+            "{moment}: {:?}",
+            state.certainty
+        );
+    }
+    // By arrival it was not known yet.
+    for moment in ["14:00:07.001", "14:00:11.999"] {
+        let state = at(&timeline, pods, moment);
+        assert!(
+            matches!(state.certainty, Certainty::Blind { to: Some(_), .. }),
+            "{moment}: {:?}",
+            state.certainty
+        );
+    }
+}
+
+#[test]
+fn a_gap_that_was_read_back_in_part_stays_one() {
+    for verdict in [GapVerdict::Partly, GapVerdict::Lost] {
+        let (timeline, stream) = write(|path| read_back(path, verdict));
+        let coverage = timeline.coverage(stream.resource).expect("recorded");
+        assert!(!coverage.is_whole());
+        assert!(coverage.reconstructed().is_empty());
+        let [hole] = coverage.holes() else {
+            panic!("{coverage:?}");
+        };
+        assert_eq!(hole.missing_at_most(), Some(1));
+        let state = at(&timeline, stream.resource, "rv:17");
+        assert!(matches!(state.certainty, Certainty::InsideGap { .. }));
     }
 }
 

@@ -2,8 +2,8 @@
 
 use kubereel_format::{
     Appender, BlobNote, Body, ConnectionId, DocumentKind, Elapsed, EndCause, EpochId, EventType,
-    Evidence, Gap, GapCause, GapId, Lifecycle, ListMethod, NewEvent, NotCoveredReason, Note,
-    RecordedAt, ResourceId, ResourceInfo, Seq, SessionEnd, SessionId, Stamp,
+    Evidence, Gap, GapCause, GapId, GapVerdict, Lifecycle, ListMethod, NewEvent, NotCoveredReason,
+    Note, RecordedAt, ResourceId, ResourceInfo, Seq, SessionEnd, SessionId, Stamp,
 };
 use std::path::Path;
 
@@ -223,6 +223,18 @@ impl Script {
             missing_at_most: Some(4),
             differences: 1,
         }));
+    }
+
+    /// Judges the last gap.
+    pub fn judged(&mut self, verdict: GapVerdict, missing_at_most: Option<u64>) {
+        self.note(Note::GapJudged {
+            gap: GapId(self.gaps - 1),
+            verdict,
+            reconstructed: 2,
+            missing_at_most,
+            requests: 7,
+            detail: String::new(),
+        });
     }
 
     pub fn event(

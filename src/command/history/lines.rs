@@ -122,6 +122,10 @@ fn head_line(timeline: &Timeline, version: &SeenVersion) -> Line {
         Authors::Unknown | Authors::Deletion => {}
     }
     // What came at the last moment that was asked for has not held yet.
+    if version.evidence == Evidence::Reconstructed {
+        let words = "reconstructed: read back after a gap";
+        parts.push((Style::Faint, words.to_owned()));
+    }
     if let Some(held) = version.held.filter(|held| held.micros > 0) {
         parts.push((Style::Faint, held_text(held)));
     }

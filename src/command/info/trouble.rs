@@ -44,15 +44,19 @@ impl Page<'_> {
                 || "changes may be missing".to_owned(),
                 |most| format!("up to {} missing", count(most, "change")),
             );
-            let parts = [
+            let mut parts = vec![
                 self.paint.wary(&format!("{from} – {to}")),
                 harmless(&resource.resource).into_owned(),
                 missing,
                 gap.cause.clone(),
             ];
+            if gap.read_back > 0 {
+                parts.push(format!("{} read back", count(gap.read_back, "event")));
+            }
             self.push("  gap", &parts);
         }
         self.push_rest(gaps.len(), "gaps");
+        self.reconstructed();
         let unlisted: Vec<&ResourceSummary> = resources
             .iter()
             .filter(|one| one.covered.is_empty() && !one.imported)
@@ -74,6 +78,26 @@ impl Page<'_> {
             self.push("  not covered", &parts);
         }
         self.push_rest(self.summary.not_covered.len(), "not covered");
+    }
+
+    /// Tells of the gaps in which nothing is missing any more.
+    fn reconstructed(&mut self) {
+        let resources = self.summary.resources.iter();
+        let closed: Vec<(&ResourceSummary, &GapSummary)> = resources
+            .flat_map(|one| one.reconstructed.iter().map(move |gap| (one, gap)))
+            .collect();
+        for (resource, gap) in closed.iter().take(self.most) {
+            let from = self.timeline.written(gap.from);
+            let to = self.timeline.written(gap.to);
+            let parts = [
+                format!("{from} – {to}"),
+                harmless(&resource.resource).into_owned(),
+                format!("{} read back, none missing", count(gap.read_back, "event")),
+                gap.cause.clone(),
+            ];
+            self.push("  reconstructed", &parts);
+        }
+        self.push_rest(closed.len(), "reconstructed");
     }
 
     pub(super) fn outages(&mut self) {
