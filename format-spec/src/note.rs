@@ -179,7 +179,7 @@ pub enum Note {
         /// How long before the stamp the first failing probe was sent, in microseconds.
         since_micros: u64,
     },
-    /// A probe of an endpoint was answered again.
+    /// Probes of an endpoint no longer fail: one was answered, or the endpoint is not asked any more.
     OutageEnded {
         /// Scheme, host and port.
         endpoint: String,

@@ -10,6 +10,7 @@ mod error;
 mod health;
 mod lifecycle;
 mod options;
+mod probe;
 mod quota;
 mod scrub;
 mod server;

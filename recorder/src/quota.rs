@@ -86,6 +86,24 @@ impl Queue {
         self.arrived.notify_one();
     }
 
+    /// Puts an entry at the end if there is room for it now, and tells whether there was.
+    pub(crate) fn try_push(&self, mut entry: Entry) -> bool {
+        scrub(&mut entry, &self.redactor);
+        let since = self.clock.elapsed();
+        let bytes = entry.bytes().min(self.bytes);
+        let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(permits) else {
+            return false;
+        };
+        self.lock().entries.push_back(Queued {
+            entry,
+            since,
+            _room: room,
+        });
+        self.arrived.notify_one();
+        true
+    }
+
     /// Takes everything, or waits for it at most so long.
     pub(crate) fn take(&self, patience: Duration) -> Taken {
         let line = self.lock();
@@ -166,6 +184,7 @@ mod tests {
         queue.push(mark("a")).await;
         queue.push(mark("b")).await;
         assert_eq!(queue.held_bytes(), 2 * one);
+        assert!(!queue.try_push(mark("not now")));
         let third = tokio::spawn({
             let queue = Arc::clone(&queue);
             async move { queue.push(mark("c")).await }
@@ -192,9 +211,11 @@ mod tests {
         let queue = Queue::new(QUEUE_BYTES, Clock::start(), redactor());
         assert!(matches!(queue.take(Duration::ZERO), Taken::Nothing));
         queue.push(mark("a")).await;
+        assert!(queue.try_push(mark("b")));
         queue.close();
         queue.push(mark("too late")).await;
-        assert_eq!(texts(queue.take(Duration::ZERO)), ["a"]);
+        assert!(!queue.try_push(mark("too late")));
+        assert_eq!(texts(queue.take(Duration::ZERO)), ["a", "b"]);
         assert!(matches!(queue.take(Duration::ZERO), Taken::Closed));
     }
 }

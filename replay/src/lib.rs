@@ -21,6 +21,7 @@ mod jsonpath;
 mod moment;
 mod object;
 mod operators;
+mod outage;
 mod query_error;
 mod related;
 mod resolve;
@@ -63,6 +64,7 @@ pub use operators::{
     RequestEnd, Retrieval, RetrievalEnd, Retrievals, STALL_MICROS, Spell, SpellText, Stall, Told,
     Update, UpdateEnd, UpdateKind, UpdateStatus, Updates, UpgradeStory, VersionPod,
 };
+pub use outage::{Outage, ProbedOutage};
 pub use query_error::QueryError;
 pub use related::{Child, Owned, OwnedObject, OwnerRef, Relatives};
 pub use resolve::{Cut, ResolveError};
@@ -70,7 +72,7 @@ pub use select::{
     Excluded, FieldSelector, FieldSelectorError, LabelError, LabelSelector, MAX_MANIFEST,
     ManifestError, ManifestObject, ResourceTable, SelectError, manifest_objects,
 };
-pub use session::{Cluster, Outage, Session};
+pub use session::{Cluster, Session};
 pub use step::SteppedOver;
 pub use summary::{
     ClusterSummary, CoveredSummary, DamageSummary, EventCounts, GapSummary, NotCoveredSummary,

@@ -1,9 +1,7 @@
-//! Owns the story of the recording itself: recorder runs, clusters met, times without a server.
-//! Refuses what happened in the cluster.
+//! Owns the story of the recording itself: recorder runs, clusters met. Refuses what
+//! happened in the cluster, and outages: `outage` has those.
 
-use kubereel_format::{
-    EpochId, Lifecycle, Note, NoteEntry, RecordedAt, Seq, SessionEnd, SessionId,
-};
+use kubereel_format::{EpochId, Note, NoteEntry, RecordedAt, Seq, SessionEnd, SessionId};
 
 /// One run of the recorder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,19 +35,6 @@ pub struct Cluster {
     pub uid: String,
     /// The server versions seen, in order, without repetition.
     pub versions: Vec<String>,
-}
-
-/// A time in which the recorder had no server to talk to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outage {
-    /// When it was noticed.
-    pub from: RecordedAt,
-    /// When it was over, or when the session ended in it.
-    pub to: RecordedAt,
-    /// What happened instead of an answer.
-    pub error: String,
-    /// Whether no server had answered yet in that session: a cluster that is not up yet is no outage.
-    pub is_before_first_answer: bool,
 }
 
 /// Reads the recorder runs; `end` is the time of the reel's last record.
@@ -125,46 +110,4 @@ pub(crate) fn clusters(notes: &[NoteEntry]) -> Vec<Cluster> {
         }
     }
     clusters
-}
-
-/// Reads the times without a server, in order.
-pub(crate) fn outages(notes: &[NoteEntry], sessions: &[Session]) -> Vec<Outage> {
-    let mut outages = Vec::new();
-    let mut open: Option<Outage> = None;
-    let mut has_answered = false;
-    let mut current: Option<&Session> = None;
-    for entry in notes {
-        match &entry.note {
-            Note::SessionStarted { session, .. } => {
-                // A session that ended in an outage ends the outage's known part.
-                if let (Some(mut outage), Some(session)) = (open.take(), current) {
-                    outage.to = session.to;
-                    outages.push(outage);
-                }
-                has_answered = false;
-                current = sessions.iter().find(|known| known.id == *session);
-            }
-            Note::Lifecycle(Lifecycle::Unreachable { error }) => {
-                open.get_or_insert_with(|| Outage {
-                    from: entry.stamp.wall,
-                    to: entry.stamp.wall,
-                    error: error.clone(),
-                    is_before_first_answer: !has_answered,
-                });
-            }
-            Note::Lifecycle(Lifecycle::Reachable) => {
-                has_answered = true;
-                if let Some(mut outage) = open.take() {
-                    outage.to = entry.stamp.wall;
-                    outages.push(outage);
-                }
-            }
-            _ => {}
-        }
-    }
-    if let (Some(mut outage), Some(session)) = (open, current) {
-        outage.to = session.to;
-        outages.push(outage);
-    }
-    outages
 }

@@ -2,8 +2,9 @@
 //! is covered. Refuses bodies: the questions read those.
 
 use crate::coverage::Coverage;
+use crate::outage::{self, Outage};
 use crate::select::ResourceTable;
-use crate::session::{self, Cluster, Outage, Session};
+use crate::session::{self, Cluster, Session};
 use crate::timetext;
 use kubereel_format::{ObjectId, ObjectKey, OpenError, RecordedAt, Reel, ResourceId, Seq};
 use std::collections::BTreeMap;
@@ -48,7 +49,7 @@ impl Timeline {
         }
         let sessions = session::sessions(reel.notes(), |seq| before(seq).and_then(wall), end);
         let clusters = session::clusters(reel.notes());
-        let outages = session::outages(reel.notes(), &sessions);
+        let outages = outage::outages(reel.notes(), &sessions);
         let resources = ResourceTable::new(reel.notes());
         let coverage = Coverage::of_all(&reel, &objects, &sessions);
         Self {

@@ -4,10 +4,10 @@ use crate::clock::Clock;
 use crate::entry::Entry;
 use kubereel_format::{CommitStats, Elapsed, EventType, Note};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Stands for "nothing is waiting" in [`Health::pending_since`].
+/// Stands for "nothing is waiting" and for "never" where a time is kept.
 const NOTHING: u64 = u64::MAX;
 
 /// How the recording stands, at one moment.
@@ -29,6 +29,12 @@ pub struct Status {
     pub connections: u64,
     /// How often a server said in this run that it had lost the history.
     pub expired: u64,
+    /// The outages of the API in this run.
+    pub outages: u64,
+    /// Whether the API is out at the moment.
+    pub is_out: bool,
+    /// How long ago the API answered a probe last, in microseconds; `None` if it never did.
+    pub probed_ago_micros: Option<u64>,
     /// The size of the file, in bytes.
     pub file_bytes: u64,
     /// The bytes that are received and not yet durable.
@@ -88,6 +94,9 @@ pub(crate) struct Health {
     odd_lines: AtomicU64,
     connections: AtomicU64,
     expired: AtomicU64,
+    outages: AtomicU64,
+    is_out: AtomicBool,
+    probed_at: AtomicU64,
     file_bytes: AtomicU64,
     queued_bytes: AtomicU64,
     pending_since: AtomicU64,
@@ -107,6 +116,9 @@ impl Health {
             odd_lines: zero(),
             connections: zero(),
             expired: zero(),
+            outages: zero(),
+            is_out: AtomicBool::new(false),
+            probed_at: AtomicU64::new(NOTHING),
             file_bytes: zero(),
             queued_bytes: zero(),
             pending_since: AtomicU64::new(NOTHING),
@@ -129,6 +141,10 @@ impl Health {
                 note: Note::Connected { .. },
                 ..
             } => &self.connections,
+            Entry::Note {
+                note: Note::OutageBegan { .. },
+                ..
+            } => &self.outages,
             Entry::Blob {
                 note: kubereel_format::BlobNote::OddLine { .. },
                 ..
@@ -158,6 +174,16 @@ impl Health {
     /// A server said that it had lost the history.
     pub(crate) fn count_expired(&self) {
         self.expired.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The API answered a probe then.
+    pub(crate) fn probed(&self, at: Elapsed) {
+        self.probed_at.store(at.micros, Ordering::Relaxed);
+    }
+
+    /// The API is out, or not.
+    pub(crate) fn set_out(&self, is_out: bool) {
+        self.is_out.store(is_out, Ordering::Relaxed);
     }
 
     /// The cluster answers, or not: then with the reason.
@@ -210,6 +236,12 @@ impl Health {
             odd_lines: get(&self.odd_lines),
             connections: get(&self.connections),
             expired: get(&self.expired),
+            outages: get(&self.outages),
+            is_out: self.is_out.load(Ordering::Relaxed),
+            probed_ago_micros: match get(&self.probed_at) {
+                NOTHING => None,
+                at => Some(elapsed_micros.saturating_sub(at)),
+            },
             file_bytes: get(&self.file_bytes),
             queued_bytes: get(&self.queued_bytes),
             lag_micros: match get(&self.pending_since) {
@@ -251,6 +283,12 @@ mod tests {
         assert!(!status.is_reachable);
         assert_eq!(status.trouble, "connection refused");
         assert_eq!(status.lag_micros, 0);
+        assert_eq!(status.probed_ago_micros, None);
+        health.probed(Elapsed::default());
+        health.set_out(true);
+        let out = health.status();
+        assert!(out.is_out);
+        assert_eq!(out.probed_ago_micros, Some(out.elapsed_micros));
         health.set_reachable(None);
         assert!(health.status().is_reachable);
     }

@@ -28,6 +28,15 @@ pub(super) fn metrics(status: &Status) -> String {
     for (name, help, value) in gauges(status) {
         family(name, "gauge", help, &[("", value)]);
     }
+    if let Some(micros) = status.probed_ago_micros {
+        let help = "Time since the API last answered a probe.";
+        family(
+            "probe_age_seconds",
+            "gauge",
+            help,
+            &[("", float(micros) / 1e6)],
+        );
+    }
     family(
         "resources",
         "gauge",
@@ -48,7 +57,7 @@ pub(super) fn metrics(status: &Status) -> String {
     lines.join("\n")
 }
 
-fn counters(status: &Status) -> [(&'static str, &'static str, u64); 4] {
+fn counters(status: &Status) -> [(&'static str, &'static str, u64); 5] {
     [
         ("gaps_total", "Gaps recorded by this run.", status.gaps),
         (
@@ -66,10 +75,15 @@ fn counters(status: &Status) -> [(&'static str, &'static str, u64); 4] {
             "Answers of this run by which a server had lost the history.",
             status.expired,
         ),
+        (
+            "outages_total",
+            "Outages of the API seen by this run.",
+            status.outages,
+        ),
     ]
 }
 
-fn gauges(status: &Status) -> [(&'static str, &'static str, f64); 5] {
+fn gauges(status: &Status) -> [(&'static str, &'static str, f64); 6] {
     [
         ("file_bytes", "Size of the reel.", float(status.file_bytes)),
         (
@@ -86,6 +100,11 @@ fn gauges(status: &Status) -> [(&'static str, &'static str, f64); 5] {
             "up",
             "Whether the cluster answers.",
             f64::from(u8::from(status.is_reachable)),
+        ),
+        (
+            "api_out",
+            "Whether probes of the API fail at the moment.",
+            f64::from(u8::from(status.is_out)),
         ),
         (
             "writable",
@@ -129,6 +148,8 @@ mod tests {
         let status = Status {
             added: 3,
             lag_micros: 250_000,
+            outages: 2,
+            probed_ago_micros: Some(1_500_000),
             resources: 7,
             resources_complete: 5,
             ..Status::default()
@@ -137,6 +158,8 @@ mod tests {
         assert!(text.contains("kubereel_events_total{type=\"ADDED\"} 3\n"));
         assert!(text.contains("kubereel_lag_seconds 0.25\n"));
         assert!(text.contains("kubereel_resources{state=\"behind\"} 2\n"));
+        assert!(text.contains("kubereel_outages_total 2\n"));
+        assert!(text.contains("kubereel_probe_age_seconds 1.5\n"));
         let families = text
             .lines()
             .filter(|line| line.starts_with("# TYPE "))
@@ -146,7 +169,7 @@ mod tests {
             .filter(|line| line.starts_with("# HELP "))
             .count();
         assert_eq!(families, helps);
-        assert_eq!(families, 11);
+        assert_eq!(families, 14);
     }
 
     #[test]

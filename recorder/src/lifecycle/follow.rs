@@ -87,10 +87,11 @@ impl Follower {
     }
 
     fn build(&self, config: kube::Config, state: Lifecycle, generation: &mut u64) -> Lifecycle {
+        let address = config.cluster_url.clone();
         match client(config) {
             Ok(client) => {
                 *generation += 1;
-                let server = Arc::new(Server::new(client, *generation));
+                let server = Arc::new(Server::new(client, *generation, &address));
                 self.clients.send_replace(Some(server));
                 state
             }

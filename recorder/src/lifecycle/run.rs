@@ -12,6 +12,7 @@ use crate::entry::Entry;
 use crate::error::RecordError;
 use crate::health::{Health, Status, serve};
 use crate::options::Options;
+use crate::probe::Prober;
 use crate::quota::{QUEUE_BYTES, Queue};
 use crate::watch::context::{Numbers, Parts, Shared};
 use crate::writer::{Finished, ReelPath, WriteError, Writer};
@@ -255,6 +256,7 @@ impl Run {
         tasks.spawn(follower.run());
         tasks.spawn(Poller::new(discovery, clients_seen, news_sent, clock).run());
         tasks.spawn(watch_clock(Arc::clone(queue), clock));
+        tasks.spawn(Prober::new(Arc::clone(&shared)).run());
         if let Some(listener) = listener {
             let listener = tokio::net::TcpListener::from_std(listener).map_err(|source| {
                 RecordError::System {

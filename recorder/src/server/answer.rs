@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, RETRY_AFTER,
 };
-use http::{HeaderMap, Request};
+use http::{HeaderMap, Request, Uri};
 use http_body_util::BodyExt as _;
 use kube::Client;
 use kube::client::Body;
@@ -24,12 +24,15 @@ pub(crate) struct Server {
     client: Client,
     /// Rises with each new client.
     pub(crate) generation: u64,
+    /// Scheme, host and port, without credentials.
+    pub(crate) endpoint: String,
 }
 
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server")
             .field("generation", &self.generation)
+            .field("endpoint", &self.endpoint)
             .finish_non_exhaustive()
     }
 }
@@ -69,9 +72,13 @@ pub(crate) struct Answer {
 }
 
 impl Server {
-    /// Takes a client.
-    pub(crate) const fn new(client: Client, generation: u64) -> Self {
-        Self { client, generation }
+    /// Takes a client of the server at an address.
+    pub(crate) fn new(client: Client, generation: u64, address: &Uri) -> Self {
+        Self {
+            client,
+            generation,
+            endpoint: endpoint(address),
+        }
     }
 
     /// Asks, on a new connection.
@@ -186,6 +193,14 @@ impl Answer {
     }
 }
 
+/// Names a server by scheme, host and port: an address may hold credentials too.
+fn endpoint(address: &Uri) -> String {
+    let scheme = address.scheme_str().unwrap_or("https");
+    let usual = if scheme == "http" { 80 } else { 443 };
+    let port = address.port_u16().unwrap_or(usual);
+    format!("{scheme}://{}:{port}", address.host().unwrap_or(""))
+}
+
 /// Spells a value for a query.
 pub(crate) fn query_value(value: &str) -> String {
     let spell = |byte: u8| {
@@ -201,6 +216,21 @@ pub(crate) fn query_value(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_endpoint_has_no_credentials_and_always_a_port() {
+        for (address, expected) in [
+            (
+                "https://api.example:6443/path?x=1",
+                "https://api.example:6443",
+            ),
+            ("https://user:word@api.example", "https://api.example:443"),
+            ("http://[::1]/", "http://[::1]:80"),
+        ] {
+            let address: Uri = address.parse().expect("an address");
+            assert_eq!(endpoint(&address), expected);
+        }
+    }
 
     #[test]
     fn spells_what_a_query_cannot_hold() {

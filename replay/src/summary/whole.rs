@@ -148,6 +148,12 @@ pub struct OutageSummary {
     pub error: String,
     /// Whether no server had answered yet: a cluster that is not up yet is no outage.
     pub before_first_answer: bool,
+    /// The endpoint that probes asked; `None` where only discovery noticed.
+    pub endpoint: Option<String>,
+    /// Of what class the failure was; `None` where only discovery noticed.
+    pub class: Option<String>,
+    /// How many probes failed, if that is known.
+    pub failed_probes: Option<u64>,
 }
 
 /// A place that cannot be read.
@@ -288,6 +294,12 @@ impl Timeline {
                 span_secs: secs_between(outage.from, outage.to),
                 error: outage.error.clone(),
                 before_first_answer: outage.is_before_first_answer,
+                endpoint: outage.probed.as_ref().map(|probed| probed.endpoint.clone()),
+                class: outage
+                    .probed
+                    .as_ref()
+                    .map(|probed| probed.class.as_str().to_owned()),
+                failed_probes: outage.probed.as_ref().and_then(|probed| probed.failed),
             })
             .collect()
     }
