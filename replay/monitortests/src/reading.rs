@@ -5,15 +5,33 @@ use kubereel_format::RecordedAt;
 use kubereel_replay::timetext;
 use serde_json::Value;
 
+/// Finds a value at a JSON pointer.
+///
+/// `Value::pointer` makes a text of each part of the pointer; only those with escapes need it.
+pub(crate) fn at<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
+    if pointer.contains('~') {
+        return value.pointer(pointer);
+    }
+    let mut parts = pointer.split('/');
+    if parts.next() != Some("") {
+        return None;
+    }
+    parts.try_fold(value, |value, part| match value {
+        Value::Object(members) => members.get(part),
+        Value::Array(items) => items.get(part.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
 /// Gives a text at a JSON pointer; empty if there is none.
 pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    let found = value.pointer(pointer).and_then(Value::as_str);
+    let found = at(value, pointer).and_then(Value::as_str);
     found.unwrap_or_default()
 }
 
 /// Gives a whole number at a JSON pointer.
 pub(crate) fn number(value: &Value, pointer: &str) -> Option<i64> {
-    value.pointer(pointer).and_then(Value::as_i64)
+    at(value, pointer).and_then(Value::as_i64)
 }
 
 /// Gives a time at a JSON pointer.
@@ -23,7 +41,7 @@ pub(crate) fn time(value: &Value, pointer: &str) -> Option<RecordedAt> {
 
 /// Gives the items of a list at a JSON pointer; none if there is no list.
 pub(crate) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
-    let found = value.pointer(pointer).and_then(Value::as_array);
+    let found = at(value, pointer).and_then(Value::as_array);
     found.map_or(&[], Vec::as_slice)
 }
 
@@ -71,7 +89,7 @@ fn condition(item: &Value) -> Condition<'_> {
 
 /// Gives a node's roles by its labels, sorted, with commas between.
 pub(crate) fn roles(node: &Value) -> String {
-    let labels = node.pointer("/metadata/labels").and_then(Value::as_object);
+    let labels = at(node, "/metadata/labels").and_then(Value::as_object);
     let names = labels
         .into_iter()
         .flatten()
@@ -79,4 +97,33 @@ pub(crate) fn roles(node: &Value) -> String {
     let mut names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
     names.sort_unstable();
     names.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn finds_what_the_library_finds() {
+        let value = json!({"a": {"b": [{"c": 1}, "x"], "": 2, "d/e": 3}, "f": null});
+        for pointer in [
+            "",
+            "/",
+            "/a",
+            "/a/",
+            "/a/b",
+            "/a/b/0/c",
+            "/a/b/1",
+            "/a/b/2",
+            "/a/b/x",
+            "/a/d~1e",
+            "/f",
+            "/f/g",
+            "a",
+            "/a/b/0/c/d",
+        ] {
+            assert_eq!(at(&value, pointer), value.pointer(pointer), "{pointer}");
+        }
+    }
 }

@@ -226,7 +226,8 @@ impl Watcher for FactsWatcher {
                     "regarding.kind",
                     "regarding.name",
                 ],
-            ),
+            )
+            .without_ends(),
         ]
     }
 

@@ -53,6 +53,8 @@ struct Read<'a> {
     /// What anyone reads of it.
     fields: Fields,
     readers: Readers,
+    /// Whether nobody wants to know that an object is gone.
+    is_without_ends: bool,
 }
 
 /// Tells watchers what happened in a reel, in the order of arrival, with one pass over it.
@@ -104,6 +106,10 @@ pub fn feed_while(
         let Some(read) = reads.get(&key.resource) else {
             continue;
         };
+        if read.is_without_ends && event.head.kind == EventType::Deleted {
+            held.take(object);
+            continue;
+        }
         fed.read += 1;
         let now = match pruned(&event.body, &read.fields) {
             Ok(now) => now,
@@ -164,6 +170,7 @@ fn reads<'a>(
             group,
             plural,
             paths,
+            wants_ends,
         } in watcher.interests()
         {
             let same = timeline
@@ -175,7 +182,9 @@ fn reads<'a>(
                     info,
                     fields: Fields::default(),
                     readers: Readers::default(),
+                    is_without_ends: true,
                 });
+                read.is_without_ends &= !wants_ends;
                 let mut own = Fields::default();
                 for path in &paths {
                     own.add(path);

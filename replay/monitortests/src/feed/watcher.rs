@@ -13,6 +13,8 @@ pub struct Interest {
     /// Paths of member names with dots between them; of lists, every item's. The empty path is the
     /// whole object. `metadata.name`, `.namespace` and `.uid` need not be asked for.
     pub paths: Vec<String>,
+    /// Whether it wants to know that an object is gone.
+    pub wants_ends: bool,
 }
 
 impl Interest {
@@ -22,7 +24,15 @@ impl Interest {
             group: group.to_owned(),
             plural: plural.to_owned(),
             paths: paths.into_iter().map(str::to_owned).collect(),
+            wants_ends: true,
         }
+    }
+
+    /// Lets objects go without a word; where nobody wants to know, their last state is not even read.
+    #[must_use]
+    pub fn without_ends(mut self) -> Self {
+        self.wants_ends = false;
+        self
     }
 }
 
@@ -69,7 +79,7 @@ pub trait Watcher {
     ///
     /// It is called when an object appears, when a field that it asked for changed, and when the object
     /// is gone; and when it is seen again after changes of it may have been missed. In the order of
-    /// arrival.
+    /// arrival. What its interest leaves out it may be told all the same, if another wants to know.
     fn seen(&mut self, seen: &Seen<'_>);
 
     /// Gives how often it evaluated predicates; one without any says 0.

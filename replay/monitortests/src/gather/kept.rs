@@ -4,30 +4,39 @@
 use crate::compute;
 use crate::interval::{Interval, source};
 use crate::verdict::LookedAt;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The intervals that are held: all, or those that somebody looks at.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kept(Option<Arc<[LookedAt]>>);
+pub(crate) struct Kept(Option<Arc<Looks>>);
+
+/// Who looks at what, so that few are asked about one interval.
+#[derive(Debug, Default)]
+struct Looks {
+    of_any_source: Vec<LookedAt>,
+    of_source: BTreeMap<String, Vec<LookedAt>>,
+}
 
 impl Kept {
     /// Holds what some monitortests look at, and what tells of the run as a whole.
     pub(crate) fn of(all: impl IntoIterator<Item = LookedAt>) -> Self {
-        let mut kept = vec![LookedAt::those(tells_of_the_run)];
+        let events = [source::KUBE_EVENT.to_owned()];
+        let mut looks = Looks::default();
+        looks.add(LookedAt::of_sources(events, tells_of_the_run));
         for looked_at in all {
-            match looked_at {
-                LookedAt::All => return Self::default(),
-                LookedAt::None => {}
-                LookedAt::Those(_) => kept.push(looked_at),
+            if matches!(looked_at, LookedAt::All) {
+                return Self::default();
             }
+            looks.add(looked_at);
         }
-        Self(Some(kept.into()))
+        Self(Some(Arc::new(looks)))
     }
 
     /// Tells whether an interval is held.
     pub(crate) fn has(&self, interval: &Interval) -> bool {
-        let kept = self.0.as_deref();
-        kept.is_none_or(|kept| kept.iter().any(|looked_at| looked_at.has(interval)))
+        let looks = self.0.as_deref();
+        looks.is_none_or(|looks| looks.has(interval))
     }
 
     /// Tells whether the interval of an Event is held for now: what others are computed from is.
@@ -38,6 +47,27 @@ impl Kept {
     /// Tells whether all are held.
     pub(super) const fn is_all(&self) -> bool {
         self.0.is_none()
+    }
+}
+
+impl Looks {
+    fn add(&mut self, looked_at: LookedAt) {
+        match &looked_at {
+            LookedAt::None => {}
+            LookedAt::All | LookedAt::Those(_) => self.of_any_source.push(looked_at),
+            LookedAt::OfSources(sources, _) => {
+                for source in sources.iter() {
+                    let looks = self.of_source.entry(source.clone()).or_default();
+                    looks.push(looked_at.clone());
+                }
+            }
+        }
+    }
+
+    fn has(&self, interval: &Interval) -> bool {
+        let of_source = self.of_source.get(interval.source.as_str());
+        let mut looks = of_source.into_iter().flatten().chain(&self.of_any_source);
+        looks.any(|looked_at| looked_at.has(interval))
     }
 }
 

@@ -88,7 +88,7 @@ impl Nodes {
     }
 
     fn reachability(&mut self, seen: &Seen<'_>, before: &Value) {
-        let unschedulable = seen.now.pointer("/spec/unschedulable");
+        let unschedulable = reading::at(seen.now, "/spec/unschedulable");
         let is_schedulable = unschedulable.and_then(Value::as_bool) != Some(true);
         let is_updating = reading::text(before, CURRENT) != reading::text(seen.now, DESIRED);
         if is_ready(before) && !is_ready(seen.now) && !is_updating && is_schedulable {

@@ -42,6 +42,12 @@ impl Early {
         }
     }
 
+    /// Gives the sources of what it takes, if it takes none of others.
+    pub(super) fn sources(&self) -> Option<&[String]> {
+        let sources = self.choice.sources.as_slice();
+        (!sources.is_empty()).then_some(sources)
+    }
+
     /// Tells whether an interval may be chosen; where the predicate has no value, it may: a rule that
     /// is wrong must be found so.
     pub(super) fn may_take(&self, interval: &Interval) -> bool {

@@ -9,9 +9,10 @@ use super::objects::ObjectWatch;
 use super::values::{FactsView, IntervalView};
 use crate::cel::{Fault, Slots, Val};
 use crate::feed::Watcher;
+use crate::interval::Interval;
 use crate::rule::{Rule, Watch, explained, place, seen_for};
 use crate::verdict::{About, Case, Dark, LookedAt, MonitorTest, Needs, Scene};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -80,7 +81,17 @@ impl MonitorTest for RuleTest {
         if choices.is_empty() {
             return LookedAt::None;
         }
-        LookedAt::those(move |interval| choices.iter().any(|choice| choice.may_take(interval)))
+        let sources: Option<Vec<&[String]>> = choices.iter().map(Early::sources).collect();
+        let sources: Option<Vec<String>> = sources.map(|sources| {
+            let distinct: BTreeSet<&String> = sources.into_iter().flatten().collect();
+            distinct.into_iter().cloned().collect()
+        });
+        let takes =
+            move |interval: &Interval| choices.iter().any(|choice| choice.may_take(interval));
+        match sources {
+            Some(sources) => LookedAt::of_sources(sources, takes),
+            None => LookedAt::those(takes),
+        }
     }
 
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {

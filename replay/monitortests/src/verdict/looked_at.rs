@@ -19,6 +19,8 @@ pub enum LookedAt {
     /// Those for which this says yes. It is asked while the run is read: what cluster it was and when the
     /// run ends is not known then, and where that matters it must say yes.
     Those(LooksAt),
+    /// Those of some sources for which this says yes: it is not asked about others.
+    OfSources(Arc<[String]>, LooksAt),
 }
 
 impl LookedAt {
@@ -27,12 +29,24 @@ impl LookedAt {
         Self::Those(Arc::new(looks_at))
     }
 
+    /// Makes it of a question about the intervals of some sources.
+    pub fn of_sources(
+        sources: impl IntoIterator<Item = String>,
+        looks_at: impl Fn(&Interval) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self::OfSources(sources.into_iter().collect(), Arc::new(looks_at))
+    }
+
     /// Tells whether an interval is looked at.
     pub fn has(&self, interval: &Interval) -> bool {
         match self {
             Self::All => true,
             Self::None => false,
             Self::Those(looks_at) => looks_at(interval),
+            Self::OfSources(sources, looks_at) => {
+                let source = interval.source.as_str();
+                sources.iter().any(|known| known == source) && looks_at(interval)
+            }
         }
     }
 }
@@ -43,6 +57,7 @@ impl fmt::Debug for LookedAt {
             Self::All => "All",
             Self::None => "None",
             Self::Those(_) => "Those(..)",
+            Self::OfSources(..) => "OfSources(..)",
         })
     }
 }

@@ -135,7 +135,7 @@ impl Events {
 impl Watcher for Events {
     fn interests(&self) -> Vec<Interest> {
         vec![
-            Interest::new(self.group, "events", PATHS),
+            Interest::new(self.group, "events", PATHS).without_ends(),
             Interest::new("", "nodes", ["metadata.labels"]),
         ]
     }

@@ -43,7 +43,7 @@ pub(super) fn phase(pod: Pod<'_>, before: &Value, ledger: &mut Ledger) {
     match new {
         "Pending" if old != "Unknown" => {
             // Upstream leaves the places of both phases unfilled in its own words.
-            let words = if pod.now().pointer("/metadata/deletionTimestamp").is_some() {
+            let words = if reading::at(pod.now(), "/metadata/deletionTimestamp").is_some() {
                 "invariant violation (bug): pod should not transition %s->%s even when terminated"
             } else if !mirror(pod.now()).is_empty() {
                 "invariant violation (bug): static pod should not transition %s->%s with same UID"

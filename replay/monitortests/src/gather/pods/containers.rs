@@ -19,7 +19,7 @@ pub(super) fn life(pod: Pod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
             waits(pod, status, old(status), ledger);
         }
         for status in statuses {
-            let is_running = |status: &Value| status.pointer("/state/running").is_some();
+            let is_running = |status: &Value| reading::at(status, "/state/running").is_some();
             if is_running(status) && !old(status).is_some_and(is_running) {
                 let name = reading::text(status, "/name");
                 let draft = pod.container(name, Level::Info);
@@ -42,7 +42,7 @@ pub(super) fn life(pod: Pod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
 }
 
 fn waits(pod: Pod<'_>, status: &Value, old: Option<&Value>, ledger: &mut Ledger) {
-    let waiting = |status: &Value| status.pointer("/state/waiting").is_some();
+    let waiting = |status: &Value| reading::at(status, "/state/waiting").is_some();
     if !waiting(status) {
         return;
     }
@@ -64,8 +64,8 @@ fn waits(pod: Pod<'_>, status: &Value, old: Option<&Value>, ledger: &mut Ledger)
 
 fn exits(pod: Pod<'_>, status: &Value, old: &Value, ledger: &mut Ledger) {
     let name = reading::text(status, "/name");
-    let last = |status: &Value| status.pointer("/lastState/terminated").is_some();
-    let current = |status: &Value| status.pointer("/state/terminated").is_some();
+    let last = |status: &Value| reading::at(status, "/lastState/terminated").is_some();
+    let current = |status: &Value| reading::at(status, "/state/terminated").is_some();
     if last(old) && !last(status) {
         let draft = pod
             .container(name, Level::Error)
@@ -74,7 +74,8 @@ fn exits(pod: Pod<'_>, status: &Value, old: &Value, ledger: &mut Ledger) {
     }
     // Upstream tells the first exit again when the container runs again, and not one whose state
     // nobody saw while it lasted, unless it is the first.
-    let finished = |status: &Value| status.pointer("/lastState/terminated/finishedAt").cloned();
+    let finished =
+        |status: &Value| reading::at(status, "/lastState/terminated/finishedAt").cloned();
     let is_other = !last(old) || finished(status) != finished(old);
     let (place, good) = if last(status) && is_other && !current(old) {
         ("/lastState/terminated", Level::Info)
@@ -84,7 +85,7 @@ fn exits(pod: Pod<'_>, status: &Value, old: &Value, ledger: &mut Ledger) {
     } else {
         return;
     };
-    let Some(ended) = status.pointer(place) else {
+    let Some(ended) = reading::at(status, place) else {
         return;
     };
     let code = reading::number(ended, "/exitCode").unwrap_or(0);
@@ -101,7 +102,7 @@ fn exits(pod: Pod<'_>, status: &Value, old: &Value, ledger: &mut Ledger) {
 /// Notes which containers became ready or unready; of a new pod, what each is.
 pub(super) fn readiness(pod: Pod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
     let is_ready = |status: &Value| {
-        let ready = status.pointer("/ready").and_then(Value::as_bool);
+        let ready = reading::at(status, "/ready").and_then(Value::as_bool);
         ready.unwrap_or(false)
     };
     for list in LISTS {

@@ -60,7 +60,7 @@ impl LastPod {
 }
 
 fn ended_at(status: &Value) -> Option<RecordedAt> {
-    let is = |state: &str| status.pointer(state).is_some();
+    let is = |state: &str| reading::at(status, state).is_some();
     if is("/state/running") || is("/state/waiting") {
         return None;
     }

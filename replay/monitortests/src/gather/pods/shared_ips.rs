@@ -61,8 +61,8 @@ impl SharedIps {
 
 /// Gives the IPs of the pod network that a pod holds.
 fn ips(pod: &Value) -> BTreeSet<String> {
-    let is_of_host = pod.pointer("/spec/hostNetwork").and_then(Value::as_bool) == Some(true);
-    let is_released = pod.pointer("/metadata/deletionTimestamp").is_some()
+    let is_of_host = reading::at(pod, "/spec/hostNetwork").and_then(Value::as_bool) == Some(true);
+    let is_released = reading::at(pod, "/metadata/deletionTimestamp").is_some()
         || matches!(reading::text(pod, "/status/phase"), "Succeeded" | "Failed");
     if is_of_host || is_released {
         return BTreeSet::new();

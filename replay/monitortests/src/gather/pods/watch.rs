@@ -50,11 +50,7 @@ impl Watcher for Pods {
                 paths.push(format!("status.{list}.{field}"));
             }
         }
-        vec![Interest {
-            group: String::new(),
-            plural: "pods".to_owned(),
-            paths,
-        }]
+        vec![Interest::new("", "pods", paths.iter().map(String::as_str))]
     }
 
     fn seen(&mut self, seen: &Seen<'_>) {

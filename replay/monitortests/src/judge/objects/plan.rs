@@ -161,7 +161,7 @@ impl Plan {
         for path in &paths {
             self.evidence.add(path);
         }
-        self.interests.push(interest(&objects.resource, paths));
+        self.interests.push(interest(&objects.resource, &paths));
         for (number, related) in objects.related.iter().enumerate() {
             let read = all.paths.get(&(place::RELATED + number));
             let mut paths: Vec<String> = read.into_iter().flatten().cloned().collect();
@@ -180,17 +180,14 @@ impl Plan {
                 fields.add(path);
             }
             self.related.push(fields);
-            self.interests.push(interest(&related.resource, paths));
+            self.interests.push(interest(&related.resource, &paths));
         }
     }
 }
 
-fn interest(resource: &ResourceName, paths: Vec<String>) -> Interest {
-    Interest {
-        group: resource.group.clone(),
-        plural: resource.plural.clone(),
-        paths,
-    }
+fn interest(resource: &ResourceName, paths: &[String]) -> Interest {
+    let paths = paths.iter().map(String::as_str);
+    Interest::new(&resource.group, &resource.plural, paths)
 }
 
 /// Gives the expressions by which a check's findings are told.

@@ -3,6 +3,7 @@
 
 use crate::cel::{Fault, Slots, Val, matches_selector};
 use crate::feed::{Action, Fields, Seen};
+use crate::reading;
 use crate::rule::{Found, Related, place};
 use kubereel_format::ObjectId;
 use serde_json::Value;
@@ -90,7 +91,7 @@ impl Others {
             Found::SelectedBy(program) => {
                 let selector = program.value(slots)?;
                 for other in self.within(place) {
-                    let labels = other.pointer("/metadata/labels").unwrap_or(&Value::Null);
+                    let labels = reading::at(other, "/metadata/labels").unwrap_or(&Value::Null);
                     if matches_selector(&selector, &Val::json(labels))? {
                         found.push(other);
                     }
@@ -99,7 +100,7 @@ impl Others {
             Found::Selecting(program) => {
                 let labels = program.value(slots)?;
                 for other in self.within(place) {
-                    let selector = other.pointer("/spec/selector").unwrap_or(&Value::Null);
+                    let selector = reading::at(other, "/spec/selector").unwrap_or(&Value::Null);
                     if selects(selector, &labels)? {
                         found.push(other);
                     }
@@ -135,11 +136,11 @@ fn selects<'a>(selector: &'a Value, labels: &Val<'a>) -> Result<bool, Fault> {
 }
 
 fn uid(object: &Value) -> Option<&str> {
-    object.pointer("/metadata/uid").and_then(Value::as_str)
+    reading::at(object, "/metadata/uid").and_then(Value::as_str)
 }
 
 fn owners(object: &Value) -> impl Iterator<Item = &str> {
-    let owners = object.pointer("/metadata/ownerReferences");
+    let owners = reading::at(object, "/metadata/ownerReferences");
     let owners = owners.and_then(Value::as_array).into_iter().flatten();
     owners.filter_map(|owner| owner.get("uid").and_then(Value::as_str))
 }

@@ -6,6 +6,7 @@ use super::selector::takes;
 use super::spells::{Spells, Wrong};
 use super::templates::{number, subject};
 use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::reading;
 use crate::verdict::Subject;
 use kubereel_format::{RecordedAt, Seq};
 use serde_json::Value;
@@ -92,7 +93,7 @@ impl Watcher for Budgets {
         let subject = subject(seen);
         if seen.resource.plural == "poddisruptionbudgets" {
             let key = (subject.namespace.clone(), subject.name.clone());
-            match seen.now.pointer("/spec/selector") {
+            match reading::at(seen.now, "/spec/selector") {
                 Some(selector) if seen.action != Action::Gone => {
                     self.selectors.insert(key, selector.clone());
                 }
@@ -116,7 +117,7 @@ impl Watcher for Budgets {
             self.spells.end(&subject, seen.at);
             return;
         }
-        let labels = seen.now.pointer("/spec/template/metadata/labels");
+        let labels = reading::at(seen.now, "/spec/template/metadata/labels");
         let workload = Workload {
             replicas: number(seen.now, "/spec/replicas").unwrap_or(1),
             labels: labels.cloned().unwrap_or_default(),

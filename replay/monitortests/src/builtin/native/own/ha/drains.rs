@@ -7,6 +7,7 @@ use super::selector::takes;
 use super::spells::{Spells, Wrong};
 use super::templates::{number, subject};
 use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::reading;
 use crate::verdict::Subject;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,7 +104,7 @@ impl Watcher for Drains {
         match seen.resource.plural.as_str() {
             "nodes" => {
                 let is_cordoned =
-                    seen.now.pointer("/spec/unschedulable") == Some(&Value::Bool(true));
+                    reading::at(seen.now, "/spec/unschedulable") == Some(&Value::Bool(true));
                 let is_news = if is_cordoned && !is_gone {
                     self.cordoned.insert(seen.key.name.clone())
                 } else {

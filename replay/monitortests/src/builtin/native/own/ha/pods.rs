@@ -1,6 +1,7 @@
 //! Owns the Pods that live, each with its controller, its node and whether it goes. Refuses to judge.
 
 use crate::feed::{Action, Interest, Seen};
+use crate::reading;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,10 +94,10 @@ impl Pods {
 
 fn pod(seen: &Seen<'_>) -> Pod {
     let text = |path: &str| {
-        let value = seen.now.pointer(path).and_then(Value::as_str);
+        let value = reading::at(seen.now, path).and_then(Value::as_str);
         value.unwrap_or_default().to_owned()
     };
-    let labels = seen.now.pointer("/metadata/labels");
+    let labels = reading::at(seen.now, "/metadata/labels");
     let phase = text("/status/phase");
     Pod {
         namespace: seen.key.namespace.clone(),
@@ -104,13 +105,13 @@ fn pod(seen: &Seen<'_>) -> Pod {
         controller: controller(seen, labels),
         labels: labels.cloned().unwrap_or_default(),
         node: text("/spec/nodeName"),
-        is_going: seen.now.pointer("/metadata/deletionTimestamp").is_some(),
+        is_going: reading::at(seen.now, "/metadata/deletionTimestamp").is_some(),
         is_over: phase == "Succeeded" || phase == "Failed",
     }
 }
 
 fn controller(seen: &Seen<'_>, labels: Option<&Value>) -> Option<Controller> {
-    let owners = seen.now.pointer("/metadata/ownerReferences")?.as_array()?;
+    let owners = reading::at(seen.now, "/metadata/ownerReferences")?.as_array()?;
     let owner = owners
         .iter()
         .find(|owner| owner.get("controller") == Some(&Value::Bool(true)))?;

@@ -5,6 +5,7 @@ use super::frame::{Check, Follows};
 use super::selector::takes;
 use super::spells::{Spells, Wrong};
 use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::reading;
 use crate::verdict::Subject;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -158,14 +159,14 @@ pub(super) fn subject(seen: &Seen<'_>) -> Subject {
 }
 
 fn is_owned(pod: &Value) -> bool {
-    let owners = pod.pointer("/metadata/ownerReferences");
+    let owners = reading::at(pod, "/metadata/ownerReferences");
     owners
         .and_then(Value::as_array)
         .is_some_and(|owners| !owners.is_empty())
 }
 
 fn runs_once(pod: &Value) -> bool {
-    let policy = pod.pointer("/spec/restartPolicy").and_then(Value::as_str);
+    let policy = reading::at(pod, "/spec/restartPolicy").and_then(Value::as_str);
     matches!(policy, Some("Never" | "OnFailure"))
 }
 
@@ -185,14 +186,14 @@ fn told<'a>(seen: &'a Seen<'_>) -> Option<Told<'a>> {
         plural,
         name,
         replicas: (plural != "daemonsets").then(|| number(seen.now, "/spec/replicas").unwrap_or(1)),
-        labels: seen.now.pointer("/spec/template/metadata/labels"),
-        spec: seen.now.pointer("/spec/template/spec")?,
+        labels: reading::at(seen.now, "/spec/template/metadata/labels"),
+        spec: reading::at(seen.now, "/spec/template/spec")?,
     })
 }
 
 /// Gives a whole number of a document.
 pub(super) fn number(object: &Value, path: &str) -> Option<u64> {
-    object.pointer(path).and_then(Value::as_u64)
+    reading::at(object, path).and_then(Value::as_u64)
 }
 
 impl Told<'_> {
@@ -263,7 +264,7 @@ fn anti_affinity(told: &Told<'_>) -> Option<Wrong> {
     if told.plural == "pods" || told.replicas.is_none_or(|replicas| replicas < 2) {
         return None;
     }
-    let affinity = told.spec.pointer("/affinity/podAntiAffinity");
+    let affinity = reading::at(told.spec, "/affinity/podAntiAffinity");
     let terms = |list: &str| {
         let terms = affinity.and_then(|affinity| affinity.get(list));
         terms.and_then(Value::as_array).into_iter().flatten()
@@ -304,7 +305,7 @@ fn priority(told: &Told<'_>) -> Option<Wrong> {
 fn requests(told: &Told<'_>) -> Option<Wrong> {
     let mut missing = Vec::new();
     for container in told.containers() {
-        let requests = container.pointer("/resources/requests");
+        let requests = reading::at(container, "/resources/requests");
         let cpu = requests.and_then(|requests| requests.get("cpu"));
         let mut lacks = Vec::new();
         match cpu.map(cpu_millis) {

@@ -202,7 +202,7 @@ impl Watcher for Attempts {
         ];
         vec![
             Interest::new("", "pods", of_pods.iter().map(String::as_str)),
-            Interest::new("", "events", of_events),
+            Interest::new("", "events", of_events).without_ends(),
             Interest::new(
                 "config.openshift.io",
                 "clusterversions",
