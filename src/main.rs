@@ -1,6 +1,7 @@
 //! The `kubereel` program: parses flags, calls a library, prints, chooses the exit code.
 
 mod at;
+mod byte_size;
 mod cli;
 mod command;
 mod command_error;

@@ -117,6 +117,14 @@ pub enum AppendError {
         /// Of what.
         what: &'static str,
     },
+    /// The file would become longer than it may: see [`crate::Appender::create_within`].
+    #[error("the reel would become longer than {max} bytes: {path}", path = path.display())]
+    OverBound {
+        /// The file.
+        path: PathBuf,
+        /// How long it may become.
+        max: u64,
+    },
     /// What the file held before cannot be read.
     #[error("cannot go on from what the reel holds: {0}")]
     Read(#[from] ReadError),

@@ -75,6 +75,14 @@ impl EventEntry {
 }
 
 impl Entry {
+    /// Gives when it came.
+    pub(crate) const fn stamp(&self) -> Stamp {
+        match self {
+            Self::Event(event) => event.stamp,
+            Self::Note { stamp, .. } | Self::Blob { stamp, .. } => *stamp,
+        }
+    }
+
     /// Gives what it takes of the queue, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let own = match self {

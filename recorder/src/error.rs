@@ -21,6 +21,16 @@ pub enum RecordError {
         /// What is wrong.
         cause: String,
     },
+    /// The reel is as large as it may become.
+    #[error("the reel has no room left: {file_bytes} bytes of {max_bytes}: {path}", path = path.display())]
+    Full {
+        /// The reel.
+        path: PathBuf,
+        /// Its size, in bytes.
+        file_bytes: u64,
+        /// How large it may become, in bytes.
+        max_bytes: u64,
+    },
     /// The status page cannot be served.
     #[error("cannot listen on {address}: {source}")]
     Listen {

@@ -3,6 +3,7 @@
 //! [`Recorder::open`] opens the reel, [`Recorder::run`] records until a signal comes. Trouble with the
 //! cluster never ends a run: it is part of what is recorded.
 
+mod budget;
 mod clock;
 mod discover;
 mod entry;
@@ -20,4 +21,4 @@ mod writer;
 pub use error::RecordError;
 pub use health::Status;
 pub use lifecycle::{Recorder, StatusHandle, Summary};
-pub use options::{KubeconfigSource, Options};
+pub use options::{DEFAULT_MAX_BYTES, KubeconfigSource, LEAST_MAX_BYTES, Options};

@@ -6,6 +6,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// How large a reel may become unless the caller says otherwise, in bytes: 100 MB.
+///
+/// What observers of OpenShift CI were promised to take, and room for some millions of events.
+pub const DEFAULT_MAX_BYTES: u64 = 100_000_000;
+
+/// The least that a reel may be allowed, in bytes: below, the file's own structure takes most of it.
+pub const LEAST_MAX_BYTES: u64 = 4_000_000;
+
 /// What to record, and where to.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -22,6 +30,9 @@ pub struct Options {
     pub redact_extra: Extra,
     /// How long to record; until a signal comes if not limited.
     pub duration: Option<Duration>,
+    /// How large the reel may become on disk, in bytes; without bound if not limited. Near it, less
+    /// and less is recorded, and the reel says what.
+    pub max_bytes: Option<u64>,
 }
 
 impl Options {
@@ -29,6 +40,7 @@ impl Options {
     pub fn new(output: impl Into<PathBuf>) -> Self {
         Self {
             output: output.into(),
+            max_bytes: Some(DEFAULT_MAX_BYTES),
             ..Self::default()
         }
     }

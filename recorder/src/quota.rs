@@ -24,7 +24,18 @@ pub(crate) struct Queued {
     pub(crate) entry: Entry,
     /// When it came to wait for room.
     pub(crate) since: Elapsed,
-    _room: OwnedSemaphorePermit,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl Queued {
+    /// Makes one that never waited: what the writer itself has to say.
+    pub(crate) const fn unqueued(entry: Entry, since: Elapsed) -> Self {
+        Self {
+            entry,
+            since,
+            _room: None,
+        }
+    }
 }
 
 /// What the taker found.
@@ -81,7 +92,7 @@ impl Queue {
         self.lock().entries.push_back(Queued {
             entry,
             since,
-            _room: room,
+            _room: Some(room),
         });
         self.arrived.notify_one();
     }

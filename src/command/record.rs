@@ -3,6 +3,7 @@
 mod live_line;
 mod log;
 
+use crate::byte_size::{self, MaxSize};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::redact_extra;
@@ -46,6 +47,14 @@ pub(crate) struct Args {
     /// Hide more than the policy does: rules in a file, see `kubereel help scan`
     #[arg(long, value_name = "FILE")]
     redact_extra: Option<PathBuf>,
+    /// How large the reel may become on disk, such as 250MB; `none` for no limit
+    ///
+    /// Near the limit less and less is recorded, and the reel says what and when: first no Leases,
+    /// then no Events, then whatever writes most, at last only Pods, Nodes, ClusterOperators and
+    /// ClusterVersion, and then no objects at all. The file is never larger at any moment; packing it
+    /// at the end needs as much again for that moment, or is left out.
+    #[arg(long, value_name = "SIZE", default_value = "100MB", value_parser = byte_size::parse)]
+    max_size: MaxSize,
     /// Stop after this long, for example 90m
     #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
     duration: Option<Duration>,
@@ -100,6 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     options.redact_extra = extra;
     options.listen = args.listen;
     options.duration = args.duration;
+    options.max_bytes = args.max_size.0;
     let recorder = Recorder::open(options).map_err(|error| explain(&error))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
@@ -159,6 +169,8 @@ fn explain(error: &RecordError) -> CommandError {
         RecordError::Past { .. } => CommandError::new(Exit::Reel, error).hint(
             "record into another file; kubereel info shows what can still be read of this one",
         ),
+        RecordError::Full { .. } => CommandError::new(Exit::Surroundings, error)
+            .hint("give it more with --max-size, or record into another file"),
         RecordError::Listen { .. } => CommandError::new(Exit::Surroundings, error)
             .hint("choose another port with --listen, or leave it out"),
         RecordError::Write { .. } | RecordError::Finish(_) => {

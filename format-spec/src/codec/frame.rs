@@ -156,6 +156,13 @@ pub(crate) struct Packed {
     raw_len: Option<usize>,
 }
 
+impl Packed {
+    /// Gives how many bytes it takes.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
 impl Packer {
     /// Texts shorter than this are kept as they are.
     const WORTH: usize = 512;

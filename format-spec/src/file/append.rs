@@ -10,6 +10,7 @@ use super::carry::Carried;
 use super::checkpoint::{self, Checkpoint};
 use super::encoder::Encoder;
 use super::extents::Stream;
+use super::growth::{Growth, Usage};
 use super::guard::{Fenced, fenced};
 use super::segment::Segment;
 use super::{directory, state};
@@ -53,6 +54,7 @@ pub struct Appender {
     sealed: Vec<(u32, Vec<u8>)>,
     checkpoints: Checkpoints,
     next_commit: u64,
+    growth: Growth,
 }
 
 /// The blocks that share a prefix.
@@ -97,7 +99,17 @@ impl Appender {
     ///
     /// If there is a file of that name already, or it cannot be written.
     pub fn create(path: &Path) -> Result<Self, OpenError> {
-        let backend = Exclusive::create(path)?;
+        Self::create_within(path, None)
+    }
+
+    /// Makes a new reel whose file never becomes longer than `max` bytes: a commit that would make it
+    /// so fails with [`AppendError::OverBound`].
+    ///
+    /// # Errors
+    ///
+    /// If there is a file of that name already, or it cannot be written.
+    pub fn create_within(path: &Path, max: Option<u64>) -> Result<Self, OpenError> {
+        let backend = Exclusive::create(path)?.bounded(max);
         let damaged = |cause: String| OpenError::Damaged {
             path: path.to_owned(),
             place: "a new file".to_owned(),
@@ -119,11 +131,16 @@ impl Appender {
             Ok(())
         })
         .map_err(damaged)?;
-        Ok(Self::over(path, backend, database))
+        Ok(Self::over(path, backend, database, max))
     }
 
     /// Makes an appender to an empty reel.
-    fn over(path: &Path, backend: Exclusive, database: Fenced<Database>) -> Self {
+    fn over(
+        path: &Path,
+        backend: Exclusive,
+        database: Fenced<Database>,
+        max: Option<u64>,
+    ) -> Self {
         Self {
             path: path.to_owned(),
             backend,
@@ -141,6 +158,7 @@ impl Appender {
             sealed: Vec::new(),
             checkpoints: Checkpoints::default(),
             next_commit: 0,
+            growth: Growth::new(max),
         }
     }
 
@@ -151,6 +169,16 @@ impl Appender {
     /// If the file is no reel, cannot be written, is being written by another program, or holds
     /// damage: nothing is appended to what cannot be read.
     pub fn resume(path: &Path) -> Result<Self, OpenError> {
+        Self::resume_within(path, None)
+    }
+
+    /// Goes on with a reel whose file never becomes longer than `max` bytes, or than it is if that is
+    /// more.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::resume`], and if not even a new beginning fits.
+    pub fn resume_within(path: &Path, max: Option<u64>) -> Result<Self, OpenError> {
         let reel = super::reel::Reel::open(path)?;
         let damaged = |place: &str, cause: String| OpenError::Damaged {
             path: path.to_owned(),
@@ -162,11 +190,11 @@ impl Appender {
         }
         let mut carried = Carried::read(&reel).map_err(|cause| damaged("a body", cause))?;
         drop(reel);
-        let backend = Exclusive::open(path)?;
+        let backend = Exclusive::open(path)?.bounded(max);
         let database =
             open_database(backend.clone()).map_err(|cause| damaged("the database", cause))?;
         fenced(|| stamp_format(&database)).map_err(|cause| damaged("the format", cause))?;
-        let mut appender = Self::over(path, backend, database);
+        let mut appender = Self::over(path, backend, database, max);
         appender
             .take_over(&mut carried)
             .map_err(|cause| damaged("the last blocks", cause))?;
@@ -222,10 +250,43 @@ impl Appender {
 
     fn storage(&self) -> impl Fn(String) -> AppendError + use<> {
         let path = self.path.clone();
-        move |cause| AppendError::Storage {
-            path: path.clone(),
-            cause,
+        let backend = self.backend.clone();
+        let max = self.growth.max();
+        move |cause| {
+            let path = path.clone();
+            match max {
+                Some(max) if backend.take_refusal() => AppendError::OverBound { path, max },
+                _ => AppendError::Storage { path, cause },
+            }
         }
+    }
+
+    /// Counts the bytes that were appended since the beginning of this run, before compression: what
+    /// one record added says how much it costs beside others.
+    pub fn appended_bytes(&self) -> u64 {
+        self.growth.sealed_bytes().saturating_add(self.open_bytes())
+    }
+
+    fn open_bytes(&self) -> u64 {
+        let bytes = self.segment.bodies.len();
+        u64::try_from(bytes.saturating_add(self.segment.note_bytes)).unwrap_or(u64::MAX)
+    }
+
+    /// Tells how much of the file is used, and how long it can become.
+    pub fn usage(&mut self) -> Usage {
+        if let Some(database) = &mut self.database {
+            self.growth.look(database, &self.backend);
+        }
+        self.growth.usage(self.backend.file_bytes())
+    }
+
+    /// Has the database count what it uses.
+    #[cfg(test)]
+    pub(crate) fn recount(&mut self) -> u64 {
+        if let Some(database) = &self.database {
+            self.growth.count(database);
+        }
+        self.usage().used_bytes
     }
 
     /// Appends an event. It is durable after the next commit.
@@ -430,13 +491,15 @@ impl Appender {
             self.group.prefix.truncate(MAX_PREFIX);
         }
         self.sealed.push((self.block, row));
+        self.growth.sealed(self.open_bytes());
         self.block = self
             .block
             .checked_add(1)
             .ok_or(AppendError::Full { what: "blocks" })?;
         self.segment = self.segment.next();
         let last = self.checkpoints.taken.last().copied().unwrap_or(0);
-        if self.segment.end().saturating_sub(last) >= CHECKPOINT_RECORDS {
+        let is_due = self.segment.end().saturating_sub(last) >= CHECKPOINT_RECORDS;
+        if is_due && self.growth.has_room_for(self.encoder.live_bytes()) {
             self.take_checkpoint().map_err(told)?;
         }
         Ok(())
@@ -503,6 +566,14 @@ impl Appender {
             Some(database) => database,
             None => open_database(self.backend.clone()).map_err(&storage)?,
         };
+        if self.growth.max().is_some() {
+            let streams = [&self.bodies, &self.indexes];
+            let extents = streams.iter().flat_map(|stream| stream.rows());
+            let rows = extents.map(|(_, row)| row.len());
+            let rows = rows.chain(self.sealed.iter().map(|(_, row)| row.len()));
+            let rows = rows.chain(self.checkpoints.pending.iter().map(|(_, row)| row.len()));
+            self.growth.writes(rows.chain(tail.map(<[u8]>::len)));
+        }
         fenced(|| -> Result<(), redb::Error> {
             let transaction = database.begin_write()?;
             {

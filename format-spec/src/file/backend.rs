@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -24,6 +25,14 @@ fn io_error(path: &Path) -> impl Fn(io::Error) -> OpenError {
 #[derive(Clone, Debug)]
 pub(crate) struct Exclusive {
     file: Arc<Mutex<File>>,
+    bound: Arc<Bound>,
+}
+
+/// How long the file may become, and whether it would have become longer.
+#[derive(Debug)]
+struct Bound {
+    max: AtomicU64,
+    was_refused: AtomicBool,
 }
 
 impl Exclusive {
@@ -57,7 +66,36 @@ impl Exclusive {
         taken(file.try_lock(), path)?;
         Ok(Self {
             file: Arc::new(Mutex::new(file)),
+            bound: Arc::new(Bound {
+                max: AtomicU64::new(u64::MAX),
+                was_refused: AtomicBool::new(false),
+            }),
         })
+    }
+
+    /// Lets the file not become longer than `max` bytes: what would make it so fails as on a full
+    /// disk. A file that is longer already does not grow.
+    pub(crate) fn bounded(self, max: Option<u64>) -> Self {
+        self.bound
+            .max
+            .store(max.unwrap_or(u64::MAX), Ordering::Relaxed);
+        self
+    }
+
+    /// Tells whether something failed by the bound since this was asked last.
+    pub(crate) fn take_refusal(&self) -> bool {
+        self.bound.was_refused.swap(false, Ordering::Relaxed)
+    }
+
+    fn check_bound(&self, file: &File, end: u64) -> io::Result<()> {
+        if end <= self.bound.max.load(Ordering::Relaxed) || end <= file.metadata()?.len() {
+            return Ok(());
+        }
+        self.bound.was_refused.store(true, Ordering::Relaxed);
+        Err(io::Error::new(
+            io::ErrorKind::StorageFull,
+            "the file would become longer than it may",
+        ))
     }
 
     /// Gives the file's length, in bytes.
@@ -93,7 +131,9 @@ impl redb::StorageBackend for Exclusive {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        held(&self.file).set_len(len)
+        let file = held(&self.file);
+        self.check_bound(&file, len)?;
+        file.set_len(len)
     }
 
     fn sync_data(&self) -> io::Result<()> {
@@ -102,6 +142,8 @@ impl redb::StorageBackend for Exclusive {
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let mut file = held(&self.file);
+        let len = u64::try_from(data.len()).unwrap_or(u64::MAX);
+        self.check_bound(&file, offset.saturating_add(len))?;
         file.seek(SeekFrom::Start(offset))?;
         file.write_all(data)
     }

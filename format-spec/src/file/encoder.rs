@@ -105,6 +105,12 @@ impl Encoder {
         self.keep(object, key, body, reach, seq);
     }
 
+    /// Counts the bytes of the live objects as they are held, compressed one by one.
+    pub(crate) fn live_bytes(&self) -> u64 {
+        let lens = self.live.values().map(|last| last.body.len());
+        u64::try_from(lens.fold(0, usize::saturating_add)).unwrap_or(u64::MAX)
+    }
+
     /// Gives the live objects that changed in a record from `seq` on, in the order of their numbers.
     pub(crate) fn changed_since(&self, seq: u64, but: &HashSet<ResourceId>) -> Vec<ObjectId> {
         let mut changed: Vec<ObjectId> = self

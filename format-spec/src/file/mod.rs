@@ -17,6 +17,7 @@ mod extents;
 mod finish;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
+mod growth;
 mod guard;
 mod heads;
 mod load;
@@ -30,6 +31,7 @@ pub use allowance::ReadAllowance;
 pub use append::{Appender, CommitStats};
 pub use digest::file_digest;
 pub use finish::FinishStats;
+pub use growth::Usage;
 pub use guard::panic_is_caught;
 pub use reel::{BlockInfo, Object, PartSizes, ReadCounts, Reel, SizeBreakdown, Version};
 pub use scan::{Event, Scan};

@@ -53,6 +53,14 @@ pub struct Status {
     pub trouble: String,
     /// What keeps the recorder from writing; empty if nothing does.
     pub write_trouble: String,
+    /// How large the file may become, in bytes; 0 if it is not limited.
+    pub max_bytes: u64,
+    /// The last step that was taken to stay below that; empty if none was.
+    pub budget: String,
+    /// How many such steps were taken.
+    pub budget_steps: u64,
+    /// How many records were not written because of them.
+    pub budget_dropped: u64,
 }
 
 impl Status {
@@ -78,6 +86,7 @@ struct Words {
     trouble: String,
     is_reachable: bool,
     write_trouble: String,
+    budget: String,
     resources: BTreeMap<u32, ResourceState>,
     left_out: u64,
     held: u64,
@@ -100,6 +109,9 @@ pub(crate) struct Health {
     file_bytes: AtomicU64,
     queued_bytes: AtomicU64,
     pending_since: AtomicU64,
+    max_bytes: AtomicU64,
+    budget_steps: AtomicU64,
+    budget_dropped: AtomicU64,
     words: Mutex<Words>,
 }
 
@@ -122,6 +134,9 @@ impl Health {
             file_bytes: zero(),
             queued_bytes: zero(),
             pending_since: AtomicU64::new(NOTHING),
+            max_bytes: zero(),
+            budget_steps: zero(),
+            budget_dropped: zero(),
             words: Mutex::default(),
         }
     }
@@ -198,6 +213,22 @@ impl Health {
         trouble.clone_into(&mut self.words().write_trouble);
     }
 
+    /// The file may become so large.
+    pub(crate) fn set_max_bytes(&self, bytes: u64) {
+        self.max_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// A step was taken to stay below that.
+    pub(crate) fn set_budget(&self, words: &str) {
+        self.budget_steps.fetch_add(1, Ordering::Relaxed);
+        words.clone_into(&mut self.words().budget);
+    }
+
+    /// A record was not written because of such steps.
+    pub(crate) fn count_budget_dropped(&self) {
+        self.budget_dropped.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// A resource stands so; `None` when it is no longer followed.
     pub(crate) fn set_resource(&self, resource: u32, state: Option<ResourceState>) {
         let resources = &mut self.words().resources;
@@ -254,6 +285,10 @@ impl Health {
             is_reachable: words.is_reachable,
             trouble: words.trouble.clone(),
             write_trouble: words.write_trouble.clone(),
+            max_bytes: get(&self.max_bytes),
+            budget: words.budget.clone(),
+            budget_steps: get(&self.budget_steps),
+            budget_dropped: get(&self.budget_dropped),
         }
     }
 

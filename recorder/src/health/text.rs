@@ -57,7 +57,7 @@ pub(super) fn metrics(status: &Status) -> String {
     lines.join("\n")
 }
 
-fn counters(status: &Status) -> [(&'static str, &'static str, u64); 5] {
+fn counters(status: &Status) -> [(&'static str, &'static str, u64); 7] {
     [
         ("gaps_total", "Gaps recorded by this run.", status.gaps),
         (
@@ -80,12 +80,27 @@ fn counters(status: &Status) -> [(&'static str, &'static str, u64); 5] {
             "Outages of the API seen by this run.",
             status.outages,
         ),
+        (
+            "budget_steps_total",
+            "Steps taken in this run to keep the reel below its size: each leaves something out.",
+            status.budget_steps,
+        ),
+        (
+            "budget_dropped_total",
+            "Records that were not written in this run because of these steps.",
+            status.budget_dropped,
+        ),
     ]
 }
 
 fn gauges(status: &Status) -> [(&'static str, &'static str, f64); 6] {
     [
         ("file_bytes", "Size of the reel.", float(status.file_bytes)),
+        (
+            "max_bytes",
+            "How large the reel may become; 0 without a limit.",
+            float(status.max_bytes),
+        ),
         (
             "queued_bytes",
             "Bytes received and not yet durable.",
@@ -169,7 +184,7 @@ mod tests {
             .filter(|line| line.starts_with("# HELP "))
             .count();
         assert_eq!(families, helps);
-        assert_eq!(families, 14);
+        assert_eq!(families, 17);
     }
 
     #[test]

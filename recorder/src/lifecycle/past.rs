@@ -2,11 +2,12 @@
 //! and for each resource how far the chain is unbroken and which objects were alive. Refuses to
 //! believe a list that was not finished.
 
+use crate::budget::Name;
 use crate::watch::known::{Known, Uid};
 use crate::watch::state::{Memory, Position};
 use crate::watch::version::Version;
 use kubereel_format::{
-    ConnectionId, EpochId, EventType, Evidence, ListMethod, Note, ObjectId, RecordedAt, Reel,
+    ConnectionId, EpochId, EventType, Evidence, ListMethod, NotCoveredReason, Note, ObjectId, RecordedAt, Reel,
     ResourceInfo, Seq,
 };
 use std::cmp::Ordering;
@@ -27,6 +28,8 @@ pub(crate) struct Past {
     pub(crate) cluster: Option<PastCluster>,
     /// The resources, by number.
     pub(crate) resources: BTreeMap<u32, PastResource>,
+    /// What was left out at the end to keep the reel small.
+    pub(crate) left_out: BTreeSet<Name>,
 }
 
 /// The cluster of an earlier run.
@@ -141,7 +144,17 @@ impl Past {
                     version: version.clone(),
                 });
             }
+            Note::NotCovered {
+                group,
+                plural,
+                reason: NotCoveredReason::SizeBudget,
+                ..
+            } => {
+                self.left_out.insert((group.clone(), plural.clone()));
+            }
             Note::Resource(info) => {
+                self.left_out
+                    .remove(&(info.group.clone(), info.plural.clone()));
                 self.resource = self.resource.max(info.id.0.saturating_add(1));
                 self.resources
                     .entry(info.id.0)

@@ -6,6 +6,7 @@ use super::kubeconfig::Lookout;
 use super::past::Past;
 use super::signals::Signals;
 use super::supervise::Supervisor;
+use crate::budget::{Gate, Out, is_used_up};
 use crate::clock::{Clock, StepDetector};
 use crate::discover::{Discovery, Poller};
 use crate::entry::Entry;
@@ -21,7 +22,7 @@ use kubereel_format::{
 };
 use kubereel_redact::{POLICY, Redactor};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -77,6 +78,8 @@ pub struct Summary {
     pub file_bytes: u64,
     /// How many events and notes it holds.
     pub records: u64,
+    /// Why the file is complete and finished, but not packed, if so.
+    pub unpacked: Option<String>,
 }
 
 impl Recorder {
@@ -102,7 +105,7 @@ impl Recorder {
                 what: "draw a key for what is hidden",
                 source: std::io::Error::other(error),
             })?;
-        let (appender, past) = open_reel(&options.output)?;
+        let (appender, past) = open_reel(&options.output, options.max_bytes)?;
         let clock = Clock::start();
         Ok(Self {
             options,
@@ -153,6 +156,7 @@ impl Recorder {
                 status: health.status(),
                 file_bytes: stats.file_bytes,
                 records: stats.records,
+                unpacked: stats.unpacked,
             }),
             Err(WriteError::Finish(error)) => Err(RecordError::Finish(error)),
             Err(error) => Err(RecordError::Write {
@@ -164,8 +168,8 @@ impl Recorder {
 }
 
 /// Opens a reel and reads what it tells, or begins one.
-fn open_reel(path: &Path) -> Result<(Appender, Past), RecordError> {
-    match Appender::create(path) {
+fn open_reel(path: &Path, max: Option<u64>) -> Result<(Appender, Past), RecordError> {
+    match Appender::create_within(path, max) {
         Ok(appender) => return Ok((appender, Past::default())),
         Err(OpenError::Exists { .. }) => {}
         Err(error) => return Err(error.into()),
@@ -186,7 +190,23 @@ fn open_reel(path: &Path) -> Result<(Appender, Past), RecordError> {
         }
         Past::read(&reel)
     };
-    Ok((Appender::resume(path)?, past))
+    let full = |file_bytes: u64, max_bytes: u64| RecordError::Full {
+        path: path.to_owned(),
+        file_bytes,
+        max_bytes,
+    };
+    if let Some(max) = max
+        && let Ok(facts) = std::fs::metadata(path)
+        && facts.len() > max
+    {
+        return Err(full(facts.len(), max));
+    }
+    let mut appender = Appender::resume_within(path, max)?;
+    let usage = appender.usage();
+    match max {
+        Some(max) if is_used_up(&usage) => Err(full(usage.file_bytes, max)),
+        _ => Ok((appender, past)),
+    }
 }
 
 const fn is_import(note: &Note) -> bool {
@@ -204,6 +224,7 @@ struct Run {
     news: mpsc::Receiver<crate::discover::News>,
     sightings: mpsc::Receiver<crate::watch::context::Sighting>,
     stop: watch::Sender<bool>,
+    left_out: watch::Receiver<Out>,
     tasks: JoinSet<()>,
     writer: oneshot::Receiver<Finished>,
     written: Option<Finished>,
@@ -214,14 +235,23 @@ impl Run {
     fn start(recorder: Recorder, queue: &Arc<Queue>) -> Result<Self, RecordError> {
         let Recorder {
             options,
-            appender,
+            mut appender,
             past,
             listener,
             clock,
             health,
             redactor,
         } = recorder;
-        let writer = spawn_writer(appender, options.output.clone(), queue, &health, clock)?;
+        let (left_out, left_out_seen) = watch::channel(Out::default());
+        let gate = options.max_bytes.map(|max| {
+            let before = past.left_out.clone();
+            Gate::new(max, appender.usage(), before, left_out, Arc::clone(&health))
+        });
+        let reel = ReelPath {
+            path: options.output.clone(),
+            max_bytes: options.max_bytes,
+        };
+        let writer = spawn_writer(appender, reel, queue, &health, clock, gate)?;
         let (clients, clients_seen) = watch::channel(None);
         let (refused, refused_seen) = watch::channel(0);
         let (stop, stop_seen) = watch::channel(false);
@@ -272,7 +302,8 @@ impl Run {
         Ok(Self {
             queue: Arc::clone(queue),
             clock,
-            supervisor: Supervisor::new(shared, epoch, past),
+            supervisor: Supervisor::new(shared, epoch, past, left_out_seen.clone()),
+            left_out: left_out_seen,
             news,
             sightings,
             stop,
@@ -315,6 +346,7 @@ impl Run {
                 }
                 Some(news) = self.news.recv() => self.supervisor.news(news).await,
                 Some(sighting) = self.sightings.recv() => self.supervisor.sighting(sighting).await,
+                Ok(()) = self.left_out.changed() => self.supervisor.leave_out(),
                 () = self.supervisor.ended() => {}
                 () = definitions_are_late => self.supervisor.release().await,
             }
@@ -358,18 +390,20 @@ fn gone() -> WriteError {
 
 fn spawn_writer(
     appender: Appender,
-    path: PathBuf,
+    reel: ReelPath,
     queue: &Arc<Queue>,
     health: &Arc<Health>,
     clock: Clock,
+    gate: Option<Gate>,
 ) -> Result<oneshot::Receiver<Finished>, RecordError> {
     let (done, finished) = oneshot::channel();
     let writer = Writer::new(
         Box::new(appender),
-        Box::new(ReelPath(path)),
+        Box::new(reel),
         Arc::clone(queue),
         Arc::clone(health),
         clock,
+        gate,
     );
     let thread = std::thread::Builder::new().name("reel-writer".to_owned());
     let spawned = thread.spawn(move || {

@@ -2,23 +2,22 @@
 //! resource appears, ended when it is gone. Refuses to record: streams do.
 
 use super::past::{Past, PastCluster};
+use crate::budget::{Name, Out};
 use crate::discover::{Definition, Identity, LeftOut, News, Served, plan, resource_info};
 use crate::entry::Entry;
+use crate::health::ResourceState;
 use crate::server::Failure;
 use crate::watch::context::{Shared, Sighting};
 use crate::watch::drive::{Drive, DriveEnd, Leftover, Start};
 use crate::watch::state::{Memory, Origin};
-use crate::watch::target::Target;
+use crate::watch::target::{Role, Target};
 use kubereel_format::{
     BlobNote, EpochId, Lifecycle, NotCoveredReason, Note, ResourceId, ResourceInfo,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
-use tokio::task::{Id, JoinError, JoinSet};
-
-/// Group and plural: one version of each is recorded.
-type Name = (String, String);
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 /// How long the definitions may take before the other resources no longer wait for them, in
 /// microseconds.
@@ -29,6 +28,7 @@ const DEFINITIONS_MICROS: u64 = 5_000_000;
 struct Running {
     info: ResourceInfo,
     descriptions: mpsc::Sender<ResourceInfo>,
+    task: AbortHandle,
 }
 
 /// A resource without a stream that had one, in this run or an earlier one.
@@ -62,11 +62,18 @@ pub(crate) struct Supervisor {
     held: Vec<Served>,
     definitions_complete: bool,
     definitions_since: Option<u64>,
+    /// What the size budget leaves out.
+    left_out: watch::Receiver<Out>,
 }
 
 impl Supervisor {
     /// Begins with what an earlier run left.
-    pub(crate) fn new(shared: Arc<Shared>, epoch: watch::Sender<u32>, past: Past) -> Self {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        epoch: watch::Sender<u32>,
+        past: Past,
+        left_out: watch::Receiver<Out>,
+    ) -> Self {
         let mut wanted = BTreeMap::new();
         let mut left = BTreeMap::new();
         let past_epoch = *epoch.borrow();
@@ -110,7 +117,37 @@ impl Supervisor {
             held: Vec::new(),
             definitions_complete: false,
             definitions_since: None,
+            left_out,
         }
+    }
+
+    /// Ends the streams of what the size budget leaves out: nothing of them is written any more.
+    /// Those that tell what there is go on while there is anything to record.
+    pub(crate) fn leave_out(&self) {
+        let running = self.running.values();
+        let ending: Vec<ResourceInfo> = running
+            .filter(|running| !running.task.is_finished() && self.is_out(&running.info))
+            .map(|running| {
+                running.task.abort();
+                running.info.clone()
+            })
+            .collect();
+        for info in ending {
+            let id = info.id.0;
+            tracing::info!(resource = info.qualified(), "left out: size budget");
+            self.shared
+                .health
+                .set_resource(id, Some(ResourceState::NotCovered));
+        }
+    }
+
+    fn is_out(&self, info: &ResourceInfo) -> bool {
+        let out = self.left_out.borrow();
+        let tells = matches!(
+            Target::new(info.clone()).role,
+            Role::Definitions | Role::ApiServices
+        );
+        out.is_everything() || out.holds(&info.group, &info.plural) && !tells
     }
 
     /// Takes what a round of discovery brought.
@@ -230,6 +267,7 @@ impl Supervisor {
                 .await;
             }
         }
+        self.tell_of_left_out(&plan.follow).await;
         let definitions = plan.follow.iter().find(|one| is_definitions(one));
         // What an earlier run followed, this one goes on with: it knew the definitions.
         let is_known = definitions.is_none_or(|one| self.is_known(one));
@@ -249,6 +287,34 @@ impl Supervisor {
         self.shared
             .health
             .set_held(plan.follow.len().saturating_sub(1));
+    }
+
+    /// Says of what is served, and will not be followed because of the size budget, that it is not.
+    async fn tell_of_left_out(&mut self, served: &[Served]) {
+        for one in served {
+            let name = (one.group.clone(), one.plural.clone());
+            let info = resource_info(one, ResourceId(0));
+            if self.running.contains_key(&name) || !self.is_out(&info) {
+                continue;
+            }
+            let left_out = LeftOut {
+                group: info.group,
+                version: info.version,
+                plural: info.plural,
+                reason: NotCoveredReason::SizeBudget,
+                detail: String::new(),
+            };
+            if self.told.insert(left_out.clone()) {
+                self.note(Note::NotCovered {
+                    group: left_out.group,
+                    version: left_out.version,
+                    plural: left_out.plural,
+                    reason: left_out.reason,
+                    detail: left_out.detail,
+                })
+                .await;
+            }
+        }
     }
 
     fn has_waited(&mut self) -> bool {
@@ -322,6 +388,9 @@ impl Supervisor {
             served.version.clone(),
             served.plural.clone(),
         );
+        if self.is_out(&resource_info(served, ResourceId(0))) {
+            return;
+        }
         let (id, memory, origin) = match self.left.remove(&key) {
             Some(left) if left.epoch != epoch => (left.id, left.memory, Origin::NewEpoch),
             Some(left) if left.is_from_past => (left.id, left.memory, Origin::Reopened),
@@ -351,7 +420,12 @@ impl Supervisor {
         let drive = Drive::new(&self.shared, start, receiver);
         let task = self.drives.spawn(drive.run());
         self.names.insert(task.id(), name.clone());
-        self.running.insert(name, Running { info, descriptions });
+        let running = Running {
+            info,
+            descriptions,
+            task,
+        };
+        self.running.insert(name, running);
     }
 
     /// Waits until a stream ends and keeps what is left of it; for ever while there is none.

@@ -3,7 +3,7 @@
 
 use crate::entry::Entry;
 use kubereel_format::{
-    AppendError, Appender, CommitStats, FinishError, FinishStats, OpenError, Seq,
+    AppendError, Appender, CommitStats, FinishError, FinishStats, OpenError, Seq, Usage,
 };
 use std::path::PathBuf;
 
@@ -15,6 +15,10 @@ pub(crate) trait Sink: Send {
     fn append(&mut self, entry: &Entry) -> Result<(), AppendError>;
     /// Makes everything appended durable.
     fn commit(&mut self) -> Result<CommitStats, AppendError>;
+    /// Tells how full the file is.
+    fn usage(&mut self) -> Usage;
+    /// Counts what was appended so far, in bytes.
+    fn appended_bytes(&self) -> u64;
     /// Brings the file into its final form.
     fn finish(self: Box<Self>) -> Result<FinishStats, FinishError>;
 }
@@ -45,17 +49,28 @@ impl Sink for Appender {
         Self::commit(self)
     }
 
+    fn usage(&mut self) -> Usage {
+        Self::usage(self)
+    }
+
+    fn appended_bytes(&self) -> u64 {
+        Self::appended_bytes(self)
+    }
+
     fn finish(self: Box<Self>) -> Result<FinishStats, FinishError> {
         Self::finish(*self)
     }
 }
 
-/// A reel at a path.
+/// A reel at a path, and how large it may become.
 #[derive(Debug)]
-pub(crate) struct ReelPath(pub(crate) PathBuf);
+pub(crate) struct ReelPath {
+    pub(crate) path: PathBuf,
+    pub(crate) max_bytes: Option<u64>,
+}
 
 impl Shelf for ReelPath {
     fn reopen(&mut self) -> Result<Box<dyn Sink>, OpenError> {
-        Ok(Box::new(Appender::resume(&self.0)?))
+        Ok(Box::new(Appender::resume_within(&self.path, self.max_bytes)?))
     }
 }

@@ -7,7 +7,7 @@ use crate::health::Health;
 use crate::quota::{QUEUE_BYTES, Queue};
 use kubereel_format::{
     AppendError, CommitStats, ConnectionId, EventType, Evidence, FinishError, FinishStats, Note,
-    OpenError, ResourceId, Seq, Stamp,
+    OpenError, ResourceId, Seq, Stamp, Usage,
 };
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -94,6 +94,14 @@ impl Sink for FakeSink {
         })
     }
 
+    fn usage(&mut self) -> Usage {
+        Usage::default()
+    }
+
+    fn appended_bytes(&self) -> u64 {
+        0
+    }
+
     fn finish(self: Box<Self>) -> Result<FinishStats, FinishError> {
         assert!(self.pending.is_empty(), "finished with records pending");
         let mut disk = locked(&self.disk);
@@ -147,7 +155,7 @@ fn write(disk: Disk, entries: Vec<Entry>) -> (Disk, Finished, Arc<Health>) {
     queue.close();
     let mut shelf = FakeShelf(Arc::clone(&disk));
     let sink = shelf.reopen().expect("the first time it opens");
-    let writer = Writer::new(sink, Box::new(shelf), queue, Arc::clone(&health), clock);
+    let writer = Writer::new(sink, Box::new(shelf), queue, Arc::clone(&health), clock, None);
     let finished = writer.run();
     let disk = std::mem::take(&mut *locked(&disk));
     (disk, finished, health)

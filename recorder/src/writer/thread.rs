@@ -3,13 +3,13 @@
 //! written any more.
 
 use super::sink::{Shelf, Sink};
+use crate::budget::{Admission, Gate};
 use crate::clock::Clock;
 use crate::entry::Entry;
 use crate::health::Health;
 use crate::quota::{Queue, Queued, Taken};
 use kubereel_format::{
-    AppendError, BlobNote, COMMIT_EVERY_MILLIS, Elapsed, FinishError, FinishStats, OddLineProblem,
-    Seq,
+    AppendError, BlobNote, COMMIT_EVERY_MILLIS, Elapsed, FinishError, Note, OddLineProblem, Seq,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,8 +39,19 @@ pub(crate) enum WriteError {
     Failing(String),
 }
 
+/// What the writer leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// The file's length, in bytes.
+    pub(crate) file_bytes: u64,
+    /// How many records the reel holds.
+    pub(crate) records: u64,
+    /// Why the file is complete and finished, but not packed, if so.
+    pub(crate) unpacked: Option<String>,
+}
+
 /// How the writer ended.
-pub(crate) type Finished = Result<FinishStats, WriteError>;
+pub(crate) type Finished = Result<Written, WriteError>;
 
 /// The writer.
 pub(crate) struct Writer {
@@ -49,6 +60,8 @@ pub(crate) struct Writer {
     queue: Arc<Queue>,
     health: Arc<Health>,
     clock: Clock,
+    /// Decides what is no longer written, if the file's size is limited.
+    gate: Option<Gate>,
     /// What is appended and not yet durable, in order: it is appended again if the disk fails.
     batch: Vec<Queued>,
     batch_bytes: usize,
@@ -65,6 +78,7 @@ impl Writer {
         queue: Arc<Queue>,
         health: Arc<Health>,
         clock: Clock,
+        gate: Option<Gate>,
     ) -> Self {
         let batch_seq = sink.next_seq();
         Self {
@@ -73,6 +87,7 @@ impl Writer {
             queue,
             health,
             clock,
+            gate,
             batch: Vec::new(),
             batch_bytes: 0,
             batch_since: None,
@@ -86,9 +101,27 @@ impl Writer {
         // Nobody may wait for room that will never come.
         self.queue.close();
         result?;
-        match self.sink.take() {
-            Some(sink) => Ok(sink.finish()?),
-            None => Err(WriteError::Failing("the file is not open".into())),
+        let Some(sink) = self.sink.take() else {
+            return Err(WriteError::Failing("the file is not open".into()));
+        };
+        let records = sink.next_seq().0;
+        match sink.finish() {
+            Ok(stats) => Ok(Written {
+                file_bytes: stats.file_bytes,
+                records: stats.records,
+                unpacked: None,
+            }),
+            // The file stands as it was recorded: complete, and larger than it need be.
+            Err(error @ FinishError::Copy { .. }) => {
+                let words = error.to_string();
+                tracing::warn!(error = words, "the reel is finished, but not packed");
+                Ok(Written {
+                    file_bytes: self.health.status().file_bytes,
+                    records,
+                    unpacked: Some(words),
+                })
+            }
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -97,7 +130,7 @@ impl Writer {
             match self.queue.take(self.patience()) {
                 Taken::Some(entries) => {
                     for queued in entries {
-                        self.write(queued)?;
+                        self.admit(queued)?;
                         self.commit_if_due()?;
                     }
                 }
@@ -122,10 +155,32 @@ impl Writer {
         if self.batch_since.is_none() {
             return Ok(());
         }
-        if self.batch_bytes >= COMMIT_BYTES || self.patience().is_zero() {
+        let is_due = self.gate.as_ref().is_some_and(Gate::is_commit_due);
+        if is_due || self.batch_bytes >= COMMIT_BYTES || self.patience().is_zero() {
             return self.commit();
         }
         Ok(())
+    }
+
+    /// Writes an entry, unless what it is about is left out.
+    fn admit(&mut self, queued: Queued) -> Result<(), WriteError> {
+        let Some(gate) = &mut self.gate else {
+            return self.write(queued);
+        };
+        let since = queued.since;
+        let said = gate.before(&queued.entry);
+        let admission = gate.admit(&queued.entry);
+        for entry in said {
+            self.write(Queued::unqueued(entry, since))?;
+        }
+        match admission {
+            Admission::Pass => self.write(queued),
+            Admission::Instead(entry) => self.write(Queued::unqueued(*entry, since)),
+            Admission::Drop => {
+                self.health.count_budget_dropped();
+                Ok(())
+            }
+        }
     }
 
     fn write(&mut self, queued: Queued) -> Result<(), WriteError> {
@@ -134,7 +189,15 @@ impl Writer {
             self.health.set_pending(Some(queued.since));
         }
         let result = match &mut self.sink {
-            Some(sink) => append(sink.as_mut(), &queued.entry),
+            Some(sink) => {
+                let before = sink.appended_bytes();
+                let result = append(sink.as_mut(), &queued.entry);
+                if let Some(gate) = &mut self.gate {
+                    let bytes = sink.appended_bytes().saturating_sub(before);
+                    gate.appended(&queued.entry, bytes);
+                }
+                result
+            }
             None => Ok(()),
         };
         self.batch_bytes = self.batch_bytes.saturating_add(queued.entry.bytes());
@@ -158,6 +221,9 @@ impl Writer {
                 Ok(stats) => {
                     self.batch_seq = sink.next_seq();
                     self.health.committed(&stats);
+                    if let Some(gate) = &mut self.gate {
+                        gate.committed(sink.usage());
+                    }
                     break;
                 }
                 Err(error) => self.recover(error)?,
@@ -172,20 +238,23 @@ impl Writer {
 
     /// The file failed: opens it again and appends the batch once more, for as long as it takes.
     fn recover(&mut self, error: AppendError) -> Result<(), WriteError> {
+        if matches!(error, AppendError::OverBound { .. }) {
+            return self.give_way();
+        }
         if !is_disk(&error) {
             return Err(error.into());
         }
         let mut words = error.to_string();
         tracing::error!(error = %words, "cannot write; trying again");
         self.health.set_write_trouble(&words);
+        let began = self.clock.elapsed();
         let mut tries_after_close = 0;
+        let mut has_waited = false;
         loop {
-            // The old handle goes first: it holds the lock, and a database does not go on after a
-            // failed write.
-            self.sink = None;
             match self.try_again() {
                 Ok(()) => break,
-                Err(again) => words = again,
+                Err(Again::OverBound) => return self.give_way(),
+                Err(Again::Failing(again)) => words = again,
             }
             if self.queue.is_closed() {
                 tries_after_close += 1;
@@ -193,24 +262,109 @@ impl Writer {
                     return Err(WriteError::Failing(words));
                 }
             }
+            has_waited = true;
             std::thread::sleep(Duration::from_millis(RETRY_MILLIS));
         }
         tracing::info!("writing again");
         self.health.set_write_trouble("");
+        if has_waited {
+            let micros = self.clock.elapsed().micros.saturating_sub(began.micros);
+            let secs = micros.div_ceil(1_000_000);
+            return self.write(self.mark(format!(
+                "the reel could not be written for {secs} s: {words}"
+            )));
+        }
         Ok(())
     }
 
-    fn try_again(&mut self) -> Result<(), String> {
-        let mut sink = self.shelf.reopen().map_err(|error| error.to_string())?;
+    fn mark(&self, text: String) -> Queued {
+        let stamp = self.clock.stamp();
+        let note = Note::Mark { text };
+        Queued::unqueued(Entry::Note { stamp, note }, stamp.elapsed)
+    }
+
+    fn try_again(&mut self) -> Result<(), Again> {
+        // The old handle goes first: it holds the lock, and a database does not go on after a
+        // failed write.
+        self.sink = None;
+        let mut sink = self
+            .shelf
+            .reopen()
+            .map_err(|error| Again::Failing(error.to_string()))?;
         // A commit that reported a failure may have happened all the same.
         let done = sink.next_seq().0.saturating_sub(self.batch_seq.0);
         let done = usize::try_from(done).unwrap_or(usize::MAX);
         for queued in self.batch.iter().skip(done) {
-            append(sink.as_mut(), &queued.entry).map_err(|error| error.to_string())?;
+            append(sink.as_mut(), &queued.entry)?;
         }
-        sink.commit().map_err(|error| error.to_string())?;
+        sink.commit()?;
+        if let Some(gate) = &mut self.gate {
+            gate.committed(sink.usage());
+        }
         self.sink = Some(sink);
         Ok(())
+    }
+
+    /// The file may not become larger: what is not durable yet is left out, and the reel says so.
+    fn give_way(&mut self) -> Result<(), WriteError> {
+        loop {
+            let Some(gate) = &mut self.gate else {
+                return Err(WriteError::Failing("the file may not grow".into()));
+            };
+            let first = self.batch.first().map(|queued| queued.entry.stamp());
+            let said = gate.refused(first.unwrap_or_else(|| self.clock.stamp()));
+            let is_last = said.is_empty();
+            let since = self.clock.elapsed();
+            let kept = std::mem::take(&mut self.batch);
+            let mut batch: Vec<Queued> = said
+                .into_iter()
+                .map(|entry| Queued::unqueued(entry, since))
+                .collect();
+            if !is_last {
+                batch.extend(kept.into_iter().filter(|queued| {
+                    let is_kept = matches!(gate.admit(&queued.entry), Admission::Pass);
+                    if !is_kept {
+                        self.health.count_budget_dropped();
+                    }
+                    is_kept
+                }));
+            }
+            self.batch = batch;
+            loop {
+                match self.try_again() {
+                    Ok(()) => return Ok(()),
+                    // Nothing is left that could be left out: the file stays as it is.
+                    Err(Again::OverBound) if is_last => {
+                        return Err(WriteError::Failing("the reel is full".into()));
+                    }
+                    Err(Again::OverBound) => break,
+                    Err(Again::Failing(words)) => {
+                        self.health.set_write_trouble(&words);
+                        if self.queue.is_closed() {
+                            return Err(WriteError::Failing(words));
+                        }
+                        std::thread::sleep(Duration::from_millis(RETRY_MILLIS));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Why another try failed.
+enum Again {
+    /// The file may not become larger.
+    OverBound,
+    /// Something that may pass.
+    Failing(String),
+}
+
+impl From<AppendError> for Again {
+    fn from(error: AppendError) -> Self {
+        match error {
+            AppendError::OverBound { .. } => Self::OverBound,
+            other => Self::Failing(other.to_string()),
+        }
     }
 }
 

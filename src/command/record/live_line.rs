@@ -41,6 +41,7 @@ impl LiveLine {
             events = status.events(),
             events_per_second = rate,
             file_bytes = status.file_bytes,
+            max_bytes = status.max_bytes,
             resources = status.resources,
             resources_complete = status.resources_complete,
             resources_not_covered = status.resources_not_covered,
@@ -107,11 +108,11 @@ fn line(status: &Status, rate: u64) -> String {
 }
 
 fn trouble(status: &Status) -> &str {
-    if status.write_trouble.is_empty() {
-        &status.trouble
-    } else {
-        &status.write_trouble
-    }
+    let troubles = [&status.write_trouble, &status.trouble, &status.budget];
+    troubles
+        .into_iter()
+        .find(|trouble| !trouble.is_empty())
+        .map_or("", String::as_str)
 }
 
 /// Tells, where somebody watches, what the recording has become.
@@ -122,17 +123,25 @@ pub(super) fn last_word(path: &Path, summary: &Summary, is_terminal: bool) {
             events = summary.status.events(),
             gaps = summary.status.gaps,
             file_bytes = summary.file_bytes,
+            left_out = summary.status.budget,
+            unpacked = summary.unpacked.as_deref().unwrap_or_default(),
             "the reel is finished"
         );
         return;
     }
-    let line = format!(
+    let mut line = format!(
         "{}: {} events, {} gaps, {}",
         path.display(),
         grouped(summary.status.events()),
         grouped(summary.status.gaps),
         bytes(summary.file_bytes)
     );
+    for word in [&summary.status.budget, summary.unpacked.as_ref().unwrap_or(&String::new())] {
+        if !word.is_empty() {
+            line.push_str("\n  ");
+            line.push_str(word);
+        }
+    }
     drop(writeln!(io::stderr().lock(), "{line}"));
 }
 

@@ -1,0 +1,246 @@
+//! Owns what a bounded file knows of its own growth: how much of it is used, how long it can become
+//! within its bound, and the one compaction by which it comes near to that. Refuses to enforce the
+//! bound: the file itself does, in `backend`.
+//!
+//! The database doubles its file whenever it is full. So a file that stands at two thirds of its bound
+//! would never grow again. Compacted once, when a little less than half of the bound is used, it
+//! doubles to a little less than the bound.
+
+use super::backend::Exclusive;
+use super::guard::{Fenced, fenced};
+use redb::Database;
+
+/// The unit in which the database gives out space, in bytes.
+const PAGE: u64 = 4096;
+
+/// What a commit rewrites beside its rows, in pages: the path to each, and what it replaces.
+const COMMIT_PAGES: u64 = 24;
+
+/// The share of the bound, in percent, that a file reaches that is compacted in time.
+const REACH_PERCENT: u64 = 90;
+
+/// The shares of the bound, in percent, between which a file is compacted.
+const COMPACT_FROM_PERCENT: u64 = 41;
+const COMPACT_TO_PERCENT: u64 = 48;
+
+/// How full a bounded file is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// The file's length, in bytes.
+    pub file_bytes: u64,
+    /// How much of it is used, in bytes; at most a little less.
+    pub used_bytes: u64,
+    /// How long it can become within its bound, in bytes.
+    pub reach_bytes: u64,
+}
+
+/// What is known of a file's growth.
+#[derive(Debug)]
+pub(crate) struct Growth {
+    max: Option<u64>,
+    /// What the database counted as used when it was asked last, if ever.
+    counted: Option<u64>,
+    /// What was written since, at most.
+    since: u64,
+    reach: u64,
+    is_compacted: bool,
+    sealed_bytes: u64,
+}
+
+impl Growth {
+    pub(crate) fn new(max: Option<u64>) -> Self {
+        Self {
+            max,
+            counted: None,
+            since: 0,
+            reach: max.unwrap_or(u64::MAX),
+            is_compacted: false,
+            sealed_bytes: 0,
+        }
+    }
+
+    pub(crate) const fn max(&self) -> Option<u64> {
+        self.max
+    }
+
+    /// A segment of so many bytes was sealed.
+    pub(crate) const fn sealed(&mut self, bytes: u64) {
+        self.sealed_bytes = self.sealed_bytes.saturating_add(bytes);
+    }
+
+    pub(crate) const fn sealed_bytes(&self) -> u64 {
+        self.sealed_bytes
+    }
+
+    /// Rows of these lengths are about to be written.
+    pub(crate) fn writes(&mut self, rows: impl Iterator<Item = usize>) {
+        let bytes: u64 = rows.map(room_of).fold(0, u64::saturating_add);
+        self.since = self
+            .since
+            .saturating_add(bytes)
+            .saturating_add(COMMIT_PAGES * PAGE);
+    }
+
+    fn used(&self) -> u64 {
+        self.counted.unwrap_or(0).saturating_add(self.since)
+    }
+
+    /// Tells whether so many bytes more are a small part of what is left.
+    pub(crate) fn has_room_for(&self, bytes: u64) -> bool {
+        self.max.is_none() || bytes <= self.reach.saturating_sub(self.used()) / 8
+    }
+
+    pub(crate) fn usage(&self, file_bytes: u64) -> Usage {
+        Usage {
+            file_bytes,
+            used_bytes: self.used().min(file_bytes),
+            reach_bytes: self.reach,
+        }
+    }
+
+    /// Asks the database how much it uses, if enough was written since it was asked last; compacts it
+    /// if that is the moment. The question takes a walk over the whole file, so that it is asked some
+    /// hundred times in its life.
+    pub(crate) fn look(&mut self, database: &mut Fenced<Database>, backend: &Exclusive) {
+        let Some(max) = self.max else {
+            return;
+        };
+        if self.counted.is_some() && self.since < max / 128 {
+            return;
+        }
+        self.count(database);
+        let len = backend.file_bytes();
+        let used = self.used();
+        let is_time = (COMPACT_FROM_PERCENT..COMPACT_TO_PERCENT).contains(&percent(used, max));
+        let grows_too_far = doubled(len, max) < max / 100 * REACH_PERCENT;
+        if is_time && grows_too_far && !self.is_compacted {
+            self.is_compacted = true;
+            // A database that cannot be compacted is as good as before.
+            drop(fenced(|| database.compact()));
+            self.count(database);
+        }
+        let will_compact = !self.is_compacted && percent(used, max) < COMPACT_TO_PERCENT;
+        let reach = doubled(backend.file_bytes(), max);
+        self.reach = if will_compact {
+            reach.max(max / 100 * REACH_PERCENT)
+        } else {
+            reach
+        };
+    }
+
+    pub(crate) fn count(&mut self, database: &Fenced<Database>) {
+        let counted = fenced(|| -> Result<u64, redb::Error> {
+            let transaction = database.begin_write()?;
+            let stats = transaction.stats()?;
+            transaction.abort()?;
+            let page = u64::try_from(stats.page_size()).unwrap_or(PAGE);
+            Ok(stats.allocated_pages().saturating_mul(page))
+        });
+        // What cannot be counted stays estimated, from above.
+        if let Ok(counted) = counted {
+            self.counted = Some(counted);
+            self.since = 0;
+        }
+    }
+}
+
+fn percent(part: u64, whole: u64) -> u64 {
+    part.saturating_mul(100).checked_div(whole).unwrap_or(100)
+}
+
+/// Gives how long a file becomes that doubles while it may.
+fn doubled(len: u64, max: u64) -> u64 {
+    let mut reach = len.max(1);
+    while reach.saturating_mul(2) <= max {
+        reach = reach.saturating_mul(2);
+    }
+    reach
+}
+
+/// Gives what a row takes: the database rounds up to powers of two of its page.
+fn room_of(len: usize) -> u64 {
+    let len = u64::try_from(len).unwrap_or(u64::MAX);
+    let pages = len.div_ceil(PAGE).max(1);
+    pages
+        .checked_next_power_of_two()
+        .unwrap_or(u64::MAX)
+        .saturating_mul(PAGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::AppendError;
+    use crate::file::append::Appender;
+    use crate::file::reel::Reel;
+    use crate::note::Note;
+    use crate::time::Stamp;
+
+    /// Text that does not compress well.
+    fn noise(seed: u64, len: usize) -> String {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        std::iter::repeat_with(|| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            char::from(b'!' + (state % 90).to_le_bytes()[0])
+        })
+        .take(len)
+        .collect()
+    }
+
+    #[test]
+    fn a_file_comes_near_its_bound_and_never_beyond() {
+        for max in [4_000_000_u64, 9_500_000] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("x.reel");
+            let mut appender = Appender::create_within(&path, Some(max)).unwrap();
+            let mut durable = 0;
+            let failed = loop {
+                let text = noise(durable, 20_000);
+                appender
+                    .append_note(Stamp::default(), Note::Mark { text })
+                    .unwrap();
+                match appender.commit() {
+                    Ok(stats) => durable = stats.records,
+                    Err(error) => break error,
+                }
+                let usage = appender.usage();
+                let len = std::fs::metadata(&path).unwrap().len();
+                assert!(len <= max, "{len} of {max}");
+                assert!(usage.used_bytes <= len && usage.reach_bytes <= max);
+            };
+            assert!(matches!(failed, AppendError::OverBound { .. }), "{failed}");
+            assert!(std::fs::metadata(&path).unwrap().len() <= max);
+            let used = percent(appender.usage().used_bytes, max);
+            assert!(used >= 60, "full at {used} percent of {max}");
+            drop(appender);
+            let reel = Reel::open(&path).unwrap();
+            assert_eq!(reel.end().0, durable);
+            assert!(reel.damage().is_empty());
+        }
+    }
+
+    #[test]
+    fn what_the_database_counts_is_not_above_the_estimate() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.reel");
+        let mut appender = Appender::create_within(&path, Some(1 << 30)).unwrap();
+        appender.usage();
+        let before = appender.usage().used_bytes;
+        for round in 0..40 {
+            let text = noise(round, 9_000);
+            appender
+                .append_note(Stamp::default(), Note::Mark { text })
+                .unwrap();
+            appender.commit().unwrap();
+        }
+        let estimated = appender.usage().used_bytes;
+        assert!(estimated > before);
+        let counted = appender.recount();
+        assert!(
+            counted > before && counted <= estimated,
+            "{counted} > {estimated}"
+        );
+    }
+}

@@ -1,0 +1,332 @@
+//! Owns the writer's gate: before each entry it takes the steps that are due, writes down what that
+//! leaves out, and from there on lets nothing of it through. Refuses to touch the file.
+//!
+//! It stands in front of the file and not of the sockets, so that the note stands exactly where the
+//! recording of a resource ends; the streams are ended afterwards.
+
+use super::admission::{About, Admission, Weight, about};
+use super::out::{Name, Out};
+use super::plan::{self, Plan, Step};
+use super::tally::Tally;
+use crate::entry::Entry;
+use crate::health::Health;
+use kubereel_format::{
+    ConnectionId, EndCause, NotCoveredReason, Note, ResourceId, ResourceInfo, Stamp, Usage,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// A connection that the reel shows as open.
+#[derive(Debug)]
+struct Open {
+    resource: ResourceId,
+    last_version: String,
+}
+
+/// The gate.
+pub(crate) struct Gate {
+    max_bytes: u64,
+    usage: Usage,
+    plan: Plan,
+    out: Out,
+    published: watch::Sender<Out>,
+    health: Arc<Health>,
+    /// The resources that the reel shows as recorded, in this run.
+    recorded: BTreeMap<ResourceId, ResourceInfo>,
+    /// The names that this run has said to be left out.
+    told: BTreeSet<Name>,
+    open: BTreeMap<ConnectionId, Open>,
+    /// Connections that go on although nothing of them is written.
+    shut: BTreeSet<ConnectionId>,
+    tally: Tally,
+    waiting_bytes: u64,
+}
+
+impl Gate {
+    /// Begins with a file as it is, and with what an earlier run left out.
+    pub(crate) fn new(
+        max_bytes: u64,
+        usage: Usage,
+        left_out_before: BTreeSet<Name>,
+        published: watch::Sender<Out>,
+        health: Arc<Health>,
+    ) -> Self {
+        let mut out = Out::default();
+        if !plan::is_roomy(&usage) {
+            left_out_before.into_iter().for_each(|name| out.add(name));
+        }
+        health.set_max_bytes(max_bytes);
+        published.send_replace(out.clone());
+        Self {
+            max_bytes,
+            usage,
+            plan: Plan::default(),
+            out,
+            published,
+            health,
+            recorded: BTreeMap::new(),
+            told: BTreeSet::new(),
+            open: BTreeMap::new(),
+            shut: BTreeSet::new(),
+            tally: Tally::default(),
+            waiting_bytes: 0,
+        }
+    }
+
+    /// Takes the steps that are due before an entry is written; what they say goes before it.
+    pub(crate) fn before(&mut self, entry: &Entry) -> Vec<Entry> {
+        let at = entry.stamp();
+        let mut said = Vec::new();
+        while let Some(step) = self.plan.due(&self.usage) {
+            self.take(step, at, &mut said);
+        }
+        let bytes = u64::try_from(entry.bytes()).unwrap_or(u64::MAX);
+        if plan::is_too_large(&self.usage, bytes) {
+            self.refuse(entry, bytes, at, &mut said);
+        }
+        said
+    }
+
+    /// The file refused to grow: takes all steps up to the one by which no object is written, or if
+    /// that was taken, up to the last.
+    pub(crate) fn refused(&mut self, at: Stamp) -> Vec<Entry> {
+        let wanted = if self.out.is_everything() {
+            Step::End
+        } else {
+            Step::Notes
+        };
+        // What was to prove these versions is not in the file.
+        self.open.values_mut().for_each(|open| open.last_version.clear());
+        let mut said = Vec::new();
+        for step in self.plan.skip_to(wanted) {
+            self.take(step, at, &mut said);
+        }
+        said
+    }
+
+    /// Tells what becomes of an entry.
+    pub(crate) fn admit(&mut self, entry: &Entry) -> Admission {
+        let is_in = match about(entry) {
+            About::Announced(info) => return self.announce(info, entry.stamp()),
+            About::NotCovered(group, plural) => {
+                let name = (group.to_owned(), plural.to_owned());
+                self.recorded.retain(|_, info| name_of(info) != name);
+                !self.out.holds(group, plural) || self.told.insert(name)
+            }
+            About::Opened(connection, resource) => {
+                let is_in = self.recorded.contains_key(&resource);
+                if is_in {
+                    let last_version = String::new();
+                    let open = Open {
+                        resource,
+                        last_version,
+                    };
+                    self.open.insert(connection, open);
+                } else {
+                    self.shut.insert(connection);
+                }
+                is_in
+            }
+            About::Closed(connection) => {
+                self.open.remove(&connection);
+                !self.shut.remove(&connection) && !self.out.is_everything()
+            }
+            About::Resource(resource, reached) => {
+                if let Some((connection, version)) = reached {
+                    self.reach(connection, version);
+                }
+                self.recorded.contains_key(&resource)
+            }
+            About::Connection(connection, reached) => {
+                if let Some(version) = reached {
+                    self.reach(connection, version);
+                }
+                self.open.contains_key(&connection)
+            }
+            About::Recording(weight) => match weight {
+                Weight::End => true,
+                Weight::Said => !self.out.is_only_the_end(),
+                Weight::Detail => !self.out.is_everything(),
+            },
+        };
+        let is_end = matches!(about(entry), About::Recording(Weight::End));
+        if is_in && (is_end || !self.out.is_only_the_end()) {
+            Admission::Pass
+        } else {
+            Admission::Drop
+        }
+    }
+
+    fn reach(&mut self, connection: ConnectionId, version: &str) {
+        if let Some(open) = self.open.get_mut(&connection) {
+            open.last_version.clear();
+            open.last_version.push_str(version);
+        }
+    }
+
+    fn announce(&mut self, info: &ResourceInfo, at: Stamp) -> Admission {
+        if !self.out.holds(&info.group, &info.plural) {
+            self.recorded.insert(info.id, info.clone());
+            return Admission::Pass;
+        }
+        if self.out.is_only_the_end() || !self.told.insert(name_of(info)) {
+            return Admission::Drop;
+        }
+        let note = not_covered(info, self.measure());
+        self.publish();
+        Admission::Instead(Box::new(Entry::Note { stamp: at, note }))
+    }
+
+    /// An entry was appended and added so many bytes.
+    pub(crate) fn appended(&mut self, entry: &Entry, bytes: u64) {
+        self.waiting_bytes = self.waiting_bytes.saturating_add(bytes);
+        if let Entry::Event(event) = entry
+            && let Some(info) = self.recorded.get(&event.resource)
+        {
+            self.tally.add(&name_of(info), bytes);
+        }
+    }
+
+    /// Tells whether so much waits for a commit that nothing more may before it.
+    pub(crate) fn is_commit_due(&self) -> bool {
+        self.waiting_bytes >= plan::waiting_bytes(&self.usage)
+    }
+
+    /// Everything appended is durable, and the file is as full as this.
+    pub(crate) fn committed(&mut self, usage: Usage) {
+        self.usage = usage;
+        self.waiting_bytes = 0;
+    }
+
+    fn take(&mut self, step: Step, at: Stamp, said: &mut Vec<Entry>) {
+        let before = said.len();
+        if step == Step::Largest {
+            let Some((name, _)) = self.tally.take_largest() else {
+                return;
+            };
+            self.out.add(name);
+        } else {
+            self.out.take(step);
+        }
+        let measure = self.measure();
+        let gone = self.leave_out(&measure, at, said);
+        let words = match step {
+            Step::AllButTruth => "only ClusterVersion, ClusterOperators, Nodes and Pods are recorded",
+            Step::Notes => "no object is recorded any more",
+            Step::End => "nothing is written any more but how the recording ends",
+            _ if said.len() == before => return,
+            _ => "no longer recorded",
+        };
+        let mut text = format!("size budget: {words}");
+        if !gone.is_empty() {
+            text.push_str(": ");
+            text.push_str(&gone.join(", "));
+        }
+        text.push_str(&format!(" ({measure})"));
+        tracing::warn!("{text}");
+        self.health.set_budget(&text);
+        said.push(Entry::Note {
+            stamp: at,
+            note: Note::Mark { text },
+        });
+        self.publish();
+    }
+
+    /// Leaves out what an object belongs to that is too large for what is left.
+    fn refuse(&mut self, entry: &Entry, bytes: u64, at: Stamp, said: &mut Vec<Entry>) {
+        let resource = match about(entry) {
+            About::Resource(resource, _) => Some(resource),
+            About::Connection(connection, _) => {
+                self.open.get(&connection).map(|open| open.resource)
+            }
+            _ => None,
+        };
+        let Some(info) = resource.and_then(|resource| self.recorded.get(&resource)) else {
+            return;
+        };
+        let name = name_of(info);
+        self.tally.forget(&name);
+        self.out.add(name);
+        let measure = format!("an object of {} came, {}", megabytes(bytes), self.measure());
+        let gone = self.leave_out(&measure, at, said);
+        let gone = gone.join(", ");
+        let text = format!("size budget: no longer recorded: {gone} ({measure})");
+        tracing::warn!("{text}");
+        self.health.set_budget(&text);
+        said.push(Entry::Note {
+            stamp: at,
+            note: Note::Mark { text },
+        });
+        self.publish();
+    }
+
+    /// Ends in the reel what is left out and not ended yet.
+    fn leave_out(&mut self, measure: &str, at: Stamp, said: &mut Vec<Entry>) -> Vec<String> {
+        let out = &self.out;
+        let leaves = |info: &ResourceInfo| out.holds(&info.group, &info.plural);
+        let leaving: Vec<ResourceInfo> = self
+            .recorded
+            .extract_if(.., |_, info| leaves(info))
+            .map(|(_, info)| info)
+            .collect();
+        for info in &leaving {
+            let closing = self.open.extract_if(.., |_, open| open.resource == info.id);
+            for (connection, open) in closing {
+                self.shut.insert(connection);
+                said.push(Entry::Note {
+                    stamp: at,
+                    note: Note::Disconnected {
+                        connection,
+                        cause: EndCause::Stopped,
+                        last_rv: Some(open.last_version).filter(|version| !version.is_empty()),
+                        detail: "size budget".to_owned(),
+                    },
+                });
+            }
+            self.told.insert(name_of(info));
+            self.tally.forget(&name_of(info));
+            said.push(Entry::Note {
+                stamp: at,
+                note: not_covered(info, measure.to_owned()),
+            });
+        }
+        leaving.iter().map(ResourceInfo::qualified).collect()
+    }
+
+    fn measure(&self) -> String {
+        let used = megabytes(self.usage.used_bytes);
+        let file = megabytes(self.usage.file_bytes);
+        let max = megabytes(self.max_bytes);
+        format!("{used} used of a file of {file} that may have {max}")
+    }
+
+    fn publish(&self) {
+        let out = &self.out;
+        self.published.send_if_modified(|published| {
+            let is_new = published != out;
+            published.clone_from(out);
+            is_new
+        });
+    }
+}
+
+fn name_of(info: &ResourceInfo) -> Name {
+    (info.group.clone(), info.plural.clone())
+}
+
+fn not_covered(info: &ResourceInfo, detail: String) -> Note {
+    Note::NotCovered {
+        group: info.group.clone(),
+        version: info.version.clone(),
+        plural: info.plural.clone(),
+        reason: NotCoveredReason::SizeBudget,
+        detail,
+    }
+}
+
+/// Writes a size for people.
+fn megabytes(bytes: u64) -> String {
+    let tenths = bytes / 100_000;
+    format!("{}.{} MB", tenths / 10, tenths % 10)
+}

@@ -1,0 +1,20 @@
+//! Owns the size budget: what is no longer recorded when the reel comes near the size that it may
+//! have, in which order, and how the reel says so. Refuses to enforce the size: the file does that.
+//!
+//! The order: Leases; Events; four times whatever writes most, cluster-level truth aside; all else but
+//! that truth; Pods; Nodes; ClusterOperators; ClusterVersion; then nothing but what the recorder has to
+//! say of the recording; and in the end only how it ended. Each step is a note of its own.
+
+mod admission;
+mod gate;
+mod out;
+mod plan;
+mod tally;
+
+pub(crate) use admission::Admission;
+pub(crate) use gate::Gate;
+pub(crate) use out::{Name, Out};
+pub(crate) use plan::is_used_up;
+
+#[cfg(test)]
+mod tests;
