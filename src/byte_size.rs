@@ -73,7 +73,16 @@ mod tests {
         }
         assert_eq!(parse("none"), Ok(MaxSize(None)));
         assert_eq!(parse("0"), Ok(MaxSize(None)));
-        for text in ["", "MB", "-1MB", "1e9", "1.2345GB", "3MB", "99999999999GiB", "ten"] {
+        for text in [
+            "",
+            "MB",
+            "-1MB",
+            "1e9",
+            "1.2345GB",
+            "3MB",
+            "99999999999GiB",
+            "ten",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

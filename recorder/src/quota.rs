@@ -109,7 +109,7 @@ impl Queue {
         self.lock().entries.push_back(Queued {
             entry,
             since,
-            _room: room,
+            _room: Some(room),
         });
         self.arrived.notify_one();
         true

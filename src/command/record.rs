@@ -50,8 +50,8 @@ pub(crate) struct Args {
     /// How large the reel may become on disk, such as 250MB; `none` for no limit
     ///
     /// Near the limit less and less is recorded, and the reel says what and when: first no Leases,
-    /// then no Events, then whatever writes most, at last only Pods, Nodes, ClusterOperators and
-    /// ClusterVersion, and then no objects at all. The file is never larger at any moment; packing it
+    /// then no Events, then whatever writes most, at last only pods, nodes, cluster operators and
+    /// the cluster version, and then no objects at all. The file is never larger at any moment; packing it
     /// at the end needs as much again for that moment, or is left out.
     #[arg(long, value_name = "SIZE", default_value = "100MB", value_parser = byte_size::parse)]
     max_size: MaxSize,

@@ -135,12 +135,7 @@ impl Appender {
     }
 
     /// Makes an appender to an empty reel.
-    fn over(
-        path: &Path,
-        backend: Exclusive,
-        database: Fenced<Database>,
-        max: Option<u64>,
-    ) -> Self {
+    fn over(path: &Path, backend: Exclusive, database: Fenced<Database>, max: Option<u64>) -> Self {
         Self {
             path: path.to_owned(),
             backend,

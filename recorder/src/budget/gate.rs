@@ -54,7 +54,9 @@ impl Gate {
     ) -> Self {
         let mut out = Out::default();
         if !plan::is_roomy(&usage) {
-            left_out_before.into_iter().for_each(|name| out.add(name));
+            for name in left_out_before {
+                out.add(name);
+            }
         }
         health.set_max_bytes(max_bytes);
         published.send_replace(out.clone());
@@ -97,7 +99,9 @@ impl Gate {
             Step::Notes
         };
         // What was to prove these versions is not in the file.
-        self.open.values_mut().for_each(|open| open.last_version.clear());
+        self.open
+            .values_mut()
+            .for_each(|open| open.last_version.clear());
         let mut said = Vec::new();
         for step in self.plan.skip_to(wanted) {
             self.take(step, at, &mut said);
@@ -212,18 +216,17 @@ impl Gate {
         let measure = self.measure();
         let gone = self.leave_out(&measure, at, said);
         let words = match step {
-            Step::AllButTruth => "only ClusterVersion, ClusterOperators, Nodes and Pods are recorded",
+            Step::AllButTruth => {
+                "only ClusterVersion, ClusterOperators, Nodes and Pods are recorded"
+            }
             Step::Notes => "no object is recorded any more",
             Step::End => "nothing is written any more but how the recording ends",
             _ if said.len() == before => return,
             _ => "no longer recorded",
         };
-        let mut text = format!("size budget: {words}");
-        if !gone.is_empty() {
-            text.push_str(": ");
-            text.push_str(&gone.join(", "));
-        }
-        text.push_str(&format!(" ({measure})"));
+        let whom = if gone.is_empty() { "" } else { ": " };
+        let gone = gone.join(", ");
+        let text = format!("size budget: {words}{whom}{gone} ({measure})");
         tracing::warn!("{text}");
         self.health.set_budget(&text);
         said.push(Entry::Note {

@@ -2,7 +2,7 @@
 //! have, in which order, and how the reel says so. Refuses to enforce the size: the file does that.
 //!
 //! The order: Leases; Events; four times whatever writes most, cluster-level truth aside; all else but
-//! that truth; Pods; Nodes; ClusterOperators; ClusterVersion; then nothing but what the recorder has to
+//! that truth; pods; nodes; cluster operators; the cluster version; then nothing but what the recorder has to
 //! say of the recording; and in the end only how it ended. Each step is a note of its own.
 
 mod admission;

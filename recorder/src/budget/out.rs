@@ -9,26 +9,13 @@ pub(crate) type Name = (String, String);
 /// What is no longer recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Out {
+    /// Left out by name.
     names: BTreeSet<Name>,
-    events: bool,
-    all_but_truth: bool,
-    everything: bool,
-    only_the_end: bool,
+    /// The last step that was taken; those before it hold too.
+    reached: Option<Step>,
 }
 
 const CONFIG: &str = "config.openshift.io";
-
-/// Names the resources that a step leaves out by name.
-fn named(step: Step) -> Option<(&'static str, &'static str)> {
-    Some(match step {
-        Step::Leases => ("coordination.k8s.io", "leases"),
-        Step::Pods => ("", "pods"),
-        Step::Nodes => ("", "nodes"),
-        Step::Operators => (CONFIG, "clusteroperators"),
-        Step::Version => (CONFIG, "clusterversions"),
-        Step::Events | Step::Largest | Step::AllButTruth | Step::Notes | Step::End => return None,
-    })
-}
 
 /// Tells whether a resource says how the cluster as a whole is.
 pub(super) fn is_truth(group: &str, plural: &str) -> bool {
@@ -38,23 +25,34 @@ pub(super) fn is_truth(group: &str, plural: &str) -> bool {
     )
 }
 
+/// Gives the step that leaves a resource out at the latest.
+fn last_step(group: &str, plural: &str) -> Step {
+    match (group, plural) {
+        ("coordination.k8s.io", "leases") => Step::Leases,
+        ("" | "events.k8s.io", "events") => Step::Events,
+        ("", "pods") => Step::Pods,
+        ("", "nodes") => Step::Nodes,
+        (CONFIG, "clusteroperators") => Step::Operators,
+        (CONFIG, "clusterversions") => Step::Version,
+        _ => Step::AllButTruth,
+    }
+}
+
 impl Out {
     /// Tells whether a resource is left out.
     pub(crate) fn holds(&self, group: &str, plural: &str) -> bool {
-        self.everything
+        self.reached >= Some(last_step(group, plural))
             || self.names.contains(&(group.to_owned(), plural.to_owned()))
-            || self.all_but_truth && !is_truth(group, plural)
-            || self.events && plural == "events" && matches!(group, "" | "events.k8s.io")
     }
 
     /// Tells whether no object is recorded any more.
-    pub(crate) const fn is_everything(&self) -> bool {
-        self.everything
+    pub(crate) fn is_everything(&self) -> bool {
+        self.reached >= Some(Step::Notes)
     }
 
     /// Tells whether nothing is written any more but how the recording ended.
-    pub(super) const fn is_only_the_end(&self) -> bool {
-        self.only_the_end
+    pub(super) fn is_only_the_end(&self) -> bool {
+        self.reached >= Some(Step::End)
     }
 
     /// Leaves one more out.
@@ -64,20 +62,6 @@ impl Out {
 
     /// Leaves out what a step says; [`Step::Largest`] says nothing without a name.
     pub(super) fn take(&mut self, step: Step) {
-        match step {
-            Step::Events => self.events = true,
-            Step::AllButTruth => self.all_but_truth = true,
-            Step::Notes => self.everything = true,
-            Step::End => self.only_the_end = true,
-            Step::Leases
-            | Step::Largest
-            | Step::Pods
-            | Step::Nodes
-            | Step::Operators
-            | Step::Version => {}
-        }
-        if let Some((group, plural)) = named(step) {
-            self.add((group.to_owned(), plural.to_owned()));
-        }
+        self.reached = self.reached.max(Some(step));
     }
 }

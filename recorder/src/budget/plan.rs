@@ -13,13 +13,13 @@ pub(crate) enum Step {
     Largest,
     /// Nothing but cluster-level truth.
     AllButTruth,
-    /// No Pods.
+    /// No pods.
     Pods,
-    /// No Nodes.
+    /// No nodes.
     Nodes,
-    /// No ClusterOperators.
+    /// No cluster operators.
     Operators,
-    /// No ClusterVersion.
+    /// No cluster version.
     Version,
     /// Only what the recorder has to say of the recording.
     Notes,

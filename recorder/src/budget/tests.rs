@@ -255,7 +255,9 @@ fn an_object_too_large_for_what_is_left_ends_its_resource_only() {
     written.push(event(4, 2, 10), 10);
     assert!(written.place("configmaps").is_some() && written.place("replicasets").is_none());
     assert!(written.used < 1_000);
-    assert!(matches!(written.entries.last(), Some(Entry::Event(event)) if event.name == "x".into()));
+    assert!(
+        matches!(written.entries.last(), Some(Entry::Event(event)) if event.name == "x".into())
+    );
 }
 
 #[test]
@@ -265,7 +267,12 @@ fn what_an_earlier_run_left_out_stays_out_while_the_reel_is_full() {
     full.begin(0);
     full.push(event(0, 1, 10), 10);
     assert!(full.place("configmaps").is_some());
-    assert!(!full.entries.iter().any(|entry| matches!(entry, Entry::Event(_))));
+    assert!(
+        !full
+            .entries
+            .iter()
+            .any(|entry| matches!(entry, Entry::Event(_)))
+    );
     let mut roomy = Written::new(1_000_000, before);
     roomy.begin(0);
     roomy.push(event(0, 1, 10), 10);
@@ -280,7 +287,10 @@ fn a_file_that_refuses_to_grow_takes_notes_and_in_the_end_only_the_end() {
     let said = written.gate.refused(Stamp::default());
     assert!(said.iter().any(|entry| matches!(
         entry,
-        Entry::Note { note: Note::Disconnected { last_rv: None, .. }, .. }
+        Entry::Note {
+            note: Note::Disconnected { last_rv: None, .. },
+            ..
+        }
     )));
     let mark = || note(Note::Mark { text: "m".into() });
     let ended = || {
@@ -289,7 +299,10 @@ fn a_file_that_refuses_to_grow_takes_notes_and_in_the_end_only_the_end() {
             end: SessionEnd::Finished,
         })
     };
-    assert!(matches!(written.gate.admit(&event(0, 6, 10)), Admission::Drop));
+    assert!(matches!(
+        written.gate.admit(&event(0, 6, 10)),
+        Admission::Drop
+    ));
     assert!(matches!(written.gate.admit(&mark()), Admission::Pass));
     assert!(!written.gate.refused(Stamp::default()).is_empty());
     assert!(matches!(written.gate.admit(&mark()), Admission::Drop));

@@ -93,7 +93,7 @@ fn counters(status: &Status) -> [(&'static str, &'static str, u64); 7] {
     ]
 }
 
-fn gauges(status: &Status) -> [(&'static str, &'static str, f64); 6] {
+fn gauges(status: &Status) -> [(&'static str, &'static str, f64); 7] {
     [
         ("file_bytes", "Size of the reel.", float(status.file_bytes)),
         (

@@ -7,8 +7,8 @@ use crate::watch::known::{Known, Uid};
 use crate::watch::state::{Memory, Position};
 use crate::watch::version::Version;
 use kubereel_format::{
-    ConnectionId, EpochId, EventType, Evidence, ListMethod, NotCoveredReason, Note, ObjectId, RecordedAt, Reel,
-    ResourceInfo, Seq,
+    ConnectionId, EpochId, EventType, Evidence, ListMethod, NotCoveredReason, Note, ObjectId,
+    RecordedAt, Reel, ResourceInfo, Seq,
 };
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};

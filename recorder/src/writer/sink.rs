@@ -71,6 +71,9 @@ pub(crate) struct ReelPath {
 
 impl Shelf for ReelPath {
     fn reopen(&mut self) -> Result<Box<dyn Sink>, OpenError> {
-        Ok(Box::new(Appender::resume_within(&self.path, self.max_bytes)?))
+        Ok(Box::new(Appender::resume_within(
+            &self.path,
+            self.max_bytes,
+        )?))
     }
 }

@@ -249,7 +249,6 @@ impl Writer {
         self.health.set_write_trouble(&words);
         let began = self.clock.elapsed();
         let mut tries_after_close = 0;
-        let mut has_waited = false;
         loop {
             match self.try_again() {
                 Ok(()) => break,
@@ -262,19 +261,15 @@ impl Writer {
                     return Err(WriteError::Failing(words));
                 }
             }
-            has_waited = true;
             std::thread::sleep(Duration::from_millis(RETRY_MILLIS));
         }
         tracing::info!("writing again");
         self.health.set_write_trouble("");
-        if has_waited {
-            let micros = self.clock.elapsed().micros.saturating_sub(began.micros);
-            let secs = micros.div_ceil(1_000_000);
-            return self.write(self.mark(format!(
-                "the reel could not be written for {secs} s: {words}"
-            )));
-        }
-        Ok(())
+        let micros = self.clock.elapsed().micros.saturating_sub(began.micros);
+        let secs = micros.div_ceil(1_000_000);
+        self.write(self.mark(format!(
+            "the reel could not be written for {secs} s: {words}"
+        )))
     }
 
     fn mark(&self, text: String) -> Queued {

@@ -136,7 +136,10 @@ pub(super) fn last_word(path: &Path, summary: &Summary, is_terminal: bool) {
         grouped(summary.status.gaps),
         bytes(summary.file_bytes)
     );
-    for word in [&summary.status.budget, summary.unpacked.as_ref().unwrap_or(&String::new())] {
+    for word in [
+        &summary.status.budget,
+        summary.unpacked.as_ref().unwrap_or(&String::new()),
+    ] {
         if !word.is_empty() {
             line.push_str("\n  ");
             line.push_str(word);
