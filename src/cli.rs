@@ -2,7 +2,7 @@
 
 use crate::command::{
     blame, completion, demo, describe, diff, events, export, get, history, import, info, install,
-    intervals, man, record, scan, test, tui, upgrade, wait,
+    intervals, man, record, scan, test, tui, upgrade, verify, wait,
 };
 use crate::exit::Exit;
 use clap::CommandFactory as _;
@@ -42,6 +42,7 @@ pub(crate) enum Command {
     Upgrade(upgrade::Args),
     Install(install::Args),
     Test(test::Args),
+    Verify(verify::Args),
     Scan(scan::Args),
     Export(export::Args),
     Import(import::Args),
@@ -65,6 +66,7 @@ Examples:
   kubereel wait run.reel pod/web-0 --for=delete    when that was, and how sure it is
   kubereel upgrade run.reel                        how an upgrade of OpenShift went
   kubereel test run.reel --junit artifacts         rules over time, and JUnit
+  kubereel verify run.reel                         is it whole, is it complete?
   kubereel scan run.reel                           is a secret left in it?
   kubereel export run.reel -o jsonl events.jsonl   every event, byte for byte
   kubereel import events.jsonl -o run.reel         another tool's recording";

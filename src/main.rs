@@ -89,6 +89,7 @@ fn run(command: &Command, screen: &mut Screen) -> Result<Exit, CommandError> {
         Command::Install(args) => command::install::run(args, screen),
         Command::Test(args) => command::test::run(args, screen),
         Command::Man(args) => command::man::run(args, screen),
+        Command::Verify(args) => command::verify::run(args, screen),
         Command::Scan(args) => command::scan::run(args, screen),
         Command::Export(args) => command::export::run(args, screen),
         Command::Import(args) => command::import::run(args, screen),

@@ -32,5 +32,6 @@ mod cli {
     mod test_progress;
     mod tui;
     mod upgrade;
+    mod verify;
     mod wait;
 }

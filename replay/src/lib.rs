@@ -3,6 +3,7 @@
 //! Synchronous, without network, terminal or clock. It never writes to a reel.
 //! Every answer about the past says how far it can be trusted: see [`Certainty`].
 
+mod account;
 mod ahead;
 mod as_of;
 mod between;
@@ -22,6 +23,7 @@ mod moment;
 mod object;
 mod operators;
 mod outage;
+mod proof;
 mod query_error;
 mod related;
 mod resolve;
@@ -34,6 +36,9 @@ pub mod timetext;
 mod wait;
 mod writers;
 
+pub use account::{
+    Account, AccountError, CommitBounds, LeftOut, MAX_RANGES, Member, Sequence, UnexplainedRange,
+};
 pub use as_of::{Filter, Held, Life, State};
 pub use between::{Asked, Differing, Fate, differing};
 pub use blame::{Blame, BlameSource, Blamed};
@@ -65,6 +70,10 @@ pub use operators::{
     Update, UpdateEnd, UpdateKind, UpdateStatus, Updates, UpgradeStory, VersionPod,
 };
 pub use outage::{Outage, ProbedOutage};
+pub use proof::{
+    AccountSummary, Integrity, LeftOutSummary, OutageSum, Proof, RangeSummary, ResourceProof,
+    ResourceState, UnseenSummary, Verdict,
+};
 pub use query_error::QueryError;
 pub use related::{Child, Owned, OwnedObject, OwnerRef, Relatives};
 pub use resolve::{Cut, ResolveError};

@@ -1,6 +1,7 @@
 //! Owns an opened reel and what can be said about it as a whole: its time span, its resources, what
 //! is covered. Refuses bodies: the questions read those.
 
+use crate::account::Sequence;
 use crate::coverage::Coverage;
 use crate::outage::{self, Outage};
 use crate::select::ResourceTable;
@@ -9,6 +10,7 @@ use crate::timetext;
 use kubereel_format::{ObjectId, ObjectKey, OpenError, RecordedAt, Reel, ResourceId, Seq};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// A reel, opened for questions.
 pub struct Timeline {
@@ -21,6 +23,7 @@ pub struct Timeline {
     clusters: Vec<Cluster>,
     outages: Vec<Outage>,
     coverage: BTreeMap<ResourceId, Coverage>,
+    sequences: OnceLock<Vec<Sequence>>,
 }
 
 impl Timeline {
@@ -52,7 +55,7 @@ impl Timeline {
         let outages = outage::outages(reel.notes(), &sessions);
         let resources = ResourceTable::new(reel.notes());
         let coverage = Coverage::of_all(&reel, &objects, &sessions);
-        Self {
+        let mut timeline = Self {
             reel,
             start,
             end,
@@ -62,7 +65,27 @@ impl Timeline {
             clusters,
             outages,
             coverage,
+            sequences: OnceLock::new(),
+        };
+        timeline.bound_holes();
+        timeline
+    }
+
+    /// Bounds what gaps can have lost by the revisions that nothing explains.
+    fn bound_holes(&mut self) {
+        let is_bound = |coverage: &Coverage| coverage.holes().is_empty();
+        if self.coverage.values().all(is_bound) || self.sequences().is_empty() {
+            return;
         }
+        let mut coverage = std::mem::take(&mut self.coverage);
+        for one in coverage.values_mut() {
+            one.bound(self);
+        }
+        self.coverage = coverage;
+    }
+
+    pub(crate) const fn sequence_cell(&self) -> &OnceLock<Vec<Sequence>> {
+        &self.sequences
     }
 
     /// Gives the reel itself.

@@ -21,4 +21,5 @@ pub(crate) mod test;
 pub(crate) mod tui;
 mod unknown;
 pub(crate) mod upgrade;
+pub(crate) mod verify;
 pub(crate) mod wait;

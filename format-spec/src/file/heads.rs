@@ -185,6 +185,13 @@ impl Heads {
         self.kinds.get(Self::place(seq)).copied()
     }
 
+    pub(crate) fn connection(&self, seq: Seq) -> Option<ConnectionId> {
+        self.object(seq)?;
+        self.connections
+            .get(Self::place(seq))
+            .map(|number| ConnectionId(*number))
+    }
+
     pub(crate) fn version(&self, seq: Seq) -> Option<u128> {
         self.object(seq)?;
         match self.odd_versions.get(&seq.0) {

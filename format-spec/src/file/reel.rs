@@ -10,8 +10,8 @@ use super::load::{Loaded, Source};
 use super::open;
 use super::scan::Scan;
 use crate::error::{Damage, OpenError, ReadError};
-use crate::event::{EventHead, EventType, ObjectKey};
-use crate::id::{BlobId, BlockId, ObjectId, ResourceId, Seq};
+use crate::event::{EventHead, EventType, Evidence, ObjectKey};
+use crate::id::{BlobId, BlockId, ConnectionId, ObjectId, ResourceId, Seq};
 use crate::note::NoteEntry;
 use crate::time::{RecordedAt, Stamp};
 use crate::version::FormatVersion;
@@ -286,6 +286,16 @@ impl Reel {
     /// Gives what an event said; nothing for notes.
     pub fn kind_of(&self, seq: Seq) -> Option<EventType> {
         self.loaded.heads.kind(seq).map(|(kind, _)| kind)
+    }
+
+    /// Gives how an event is known; nothing for notes.
+    pub fn evidence_of(&self, seq: Seq) -> Option<Evidence> {
+        self.loaded.heads.kind(seq).map(|(_, evidence)| evidence)
+    }
+
+    /// Gives the request that an event came from; nothing for notes.
+    pub fn connection_of(&self, seq: Seq) -> Option<ConnectionId> {
+        self.loaded.heads.connection(seq)
     }
 
     /// Gives the resourceVersion of an event, if it is a number.

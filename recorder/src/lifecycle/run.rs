@@ -286,7 +286,8 @@ impl Run {
         tasks.spawn(follower.run());
         tasks.spawn(Poller::new(discovery, clients_seen, news_sent, clock).run());
         tasks.spawn(watch_clock(Arc::clone(queue), clock));
-        tasks.spawn(Prober::new(Arc::clone(&shared)).run());
+        let (asked, has_asked) = watch::channel(false);
+        tasks.spawn(Prober::new(Arc::clone(&shared), asked).run());
         if let Some(listener) = listener {
             let listener = tokio::net::TcpListener::from_std(listener).map_err(|source| {
                 RecordError::System {
@@ -302,7 +303,7 @@ impl Run {
         Ok(Self {
             queue: Arc::clone(queue),
             clock,
-            supervisor: Supervisor::new(shared, epoch, past, left_out_seen.clone()),
+            supervisor: Supervisor::new(shared, epoch, past, left_out_seen.clone(), has_asked),
             left_out: left_out_seen,
             news,
             sightings,

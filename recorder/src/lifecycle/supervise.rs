@@ -16,12 +16,19 @@ use kubereel_format::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 /// How long the definitions may take before the other resources no longer wait for them, in
 /// microseconds.
 const DEFINITIONS_MICROS: u64 = 5_000_000;
+
+/// How long the first stream waits for the first probe, in milliseconds.
+///
+/// Lists are held against the probes around them: without one before them nobody could tell whether
+/// their versions are those of the cluster's storage.
+const PROBE_MILLIS: u64 = 1_000;
 
 /// A stream that is running.
 #[derive(Debug)]
@@ -64,6 +71,8 @@ pub(crate) struct Supervisor {
     definitions_since: Option<u64>,
     /// What the size budget leaves out.
     left_out: watch::Receiver<Out>,
+    /// Whether the history was asked for once.
+    has_probed: watch::Receiver<bool>,
 }
 
 impl Supervisor {
@@ -73,6 +82,7 @@ impl Supervisor {
         epoch: watch::Sender<u32>,
         past: Past,
         left_out: watch::Receiver<Out>,
+        has_probed: watch::Receiver<bool>,
     ) -> Self {
         let mut wanted = BTreeMap::new();
         let mut left = BTreeMap::new();
@@ -118,6 +128,7 @@ impl Supervisor {
             definitions_complete: false,
             definitions_since: None,
             left_out,
+            has_probed,
         }
     }
 
@@ -161,6 +172,9 @@ impl Supervisor {
                 self.shared.health.set_reachable(None);
                 self.say(Lifecycle::Reachable).await;
                 self.identify(identity, fallen_in).await;
+                let probed = self.has_probed.wait_for(|has_probed| *has_probed);
+                // Whether it came in time or not, recording begins.
+                drop(tokio::time::timeout(Duration::from_millis(PROBE_MILLIS), probed).await);
                 self.follow(&served).await;
             }
             News::Document { kind, path, bytes } => {

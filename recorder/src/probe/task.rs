@@ -11,6 +11,7 @@ use kubereel_format::{Elapsed, Note, Stamp};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// How often the history is asked for: so closely is every change's time bounded.
 const EVERY_MILLIS: u64 = 2_000;
@@ -31,13 +32,16 @@ pub(crate) struct Prober {
     waiting: VecDeque<(Stamp, Note)>,
     /// The outage of now is not told, and neither is its end.
     is_untold: bool,
+    /// Becomes true with the first probe, answered or not.
+    asked: watch::Sender<bool>,
 }
 
 impl Prober {
-    /// Makes one.
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    /// Makes one, which tells when it has asked once.
+    pub(crate) fn new(shared: Arc<Shared>, asked: watch::Sender<bool>) -> Self {
         Self {
             shared,
+            asked,
             question: Question::default(),
             generation: 0,
             telling: Telling::default(),
@@ -57,6 +61,7 @@ impl Prober {
             let asked = self.shared.clock.elapsed();
             self.round(&server, asked).await;
             self.flush();
+            self.asked.send_replace(true);
             self.shared.health.set_out(self.telling.is_failing());
             let every = if self.telling.is_failing() {
                 RETRY_MILLIS

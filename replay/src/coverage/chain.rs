@@ -16,6 +16,7 @@ pub struct Coverage {
     pub(super) spans: Vec<CoveredFrom>,
     pub(super) holes: Vec<Hole>,
     pub(super) reconstructed: Vec<Hole>,
+    pub(super) proven: Vec<Hole>,
     pub(super) blind: Vec<Blind>,
     pub(super) excluded: Vec<Excluded>,
     pub(super) imported: Option<ImportedFrom>,
@@ -53,6 +54,9 @@ pub struct Hole {
     pub closed_by: Seq,
     /// What the server's own history told of it, if it was asked.
     pub judged: Option<Judged>,
+    /// How many revisions lie in it at which nothing was recorded, of any resource; `None` if the
+    /// revisions say nothing of this one.
+    pub unexplained: Option<u64>,
 }
 
 /// A time in which no watch of a resource ran.
@@ -323,6 +327,7 @@ impl Chains {
             gap: gap.clone(),
             closed_by: seq,
             judged: None,
+            unexplained: None,
         });
         let Some(mut span) = self.spans.remove(&gap.resource) else {
             return;

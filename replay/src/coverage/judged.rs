@@ -50,17 +50,16 @@ impl Hole {
         judged.is_some_and(|judged| judged.verdict == GapVerdict::Reconstructed)
     }
 
-    /// Gives the bound of what is missing: the judgement's, else the gap's own.
+    /// Gives the closest bound of what is missing: the gap's own, the judgement's, or the count of the
+    /// revisions that nothing explains.
     pub fn missing_at_most(&self) -> Option<u64> {
-        let own = self.gap.missing_at_most;
-        match self
-            .judged
-            .as_ref()
-            .and_then(|judged| judged.missing_at_most)
-        {
-            Some(bound) => Some(own.map_or(bound, |own| own.min(bound))),
-            None => own,
-        }
+        let judged = self.judged.as_ref();
+        let bounds = [
+            self.gap.missing_at_most,
+            judged.and_then(|judged| judged.missing_at_most),
+            self.unexplained,
+        ];
+        bounds.into_iter().flatten().min()
     }
 }
 
@@ -76,28 +75,34 @@ impl Coverage {
     ///
     /// Their changes were received late, as after a time without a watch.
     pub(super) fn join_reconstructed(&mut self, end_of: impl Fn(&Hole) -> RecordedAt) {
-        let closed = self.holes.extract_if(.., |hole| hole.is_reconstructed());
+        let is_closed = |hole: &mut Hole| hole.is_reconstructed();
+        let closed: Vec<Hole> = self.holes.extract_if(.., is_closed).collect();
         for hole in closed {
-            let after = self
-                .spans
-                .iter()
-                .position(|span| span.covered.from_rv == hole.gap.to_rv);
-            if let Some(after) = after
-                && let Some(before) = after.checked_sub(1)
-            {
-                let joined = self.spans.remove(after);
-                if let Some(span) = self.spans.get_mut(before) {
-                    span.proven_by = span.proven_by.max(joined.proven_by);
-                    span.covered.to_rv = joined.covered.to_rv;
-                    span.covered.to_time = span.covered.to_time.max(joined.covered.to_time);
-                }
-            }
-            self.blind.push(Blind {
-                from: hole.gap.from_time,
-                to: Some(end_of(&hole).max(hole.gap.to_time)),
-            });
+            self.join(&hole, end_of(&hole));
             self.reconstructed.push(hole);
         }
+    }
+
+    /// Joins what a gap in which nothing is missing had parted; it was closed then.
+    pub(super) fn join(&mut self, hole: &Hole, closed: RecordedAt) {
+        let after = self
+            .spans
+            .iter()
+            .position(|span| span.covered.from_rv == hole.gap.to_rv);
+        if let Some(after) = after
+            && let Some(before) = after.checked_sub(1)
+        {
+            let joined = self.spans.remove(after);
+            if let Some(span) = self.spans.get_mut(before) {
+                span.proven_by = span.proven_by.max(joined.proven_by);
+                span.covered.to_rv = joined.covered.to_rv;
+                span.covered.to_time = span.covered.to_time.max(joined.covered.to_time);
+            }
+        }
+        self.blind.push(Blind {
+            from: hole.gap.from_time,
+            to: Some(closed.max(hole.gap.to_time)),
+        });
         self.blind.sort_by_key(|blind| (blind.from, blind.to));
     }
 }

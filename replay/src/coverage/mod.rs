@@ -1,5 +1,6 @@
 //! What a reel covers of each resource, and how far an answer about a moment can be trusted.
 
+mod bounded;
 mod certainty;
 mod chain;
 mod judged;

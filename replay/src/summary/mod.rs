@@ -9,6 +9,8 @@ mod resource;
 mod whole;
 mod written;
 
+pub(crate) use written::{rfc3339, rfc3339_or_none};
+
 pub use cluster::ClusterSummary;
 pub use resource::{CoveredSummary, GapSummary, ResourceSummary};
 pub use whole::{

@@ -45,6 +45,8 @@ pub struct ResourceSummary {
     pub gaps: Vec<GapSummary>,
     /// The gaps of which every change was read back from the server's history.
     pub reconstructed: Vec<GapSummary>,
+    /// The gaps of which the revisions of the cluster's storage prove that nothing was lost.
+    pub proven: Vec<GapSummary>,
     /// How long no watch of it ran; what happened then was received later.
     pub blind_secs: f64,
 }
@@ -92,6 +94,9 @@ pub struct GapSummary {
     pub verdict: Option<String>,
     /// How many events were read back for it.
     pub read_back: u64,
+    /// How many revisions lie in it at which nothing was recorded; `None` if they say nothing of the
+    /// resource.
+    pub unexplained: Option<u64>,
 }
 
 impl Timeline {
@@ -131,10 +136,17 @@ impl Timeline {
             imported: coverage.is_some_and(|coverage| coverage.imported().is_some()),
             covered: coverage.map_or_else(Vec::new, covered),
             gaps: coverage.map_or_else(Vec::new, |coverage| {
-                coverage.holes().iter().map(gap).collect()
+                coverage.holes().iter().map(GapSummary::of).collect()
             }),
             reconstructed: coverage.map_or_else(Vec::new, |coverage| {
-                coverage.reconstructed().iter().map(gap).collect()
+                coverage
+                    .reconstructed()
+                    .iter()
+                    .map(GapSummary::of)
+                    .collect()
+            }),
+            proven: coverage.map_or_else(Vec::new, |coverage| {
+                coverage.proven().iter().map(GapSummary::of).collect()
             }),
             blind_secs: coverage.map_or(0.0, |coverage| self.blind_secs(coverage)),
         }
@@ -162,19 +174,23 @@ fn covered(coverage: &Coverage) -> Vec<CoveredSummary> {
         .collect()
 }
 
-fn gap(hole: &Hole) -> GapSummary {
-    let gap = &hole.gap;
-    let judged = hole.judged.as_ref();
-    GapSummary {
-        from: gap.from_time,
-        to: gap.to_time,
-        span_secs: secs_between(gap.from_time, gap.to_time),
-        from_rv: gap.from_rv.clone(),
-        to_rv: gap.to_rv.clone(),
-        cause: gap.cause.as_str().to_owned(),
-        missing_at_most: hole.missing_at_most(),
-        differences: gap.differences,
-        verdict: judged.map(|judged| judged.verdict.as_str().to_owned()),
-        read_back: judged.map_or(0, |judged| judged.reconstructed),
+impl GapSummary {
+    /// Tells of a gap.
+    pub(crate) fn of(hole: &Hole) -> Self {
+        let gap = &hole.gap;
+        let judged = hole.judged.as_ref();
+        Self {
+            from: gap.from_time,
+            to: gap.to_time,
+            span_secs: secs_between(gap.from_time, gap.to_time),
+            from_rv: gap.from_rv.clone(),
+            to_rv: gap.to_rv.clone(),
+            cause: gap.cause.as_str().to_owned(),
+            missing_at_most: hole.missing_at_most(),
+            differences: gap.differences,
+            verdict: judged.map(|judged| judged.verdict.as_str().to_owned()),
+            read_back: judged.map_or(0, |judged| judged.reconstructed),
+            unexplained: hole.unexplained,
+        }
     }
 }

@@ -249,7 +249,7 @@ impl Timeline {
             .collect()
     }
 
-    fn not_covered_summaries(&self) -> Vec<NotCoveredSummary> {
+    pub(crate) fn not_covered_summaries(&self) -> Vec<NotCoveredSummary> {
         self.resources()
             .excluded()
             .iter()
@@ -285,7 +285,7 @@ impl Timeline {
         })
     }
 
-    fn outage_summaries(&self) -> Vec<OutageSummary> {
+    pub(crate) fn outage_summaries(&self) -> Vec<OutageSummary> {
         self.outages()
             .iter()
             .map(|outage| OutageSummary {

@@ -8,8 +8,19 @@ use serde::Serializer;
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"
 )]
-pub(super) fn rfc3339<S: Serializer>(at: &RecordedAt, out: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn rfc3339<S: Serializer>(at: &RecordedAt, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_str(&timetext::rfc3339(*at))
+}
+
+#[expect(clippy::ref_option, reason = "serde passes a reference")]
+pub(crate) fn rfc3339_or_none<S: Serializer>(
+    at: &Option<RecordedAt>,
+    out: S,
+) -> Result<S::Ok, S::Error> {
+    match at {
+        Some(at) => out.serialize_some(&timetext::rfc3339(*at)),
+        None => out.serialize_none(),
+    }
 }
 
 /// Gives the seconds between two times, to the microsecond.

@@ -5,6 +5,7 @@
     reason = "a test whose surroundings fail has failed"
 )]
 
+mod accounting;
 mod as_of;
 mod costs;
 mod history;

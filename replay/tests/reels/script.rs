@@ -3,7 +3,7 @@
 use kubereel_format::{
     Appender, BlobNote, Body, ConnectionId, DocumentKind, Elapsed, EndCause, EpochId, EventType,
     Evidence, Gap, GapCause, GapId, GapVerdict, Lifecycle, ListMethod, NewEvent, NotCoveredReason,
-    Note, RecordedAt, ResourceId, ResourceInfo, Seq, SessionEnd, SessionId, Stamp,
+    Note, OutageClass, RecordedAt, ResourceId, ResourceInfo, Seq, SessionEnd, SessionId, Stamp,
 };
 use std::path::Path;
 
@@ -234,6 +234,30 @@ impl Script {
             missing_at_most,
             requests: 7,
             detail: String::new(),
+        });
+    }
+
+    /// Notes an answered probe, asked so long ago.
+    pub fn probed(&mut self, revision: u64, took_millis: u64) {
+        self.note(Note::Probed {
+            epoch: EpochId(0),
+            revision: revision.to_string(),
+            took_micros: took_millis * 1000,
+        });
+    }
+
+    /// Lets an endpoint fail for so long, a probe each second.
+    pub fn outage(&mut self, endpoint: &str, class: OutageClass, millis: i64) {
+        self.note(Note::OutageBegan {
+            endpoint: endpoint.to_owned(),
+            class,
+            error: "refused".to_owned(),
+            since_micros: 0,
+        });
+        self.wait(millis);
+        self.note(Note::OutageEnded {
+            endpoint: endpoint.to_owned(),
+            failed: u64::try_from(millis / 1000).expect("later"),
         });
     }
 

@@ -1,0 +1,228 @@
+//! Owns the account of a sequence: how many revisions there were, how many are explained, which are
+//! not. Refuses to begin before everything was listed, and to end before streams had time to deliver.
+
+use super::fit::LeftOut;
+use super::probes::{Probe, Steady, session_of};
+use super::sequence::Sequence;
+use crate::timeline::Timeline;
+use kubereel_format::{EndCause, EpochId, Note, RecordedAt, ResourceId, Seq};
+
+/// How many unexplained ranges an account lists.
+pub const MAX_RANGES: usize = 1000;
+
+/// Resources that are listed so long after the first probe, in microseconds, came later: 60 s.
+const FIRST_LISTS_MICROS: i64 = 60_000_000;
+
+/// How long a stream may take to deliver a change before the recording ends, in microseconds: 1 s.
+const DELIVERY_MICROS: u64 = 1_000_000;
+
+/// What became of the revisions of a sequence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Account {
+    /// The cluster's number among those met.
+    pub epoch: EpochId,
+    /// The revision up to which everything had been listed; the account begins behind it.
+    pub from_rv: u64,
+    /// The last revision that a probe told of, and that the streams had time to deliver.
+    pub to_rv: u64,
+    /// When the last of the first lists was complete.
+    pub from: RecordedAt,
+    /// When the last probe was answered.
+    pub to: RecordedAt,
+    /// The revisions of the account at which an event was recorded.
+    pub explained: u64,
+    /// The first of those at which none was, as runs in order; at most [`MAX_RANGES`].
+    pub unexplained: Vec<UnexplainedRange>,
+    /// How many runs there are in all.
+    pub ranges: u64,
+    /// The resources that share the sequence.
+    pub members: u64,
+    /// The recorded resources that are left out, and why.
+    pub left_out: Vec<(ResourceId, LeftOut)>,
+    /// Revisions that belong to several objects: no etcd does that, so that a number above 0 takes the
+    /// account its force.
+    pub shared: u64,
+}
+
+/// Revisions in a row at which nothing was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnexplainedRange {
+    /// The first of them.
+    pub first: u64,
+    /// The last of them.
+    pub last: u64,
+    /// By when the last was committed, and after when the first: `None` beyond the probes.
+    pub after: Option<RecordedAt>,
+    /// By when the last was committed.
+    pub before: Option<RecordedAt>,
+}
+
+/// Why there is no account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccountError {
+    /// The recorder did not ask how far the history had come.
+    NoProbes,
+    /// Nothing lies between the first complete lists and the last probe.
+    TooShort,
+}
+
+impl AccountError {
+    /// Gives the words that are shown to people and programs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoProbes => "no probe tells how far the cluster's history had come",
+            Self::TooShort => "no probe came after all resources had been listed",
+        }
+    }
+}
+
+impl Account {
+    /// Counts the revisions.
+    pub const fn total(&self) -> u64 {
+        self.to_rv.saturating_sub(self.from_rv)
+    }
+
+    /// Counts those at which nothing was recorded.
+    pub const fn unexplained_total(&self) -> u64 {
+        self.total().saturating_sub(self.explained)
+    }
+
+    /// Gives the explained share, from 0 to 1; 1 if there was nothing to explain.
+    pub fn share(&self) -> f64 {
+        let millionths = self
+            .explained
+            .saturating_mul(1_000_000)
+            .checked_div(self.total());
+        let millionths = millionths.and_then(|share| u32::try_from(share).ok());
+        millionths.map_or(1.0, |share| f64::from(share) / 1e6)
+    }
+}
+
+impl Timeline {
+    /// Gives the sequences of revisions of which probes tell.
+    pub fn sequences(&self) -> &[Sequence] {
+        self.sequence_cell()
+            .get_or_init(|| Sequence::all(self.reel()))
+    }
+
+    /// Accounts for the revisions of each epoch that has probes.
+    ///
+    /// # Errors
+    /// When there is nothing to account for, with the reason.
+    pub fn accounts(&self) -> Result<Vec<Account>, AccountError> {
+        if self.sequences().is_empty() {
+            return Err(AccountError::NoProbes);
+        }
+        let sequences = self.sequences().iter();
+        let accounts: Vec<Account> = sequences
+            .filter_map(|sequence| sequence.account(self))
+            .collect();
+        if accounts.is_empty() {
+            return Err(AccountError::TooShort);
+        }
+        Ok(accounts)
+    }
+}
+
+impl Sequence {
+    fn account(&self, timeline: &Timeline) -> Option<Account> {
+        let (from_rv, from) = self.first_lists(timeline)?;
+        let last = self.last_delivered(timeline)?;
+        if last.revision < from_rv {
+            return None;
+        }
+        let to_rv = last.revision;
+        let revisions = self.revisions(timeline);
+        let mut ranges = 0u64;
+        let mut unexplained = Vec::new();
+        for run in revisions.ranges(from_rv, to_rv) {
+            ranges = ranges.saturating_add(1);
+            if unexplained.len() < MAX_RANGES {
+                unexplained.push(self.dated(*run.start(), *run.end()));
+            }
+        }
+        Some(Account {
+            epoch: self.epoch(),
+            from_rv,
+            to_rv,
+            from,
+            to: last.answered.1,
+            explained: revisions.explained(from_rv, to_rv),
+            unexplained,
+            ranges,
+            members: self
+                .members()
+                .filter(|(id, _)| self.has_member(*id))
+                .fold(0, |count, _| count + 1),
+            left_out: self.left_out().collect(),
+            shared: revisions.shared(),
+        })
+    }
+
+    fn dated(&self, first: u64, last: u64) -> UnexplainedRange {
+        let probes = self.probes();
+        let below = probes.partition_point(|probe| probe.revision < first);
+        let after = below.checked_sub(1).and_then(|place| probes.get(place));
+        let reached = probes.partition_point(|probe| probe.revision < last);
+        UnexplainedRange {
+            first,
+            last,
+            after: after.map(|probe| probe.sent.1),
+            before: probes.get(reached).map(|probe| probe.answered.1),
+        }
+    }
+
+    /// Finds up to where the resources that were there from the begin had been listed, and when.
+    fn first_lists(&self, timeline: &Timeline) -> Option<(u64, RecordedAt)> {
+        let begin = self.probes().first()?.answered.1;
+        let firsts = self.members().filter_map(|(resource, _)| {
+            if !self.has_member(resource) {
+                return None;
+            }
+            let spans = timeline.coverage(resource)?.spans().iter();
+            let mut of_epoch = spans.filter(|span| self.is_of(span.begun_by));
+            let covered = &of_epoch.next()?.covered;
+            let late = covered.from_time.micros_since(begin);
+            let rv = covered.from_rv.parse::<u64>().ok()?;
+            (late <= FIRST_LISTS_MICROS).then_some((rv, covered.from_time))
+        });
+        firsts.reduce(|one, other| (one.0.max(other.0), one.1.max(other.1)))
+    }
+
+    /// Finds the last probe that the streams outlived by long enough.
+    fn last_delivered(&self, timeline: &Timeline) -> Option<&Probe> {
+        let (session, end) = self.streams_end(timeline)?;
+        self.probes().iter().rev().find(|probe| {
+            let (asked_in, at) = probe.answered.0;
+            asked_in < session || at.saturating_add(DELIVERY_MICROS) <= end
+        })
+    }
+
+    /// Finds when the epoch's streams ended: at its last record, or when they were told to stop.
+    fn streams_end(&self, timeline: &Timeline) -> Option<Steady> {
+        let reel = timeline.reel();
+        let mut session = 0;
+        let mut stopped = None;
+        for (number, entry) in session_of(reel.notes()) {
+            if entry.seq >= self.end() {
+                break;
+            }
+            if number != session {
+                (session, stopped) = (number, None);
+            }
+            if let Note::Disconnected {
+                cause: EndCause::Stopped,
+                ..
+            } = entry.note
+            {
+                stopped.get_or_insert(entry.stamp.elapsed.micros);
+            }
+        }
+        let last = Seq(self.end().0.checked_sub(1)?);
+        let end = match stopped {
+            Some(stopped) => stopped,
+            None => reel.stamp(last)?.elapsed.micros,
+        };
+        Some((session, end))
+    }
+}

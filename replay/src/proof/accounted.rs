@@ -1,0 +1,111 @@
+//! Owns how the account of revisions is told. Refuses the sums: `account` has them.
+
+use crate::account::Account;
+use crate::summary::{rfc3339, rfc3339_or_none};
+use crate::timeline::Timeline;
+use kubereel_format::RecordedAt;
+use serde::Serialize;
+
+/// What became of the revisions of the cluster's storage.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AccountSummary {
+    /// The cluster's number among those met.
+    pub epoch: u32,
+    /// When everything had been listed first.
+    #[serde(serialize_with = "rfc3339")]
+    pub from: RecordedAt,
+    /// When the last probe of the account was answered.
+    #[serde(serialize_with = "rfc3339")]
+    pub to: RecordedAt,
+    /// The account begins behind this revision.
+    pub from_rv: String,
+    /// It ends with this one.
+    pub to_rv: String,
+    /// How many revisions there were.
+    pub revisions: u64,
+    /// At how many of them an event was recorded.
+    pub explained: u64,
+    /// At how many none was: of keys that no API shows, of resources that are left out, or missed.
+    pub unexplained: u64,
+    /// The explained share, from 0 to 1.
+    pub explained_share: f64,
+    /// The first of the unexplained revisions, as runs in order.
+    pub ranges: Vec<RangeSummary>,
+    /// How many such runs there are in all.
+    pub ranges_total: u64,
+    /// How many resources share the sequence of revisions.
+    pub resources: u64,
+    /// The recorded resources that are left out of the account.
+    pub left_out: Vec<LeftOutSummary>,
+    /// How many revisions belong to several objects; above 0 the account proves nothing.
+    pub shared_revisions: u64,
+}
+
+/// Revisions in a row at which nothing was recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RangeSummary {
+    /// The first.
+    pub first_rv: String,
+    /// The last.
+    pub last_rv: String,
+    /// After when the first of them was committed, if a probe tells.
+    #[serde(serialize_with = "rfc3339_or_none")]
+    pub after: Option<RecordedAt>,
+    /// By when the last of them was committed, if a probe tells.
+    #[serde(serialize_with = "rfc3339_or_none")]
+    pub before: Option<RecordedAt>,
+}
+
+/// A recorded resource that is left out of the account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct LeftOutSummary {
+    /// `plural.group`, or the plural alone for the core group.
+    pub resource: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl AccountSummary {
+    /// Tells an account.
+    pub(super) fn of(timeline: &Timeline, account: &Account) -> Self {
+        let name = |resource| {
+            let info = timeline.resources().get(resource);
+            info.map_or_else(String::new, kubereel_format::ResourceInfo::qualified)
+        };
+        Self {
+            epoch: account.epoch.0,
+            from: account.from,
+            to: account.to,
+            from_rv: account.from_rv.to_string(),
+            to_rv: account.to_rv.to_string(),
+            revisions: account.total(),
+            explained: account.explained,
+            unexplained: account.unexplained_total(),
+            explained_share: account.share(),
+            ranges: account
+                .unexplained
+                .iter()
+                .map(|range| RangeSummary {
+                    first_rv: range.first.to_string(),
+                    last_rv: range.last.to_string(),
+                    after: range.after,
+                    before: range.before,
+                })
+                .collect(),
+            ranges_total: account.ranges,
+            resources: account.members,
+            left_out: account
+                .left_out
+                .iter()
+                .map(|(resource, why)| LeftOutSummary {
+                    resource: name(*resource),
+                    reason: why.as_str().to_owned(),
+                })
+                .collect(),
+            shared_revisions: account.shared,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Owns `kubereel verify`: is every byte of a reel as it was written, and is every change in it.
+//! Refuses the judgement: `replay` makes it.
+
+mod page;
+mod revisions;
+
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::progress::Progress;
+use crate::reel;
+use crate::screen::Screen;
+use kubereel_replay::Verdict;
+use std::path::PathBuf;
+
+/// Prove that a reel is whole and complete, or say what is not
+///
+/// It reads every byte: pages, indexes, objects and kept texts, each against its checksum. Then it
+/// says of each resource from when to when every change is in the reel, what was read back from the
+/// server's history, and how many changes a gap can have lost; how many revisions of the cluster's
+/// storage the events explain; and when the API was out. docs/verify.md says what this proves and
+/// what it cannot.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  kubereel verify run.reel                          is it whole, is it complete?
+  kubereel verify run.reel && kubereel test run.reel
+  kubereel verify run.reel -o json | jq .verdict    for programs
+  kubereel verify run.reel -o json | jq '.resources[] | select(.state == \"incomplete\")'
+
+Exit codes: 0 whole and complete; 1 whole, but changes may be missing; 3 damaged, or not to be read.")]
+pub(crate) struct Args {
+    /// The reel
+    #[arg(value_name = "REEL")]
+    reel: PathBuf,
+    /// The form: json is for programs
+    #[arg(short, long, value_name = "FORM")]
+    output: Option<Form>,
+}
+
+/// The form of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Form {
+    Json,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+    let timeline = reel::open(&args.reel)?;
+    let integrity = {
+        let total = timeline.reel().end().0;
+        let mut progress = Progress::begin("reading", total, screen.is_err_terminal());
+        timeline.integrity(|done| progress.reached(done))
+    };
+    let proof = timeline.proof(integrity);
+    match args.output {
+        Some(Form::Json) => {
+            let json = serde_json::to_string_pretty(&proof)
+                .map_err(|error| CommandError::new(Exit::Surroundings, error))?;
+            screen.line(json)?;
+        }
+        None => page::print(&timeline, &proof, screen)?,
+    }
+    Ok(match proof.verdict {
+        Verdict::Complete => Exit::Yes,
+        Verdict::Incomplete => Exit::No,
+        _ => Exit::Reel,
+    })
+}

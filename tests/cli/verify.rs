@@ -1,0 +1,133 @@
+//! `kubereel verify`: complete, incomplete, damaged, and what it says of each.
+
+use super::run::{A, Reel, kubereel, pods_with_gap};
+use crate::script::{Script, pod};
+use kubereel_format::{OutageClass, RecordedAt};
+use serde_json::Value;
+
+/// Pods from rv 10, with probes around them, one change that nobody recorded at 12, and an outage.
+fn probed() -> Reel {
+    Reel::write(|path| {
+        let mut script = Script::begin(path);
+        script.probed(9, 20);
+        script.wait(10);
+        let pods = script.resource("pods", "Pod", &["po"]);
+        let stream = script.connect(pods, None);
+        script.initial(stream, A, 9, &pod(A, 9, "x"));
+        script.synced(stream, 10);
+        script.wait(2000);
+        script.probed(10, 20);
+        script.modified(stream, A, 11, &pod(A, 11, "y"));
+        script.wait(2000);
+        script.probed(12, 20);
+        script.modified(stream, A, 13, &pod(A, 13, "z"));
+        script.outage("https://127.0.0.1:6443", OutageClass::Connect, 5000);
+        script.probed(13, 20);
+        script.wait(1500);
+        script.bookmark(stream, 13);
+        script.finish();
+    })
+}
+
+#[test]
+fn a_complete_reel_is_called_so_with_its_account_and_its_outages() {
+    let reel = probed();
+    let page = kubereel(&["verify", reel.path()]).ok();
+    for words in [
+        "integrity    every checksum fits",
+        "complete     1 of 1 resources",
+        "pods   complete from 14:00:00.010Z to 14:00:10.510Z",
+        "66.67 % · 2 of 3 explained by events of 1 resource · after 10 up to 13",
+        "no event   12 · committed between 14:00:01.990Z and 14:00:04.010Z",
+        "cannot be told from missed changes",
+        "API outages  1 · 5.0 s in all",
+        "https://127.0.0.1:6443 · no connection · refused",
+        "verdict      complete",
+    ] {
+        assert!(page.contains(words), "{words:?} not in\n{page}");
+    }
+    assert!(page.ends_with("is in the reel\n"), "{page}");
+}
+
+#[test]
+fn programs_get_the_same_as_json() {
+    let reel = probed();
+    let out = kubereel(&["verify", reel.path(), "-o", "json"]).ok();
+    let proof: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(proof["verdict"], "complete");
+    assert_eq!(proof["integrity"]["whole"], true);
+    assert_eq!(proof["integrity"]["events"], 3);
+    assert_eq!(proof["resources"][0]["state"], "complete");
+    assert_eq!(proof["resources"][0]["to"], "2026-11-21T14:00:10.510Z");
+    let account = &proof["accounts"][0];
+    assert_eq!(account["explained"], 2);
+    assert_eq!(account["unexplained"], 1);
+    assert_eq!(account["ranges"][0]["first_rv"], "12");
+    assert_eq!(proof["outages"]["count"], 1);
+    assert_eq!(proof["outages"]["each"][0]["class"], "no connection");
+    assert_eq!(proof["outages"]["each"][0]["failed_probes"], 5);
+}
+
+#[test]
+fn a_gap_makes_a_reel_incomplete() {
+    let reel = pods_with_gap();
+    let ran = kubereel(&["verify", reel.path()]).code(1);
+    for words in [
+        "may miss up to 4 changes between 14:00:07.000Z and 14:00:12.000Z: the server lost its history",
+        "deployments.apps       never listed completely",
+        "events.events.k8s.io   not covered: same storage as another resource events",
+        "no account: no probe tells",
+        "verdict      incomplete: 1 resource in which changes may be missing; 1 resource never listed",
+    ] {
+        assert!(ran.out.contains(words), "{words:?} not in\n{}", ran.out);
+    }
+}
+
+#[test]
+fn a_damaged_copy_is_named_with_its_places_and_never_panics() {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+    let whole = std::fs::read(demo).expect("the demo");
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("copy.reel");
+    let path = copy.to_str().expect("text");
+    // The header apart, a byte anywhere: pages in use are told, free ones do no harm.
+    let mut damaged = 0;
+    for part in 1..8 {
+        let mut bytes = whole.clone();
+        let place = whole.len() * part / 8;
+        bytes[place] ^= 0x55;
+        std::fs::write(&copy, &bytes).expect("a copy");
+        let ran = kubereel(&["verify", path]);
+        assert!(!ran.err.contains("panicked"), "{ran:#?}");
+        if ran.code == Some(3) {
+            damaged += 1;
+            let told = format!("{}{}", ran.out, ran.err);
+            assert!(told.contains("damaged"), "{told}");
+        }
+    }
+    assert!(damaged >= 4, "{damaged} of 7 were found");
+    std::fs::write(&copy, &whole[..whole.len() / 2]).expect("a copy");
+    kubereel(&["verify", path]).code(3).says("cut off");
+    std::fs::write(&copy, b"{}").expect("a copy");
+    kubereel(&["verify", path]).code(3).says("not a reel");
+}
+
+#[test]
+fn the_demo_is_whole() {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+    let ran = kubereel(&["verify", demo]);
+    assert!(ran.out.contains("every checksum fits"), "{ran:#?}");
+    assert_ne!(ran.code, Some(3), "{ran:#?}");
+}
+
+#[test]
+fn a_reel_that_is_copied_while_it_is_recorded_is_judged_too() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        script.probed(9, 20);
+        script.commit();
+        assert!(script.now() > RecordedAt::default());
+    });
+    let ran = kubereel(&["verify", reel.path()]).code(1);
+    assert!(ran.out.contains("nothing was recorded"), "{ran:#?}");
+}
