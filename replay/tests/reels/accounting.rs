@@ -50,10 +50,8 @@ fn end(script: Script, revision: u64) {
 
 fn account(timeline: &Timeline) -> Account {
     let accounts = timeline.accounts().expect("an account");
-    let [account] = &accounts[..] else {
-        panic!("{accounts:?}");
-    };
-    account.clone()
+    assert_eq!(accounts.len(), 1, "{accounts:?}");
+    accounts.first().cloned().expect("one")
 }
 
 #[test]
