@@ -3,6 +3,7 @@
 //! [`Recorder::open`] opens the reel, [`Recorder::run`] records until a signal comes. Trouble with the
 //! cluster never ends a run: it is part of what is recorded.
 
+mod backfill;
 mod budget;
 mod clock;
 mod discover;

@@ -6,6 +6,7 @@ use crate::discover::{ApiService, Definition, Discovery};
 use crate::health::Health;
 use crate::quota::Queue;
 use crate::server::Server;
+use crate::watch::intake::HELD_BYTES;
 use kubereel_format::{ConnectionId, Elapsed, GapId, Stamp};
 use kubereel_redact::Redactor;
 use std::collections::BTreeMap;
@@ -15,6 +16,9 @@ use tokio::sync::{Semaphore, mpsc, watch};
 
 /// How many lists are read at once.
 const LISTS_AT_ONCE: usize = 20;
+
+/// How many gaps are read back at once.
+const BACKFILLS_AT_ONCE: usize = 2;
 
 /// How many lines of more than a few megabytes are held at once.
 const LONG_LINES_AT_ONCE: usize = 2;
@@ -47,6 +51,10 @@ pub(crate) struct Shared {
     pub(crate) redactor: Redactor,
     /// Bounds the lists that are read at once.
     pub(crate) lists: Arc<Semaphore>,
+    /// Bounds the gaps that are read back at once.
+    pub(crate) backfills: Semaphore,
+    /// Bounds the bytes that wait for gaps to be settled.
+    pub(crate) held: Arc<Semaphore>,
     /// Bounds the long lines that are held at once.
     pub(crate) long_lines: Semaphore,
     /// The client of the moment.
@@ -90,6 +98,8 @@ impl Shared {
             fleet: Fleet::default(),
             redactor: parts.redactor,
             lists: Arc::new(Semaphore::new(LISTS_AT_ONCE)),
+            backfills: Semaphore::new(BACKFILLS_AT_ONCE),
+            held: Arc::new(Semaphore::new(HELD_BYTES)),
             long_lines: Semaphore::new(LONG_LINES_AT_ONCE),
             clients: parts.clients,
             refused: parts.refused,

@@ -92,6 +92,30 @@ impl Target {
         }
         format!("{}?{}", self.path(), query.join("&"))
     }
+
+    /// Gives the request for all objects as they were at a revision.
+    pub(crate) fn all_at(&self, at: u128) -> String {
+        let path = self.path();
+        format!("{path}?resourceVersion={at}&resourceVersionMatch=Exact")
+    }
+
+    /// Gives the request for one object as it was at a revision: a list, for only lists go back.
+    pub(crate) fn object_at(&self, namespace: &str, name: &str, at: u128) -> String {
+        let of_name = query_value(&format!("metadata.name={name}"));
+        let question =
+            format!("fieldSelector={of_name}&resourceVersion={at}&resourceVersionMatch=Exact");
+        if namespace.is_empty() {
+            return format!("{}?{question}", self.path());
+        }
+        let info = &self.info;
+        let group = if info.group.is_empty() {
+            format!("/api/{}", info.version)
+        } else {
+            format!("/apis/{}/{}", info.group, info.version)
+        };
+        let namespace = query_value(namespace);
+        format!("{group}/namespaces/{namespace}/{}?{question}", info.plural)
+    }
 }
 
 #[cfg(test)]
@@ -113,6 +137,22 @@ mod tests {
             verbs: Vec::new(),
             storage_hash: None,
         })
+    }
+
+    #[test]
+    fn asks_for_the_past() {
+        assert_eq!(
+            target("apps", "deployments").object_at("n", "a b", 41),
+            "/apis/apps/v1/namespaces/n/deployments?fieldSelector=metadata.name%3Da%20b&resourceVersion=41&resourceVersionMatch=Exact"
+        );
+        assert_eq!(
+            target("", "nodes").object_at("", "a", 41),
+            "/api/v1/nodes?fieldSelector=metadata.name%3Da&resourceVersion=41&resourceVersionMatch=Exact"
+        );
+        assert_eq!(
+            target("", "pods").all_at(41),
+            "/api/v1/pods?resourceVersion=41&resourceVersionMatch=Exact"
+        );
     }
 
     #[test]

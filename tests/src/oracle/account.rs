@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
-use kubereel_format::{EventType, Gap, Note, Reel, ResourceId, Seq};
+use kubereel_format::{EventType, Gap, GapVerdict, Note, Reel, ResourceId, Seq};
 
 use super::etcd_key::{EtcdKey, ObjectKey};
 use super::watch::{Change, ChangeKind};
@@ -134,6 +134,16 @@ fn kept(reel: &Reel) -> BTreeMap<String, Vec<Kept>> {
             Note::Gap(gap) => {
                 if let Some((_, resource)) = kept.get_mut(&gap.resource) {
                     resource.gaps.push(gap.clone());
+                }
+            }
+            // Nothing may be missing in it.
+            Note::GapJudged {
+                gap,
+                verdict: GapVerdict::Reconstructed,
+                ..
+            } => {
+                for (_, resource) in kept.values_mut() {
+                    resource.gaps.retain(|known| known.id != *gap);
                 }
             }
             _ => {}

@@ -1,11 +1,12 @@
 //! Owns what a reel keeps of one resource, in a form to compare: events by identity, odd lines, gaps,
 //! the first complete list. Refuses to compare.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, Result};
 use kubereel_format::{
-    ConnectionId, Event, Gap, Note, OddLineProblem, Reel, ResourceId, ResourceInfo, Seq,
+    ConnectionId, Event, Gap, GapId, GapVerdict, Note, OddLineProblem, Reel, ResourceId,
+    ResourceInfo, Seq,
 };
 
 use crate::scripted::{Committed, ScriptedCluster};
@@ -16,6 +17,8 @@ pub(crate) struct Kept {
     events: BTreeMap<EventKey, Vec<Event>>,
     odd_lines: Vec<Vec<u8>>,
     pub(crate) gaps: Vec<Gap>,
+    /// The gaps that the reel says were read back whole: nothing may be missing in them.
+    closed: BTreeSet<GapId>,
     /// The revision of the first complete list.
     pub(crate) first_list: Option<u128>,
 }
@@ -34,6 +37,7 @@ impl Kept {
             events: BTreeMap::new(),
             odd_lines: Vec::new(),
             gaps: Vec::new(),
+            closed: BTreeSet::new(),
             first_list: None,
         };
         for event in reel.scan(Seq(0)) {
@@ -57,6 +61,13 @@ impl Kept {
         for entry in reel.notes() {
             match &entry.note {
                 Note::Gap(gap) if gap.resource == resource => kept.gaps.push(gap.clone()),
+                Note::GapJudged {
+                    gap,
+                    verdict: GapVerdict::Reconstructed,
+                    ..
+                } => {
+                    kept.closed.insert(*gap);
+                }
                 Note::Synced {
                     resource: synced,
                     rv,
@@ -107,6 +118,12 @@ impl Kept {
             events.swap_remove(place);
             true
         })
+    }
+
+    /// The gaps in which something may be missing.
+    pub(crate) fn open_gaps(&self) -> impl Iterator<Item = &Gap> {
+        let is_open = |gap: &&Gap| !self.closed.contains(&gap.id);
+        self.gaps.iter().filter(is_open)
     }
 
     /// The events nobody took.

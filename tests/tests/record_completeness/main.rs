@@ -5,6 +5,7 @@
 
 mod churn;
 mod planted;
+mod read_back;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -232,7 +233,7 @@ async fn nothing_is_lost_with_pages() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_one_restarted_server_loses_lies_in_gaps() -> Result<()> {
+async fn what_one_restarted_server_loses_is_read_back_or_lies_in_gaps() -> Result<()> {
     if skipped() {
         return Ok(());
     }
@@ -282,6 +283,9 @@ async fn what_one_restarted_server_loses_lies_in_gaps() -> Result<()> {
         account.unlisted
     );
     keeps_no_secret(&reel)?;
+    let told = read_back::of(&reel);
+    read_back::check(&told, &account)?;
+    eprintln!("{}", read_back::summary(&told));
     eprintln!(
         "{} changes recorded, {} in {} gaps, {} of resources that were never listed",
         account.recorded.len(),

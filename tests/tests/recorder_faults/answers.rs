@@ -1,9 +1,10 @@
 //! Answers that are refusals, pages of proxies, or nothing.
 
 use anyhow::Result;
-use kubereel_format::{GapCause, Lifecycle, NotCoveredReason, Note};
+use kubereel_format::{GapCause, GapVerdict, Lifecycle, NotCoveredReason, Note};
 use kubereel_tests::scripted::{Canned, End, Fault, On};
 
+use crate::read_back::{before_the_gap, change_unseen, come_back, judged};
 use crate::{ENDPOINTS, SURE, Scene};
 
 /// A stream that brings one ERROR event and ends in order, whatever was asked for.
@@ -74,42 +75,13 @@ fn a_history_that_comes_back_is_used() -> Result<()> {
 
 #[test]
 fn a_history_that_is_lost_leaves_a_gap_and_the_truth_behind_it() -> Result<()> {
-    let mut scene = Scene::live()?;
-    scene
-        .cluster
-        .put("endpoints", "default", "goes", r#""data":{}"#)?;
-    scene
-        .cluster
-        .put("endpoints", "default", "returns", r#""data":{}"#)?;
-    scene.cluster.wait_sent("endpoints", SURE)?;
+    let mut scene = before_the_gap()?;
     let before = scene.cluster.revision();
     scene.cluster.go_down()?;
-    for _ in 0..5 {
-        scene.write()?;
-    }
-    scene.cluster.delete("endpoints", "default", "goes")?;
-    scene.cluster.delete("endpoints", "default", "returns")?;
-    scene
-        .cluster
-        .put("endpoints", "default", "returns", r#""data":{"new":"uid"}"#)?;
-    scene
-        .cluster
-        .put("endpoints", "default", "passes", r#""data":{}"#)?;
-    scene.cluster.delete("endpoints", "default", "passes")?;
-    scene
-        .cluster
-        .put("endpoints", "default", "comes", r#""data":{}"#)?;
+    change_unseen(&mut scene)?;
     scene.cluster.compact(scene.cluster.revision());
     let lost_until = scene.cluster.revision();
-    let seen = scene.cluster.requests().len();
-    scene.cluster.accept()?;
-    scene.cluster.wait_for_request("a list", SURE, |one| {
-        one.asked.path == ENDPOINTS
-            && one.asked.parameter("sendInitialEvents").is_some()
-            && one.progress().lines > 0
-            && one.number >= seen
-    })?;
-    scene.write()?;
+    come_back(&mut scene)?;
     let account = scene.account(&["endpoints"])?.check()?;
     let [gap] = account.gaps.as_slice() else {
         panic!("one gap is due: {:#?}", account.gaps);
@@ -127,6 +99,10 @@ fn a_history_that_is_lost_leaves_a_gap_and_the_truth_behind_it() -> Result<()> {
         gap.missing_at_most.is_some_and(|bound| bound >= 8),
         "{gap:?}"
     );
+    let judged = judged(&scene, gap)?;
+    assert_eq!(judged.verdict, GapVerdict::Lost, "{judged:?}");
+    assert_eq!(judged.reconstructed, 0, "{judged:?}");
+    assert!((1..=6).contains(&judged.requests), "{judged:?}");
     Ok(())
 }
 

@@ -8,6 +8,7 @@ mod discovering;
 mod limits;
 mod lines;
 mod lists;
+mod read_back;
 mod slow;
 mod streams;
 mod surroundings;

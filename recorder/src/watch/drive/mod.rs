@@ -1,6 +1,7 @@
 //! Owns the task of one resource: does what its stream says, and feeds it what came of it. Refuses
 //! decisions: when to ask, what to keep and what is lost are the stream's.
 
+mod gap;
 mod pages;
 mod probe;
 mod read;

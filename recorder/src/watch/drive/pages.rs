@@ -7,7 +7,7 @@ use crate::watch::split::{ListPiece, ListSplitter};
 use crate::watch::state::Page;
 use kubereel_format::{ConnectionId, EndCause, ListMethod};
 use std::time::Duration;
-use tokio::sync::SemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, SemaphorePermit};
 
 /// How long a page may be silent, in seconds.
 const SILENT_SECS: u64 = 60;
@@ -37,7 +37,12 @@ struct Size {
 }
 
 impl Drive {
-    pub(super) async fn page(&mut self, limit: Option<u32>, token: Option<&str>) {
+    pub(super) async fn page(
+        &mut self,
+        limit: Option<u32>,
+        token: Option<&str>,
+        list_turn: &mut Option<OwnedSemaphorePermit>,
+    ) {
         let Some(server) = self.server().await else {
             return;
         };
@@ -83,6 +88,7 @@ impl Drive {
                         },
                         at,
                     );
+                    self.settle_gap(list_turn).await;
                     if meta.token.is_empty() {
                         self.break_off(EndCause::Clean, "");
                     }

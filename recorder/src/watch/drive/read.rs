@@ -81,6 +81,7 @@ impl Drive {
             splitter.push(chunk);
             while let Some(piece) = splitter.next_piece() {
                 let flow = self.piece(piece, at);
+                self.settle_gap(list_turn).await;
                 // The queue may be full: then nothing more is read until there is room.
                 self.flush().await;
                 match flow {

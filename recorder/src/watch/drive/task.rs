@@ -109,6 +109,7 @@ impl Drive {
             stream,
             shared.redactor.clone(),
             Arc::clone(&shared.numbers),
+            Arc::clone(&shared.held),
         );
         Self {
             intake,
@@ -130,6 +131,7 @@ impl Drive {
     pub(crate) async fn run(mut self) -> Leftover {
         let end = self.follow().await;
         let at = self.shared.now();
+        self.intake.release(at);
         match end {
             DriveEnd::Stopped => self.intake.ended(EndCause::Stopped, "", at),
             DriveEnd::Gone => {
@@ -156,6 +158,8 @@ impl Drive {
             }
             if self.epoch.has_changed().unwrap_or(false) {
                 self.lives_in = *self.epoch.borrow_and_update();
+                let at = self.shared.now();
+                self.intake.release(at);
                 self.intake.stream.new_epoch();
                 self.pages = Pages::default();
             }
@@ -188,7 +192,9 @@ impl Drive {
                     self.watch(&target, from, timeout_secs, &mut list_turn)
                         .await;
                 }
-                Step::Page { limit, token } => self.page(limit, token.as_deref()).await,
+                Step::Page { limit, token } => {
+                    self.page(limit, token.as_deref(), &mut list_turn).await;
+                }
             }
             self.flush().await;
             self.report();

@@ -18,6 +18,9 @@ impl Intake {
         asked_secs: u32,
         at: Stamp,
     ) {
+        if self.stream.is_reviewing() {
+            self.held.get_or_insert_default();
+        }
         let note = Note::Connected {
             connection: id,
             resource: self.target.info.id,

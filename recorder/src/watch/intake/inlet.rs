@@ -1,6 +1,8 @@
 //! Owns what an intake holds, and the sorting of what comes in. Refuses the writing: its neighbours do that.
 
+use super::OpenGap;
 use super::connection::{cause_of, detail_of};
+use super::held::Held;
 use crate::entry::Entry;
 use crate::watch::context::{Numbers, Sighting};
 use crate::watch::head::{self, LineKind};
@@ -11,6 +13,7 @@ use kubereel_format::{
 };
 use kubereel_redact::Redactor;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// How much is kept of a line that broke off: it comes again, whole.
 pub(super) const TRUNCATED_BYTES: usize = 4 * 1024;
@@ -57,6 +60,12 @@ pub(crate) struct Intake {
     pub(crate) stream: Stream,
     pub(super) redactor: Redactor,
     pub(super) numbers: Arc<Numbers>,
+    /// Bounds what waits for a gap to be settled.
+    pub(super) room: Arc<Semaphore>,
+    pub(super) held: Option<Held>,
+    pub(super) open_gap: Option<OpenGap>,
+    /// An object had a secret for a name.
+    pub(super) has_hidden_names: bool,
     pub(super) is_announced: bool,
     pub(super) open: Option<Open>,
     /// The failure told last, so that a long row of the same is told once.
@@ -73,12 +82,17 @@ impl Intake {
         stream: Stream,
         redactor: Redactor,
         numbers: Arc<Numbers>,
+        room: Arc<Semaphore>,
     ) -> Self {
         Self {
             target,
             stream,
             redactor,
             numbers,
+            room,
+            held: None,
+            open_gap: None,
+            has_hidden_names: false,
             is_announced: false,
             open: None,
             told: None,

@@ -3,8 +3,12 @@
 //! out.
 
 mod connection;
+mod held;
 mod inlet;
+mod settle;
 mod write;
 
+pub(crate) use held::HELD_BYTES;
 use inlet::Open;
 pub(crate) use inlet::{Flow, Intake};
+pub(crate) use settle::{OpenGap, ReadBack};

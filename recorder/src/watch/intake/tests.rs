@@ -1,6 +1,7 @@
 //! Lines and items against the entries that they become.
 
 use super::*;
+use crate::watch::intake::HELD_BYTES;
 use crate::watch::state::{Memory, Origin, Refusal, Traits};
 use kubereel_format::{ListMethod, ResourceId, ResourceInfo};
 
@@ -24,7 +25,8 @@ fn intake(group: &str, plural: &str) -> Intake {
     };
     let stream = Stream::new(traits, Memory::default(), Origin::Fresh, 1);
     let numbers = Arc::new(Numbers::new(0, 0));
-    Intake::new(target, stream, crate::scrub::redactor(), numbers)
+    let room = Arc::new(Semaphore::new(HELD_BYTES));
+    Intake::new(target, stream, crate::scrub::redactor(), numbers, room)
 }
 
 /// An intake whose watch is past its list, with nothing left to write.

@@ -65,9 +65,7 @@ impl Intake {
                 method,
                 objects,
             } => {
-                if self.target.role == Role::Definitions {
-                    self.sightings.push(Sighting::DefinitionsComplete);
-                }
+                self.sight_complete();
                 self.note_on_connection(at, |connection, resource| Note::Synced {
                     resource,
                     connection,
@@ -97,6 +95,7 @@ impl Intake {
                 cause,
                 missing_at_most,
                 differences,
+                review,
             } => {
                 let gap = Gap {
                     id: self.numbers.gap(),
@@ -117,7 +116,7 @@ impl Intake {
                     "gap: {}",
                     gap.cause.as_str()
                 );
-                self.note(at, Note::Gap(gap));
+                self.gap(gap, review, at);
             }
         }
     }
@@ -129,7 +128,10 @@ impl Intake {
     ) {
         if let Some(open) = &self.open {
             let note = note(open.id, self.target.info.id);
-            self.note(at, note);
+            match &mut self.open_gap {
+                Some(gap) => gap.follow(at, note),
+                None => self.note(at, note),
+            }
         }
     }
 
@@ -152,7 +154,7 @@ impl Intake {
         };
         let body: Box<[u8]> = body.into();
         self.sight(kind, &body);
-        self.entries.push(Entry::Event(EventEntry {
+        self.push_event(EventEntry {
             stamp: at,
             connection,
             kind,
@@ -163,7 +165,7 @@ impl Intake {
             uid: uid.map_or_else(|| head.uid.as_ref().into(), String::into_boxed_str),
             version: head.version.as_ref().into(),
             body: Some(body),
-        }));
+        });
     }
 
     fn write_inferred(
@@ -177,7 +179,7 @@ impl Intake {
         let Some(open) = &self.open else {
             return;
         };
-        self.entries.push(Entry::Event(EventEntry {
+        self.push_event(EventEntry {
             stamp: at,
             connection: open.id,
             kind: EventType::Deleted,
@@ -188,7 +190,24 @@ impl Intake {
             uid: object.uid.text().into(),
             version: version.into(),
             body: None,
-        }));
+        });
+    }
+
+    /// Writes an event, or lets it wait for what is read back of the gap that its list ends.
+    fn push_event(&mut self, event: EventEntry) {
+        match &mut self.held {
+            Some(held) => {
+                let entries = held.hold(event, &self.room);
+                self.entries.extend(entries);
+            }
+            None => self.entries.push(Entry::Event(event)),
+        }
+    }
+
+    fn sight_complete(&mut self) {
+        if self.target.role == Role::Definitions {
+            self.sightings.push(Sighting::DefinitionsComplete);
+        }
     }
 
     fn sight(&mut self, kind: EventType, body: &[u8]) {
@@ -281,7 +300,7 @@ impl Intake {
 
     /// Gives a head with the name by which the reel is to know the object, so that nobody behind this
     /// sees one that is a secret.
-    pub(super) fn renamed<'a>(&self, head: Head<'a>) -> Head<'a> {
+    pub(super) fn renamed<'a>(&mut self, head: Head<'a>) -> Head<'a> {
         let name = self
             .redactor
             .name(&self.target.subject(), &head.name, &head.uid);
@@ -289,6 +308,7 @@ impl Intake {
             Cow::Borrowed(_) => return head,
             Cow::Owned(name) => name,
         };
+        self.has_hidden_names = true;
         Head {
             name: name.into(),
             ..head

@@ -52,6 +52,7 @@ pub(crate) struct Page<'a> {
 
 impl Stream {
     pub(super) fn list_step(&mut self) -> Step {
+        self.begin_review();
         let method = if self.traits.can_watch_list {
             ListMethod::WatchList
         } else {
@@ -114,12 +115,14 @@ impl Stream {
                     self.known.mark(&head.namespace, &head.name);
                 } else {
                     differences = 1;
+                    self.remember(&head.namespace, &head.name, Some(&old));
                     out.push(write(EventType::Modified, Evidence::Listed));
                     self.known
                         .put(&head.namespace, &head.name, old.uid, version);
                 }
             }
             old => {
+                self.remember(&head.namespace, &head.name, old.as_ref());
                 if let Some(object) = old {
                     differences += 1;
                     out.push(Output::Infer {
@@ -152,6 +155,7 @@ impl Stream {
         if let Some(listing) = &mut self.listing {
             listing.has_unreadable = true;
         }
+        self.spoil_review();
     }
 
     /// A page has ended in order.
@@ -202,6 +206,7 @@ impl Stream {
         let text = version.to_string();
         if !listing.has_unreadable {
             for (namespace, name, object) in self.known.take_unseen() {
+                self.remember(&namespace, &name, Some(&object));
                 listing.differences += 1;
                 out.push(Output::Infer {
                     namespace,
@@ -236,7 +241,7 @@ impl Stream {
     }
 
     fn declare_gap(
-        &self,
+        &mut self,
         before: Option<&Position>,
         version: &Version,
         cause: GapCause,
@@ -250,12 +255,16 @@ impl Stream {
         });
         let has_fallen =
             before.is_some_and(|before| version.order(&before.version) == Some(Ordering::Less));
-        if has_fallen {
+        let cause = if has_fallen {
             out.push(Output::VersionFell);
-        }
+            GapCause::NewEpoch
+        } else {
+            cause
+        };
+        let review = self.end_review(cause);
         // Where many deletions share a version, versions bound nothing.
         let missing_at_most = distance
-            .filter(|_| self.traits.is_cached && !has_fallen && cause != GapCause::NewEpoch)
+            .filter(|_| self.traits.is_cached && cause != GapCause::NewEpoch)
             .and_then(|distance| u64::try_from(distance).ok())
             .map(|distance| distance.saturating_sub(listing.later));
         out.push(Output::Gap {
@@ -263,13 +272,10 @@ impl Stream {
             to: version.to_string(),
             from_time: before.map_or(at.wall, |before| before.at),
             to_time: at.wall,
-            cause: if has_fallen {
-                GapCause::NewEpoch
-            } else {
-                cause
-            },
+            cause,
             missing_at_most,
             differences: listing.differences,
+            review: review.filter(|_| !has_fallen),
         });
     }
 

@@ -24,6 +24,9 @@ impl Stream {
         self.hear(at, out);
         let version = Version::parse(&head.version);
         let old = self.known.get(&head.namespace, &head.name).cloned();
+        if is_listing {
+            self.remember(&head.namespace, &head.name, old.as_ref());
+        }
         if kind != EventType::Deleted {
             self.known.mark(&head.namespace, &head.name);
         }

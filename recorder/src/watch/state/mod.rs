@@ -12,12 +12,14 @@ mod backoff;
 mod listing;
 mod live;
 mod output;
+mod review;
 mod stream;
 mod trouble;
 
 pub(crate) use backoff::Backoff;
 pub(crate) use listing::Page;
 pub(crate) use output::{Output, Step};
+pub(crate) use review::{Differing, Review};
 use stream::{Goal, SHORT_WATCHES};
 pub(crate) use stream::{Memory, Origin, Position, Stream, Traits};
 pub(crate) use trouble::Refusal;

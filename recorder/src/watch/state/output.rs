@@ -1,5 +1,6 @@
 //! Owns the words in which a stream says what to do. Refuses to do it.
 
+use super::Review;
 use crate::watch::known::KnownObject;
 use crate::watch::version::Version;
 use kubereel_format::{
@@ -83,6 +84,8 @@ pub(crate) enum Output {
         missing_at_most: Option<u64>,
         /// How many differences were written.
         differences: u64,
+        /// Whether it can be read back; `None` if that makes no sense.
+        review: Option<Review>,
     },
     /// The server proved that nothing else happened.
     Bookmark {

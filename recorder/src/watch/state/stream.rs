@@ -1,6 +1,7 @@
 //! Owns what a stream remembers, and what it says is to be done next. Refuses the handling of each answer: its neighbours do that.
 
 use super::listing::Listing;
+use super::review::Before;
 use super::trouble::Expiry;
 use super::{Backoff, Output, Step};
 use crate::watch::known::{Known, Uid};
@@ -81,6 +82,8 @@ pub(crate) struct Stream {
     pub(super) deleted_here: Vec<Uid>,
     pub(super) goal: Goal,
     pub(super) listing: Option<Listing>,
+    /// What stood before the gap that the list will end.
+    pub(super) before: Option<Before>,
     pub(super) connection: Connection,
     pub(super) backoff: Backoff,
     pub(super) expiry: Option<Expiry>,
@@ -127,6 +130,7 @@ impl Stream {
             },
             goal,
             listing: None,
+            before: None,
             connection: Connection::default(),
             backoff: Backoff::new(seed),
             expiry: None,
@@ -203,9 +207,15 @@ impl Stream {
             self.goal = Goal::List(Some(GapCause::NewEpoch));
         }
         self.listing = None;
+        self.before = None;
         self.expiry = None;
         self.deleted_here.clear();
         self.backoff.reset();
+    }
+
+    /// Gives the live objects.
+    pub(crate) const fn known(&self) -> &Known {
+        &self.known
     }
 
     /// Gives the position, for those who compare it.
@@ -267,6 +277,7 @@ impl Stream {
             cause: GapCause::Unavailable,
             missing_at_most: distance.filter(|_| self.traits.is_cached),
             differences,
+            review: None,
         });
     }
 

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::watch::head::Head;
-use crate::watch::state::{Page, Refusal};
+use crate::watch::known::KnownObject;
+use crate::watch::state::{Page, Refusal, Review};
 use kubereel_format::{EndCause, EventType, Evidence, ListMethod};
 
 pub(super) const CACHED: Traits = Traits {
@@ -139,6 +140,26 @@ fn one_lost_history_is_given_up_within_two_seconds() {
     stream.item(&head("a", "ua", "12"), at(now), &mut out);
     stream.item(&head("b", "ub", "14"), at(now), &mut out);
     stream.bookmark("20", true, at(now), &mut out);
+    let review = out.iter().find_map(|out| match out {
+        Output::Gap {
+            review: Some(Review::Names(names)),
+            ..
+        } => Some(names.clone()),
+        _ => None,
+    });
+    let review = review.expect("it can be read back");
+    let names: Vec<(&str, Option<u128>, Option<u128>)> = review
+        .iter()
+        .map(|one| {
+            let number = |known: &Option<KnownObject>| {
+                known
+                    .as_ref()
+                    .and_then(|known| known.version.as_ref()?.number())
+            };
+            (&*one.name, number(&one.before), number(&one.after))
+        })
+        .collect();
+    assert_eq!(names, [("a", Some(5), Some(12)), ("b", None, Some(14))]);
     assert!(out.contains(&Output::Gap {
         from: Some("10".into()),
         to: "20".into(),
@@ -147,6 +168,7 @@ fn one_lost_history_is_given_up_within_two_seconds() {
         cause: GapCause::Expired,
         missing_at_most: Some(8),
         differences: 2,
+        review: Some(Review::Names(review)),
     }));
 }
 

@@ -1,0 +1,237 @@
+//! Owns the requests by which a gap is read back, and their budget. Refuses an answer that is not of
+//! the revision that was asked for: some servers do not know the past and tell of the present.
+
+use super::history::{History, Reply, Sight};
+use crate::server::{Answer, Get, Server};
+use crate::watch::head;
+use crate::watch::split::{ListPiece, ListSplitter};
+use crate::watch::target::Target;
+use kubereel_redact::Redactor;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long the reading back of one gap may take, with the wait for its turn, in seconds.
+///
+/// Meanwhile nothing is read of the watch that follows the list. A server keeps at least 75 s for it.
+pub(crate) const BACKFILL_SECS: u64 = 20;
+
+/// How many requests one gap is worth.
+const MAX_REQUESTS: u32 = 256;
+
+/// How many bytes of answers one gap is worth: 32 MiB.
+const MAX_READ_BYTES: usize = 32 * 1024 * 1024;
+
+/// The longest answer that is read, in bytes: 8 MiB.
+const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
+
+/// How long an answer may take, in seconds.
+const PATIENCE_SECS: u64 = 5;
+
+/// How often the same is asked where a server is busy, behind, or out of reach.
+const MAX_TRIES: u32 = 4;
+
+/// The pause before the same is asked again, in milliseconds; it doubles.
+const PAUSE_MILLIS: u64 = 100;
+
+/// A server that is asked for the past of one resource.
+#[derive(Debug)]
+pub(crate) struct Asker<'a> {
+    server: &'a Server,
+    target: &'a Target,
+    redactor: &'a Redactor,
+    until: Instant,
+    requests: u32,
+    read_bytes: usize,
+}
+
+/// What came of one request.
+enum Try {
+    Done(Reply),
+    /// The same may be answered if it is asked again.
+    Again(String),
+}
+
+impl<'a> Asker<'a> {
+    /// Makes one that asks until then.
+    pub(crate) const fn new(
+        server: &'a Server,
+        target: &'a Target,
+        redactor: &'a Redactor,
+        until: Instant,
+    ) -> Self {
+        Self {
+            server,
+            target,
+            redactor,
+            until,
+            requests: 0,
+            read_bytes: 0,
+        }
+    }
+
+    /// Counts the requests that were made.
+    pub(crate) const fn requests(&self) -> u32 {
+        self.requests
+    }
+
+    async fn ask(&mut self, path: &str, at: u128) -> Reply {
+        let mut tries = 0;
+        let mut pause_millis = PAUSE_MILLIS;
+        loop {
+            if self.requests >= MAX_REQUESTS {
+                return Reply::Spent("the requests that one gap is worth were made");
+            }
+            if self.read_bytes >= MAX_READ_BYTES {
+                return Reply::Spent("the bytes that one gap is worth were read");
+            }
+            self.requests += 1;
+            tries += 1;
+            let once = tokio::time::timeout_at(self.until, self.once(path, at)).await;
+            match once {
+                Err(_) => return Reply::Spent("the time that one gap is worth is over"),
+                Ok(Try::Done(reply)) => return reply,
+                Ok(Try::Again(words)) if tries >= MAX_TRIES => return Reply::Refused(words),
+                Ok(Try::Again(_)) => {
+                    tokio::time::sleep(Duration::from_millis(pause_millis)).await;
+                    pause_millis = pause_millis.saturating_mul(2);
+                }
+            }
+        }
+    }
+
+    async fn once(&mut self, path: &str, at: u128) -> Try {
+        let answer = match self.server.get(Get::json(path, PATIENCE_SECS)).await {
+            Ok(answer) => answer,
+            Err(failure) => return Try::Again(failure.words),
+        };
+        match answer.status {
+            200 if answer.is_json() => self.read(answer, at).await,
+            410 => Try::Done(Reply::Lost),
+            code => {
+                let words = head::status(&answer.read_error().await).message;
+                let words = format!("the server answered {code} {words}");
+                match code {
+                    // Busy, or behind: another one of its peers may not be.
+                    429 | 500..=599 => Try::Again(words),
+                    _ => Try::Done(Reply::Refused(words)),
+                }
+            }
+        }
+    }
+
+    async fn read(&mut self, answer: Answer, at: u128) -> Try {
+        let bytes = match answer.read(MAX_ANSWER_BYTES, PATIENCE_SECS).await {
+            Ok(bytes) => bytes,
+            Err(failure) => return Try::Again(failure.words),
+        };
+        self.read_bytes = self.read_bytes.saturating_add(bytes.len());
+        let sights = sights(&bytes, at);
+        Try::Done(match sights {
+            Ok(sights) if sights.iter().all(|sight| self.is_plain(sight)) => Reply::Sights(sights),
+            Ok(_) => Reply::Refused("an object's name is a secret".to_owned()),
+            Err(words) => Reply::Refused(words.to_owned()),
+        })
+    }
+
+    /// Tells whether the reel knows the object by its own name.
+    fn is_plain(&self, sight: &Sight) -> bool {
+        let subject = self.target.subject();
+        self.redactor.name(&subject, &sight.name, &sight.uid) == sight.name
+    }
+}
+
+impl History for Asker<'_> {
+    async fn object(&mut self, namespace: &str, name: &str, at: u128) -> Reply {
+        let path = self.target.object_at(namespace, name, at);
+        self.ask(&path, at).await
+    }
+
+    async fn all(&mut self, at: u128) -> Reply {
+        let path = self.target.all_at(at);
+        self.ask(&path, at).await
+    }
+}
+
+/// Reads a list of a revision.
+fn sights(bytes: &[u8], at: u128) -> Result<Vec<Sight>, &'static str> {
+    let mut splitter = ListSplitter::new();
+    let mut pieces = Vec::new();
+    splitter.push(bytes, &mut pieces);
+    let meta = splitter.finish().ok_or("an answer is no whole list")?;
+    if meta.version != at.to_string() {
+        return Err("the server answers for another revision than it is asked for");
+    }
+    if !meta.token.is_empty() {
+        return Err("an answer is no whole list");
+    }
+    let mut sights = Vec::new();
+    for piece in pieces {
+        let ListPiece::Item(body) = piece else {
+            return Err("an object is too long");
+        };
+        let head = head::head(&body).ok_or("an object cannot be read")?;
+        let version: u128 = head.version.parse().ok().ok_or("a version is no number")?;
+        if version > at || head.uid.is_empty() || version.to_string() != head.version {
+            return Err("an answer shows what was not there yet");
+        }
+        sights.push(Sight {
+            namespace: head.namespace.to_string(),
+            name: head.name.to_string(),
+            uid: head.uid.to_string(),
+            version,
+            body: body.clone(),
+        });
+    }
+    Ok(sights)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(version: &str) -> String {
+        format!(
+            r#"{{"metadata":{{"name":"a","namespace":"n","uid":"u","resourceVersion":"{version}"}},"x":1e3}}"#
+        )
+    }
+
+    fn list(version: &str, more: &str, items: &str) -> String {
+        format!(
+            r#"{{"kind":"L","metadata":{{"resourceVersion":"{version}"{more}}},"items":[{items}]}}"#
+        )
+    }
+
+    #[test]
+    fn an_object_keeps_its_bytes() {
+        let text = list("12", "", &item("9"));
+        let sights = sights(text.as_bytes(), 12).expect("a list of 12");
+        let [sight] = sights.as_slice() else {
+            panic!("{sights:?}");
+        };
+        assert_eq!((sight.version, sight.uid.as_str()), (9, "u"));
+        assert_eq!(sight.body, item("9").as_bytes());
+        assert_eq!(
+            super::sights(list("7", "", "").as_bytes(), 7),
+            Ok(Vec::new())
+        );
+    }
+
+    #[test]
+    fn whatever_does_not_fit_the_question_is_refused() {
+        let fits = list("12", "", &item("12"));
+        assert!(sights(fits.as_bytes(), 12).is_ok());
+        for text in [
+            list("13", "", &item("9")),
+            list("12", "", &item("13")),
+            list("12", "", &item("x9")),
+            list("12", "", &item("09")),
+            list("12", r#","continue":"abc""#, &item("9")),
+            list("12", "", "7"),
+            list("12", "", &item("9").replace(r#""uid":"u""#, r#""uid":"""#)),
+            fits[..fits.len() - 2].to_owned(),
+            "{}".to_owned(),
+        ] {
+            assert!(sights(text.as_bytes(), 12).is_err(), "{text}");
+        }
+    }
+}
