@@ -2,7 +2,7 @@
 
 use crate::command::{
     blame, completion, demo, describe, diff, events, export, get, history, import, info, install,
-    intervals, man, record, scan, test, tui, upgrade, verify, wait,
+    intervals, man, mark, observe, record, scan, test, tui, upgrade, verify, wait,
 };
 use crate::exit::Exit;
 use clap::CommandFactory as _;
@@ -29,6 +29,8 @@ pub(crate) struct Cli {
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Record(record::Args),
+    Observe(observe::Args),
+    Mark(mark::Args),
     Tui(tui::Args),
     Info(info::Args),
     Get(get::Args),
@@ -55,6 +57,7 @@ const EXAMPLES: &str = "\
 Examples:
   kubereel demo                                    look around in a recording
   kubereel record -o run.reel                      record the cluster of your kubeconfig
+  kubereel observe                                 the same as an observer of a CI job
   kubereel run.reel                                move through it on the screen
   kubereel info run.reel                           what is in it, is it whole
   kubereel get run.reel pods -n web --at 14:02     the pods as they were

@@ -75,6 +75,8 @@ fn stay_silent_about_caught_panics() {
 fn run(command: &Command, screen: &mut Screen) -> Result<Exit, CommandError> {
     match command {
         Command::Record(args) => command::record::run(args),
+        Command::Observe(args) => Ok(command::observe::run(args)),
+        Command::Mark(args) => command::mark::run(args),
         Command::Tui(args) => command::tui::run(args, screen),
         Command::Info(args) => command::info::run(args, screen),
         Command::Get(args) => command::get::run(args, screen),

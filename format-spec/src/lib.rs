@@ -28,7 +28,7 @@ pub use error::{AppendError, Damage, FinishError, OpenError, ReadError};
 pub use event::{Body, EventHead, EventType, Evidence, NewEvent, ObjectKey};
 pub use file::{
     Appender, BlockInfo, CommitStats, Event, FinishStats, Object, PartSizes, ReadAllowance,
-    ReadCounts, Reel, Scan, SizeBreakdown, Usage, Version, file_digest, panic_is_caught,
+    ReadCounts, Reel, Scan, Sealed, SizeBreakdown, Usage, Version, file_digest, panic_is_caught,
 };
 pub use gap::{Gap, GapCause};
 pub use id::{BlobId, BlockId, ConnectionId, EpochId, GapId, ObjectId, ResourceId, Seq, SessionId};

@@ -33,6 +33,16 @@ pub struct Options {
     /// How large the reel may become on disk, in bytes; without bound if not limited. Near it, less
     /// and less is recorded, and the reel says what.
     pub max_bytes: Option<u64>,
+    /// How long after a signal the program may go on; as long as it takes if not limited.
+    pub grace: Option<Duration>,
+    /// Public properties of the job that records, by name.
+    pub labels: Vec<(String, String)>,
+    /// The file that others append marks to; it need not be there.
+    pub marks: Option<PathBuf>,
+    /// Whether a reel that exists is refused.
+    pub only_new: bool,
+    /// Whether another port will do if that of the status page is taken.
+    pub any_port: bool,
 }
 
 impl Options {
@@ -55,4 +65,15 @@ pub enum KubeconfigSource {
     Usual,
     /// These files, merged as kubectl does: what the first names wins.
     Files(Vec<PathBuf>),
+    /// The first of these places that holds a usable one, looked through again and again.
+    Preferred(Places),
+}
+
+/// Where a CI job delivers the way to its cluster, at some time or never.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Files, merged as kubectl does, for each place; the best place first.
+    pub kubeconfigs: Vec<Vec<PathBuf>>,
+    /// A script that exports the proxy before the cluster. It is read, never run.
+    pub proxy_conf: Option<PathBuf>,
 }

@@ -84,8 +84,9 @@ pub use select::{
 pub use session::{Cluster, Session};
 pub use step::SteppedOver;
 pub use summary::{
-    ClusterSummary, CoveredSummary, DamageSummary, EventCounts, GapSummary, NotCoveredSummary,
-    ObjectCounts, OutageSummary, Parts, ResourceSummary, SessionSummary, Summary,
+    ClusterSummary, CoveredSummary, DamageSummary, EventCounts, GapSummary, LabelSummary,
+    MarkSummary, NotCoveredSummary, ObjectCounts, OutageSummary, Parts, ResourceSummary,
+    SessionSummary, Summary,
 };
 pub use timeline::Timeline;
 pub use wait::{

@@ -8,6 +8,7 @@ use kubereel_replay::Timeline;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+mod outside;
 mod page;
 mod rows;
 mod trouble;

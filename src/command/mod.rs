@@ -15,6 +15,8 @@ pub(crate) mod info;
 pub(crate) mod install;
 pub(crate) mod intervals;
 pub(crate) mod man;
+pub(crate) mod mark;
+pub(crate) mod observe;
 pub(crate) mod record;
 pub(crate) mod scan;
 pub(crate) mod test;

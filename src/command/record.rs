@@ -1,7 +1,7 @@
 //! Owns `kubereel record`: flags in, a running recorder, an exit code out.
 
 mod live_line;
-mod log;
+pub(super) mod log;
 
 use crate::byte_size::{self, MaxSize};
 use crate::command_error::CommandError;
@@ -14,11 +14,11 @@ use live_line::LiveLine;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How many threads read sockets. The recorder is to leave the machine to others.
-const WORKERS: usize = 2;
+pub(super) const WORKERS: usize = 2;
 
 /// How often the live line is drawn.
 const LIVE_MILLIS: u64 = 500;
@@ -55,6 +55,9 @@ pub(crate) struct Args {
     /// at the end needs as much again for that moment, or is left out.
     #[arg(long, value_name = "SIZE", default_value = "100MB", value_parser = byte_size::parse)]
     max_size: MaxSize,
+    /// The file whose lines become marks as it grows; REEL.marks unless given
+    #[arg(long, value_name = "FILE")]
+    marks: Option<PathBuf>,
     /// Stop after this long, for example 90m
     #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
     duration: Option<Duration>,
@@ -63,7 +66,7 @@ pub(crate) struct Args {
     log: Option<String>,
 }
 
-fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+pub(super) fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     let port = text.strip_prefix(':').unwrap_or(text);
     if let Ok(port) = port.parse::<u16>() {
         return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
@@ -73,7 +76,7 @@ fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     let duration: jiff::SignedDuration = text
         .parse()
         .map_err(|_unread| "not a duration, such as 45s, 90m or 1h30m".to_owned())?;
@@ -97,6 +100,13 @@ fn kubeconfig_source(flag: Option<&PathBuf>, variable: Option<&OsString>) -> Kub
     }
 }
 
+/// Gives the file of marks beside a reel.
+fn marks_of(reel: &Path) -> PathBuf {
+    let mut name = reel.as_os_str().to_owned();
+    name.push(".marks");
+    name.into()
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     let is_terminal = io::stderr().is_terminal();
@@ -110,6 +120,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     options.listen = args.listen;
     options.duration = args.duration;
     options.max_bytes = args.max_size.0;
+    options.marks = Some(args.marks.clone().unwrap_or_else(|| marks_of(&args.output)));
     let recorder = Recorder::open(options).map_err(|error| explain(&error))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
@@ -135,7 +146,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
 
 /// Tells how the recording stands until it is stopped.
 #[expect(clippy::infinite_loop, reason = "its caller ends it")]
-async fn tell(status: StatusHandle, is_terminal: bool) {
+pub(super) async fn tell(status: StatusHandle, is_terminal: bool) {
     let mut line = LiveLine::begin(is_terminal);
     let every = if is_terminal {
         Duration::from_millis(LIVE_MILLIS)

@@ -3,8 +3,8 @@
 
 use super::append::{Appender, open_database};
 use super::backend::Exclusive;
-use super::guard::fenced;
-use crate::error::FinishError;
+use super::guard::{Fenced, fenced};
+use crate::error::{AppendError, FinishError};
 use crate::tables;
 use redb::{Database, ReadableDatabase as _, ReadableTable as _};
 use std::path::{Path, PathBuf};
@@ -18,6 +18,25 @@ pub struct FinishStats {
     pub records: u64,
 }
 
+/// A recording that has ended in order and is not packed yet: the file stands complete and marked as
+/// finished, only larger than it need be.
+#[must_use = "the file is locked until it is packed or left as it is"]
+pub struct Sealed {
+    path: PathBuf,
+    database: Option<Fenced<Database>>,
+    lock: Exclusive,
+    records: u64,
+}
+
+impl std::fmt::Debug for Sealed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sealed")
+            .field("path", &self.path)
+            .field("records", &self.records)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Appender {
     /// Ends the recording in order: seals what is open, marks the file finished, and puts a compact
     /// copy in its place.
@@ -26,10 +45,54 @@ impl Appender {
     ///
     /// If the last records cannot be written, or the copy cannot. In the second case the file stands
     /// complete and marked as finished, only larger.
-    pub fn finish(mut self) -> Result<FinishStats, FinishError> {
+    pub fn finish(self) -> Result<FinishStats, FinishError> {
+        self.end()?.pack()
+    }
+
+    /// Ends the recording in order, and leaves it to the caller whether it is packed.
+    ///
+    /// # Errors
+    ///
+    /// If the last records cannot be written.
+    pub fn end(mut self) -> Result<Sealed, AppendError> {
         self.write_finished()?;
         let records = self.next_seq().0;
         let (path, database, lock) = self.into_parts();
+        Ok(Sealed {
+            path,
+            database,
+            lock,
+            records,
+        })
+    }
+}
+
+impl Sealed {
+    /// Gives what the file is as it stands.
+    pub fn stats(&self) -> FinishStats {
+        FinishStats {
+            file_bytes: self.lock.file_bytes(),
+            records: self.records,
+        }
+    }
+
+    /// Leaves the file as it stands.
+    pub fn leave(self) -> FinishStats {
+        self.stats()
+    }
+
+    /// Puts a compact copy in the file's place.
+    ///
+    /// # Errors
+    ///
+    /// If the copy cannot be written. The file stands as it was.
+    pub fn pack(self) -> Result<FinishStats, FinishError> {
+        let Self {
+            path,
+            database,
+            lock,
+            records,
+        } = self;
         let copy = copy_path(&path);
         let failed = |cause: String| FinishError::Copy {
             path: copy.clone(),

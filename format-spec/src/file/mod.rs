@@ -30,7 +30,7 @@ mod state;
 pub use allowance::ReadAllowance;
 pub use append::{Appender, CommitStats};
 pub use digest::file_digest;
-pub use finish::FinishStats;
+pub use finish::{FinishStats, Sealed};
 pub use growth::Usage;
 pub use guard::panic_is_caught;
 pub use reel::{BlockInfo, Object, PartSizes, ReadCounts, Reel, SizeBreakdown, Version};

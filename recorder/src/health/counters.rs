@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::entry::Entry;
+use crate::observer::{Account, Tally};
 use kubereel_format::{CommitStats, Elapsed, EventType, Note};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -113,6 +114,7 @@ pub(crate) struct Health {
     budget_steps: AtomicU64,
     budget_dropped: AtomicU64,
     words: Mutex<Words>,
+    tally: Tally,
 }
 
 impl Health {
@@ -138,11 +140,13 @@ impl Health {
             budget_steps: zero(),
             budget_dropped: zero(),
             words: Mutex::default(),
+            tally: Tally::default(),
         }
     }
 
     /// Counts an entry that was appended.
     pub(crate) fn appended(&self, entry: &Entry) {
+        self.tally.take(entry);
         let counter = match entry {
             Entry::Event(event) => match event.kind {
                 EventType::Added => &self.added,
@@ -246,6 +250,11 @@ impl Health {
     /// So many resources are left out by decision: no watch, no list, another one stands for them.
     pub(crate) fn set_left_out(&self, resources: usize) {
         self.words().left_out = u64::try_from(resources).unwrap_or(u64::MAX);
+    }
+
+    /// Tells what the notes say so far.
+    pub(crate) fn account(&self) -> Account {
+        self.tally.account()
     }
 
     /// Tells how everything stands.

@@ -37,6 +37,7 @@ impl Follower {
     pub(crate) async fn run(mut self) {
         let mut known: Option<u64> = None;
         let mut said: Option<Lifecycle> = None;
+        let mut said_aside = Vec::new();
         let mut generation = 0;
         loop {
             let is_refused = *self.refused.borrow_and_update() >= generation && generation > 0;
@@ -51,11 +52,16 @@ impl Follower {
                         Some(hash),
                         None,
                     ),
-                    Sight::Usable { path, config, hash } => (
-                        Lifecycle::KubeconfigLoaded { path },
-                        Some(hash),
-                        Some(config),
-                    ),
+                    Sight::Usable {
+                        path,
+                        config,
+                        hash,
+                        set_aside,
+                    } => {
+                        self.set_aside(set_aside, &mut said_aside).await;
+                        let state = Lifecycle::KubeconfigLoaded { path };
+                        (state, Some(hash), Some(config))
+                    }
                 };
                 let is_new = hash.is_none() || hash != known;
                 known = hash;
@@ -104,6 +110,21 @@ impl Follower {
                 Lifecycle::KubeconfigUnusable { path, error }
             }
         }
+    }
+
+    /// Says what is wrong with a better kubeconfig while another is used.
+    async fn set_aside(&self, now: Vec<(String, String)>, said: &mut Vec<(String, String)>) {
+        for (path, error) in &now {
+            if !said
+                .iter()
+                .any(|known| (&known.0, &known.1) == (path, error))
+            {
+                let (path, error) = (path.clone(), error.clone());
+                self.say(&Lifecycle::KubeconfigUnusable { path, error })
+                    .await;
+            }
+        }
+        *said = now;
     }
 
     async fn say(&self, state: &Lifecycle) {

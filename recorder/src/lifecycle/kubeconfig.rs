@@ -2,11 +2,12 @@
 //! and the client configuration they make. Refuses to be surprised: missing, empty and half-written
 //! files are answers.
 
-use crate::options::KubeconfigSource;
+use super::proxy_conf::ProxyConf;
+use crate::options::{KubeconfigSource, Places};
 use crate::server::chain;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
+use std::hash::{BuildHasher as _, Hash as _, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
 /// What is there at the moment.
@@ -34,6 +35,8 @@ pub(crate) enum Sight {
         config: Box<Config>,
         /// The hash of what was read.
         hash: u64,
+        /// Better places, whose file cannot be used: where it is, what is wrong with it.
+        set_aside: Vec<(String, String)>,
     },
 }
 
@@ -70,8 +73,9 @@ impl Lookout {
                 }
                 vec![usual]
             }
+            KubeconfigSource::Preferred(places) => return self.look_through(places, known).await,
         };
-        self.look_at(&files, known).await
+        self.look_at(&files, known, None).await
     }
 
     fn look_in_pod(&self, known: Option<u64>) -> Option<Sight> {
@@ -86,6 +90,7 @@ impl Lookout {
                 path,
                 config: Box::new(config),
                 hash,
+                set_aside: Vec::new(),
             },
             Err(error) => Sight::Unusable {
                 path,
@@ -95,14 +100,71 @@ impl Lookout {
         })
     }
 
-    async fn look_at(&self, files: &[PathBuf], known: Option<u64>) -> Option<Sight> {
+    /// Takes the best place that holds something usable.
+    async fn look_through(&self, places: &Places, known: Option<u64>) -> Option<Sight> {
+        let script = places.proxy_conf.as_deref();
+        let script = script.and_then(|path| std::fs::read(path).ok().map(|text| (path, text)));
+        let mut hasher = self.hasher.build_hasher();
+        script.as_ref().map(|(_, text)| text).hash(&mut hasher);
+        let conf = script.as_ref().map(|(path, text)| {
+            let conf = ProxyConf::parse(&String::from_utf8_lossy(text));
+            (*path, conf)
+        });
+        let mut paths = Vec::new();
+        let mut broken = Vec::new();
+        for files in &places.kubeconfigs {
+            match self.look_at(files, None, conf.as_ref()).await {
+                None => {}
+                Some(Sight::Missing { path }) => {
+                    0_u8.hash(&mut hasher);
+                    paths.push(path);
+                }
+                Some(Sight::Unusable { path, error, hash }) => {
+                    hash.hash(&mut hasher);
+                    broken.push((path, error));
+                }
+                Some(Sight::Usable {
+                    path, config, hash, ..
+                }) => {
+                    hash.hash(&mut hasher);
+                    let hash = hasher.finish();
+                    return (known != Some(hash)).then_some(Sight::Usable {
+                        path,
+                        config,
+                        hash,
+                        set_aside: broken,
+                    });
+                }
+            }
+        }
+        let hash = hasher.finish();
+        match broken.into_iter().next() {
+            None => Some(Sight::Missing {
+                path: paths.join(", "),
+            }),
+            Some(_) if known == Some(hash) => None,
+            Some((path, error)) => Some(Sight::Unusable { path, error, hash }),
+        }
+    }
+
+    async fn look_at(
+        &self,
+        files: &[PathBuf],
+        known: Option<u64>,
+        conf: Option<&(&Path, ProxyConf)>,
+    ) -> Option<Sight> {
         let path = spell(files);
         let present: Vec<&PathBuf> = files.iter().filter(|file| file.exists()).collect();
         if present.is_empty() {
             return Some(Sight::Missing { path });
         }
+        // Hashed before it is read: what changes in between is a change at the next look.
+        let mut hasher = self.hash(&present);
         let parsed = merge(&present);
-        let hash = self.hash(&present, parsed.as_ref().ok());
+        for file in parsed.as_ref().map(named_files).unwrap_or_default() {
+            std::fs::read(file).ok().hash(&mut hasher);
+        }
+        let hash = hasher.finish();
         if known == Some(hash) {
             return None;
         }
@@ -110,37 +172,61 @@ impl Lookout {
             Ok(kubeconfig) => kubeconfig,
             Err(error) => return Some(Sight::Unusable { path, error, hash }),
         };
+        let has_proxy = has_proxy(&kubeconfig);
         let options = KubeConfigOptions {
             context: self.context.clone(),
             ..KubeConfigOptions::default()
         };
-        Some(
-            match Config::from_custom_kubeconfig(kubeconfig, &options).await {
-                Ok(config) => Sight::Usable {
-                    path,
-                    config: Box::new(config),
-                    hash,
-                },
-                Err(error) => Sight::Unusable {
-                    path,
-                    error: chain(&error),
-                    hash,
-                },
+        let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+        let config = config.map_err(|error| chain(&error));
+        let led = config.and_then(|config| match conf {
+            Some((script, conf)) if !has_proxy => lead(config, conf, script, path.clone()),
+            _ => Ok((config, path.clone())),
+        });
+        Some(match led {
+            Ok((config, path)) => Sight::Usable {
+                path,
+                config: Box::new(config),
+                hash,
+                set_aside: Vec::new(),
             },
-        )
+            Err(error) => Sight::Unusable { path, error, hash },
+        })
     }
 
-    /// Hashes the files and those they name, so that a certificate that is replaced is a change too.
-    fn hash(&self, files: &[&PathBuf], kubeconfig: Option<&Kubeconfig>) -> u64 {
+    /// Hashes the files; those they name come after, so that a certificate that is replaced is a
+    /// change too.
+    fn hash(&self, files: &[&PathBuf]) -> impl Hasher + use<> {
         let mut hasher = self.hasher.build_hasher();
         for file in files {
             std::fs::read(file).ok().hash(&mut hasher);
         }
-        for file in kubeconfig.map(named_files).unwrap_or_default() {
-            std::fs::read(file).ok().hash(&mut hasher);
-        }
-        hasher.finish()
+        hasher
     }
+}
+
+/// Leads a way through the proxy before the cluster, if there is one, and says so.
+fn lead(
+    mut config: Config,
+    conf: &ProxyConf,
+    script: &Path,
+    path: String,
+) -> Result<(Config, String), String> {
+    let proxy = conf
+        .before(&config.cluster_url)
+        .map_err(|why| format!("{why}: {}", script.display()))?;
+    let Some(proxy) = proxy else {
+        return Ok((config, path));
+    };
+    config.proxy_url = Some(proxy);
+    Ok((config, format!("{path}, proxy of {}", script.display())))
+}
+
+/// Tells whether the kubeconfig itself names a proxy; then no other counts.
+fn has_proxy(kubeconfig: &Kubeconfig) -> bool {
+    let clusters = kubeconfig.clusters.iter();
+    let mut clusters = clusters.filter_map(|named| named.cluster.as_ref());
+    clusters.any(|cluster| cluster.proxy_url.is_some())
 }
 
 fn merge(files: &[&PathBuf]) -> Result<Kubeconfig, String> {

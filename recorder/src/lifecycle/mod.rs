@@ -2,11 +2,14 @@
 //! run left, which streams there are, signals, and the finished file. Refuses to end because the
 //! cluster is in trouble: that is what it records.
 
+mod ending;
 mod follow;
 mod kubeconfig;
 mod past;
+mod proxy_conf;
 mod run;
 mod signals;
 mod supervise;
 
+pub(crate) use ending::Whole;
 pub use run::{Recorder, StatusHandle, Summary};

@@ -1,6 +1,7 @@
 //! Owns one run: opens the reel, starts everything, ends everything, and tells how it ended. Refuses
 //! nothing but what it cannot write.
 
+use super::ending::{Ending, OnceWhole};
 use super::follow::Follower;
 use super::kubeconfig::Lookout;
 use super::past::Past;
@@ -12,17 +13,19 @@ use crate::discover::{Discovery, Poller};
 use crate::entry::Entry;
 use crate::error::RecordError;
 use crate::health::{Health, Status, serve};
+use crate::marks::{Desk, MarkFile, follow};
+use crate::observer::Account;
 use crate::options::Options;
 use crate::probe::Prober;
 use crate::quota::{QUEUE_BYTES, Queue};
 use crate::watch::context::{Numbers, Parts, Shared};
-use crate::writer::{Finished, ReelPath, WriteError, Writer};
+use crate::writer::{Finished, Handover, ReelPath, Taker, WriteError, Writer, handover};
 use kubereel_format::{
     Appender, ListMethod, Note, OpenError, REDACTION_SAYS, Reel, SessionEnd, SessionId,
 };
 use kubereel_redact::{POLICY, Redactor};
-use std::net::TcpListener;
-use std::path::Path;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -30,9 +33,6 @@ use tokio::task::JoinSet;
 
 /// How often the two clocks are compared.
 const CLOCK_SECS: u64 = 1;
-
-/// How long the streams may take to end.
-const STOP_SECS: u64 = 5;
 
 /// How many words of discovery and of definitions may wait for the supervisor.
 const WORDS: usize = 256;
@@ -65,6 +65,11 @@ impl StatusHandle {
     pub fn status(&self) -> Status {
         self.0.status()
     }
+
+    /// Tells what the run's notes say so far.
+    pub(crate) fn account(&self) -> Account {
+        self.0.account()
+    }
 }
 
 /// How a run ended.
@@ -92,20 +97,14 @@ impl Recorder {
     pub fn open(options: Options) -> Result<Self, RecordError> {
         let listener = match options.listen {
             None => None,
-            Some(address) => {
-                let bound = TcpListener::bind(address).and_then(|listener| {
-                    listener.set_nonblocking(true)?;
-                    Ok(listener)
-                });
-                Some(bound.map_err(|source| RecordError::Listen { address, source })?)
-            }
+            Some(address) => Some(listen(address, options.any_port)?),
         };
         let redactor =
             Redactor::new(options.redact_extra.clone()).map_err(|error| RecordError::System {
                 what: "draw a key for what is hidden",
                 source: std::io::Error::other(error),
             })?;
-        let (appender, past) = open_reel(&options.output, options.max_bytes)?;
+        let (appender, past) = open_reel(&options)?;
         let clock = Clock::start();
         Ok(Self {
             options,
@@ -129,6 +128,14 @@ impl Recorder {
     ///
     /// If the file could not be written to its end. What it holds until then can be read.
     pub async fn run(self) -> Result<Summary, RecordError> {
+        self.run_until_whole(Box::new(|_| true)).await
+    }
+
+    /// Does the same; `once_whole` speaks when everything is in the file, and says whether to pack it.
+    pub(crate) async fn run_until_whole(
+        self,
+        once_whole: OnceWhole,
+    ) -> Result<Summary, RecordError> {
         let mut signals = Signals::listen().map_err(|source| RecordError::System {
             what: "listen for signals",
             source,
@@ -137,7 +144,8 @@ impl Recorder {
         let health = Arc::clone(&self.health);
         let queue = Arc::new(Queue::new(QUEUE_BYTES, self.clock, self.redactor.clone()));
         let session = SessionId(self.past.session);
-        let duration = self.options.duration;
+        let (duration, grace) = (self.options.duration, self.options.grace);
+        let labels = self.options.labels.clone();
         let clock = self.clock;
         let mut run = Run::start(self, &queue)?;
         run.note(Note::SessionStarted {
@@ -147,9 +155,13 @@ impl Recorder {
             redaction_policy: POLICY,
         })
         .await;
+        for (name, value) in labels {
+            run.note(Note::Label { name, value }).await;
+        }
         let end = run.until_end(&mut signals, duration).await;
         tracing::info!(?end, "finishing the reel");
-        let finished = run.finish(session, &end).await;
+        let standing = health.status();
+        let finished = run.finish(session, &end, grace, standing, once_whole).await;
         match finished {
             Ok(stats) => Ok(Summary {
                 end,
@@ -168,10 +180,11 @@ impl Recorder {
 }
 
 /// Opens a reel and reads what it tells, or begins one.
-fn open_reel(path: &Path, max: Option<u64>) -> Result<(Appender, Past), RecordError> {
+fn open_reel(options: &Options) -> Result<(Appender, Past), RecordError> {
+    let (path, max) = (&options.output, options.max_bytes);
     match Appender::create_within(path, max) {
         Ok(appender) => return Ok((appender, Past::default())),
-        Err(OpenError::Exists { .. }) => {}
+        Err(OpenError::Exists { .. }) if !options.only_new => {}
         Err(error) => return Err(error.into()),
     }
     let past = {
@@ -226,7 +239,10 @@ struct Run {
     stop: watch::Sender<bool>,
     left_out: watch::Receiver<Out>,
     tasks: JoinSet<()>,
+    /// Those that end by themselves when they are told to stop.
+    closing: JoinSet<()>,
     writer: oneshot::Receiver<Finished>,
+    taker: Taker,
     written: Option<Finished>,
     redactor: Redactor,
 }
@@ -242,6 +258,7 @@ impl Run {
             health,
             redactor,
         } = recorder;
+        let is_fresh = past.session == 0;
         let (left_out, left_out_seen) = watch::channel(Out::default());
         let gate = options.max_bytes.map(|max| {
             let before = past.left_out.clone();
@@ -251,7 +268,8 @@ impl Run {
             path: options.output.clone(),
             max_bytes: options.max_bytes,
         };
-        let writer = spawn_writer(appender, reel, queue, &health, clock, gate)?;
+        let (handover, taker) = handover();
+        let writer = spawn_writer(appender, reel, queue, &health, clock, (gate, handover))?;
         let (clients, clients_seen) = watch::channel(None);
         let (refused, refused_seen) = watch::channel(0);
         let (stop, stop_seen) = watch::channel(false);
@@ -271,7 +289,7 @@ impl Run {
             discovery: Arc::clone(&discovery),
             sightings: sightings_sent,
             epoch: epoch_seen,
-            stop: stop_seen,
+            stop: stop_seen.clone(),
         }));
         let mut tasks = JoinSet::new();
         let follower = Follower {
@@ -288,17 +306,10 @@ impl Run {
         tasks.spawn(watch_clock(Arc::clone(queue), clock));
         let (asked, has_asked) = watch::channel(false);
         tasks.spawn(Prober::new(Arc::clone(&shared), asked).run());
+        let desk = Arc::new(Desk::new(Arc::clone(queue), clock));
+        let closing = follow_marks(options.marks, is_fresh, &desk, stop_seen);
         if let Some(listener) = listener {
-            let listener = tokio::net::TcpListener::from_std(listener).map_err(|source| {
-                RecordError::System {
-                    what: "serve the status page",
-                    source,
-                }
-            })?;
-            if let Ok(address) = listener.local_addr() {
-                tracing::info!(%address, "serving the status page");
-            }
-            tasks.spawn(serve(listener, health));
+            serve_status(listener, health, desk, &mut tasks)?;
         }
         Ok(Self {
             queue: Arc::clone(queue),
@@ -309,7 +320,9 @@ impl Run {
             sightings,
             stop,
             tasks,
+            closing,
             writer,
+            taker,
             written: None,
             redactor,
         })
@@ -354,17 +367,27 @@ impl Run {
         }
     }
 
-    async fn finish(mut self, session: SessionId, end: &SessionEnd) -> Finished {
+    async fn finish(
+        mut self,
+        session: SessionId,
+        end: &SessionEnd,
+        grace: Option<Duration>,
+        standing: Status,
+        once_whole: OnceWhole,
+    ) -> Finished {
+        let at = self.clock.stamp().wall;
         self.stop.send_replace(true);
         // Whoever still wants to tell of a definition does not wait for a listener.
         self.sightings.close();
         self.news.close();
         self.tasks.abort_all();
-        let patience = Duration::from_secs(STOP_SECS);
-        if tokio::time::timeout(patience, self.supervisor.join())
-            .await
-            .is_err()
-        {
+        let closing = async {
+            self.supervisor.join().await;
+            while self.closing.join_next().await.is_some() {}
+        };
+        let ending = Ending::begin(grace);
+        let patience = ending.patience();
+        if tokio::time::timeout(patience, closing).await.is_err() {
             tracing::warn!("not every stream ended in time");
         }
         let account = format!("{REDACTION_SAYS}{}", self.redactor.account());
@@ -378,15 +401,75 @@ impl Run {
             tracing::warn!("the reel does not say how this run ended");
         }
         self.queue.close();
-        match self.written {
-            Some(written) => written,
-            None => self.writer.await.unwrap_or_else(|_| Err(gone())),
-        }
+        let (written, writer, taker) = (self.written, self.writer, self.taker);
+        let writer = async {
+            match written {
+                Some(written) => written,
+                None => writer.await.unwrap_or_else(|_| Err(gone())),
+            }
+        };
+        ending
+            .wait(taker, end.clone(), (standing, at), once_whole, writer)
+            .await
     }
+}
+
+/// Listens; on a port that is free if the one asked for is not, and that will do.
+fn listen(address: SocketAddr, any_port: bool) -> Result<TcpListener, RecordError> {
+    let bind = |address| {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    };
+    match bind(address) {
+        Err(error) if any_port => {
+            tracing::warn!(%address, %error, "the status page takes another port");
+            bind(SocketAddr::new(address.ip(), 0))
+        }
+        bound => bound,
+    }
+    .map_err(|source| RecordError::Listen { address, source })
 }
 
 fn gone() -> WriteError {
     WriteError::Failing("the writer's thread broke".to_owned())
+}
+
+fn follow_marks(
+    path: Option<PathBuf>,
+    is_fresh: bool,
+    desk: &Arc<Desk>,
+    stop: watch::Receiver<bool>,
+) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    if let Some(path) = path {
+        // What an earlier run took is not taken again.
+        let file = if is_fresh {
+            MarkFile::new(path)
+        } else {
+            MarkFile::from_end(path)
+        };
+        tasks.spawn(follow(file, Arc::clone(desk), stop));
+    }
+    tasks
+}
+
+fn serve_status(
+    listener: TcpListener,
+    health: Arc<Health>,
+    desk: Arc<Desk>,
+    tasks: &mut JoinSet<()>,
+) -> Result<(), RecordError> {
+    let listener =
+        tokio::net::TcpListener::from_std(listener).map_err(|source| RecordError::System {
+            what: "serve the status page",
+            source,
+        })?;
+    if let Ok(address) = listener.local_addr() {
+        tracing::info!(%address, "serving the status page");
+    }
+    tasks.spawn(serve(listener, health, desk));
+    Ok(())
 }
 
 fn spawn_writer(
@@ -395,7 +478,7 @@ fn spawn_writer(
     queue: &Arc<Queue>,
     health: &Arc<Health>,
     clock: Clock,
-    gate: Option<Gate>,
+    (gate, handover): (Option<Gate>, Handover),
 ) -> Result<oneshot::Receiver<Finished>, RecordError> {
     let (done, finished) = oneshot::channel();
     let writer = Writer::new(
@@ -404,7 +487,7 @@ fn spawn_writer(
         Arc::clone(queue),
         Arc::clone(health),
         clock,
-        gate,
+        (gate, handover),
     );
     let thread = std::thread::Builder::new().name("reel-writer".to_owned());
     let spawned = thread.spawn(move || {

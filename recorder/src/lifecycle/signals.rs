@@ -25,7 +25,9 @@ impl Signals {
     /// Waits for one and gives its name.
     #[cfg(unix)]
     pub(crate) async fn next(&mut self) -> &'static str {
+        // Where both come at once, the first in the order in which they are sent.
         tokio::select! {
+            biased;
             _ = self.interrupt.recv() => "SIGINT",
             _ = self.terminate.recv() => "SIGTERM",
         }

@@ -2,12 +2,16 @@
 //! groups. Refuses to drop an entry: what cannot be written is tried again, and meanwhile the queue
 //! fills and the sockets are not read.
 
+mod handover;
 mod sink;
 mod thread;
 
+pub(crate) use handover::{Handover, Taker, handover};
 pub(crate) use sink::ReelPath;
 #[cfg(test)]
-use sink::{Shelf, Sink};
+use sink::{Shelf, Sink, Whole};
+#[cfg(test)]
+pub(crate) use thread::Written;
 pub(crate) use thread::{Finished, WriteError, Writer};
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use crate::entry::Entry;
 use kubereel_format::{
-    AppendError, Appender, CommitStats, FinishError, FinishStats, OpenError, Seq, Usage,
+    AppendError, Appender, CommitStats, FinishError, FinishStats, OpenError, Sealed, Seq, Usage,
 };
 use std::path::PathBuf;
 
@@ -19,8 +19,26 @@ pub(crate) trait Sink: Send {
     fn usage(&mut self) -> Usage;
     /// Counts what was appended so far, in bytes.
     fn appended_bytes(&self) -> u64;
-    /// Brings the file into its final form.
-    fn finish(self: Box<Self>) -> Result<FinishStats, FinishError>;
+    /// Ends the recording in order; the file is whole from here on.
+    fn end(self: Box<Self>) -> Result<Box<dyn Whole>, AppendError>;
+}
+
+/// A file that is whole, and larger than it need be.
+pub(crate) trait Whole {
+    /// Gives what it is as it stands.
+    fn stats(&self) -> FinishStats;
+    /// Brings it into its final form.
+    fn pack(self: Box<Self>) -> Result<FinishStats, FinishError>;
+}
+
+impl Whole for Sealed {
+    fn stats(&self) -> FinishStats {
+        Self::stats(self)
+    }
+
+    fn pack(self: Box<Self>) -> Result<FinishStats, FinishError> {
+        Self::pack(*self)
+    }
 }
 
 /// Where a file is found again after it failed.
@@ -57,8 +75,8 @@ impl Sink for Appender {
         Self::appended_bytes(self)
     }
 
-    fn finish(self: Box<Self>) -> Result<FinishStats, FinishError> {
-        Self::finish(*self)
+    fn end(self: Box<Self>) -> Result<Box<dyn Whole>, AppendError> {
+        Ok(Box::new(Self::end(*self)?))
     }
 }
 

@@ -20,6 +20,7 @@ struct Disk {
     commit_lies: bool,
     reopen_fails: u32,
     is_finished: bool,
+    is_packed: bool,
 }
 
 fn locked(disk: &Mutex<Disk>) -> MutexGuard<'_, Disk> {
@@ -110,14 +111,25 @@ impl Sink for FakeSink {
         0
     }
 
-    fn finish(self: Box<Self>) -> Result<FinishStats, FinishError> {
+    fn end(self: Box<Self>) -> Result<Box<dyn Whole>, AppendError> {
         assert!(self.pending.is_empty(), "finished with records pending");
-        let mut disk = locked(&self.disk);
-        disk.is_finished = true;
-        Ok(FinishStats {
+        locked(&self.disk).is_finished = true;
+        Ok(self)
+    }
+}
+
+impl Whole for FakeSink {
+    fn stats(&self) -> FinishStats {
+        FinishStats {
             file_bytes: 7,
-            records: count(&disk),
-        })
+            records: count(&locked(&self.disk)),
+        }
+    }
+
+    fn pack(self: Box<Self>) -> Result<FinishStats, FinishError> {
+        let stats = self.stats();
+        locked(&self.disk).is_packed = true;
+        Ok(stats)
     }
 }
 
@@ -148,6 +160,15 @@ fn mark(text: &str) -> Entry {
 
 /// Writes entries onto a disk and gives it back, with how the writer ended.
 fn write(disk: Disk, entries: Vec<Entry>) -> (Disk, Finished, Arc<Health>) {
+    write_and_ask(disk, entries, None)
+}
+
+/// Writes; `is_packed` is what the recorder answers when it is asked, if it still listens.
+fn write_and_ask(
+    disk: Disk,
+    entries: Vec<Entry>,
+    is_packed: Option<bool>,
+) -> (Disk, Finished, Arc<Health>) {
     let disk = Arc::new(Mutex::new(disk));
     let clock = Clock::start();
     let health = Arc::new(Health::new(clock));
@@ -163,13 +184,19 @@ fn write(disk: Disk, entries: Vec<Entry>) -> (Disk, Finished, Arc<Health>) {
     queue.close();
     let mut shelf = FakeShelf(Arc::clone(&disk));
     let sink = shelf.reopen().expect("the first time it opens");
+    let (handover, taker) = handover();
+    match is_packed {
+        // Nobody is there to ask.
+        None => drop(taker),
+        Some(is_packed) => taker.pack.send(is_packed).expect("the writer listens"),
+    }
     let writer = Writer::new(
         sink,
         Box::new(shelf),
         queue,
         Arc::clone(&health),
         clock,
-        None,
+        (None, handover),
     );
     let finished = writer.run();
     let disk = std::mem::take(&mut *locked(&disk));
@@ -180,8 +207,19 @@ fn write(disk: Disk, entries: Vec<Entry>) -> (Disk, Finished, Arc<Health>) {
 fn writes_in_order_and_finishes() {
     let (disk, finished, _) = write(Disk::default(), vec![mark("a"), mark("b"), mark("c")]);
     assert_eq!(disk.durable, ["a", "b", "c"]);
-    assert!(disk.is_finished);
+    assert!(disk.is_finished && disk.is_packed);
     assert_eq!(finished.expect("an end").records, 3);
+}
+
+#[test]
+fn a_file_is_whole_before_anybody_is_asked_whether_to_pack_it() {
+    for is_packed in [true, false] {
+        let (disk, finished, _) = write_and_ask(Disk::default(), vec![mark("a")], Some(is_packed));
+        assert_eq!(disk.durable, ["a"]);
+        assert!(disk.is_finished);
+        assert_eq!(disk.is_packed, is_packed);
+        assert_eq!(finished.expect("an end").records, 1);
+    }
 }
 
 #[test]
@@ -227,7 +265,7 @@ fn a_disk_that_stays_full_ends_as_an_error() {
         matches!(finished, Err(WriteError::Failing(_))),
         "{finished:?}"
     );
-    assert!(!disk.is_finished);
+    assert!(!disk.is_finished && !disk.is_packed);
     assert!(health.status().write_trouble.contains("no space left"));
 }
 

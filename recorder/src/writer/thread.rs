@@ -2,6 +2,7 @@
 //! commit when the disk fails. Refuses to end before the queue is empty, unless the file cannot be
 //! written any more.
 
+use super::handover::Handover;
 use super::sink::{Shelf, Sink};
 use crate::budget::{Admission, Gate};
 use crate::clock::Clock;
@@ -9,7 +10,8 @@ use crate::entry::Entry;
 use crate::health::Health;
 use crate::quota::{Queue, Queued, Taken};
 use kubereel_format::{
-    AppendError, BlobNote, COMMIT_EVERY_MILLIS, Elapsed, FinishError, Note, OddLineProblem, Seq,
+    AppendError, BlobNote, COMMIT_EVERY_MILLIS, Elapsed, FinishError, FinishStats, Note,
+    OddLineProblem, Seq,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +26,9 @@ const RETRY_MILLIS: u64 = 1_000;
 /// How often writing is tried again once the recorder is to stop.
 const LAST_TRIES: u32 = 5;
 
+/// Why a file is not packed when whoever could say so does not want it.
+const NO_TIME: &str = "there was no time to pack it";
+
 /// The writer gave up.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -34,6 +39,9 @@ pub(crate) enum WriteError {
     /// The file cannot be brought into its final form.
     #[error(transparent)]
     Finish(#[from] FinishError),
+    /// The time to end in was over.
+    #[error("the time to end in was over; what is committed can be read")]
+    Late,
     /// The disk failed until the end.
     #[error("cannot write: {0}")]
     Failing(String),
@@ -55,6 +63,7 @@ pub(crate) type Finished = Result<Written, WriteError>;
 
 /// The writer.
 pub(crate) struct Writer {
+    handover: Handover,
     sink: Option<Box<dyn Sink>>,
     shelf: Box<dyn Shelf>,
     queue: Arc<Queue>,
@@ -78,10 +87,11 @@ impl Writer {
         queue: Arc<Queue>,
         health: Arc<Health>,
         clock: Clock,
-        gate: Option<Gate>,
+        (gate, handover): (Option<Gate>, Handover),
     ) -> Self {
         let batch_seq = sink.next_seq();
         Self {
+            handover,
             sink: Some(sink),
             shelf,
             queue,
@@ -104,8 +114,17 @@ impl Writer {
         let Some(sink) = self.sink.take() else {
             return Err(WriteError::Failing("the file is not open".into()));
         };
-        let records = sink.next_seq().0;
-        match sink.finish() {
+        let whole = sink.end()?;
+        let stats = whole.stats();
+        let unpacked = |stats: FinishStats, why: String| Written {
+            file_bytes: stats.file_bytes,
+            records: stats.records,
+            unpacked: Some(why),
+        };
+        if !self.handover.ask(stats) {
+            return Ok(unpacked(stats, NO_TIME.to_owned()));
+        }
+        match whole.pack() {
             Ok(stats) => Ok(Written {
                 file_bytes: stats.file_bytes,
                 records: stats.records,
@@ -115,11 +134,7 @@ impl Writer {
             Err(error @ FinishError::Copy { .. }) => {
                 let words = error.to_string();
                 tracing::warn!(error = words, "the reel is finished, but not packed");
-                Ok(Written {
-                    file_bytes: self.health.status().file_bytes,
-                    records,
-                    unpacked: Some(words),
-                })
+                Ok(unpacked(stats, words))
             }
             Err(error) => Err(error.into()),
         }

@@ -5,6 +5,7 @@
 
 mod cluster;
 mod discovery;
+mod outside;
 mod resource;
 mod whole;
 mod written;
@@ -12,6 +13,7 @@ mod written;
 pub(crate) use written::{rfc3339, rfc3339_or_none};
 
 pub use cluster::ClusterSummary;
+pub use outside::{LabelSummary, MarkSummary};
 pub use resource::{CoveredSummary, GapSummary, ResourceSummary};
 pub use whole::{
     DamageSummary, EventCounts, NotCoveredSummary, ObjectCounts, OutageSummary, Parts,

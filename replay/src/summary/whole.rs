@@ -1,6 +1,7 @@
 //! Owns the sums over a whole reel. Refuses what needs a body.
 
 use super::cluster::ClusterSummary;
+use super::outside::{LabelSummary, MarkSummary};
 use super::resource::ResourceSummary;
 use super::written::{rfc3339, secs_between, session_end};
 use crate::timeline::Timeline;
@@ -50,6 +51,10 @@ pub struct Summary {
     pub redaction: Vec<String>,
     /// The times without an answer of the server.
     pub outages: Vec<OutageSummary>,
+    /// Public properties of the job that recorded.
+    pub labels: Vec<LabelSummary>,
+    /// Words of somebody outside, such as "tests started".
+    pub marks: Vec<MarkSummary>,
     /// Lines of the server that were no events of a known form; they are kept.
     pub odd_lines: u64,
     /// Breaches of the protocol that were seen.
@@ -207,6 +212,8 @@ impl Timeline {
             provenance: self.provenance(),
             redaction: self.redaction(),
             outages: self.outage_summaries(),
+            labels: self.label_summaries(),
+            marks: self.mark_summaries(),
             odd_lines,
             anomalies,
             clock_steps,

@@ -29,6 +29,7 @@ pub(super) fn lines(
     page.file();
     page.clusters();
     page.sessions();
+    page.outside();
     page.provenance();
     page.events();
     page.coverage();

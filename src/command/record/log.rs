@@ -55,7 +55,7 @@ impl Drop for Line<'_> {
 }
 
 /// Begins to log.
-pub(super) fn begin(
+pub(in crate::command) fn begin(
     filter: Option<&str>,
     extra: Extra,
     is_terminal: bool,

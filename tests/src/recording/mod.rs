@@ -5,6 +5,7 @@
 mod account;
 mod arrival;
 mod kept;
+mod observing;
 mod page;
 mod program;
 mod run;
@@ -12,6 +13,7 @@ mod settle;
 
 pub use account::Account;
 pub use arrival::{Awaited, arrived};
+pub use observing::{Observed, Observing};
 pub use page::Page;
 pub use program::program;
 pub use run::{Ended, Recording};

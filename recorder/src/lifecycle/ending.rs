@@ -1,0 +1,151 @@
+//! Owns the end of a run: how long each step of it may take, in which order they come, and what becomes
+//! of a file that is whole. Refuses to leave a step out before a later one.
+
+use crate::health::Status;
+use crate::writer::{Finished, Taker, WriteError};
+use kubereel_format::{RecordedAt, SessionEnd};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long streams may take to end, and the last words to be queued.
+const STOP_SECS: u64 = 5;
+
+/// What part of a grace period is used; the rest is for what a busy machine does between.
+const USED: u32 = 5;
+const OF: u32 = 6;
+
+/// A file that is whole: everything is in it, and it says how the run ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Whole {
+    /// Why the run ended.
+    pub(crate) end: SessionEnd,
+    /// How it stood when it was told to end.
+    pub(crate) standing: Status,
+    /// When that was.
+    pub(crate) at: RecordedAt,
+    /// The size of the file, in bytes.
+    pub(crate) file_bytes: u64,
+    /// How long the rest may take, if that is limited.
+    pub(crate) remaining: Option<Duration>,
+}
+
+/// Says what is to be said of a file that is whole, and tells whether to pack it.
+pub(crate) type OnceWhole = Box<dyn FnOnce(&Whole) -> bool + Send>;
+
+/// The way of a run to its end.
+pub(crate) struct Ending {
+    deadline: Option<Instant>,
+    patience: Duration,
+}
+
+impl Ending {
+    /// Begins to end, within a grace period if there is one.
+    pub(crate) fn begin(grace: Option<Duration>) -> Self {
+        let usual = Duration::from_secs(STOP_SECS);
+        Self {
+            deadline: grace.map(|grace| Instant::now() + grace * USED / OF),
+            // Two such steps come before the file is whole, and that needs time too.
+            patience: grace.map_or(usual, |grace| usual.min(grace / OF)),
+        }
+    }
+
+    /// Gives how long one step before the last may take.
+    pub(crate) const fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    /// Waits until the file is whole, has `once_whole` speak, and waits for the writer's end.
+    pub(crate) async fn wait(
+        self,
+        taker: Taker,
+        end: SessionEnd,
+        (standing, at): (Status, RecordedAt),
+        once_whole: OnceWhole,
+        writer: impl Future<Output = Finished>,
+    ) -> Finished {
+        let deadline = self.deadline;
+        let ending = async move {
+            if let Ok(stats) = taker.whole.await {
+                let whole = Whole {
+                    end,
+                    standing,
+                    at,
+                    file_bytes: stats.file_bytes,
+                    remaining: deadline
+                        .map(|deadline| deadline.saturating_duration_since(Instant::now())),
+                };
+                // It writes files; a disk may hang.
+                let said = tokio::task::spawn_blocking(move || once_whole(&whole)).await;
+                // A writer that has broken meanwhile says so itself.
+                let _heard = taker.pack.send(said.unwrap_or(true));
+            }
+            writer.await
+        };
+        match deadline {
+            None => ending.await,
+            Some(deadline) => tokio::time::timeout_at(deadline, ending)
+                .await
+                .unwrap_or(Err(WriteError::Late)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::writer::Written;
+    use kubereel_format::FinishStats;
+    use tokio::sync::oneshot;
+
+    const STATS: FinishStats = FinishStats {
+        file_bytes: 7,
+        records: 1,
+    };
+
+    fn standing() -> (Status, RecordedAt) {
+        (Status::default(), RecordedAt::default())
+    }
+
+    #[tokio::test]
+    async fn the_writer_hears_what_is_said_of_the_whole_file() {
+        for is_packed in [true, false] {
+            let (whole, told) = oneshot::channel();
+            let (pack, heard) = oneshot::channel();
+            whole.send(STATS).expect("somebody waits");
+            let taker = Taker { whole: told, pack };
+            let ending = Ending::begin(Some(Duration::from_mins(1)));
+            let speak: OnceWhole = Box::new(move |whole| {
+                assert_eq!(whole.file_bytes, 7);
+                assert!(whole.remaining.expect("a limit") <= Duration::from_secs(50));
+                is_packed
+            });
+            let writer = async move {
+                assert_eq!(heard.await, Ok(is_packed));
+                Ok(Written {
+                    file_bytes: 7,
+                    records: 1,
+                    unpacked: None,
+                })
+            };
+            let finished = ending
+                .wait(taker, SessionEnd::Finished, standing(), speak, writer)
+                .await;
+            assert!(finished.is_ok());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_writer_that_hangs_does_not_hold_up_the_end() {
+        let (_whole, told) = oneshot::channel();
+        let (pack, _heard) = oneshot::channel();
+        let taker = Taker { whole: told, pack };
+        let ending = Ending::begin(Some(Duration::from_millis(60)));
+        assert_eq!(ending.patience(), Duration::from_millis(10));
+        let never = std::future::pending();
+        let speak: OnceWhole = Box::new(|_| true);
+        let finished = ending
+            .wait(taker, SessionEnd::Finished, standing(), speak, never)
+            .await;
+        assert!(matches!(finished, Err(WriteError::Late)));
+    }
+}

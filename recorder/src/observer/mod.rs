@@ -1,0 +1,14 @@
+//! A recorder that a CI job starts beside its cluster: it finds its places by itself, ends inside a grace
+//! period, never fails the job, and leaves files that others read: the reel and its digest, JUnit on the
+//! recording itself, `metadata.json`, a summary.
+
+mod digest;
+mod labels;
+mod observe;
+mod output;
+mod report;
+mod tally;
+
+pub use labels::{LABELS, job_labels};
+pub use observe::{Observation, Outcome, observe};
+pub(crate) use tally::{Account, Tally};

@@ -1,0 +1,231 @@
+//! Owns a run as an observer: the reel and the reports, from names to the last digest. Refuses to end in
+//! any other way than having said how it went.
+
+use super::output::Output;
+use super::report::{Report, Stage};
+use super::tally::Account;
+use crate::clock::Clock;
+use crate::error::RecordError;
+use crate::health::Status;
+use crate::lifecycle::{Recorder, StatusHandle, Summary, Whole};
+use crate::options::Options;
+use kubereel_format::SessionEnd;
+use kubereel_redact::Redactor;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How many bytes a slow disk packs in a second. Guessed low: a digest follows.
+const PACKED_BYTES_PER_SEC: u64 = 10 * 1024 * 1024;
+
+/// What packing costs at least, in seconds.
+const PACKING_SECS: u64 = 1;
+
+/// What is said of a file that is not packed.
+const NOT_PACKED: &str = "not packed: the file is whole, and larger than it need be";
+
+/// What to observe, and where to.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// The output folder.
+    pub folder: PathBuf,
+    /// How to record; the reel's path and the file of marks are chosen here.
+    pub options: Options,
+}
+
+/// How it went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// In few words.
+    pub words: String,
+    /// The reel, if there is one.
+    pub reel: Option<PathBuf>,
+    /// What could not be done.
+    pub failed: Vec<String>,
+}
+
+/// Observes until a signal comes or the time is up. `begun` gets a handle as soon as there is one.
+///
+/// Whatever happens is an outcome: an observer never fails a job.
+pub async fn observe(observation: Observation, begun: impl FnOnce(StatusHandle)) -> Outcome {
+    let clock = Clock::start();
+    let Observation { folder, options } = observation;
+    let not_begun = |words: String| Outcome {
+        words: "not begun".to_owned(),
+        reel: None,
+        failed: vec![words],
+    };
+    let redactor = match Redactor::new(options.redact_extra.clone()) {
+        Ok(redactor) => redactor,
+        Err(error) => return not_begun(error.to_string()),
+    };
+    let output = match Output::claim(&folder, clock.stamp().wall) {
+        Ok(output) => output,
+        Err(error) => {
+            return not_begun(format!("cannot write: {error}: {}", folder.display()));
+        }
+    };
+    let mut options = options;
+    options.output = output.reel();
+    options.marks.get_or_insert_with(|| Output::marks(&folder));
+    let observer = Observer {
+        output,
+        redactor,
+        clock,
+        failed: Mutex::default(),
+        said: Mutex::default(),
+    };
+    observer.run(options, begun).await
+}
+
+struct Observer {
+    output: Output,
+    redactor: Redactor,
+    clock: Clock,
+    failed: Mutex<Vec<String>>,
+    /// What was said last.
+    said: Mutex<Option<Report>>,
+}
+
+impl Observer {
+    async fn run(self, options: Options, begun: impl FnOnce(StatusHandle)) -> Outcome {
+        let recorder = match Recorder::open(options) {
+            Ok(recorder) => recorder,
+            Err(error) => {
+                let report = self.report(Stage::NotBegun(error.to_string()), None);
+                self.write(&report);
+                self.failed_to(error.to_string());
+                return self.outcome(None);
+            }
+        };
+        let status = recorder.status_handle();
+        begun(status.clone());
+        // Whoever kills this program without a word leaves a word all the same.
+        self.write(&self.report(Stage::Running, Some(&status)));
+        let observer = Arc::new(self);
+        let writing = Arc::clone(&observer);
+        let asked = status.clone();
+        let ended = recorder
+            .run_until_whole(Box::new(move |whole| writing.whole(whole, &asked)))
+            .await;
+        observer.end(ended, &status)
+    }
+
+    /// The file is whole: says so, and decides whether there is time to pack it.
+    fn whole(&self, whole: &Whole, status: &StatusHandle) -> bool {
+        let cost = whole.file_bytes / PACKED_BYTES_PER_SEC + PACKING_SECS;
+        let is_packed = whole
+            .remaining
+            .is_none_or(|remaining| remaining > Duration::from_secs(cost));
+        let report = self.report_whole(whole, status, is_packed);
+        self.write(&report);
+        is_packed
+    }
+
+    fn report_whole(&self, whole: &Whole, status: &StatusHandle, is_packed: bool) -> Report {
+        let stage = match &whole.end {
+            SessionEnd::Signal(name) => Stage::Ended(name.clone()),
+            SessionEnd::Finished => Stage::Ended("its own limit of time".to_owned()),
+            SessionEnd::Failed(words) => Stage::Failed(words.clone()),
+        };
+        let mut report = self.report(stage, Some(status));
+        // How it stood before the streams were ended; how much it wrote until the end.
+        let status = report.standing;
+        report.standing = Status {
+            added: status.added,
+            modified: status.modified,
+            deleted: status.deleted,
+            gaps: status.gaps,
+            ..whole.standing.clone()
+        };
+        report.at = whole.at;
+        report.reel_bytes = whole.file_bytes;
+        if !is_packed {
+            NOT_PACKED.clone_into(&mut report.file_words);
+        }
+        report
+    }
+
+    fn end(&self, ended: Result<Summary, RecordError>, status: &StatusHandle) -> Outcome {
+        let is_whole = match ended {
+            Ok(summary) => {
+                self.packed(&summary);
+                true
+            }
+            // The file is whole; only the packing took too long.
+            Err(error) if self.has_ended() => {
+                self.failed_to(error.to_string());
+                false
+            }
+            Err(error) => {
+                self.failed_to(error.to_string());
+                self.write(&self.report(Stage::Failed(error.to_string()), Some(status)));
+                false
+            }
+        };
+        if is_whole && let Err(error) = self.output.write_digest() {
+            self.failed_to(format!("cannot write the digest of the reel: {error}"));
+        }
+        self.outcome(Some(self.output.reel()))
+    }
+
+    fn has_ended(&self) -> bool {
+        let said = lock(&self.said);
+        said.as_ref()
+            .is_some_and(|said| matches!(said.stage, Stage::Ended(_)))
+    }
+
+    /// Says anew what the file has become, if that is something else.
+    fn packed(&self, summary: &Summary) {
+        let said = lock(&self.said).clone();
+        let Some(mut report) = said else {
+            return;
+        };
+        report.reel_bytes = summary.file_bytes;
+        if let Some(why) = &summary.unpacked {
+            report.file_words = format!("{NOT_PACKED}: {why}");
+        }
+        self.write(&report);
+    }
+
+    fn report(&self, stage: Stage, status: Option<&StatusHandle>) -> Report {
+        let account = status.map_or_else(Account::default, StatusHandle::account);
+        let standing = status.map_or_else(Status::default, StatusHandle::status);
+        Report {
+            stage,
+            account,
+            at: self.clock.stamp().wall,
+            reel: self.output.reel_name(),
+            reel_bytes: standing.file_bytes,
+            standing,
+            file_words: String::new(),
+        }
+    }
+
+    fn write(&self, report: &Report) {
+        for words in self.output.write(report, &self.redactor) {
+            self.failed_to(words);
+        }
+        *lock(&self.said) = Some(report.clone());
+    }
+
+    fn failed_to(&self, words: String) {
+        let mut failed = lock(&self.failed);
+        if !failed.contains(&words) {
+            failed.push(words);
+        }
+    }
+
+    fn outcome(&self, reel: Option<PathBuf>) -> Outcome {
+        let said = lock(&self.said);
+        Outcome {
+            words: said.as_ref().map_or("", Report::outcome).to_owned(),
+            reel,
+            failed: lock(&self.failed).clone(),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,167 @@
+//! Owns where an observer writes: `artifacts/` and `junit/` below its output folder, `metadata.json` in
+//! it, names of its own beside those of others. Refuses to write over a file that is not its own, and to
+//! fail: what cannot be written is told.
+
+use super::digest::sha256_line;
+use super::report::{Report, junit, metadata, page, summary};
+use jiff::Timestamp;
+use kubereel_format::RecordedAt;
+use kubereel_redact::Redactor;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The folder of the reel and what is about it.
+const ARTIFACTS: &str = "artifacts";
+
+/// The folder of the JUnit file.
+const JUNIT: &str = "junit";
+
+/// How many observers may begin in one folder in one second.
+const NAMES: u32 = 100;
+
+/// The largest page that Spyglass shows well, in bytes.
+const PAGE_BYTES: usize = 5_000_000;
+
+/// The files of one observer.
+#[derive(Clone, Debug)]
+pub(super) struct Output {
+    folder: PathBuf,
+    /// Without an ending; every file of this observer has it in its name.
+    stem: String,
+    /// What the JUnit file is called.
+    junit: String,
+    metadata: PathBuf,
+}
+
+impl Output {
+    /// Chooses names that nobody has, and makes the folders.
+    pub(super) fn claim(folder: &Path, at: RecordedAt) -> io::Result<Self> {
+        for name in [ARTIFACTS, JUNIT] {
+            fs::create_dir_all(folder.join(name))?;
+        }
+        let began = Timestamp::from_microsecond(at.micros).unwrap_or_default();
+        let day = began.strftime("%Y%m%d-%H%M%S").to_string();
+        let minute = began.strftime("%Y%m%d-%H%M").to_string();
+        for number in 1..=NAMES {
+            let stem = match number {
+                1 => format!("kubereel-{day}"),
+                number => format!("kubereel-{day}-{number}"),
+            };
+            let summary = folder.join(ARTIFACTS).join(format!("{stem}-summary.txt"));
+            // Whoever makes this file has the name.
+            match OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(summary)
+            {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
+            }
+            let output = Self {
+                folder: folder.to_owned(),
+                junit: Self::junit_name(folder, &minute, &stem)?,
+                metadata: Self::metadata_path(folder, &stem)?,
+                stem,
+            };
+            return Ok(output);
+        }
+        let words = format!("{NAMES} observers began here in this second");
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, words))
+    }
+
+    /// Finds a free name of the form that `TestGrid` reads: context, minute, thread.
+    fn junit_name(folder: &Path, minute: &str, stem: &str) -> io::Result<String> {
+        for thread in 1..=NAMES {
+            let name = format!("junit_kubereel_{minute}_{thread:02}.xml");
+            if is_made(&folder.join(JUNIT).join(&name))? {
+                return Ok(name);
+            }
+        }
+        Ok(format!("junit_{stem}.xml"))
+    }
+
+    /// Prow reads one name; a second observer in the same folder takes another.
+    fn metadata_path(folder: &Path, stem: &str) -> io::Result<PathBuf> {
+        let usual = folder.join("metadata.json");
+        if is_made(&usual)? {
+            return Ok(usual);
+        }
+        Ok(folder.join(format!("metadata-{stem}.json")))
+    }
+
+    /// Gives the reel's path.
+    pub(super) fn reel(&self) -> PathBuf {
+        self.artifact(&format!("{}.reel", self.stem))
+    }
+
+    /// Gives the reel's path from the output folder on.
+    pub(super) fn reel_name(&self) -> String {
+        format!("{ARTIFACTS}/{}.reel", self.stem)
+    }
+
+    /// Gives the file that steps without a network append marks to.
+    pub(super) fn marks(folder: &Path) -> PathBuf {
+        folder.join(ARTIFACTS).join("kubereel.marks")
+    }
+
+    fn artifact(&self, name: &str) -> PathBuf {
+        self.folder.join(ARTIFACTS).join(name)
+    }
+
+    /// Writes everything that is said, the most important first, and gives what could not be written.
+    pub(super) fn write(&self, report: &Report, redactor: &Redactor) -> Vec<String> {
+        let mut page = page(report);
+        if page.len() > PAGE_BYTES {
+            page.clear();
+        }
+        let files = [
+            (self.metadata.clone(), metadata(report)),
+            (self.folder.join(JUNIT).join(&self.junit), junit(report)),
+            (
+                self.artifact(&format!("{}-summary.txt", self.stem)),
+                summary(report),
+            ),
+            (
+                self.artifact(&format!("custom-link-{}.html", self.stem)),
+                page,
+            ),
+        ];
+        let mut failed = Vec::new();
+        for (path, text) in files {
+            // The notes have no secrets; an error of the system, or a path, might.
+            if let Err(error) = replace(&path, &redactor.words(&text)) {
+                failed.push(format!("cannot write: {error}: {}", path.display()));
+            }
+        }
+        failed
+    }
+
+    /// Writes the digest of the reel beside it.
+    pub(super) fn write_digest(&self) -> io::Result<()> {
+        let reel = self.reel();
+        let line = sha256_line(&reel)?;
+        replace(&self.artifact(&format!("{}.reel.sha256", self.stem)), &line)
+    }
+}
+
+/// Makes a file; tells `false` if it is there already.
+fn is_made(path: &Path) -> io::Result<bool> {
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Puts a text in the place of a file, in one step: a kill leaves the old one or the new one.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".tmp");
+    let fresh = path.with_file_name(name);
+    let mut file = File::create(&fresh)?;
+    file.write_all(text.as_bytes())?;
+    drop(file);
+    fs::rename(&fresh, path)
+}

@@ -1,0 +1,57 @@
+//! Owns `kubereel mark`: a word for the timeline of a running recorder.
+
+use crate::command::record::parse_listen;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use kubereel_recorder::{MarkError, MarkPlace, leave_mark};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Write a word into the timeline of a running recorder
+///
+/// The recorder takes it on its status page, from its own machine only, or from the end of the file that
+/// it follows. Secrets are taken out of it as of everything else.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  kubereel mark --listen 9090 'tests started'          to a recorder with --listen 9090
+  kubereel mark --file run.reel.marks 'tests started'  beside the reel of kubereel record
+  kubereel mark --file $ARTIFACT_DIR/artifacts/kubereel.marks 'tests started'
+  echo tests started >> run.reel.marks                 the same without this program")]
+#[command(group = clap::ArgGroup::new("place").required(true))]
+pub(crate) struct Args {
+    /// The word or the words, at most 512 bytes; line ends become spaces
+    #[arg(value_name = "TEXT", required = true)]
+    text: Vec<String>,
+    /// The recorder's status page: a port of loopback, or an address and a port
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = parse_listen, group = "place")]
+    listen: Option<SocketAddr>,
+    /// The file that the recorder follows
+    #[arg(long, value_name = "FILE", group = "place")]
+    file: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
+    let place = match (args.listen, &args.file) {
+        (Some(address), _) => MarkPlace::Page(address),
+        (None, Some(path)) => MarkPlace::File(path.clone()),
+        (None, None) => {
+            return Err(CommandError::new(Exit::Usage, "no place for the mark")
+                .hint("name one with --listen or --file"));
+        }
+    };
+    leave_mark(&place, &args.text.join(" ")).map_err(|error| explain(&error))?;
+    Ok(Exit::Yes)
+}
+
+fn explain(error: &MarkError) -> CommandError {
+    match error {
+        MarkError::Length { .. } => CommandError::new(Exit::Usage, error),
+        MarkError::Unanswered { .. } => CommandError::new(Exit::Surroundings, error)
+            .hint("start the recorder with --listen, or leave the mark with --file"),
+        MarkError::File { .. } => CommandError::new(Exit::Surroundings, error)
+            .hint("name the file that the recorder follows, in a folder that is there"),
+        _ => CommandError::new(Exit::Surroundings, error),
+    }
+}

@@ -1,0 +1,255 @@
+//! Owns `kubereel observe`: the surroundings of a CI job in, an observer, always the same exit code out.
+
+use crate::byte_size::{self, MaxSize};
+use crate::command::record::{WORKERS, log, parse_duration, parse_listen, tell};
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::redact_extra;
+use kubereel_recorder::{
+    KubeconfigSource, Observation, Options, Outcome, Places, job_labels, observe,
+};
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where the original proposal for observers wanted their output.
+const OBSERVER_FOLDER: &str = "/var/e2e-observer";
+
+/// The least that an observer's pod has between the signal and the kill.
+const GRACE: &str = "15s";
+
+/// Records a cluster as an observer of a CI job
+///
+/// It starts before there is a cluster: it waits for the kubeconfigs that the job delivers, begins with
+/// the minimal one and goes over to the full one without losing its place. On SIGINT or SIGTERM it ends
+/// within its grace period. It always exits with 0: how it went is in the reel, in metadata.json, in a
+/// JUnit file that never fails the job, and in a summary.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  exec kubereel observe                            the last line of an observer's commands
+  exec kubereel observe --grace 10m                with the grace_period of the observer
+  kubereel observe --output-dir /tmp/o --kubeconfig late.kubeconfig
+  kubereel mark --file $ARTIFACT_DIR/artifacts/kubereel.marks 'tests started'
+
+Files, below the output folder:
+  metadata.json                                    the outcome; Prow adds it to the job's own
+  artifacts/kubereel-TIME.reel, .reel.sha256       the recording
+  artifacts/kubereel-TIME-summary.txt              for people
+  artifacts/custom-link-kubereel-TIME.html         the same, for Spyglass
+  artifacts/kubereel.marks                         read as it grows: a line is a mark
+  junit/junit_kubereel_TIME_NN.xml                 findings on the recording, as flakes")]
+pub(crate) struct Args {
+    /// The full kubeconfig, instead of $KUBECONFIG; it may come late or never
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// The first kubeconfig, instead of $KUBECONFIGMINIMAL; files beside it are looked at too
+    #[arg(long, value_name = "FILE")]
+    kubeconfig_minimal: Option<PathBuf>,
+    /// Where to write: else `$ARTIFACT_DIR`, /var/e2e-observer if it is there, or the present folder
+    #[arg(long, value_name = "FOLDER")]
+    output_dir: Option<PathBuf>,
+    /// How long after a signal the program is left alone
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = GRACE)]
+    grace: Duration,
+    /// Serve /metrics, /healthz, /readyz and take marks on this port; another one if it is taken
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = parse_listen)]
+    listen: Option<SocketAddr>,
+    /// Hide more than the policy does: rules in a file, see `kubereel help scan`
+    #[arg(long, value_name = "FILE")]
+    redact_extra: Option<PathBuf>,
+    /// How large the reel may become on disk, such as 250MB; `none` for no limit
+    ///
+    /// Near the limit less and less is recorded, and the reel says what and when: see
+    /// `kubereel help record`.
+    #[arg(long, value_name = "SIZE", default_value = "100MB", value_parser = byte_size::parse)]
+    max_size: MaxSize,
+    /// Stop after this long, for example 90m
+    #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
+    duration: Option<Duration>,
+    /// Which log lines to print, for example info or `kubereel_recorder=debug`
+    #[arg(long, value_name = "FILTER", env = "RUST_LOG")]
+    log: Option<String>,
+}
+
+/// Runs the command. It never fails: a job is not to be red for its observer.
+pub(crate) fn run(args: &Args) -> Exit {
+    match observed(args) {
+        Ok(outcome) => last_words(&outcome),
+        Err(error) => {
+            for (word, line) in error.lines() {
+                // Nobody can be told when stderr itself is gone.
+                drop(writeln!(io::stderr().lock(), "{word}: {line}"));
+            }
+        }
+    }
+    Exit::Yes
+}
+
+fn observed(args: &Args) -> Result<Outcome, CommandError> {
+    let is_terminal = io::stderr().is_terminal();
+    let extra = redact_extra::read(args.redact_extra.as_deref())?;
+    log::begin(args.log.as_deref(), extra.clone(), is_terminal)?;
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let mut options = Options::new("");
+    options.kubeconfig = KubeconfigSource::Preferred(places(
+        args.kubeconfig.as_deref(),
+        args.kubeconfig_minimal.as_deref(),
+        variable,
+    ));
+    options.redact_extra = extra;
+    options.listen = args.listen;
+    options.any_port = true;
+    options.max_bytes = args.max_size.0;
+    options.only_new = true;
+    options.duration = args.duration;
+    options.grace = Some(args.grace.max(Duration::from_secs(1)));
+    options.labels = job_labels(|name| std::env::var(name).ok());
+    let is_there = Path::new(OBSERVER_FOLDER).is_dir();
+    let folder = folder(
+        args.output_dir.as_deref(),
+        variable("ARTIFACT_DIR"),
+        is_there,
+    );
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .thread_name("kubereel")
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            CommandError::new(Exit::Surroundings, format!("cannot start threads: {error}"))
+        })?;
+    let outcome = runtime.block_on(async {
+        let mut telling = None;
+        let observation = Observation { folder, options };
+        let outcome = observe(observation, |status| {
+            telling = Some(tokio::spawn(tell(status, is_terminal)));
+        })
+        .await;
+        if let Some(telling) = telling {
+            telling.abort();
+            drop(telling.await);
+        }
+        outcome
+    });
+    // A file that hangs, and a disk, must not hold up the end.
+    runtime.shutdown_background();
+    Ok(outcome)
+}
+
+/// Gives the places of kubeconfigs, best first. The folder of the minimal one is a live view of what the
+/// job has delivered so far, where the full one is a copy that is made once.
+fn places(
+    full: Option<&Path>,
+    minimal: Option<&Path>,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Places {
+    let from_variable = |name| {
+        let files = variable(name).map(|list| std::env::split_paths(&list).collect::<Vec<_>>());
+        let mut files = files.unwrap_or_default();
+        files.retain(|path| !path.as_os_str().is_empty());
+        files
+    };
+    let given = |path: &Path| vec![path.to_owned()];
+    let copied = full.map_or_else(|| from_variable("KUBECONFIG"), given);
+    let first = minimal.map_or_else(|| from_variable("KUBECONFIGMINIMAL"), given);
+    let live = first.first().and_then(|path| path.parent());
+    let live = live.filter(|folder| !folder.as_os_str().is_empty());
+    let beside = |name: &str| live.map(|folder| folder.join(name));
+    let live_full: Vec<PathBuf> = beside("kubeconfig").into_iter().collect();
+    let mut kubeconfigs = if full.is_some() {
+        vec![copied, live_full]
+    } else {
+        vec![live_full, copied]
+    };
+    kubeconfigs.push(first.clone());
+    kubeconfigs.push(beside("kubeconfig-minimal").into_iter().collect());
+    let mut known: Vec<Vec<PathBuf>> = Vec::new();
+    for files in kubeconfigs {
+        if !files.is_empty() && !known.contains(&files) {
+            known.push(files);
+        }
+    }
+    if known.is_empty() {
+        // Never the pod's own account: in CI that is the cluster of the CI.
+        let home = std::env::home_dir().unwrap_or_default();
+        known.push(vec![home.join(".kube").join("config")]);
+    }
+    Places {
+        kubeconfigs: known,
+        proxy_conf: beside("proxy-conf.sh"),
+    }
+}
+
+fn folder(given: Option<&Path>, artifacts: Option<OsString>, is_there: bool) -> PathBuf {
+    if let Some(folder) = given {
+        return folder.to_owned();
+    }
+    match artifacts {
+        Some(folder) => folder.into(),
+        None if is_there => OBSERVER_FOLDER.into(),
+        None => ".".into(),
+    }
+}
+
+fn last_words(outcome: &Outcome) {
+    for words in &outcome.failed {
+        tracing::error!("{words}");
+    }
+    let reel = outcome.reel.as_ref().map(|reel| reel.display().to_string());
+    tracing::info!(outcome = outcome.words, reel, "the observer is done");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "/var/run/secrets/ci.openshift.io/multi-stage";
+
+    fn paths(places: &Places) -> Vec<String> {
+        let files = places.kubeconfigs.iter().flatten();
+        files.map(|path| path.display().to_string()).collect()
+    }
+
+    #[test]
+    fn the_live_view_goes_before_the_copy_and_the_full_one_before_the_minimal() {
+        let minimal = format!("{SECRET}/kubeconfig-minimal");
+        let found = places(None, None, |name| match name {
+            "KUBECONFIG" => Some("/tmp/kubeconfig-1".into()),
+            "KUBECONFIGMINIMAL" => Some(minimal.clone().into()),
+            _ => None,
+        });
+        let live = format!("{SECRET}/kubeconfig");
+        assert_eq!(
+            paths(&found),
+            [live.as_str(), "/tmp/kubeconfig-1", minimal.as_str()]
+        );
+        let script = format!("{SECRET}/proxy-conf.sh");
+        assert_eq!(found.proxy_conf, Some(script.into()));
+    }
+
+    #[test]
+    fn what_is_given_goes_first() {
+        let found = places(Some(Path::new("f")), Some(Path::new("d/m")), |_| {
+            Some("elsewhere".into())
+        });
+        assert_eq!(
+            paths(&found),
+            ["f", "d/kubeconfig", "d/m", "d/kubeconfig-minimal"]
+        );
+        let usual = places(None, None, |_| None);
+        assert!(paths(&usual)[0].ends_with(".kube/config"));
+        assert_eq!(usual.proxy_conf, None);
+    }
+
+    #[test]
+    fn the_output_folder_is_the_first_that_is_named() {
+        let given = Path::new("given");
+        assert_eq!(folder(Some(given), Some("a".into()), true), given);
+        assert_eq!(folder(None, Some("a".into()), true), Path::new("a"));
+        assert_eq!(folder(None, None, true), Path::new(OBSERVER_FOLDER));
+        assert_eq!(folder(None, None, false), Path::new("."));
+    }
+}
