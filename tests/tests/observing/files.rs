@@ -1,6 +1,7 @@
 //! The files that others read: labels and nothing else of the environment, the digest, JUnit by its
 //! schema, two observers in one folder.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -8,6 +9,7 @@ use anyhow::{Context as _, Result, ensure};
 use kubereel_format::Note;
 use kubereel_tests::recording::{Observed, program};
 use kubereel_tests::scripted::Kubeconfig;
+use kubereel_tests::skipped::say_skipped;
 
 use crate::{Job, SURE};
 
@@ -23,7 +25,7 @@ fn check_schema(junit: &Path) -> Result<()> {
         .output();
     match checked {
         Ok(output) => ensure!(output.status.success(), "{output:?}"),
-        Err(error) => eprintln!("skipped: no xmllint to check JUnit with: {error}"),
+        Err(error) => say_skipped(&format!("no xmllint to check JUnit with: {error}")),
     }
     Ok(())
 }
@@ -32,12 +34,11 @@ fn check_digest(observed: &Observed) -> Result<()> {
     let line = observed.text("artifacts", ".reel.sha256")?;
     let reel = std::fs::read(observed.file("artifacts", ".reel")?)?;
     let digest = ring::digest::digest(&ring::digest::SHA256, &reel);
-    let digest: String = digest
-        .as_ref()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    ensure!(line.starts_with(&digest), "{line} is not {digest}");
+    let mut hex = String::new();
+    for byte in digest.as_ref() {
+        write!(hex, "{byte:02x}")?;
+    }
+    ensure!(line.starts_with(&hex), "{line} is not {hex}");
     Ok(())
 }
 
