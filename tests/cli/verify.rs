@@ -50,6 +50,25 @@ fn a_complete_reel_is_called_so_with_its_account_and_its_outages() {
 }
 
 #[test]
+fn info_tells_the_same() {
+    let reel = probed();
+    let page = kubereel(&["info", reel.path()]).ok();
+    for words in [
+        "revisions      66.67 % explained · 2 of 3",
+        "API outages    1 · 5.0s in all",
+        "no connection · refused",
+    ] {
+        assert!(page.contains(words), "{words:?} not in\n{page}");
+    }
+    let out = kubereel(&["info", reel.path(), "-o", "json"]).ok();
+    let info: Value = serde_json::from_str(&out).expect("JSON");
+    let out = kubereel(&["verify", reel.path(), "-o", "json"]).ok();
+    let proof: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(info["accounts"], proof["accounts"]);
+    assert_eq!(info["outages"], proof["outages"]["each"]);
+}
+
+#[test]
 fn programs_get_the_same_as_json() {
     let reel = probed();
     let out = kubereel(&["verify", reel.path(), "-o", "json"]).ok();

@@ -68,9 +68,19 @@ pub struct LeftOutSummary {
     pub reason: String,
 }
 
+impl Timeline {
+    /// Tells the accounts, as far as there are any.
+    pub(crate) fn account_summaries(&self) -> Vec<AccountSummary> {
+        let accounts = self.accounts().unwrap_or_default();
+        let told = accounts.iter();
+        told.map(|account| AccountSummary::of(self, account))
+            .collect()
+    }
+}
+
 impl AccountSummary {
     /// Tells an account.
-    pub(super) fn of(timeline: &Timeline, account: &Account) -> Self {
+    fn of(timeline: &Timeline, account: &Account) -> Self {
         let name = |resource| {
             let info = timeline.resources().get(resource);
             info.map_or_else(String::new, kubereel_format::ResourceInfo::qualified)

@@ -77,10 +77,6 @@ impl Timeline {
         } else {
             Verdict::Incomplete
         };
-        let (accounts, no_account) = match self.accounts() {
-            Ok(accounts) => (accounts, None),
-            Err(error) => (Vec::new(), Some(error.as_str().to_owned())),
-        };
         Proof {
             file: self.reel().path().display().to_string(),
             format: self.reel().format().to_string(),
@@ -90,11 +86,8 @@ impl Timeline {
             integrity,
             resources,
             not_covered,
-            accounts: accounts
-                .iter()
-                .map(|account| AccountSummary::of(self, account))
-                .collect(),
-            no_account,
+            accounts: self.account_summaries(),
+            no_account: self.accounts().err().map(|error| error.as_str().to_owned()),
             outages: self.outage_sum(),
         }
     }

@@ -4,6 +4,7 @@ use super::cluster::ClusterSummary;
 use super::outside::{LabelSummary, MarkSummary};
 use super::resource::ResourceSummary;
 use super::written::{rfc3339, secs_between, session_end};
+use crate::proof::AccountSummary;
 use crate::timeline::Timeline;
 use kubereel_format::{EventType, Lifecycle, Note, REDACTION_SAYS, RecordedAt};
 use serde::Serialize;
@@ -49,6 +50,8 @@ pub struct Summary {
     /// What sessions say of their redaction: the policy, the user's own rules, how many values were
     /// replaced by which rule. A session that was killed says nothing.
     pub redaction: Vec<String>,
+    /// What became of the revisions of the cluster's storage, an account an epoch; none without probes.
+    pub accounts: Vec<AccountSummary>,
     /// The times without an answer of the server.
     pub outages: Vec<OutageSummary>,
     /// Public properties of the job that recorded.
@@ -211,6 +214,7 @@ impl Timeline {
             not_covered: self.not_covered_summaries(),
             provenance: self.provenance(),
             redaction: self.redaction(),
+            accounts: self.account_summaries(),
             outages: self.outage_summaries(),
             labels: self.label_summaries(),
             marks: self.mark_summaries(),

@@ -33,6 +33,7 @@ pub(super) fn lines(
     page.provenance();
     page.events();
     page.coverage();
+    page.revisions();
     page.outages();
     page.oddities();
     if is_wide {

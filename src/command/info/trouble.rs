@@ -1,7 +1,7 @@
 //! Owns the lines of the page that say what is missing or odd.
 
 use super::page::Page;
-use crate::words::count;
+use crate::words::{count, number};
 use kubereel_format::RecordedAt;
 use kubereel_replay::harmless;
 use kubereel_replay::{GapSummary, ResourceSummary, timetext};
@@ -98,6 +98,38 @@ impl Page<'_> {
             self.push("  reconstructed", &parts);
         }
         self.push_rest(closed.len(), "reconstructed");
+        let resources = self.summary.resources.iter();
+        let proven: Vec<(&ResourceSummary, &GapSummary)> = resources
+            .flat_map(|one| one.proven.iter().map(move |gap| (one, gap)))
+            .collect();
+        for (resource, gap) in proven.iter().take(self.most) {
+            let from = self.timeline.written(gap.from);
+            let to = self.timeline.written(gap.to);
+            let parts = [
+                format!("{from} – {to}"),
+                harmless(&resource.resource).into_owned(),
+                "nothing lost: every revision is explained".to_owned(),
+                gap.cause.clone(),
+            ];
+            self.push("  proven", &parts);
+        }
+        self.push_rest(proven.len(), "proven");
+    }
+
+    /// Tells how many of the storage's revisions are explained by events.
+    pub(super) fn revisions(&mut self) {
+        for account in self.summary.accounts.iter().take(self.most) {
+            let parts = [
+                format!("{:.2} % explained", account.explained_share * 100.0),
+                format!(
+                    "{} of {}",
+                    number(account.explained),
+                    number(account.revisions)
+                ),
+                "kubereel verify says more".to_owned(),
+            ];
+            self.push("revisions", &parts);
+        }
     }
 
     pub(super) fn outages(&mut self) {
@@ -136,6 +168,7 @@ impl Page<'_> {
                     timetext::span(micros(longest.from, longest.to)),
                     self.timeline.written(longest.from)
                 ),
+                longest.class.clone().unwrap_or_default(),
                 harmless(&longest.error).into_owned(),
             ];
             self.push("API outages", &parts);
