@@ -12,7 +12,7 @@ use std::time::Duration;
 pub const DEFAULT_MAX_BYTES: u64 = 100_000_000;
 
 /// The least that a reel may be allowed, in bytes: below, the file's own structure takes most of it.
-pub const LEAST_MAX_BYTES: u64 = 4_000_000;
+pub const LEAST_MAX_BYTES: u64 = 8_000_000;
 
 /// What to record, and where to.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,8 @@
 //! bound: the file itself does, in `backend`.
 //!
 //! The database doubles its file whenever it is full. So a file that stands at two thirds of its bound
-//! would never grow again. Compacted once, when a little less than half of the bound is used, it
-//! doubles to a little less than the bound.
+//! would never grow again. Compacted when a little less than half of the bound is used, it doubles to a
+//! little less than the bound.
 
 use super::backend::Exclusive;
 use super::guard::{Fenced, fenced};
@@ -16,12 +16,20 @@ const PAGE: u64 = 4096;
 /// What a commit rewrites beside its rows, in pages: the path to each, and what it replaces.
 const COMMIT_PAGES: u64 = 24;
 
-/// The share of the bound, in percent, that a file reaches that is compacted in time.
-const REACH_PERCENT: u64 = 90;
+/// The share of the bound, in percent, that a file reaches at least that is compacted in time, and the
+/// share that is good enough.
+const REACH_PERCENT: u64 = 85;
+const GOOD_PERCENT: u64 = 90;
+
+/// What the end takes: the open segment becomes a block while its rows are still there.
+const END_BYTES: u64 = 768 * 1024;
 
 /// The shares of the bound, in percent, between which a file is compacted.
-const COMPACT_FROM_PERCENT: u64 = 41;
+const COMPACT_FROM_PERCENT: u64 = 40;
 const COMPACT_TO_PERCENT: u64 = 48;
+
+/// By which share it should have succeeded.
+const COMPACTED_PERCENT: u64 = 45;
 
 /// How full a bounded file is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +38,7 @@ pub struct Usage {
     pub file_bytes: u64,
     /// How much of it is used, in bytes; at most a little less.
     pub used_bytes: u64,
-    /// How long it can become within its bound, in bytes.
+    /// How much of it can be used within its bound, in bytes, without what ending it takes.
     pub reach_bytes: u64,
 }
 
@@ -43,7 +51,6 @@ pub(crate) struct Growth {
     /// What was written since, at most.
     since: u64,
     reach: u64,
-    is_compacted: bool,
     sealed_bytes: u64,
 }
 
@@ -54,7 +61,6 @@ impl Growth {
             counted: None,
             since: 0,
             reach: max.unwrap_or(u64::MAX),
-            is_compacted: false,
             sealed_bytes: 0,
         }
     }
@@ -94,7 +100,7 @@ impl Growth {
         Usage {
             file_bytes,
             used_bytes: self.used().min(file_bytes),
-            reach_bytes: self.reach,
+            reach_bytes: self.reach.saturating_sub(END_BYTES),
         }
     }
 
@@ -109,19 +115,15 @@ impl Growth {
             return;
         }
         self.count(database);
-        let len = backend.file_bytes();
-        let used = self.used();
-        let is_time = (COMPACT_FROM_PERCENT..COMPACT_TO_PERCENT).contains(&percent(used, max));
-        let grows_too_far = doubled(len, max) < max / 100 * REACH_PERCENT;
-        if is_time && grows_too_far && !self.is_compacted {
-            self.is_compacted = true;
+        let share = percent(self.used(), max);
+        let is_time = (COMPACT_FROM_PERCENT..COMPACT_TO_PERCENT).contains(&share);
+        if is_time && doubled(backend.file_bytes(), max) < max / 100 * GOOD_PERCENT {
             // A database that cannot be compacted is as good as before.
             drop(fenced(|| database.compact()));
             self.count(database);
         }
-        let will_compact = !self.is_compacted && percent(used, max) < COMPACT_TO_PERCENT;
         let reach = doubled(backend.file_bytes(), max);
-        self.reach = if will_compact {
+        self.reach = if share < COMPACTED_PERCENT {
             reach.max(max / 100 * REACH_PERCENT)
         } else {
             reach
@@ -191,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_file_comes_near_its_bound_and_never_beyond() {
-        for max in [4_000_000_u64, 9_500_000] {
+        for max in [8_000_000_u64, 13_000_000] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("x.reel");
             let mut appender = Appender::create_within(&path, Some(max)).unwrap();

@@ -187,8 +187,19 @@ fn open_reel(options: &Options) -> Result<(Appender, Past), RecordError> {
         Err(OpenError::Exists { .. }) if !options.only_new => {}
         Err(error) => return Err(error.into()),
     }
+    let file_bytes = std::fs::metadata(path).map_or(0, |facts| facts.len());
+    let full = |max_bytes: u64| RecordError::Full {
+        path: path.to_owned(),
+        file_bytes,
+        max_bytes,
+    };
     let past = {
         let reel = Reel::open(path)?;
+        // A packed file has no free page, and the database grows by doubling.
+        let least = file_bytes.saturating_mul(1 + u64::from(reel.is_finished()));
+        if let Some(max) = max.filter(|max| least > *max) {
+            return Err(full(max));
+        }
         if let Some(damage) = reel.damage().first() {
             return Err(RecordError::Past {
                 path: path.to_owned(),
@@ -203,23 +214,14 @@ fn open_reel(options: &Options) -> Result<(Appender, Past), RecordError> {
         }
         Past::read(&reel)
     };
-    let full = |file_bytes: u64, max_bytes: u64| RecordError::Full {
-        path: path.to_owned(),
-        file_bytes,
-        max_bytes,
+    let Some(max) = max else {
+        return Ok((Appender::resume(path)?, past));
     };
-    if let Some(max) = max
-        && let Ok(facts) = std::fs::metadata(path)
-        && facts.len() > max
-    {
-        return Err(full(facts.len(), max));
+    let mut appender = Appender::resume_within(path, Some(max))?;
+    if is_used_up(&appender.usage()) {
+        return Err(full(max));
     }
-    let mut appender = Appender::resume_within(path, max)?;
-    let usage = appender.usage();
-    match max {
-        Some(max) if is_used_up(&usage) => Err(full(usage.file_bytes, max)),
-        _ => Ok((appender, past)),
-    }
+    Ok((appender, past))
 }
 
 const fn is_import(note: &Note) -> bool {

@@ -36,6 +36,7 @@ struct Running {
     info: ResourceInfo,
     descriptions: mpsc::Sender<ResourceInfo>,
     task: AbortHandle,
+    is_left_out: bool,
 }
 
 /// A resource without a stream that had one, in this run or an earlier one.
@@ -134,31 +135,23 @@ impl Supervisor {
 
     /// Ends the streams of what the size budget leaves out: nothing of them is written any more.
     /// Those that tell what there is go on while there is anything to record.
-    pub(crate) fn leave_out(&self) {
-        let running = self.running.values();
-        let ending: Vec<ResourceInfo> = running
-            .filter(|running| !running.task.is_finished() && self.is_out(&running.info))
-            .map(|running| {
-                running.task.abort();
-                running.info.clone()
-            })
-            .collect();
-        for info in ending {
-            let id = info.id.0;
+    pub(crate) fn leave_out(&mut self) {
+        let out = self.left_out.borrow().clone();
+        for running in self.running.values_mut() {
+            if running.is_left_out || !is_out(&out, &running.info) {
+                continue;
+            }
+            running.is_left_out = true;
+            running.task.abort();
+            let info = &running.info;
             tracing::info!(resource = info.qualified(), "left out: size budget");
-            self.shared
-                .health
-                .set_resource(id, Some(ResourceState::NotCovered));
+            let health = &self.shared.health;
+            health.set_resource(info.id.0, Some(ResourceState::NotCovered));
         }
     }
 
     fn is_out(&self, info: &ResourceInfo) -> bool {
-        let out = self.left_out.borrow();
-        let tells = matches!(
-            Target::new(info.clone()).role,
-            Role::Definitions | Role::ApiServices
-        );
-        out.is_everything() || out.holds(&info.group, &info.plural) && !tells
+        is_out(&self.left_out.borrow(), info)
     }
 
     /// Takes what a round of discovery brought.
@@ -438,6 +431,7 @@ impl Supervisor {
             info,
             descriptions,
             task,
+            is_left_out: false,
         };
         self.running.insert(name, running);
     }
@@ -504,6 +498,15 @@ impl Supervisor {
     pub(crate) async fn join(&mut self) {
         while self.drives.join_next().await.is_some() {}
     }
+}
+
+/// Tells whether a resource's stream is to end, or not to begin, because of the size budget.
+fn is_out(out: &Out, info: &ResourceInfo) -> bool {
+    let tells = matches!(
+        Target::new(info.clone()).role,
+        Role::Definitions | Role::ApiServices
+    );
+    out.is_everything() || out.holds(&info.group, &info.plural) && !tells
 }
 
 /// Tells whether a group is none of Kubernetes' own.

@@ -1,0 +1,99 @@
+//! A disk that is full for a while: a small file system of its own, filled up by somebody else.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use kubereel_format::{Note, Reel};
+use kubereel_tests::recording::{Account, settle};
+
+use crate::{SURE, Scene, load};
+
+/// A file system in memory; unmounted when it is dropped.
+struct SmallDisk(std::path::PathBuf);
+
+impl SmallDisk {
+    /// Mounts one, if this user may.
+    fn mount(at: &Path) -> Result<Option<Self>> {
+        std::fs::create_dir_all(at)?;
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=12m", "tmpfs"])
+            .arg(at)
+            .output();
+        Ok(match mounted {
+            Ok(output) if output.status.success() => Some(Self(at.to_owned())),
+            Ok(output) => {
+                let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+                println!("skipped: no small file system to fill: {why}");
+                None
+            }
+            Err(error) => {
+                println!("skipped: no small file system to fill: {error}");
+                None
+            }
+        })
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // The folder around it is removed anyway.
+        Command::new("umount").arg(&self.0).status().ok();
+    }
+}
+
+#[test]
+fn a_full_disk_loses_nothing_that_the_server_still_has_and_is_told() -> Result<()> {
+    let scene = Scene::new()?;
+    let Some(disk) = SmallDisk::mount(&scene.folder.path().join("disk"))? else {
+        return Ok(());
+    };
+    let reel = disk.0.join("run.reel");
+    let recorder = scene.record(&reel, &["--max-size", "none"])?;
+    let churning = scene.cluster.churn(load())?;
+    for number in 0..300 {
+        scene.put("pods", number, 5_000)?;
+    }
+    scene.cluster.wait_until("the reel to grow", SURE, |_| {
+        let facts = std::fs::metadata(&reel).ok()?;
+        (facts.len() > 2_000_000).then_some(())
+    })?;
+
+    let filler = disk.0.join("filler");
+    let full = std::fs::File::create(&filler)?;
+    // It ends with the disk.
+    std::io::copy(&mut std::io::repeat(b'x'), &mut &full).ok();
+    for number in 300..600 {
+        scene.put("pods", number, 5_000)?;
+    }
+    scene.cluster.wait_until("the disk to be full", SURE, |_| {
+        recorder.log().contains("cannot write").then_some(())
+    })?;
+    // Whatever is on the disk now can be read.
+    let copy = scene.folder.path().join("copy.reel");
+    std::fs::copy(&reel, &copy)?;
+    let opened = Reel::open(&copy)?;
+    ensure!(opened.damage().is_empty(), "{:?}", opened.damage());
+    ensure!(!opened.objects().is_empty(), "nothing was recorded before");
+    drop(opened);
+
+    drop(full);
+    std::fs::remove_file(&filler)?;
+    scene.cluster.wait_until("writing again", SURE, |_| {
+        recorder.log().contains("writing again").then_some(())
+    })?;
+    churning.stop()?;
+    for storage in ["endpoints", "pods"] {
+        settle(&scene.cluster, storage, SURE).with_context(|| recorder.log())?;
+    }
+    let ended = recorder.finish(SURE)?;
+    ensure!(ended.status.success(), "{}", ended.log);
+    Account::of(&reel, &scene.cluster, &["endpoints", "pods"])?.check()?;
+    let opened = Reel::open(&reel)?;
+    let is_told = |note: &Note| matches!(note, Note::Mark { text } if text.starts_with("the reel could not be written for "));
+    ensure!(
+        opened.notes().iter().any(|entry| is_told(&entry.note)),
+        "nothing tells of it"
+    );
+    Ok(())
+}
