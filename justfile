@@ -26,6 +26,10 @@ tools:
 control-plane:
     bash tests/control-plane/build.sh
 
+# The container image, built without a daemon or a registry and tried under an arbitrary user id.
+image archive="": control-plane
+    KUBEREEL_IMAGE_PROFILE=release KUBEREEL_IMAGE_ARCHIVE={{ archive }} bash .ci/image
+
 # All tests; those against the real control plane run if it was built.
 test:
     cargo test --workspace
