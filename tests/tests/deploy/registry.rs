@@ -251,7 +251,7 @@ fn the_example_enables_it_and_brings_its_image() -> Result<()> {
         "no image {from}"
     );
     let enabled = job.pointer("/tests/0/steps/observers/enable/0");
-    ensure!(enabled.and_then(|name| name.as_str()) == Some(&observer.observer.name));
+    ensure!(enabled.and_then(|name| name.as_str()) == Some(observer.observer.name.as_str()));
     Ok(())
 }
 
