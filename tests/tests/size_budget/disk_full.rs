@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, Reel};
 use kubereel_tests::recording::{Account, settle};
+use kubereel_tests::skipped::say_skipped;
 
 use crate::{SURE, Scene, load};
 
@@ -24,11 +25,11 @@ impl SmallDisk {
             Ok(output) if output.status.success() => Some(Self(at.to_owned())),
             Ok(output) => {
                 let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-                println!("skipped: no small file system to fill: {why}");
+                say_skipped(&format!("no small file system to fill: {why}"));
                 None
             }
             Err(error) => {
-                println!("skipped: no small file system to fill: {error}");
+                say_skipped(&format!("no small file system to fill: {error}"));
                 None
             }
         })
