@@ -237,6 +237,8 @@ fn json_has_stable_names() {
     let expected = [
         "at",
         "changes",
+        "committed_after",
+        "committed_before",
         "evidence",
         "held_secs",
         "held_until",

@@ -69,6 +69,28 @@ fn info_tells_the_same() {
 }
 
 #[test]
+fn a_version_is_dated_by_the_probes_around_it() {
+    let reel = probed();
+    let out = kubereel(&[
+        "history",
+        reel.path(),
+        "pod/a",
+        "-n",
+        "default",
+        "-o",
+        "json",
+    ])
+    .ok();
+    let told: Value = serde_json::from_str(&out).expect("JSON");
+    let items = told["items"].as_array().expect("items");
+    let version = items.iter().find(|item| item["rv"] == "11");
+    let version = version.expect("the version");
+    assert_eq!(version["at"], "2026-11-21T14:00:02.010Z");
+    assert_eq!(version["committed_after"], "2026-11-21T14:00:01.990Z");
+    assert_eq!(version["committed_before"], "2026-11-21T14:00:02.010Z");
+}
+
+#[test]
 fn programs_get_the_same_as_json() {
     let reel = probed();
     let out = kubereel(&["verify", reel.path(), "-o", "json"]).ok();

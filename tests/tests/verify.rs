@@ -47,7 +47,9 @@ async fn write(rest: &Rest, name: &str, changes: u32) -> Result<(Timestamp, Time
         let asked = now();
         let answer = rest.send(&change, patience).await?;
         let object: &Value = &answer.body;
-        let revision = object["metadata"]["resourceVersion"].as_str();
+        let revision = object
+            .pointer("/metadata/resourceVersion")
+            .and_then(Value::as_str);
         let revision = revision.context("a revision")?.parse()?;
         last = Some((asked, now(), revision));
     }
@@ -177,19 +179,28 @@ async fn what_verify_says_is_what_etcd_says() -> Result<()> {
     let oracle = Oracle::open(control_plane.etcd().endpoint(), 1).await?;
     let rest = Rest::new(vec![control_plane.client(0).await?]);
     let folder = tempfile::tempdir()?;
-    let kubeconfig = control_plane.kubeconfig(0);
+    quiet(&control_plane, &oracle, &rest, folder.path()).await?;
+    out(&control_plane, &oracle, &rest, folder.path()).await
+}
 
-    // Nothing happens to it: complete, and what is not explained has no API.
-    let reel = folder.path().join("quiet.reel");
+/// Nothing happens to it: complete, and what is not explained has no API.
+async fn quiet(
+    control_plane: &ControlPlane,
+    oracle: &Oracle,
+    rest: &Rest,
+    folder: &Path,
+) -> Result<()> {
+    let kubeconfig = control_plane.kubeconfig(0);
+    let reel = folder.join("quiet.reel");
     let recording = Recording::start(&reel, kubeconfig, &["--listen", "127.0.0.1:0"])?;
     Page::of(&recording, SURE).await?.until_ready(SURE).await?;
-    let (asked, made, revision) = write(&rest, "quiet", 40).await?;
+    let (asked, made, revision) = write(rest, "quiet", 40).await?;
     accounted(&recording, revision).await?;
     let ended = recording.finish(SURE)?;
     ensure!(ended.status.success(), "{}", ended.log);
     oracle.changes_up_to_now().await?;
     let timeline = Timeline::open(&reel)?;
-    let account = agrees(&timeline, &oracle)?;
+    let account = agrees(&timeline, oracle)?;
     ensure!(account.left_out.is_empty(), "{:?}", account.left_out);
     ensure!(account.explained >= 30, "{account:?}");
     for change in oracle.changes() {
@@ -210,14 +221,22 @@ async fn what_verify_says_is_what_etcd_says() -> Result<()> {
     );
     ensure!(proof_of_quiet.outages.count == 0);
     ensure!(exit_code(&reel)? == Some(0));
-    is_dated(&timeline, revision, asked, made)?;
+    is_dated(&timeline, revision, asked, made)
+}
 
-    // The only server is gone for ten seconds.
-    let reel = folder.path().join("out.reel");
+/// The only server is gone for ten seconds.
+async fn out(
+    control_plane: &ControlPlane,
+    oracle: &Oracle,
+    rest: &Rest,
+    folder: &Path,
+) -> Result<()> {
+    let kubeconfig = control_plane.kubeconfig(0);
+    let reel = folder.join("out.reel");
     let recording = Recording::start(&reel, kubeconfig, &["--listen", "127.0.0.1:0"])?;
     let page = Page::of(&recording, SURE).await?;
     page.until_ready(SURE).await?;
-    let (_, _, revision) = write(&rest, "out", 20).await?;
+    let (_, _, revision) = write(rest, "out", 20).await?;
     accounted(&recording, revision).await?;
     let killed = now();
     control_plane.api(0).kill().await?;
@@ -226,15 +245,15 @@ async fn what_verify_says_is_what_etcd_says() -> Result<()> {
     let starting = now();
     control_plane.api(0).start().await?;
     page.until_ready(SURE).await?;
-    let (_, _, revision) = write(&rest, "out-again", 20).await?;
+    let (_, _, revision) = write(rest, "out-again", 20).await?;
     accounted(&recording, revision).await?;
     let ended = recording.finish(SURE)?;
     ensure!(ended.status.success(), "{}", ended.log);
     oracle.changes_up_to_now().await?;
     let timeline = Timeline::open(&reel)?;
-    let account = agrees(&timeline, &oracle)?;
+    let account = agrees(&timeline, oracle)?;
     ensure!(account.explained >= 20, "{account:?}");
-    bounds_hold(&timeline, &oracle)?;
+    bounds_hold(&timeline, oracle)?;
     let outages: Vec<_> = timeline
         .outages()
         .iter()

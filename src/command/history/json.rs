@@ -81,11 +81,14 @@ fn version_json(timeline: &Timeline, version: &SeenVersion) -> Value {
         .changes
         .as_ref()
         .map(|changes| changes.iter().map(field_text::json).collect());
+    let committed = timeline.committed(version.seq);
     let mut value = json!({
         "item": "version",
         "seq": version.seq.0,
         "at": timetext::rfc3339(version.at),
         "offset_secs": field_text::secs(version.at.micros_since(timeline.start())),
+        "committed_after": committed.and_then(|bounds| bounds.after).map(timetext::rfc3339),
+        "committed_before": committed.map(|bounds| timetext::rfc3339(bounds.before)),
         "rv": version.rv,
         "type": version.kind.as_str(),
         "evidence": version.evidence.as_str(),
