@@ -211,7 +211,7 @@ pub enum Note {
     },
     /// The value of a counter of a server when it was read.
     Sampled {
-        /// Scheme, host and port of the server.
+        /// Scheme, host and port of the server, and after a `#` when its process began, as it says.
         endpoint: String,
         /// The metric's name.
         name: String,

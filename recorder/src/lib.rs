@@ -16,6 +16,7 @@ mod observer;
 mod options;
 mod probe;
 mod quota;
+mod sampler;
 mod scrub;
 mod server;
 mod watch;

@@ -39,6 +39,8 @@ pub struct Options {
     pub labels: Vec<(String, String)>,
     /// The file that others append marks to; it need not be there.
     pub marks: Option<PathBuf>,
+    /// Metrics of the API servers that are sampled, by name.
+    pub metrics: Vec<String>,
     /// Whether a reel that exists is refused.
     pub only_new: bool,
     /// Whether another port will do if that of the status page is taken.

@@ -27,6 +27,7 @@ mod proof;
 mod query_error;
 mod related;
 mod resolve;
+mod samples;
 mod select;
 mod session;
 mod step;
@@ -77,6 +78,7 @@ pub use proof::{
 pub use query_error::QueryError;
 pub use related::{Child, Owned, OwnedObject, OwnerRef, Relatives};
 pub use resolve::{Cut, ResolveError};
+pub use samples::CounterMove;
 pub use select::{
     Excluded, FieldSelector, FieldSelectorError, LabelError, LabelSelector, MAX_MANIFEST,
     ManifestError, ManifestObject, ResourceTable, SelectError, manifest_objects,
@@ -84,9 +86,9 @@ pub use select::{
 pub use session::{Cluster, Session};
 pub use step::SteppedOver;
 pub use summary::{
-    ClusterSummary, CoveredSummary, DamageSummary, EventCounts, GapSummary, LabelSummary,
-    MarkSummary, NotCoveredSummary, ObjectCounts, OutageSummary, Parts, ResourceSummary,
-    SessionSummary, Summary,
+    ClusterSummary, CounterMoveSummary, CoveredSummary, DamageSummary, EventCounts, GapSummary,
+    LabelSummary, MarkSummary, NotCoveredSummary, ObjectCounts, OutageSummary, Parts,
+    ResourceSummary, SessionSummary, Summary,
 };
 pub use timeline::Timeline;
 pub use wait::{

@@ -66,6 +66,9 @@ pub(crate) struct Args {
     /// `kubereel help record`.
     #[arg(long, value_name = "SIZE", default_value = "100MB", value_parser = byte_size::parse)]
     max_size: MaxSize,
+    /// Sample these metrics of the API servers every 30 s; when they moved is in `info -o json`
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    metrics: Vec<String>,
     /// Stop after this long, for example 90m
     #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
     duration: Option<Duration>,
@@ -105,6 +108,7 @@ fn observed(args: &Args) -> Result<Outcome, CommandError> {
     options.max_bytes = args.max_size.0;
     options.only_new = true;
     options.duration = args.duration;
+    options.metrics.clone_from(&args.metrics);
     options.grace = Some(args.grace.max(Duration::from_secs(1)));
     options.labels = job_labels(|name| std::env::var(name).ok());
     let is_there = Path::new(OBSERVER_FOLDER).is_dir();

@@ -58,6 +58,9 @@ pub(crate) struct Args {
     /// The file whose lines become marks as it grows; REEL.marks unless given
     #[arg(long, value_name = "FILE")]
     marks: Option<PathBuf>,
+    /// Sample these metrics of the API servers every 30 s; when they moved is in `info -o json`
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    metrics: Vec<String>,
     /// Stop after this long, for example 90m
     #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
     duration: Option<Duration>,
@@ -119,6 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     options.redact_extra = extra;
     options.listen = args.listen;
     options.duration = args.duration;
+    options.metrics.clone_from(&args.metrics);
     options.max_bytes = args.max_size.0;
     options.marks = Some(args.marks.clone().unwrap_or_else(|| marks_of(&args.output)));
     let recorder = Recorder::open(options).map_err(|error| explain(&error))?;

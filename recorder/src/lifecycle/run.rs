@@ -18,6 +18,7 @@ use crate::observer::Account;
 use crate::options::Options;
 use crate::probe::Prober;
 use crate::quota::{QUEUE_BYTES, Queue};
+use crate::sampler::Sampler;
 use crate::watch::context::{Numbers, Parts, Shared};
 use crate::writer::{Finished, Handover, ReelPath, Taker, WriteError, Writer, handover};
 use kubereel_format::{
@@ -304,12 +305,14 @@ impl Run {
             redactor: redactor.clone(),
         };
         tasks.spawn(follower.run());
+        let sampler = Sampler::new(&options.metrics, &clients_seen, queue, clock);
         tasks.spawn(Poller::new(discovery, clients_seen, news_sent, clock).run());
         tasks.spawn(watch_clock(Arc::clone(queue), clock));
         let (asked, has_asked) = watch::channel(false);
         tasks.spawn(Prober::new(Arc::clone(&shared), asked).run());
         let desk = Arc::new(Desk::new(Arc::clone(queue), clock));
-        let closing = follow_marks(options.marks, is_fresh, &desk, stop_seen);
+        let mut closing = follow_marks(options.marks, is_fresh, &desk, stop_seen.clone());
+        closing.spawn(sampler.run(stop_seen));
         if let Some(listener) = listener {
             serve_status(listener, health, desk, &mut tasks)?;
         }

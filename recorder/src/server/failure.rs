@@ -51,6 +51,14 @@ impl Failure {
         }
     }
 
+    /// Tells of an answer that is not what was asked for.
+    pub(crate) const fn other(words: String) -> Self {
+        Self {
+            kind: FailureKind::Transport,
+            words,
+        }
+    }
+
     /// Tells that nothing came within so many seconds.
     pub(crate) fn timeout(secs: u64) -> Self {
         Self {

@@ -4,6 +4,7 @@
 //! durations are in seconds.
 
 mod cluster;
+mod counters;
 mod discovery;
 mod outside;
 mod resource;
@@ -13,6 +14,7 @@ mod written;
 pub(crate) use written::{rfc3339, rfc3339_or_none};
 
 pub use cluster::ClusterSummary;
+pub use counters::CounterMoveSummary;
 pub use outside::{LabelSummary, MarkSummary};
 pub use resource::{CoveredSummary, GapSummary, ResourceSummary};
 pub use whole::{

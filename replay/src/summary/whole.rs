@@ -1,6 +1,7 @@
 //! Owns the sums over a whole reel. Refuses what needs a body.
 
 use super::cluster::ClusterSummary;
+use super::counters::CounterMoveSummary;
 use super::outside::{LabelSummary, MarkSummary};
 use super::resource::ResourceSummary;
 use super::written::{rfc3339, secs_between, session_end};
@@ -58,6 +59,8 @@ pub struct Summary {
     pub labels: Vec<LabelSummary>,
     /// Words of somebody outside, such as "tests started".
     pub marks: Vec<MarkSummary>,
+    /// The moves of the counters that were sampled.
+    pub counter_moves: Vec<CounterMoveSummary>,
     /// Lines of the server that were no events of a known form; they are kept.
     pub odd_lines: u64,
     /// Breaches of the protocol that were seen.
@@ -218,6 +221,7 @@ impl Timeline {
             outages: self.outage_summaries(),
             labels: self.label_summaries(),
             marks: self.mark_summaries(),
+            counter_moves: self.counter_move_summaries(),
             odd_lines,
             anomalies,
             clock_steps,
