@@ -76,6 +76,13 @@ impl Reader {
         }
     }
 
+    /// Keeps at most so many bytes of what was decoded.
+    pub(crate) fn bound(&self, most: usize) {
+        held(&self.blocks).bound(most / 2);
+        held(&self.stored).bound(most / 4);
+        held(&self.known).bound(most / 4);
+    }
+
     pub(crate) fn counts(&self) -> ReadCounts {
         ReadCounts {
             rows: self.rows.load(Ordering::Relaxed),

@@ -32,6 +32,11 @@ impl<K: Hash + Eq + Copy, V> Cache<K, V> {
         }
     }
 
+    /// Keeps at most `most` bytes from now on; what is above goes with what comes next.
+    pub(crate) fn bound(&mut self, most: usize) {
+        self.most = most;
+    }
+
     /// Gives what is kept under a key.
     pub(crate) fn get(&mut self, key: K, bytes: impl Fn(&V) -> usize) -> Option<Arc<V>> {
         if let Some(value) = self.young.get(&key) {
@@ -72,6 +77,20 @@ mod tests {
             assert!(cache.going.len() <= 5);
         }
         assert_eq!(cache.get(50, |_| 10), None);
+    }
+
+    #[test]
+    fn a_lower_bound_holds_soon() {
+        let mut cache = Cache::new(1_000);
+        for key in 0..100u32 {
+            cache.put(key, Arc::new(key), 10);
+        }
+        cache.bound(100);
+        for key in 100..200u32 {
+            cache.put(key, Arc::new(key), 10);
+        }
+        assert!(cache.young.len() + cache.old.len() <= 11);
+        assert_eq!(cache.going.len(), 0);
     }
 
     #[test]

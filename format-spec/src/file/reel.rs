@@ -345,6 +345,12 @@ impl Reel {
         chain::body_within(self, &self.reader, seq, Some(at), allowance).map(|body| body.is_some())
     }
 
+    /// Keeps at most so many bytes of what was decoded, and half as many that are on their way out;
+    /// 48 MiB unless told otherwise. Less takes longer for who asks near the same places again.
+    pub fn bound_cache(&self, bytes: usize) {
+        self.reader.bound(bytes);
+    }
+
     /// Gives the resources that checkpoints leave out.
     pub(crate) fn left_out(&self) -> &HashSet<ResourceId> {
         &self.left_out

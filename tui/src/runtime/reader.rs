@@ -177,6 +177,9 @@ fn answered(timeline: &Timeline, question: Question, purpose: Purpose) -> Msg {
     }
 }
 
+/// How many bytes of what it decoded the screen keeps: one cursor looks at few places.
+const CACHE_BYTES: usize = 16 * 1024 * 1024;
+
 /// Does what takes long, and gives what came of it.
 fn done(long: Long, told: &SyncSender<Heard>) -> Msg {
     match long {
@@ -184,6 +187,9 @@ fn done(long: Long, told: &SyncSender<Heard>) -> Msg {
             let opened =
                 caught(|| Timeline::open(&request.path).map_err(|error| error.to_string()));
             let opened = opened.and_then(|opened| opened).map(Arc::new);
+            if let Ok(timeline) = &opened {
+                timeline.reel().bound_cache(CACHE_BYTES);
+            }
             let kept = opened
                 .as_ref()
                 .ok()
