@@ -151,9 +151,11 @@ fn the_schema_of_programs_is_stable() {
     assert_eq!(
         names,
         [
+            "accounts",
             "anomalies",
             "clock_steps",
             "clusters",
+            "counter_moves",
             "damage",
             "end",
             "events",
@@ -161,6 +163,8 @@ fn the_schema_of_programs_is_stable() {
             "file_bytes",
             "finished",
             "format",
+            "labels",
+            "marks",
             "not_covered",
             "objects",
             "odd_lines",
