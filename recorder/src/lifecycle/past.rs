@@ -58,6 +58,8 @@ struct Chain {
     position: Option<Position>,
     /// The objects deleted at exactly the position's version.
     deleted_here: Vec<ObjectId>,
+    /// What was read back of a gap that is not told yet.
+    read_back: Vec<Seq>,
 }
 
 impl Past {
@@ -94,6 +96,10 @@ impl Past {
                         let chain = chains.entry(resource.0).or_default();
                         chain.begin(rv, note.stamp.wall);
                     }
+                    Note::Gap(gap) => {
+                        let chain = chains.entry(gap.resource.0).or_default();
+                        chain.read_back.clear();
+                    }
                     Note::Bookmark { connection, rv } if !listing.contains(connection) => {
                         if let Some(resource) = resource_of.get(connection) {
                             let chain = chains.entry(*resource).or_default();
@@ -107,6 +113,11 @@ impl Past {
             let Some(head) = reel.head(seq) else {
                 continue;
             };
+            if head.evidence == Evidence::Reconstructed
+                && let Some(resource) = resource_of.get(&head.connection)
+            {
+                chains.entry(*resource).or_default().read_back.push(seq);
+            }
             if head.evidence != Evidence::Live || listing.contains(&head.connection) {
                 continue;
             }
@@ -119,6 +130,9 @@ impl Past {
         for (resource, chain) in chains {
             if let Some(past) = past.resources.get_mut(&resource) {
                 past.memory.position = chain.position;
+                let read_back = chain.read_back.into_iter();
+                past.memory.read_back =
+                    read_back.filter_map(|seq| told_before(reel, seq)).collect();
                 let deleted = chain.deleted_here.into_iter();
                 past.memory.deleted_here =
                     deleted.filter_map(|object| uid_of(reel, object)).collect();
@@ -238,8 +252,96 @@ impl Chain {
     }
 }
 
+/// Gives by what an event that was read back is known again.
+fn told_before(reel: &Reel, seq: Seq) -> Option<(Box<str>, Box<str>, bool)> {
+    let head = reel.head(seq)?;
+    let place = usize::try_from(head.object.0).ok()?;
+    let uid = reel.objects().get(place)?.key.uid.as_str().into();
+    let is_deletion = head.kind == EventType::Deleted;
+    Some((uid, head.resource_version.as_str().into(), is_deletion))
+}
+
 fn uid_of(reel: &Reel, object: ObjectId) -> Option<Uid> {
     let place = usize::try_from(object.0).ok()?;
     let object = reel.objects().get(place)?;
     Some(Uid::new(&object.key.uid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_format::{Appender, Body, Gap, GapCause, GapId, NewEvent, ResourceId, Stamp};
+
+    fn read_back(is_told: bool) -> usize {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.reel");
+        let mut reel = Appender::create(&path).expect("a reel");
+        let resource = ResourceId(0);
+        let at = Stamp::default();
+        let info = ResourceInfo {
+            id: resource,
+            plural: "pods".to_owned(),
+            version: "v1".to_owned(),
+            group: String::new(),
+            singular: "pod".to_owned(),
+            kind: "Pod".to_owned(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced: true,
+            verbs: Vec::new(),
+            storage_hash: None,
+        };
+        let connected = Note::Connected {
+            connection: ConnectionId(3),
+            resource,
+            from_rv: Some("5".to_owned()),
+            method: ListMethod::Exact,
+        };
+        for note in [Note::Resource(info), connected] {
+            reel.append_note(at, note).expect("room");
+        }
+        for (kind, rv) in [(EventType::Added, "6"), (EventType::Deleted, "7")] {
+            let event = NewEvent {
+                stamp: at,
+                connection: ConnectionId(3),
+                kind,
+                evidence: Evidence::Reconstructed,
+                resource,
+                namespace: "a",
+                name: "b",
+                uid: "u",
+                resource_version: rv,
+                body: Body::Bytes(b"{}"),
+            };
+            reel.append_event(&event).expect("room");
+        }
+        if is_told {
+            let gap = Gap {
+                id: GapId(0),
+                resource,
+                from_rv: Some("5".to_owned()),
+                to_rv: "9".to_owned(),
+                from_time: at.wall,
+                to_time: at.wall,
+                cause: GapCause::RecorderStopped,
+                missing_at_most: None,
+                differences: 0,
+            };
+            reel.append_note(at, Note::Gap(gap)).expect("room");
+        }
+        reel.commit().expect("room");
+        drop(reel);
+        let past = Past::read(&Reel::open(&path).expect("the reel"));
+        let mut memories = past.resources.into_values();
+        memories
+            .next()
+            .map_or(0, |past| past.memory.read_back.len())
+    }
+
+    /// A gap during whose end the recorder was killed is read back again, but nothing is written twice.
+    #[test]
+    fn what_was_read_back_counts_until_its_gap_is_told() {
+        assert_eq!(read_back(false), 2);
+        assert_eq!(read_back(true), 0);
+    }
 }

@@ -103,14 +103,17 @@ impl Drive {
         let seed = RandomState::new().hash_one(target.info.id.0);
         let mut epoch = shared.epoch.clone();
         let lives_in = *epoch.borrow_and_update();
-        let stream = Stream::new(traits, start.memory, start.origin, seed);
-        let intake = Intake::new(
+        let mut memory = start.memory;
+        let read_before = std::mem::take(&mut memory.read_back);
+        let stream = Stream::new(traits, memory, start.origin, seed);
+        let mut intake = Intake::new(
             target,
             stream,
             shared.redactor.clone(),
             Arc::clone(&shared.numbers),
             Arc::clone(&shared.held),
         );
+        intake.leave_out(read_before);
         Self {
             intake,
             pages: Pages::default(),

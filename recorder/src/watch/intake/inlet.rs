@@ -6,7 +6,7 @@ use super::held::Held;
 use crate::entry::Entry;
 use crate::watch::context::{Numbers, Sighting};
 use crate::watch::head::{self, LineKind};
-use crate::watch::state::{Page, Stream};
+use crate::watch::state::{Page, ReadBefore, Stream};
 use crate::watch::target::Target;
 use kubereel_format::{
     BlobNote, ConnectionId, EndCause, EventType, MAX_BODY, Note, OddLineProblem, Stamp,
@@ -66,6 +66,8 @@ pub(crate) struct Intake {
     pub(super) open_gap: Option<OpenGap>,
     /// An object had a secret for a name.
     pub(super) has_hidden_names: bool,
+    /// What an earlier run had read back of a gap when it was killed.
+    pub(super) read_before: ReadBefore,
     pub(super) is_announced: bool,
     pub(super) open: Option<Open>,
     /// The failure told last, so that a long row of the same is told once.
@@ -93,6 +95,7 @@ impl Intake {
             held: None,
             open_gap: None,
             has_hidden_names: false,
+            read_before: ReadBefore::new(),
             is_announced: false,
             open: None,
             told: None,
@@ -100,6 +103,11 @@ impl Intake {
             sightings: Vec::new(),
             wishes: Wishes::default(),
         }
+    }
+
+    /// Does not write again what an earlier run had read back of a gap when it was killed.
+    pub(crate) fn leave_out(&mut self, read_before: ReadBefore) {
+        self.read_before = read_before;
     }
 
     /// Gives what is to be written, in order.

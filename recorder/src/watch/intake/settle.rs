@@ -127,9 +127,13 @@ impl Intake {
                         None => read.found.withheld(version),
                     }
                 }
-                let reconstructed = u64::try_from(written.len()).unwrap_or(u64::MAX);
                 let verdict = read.found.verdict(&work);
-                let events = in_order(held, written, &work);
+                let mut events = in_order(held, written, &work);
+                let before = std::mem::take(&mut self.read_before);
+                events.retain(|event| !before.contains(&told_by(event)));
+                let is_found = |event: &&EventEntry| event.evidence == Evidence::Reconstructed;
+                let reconstructed = events.iter().filter(is_found).count();
+                let reconstructed = u64::try_from(reconstructed).unwrap_or(u64::MAX);
                 self.entries.extend(restamped(events, at));
                 if told {
                     self.note(at, disconnected(connection, &verdict));
@@ -225,6 +229,12 @@ fn judgement(gap: &Gap, verdict: Verdict, reconstructed: u64, requests: u32) -> 
         requests,
         detail: verdict.detail,
     }
+}
+
+/// Gives by what an event is known again.
+fn told_by(event: &EventEntry) -> (Box<str>, Box<str>, bool) {
+    let is_deletion = event.kind == EventType::Deleted;
+    (event.uid.clone(), event.version.clone(), is_deletion)
 }
 
 /// Puts what was found and what the list showed into the order of versions, each object's creation

@@ -21,5 +21,5 @@ pub(crate) use listing::Page;
 pub(crate) use output::{Output, Step};
 pub(crate) use review::{Differing, Review};
 use stream::{Goal, SHORT_WATCHES};
-pub(crate) use stream::{Memory, Origin, Position, Stream, Traits};
+pub(crate) use stream::{Memory, Origin, Position, ReadBefore, Stream, Traits};
 pub(crate) use trouble::Refusal;

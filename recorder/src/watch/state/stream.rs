@@ -7,6 +7,7 @@ use super::{Backoff, Output, Step};
 use crate::watch::known::{Known, Uid};
 use crate::watch::version::Version;
 use kubereel_format::{Elapsed, GapCause, NotCoveredReason, RecordedAt, Stamp};
+use std::collections::BTreeSet;
 
 /// How a resource's server behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,13 @@ pub(crate) struct Memory {
     pub(crate) known: Known,
     /// The objects that are known to have been deleted at exactly the position's version.
     pub(crate) deleted_here: Vec<Uid>,
+    /// What an earlier run had read back of a gap when it was killed.
+    pub(crate) read_back: ReadBefore,
 }
+
+/// Events that were read back and written before their gap was: uid, version, and whether it is a
+/// deletion.
+pub(crate) type ReadBefore = BTreeSet<(Box<str>, Box<str>, bool)>;
 
 /// Why a stream begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -287,6 +294,7 @@ impl Stream {
             position: self.position,
             known: self.known,
             deleted_here: self.deleted_here,
+            read_back: ReadBefore::new(),
         }
     }
 
