@@ -47,7 +47,7 @@ pub(super) const STEPS: [(u64, Step); 13] = [
 
 /// The part of the free room that may wait for a commit, and that a single object may take.
 const WAITING_PART: u64 = 8;
-const OBJECT_PART: u64 = 4;
+const OBJECT_PART: u64 = 2;
 
 /// So much may always wait for a commit, in bytes.
 const WAITING_BYTES: u64 = 64 * 1024;
