@@ -119,12 +119,22 @@ impl<'a> Asker<'a> {
         }
     }
 
-    async fn read(&mut self, answer: Answer, at: u128) -> Try {
-        let bytes = match answer.read(MAX_ANSWER_BYTES, PATIENCE_SECS).await {
-            Ok(bytes) => bytes,
-            Err(failure) => return Try::Again(failure.words),
-        };
-        self.read_bytes = self.read_bytes.saturating_add(bytes.len());
+    async fn read(&mut self, mut answer: Answer, at: u128) -> Try {
+        let mut bytes = Vec::new();
+        let patience = Duration::from_secs(PATIENCE_SECS);
+        loop {
+            let chunk = match tokio::time::timeout(patience, answer.chunk()).await {
+                Ok(Ok(None)) => break,
+                Ok(Ok(Some(chunk))) => chunk,
+                Ok(Err(failure)) => return Try::Again(failure.words),
+                Err(_) => return Try::Again(format!("silent for {PATIENCE_SECS} s")),
+            };
+            self.read_bytes = self.read_bytes.saturating_add(chunk.len());
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() > MAX_ANSWER_BYTES {
+                return Try::Done(Reply::Refused("an answer is too long".to_owned()));
+            }
+        }
         let sights = sights(&bytes, at);
         Try::Done(match sights {
             Ok(sights) if sights.iter().all(|sight| self.is_plain(sight)) => Reply::Sights(sights),

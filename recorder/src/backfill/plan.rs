@@ -14,6 +14,9 @@ const MAX_SAMPLES: u128 = 64;
 /// read between each two, so that at least what lived long is found.
 const PARTS: u128 = 8;
 
+/// The most objects in a list that is read where it proves nothing.
+const FEW_OBJECTS: usize = 500;
+
 /// Reads back what happened in a gap, as far as the history answers. `alive` is what is there at the
 /// gap's end.
 ///
@@ -166,6 +169,9 @@ impl<H: History> Search<'_, H> {
     async fn sample(&mut self, alive: &Known) -> Result<(), Stop> {
         let (from, to) = (self.work.from, self.work.to);
         if self.found.is_unresolved() || self.found.count_unexplained(self.work) > MAX_SAMPLES {
+            if alive.len() > FEW_OBJECTS {
+                return Ok(());
+            }
             let part = to.saturating_sub(from) / PARTS;
             for place in 1..PARTS {
                 let at = from.saturating_add(part.saturating_mul(place));

@@ -135,7 +135,6 @@ impl Known {
     }
 
     /// Counts the live objects.
-    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.objects.len()
     }
