@@ -19,7 +19,8 @@ pub(crate) struct FoundEvent {
     pub(crate) uid: String,
     /// The version; for a deletion, the revision of that.
     pub(crate) version: u128,
-    /// What happened. A creation is told from a change where the events are put in order.
+    /// What happened. A creation is told from a change where the events are put in order, and only where
+    /// it is proven: what came before may be lost.
     pub(crate) kind: EventType,
     /// The object; `None` for a deletion.
     pub(crate) body: Option<Vec<u8>>,
@@ -45,6 +46,8 @@ pub(crate) struct Found {
     pub(super) explained: BTreeSet<u128>,
     /// The objects that are not there at the end and were followed already, as far as they could be.
     pub(super) met: BTreeSet<String>,
+    /// The versions with which objects began, where that is proven.
+    begun: BTreeSet<(String, u128)>,
     bytes: usize,
     /// The history is gone up to here.
     lost_up_to: Option<u128>,
@@ -75,6 +78,16 @@ impl Found {
         self.explained.insert(event.version);
         self.events.push(event);
         Ok(())
+    }
+
+    /// An object of that uid began with a version.
+    pub(super) fn began(&mut self, uid: &str, version: u128) {
+        self.begun.insert((uid.to_owned(), version));
+    }
+
+    /// Takes out the versions with which objects began, where that is proven.
+    pub(crate) fn take_begun(&mut self) -> BTreeSet<(String, u128)> {
+        std::mem::take(&mut self.begun)
     }
 
     /// Notes that something could not be told. Gives true if nothing more is to be asked.

@@ -29,6 +29,7 @@ impl<H: History> Search<'_, H> {
         let mut version = from;
         loop {
             let Some(at) = version.checked_sub(1).filter(|at| *at > self.work.from) else {
+                self.began(object, version);
                 return Ok(());
             };
             match self.sight(object, at).await? {
@@ -44,9 +45,19 @@ impl<H: History> Search<'_, H> {
                     self.keep(sight)?;
                 }
                 // It was created with the version that is known.
-                None if !object.is_old => return Ok(()),
+                None if !object.is_old => {
+                    self.began(object, version);
+                    return Ok(());
+                }
                 Some(_) | None => return Err(Stop::Odd),
             }
+        }
+    }
+
+    /// Notes that an object began with a version, if it was not there before the gap.
+    fn began(&mut self, object: Followed<'_>, version: u128) {
+        if !object.is_old {
+            self.found.began(object.uid, version);
         }
     }
 

@@ -128,7 +128,8 @@ impl Intake {
                     }
                 }
                 let verdict = read.found.verdict(&work);
-                let mut events = in_order(held, written, &work);
+                let begun = read.found.take_begun();
+                let mut events = in_order(held, written, &work, &begun);
                 let before = std::mem::take(&mut self.read_before);
                 events.retain(|event| !before.contains(&told_by(event)));
                 let is_found = |event: &&EventEntry| event.evidence == Evidence::Reconstructed;
@@ -238,8 +239,14 @@ fn told_by(event: &EventEntry) -> (Box<str>, Box<str>, bool) {
 }
 
 /// Puts what was found and what the list showed into the order of versions, each object's creation
-/// first and its deletion last, and nothing twice.
-fn in_order(held: Vec<EventEntry>, found: Vec<EventEntry>, work: &Work) -> Vec<EventEntry> {
+/// first and its deletion last, and nothing twice. What was read back is a creation only if it is
+/// among those `begun`.
+fn in_order(
+    held: Vec<EventEntry>,
+    found: Vec<EventEntry>,
+    work: &Work,
+    begun: &BTreeSet<(String, u128)>,
+) -> Vec<EventEntry> {
     let deleted: BTreeSet<Box<str>> = found
         .iter()
         .filter(|event| event.kind == EventType::Deleted)
@@ -267,7 +274,11 @@ fn in_order(held: Vec<EventEntry>, found: Vec<EventEntry>, work: &Work) -> Vec<E
         if event.kind == EventType::Deleted {
             continue;
         }
-        event.kind = if told.insert(event.uid.clone()) {
+        let is_first = told.insert(event.uid.clone());
+        let is_begin = event.evidence != Evidence::Reconstructed
+            || number(event)
+                .is_some_and(|version| begun.contains(&(event.uid.to_string(), version)));
+        event.kind = if is_first && is_begin {
             EventType::Added
         } else {
             EventType::Modified
