@@ -40,7 +40,8 @@ pub enum Evidence {
     Polled,
     /// Nobody sent it: the object was missing from a list after a gap.
     Inferred,
-    /// Read back from the server's history after a gap.
+    /// Read back from the server's history after a gap; a creation only where that is proven, else a
+    /// change.
     Reconstructed,
     /// It came from another tool's recording.
     Imported,

@@ -227,6 +227,10 @@ fn kind_fits(event: &Event, change: Change) -> bool {
         // A list shows what is there, not how it came to be.
         Evidence::Initial | Evidence::Listed => change != Change::Deleted,
         Evidence::Inferred => false,
+        // It is called a creation only where the history proves that.
+        Evidence::Reconstructed if event.head.kind == EventType::Modified => {
+            change != Change::Deleted
+        }
         _ => event.head.kind.as_str() == change.as_str(),
     }
 }
