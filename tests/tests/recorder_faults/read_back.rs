@@ -1,8 +1,8 @@
 //! Gaps that the server's own history closes, in full, in part or not at all.
 
 use anyhow::{Context as _, Result, bail};
-use kubereel_format::{EventType, Evidence, Gap, GapCause, GapVerdict, Note, Reel, Seq};
-use kubereel_tests::recording::{Account, settle};
+use kubereel_format::{EventType, Evidence, Gap, GapVerdict, Note, Reel, Seq};
+use kubereel_tests::recording::Account;
 use kubereel_tests::scripted::{Canned, Fault, On};
 
 use crate::{ENDPOINTS, SURE, Scene};
@@ -222,34 +222,6 @@ fn what_came_and_went_among_many_revisions_of_others_is_not_denied() -> Result<(
     assert!((2..=5100).contains(&most), "{judged:?}");
     assert!(judged.requests < 100, "{judged:?}");
     Ok(())
-}
-
-#[test]
-fn what_happened_while_no_recorder_ran_is_read_back_too() -> Result<()> {
-    let mut scene = before_the_gap()?;
-    settle(&scene.cluster, "endpoints", SURE)?;
-    scene.finish()?;
-    change_unseen(&mut scene)?;
-    scene.cluster.forget_watch_caches();
-    let seen = scene.cluster.requests().len();
-    scene.record()?;
-    scene.cluster.wait_for_request("a list", SURE, |one| {
-        one.asked.path == ENDPOINTS
-            && one.asked.parameter("sendInitialEvents").is_some()
-            && one.progress().lines > 0
-            && one.number >= seen
-    })?;
-    scene.write()?;
-    let account = scene.account(&["endpoints"])?.check()?;
-    let [gap] = account.gaps.as_slice() else {
-        bail!("one gap is due: {:#?}", account.gaps);
-    };
-    assert_eq!(gap.cause, GapCause::RecorderStopped);
-    assert_eq!(account.in_gaps, 0, "{account:?}");
-    let judged = judged(&scene, gap)?;
-    assert_eq!(judged.verdict, GapVerdict::Reconstructed, "{judged:?}");
-    assert_eq!(judged.reconstructed, 8, "{judged:?}");
-    rises_and_is_marked(&scene, gap)
 }
 
 #[test]

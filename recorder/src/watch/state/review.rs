@@ -90,12 +90,13 @@ impl Stream {
 }
 
 /// Tells whether the server may still know what happened.
+///
+/// Not what passed while no recorder ran: what a list shows then is written at once. While something is
+/// read back it would wait in memory, and who was killed once may be killed again.
 const fn may_be_read_back(goal: Goal) -> bool {
     matches!(
         goal,
-        Goal::List(Some(
-            GapCause::Expired | GapCause::RecorderStopped | GapCause::Unavailable
-        ))
+        Goal::List(Some(GapCause::Expired | GapCause::Unavailable))
     )
 }
 
