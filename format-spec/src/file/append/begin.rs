@@ -25,7 +25,7 @@ impl Appender {
     }
 
     /// Makes a new reel whose file never becomes longer than `max` bytes: a commit that would make it
-    /// so fails with [`AppendError::OverBound`].
+    /// so fails with [`AppendError::OverBound`](crate::AppendError::OverBound).
     ///
     /// # Errors
     ///
