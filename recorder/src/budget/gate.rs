@@ -227,6 +227,11 @@ impl Gate {
         let whom = if gone.is_empty() { "" } else { ": " };
         let gone = gone.join(", ");
         let text = format!("size budget: {words}{whom}{gone} ({measure})");
+        self.tell(text, at, said);
+    }
+
+    /// Says a decision in the log, on the status page and in the reel.
+    fn tell(&self, text: String, at: Stamp, said: &mut Vec<Entry>) {
         tracing::warn!("{text}");
         self.health.set_budget(&text);
         said.push(Entry::Note {
@@ -255,13 +260,7 @@ impl Gate {
         let gone = self.leave_out(&measure, at, said);
         let gone = gone.join(", ");
         let text = format!("size budget: no longer recorded: {gone} ({measure})");
-        tracing::warn!("{text}");
-        self.health.set_budget(&text);
-        said.push(Entry::Note {
-            stamp: at,
-            note: Note::Mark { text },
-        });
-        self.publish();
+        self.tell(text, at, said);
     }
 
     /// Ends in the reel what is left out and not ended yet.
