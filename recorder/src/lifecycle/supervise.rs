@@ -263,16 +263,7 @@ impl Supervisor {
         let plan = plan(served, &self.wanted);
         self.shared.health.set_left_out(plan.left_out.len());
         for left_out in plan.left_out {
-            if self.told.insert(left_out.clone()) {
-                self.note(Note::NotCovered {
-                    group: left_out.group,
-                    version: left_out.version,
-                    plural: left_out.plural,
-                    reason: left_out.reason,
-                    detail: left_out.detail,
-                })
-                .await;
-            }
+            self.tell_left_out(left_out).await;
         }
         self.tell_of_left_out(&plan.follow).await;
         let definitions = plan.follow.iter().find(|one| is_definitions(one));
@@ -296,6 +287,20 @@ impl Supervisor {
             .set_held(plan.follow.len().saturating_sub(1));
     }
 
+    /// Says once of a resource that it is not followed.
+    async fn tell_left_out(&mut self, left_out: LeftOut) {
+        if self.told.insert(left_out.clone()) {
+            self.note(Note::NotCovered {
+                group: left_out.group,
+                version: left_out.version,
+                plural: left_out.plural,
+                reason: left_out.reason,
+                detail: left_out.detail,
+            })
+            .await;
+        }
+    }
+
     /// Says of what is served, and will not be followed because of the size budget, that it is not.
     async fn tell_of_left_out(&mut self, served: &[Served]) {
         for one in served {
@@ -311,16 +316,7 @@ impl Supervisor {
                 reason: NotCoveredReason::SizeBudget,
                 detail: String::new(),
             };
-            if self.told.insert(left_out.clone()) {
-                self.note(Note::NotCovered {
-                    group: left_out.group,
-                    version: left_out.version,
-                    plural: left_out.plural,
-                    reason: left_out.reason,
-                    detail: left_out.detail,
-                })
-                .await;
-            }
+            self.tell_left_out(left_out).await;
         }
     }
 
