@@ -72,10 +72,9 @@ impl Timeline {
         let mut seqs = Vec::new();
         for resource in self.event_resources() {
             for &object in self.objects_of(resource) {
-                let is_asked = question.namespace.as_ref().is_none_or(|only| {
-                    self.key_of(object)
-                        .is_some_and(|key| key.namespace == *only)
-                });
+                let is_asked = self
+                    .key_of(object)
+                    .is_some_and(|key| question.may_take(&key.namespace));
                 if is_asked {
                     seqs.extend(
                         reel.versions(object)
@@ -125,7 +124,22 @@ impl EventLog<'_> {
     }
 }
 
+/// Where Events about objects without a namespace may lie: the API server refuses any other place
+/// (`ValidateEventCreate` of Kubernetes), and those before it had a rule kept them in none.
+const OF_CLUSTER: [&str; 3] = ["default", "kube-system", ""];
+
 impl EventQuestion {
+    /// Tells whether Events of a namespace can be asked for, before any is read. The API server
+    /// accepts an Event only in the namespace of what it is about.
+    fn may_take(&self, namespace: &str) -> bool {
+        let is_of = |about: &Regarding| match about.namespace.as_str() {
+            "" => OF_CLUSTER.contains(&namespace),
+            own => own == namespace,
+        };
+        self.namespace.as_ref().is_none_or(|only| only == namespace)
+            && self.about.as_ref().is_none_or(is_of)
+    }
+
     fn takes(&self, said: &Said) -> bool {
         let severity = self
             .severity
