@@ -45,9 +45,8 @@ pub(crate) fn show(reel: &Path) -> Result<Headless> {
         SIZE,
     )?;
     ui.settle()?;
-    let (now, most) = memory("self");
     println!(
-        "lanes of the whole reel: {:.0} ms of the clock, {:.0} ms on processors; {now:.0} MB then, {most:.0} MB at most",
+        "lanes of the whole reel: {:.0} ms of the clock, {:.0} ms on processors",
         millis(clock.elapsed()),
         millis(of_process().saturating_sub(cpu)),
     );
@@ -74,11 +73,6 @@ pub(crate) fn show(reel: &Path) -> Result<Headless> {
     for (name, keys) in lists {
         everywhere(&mut ui, keys)?.print(name, 50.0);
     }
-    println!(
-        "memory after all that: {:.0} MB, {:.0} MB at most",
-        memory("self").0,
-        memory("self").1
-    );
     Ok(ui)
 }
 

@@ -1,7 +1,7 @@
 //! Owns the real program in a real terminal: its memory, and what it does when nobody does anything.
 
 use crate::row::memory;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use kubereel_tests::recording::program;
 use kubereel_tests::tmux::Terminal;
 use std::path::Path;
@@ -9,11 +9,23 @@ use std::time::{Duration, Instant};
 
 const IDLE: Duration = Duration::from_secs(10);
 
-/// Runs it, and prints a row.
+/// How long the child may take that judges the reel.
+const JUDGED: Duration = Duration::from_mins(5);
+
+/// So many jumps lead all over the reel and back.
+const JUMPS: u64 = 32;
+
+/// Runs it, and prints its rows.
 pub(crate) fn show(reel: &Path) -> Result<()> {
     let program = program()?;
+    let fresh = tempfile::tempdir()?;
     let started = Instant::now();
-    let words = format!("exec {} tui {}", program.display(), reel.display());
+    let words = format!(
+        "exec env XDG_CACHE_HOME={0} XDG_STATE_HOME={0} {1} tui {2}",
+        fresh.path().display(),
+        program.display(),
+        reel.display()
+    );
     let Some(terminal) = Terminal::start((120, 40), &words)? else {
         return Ok(());
     };
@@ -25,20 +37,46 @@ pub(crate) fn show(reel: &Path) -> Result<()> {
         terminal.press(&[key])?;
         std::thread::sleep(Duration::from_millis(300));
     }
-    std::thread::sleep(Duration::from_millis(500));
+    let under_judgement = memory(&process).0;
+    until_judged(&terminal)?;
     let before = (written(&process)?, ticks(&process)?);
     std::thread::sleep(IDLE);
     let after = (written(&process)?, ticks(&process)?);
-    let (now, most) = memory(&process);
+    let judged = memory(&process).0;
+    for jump in 0..JUMPS {
+        let minutes = 20 + (jump * 7 % JUMPS) * 860 / JUMPS;
+        terminal.enter(&format!(":+{minutes}m"))?;
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let (jumped, most) = memory(&process);
     println!(
-        "the program in tmux: first screen seen after {} ms; {now:.0} MB, {most:.0} MB at most (at most 200 MB); idle for {} s: {} bytes written, {} ms on processors",
+        "the program in tmux: first screen seen after {} ms; {under_judgement:.0} MB after some keys, {judged:.0} MB with the findings, {jumped:.0} MB after {JUMPS} jumps, {most:.0} MB at most (at most 200 MB)",
         first.as_millis(),
+    );
+    println!(
+        "idle in tmux for {} s, findings there: {} bytes written, {} ms on processors (at most 0 and 20 ms)",
         IDLE.as_secs(),
         after.0 - before.0,
         // A tick is 10 ms everywhere that Linux runs.
         (after.1 - before.1) * 10,
     );
     terminal.press(&["q"])
+}
+
+/// Waits until the rules have judged the reel: their progress shows in the title.
+fn until_judged(terminal: &Terminal) -> Result<()> {
+    let started = Instant::now();
+    loop {
+        let screen = terminal.screen()?;
+        if screen.contains("problems ") && !screen.contains("judging") {
+            break;
+        }
+        ensure!(started.elapsed() < JUDGED, "no findings:\n{screen}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    // The last frame is out, and the child is gone.
+    std::thread::sleep(Duration::from_secs(1));
+    Ok(())
 }
 
 /// The bytes that a process wrote so far.
