@@ -6,7 +6,7 @@ use crate::select::Excluded;
 use crate::session::Session;
 use kubereel_format::{
     ConnectionId, CoveredSpan, EndCause, Gap, GapId, ListMethod, Note, NoteEntry, ObjectId,
-    RecordedAt, Reel, ResourceId, Seq,
+    OddLineProblem, RecordedAt, Reel, ResourceId, Seq,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +20,7 @@ pub struct Coverage {
     pub(super) blind: Vec<Blind>,
     pub(super) excluded: Vec<Excluded>,
     pub(super) imported: Option<ImportedFrom>,
+    pub(super) unread: Vec<Unread>,
     announced: Vec<Seq>,
 }
 
@@ -59,6 +60,17 @@ pub struct Hole {
     pub unexplained: Option<u64>,
 }
 
+/// A line of a watch that is kept, and is no event: a change of its object is not in the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// When it came.
+    pub from: RecordedAt,
+    /// When a complete list told the state again; `None` if none did.
+    pub to: Option<RecordedAt>,
+    /// Why it is no event.
+    pub problem: OddLineProblem,
+}
+
 /// A time in which no watch of a resource ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blind {
@@ -72,6 +84,11 @@ impl Coverage {
     /// Gives the spans in which every change is in the reel, in order.
     pub fn spans(&self) -> &[CoveredFrom] {
         &self.spans
+    }
+
+    /// Gives the lines that are kept and are no events, in order.
+    pub fn unread(&self) -> &[Unread] {
+        &self.unread
     }
 
     /// Gives the gaps in which changes may be missing, in order.
@@ -235,6 +252,11 @@ impl Chains {
                     prove(span, rv, seq, wall);
                 }
             }
+            Note::OddLine {
+                connection,
+                problem: problem @ (OddLineProblem::TooLong | OddLineProblem::UnknownType),
+                ..
+            } => self.leave_unread(*connection, *problem, wall),
             Note::Gap(gap) => self.gap(gap, seq),
             Note::GapJudged { gap, .. } => self.judge(*gap, &entry.note),
             _ => {}
@@ -287,8 +309,20 @@ impl Chains {
         }
     }
 
+    /// A watch went on behind a line that nobody understood: asking again would not have helped.
+    fn leave_unread(&mut self, by: ConnectionId, problem: OddLineProblem, from: RecordedAt) {
+        let resource = self.connections.get(&by);
+        if let Some(coverage) = resource.and_then(|resource| self.coverage.get_mut(resource)) {
+            let to = None;
+            coverage.unread.push(Unread { from, to, problem });
+        }
+    }
+
     fn sync(&mut self, resource: ResourceId, rv: &str, seq: Seq, wall: RecordedAt) {
         let coverage = self.coverage.entry(resource).or_default();
+        for unread in &mut coverage.unread {
+            unread.to.get_or_insert(wall);
+        }
         if let Some(hole) = coverage.holes.last_mut()
             && hole.gap.to_rv == rv
         {

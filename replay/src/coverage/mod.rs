@@ -7,6 +7,6 @@ mod judged;
 mod unseen;
 
 pub use certainty::Certainty;
-pub use chain::{Blind, Coverage, CoveredFrom, Hole, ImportedFrom};
+pub use chain::{Blind, Coverage, CoveredFrom, Hole, ImportedFrom, Unread};
 pub use judged::Judged;
 pub use unseen::{Unseen, UnseenWhy};

@@ -2,7 +2,9 @@
 //! and whole: a watch that was resumed told everything.
 
 use crate::timeline::Timeline;
-use kubereel_format::{Damage, GapCause, NotCoveredReason, RecordedAt, ResourceId, Seq};
+use kubereel_format::{
+    Damage, GapCause, NotCoveredReason, OddLineProblem, RecordedAt, ResourceId, Seq,
+};
 use std::fmt;
 
 /// How much later than its announcement a resource may be listed first, in microseconds: 60 s.
@@ -45,6 +47,11 @@ pub enum UnseenWhy {
     },
     /// No watch ran any more.
     WatchEnded,
+    /// A line came that is kept as it was, and is no event.
+    Unread {
+        /// Why it is none.
+        problem: OddLineProblem,
+    },
     /// A part of the reel cannot be read.
     Damaged {
         /// Which part, and what is wrong with it.
@@ -64,6 +71,10 @@ impl fmt::Display for UnseenWhy {
                 write!(out, "not recorded: {}: {detail}", reason.as_str())
             }
             Self::WatchEnded => out.write_str("no watch ran any more"),
+            Self::Unread {
+                problem: OddLineProblem::TooLong,
+            } => out.write_str("a line is too long to be an event; it is kept"),
+            Self::Unread { .. } => out.write_str("a line is no event of a known kind; it is kept"),
             Self::Damaged { place } => write!(out, "the reel is damaged: {place}"),
         }
     }
@@ -105,6 +116,13 @@ impl Timeline {
                 },
             });
         }
+        unseen.extend(coverage.unread().iter().map(|unread| Unseen {
+            from: unread.from,
+            to: unread.to.unwrap_or_else(|| self.end()),
+            why: UnseenWhy::Unread {
+                problem: unread.problem,
+            },
+        }));
         let open = coverage.blind().iter().filter(|blind| blind.to.is_none());
         unseen.extend(open.map(|blind| Unseen {
             from: blind.from,

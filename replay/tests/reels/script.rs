@@ -3,7 +3,8 @@
 use kubereel_format::{
     Appender, BlobNote, Body, ConnectionId, DocumentKind, Elapsed, EndCause, EpochId, EventType,
     Evidence, Gap, GapCause, GapId, GapVerdict, Lifecycle, ListMethod, NewEvent, NotCoveredReason,
-    Note, OutageClass, RecordedAt, ResourceId, ResourceInfo, Seq, SessionEnd, SessionId, Stamp,
+    Note, OddLineProblem, OutageClass, RecordedAt, ResourceId, ResourceInfo, Seq, SessionEnd,
+    SessionId, Stamp,
 };
 use std::path::Path;
 
@@ -147,6 +148,19 @@ impl Script {
         self.appender
             .append_blob_note(stamp, note, document.as_bytes())
             .expect("a document");
+    }
+
+    /// A line that is kept and is no event.
+    pub fn odd_line(&mut self, stream: Stream, problem: OddLineProblem, line: &[u8]) {
+        let note = BlobNote::OddLine {
+            connection: stream.connection,
+            problem,
+            len: u64::try_from(line.len()).expect("short"),
+        };
+        let stamp = self.stamp();
+        self.appender
+            .append_blob_note(stamp, note, line)
+            .expect("append");
     }
 
     /// Says that a resource is not recorded from here on.

@@ -1,7 +1,7 @@
 //! The times in which changes may be missing: gaps and late lists, but no reconnects.
 
 use crate::script::{Script, pod, thing};
-use kubereel_format::{EndCause, GapCause, NotCoveredReason, RecordedAt};
+use kubereel_format::{EndCause, GapCause, NotCoveredReason, OddLineProblem, RecordedAt};
 use kubereel_replay::{Timeline, Unseen, UnseenWhy};
 
 const A: crate::script::Thing<'static> = crate::script::Thing {
@@ -107,4 +107,39 @@ fn a_late_list_a_lost_permission_and_a_watch_that_never_came_back_hide_changes()
         script.disconnect(stream, EndCause::Stopped);
     });
     assert_eq!(after, []);
+}
+
+#[test]
+fn a_line_that_is_no_event_hides_a_change_until_the_next_list() {
+    let play = |problem: OddLineProblem, listed_again: bool| {
+        unseen(|script| {
+            let pods = script.resource("pods", "Pod", &[]);
+            let stream = script.connect(pods, None);
+            script.initial(stream, A, 5, &pod(A, 5, "x"));
+            script.synced(stream, 5);
+            script.wait(7_000);
+            script.odd_line(stream, problem, b"{\"type\":\"PATCHED\"}");
+            script.wait(3_000);
+            script.modified(stream, A, 12, &pod(A, 12, "y"));
+            if listed_again {
+                script.synced(stream, 12);
+            }
+            script.wait(10_000);
+        })
+    };
+    for problem in [OddLineProblem::UnknownType, OddLineProblem::TooLong] {
+        for (listed_again, until) in [(true, 10), (false, 20)] {
+            let (timeline, unseen) = play(problem, listed_again);
+            let [unread] = unseen.as_slice() else {
+                panic!("{unseen:?}");
+            };
+            assert_eq!(unread.why, UnseenWhy::Unread { problem });
+            let span = (secs(&timeline, unread.from), secs(&timeline, unread.to));
+            assert_eq!(span, (7, until));
+        }
+    }
+    // It is asked for again: what it told comes, or there is a gap.
+    for problem in [OddLineProblem::Unparsable, OddLineProblem::Truncated] {
+        assert_eq!(play(problem, false).1, []);
+    }
 }
