@@ -13,6 +13,7 @@ mod settle;
 
 pub use account::Account;
 pub use arrival::{Awaited, arrived};
+pub(crate) use kept::recorded_as;
 pub use observing::{Observed, Observing};
 pub use page::Page;
 pub use program::program;

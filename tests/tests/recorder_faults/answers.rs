@@ -32,6 +32,14 @@ fn a_watch_refused_in_any_way_goes_on_without_loss() -> Result<()> {
         status(503, "ServiceUnavailable"),
         status(504, "Timeout"),
         Fault::Answer(Canned::status(429, "TooManyRequests", "slowly").header("Retry-After", "1")),
+        Fault::Answer(
+            Canned::status(
+                504,
+                "Timeout",
+                "Too large resource version: 99999999, current: 7",
+            )
+            .header("Retry-After", "1"),
+        ),
         Fault::Answer(Canned::status(
             429,
             "TooManyRequests",

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, Reel};
+use kubereel_tests::claims::{Claims, Fact, Tally};
 use kubereel_tests::recording::{Account, Recording, settle};
 use kubereel_tests::scripted::{
     Cut, End, Fault, FaultId, Kubeconfig, On, Pick, Place, ScriptedCluster,
@@ -159,7 +160,15 @@ impl Scene {
             settle(&self.cluster, storage, SURE).with_context(|| self.log())?;
         }
         self.finish()?;
+        self.check_claims(storages)?;
         Account::of(&self.reel(), &self.cluster, storages)
+    }
+
+    /// Nothing of what was committed is missing unsaid, and nothing is claimed falsely.
+    fn check_claims(&self, storages: &[&str]) -> Result<Tally> {
+        let claims = Claims::read(&self.reel())?;
+        let facts = Fact::of_scripted(&claims, &self.cluster, storages)?;
+        claims.against(&facts).check()
     }
 
     fn finish(&mut self) -> Result<()> {

@@ -33,6 +33,34 @@ fn a_stream_cut_at_any_byte_loses_nothing() -> Result<()> {
 }
 
 #[test]
+fn a_line_cut_at_every_single_byte_comes_again() -> Result<()> {
+    let mut scene = Scene::live()?;
+    // Each stream brings one event whole, and breaks off in the next: one byte later each time.
+    let mut bytes = 0;
+    loop {
+        scene.next_watch(cut(Pick::Line(1), Place::Line(bytes), End::Finished))?;
+        scene.write()?;
+        let last = scene.write()?;
+        scene.cluster.wait_sent("endpoints", SURE)?;
+        let resource = scene.cluster.resource("endpoints")?;
+        let commits = scene.cluster.committed();
+        let commit = commits.iter().rfind(|commit| commit.revision == last);
+        let body = commit.map_or(0, |commit| commit.watch_body(&resource, "v1").len());
+        bytes += 1;
+        // The line is longer than its object by the envelope; beyond its end nothing is cut.
+        if bytes > body + 40 {
+            break;
+        }
+    }
+    let account = scene.whole(&["endpoints"])?;
+    assert!(
+        bytes > 250 && account.recorded > 2 * bytes,
+        "{bytes} cuts: {account:?}"
+    );
+    Ok(())
+}
+
+#[test]
 fn streams_that_end_after_every_event_lose_nothing() -> Result<()> {
     let mut scene = Scene::live()?;
     scene.cluster.fault(

@@ -97,6 +97,51 @@ fn a_token_that_expires_is_replaced_without_loss() -> Result<()> {
     Ok(())
 }
 
+/// Has the recorder open a stream anew with what the kubeconfig says now, and writes.
+fn go_on_with(scene: &mut Scene, what: &Kubeconfig) -> Result<()> {
+    let file = scene.kubeconfig();
+    scene.cluster.write_kubeconfig(&file, what)?;
+    scene.reconnect(ENDPOINTS)?;
+    scene.write()?;
+    scene.cluster.wait_sent("endpoints", SURE)?;
+    scene.write()?;
+    Ok(())
+}
+
+#[test]
+fn a_kubeconfig_spoilt_while_recording_costs_nothing() -> Result<()> {
+    let mut scene = Scene::live()?;
+    let mut said = scene.log().len();
+    for spoilt in [
+        Kubeconfig::Empty,
+        Kubeconfig::HalfWritten,
+        Kubeconfig::NotYaml,
+    ] {
+        go_on_with(&mut scene, &spoilt).with_context(|| format!("{spoilt:?}"))?;
+        said = await_words(&scene, said).with_context(|| format!("{spoilt:?}"))?;
+    }
+    std::fs::remove_file(scene.kubeconfig())?;
+    scene.reconnect(ENDPOINTS)?;
+    scene.write()?;
+    scene.cluster.wait_sent("endpoints", SURE)?;
+    go_on_with(&mut scene, &Kubeconfig::Good)?;
+    // Another one that leads to the same cluster: the streams go on.
+    scene
+        .cluster
+        .set(|settings| settings.token = Some("new".to_owned()));
+    let replaced = Kubeconfig::WithToken("new".to_owned());
+    let file = scene.kubeconfig();
+    scene.cluster.write_kubeconfig(&file, &replaced)?;
+    scene.reconnect(ENDPOINTS)?;
+    scene.await_live(ENDPOINTS)?;
+    scene.write()?;
+    scene.whole(&["endpoints"])?;
+    let unusable =
+        |note: &Note| matches!(note, Note::Lifecycle(Lifecycle::KubeconfigUnusable { .. }));
+    assert!(scene.notes()?.iter().any(unusable), "{:#?}", scene.notes()?);
+    Ok(())
+}
+
 #[test]
 fn secrets_never_reach_the_reel() -> Result<()> {
     let mut scene = Scene::new()?;
