@@ -1,6 +1,6 @@
 //! Owns `kubereel mark`: a word for the timeline of a running recorder.
 
-use crate::command::record::parse_listen;
+use super::recording::parse_listen;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use kubereel_recorder::{MarkError, MarkPlace, leave_mark};

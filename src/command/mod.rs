@@ -18,6 +18,7 @@ pub(crate) mod man;
 pub(crate) mod mark;
 pub(crate) mod observe;
 pub(crate) mod record;
+mod recording;
 pub(crate) mod scan;
 pub(crate) mod test;
 pub(crate) mod tui;

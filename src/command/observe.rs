@@ -1,16 +1,11 @@
 //! Owns `kubereel observe`: the surroundings of a CI job in, an observer, always the same exit code out.
 
-use crate::byte_size::{self, MaxSize};
-use crate::command::record::{WORKERS, log, parse_duration, parse_listen, tell};
+use super::recording::{self, Recording, parse_duration};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use crate::redact_extra;
-use kubereel_recorder::{
-    KubeconfigSource, Observation, Options, Outcome, Places, job_labels, observe,
-};
+use kubereel_recorder::{KubeconfigSource, Observation, Outcome, Places, job_labels, observe};
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _, Write as _};
-use std::net::SocketAddr;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,7 +20,8 @@ const GRACE: &str = "15s";
 /// It starts before there is a cluster: it waits for the kubeconfigs that the job delivers, begins with
 /// the minimal one and goes over to the full one without losing its place. On SIGINT or SIGTERM it ends
 /// within its grace period. It always exits with 0: how it went is in the reel, in metadata.json, in a
-/// JUnit file that never fails the job, and in a summary.
+/// JUnit file that never fails the job, and in a summary. Where the port of --listen is taken, it serves on
+/// another one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -54,27 +50,8 @@ pub(crate) struct Args {
     /// How long after a signal the program is left alone
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = GRACE)]
     grace: Duration,
-    /// Serve /metrics, /healthz, /readyz and take marks on this port; another one if it is taken
-    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = parse_listen)]
-    listen: Option<SocketAddr>,
-    /// Hide more than the policy does: rules in a file, see `kubereel help scan`
-    #[arg(long, value_name = "FILE")]
-    redact_extra: Option<PathBuf>,
-    /// How large the reel may become on disk, such as 250MB; `none` for no limit
-    ///
-    /// Near the limit less and less is recorded, and the reel says what and when: see
-    /// `kubereel help record`.
-    #[arg(long, value_name = "SIZE", default_value = "100MB", value_parser = byte_size::parse)]
-    max_size: MaxSize,
-    /// Sample these metrics of the API servers every 30 s; when they moved is in `info -o json`
-    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
-    metrics: Vec<String>,
-    /// Stop after this long, for example 90m
-    #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
-    duration: Option<Duration>,
-    /// Which log lines to print, for example info or `kubereel_recorder=debug`
-    #[arg(long, value_name = "FILTER", env = "RUST_LOG")]
-    log: Option<String>,
+    #[command(flatten)]
+    recording: Recording,
 }
 
 /// Runs the command. It never fails: a job is not to be red for its observer.
@@ -92,23 +69,15 @@ pub(crate) fn run(args: &Args) -> Exit {
 }
 
 fn observed(args: &Args) -> Result<Outcome, CommandError> {
-    let is_terminal = io::stderr().is_terminal();
-    let extra = redact_extra::read(args.redact_extra.as_deref())?;
-    log::begin(args.log.as_deref(), extra.clone(), is_terminal)?;
+    let mut options = args.recording.begin()?;
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let mut options = Options::new("");
     options.kubeconfig = KubeconfigSource::Preferred(places(
         args.kubeconfig.as_deref(),
         args.kubeconfig_minimal.as_deref(),
         variable,
     ));
-    options.redact_extra = extra;
-    options.listen = args.listen;
     options.any_port = true;
-    options.max_bytes = args.max_size.0;
     options.only_new = true;
-    options.duration = args.duration;
-    options.metrics.clone_from(&args.metrics);
     options.grace = Some(args.grace.max(Duration::from_secs(1)));
     options.labels = job_labels(|name| std::env::var(name).ok());
     let is_there = Path::new(OBSERVER_FOLDER).is_dir();
@@ -117,19 +86,12 @@ fn observed(args: &Args) -> Result<Outcome, CommandError> {
         variable("ARTIFACT_DIR"),
         is_there,
     );
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
-        .thread_name("kubereel")
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            CommandError::new(Exit::Surroundings, format!("cannot start threads: {error}"))
-        })?;
+    let runtime = recording::runtime()?;
     let outcome = runtime.block_on(async {
         let mut telling = None;
         let observation = Observation { folder, options };
         let outcome = observe(observation, |status| {
-            telling = Some(tokio::spawn(tell(status, is_terminal)));
+            telling = Some(tokio::spawn(recording::tell(status)));
         })
         .await;
         if let Some(telling) = telling {

@@ -1,30 +1,14 @@
 //! Owns `kubereel record`: flags in, a running recorder, an exit code out.
 
-mod live_line;
-pub(super) mod log;
-
-use crate::byte_size::{self, MaxSize};
+use super::recording::{self, Recording};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use crate::redact_extra;
 use crate::reel;
 use kubereel_format::OpenError;
-use kubereel_recorder::{KubeconfigSource, Options, RecordError, Recorder, StatusHandle};
-use live_line::LiveLine;
+use kubereel_recorder::{KubeconfigSource, RecordError, Recorder};
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// How many threads read sockets. The recorder is to leave the machine to others.
-pub(super) const WORKERS: usize = 2;
-
-/// How often the live line is drawn.
-const LIVE_MILLIS: u64 = 500;
-
-/// How often a line of the log says how the recording stands, in seconds.
-const LOG_SECS: u64 = 20;
 
 /// Records a cluster into a reel
 ///
@@ -41,50 +25,11 @@ pub(crate) struct Args {
     /// The context of the kubeconfig; its current one unless given
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
-    /// Serve /metrics, /healthz and /readyz on this port, of loopback unless an address is given
-    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = parse_listen)]
-    listen: Option<SocketAddr>,
-    /// Hide more than the policy does: rules in a file, see `kubereel help scan`
-    #[arg(long, value_name = "FILE")]
-    redact_extra: Option<PathBuf>,
-    /// How large the reel may become on disk, such as 250MB; `none` for no limit
-    ///
-    /// Near the limit less and less is recorded, and the reel says what and when: first no Leases,
-    /// then no Events, then whatever writes most, at last only pods, nodes, cluster operators and
-    /// the cluster version, and then no objects at all. The file is never larger at any moment; packing it
-    /// at the end needs as much again for that moment, or is left out.
-    #[arg(long, value_name = "SIZE", default_value = "100MB", value_parser = byte_size::parse)]
-    max_size: MaxSize,
     /// The file whose lines become marks as it grows; REEL.marks unless given
     #[arg(long, value_name = "FILE")]
     marks: Option<PathBuf>,
-    /// Sample these metrics of the API servers every 30 s; when they moved is in `info -o json`
-    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
-    metrics: Vec<String>,
-    /// Stop after this long, for example 90m
-    #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
-    duration: Option<Duration>,
-    /// Which log lines to print, for example info or `kubereel_recorder=debug`
-    #[arg(long, value_name = "FILTER", env = "RUST_LOG")]
-    log: Option<String>,
-}
-
-pub(super) fn parse_listen(text: &str) -> Result<SocketAddr, String> {
-    let port = text.strip_prefix(':').unwrap_or(text);
-    if let Ok(port) = port.parse::<u16>() {
-        return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
-    }
-    text.parse().map_err(|_neither| {
-        "neither a port nor an address and a port, such as 9090 or 0.0.0.0:9090".to_owned()
-    })
-}
-
-pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
-    let duration: jiff::SignedDuration = text
-        .parse()
-        .map_err(|_unread| "not a duration, such as 45s, 90m or 1h30m".to_owned())?;
-    Duration::try_from(duration)
-        .map_err(|_negative| "a recording cannot last less than no time".to_owned())
+    #[command(flatten)]
+    recording: Recording,
 }
 
 fn kubeconfig_source(flag: Option<&PathBuf>, variable: Option<&OsString>) -> KubeconfigSource {
@@ -112,31 +57,17 @@ fn marks_of(reel: &Path) -> PathBuf {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
-    let is_terminal = io::stderr().is_terminal();
-    let extra = redact_extra::read(args.redact_extra.as_deref())?;
-    log::begin(args.log.as_deref(), extra.clone(), is_terminal)?;
-    let mut options = Options::new(&args.output);
+    let mut options = args.recording.begin()?;
+    options.output.clone_from(&args.output);
     let variable = std::env::var_os("KUBECONFIG");
     options.kubeconfig = kubeconfig_source(args.kubeconfig.as_ref(), variable.as_ref());
     options.context.clone_from(&args.context);
-    options.redact_extra = extra;
-    options.listen = args.listen;
-    options.duration = args.duration;
-    options.metrics.clone_from(&args.metrics);
-    options.max_bytes = args.max_size.0;
     options.marks = Some(args.marks.clone().unwrap_or_else(|| marks_of(&args.output)));
     let recorder = Recorder::open(options).map_err(|error| explain(&error))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
-        .thread_name("kubereel")
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            CommandError::new(Exit::Surroundings, format!("cannot start threads: {error}"))
-        })?;
+    let runtime = recording::runtime()?;
     let status = recorder.status_handle();
     let summary = runtime.block_on(async {
-        let telling = tokio::spawn(tell(status, is_terminal));
+        let telling = tokio::spawn(recording::tell(status));
         let summary = recorder.run().await;
         telling.abort();
         // Whether it was stopped or broke, the line must be gone before the last word.
@@ -144,24 +75,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
         summary
     });
     let summary = summary.map_err(|error| explain(&error))?;
-    live_line::last_word(&args.output, &summary, is_terminal);
+    recording::last_word(&args.output, &summary);
     Ok(Exit::Yes)
-}
-
-/// Tells how the recording stands until it is stopped.
-#[expect(clippy::infinite_loop, reason = "its caller ends it")]
-pub(super) async fn tell(status: StatusHandle, is_terminal: bool) {
-    let mut line = LiveLine::begin(is_terminal);
-    let every = if is_terminal {
-        Duration::from_millis(LIVE_MILLIS)
-    } else {
-        Duration::from_secs(LOG_SECS)
-    };
-    let mut ticks = tokio::time::interval(every);
-    loop {
-        ticks.tick().await;
-        line.tell(&status.status());
-    }
 }
 
 fn explain(error: &RecordError) -> CommandError {
@@ -200,29 +115,6 @@ fn explain(error: &RecordError) -> CommandError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_port_alone_is_one_of_loopback() {
-        for text in ["9090", ":9090", "127.0.0.1:9090"] {
-            let address = parse_listen(text).expect("an address");
-            assert_eq!(address.to_string(), "127.0.0.1:9090");
-        }
-        assert_eq!(
-            parse_listen("[::]:1").expect("an address").to_string(),
-            "[::]:1"
-        );
-        for text in ["", "99999", "localhost", "1.2.3.4"] {
-            assert!(parse_listen(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn durations_are_spelt_as_people_do() {
-        assert_eq!(parse_duration("90m"), Ok(Duration::from_mins(90)));
-        assert_eq!(parse_duration("1h30m"), Ok(Duration::from_mins(90)));
-        assert!(parse_duration("-1s").is_err());
-        assert!(parse_duration("soon").is_err());
-    }
 
     #[test]
     fn the_flag_goes_before_the_variable() {

@@ -116,8 +116,8 @@ fn trouble(status: &Status) -> &str {
 }
 
 /// Tells, where somebody watches, what the recording has become.
-pub(super) fn last_word(path: &Path, summary: &Summary, is_terminal: bool) {
-    if !is_terminal {
+pub(in crate::command) fn last_word(path: &Path, summary: &Summary) {
+    if !super::is_watched() {
         tracing::info!(
             path = %path.display(),
             events = summary.status.events(),

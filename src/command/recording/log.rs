@@ -55,7 +55,7 @@ impl Drop for Line<'_> {
 }
 
 /// Begins to log.
-pub(in crate::command) fn begin(
+pub(super) fn begin(
     filter: Option<&str>,
     extra: Extra,
     is_terminal: bool,

@@ -1,0 +1,148 @@
+//! Owns what `record` and `observe` have in common: flags, log, threads, and how a recording tells how it
+//! stands. Refuses to record, and to choose where: the commands do.
+
+mod live_line;
+mod log;
+
+use crate::byte_size::{self, MaxSize};
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::redact_extra;
+use kubereel_recorder::{Options, StatusHandle};
+pub(super) use live_line::last_word;
+use live_line::LiveLine;
+use std::io::{self, IsTerminal as _};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How many threads read sockets. The recorder is to leave the machine to others.
+const WORKERS: usize = 2;
+
+/// How often the live line is drawn.
+const LIVE_MILLIS: u64 = 500;
+
+/// How often a line of the log says how the recording stands, in seconds.
+const LOG_SECS: u64 = 20;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Recording {
+    /// Serve /metrics, /healthz, /readyz and take marks on this port, of loopback unless an address is given
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = parse_listen)]
+    listen: Option<SocketAddr>,
+    /// Hide more than the policy does: rules in a file, see `kubereel help scan`
+    #[arg(long, value_name = "FILE")]
+    redact_extra: Option<PathBuf>,
+    /// How large the reel may become on disk, such as 250MB; `none` for no limit
+    ///
+    /// Near the limit less and less is recorded, and the reel says what and when: first no Leases,
+    /// then no Events, then whatever writes most, at last only pods, nodes, cluster operators and
+    /// the cluster version, and then no objects at all. The file is never larger at any moment; packing it
+    /// at the end needs as much again for that moment, or is left out.
+    #[arg(long, value_name = "SIZE", default_value = "100MB", value_parser = byte_size::parse)]
+    max_size: MaxSize,
+    /// Sample these metrics of the API servers every 30 s; when they moved is in `info -o json`
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    metrics: Vec<String>,
+    /// Stop after this long, for example 90m
+    #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
+    duration: Option<Duration>,
+    /// Which log lines to print, for example info or `kubereel_recorder=debug`
+    #[arg(long, value_name = "FILTER", env = "RUST_LOG")]
+    log: Option<String>,
+}
+
+impl Recording {
+    /// Begins to log, and gives the options that the flags ask for; the reel's path is the caller's.
+    pub(super) fn begin(&self) -> Result<Options, CommandError> {
+        let extra = redact_extra::read(self.redact_extra.as_deref())?;
+        log::begin(self.log.as_deref(), extra.clone(), is_watched())?;
+        let mut options = Options::new("");
+        options.redact_extra = extra;
+        options.listen = self.listen;
+        options.max_bytes = self.max_size.0;
+        options.metrics.clone_from(&self.metrics);
+        options.duration = self.duration;
+        Ok(options)
+    }
+}
+
+/// Tells whether somebody watches the recording.
+pub(super) fn is_watched() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Starts the threads that record.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .thread_name("kubereel")
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            CommandError::new(Exit::Surroundings, format!("cannot start threads: {error}"))
+        })
+}
+
+/// Tells how the recording stands until it is stopped.
+#[expect(clippy::infinite_loop, reason = "its caller ends it")]
+pub(super) async fn tell(status: StatusHandle) {
+    let is_watched = is_watched();
+    let mut line = LiveLine::begin(is_watched);
+    let every = if is_watched {
+        Duration::from_millis(LIVE_MILLIS)
+    } else {
+        Duration::from_secs(LOG_SECS)
+    };
+    let mut ticks = tokio::time::interval(every);
+    loop {
+        ticks.tick().await;
+        line.tell(&status.status());
+    }
+}
+
+pub(super) fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix(':').unwrap_or(text);
+    if let Ok(port) = port.parse::<u16>() {
+        return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+    }
+    text.parse().map_err(|_neither| {
+        "neither a port nor an address and a port, such as 9090 or 0.0.0.0:9090".to_owned()
+    })
+}
+
+pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let duration: jiff::SignedDuration = text
+        .parse()
+        .map_err(|_unread| "not a duration, such as 45s, 90m or 1h30m".to_owned())?;
+    Duration::try_from(duration)
+        .map_err(|_negative| "a recording cannot last less than no time".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_one_of_loopback() {
+        for text in ["9090", ":9090", "127.0.0.1:9090"] {
+            let address = parse_listen(text).expect("an address");
+            assert_eq!(address.to_string(), "127.0.0.1:9090");
+        }
+        assert_eq!(
+            parse_listen("[::]:1").expect("an address").to_string(),
+            "[::]:1"
+        );
+        for text in ["", "99999", "localhost", "1.2.3.4"] {
+            assert!(parse_listen(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_are_spelt_as_people_do() {
+        assert_eq!(parse_duration("90m"), Ok(Duration::from_mins(90)));
+        assert_eq!(parse_duration("1h30m"), Ok(Duration::from_mins(90)));
+        assert!(parse_duration("-1s").is_err());
+        assert!(parse_duration("soon").is_err());
+    }
+}
