@@ -1,24 +1,45 @@
 //! Owns `kubereel record`: flags in, a running recorder, an exit code out.
 
-use super::recording::{self, Recording};
+use super::recording::{self, Recording, parse_duration};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
 use kubereel_format::OpenError;
-use kubereel_recorder::{KubeconfigSource, RecordError, Recorder};
+use kubereel_recorder::{KubeconfigSource, Options, RecordError, Recorder, Rotation, Series};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The shortest time that a reel may have before the next follows.
+const LEAST_EVERY: Duration = Duration::from_secs(1);
 
 /// Records a cluster into a reel
 ///
 /// It need not be there yet: the recorder waits for the kubeconfig and for the cluster, follows both
 /// as they change, and marks whatever it may have missed. SIGINT (Ctrl-C) and SIGTERM finish the reel.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  kubereel record -o run.reel                       until Ctrl-C
+  kubereel record -o run.reel --for 90m --max-size 250MB
+  kubereel record -o /reels/cluster.reel --rotate 24h --keep 7
+                                                    /reels/cluster-20261122T060000Z.reel and so on")]
 pub(crate) struct Args {
     /// The reel to write; an existing one is gone on with
     #[arg(short, long, value_name = "REEL")]
     output: PathBuf,
+    /// Begin another reel so often, for example 24h, each complete by itself; docs/rotation.md says how
+    ///
+    /// The name given by -o gets the time at which a reel begins: cluster.reel becomes
+    /// cluster-20261122T060000Z.reel. The next reel has its own lists of everything before the one before
+    /// it ends, so for a moment each change is in both. One that comes near half of --max-size is followed
+    /// before its time, so that nothing has to be left out.
+    #[arg(long, value_name = "EVERY", value_parser = parse_every)]
+    rotate: Option<Duration>,
+    /// Keep so many finished reels of the series and remove older ones; never others
+    #[arg(long, value_name = "REELS", requires = "rotate", value_parser = clap::value_parser!(u32).range(1..))]
+    keep: Option<u32>,
     /// The kubeconfig, instead of $KUBECONFIG, ~/.kube/config or a pod's own; it may come later
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
@@ -30,6 +51,14 @@ pub(crate) struct Args {
     marks: Option<PathBuf>,
     #[command(flatten)]
     recording: Recording,
+}
+
+fn parse_every(text: &str) -> Result<Duration, String> {
+    let every = parse_duration(text)?;
+    if every < LEAST_EVERY {
+        return Err("a reel lasts a second at least".to_owned());
+    }
+    Ok(every)
 }
 
 fn kubeconfig_source(flag: Option<&PathBuf>, variable: Option<&OsString>) -> KubeconfigSource {
@@ -63,19 +92,22 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     options.kubeconfig = kubeconfig_source(args.kubeconfig.as_ref(), variable.as_ref());
     options.context.clone_from(&args.context);
     options.marks = Some(args.marks.clone().unwrap_or_else(|| marks_of(&args.output)));
+    if let Some(every) = args.rotate {
+        let keep = args.keep;
+        return series(options, Rotation { every, keep });
+    }
     let recorder = Recorder::open(options).map_err(|error| explain(&error))?;
-    let runtime = recording::runtime()?;
-    let status = recorder.status_handle();
-    let summary = runtime.block_on(async {
-        let telling = tokio::spawn(recording::tell(status));
-        let summary = recorder.run().await;
-        telling.abort();
-        // Whether it was stopped or broke, the line must be gone before the last word.
-        drop(telling.await);
-        summary
-    });
+    let summary = recording::watched(recorder.status_handle(), recorder.run())?;
     let summary = summary.map_err(|error| explain(&error))?;
     recording::last_word(&args.output, &summary);
+    Ok(Exit::Yes)
+}
+
+fn series(options: Options, rotation: Rotation) -> Result<Exit, CommandError> {
+    let series = Series::open(options, rotation).map_err(|error| explain(&error))?;
+    let ended = recording::watched(series.status_handle(), series.run())?;
+    let last = ended.map_err(|error| explain(&error))?;
+    recording::last_word(&last.path, &last.summary);
     Ok(Exit::Yes)
 }
 
@@ -115,6 +147,13 @@ fn explain(error: &RecordError) -> CommandError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reel_lasts_a_second_at_least() {
+        assert_eq!(parse_every("24h"), Ok(Duration::from_hours(24)));
+        assert!(parse_every("0s").is_err());
+        assert!(parse_every("500ms").is_err());
+    }
 
     #[test]
     fn the_flag_goes_before_the_variable() {

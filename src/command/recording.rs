@@ -9,8 +9,8 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::redact_extra;
 use kubereel_recorder::{Options, StatusHandle};
-pub(super) use live_line::last_word;
 use live_line::LiveLine;
+pub(super) use live_line::last_word;
 use std::io::{self, IsTerminal as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -82,6 +82,21 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
         .map_err(|error| {
             CommandError::new(Exit::Surroundings, format!("cannot start threads: {error}"))
         })
+}
+
+/// Records, and tells meanwhile how the recording stands.
+pub(super) fn watched<T>(
+    status: StatusHandle,
+    recording: impl Future<Output = T>,
+) -> Result<T, CommandError> {
+    Ok(runtime()?.block_on(async {
+        let telling = tokio::spawn(tell(status));
+        let ended = recording.await;
+        telling.abort();
+        // Whether it was stopped or broke, the line must be gone before the last word.
+        drop(telling.await);
+        ended
+    }))
 }
 
 /// Tells how the recording stands until it is stopped.

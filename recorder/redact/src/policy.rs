@@ -74,6 +74,17 @@ impl Redactor {
         })
     }
 
+    /// Begins another recording of the same run: with the same key, so that equal secrets leave equal
+    /// marks in both, and with counts of its own.
+    #[must_use]
+    pub fn next(&self) -> Self {
+        Self {
+            marker: self.marker.clone(),
+            extra: Arc::clone(&self.extra),
+            counts: Counts::default(),
+        }
+    }
+
     /// Gives an object without its secrets; `None` if it is of a kind with secrets and cannot be read:
     /// then nothing of it may be kept.
     pub fn object<'a>(&self, subject: &Subject<'_>, object: &'a [u8]) -> Option<Cow<'a, [u8]>> {

@@ -200,6 +200,7 @@ impl Gate {
     /// Everything appended is durable, and the file is as full as this.
     pub(crate) fn committed(&mut self, usage: Usage) {
         self.usage = usage;
+        self.health.set_used_percent(plan::used_percent(&usage));
         self.waiting_bytes = 0;
     }
 

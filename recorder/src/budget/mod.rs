@@ -14,7 +14,7 @@ mod tally;
 pub(crate) use admission::Admission;
 pub(crate) use gate::Gate;
 pub(crate) use out::{Name, Out};
-pub(crate) use plan::is_used_up;
+pub(crate) use plan::{ROTATE_PERCENT, is_used_up};
 
 #[cfg(test)]
 mod tests;

@@ -45,6 +45,10 @@ pub(super) const STEPS: [(u64, Step); 13] = [
     (86, Step::End),
 ];
 
+/// The share, in percent, at which a series of reels goes on with the next: early enough for that to be
+/// complete before the first step.
+pub(crate) const ROTATE_PERCENT: u64 = 40;
+
 /// The part of the free room that may wait for a commit, and that a single object may take.
 const WAITING_PART: u64 = 8;
 const OBJECT_PART: u64 = 2;
@@ -85,6 +89,18 @@ impl Plan {
 fn is_beyond(usage: &Usage, percent: u64) -> bool {
     let used = u128::from(usage.used_bytes) * 100;
     used >= u128::from(usage.reach_bytes) * u128::from(percent)
+}
+
+/// Gives how much of the reachable size is used, in percent.
+pub(super) const fn used_percent(usage: &Usage) -> u64 {
+    match usage
+        .used_bytes
+        .saturating_mul(100)
+        .checked_div(usage.reach_bytes)
+    {
+        Some(percent) => percent,
+        None => 0,
+    }
 }
 
 /// Tells whether a reel has no room for another recording, whatever that leaves out.

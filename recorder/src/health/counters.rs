@@ -1,9 +1,11 @@
 //! Owns the counters of one run. Refuses history: each is a number of now or since the start.
 
+use super::reach::{Come, Reach};
+use crate::budget::Name;
 use crate::clock::Clock;
 use crate::entry::Entry;
 use crate::observer::{Account, Tally};
-use kubereel_format::{CommitStats, Elapsed, EventType, Note};
+use kubereel_format::{CommitStats, Elapsed, EventType, Note, ResourceId, ResourceInfo};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -82,6 +84,24 @@ pub(crate) enum ResourceState {
     NotCovered,
 }
 
+/// How far the recording of all resources has come, durably.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stand {
+    /// The uid of the cluster; empty if it is not known.
+    pub(crate) cluster: String,
+    /// The resources that are followed.
+    pub(crate) resources: BTreeMap<Name, Stands>,
+}
+
+/// How far that of one resource has come.
+#[derive(Clone, Debug)]
+pub(crate) struct Stands {
+    /// Whether it is complete up to the present.
+    pub(crate) is_complete: bool,
+    /// How far it has come.
+    pub(crate) come: Come,
+}
+
 #[derive(Debug, Default)]
 struct Words {
     trouble: String,
@@ -113,8 +133,10 @@ pub(crate) struct Health {
     max_bytes: AtomicU64,
     budget_steps: AtomicU64,
     budget_dropped: AtomicU64,
+    used_percent: AtomicU64,
     words: Mutex<Words>,
     tally: Tally,
+    reach: Mutex<Reach>,
 }
 
 impl Health {
@@ -139,14 +161,17 @@ impl Health {
             max_bytes: zero(),
             budget_steps: zero(),
             budget_dropped: zero(),
+            used_percent: zero(),
             words: Mutex::default(),
             tally: Tally::default(),
+            reach: Mutex::default(),
         }
     }
 
     /// Counts an entry that was appended.
     pub(crate) fn appended(&self, entry: &Entry) {
         self.tally.take(entry);
+        self.reach().take(entry);
         let counter = match entry {
             Entry::Event(event) => match event.kind {
                 EventType::Added => &self.added,
@@ -176,6 +201,12 @@ impl Health {
     /// Everything appended is durable.
     pub(crate) fn committed(&self, stats: &CommitStats) {
         self.file_bytes.store(stats.file_bytes, Ordering::Relaxed);
+        self.reach().committed();
+    }
+
+    /// A resource of an earlier run is gone on with.
+    pub(crate) fn describe(&self, info: ResourceInfo) {
+        self.reach().describe(info);
     }
 
     /// The oldest record that is not yet durable was received then.
@@ -220,6 +251,16 @@ impl Health {
     /// The file may become so large.
     pub(crate) fn set_max_bytes(&self, bytes: u64) {
         self.max_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// So much of what the file may reach is used, in percent.
+    pub(crate) fn set_used_percent(&self, percent: u64) {
+        self.used_percent.store(percent, Ordering::Relaxed);
+    }
+
+    /// Tells how much of what the file may reach is used, in percent; 0 if that is not limited.
+    pub(crate) fn used_percent(&self) -> u64 {
+        self.used_percent.load(Ordering::Relaxed)
     }
 
     /// A step was taken to stay below that.
@@ -299,6 +340,31 @@ impl Health {
             budget_steps: get(&self.budget_steps),
             budget_dropped: get(&self.budget_dropped),
         }
+    }
+
+    /// Tells how far the recording of what is followed has come.
+    pub(crate) fn stand(&self) -> Stand {
+        let states = self.words().resources.clone();
+        let reach = self.reach();
+        let followed = states
+            .into_iter()
+            .filter(|(_, state)| *state != ResourceState::NotCovered);
+        let resources = followed.filter_map(|(id, state)| {
+            let (info, come) = reach.of(ResourceId(id))?;
+            let stands = Stands {
+                is_complete: state == ResourceState::Complete,
+                come,
+            };
+            Some(((info.group.clone(), info.plural.clone()), stands))
+        });
+        Stand {
+            cluster: reach.cluster().to_owned(),
+            resources: resources.collect(),
+        }
+    }
+
+    fn reach(&self) -> MutexGuard<'_, Reach> {
+        self.reach.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn words(&self) -> MutexGuard<'_, Words> {

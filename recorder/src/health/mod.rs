@@ -3,8 +3,12 @@
 
 mod counters;
 mod page;
+mod reach;
 mod text;
 
 pub use counters::Status;
-pub(crate) use counters::{Health, ResourceState};
-pub(crate) use page::serve;
+pub(crate) use counters::{Health, ResourceState, Stand};
+pub(crate) use page::{Front, serve};
+
+#[cfg(test)]
+pub(crate) use {counters::Stands, reach::Come};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// The most bytes of a request head.
 const MAX_HEAD: usize = 8 * 1024;
@@ -23,8 +23,17 @@ const CALLER_SECS: u64 = 5;
 /// How many callers are served at once.
 const MAX_CALLERS: usize = 16;
 
+/// What the page speaks of, and where it takes marks to.
+#[derive(Clone, Debug)]
+pub(crate) struct Front {
+    /// The counters.
+    pub(crate) health: Arc<Health>,
+    /// Takes marks.
+    pub(crate) desk: Arc<Desk>,
+}
+
 /// Serves until it is dropped.
-pub(crate) async fn serve(listener: TcpListener, health: Arc<Health>, desk: Arc<Desk>) {
+pub(crate) async fn serve(listener: TcpListener, front: watch::Receiver<Front>) {
     let callers = Arc::new(Semaphore::new(MAX_CALLERS));
     loop {
         let Ok(permit) = Arc::clone(&callers).acquire_owned().await else {
@@ -39,10 +48,9 @@ pub(crate) async fn serve(listener: TcpListener, health: Arc<Health>, desk: Arc<
                 continue;
             }
         };
-        let health = Arc::clone(&health);
-        let desk = Arc::clone(&desk);
+        let front = front.borrow().clone();
         tokio::spawn(async move {
-            let answer = answer(stream, caller.ip(), &health, &desk);
+            let answer = answer(stream, caller.ip(), &front.health, &front.desk);
             if let Ok(Err(error)) =
                 tokio::time::timeout(Duration::from_secs(CALLER_SECS), answer).await
             {
@@ -217,7 +225,9 @@ mod tests {
         let desk = Arc::new(Desk::new(Arc::clone(&queue), clock));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let server = tokio::spawn(serve(listener, Arc::new(Health::new(clock)), desk));
+        let health = Arc::new(Health::new(clock));
+        let (_front, seen) = watch::channel(Front { health, desk });
+        let server = tokio::spawn(serve(listener, seen));
         let mut stream = TcpStream::connect(address).await.expect("a connection");
         stream.write_all(request.as_bytes()).await.expect("sent");
         let mut text = String::new();

@@ -13,3 +13,7 @@ mod supervise;
 
 pub(crate) use ending::Whole;
 pub use run::{Recorder, StatusHandle, Summary};
+pub(crate) use {
+    run::{Pen, listen, serve_status},
+    signals::Signals,
+};

@@ -12,7 +12,7 @@ use crate::clock::{Clock, StepDetector};
 use crate::discover::{Discovery, Poller};
 use crate::entry::Entry;
 use crate::error::RecordError;
-use crate::health::{Health, Status, serve};
+use crate::health::{Front, Health, Status, serve};
 use crate::marks::{Desk, MarkFile, follow};
 use crate::observer::Account;
 use crate::options::Options;
@@ -45,8 +45,18 @@ pub struct Recorder {
     past: Past,
     listener: Option<TcpListener>,
     clock: Clock,
-    health: Arc<Health>,
+    queue: Arc<Queue>,
+    front: Front,
     redactor: Redactor,
+}
+
+/// The way for others into the timeline of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Pen {
+    /// Where notes go.
+    pub(crate) queue: Arc<Queue>,
+    /// The run's clock.
+    pub(crate) clock: Clock,
 }
 
 impl std::fmt::Debug for Recorder {
@@ -59,17 +69,22 @@ impl std::fmt::Debug for Recorder {
 
 /// Tells how a run stands, from any thread.
 #[derive(Clone, Debug)]
-pub struct StatusHandle(Arc<Health>);
+pub struct StatusHandle(watch::Receiver<Front>);
 
 impl StatusHandle {
+    /// Makes one that follows whatever is recorded at the moment.
+    pub(crate) const fn of(front: watch::Receiver<Front>) -> Self {
+        Self(front)
+    }
+
     /// Tells how the run stands now.
     pub fn status(&self) -> Status {
-        self.0.status()
+        self.0.borrow().health.status()
     }
 
     /// Tells what the run's notes say so far.
     pub(crate) fn account(&self) -> Account {
-        self.0.account()
+        self.0.borrow().health.account()
     }
 }
 
@@ -96,31 +111,56 @@ impl Recorder {
     ///
     /// If the reel cannot be written or is none, or if the status page's address is taken.
     pub fn open(options: Options) -> Result<Self, RecordError> {
-        let listener = match options.listen {
-            None => None,
-            Some(address) => Some(listen(address, options.any_port)?),
-        };
         let redactor =
             Redactor::new(options.redact_extra.clone()).map_err(|error| RecordError::System {
                 what: "draw a key for what is hidden",
                 source: std::io::Error::other(error),
             })?;
+        Self::open_with(options, redactor)
+    }
+
+    /// Does the same with a key that another recording of this program has too.
+    pub(crate) fn open_with(options: Options, redactor: Redactor) -> Result<Self, RecordError> {
+        let listener = match options.listen {
+            None => None,
+            Some(address) => Some(listen(address, options.any_port)?),
+        };
         let (appender, past) = open_reel(&options)?;
         let clock = Clock::start();
+        let queue = Arc::new(Queue::new(QUEUE_BYTES, clock, redactor.clone()));
+        let health = Arc::new(Health::new(clock));
+        for resource in past.resources.values() {
+            health.describe(resource.info.clone());
+        }
+        let desk = Arc::new(Desk::new(Arc::clone(&queue), clock));
         Ok(Self {
             options,
             appender,
             past,
             listener,
             clock,
-            health: Arc::new(Health::new(clock)),
+            queue,
+            front: Front { health, desk },
             redactor,
         })
     }
 
     /// Gives a handle that tells how the run stands.
     pub fn status_handle(&self) -> StatusHandle {
-        StatusHandle(Arc::clone(&self.health))
+        StatusHandle::of(watch::channel(self.front.clone()).1)
+    }
+
+    /// Gives what a status page speaks of.
+    pub(crate) fn front(&self) -> Front {
+        self.front.clone()
+    }
+
+    /// Gives the way into the timeline.
+    pub(crate) fn pen(&self) -> Pen {
+        Pen {
+            queue: Arc::clone(&self.queue),
+            clock: self.clock,
+        }
     }
 
     /// Records until a signal comes, the time is up, or the file cannot be written any more.
@@ -141,14 +181,35 @@ impl Recorder {
             what: "listen for signals",
             source,
         })?;
+        let duration = self.options.duration;
+        let told = async move {
+            let time_is_up = async {
+                match duration {
+                    Some(duration) => tokio::time::sleep(duration).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                name = signals.next() => SessionEnd::Signal(name.to_owned()),
+                () = time_is_up => SessionEnd::Finished,
+            }
+        };
+        self.run_until(told, once_whole).await
+    }
+
+    /// Does the same until somebody tells it to end, and how.
+    pub(crate) async fn run_until(
+        self,
+        told: impl Future<Output = SessionEnd> + Send,
+        once_whole: OnceWhole,
+    ) -> Result<Summary, RecordError> {
         let path = self.options.output.clone();
-        let health = Arc::clone(&self.health);
-        let queue = Arc::new(Queue::new(QUEUE_BYTES, self.clock, self.redactor.clone()));
+        let health = Arc::clone(&self.front.health);
         let session = SessionId(self.past.session);
-        let (duration, grace) = (self.options.duration, self.options.grace);
+        let grace = self.options.grace;
         let labels = self.options.labels.clone();
         let clock = self.clock;
-        let mut run = Run::start(self, &queue)?;
+        let mut run = Run::start(self)?;
         run.note(Note::SessionStarted {
             session,
             recorder: env!("CARGO_PKG_VERSION").to_owned(),
@@ -159,7 +220,7 @@ impl Recorder {
         for (name, value) in labels {
             run.note(Note::Label { name, value }).await;
         }
-        let end = run.until_end(&mut signals, duration).await;
+        let end = run.until_end(told).await;
         tracing::info!(?end, "finishing the reel");
         let standing = health.status();
         let finished = run.finish(session, &end, grace, standing, once_whole).await;
@@ -251,16 +312,18 @@ struct Run {
 }
 
 impl Run {
-    fn start(recorder: Recorder, queue: &Arc<Queue>) -> Result<Self, RecordError> {
+    fn start(recorder: Recorder) -> Result<Self, RecordError> {
         let Recorder {
             options,
             mut appender,
             past,
             listener,
             clock,
-            health,
+            queue,
+            front,
             redactor,
         } = recorder;
+        let health = Arc::clone(&front.health);
         let is_fresh = past.session == 0;
         let (left_out, left_out_seen) = watch::channel(Out::default());
         let gate = options.max_bytes.map(|max| {
@@ -272,7 +335,7 @@ impl Run {
             max_bytes: options.max_bytes,
         };
         let (handover, taker) = handover();
-        let writer = spawn_writer(appender, reel, queue, &health, clock, (gate, handover))?;
+        let writer = spawn_writer(appender, reel, &queue, &health, clock, (gate, handover))?;
         let (clients, clients_seen) = watch::channel(None);
         let (refused, refused_seen) = watch::channel(0);
         let (stop, stop_seen) = watch::channel(false);
@@ -282,7 +345,7 @@ impl Run {
         let (sightings_sent, sightings) = mpsc::channel(WORDS);
         let discovery = Arc::new(Discovery::new(past_epoch));
         let shared = Arc::new(Shared::new(Parts {
-            queue: Arc::clone(queue),
+            queue: Arc::clone(&queue),
             clock,
             health: Arc::clone(&health),
             numbers: Arc::new(Numbers::new(past.connection, past.gap)),
@@ -299,25 +362,24 @@ impl Run {
             lookout: Lookout::new(options.kubeconfig, options.context),
             clients,
             refused: refused_seen,
-            queue: Arc::clone(queue),
+            queue: Arc::clone(&queue),
             health: Arc::clone(&health),
             clock,
             redactor: redactor.clone(),
         };
         tasks.spawn(follower.run());
-        let sampler = Sampler::new(&options.metrics, &clients_seen, queue, clock);
+        let sampler = Sampler::new(&options.metrics, &clients_seen, &queue, clock);
         tasks.spawn(Poller::new(discovery, clients_seen, news_sent, clock).run());
-        tasks.spawn(watch_clock(Arc::clone(queue), clock));
+        tasks.spawn(watch_clock(Arc::clone(&queue), clock));
         let (asked, has_asked) = watch::channel(false);
         tasks.spawn(Prober::new(Arc::clone(&shared), asked).run());
-        let desk = Arc::new(Desk::new(Arc::clone(queue), clock));
-        let mut closing = follow_marks(options.marks, is_fresh, &desk, stop_seen.clone());
+        let mut closing = follow_marks(options.marks, is_fresh, &front.desk, stop_seen.clone());
         closing.spawn(sampler.run(stop_seen));
         if let Some(listener) = listener {
-            serve_status(listener, health, desk, &mut tasks)?;
+            serve_status(listener, watch::channel(front).1, &mut tasks)?;
         }
         Ok(Self {
-            queue: Arc::clone(queue),
+            queue,
             clock,
             supervisor: Supervisor::new(shared, epoch, past, left_out_seen.clone(), has_asked),
             left_out: left_out_seen,
@@ -338,14 +400,8 @@ impl Run {
         self.queue.push(Entry::Note { stamp, note }).await;
     }
 
-    async fn until_end(&mut self, signals: &mut Signals, duration: Option<Duration>) -> SessionEnd {
-        let time_is_up = async {
-            match duration {
-                Some(duration) => tokio::time::sleep(duration).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::pin!(time_is_up);
+    async fn until_end(&mut self, told: impl Future<Output = SessionEnd>) -> SessionEnd {
+        tokio::pin!(told);
         loop {
             let due = self.supervisor.due_micros();
             let definitions_are_late = async {
@@ -355,8 +411,7 @@ impl Run {
                 }
             };
             tokio::select! {
-                name = signals.next() => return SessionEnd::Signal(name.to_owned()),
-                () = &mut time_is_up => return SessionEnd::Finished,
+                end = &mut told => return end,
                 written = &mut self.writer => {
                     let written = written.unwrap_or_else(|_| Err(gone()));
                     let words = written.as_ref().err().map(ToString::to_string);
@@ -420,7 +475,7 @@ impl Run {
 }
 
 /// Listens; on a port that is free if the one asked for is not, and that will do.
-fn listen(address: SocketAddr, any_port: bool) -> Result<TcpListener, RecordError> {
+pub(crate) fn listen(address: SocketAddr, any_port: bool) -> Result<TcpListener, RecordError> {
     let bind = |address| {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
@@ -459,10 +514,10 @@ fn follow_marks(
     tasks
 }
 
-fn serve_status(
+/// Serves the status page.
+pub(crate) fn serve_status(
     listener: TcpListener,
-    health: Arc<Health>,
-    desk: Arc<Desk>,
+    front: watch::Receiver<Front>,
     tasks: &mut JoinSet<()>,
 ) -> Result<(), RecordError> {
     let listener =
@@ -473,7 +528,7 @@ fn serve_status(
     if let Ok(address) = listener.local_addr() {
         tracing::info!(%address, "serving the status page");
     }
-    tasks.spawn(serve(listener, health, desk));
+    tasks.spawn(serve(listener, front));
     Ok(())
 }
 

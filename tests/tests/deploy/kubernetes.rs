@@ -113,3 +113,53 @@ fn the_role_reads_and_nothing_else() -> Result<()> {
     }
     Ok(())
 }
+
+/// The words after a flag's `=`.
+fn flag<'a>(command: &'a [String], name: &str) -> Result<&'a str> {
+    let prefix = format!("--{name}=");
+    let mut values = command.iter().filter_map(|word| word.strip_prefix(&prefix));
+    values.next().with_context(|| format!("no --{name}"))
+}
+
+#[test]
+fn the_deployment_rotates_and_its_volume_holds_what_is_kept() -> Result<()> {
+    let manifests = manifests()?;
+    let of_kind = |kind: &str| {
+        let mut found = manifests.iter().filter(|one| word(one, "/kind") == kind);
+        found.next().with_context(|| kind.to_owned())
+    };
+    let deployment = of_kind("Deployment")?;
+    let command = deployment.pointer("/spec/template/spec/containers/0/command");
+    let mut command: Vec<String> =
+        serde_json::from_value(command.context("a command")?.clone())?;
+    let keep: u64 = flag(&command, "keep")?.parse()?;
+    let megabytes = flag(&command, "max-size")?.strip_suffix("MB");
+    let megabytes: u64 = megabytes.context("MB")?.parse()?;
+    let volume = of_kind("PersistentVolumeClaim")?;
+    let storage = word(volume, "/spec/resources/requests/storage");
+    let gibibytes: u64 = storage.strip_suffix("Gi").context("Gi")?.parse()?;
+    let needed = (keep + 3) * megabytes * 1_000_000;
+    ensure!(needed <= gibibytes << 30, "{needed} bytes do not fit in {storage}");
+    // The program understands it, and writes a series.
+    let folder = tempfile::tempdir()?;
+    for word in &mut command {
+        if let Some(name) = word.strip_prefix("/reels/") {
+            *word = folder.path().join(name).display().to_string();
+        }
+        if word.starts_with("--listen=") {
+            "--listen=127.0.0.1:0".clone_into(word);
+        }
+    }
+    let (name, args) = command.split_first().context("a program")?;
+    ensure!(name == "kubereel", "{name}");
+    let kubeconfig = folder.path().join("nothing");
+    let output = std::process::Command::new(kubereel_tests::recording::program()?)
+        .args(args)
+        .args(["--for", "1s", "--kubeconfig"])
+        .arg(kubeconfig)
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(output.status.success(), "{said}");
+    ensure!(folder.path().join("cluster.series.json").is_file(), "{said}");
+    Ok(())
+}

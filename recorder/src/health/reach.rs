@@ -1,0 +1,245 @@
+//! Owns how far the recording of each resource has come, as the file says durably: the first list of the
+//! run, and the last version that a list, an event or a bookmark proves. Refuses versions that prove nothing:
+//! those of a list that has not ended.
+
+use crate::entry::Entry;
+use crate::watch::version::Version;
+use kubereel_format::{
+    ConnectionId, EventType, Evidence, ListMethod, Note, ResourceId, ResourceInfo,
+};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How far one resource has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Come {
+    /// The version of the first list of this run.
+    pub(crate) listed: Option<Version>,
+    /// The last version up to which everything is there.
+    pub(crate) reached: Option<Version>,
+}
+
+/// How far all resources have come.
+#[derive(Debug, Default)]
+pub(crate) struct Reach {
+    /// As appended.
+    appended: BTreeMap<ResourceId, Come>,
+    /// As committed.
+    durable: BTreeMap<ResourceId, Come>,
+    infos: BTreeMap<ResourceId, ResourceInfo>,
+    of: BTreeMap<ConnectionId, ResourceId>,
+    /// The connections whose list has not ended.
+    listing: BTreeSet<ConnectionId>,
+    /// The uid of the cluster.
+    cluster: String,
+}
+
+impl Reach {
+    /// A resource of an earlier run: what comes may not say again what it is.
+    pub(crate) fn describe(&mut self, info: ResourceInfo) {
+        self.infos.insert(info.id, info);
+    }
+
+    /// Gives the uid of the cluster; empty if it is not known.
+    pub(crate) fn cluster(&self) -> &str {
+        &self.cluster
+    }
+
+    /// Gives what a resource is, and how far its recording has come durably.
+    pub(crate) fn of(&self, id: ResourceId) -> Option<(&ResourceInfo, Come)> {
+        let come = self.durable.get(&id).cloned().unwrap_or_default();
+        Some((self.infos.get(&id)?, come))
+    }
+
+    /// Everything that was appended is durable.
+    pub(crate) fn committed(&mut self) {
+        self.durable.clone_from(&self.appended);
+    }
+
+    /// Takes what was appended.
+    pub(crate) fn take(&mut self, entry: &Entry) {
+        match entry {
+            Entry::Event(event) => {
+                let is_live = matches!(event.evidence, Evidence::Live);
+                // Many may be deleted at one version, and the rest of them not be here yet.
+                let proves = is_live && event.kind != EventType::Deleted;
+                if proves && !self.listing.contains(&event.connection) {
+                    self.advance(event.connection, &event.version);
+                }
+            }
+            Entry::Note { note, .. } => self.note(note),
+            Entry::Blob { .. } => {}
+        }
+    }
+
+    fn note(&mut self, note: &Note) {
+        match note {
+            Note::Cluster { uid, .. } => {
+                // Versions of another cluster cannot be held against those of this one.
+                if !self.cluster.is_empty() && self.cluster != *uid {
+                    self.appended.clear();
+                    self.durable.clear();
+                }
+                self.cluster.clone_from(uid);
+            }
+            Note::Resource(info) => self.describe(info.clone()),
+            Note::Connected {
+                connection,
+                resource,
+                method,
+                ..
+            } => {
+                self.of.insert(*connection, *resource);
+                if matches!(method, ListMethod::WatchList | ListMethod::Pages) {
+                    self.listing.insert(*connection);
+                }
+            }
+            Note::Disconnected { connection, .. } => {
+                self.of.remove(connection);
+                self.listing.remove(connection);
+            }
+            Note::Synced {
+                resource,
+                connection,
+                rv,
+                ..
+            } => {
+                self.listing.remove(connection);
+                let version = Version::parse(rv);
+                let come = self.appended.entry(*resource).or_default();
+                come.listed = come.listed.take().or_else(|| version.clone());
+                come.reached = version;
+            }
+            Note::Bookmark { connection, rv } if !self.listing.contains(connection) => {
+                self.advance(*connection, rv);
+            }
+            _ => {}
+        }
+    }
+
+    fn advance(&mut self, connection: ConnectionId, version: &str) {
+        let (Some(resource), Some(version)) = (self.of.get(&connection), Version::parse(version))
+        else {
+            return;
+        };
+        let come = self.appended.entry(*resource).or_default();
+        let is_back = come
+            .reached
+            .as_ref()
+            .is_some_and(|known| version.order(known) == Some(Ordering::Less));
+        if !is_back {
+            come.reached = Some(version);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::EventEntry;
+    use kubereel_format::{EpochId, Stamp};
+
+    const PODS: ResourceId = ResourceId(3);
+
+    fn note(note: Note) -> Entry {
+        Entry::Note {
+            stamp: Stamp::default(),
+            note,
+        }
+    }
+
+    fn connected(id: u32, method: ListMethod) -> Entry {
+        note(Note::Connected {
+            connection: ConnectionId(id),
+            resource: PODS,
+            from_rv: None,
+            method,
+        })
+    }
+
+    fn synced(id: u32, rv: &str) -> Entry {
+        note(Note::Synced {
+            resource: PODS,
+            connection: ConnectionId(id),
+            rv: rv.to_owned(),
+            method: ListMethod::WatchList,
+            objects: 1,
+        })
+    }
+
+    fn bookmark(id: u32, rv: &str) -> Entry {
+        note(Note::Bookmark {
+            connection: ConnectionId(id),
+            rv: rv.to_owned(),
+        })
+    }
+
+    fn event(id: u32, kind: EventType, rv: &str) -> Entry {
+        Entry::Event(EventEntry {
+            stamp: Stamp::default(),
+            connection: ConnectionId(id),
+            kind,
+            evidence: Evidence::Live,
+            resource: PODS,
+            namespace: "a".into(),
+            name: "b".into(),
+            uid: "c".into(),
+            version: rv.into(),
+            body: None,
+        })
+    }
+
+    fn reached(entries: &[Entry]) -> (Option<String>, Option<String>) {
+        let mut reach = Reach::default();
+        for entry in entries {
+            reach.take(entry);
+        }
+        assert!(reach.durable.is_empty(), "nothing is durable yet");
+        reach.committed();
+        let come = reach.durable.get(&PODS).cloned().unwrap_or_default();
+        let text = |version: Option<Version>| version.map(|version| version.to_string());
+        (text(come.listed), text(come.reached))
+    }
+
+    #[test]
+    fn a_list_that_has_not_ended_proves_nothing() {
+        let listing = connected(1, ListMethod::WatchList);
+        let early = [listing.clone(), bookmark(1, "50")];
+        assert_eq!(reached(&early), (None, None));
+        let ended = [listing, synced(1, "60"), bookmark(1, "70")];
+        let of = |text: &str| Some(text.to_owned());
+        assert_eq!(reached(&ended), (of("60"), of("70")));
+    }
+
+    #[test]
+    fn events_advance_and_deletions_do_not() {
+        let of = |text: &str| Some(text.to_owned());
+        let entries = [
+            connected(1, ListMethod::WatchList),
+            synced(1, "60"),
+            event(1, EventType::Modified, "65"),
+            event(1, EventType::Deleted, "66"),
+            event(1, EventType::Modified, "64"),
+        ];
+        assert_eq!(reached(&entries), (of("60"), of("65")));
+    }
+
+    #[test]
+    fn another_cluster_begins_anew() {
+        let cluster = |uid: &str| {
+            note(Note::Cluster {
+                epoch: EpochId(0),
+                uid: uid.to_owned(),
+                version: String::new(),
+            })
+        };
+        let list = [connected(1, ListMethod::WatchList), synced(1, "60")];
+        let mut entries = vec![cluster("x")];
+        entries.extend(list.clone());
+        entries.push(cluster("x"));
+        let of = |text: &str| Some(text.to_owned());
+        assert_eq!(reached(&entries), (of("60"), of("60")));
+        entries.push(cluster("y"));
+        assert_eq!(reached(&entries), (None, None));
+    }
+}

@@ -1,0 +1,279 @@
+//! Owns the index of a series: which reels it has written, which follows which, how each ended, and with
+//! that which files it may remove. Refuses to remove what it does not list.
+
+use super::names::Names;
+use jiff::Timestamp;
+use kubereel_format::RecordedAt;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// What the file is.
+const KIND: &str = "kubereel-series";
+
+/// The version of its form.
+const VERSION: u32 = 1;
+
+/// The most bytes of it that are read: some fifty thousand reels.
+const READ_BYTES: u64 = 16 * 1024 * 1024;
+
+/// How a reel ended that its writer was killed over.
+pub(super) const KILLED: &str = "killed";
+
+/// The reels of a series, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Index {
+    kind: String,
+    version: u32,
+    reels: Vec<Row>,
+}
+
+/// One reel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Row {
+    /// Its name, beside the index.
+    pub(super) name: String,
+    /// When it began.
+    pub(super) began: Timestamp,
+    /// The reel that it continues, if any.
+    pub(super) continues: Option<String>,
+    /// When the reel before was told to end; `None` until then.
+    pub(super) took_over: Option<Timestamp>,
+    /// How the two overlap, in words.
+    pub(super) overlap: Option<String>,
+    /// How it ended; `None` while it is written.
+    pub(super) ended: Option<String>,
+}
+
+/// Why there is no index to go on with.
+#[derive(Debug)]
+pub(super) enum NoIndex {
+    /// There is none.
+    Missing,
+    /// There is one that cannot be understood; its words.
+    Unread(String),
+}
+
+impl Index {
+    /// Begins one.
+    pub(super) fn new() -> Self {
+        Self {
+            kind: KIND.to_owned(),
+            version: VERSION,
+            reels: Vec::new(),
+        }
+    }
+
+    /// Reads one, and forgets the reels that are no longer there.
+    pub(super) fn read(names: &Names) -> Result<Self, NoIndex> {
+        let unread = |error: &dyn std::fmt::Display| NoIndex::Unread(error.to_string());
+        let file = match fs::File::open(names.index()) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(NoIndex::Missing),
+            Err(error) => return Err(unread(&error)),
+        };
+        let mut bytes = Vec::new();
+        file.take(READ_BYTES)
+            .read_to_end(&mut bytes)
+            .map_err(|error| unread(&error))?;
+        let mut index: Self = serde_json::from_slice(&bytes).map_err(|error| unread(&error))?;
+        if index.kind != KIND || index.version != VERSION {
+            return Err(unread(&format!("{} {}", index.kind, index.version)));
+        }
+        index
+            .reels
+            .retain(|row| names.are_like(&row.name) && is_file(&names.path(&row.name)));
+        Ok(index)
+    }
+
+    /// Writes it, in one step: a kill leaves the old one or the new one.
+    pub(super) fn write(&self, names: &Names) -> io::Result<()> {
+        let path = names.index();
+        let fresh = path.with_extension("json.tmp");
+        let mut file = fs::File::create(&fresh)?;
+        file.write_all(&serde_json::to_vec_pretty(self)?)?;
+        file.write_all(b"\n")?;
+        file.sync_all()?;
+        drop(file);
+        fs::rename(&fresh, &path)
+    }
+
+    /// Gives the reel that a new run goes on with: the newest that had taken over.
+    ///
+    /// One that had not is behind the reel that it was to continue.
+    pub(super) fn newest(&self) -> Option<&Row> {
+        let mut rows = self.reels.iter().rev();
+        rows.find(|row| row.took_over.is_some() || row.continues.is_none())
+    }
+
+    /// A reel begins.
+    pub(super) fn begin(&mut self, name: &str, at: RecordedAt, continues: Option<&str>) {
+        self.reels.push(Row {
+            name: name.to_owned(),
+            began: time(at),
+            continues: continues.map(str::to_owned),
+            took_over: None,
+            overlap: None,
+            ended: None,
+        });
+    }
+
+    /// It took over from the one before.
+    pub(super) fn took_over(&mut self, name: &str, at: RecordedAt, overlap: &str) {
+        if let Some(row) = self.row(name) {
+            row.took_over = Some(time(at));
+            row.overlap = Some(overlap.to_owned());
+        }
+    }
+
+    /// It is written on.
+    pub(super) fn goes_on(&mut self, name: &str) {
+        for row in &mut self.reels {
+            if row.name == name {
+                row.ended = None;
+            } else if row.ended.is_none() {
+                // Nobody else writes this series: their writer was killed.
+                row.ended = Some(KILLED.to_owned());
+            }
+        }
+    }
+
+    /// It has ended.
+    pub(super) fn ended(&mut self, name: &str, how: &str) {
+        if let Some(row) = self.row(name) {
+            row.ended = Some(how.to_owned());
+        }
+    }
+
+    /// Takes out the oldest reels that have ended, so that so many of them stay; gives their paths.
+    pub(super) fn take_old(&mut self, keep: usize, names: &Names) -> Vec<PathBuf> {
+        let ended = self.reels.iter().filter(|row| row.ended.is_some()).count();
+        let mut excess = ended.saturating_sub(keep);
+        let mut taken = Vec::new();
+        self.reels.retain(|row| {
+            let goes = excess > 0 && row.ended.is_some();
+            if goes {
+                excess -= 1;
+                taken.push(names.path(&row.name));
+            }
+            !goes
+        });
+        taken
+    }
+
+    fn row(&mut self, name: &str) -> Option<&mut Row> {
+        self.reels.iter_mut().find(|row| row.name == name)
+    }
+}
+
+/// Removes a reel, unless something else has its name by now.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    if is_file(path) {
+        fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+/// Puts an index aside that cannot be read: what it lists is left alone from here on.
+pub(super) fn set_aside(names: &Names) -> io::Result<()> {
+    let path = names.index();
+    fs::rename(&path, path.with_extension("json.unread"))
+}
+
+/// A link is none: it leads to a file of somebody else.
+fn is_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|about| about.is_file())
+}
+
+pub(super) fn time(at: RecordedAt) -> Timestamp {
+    Timestamp::from_microsecond(at.micros).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = "c-20261122T060000Z.reel";
+    const SECOND: &str = "c-20261122T070000Z.reel";
+    const THIRD: &str = "c-20261122T080000Z.reel";
+
+    fn series() -> (tempfile::TempDir, Names, Index) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let names = Names::of(&folder.path().join("c.reel")).expect("names");
+        let mut index = Index::new();
+        let at = RecordedAt::default();
+        let mut before = None;
+        for name in [FIRST, SECOND, THIRD] {
+            fs::write(names.path(name), "x").expect("a file");
+            index.begin(name, at, before);
+            before = Some(name);
+        }
+        (folder, names, index)
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let (_folder, names, mut index) = series();
+        assert!(matches!(Index::read(&names), Err(NoIndex::Missing)));
+        index.took_over(SECOND, RecordedAt::from_micros(7), "proven");
+        index.write(&names).expect("written");
+        assert_eq!(Index::read(&names).expect("an index"), index);
+        fs::remove_file(names.path(FIRST)).expect("removed");
+        let left = Index::read(&names).expect("an index");
+        assert_eq!(left.reels, index.reels[1..]);
+        for text in ["", "{}", r#"{"kind":"x","version":1,"reels":[]}"#] {
+            fs::write(names.index(), text).expect("written");
+            assert!(
+                matches!(Index::read(&names), Err(NoIndex::Unread(_))),
+                "{text}"
+            );
+        }
+        set_aside(&names).expect("put aside");
+        assert!(matches!(Index::read(&names), Err(NoIndex::Missing)));
+    }
+
+    #[test]
+    fn a_run_goes_on_with_the_newest_that_had_taken_over() {
+        let (_folder, _, mut index) = series();
+        let newest = |index: &Index| index.newest().map(|row| row.name.clone());
+        assert_eq!(newest(&index).as_deref(), Some(FIRST));
+        index.took_over(SECOND, RecordedAt::default(), "");
+        assert_eq!(newest(&index).as_deref(), Some(SECOND));
+        index.goes_on(SECOND);
+        let ended: Vec<Option<&str>> = index.reels.iter().map(|row| row.ended.as_deref()).collect();
+        assert_eq!(ended, [Some(KILLED), None, Some(KILLED)]);
+        assert_eq!(newest(&Index::new()), None);
+    }
+
+    #[test]
+    fn only_what_is_listed_and_has_ended_is_taken_out() {
+        let (folder, names, mut index) = series();
+        let foreign = folder.path().join("c-20200101T000000Z.reel");
+        fs::write(&foreign, "x").expect("a file");
+        assert_eq!(index.take_old(0, &names), Vec::<PathBuf>::new());
+        index.ended(SECOND, "finished");
+        index.ended(FIRST, "finished");
+        let taken = index.take_old(1, &names);
+        assert_eq!(taken, [names.path(FIRST)]);
+        for path in &taken {
+            remove(path).expect("removed");
+            remove(path).expect("nothing is there any more");
+        }
+        assert!(foreign.is_file() && names.path(SECOND).is_file());
+        assert_eq!(index.reels.len(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_left_alone() {
+        let (folder, names, index) = series();
+        let other = folder.path().join("other");
+        fs::rename(names.path(FIRST), &other).expect("moved");
+        std::os::unix::fs::symlink(&other, names.path(FIRST)).expect("a link");
+        remove(&names.path(FIRST)).expect("nothing to do");
+        assert!(other.is_file() && names.path(FIRST).exists());
+        index.write(&names).expect("written");
+        assert_eq!(Index::read(&names).expect("an index").reels.len(), 2);
+    }
+}

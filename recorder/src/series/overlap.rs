@@ -1,0 +1,201 @@
+//! Owns the proof that two reels overlap: the one before has gone past the first list of the next, for
+//! every resource. Refuses to take time for a proof; what is not proven is named.
+
+use crate::health::Stand;
+use crate::watch::version::Version;
+use std::cmp::Ordering;
+use std::time::Duration;
+
+/// How many resources are named.
+const NAMED: usize = 20;
+
+/// How long the reel before is waited for to go past the first lists of the next: longer than a server
+/// leaves a quiet resource without a bookmark, which is a minute.
+const BOOKMARK_SECS: u64 = 75;
+
+/// How long the next reel is waited for that cannot list what the one before follows.
+const LIST_SECS: u64 = 600;
+
+/// What part of the time of a reel may go into waiting for bookmarks.
+const PART: u32 = 4;
+
+/// How two reels overlap.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Overlap {
+    /// How many resources are proven to.
+    pub(super) proven: usize,
+    /// Those that both have, but the reel before was not seen to go past the first list of the next.
+    pub(super) open: Vec<String>,
+    /// Those that the next has no list of.
+    pub(super) lacking: Vec<String>,
+}
+
+/// How long is waited for the rest of the proof.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    bookmark: Duration,
+    list: Duration,
+}
+
+impl Patience {
+    /// Waits for bookmarks no longer than a part of what lies between two reels.
+    pub(super) fn of(every: Duration) -> Self {
+        Self {
+            bookmark: Duration::from_secs(BOOKMARK_SECS).min(every / PART),
+            list: Duration::from_secs(LIST_SECS),
+        }
+    }
+}
+
+impl Overlap {
+    /// Compares how far two recordings of one cluster have come.
+    pub(super) fn of(old: &Stand, new: &Stand) -> Self {
+        let mut overlap = Self::default();
+        let is_same = old.cluster == new.cluster && !old.cluster.is_empty();
+        for (name, before) in &old.resources {
+            let words = match name {
+                (group, plural) if group.is_empty() => plural.clone(),
+                (group, plural) => format!("{plural}.{group}"),
+            };
+            let listed = new.resources.get(name).filter(|come| come.is_complete);
+            let listed = listed.and_then(|come| come.come.listed.as_ref());
+            match (listed, &before.come.reached) {
+                (None, _) => overlap.lacking.push(words),
+                (Some(listed), Some(reached)) if is_same && is_past(reached, listed) => {
+                    overlap.proven += 1;
+                }
+                (Some(_), _) => overlap.open.push(words),
+            }
+        }
+        overlap
+    }
+
+    /// Tells whether the reel before may end.
+    pub(super) fn is_enough(
+        &self,
+        waited: Duration,
+        since_lists: Option<Duration>,
+        patience: Patience,
+    ) -> bool {
+        if self.proven == 0 {
+            // Nothing that could be compared: the cluster is not there, or another one.
+            return waited >= patience.list;
+        }
+        match (self.lacking.is_empty(), self.open.is_empty()) {
+            (true, true) => true,
+            (true, false) => since_lists.is_some_and(|since| since >= patience.bookmark),
+            (false, _) => waited >= patience.list,
+        }
+    }
+
+    /// Says it in words, which the next reel keeps.
+    pub(super) fn words(&self) -> String {
+        let all = self.proven + self.open.len() + self.lacking.len();
+        let mut parts = vec![format!("proven for {} of {all} resources", self.proven)];
+        for (what, names) in [
+            ("by time only for", &self.open),
+            ("not listed yet", &self.lacking),
+        ] {
+            let named: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+            let named = named.join(", ");
+            match names.len().saturating_sub(NAMED) {
+                0 if names.is_empty() => {}
+                0 => parts.push(format!("{what}: {named}")),
+                more => parts.push(format!("{what}: {named} and {more} more")),
+            }
+        }
+        parts.join("; ")
+    }
+}
+
+fn is_past(reached: &Version, listed: &Version) -> bool {
+    reached == listed
+        || matches!(
+            reached.order(listed),
+            Some(Ordering::Greater | Ordering::Equal)
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::health::{Come, Stands};
+
+    fn stand(uid: &str, rows: &[(&str, Option<&str>, Option<&str>)]) -> Stand {
+        let version = |text: Option<&str>| text.and_then(Version::parse);
+        let rows = rows.iter().map(|(name, listed, reached)| {
+            let come = Come {
+                listed: version(*listed),
+                reached: version(*reached),
+            };
+            let stands = Stands {
+                is_complete: listed.is_some(),
+                come,
+            };
+            ((String::new(), (*name).to_owned()), stands)
+        });
+        Stand {
+            cluster: uid.to_owned(),
+            resources: rows.collect(),
+        }
+    }
+
+    #[test]
+    fn the_reel_before_must_have_gone_past_the_first_list_of_the_next() {
+        let old = stand(
+            "u",
+            &[
+                ("pods", Some("1"), Some("50")),
+                ("nodes", Some("1"), Some("49")),
+                ("odd", Some("1"), Some("x")),
+                ("late", Some("1"), Some("99")),
+                ("events", Some("1"), None),
+            ],
+        );
+        let new = stand(
+            "u",
+            &[
+                ("pods", Some("50"), Some("50")),
+                ("nodes", Some("50"), Some("50")),
+                ("odd", Some("y"), None),
+                ("events", Some("50"), None),
+                ("more", Some("50"), None),
+            ],
+        );
+        let overlap = Overlap::of(&old, &new);
+        assert_eq!(overlap.proven, 1);
+        assert_eq!(overlap.open, ["events", "nodes", "odd"]);
+        assert_eq!(overlap.lacking, ["late"]);
+        assert_eq!(
+            overlap.words(),
+            "proven for 1 of 5 resources; by time only for: events, nodes, odd; not listed yet: late"
+        );
+        let other = stand("w", &[("pods", Some("50"), Some("50"))]);
+        assert_eq!(Overlap::of(&old, &other).proven, 0);
+        let unknown = stand("", &[("pods", Some("50"), Some("50"))]);
+        assert_eq!(Overlap::of(&unknown, &unknown).proven, 0);
+    }
+
+    #[test]
+    fn what_is_not_proven_is_waited_for_and_not_for_ever() {
+        let patience = Patience::of(Duration::from_hours(24));
+        let secs = Duration::from_secs;
+        let is_enough = |proven, open: &[&str], lacking: &[&str], waited, lists| {
+            let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            let overlap = Overlap {
+                proven,
+                open: names(open),
+                lacking: names(lacking),
+            };
+            overlap.is_enough(secs(waited), Some(secs(lists)), patience)
+        };
+        assert!(is_enough(3, &[], &[], 0, 0));
+        assert!(!is_enough(3, &["a"], &[], 74, 74));
+        assert!(is_enough(3, &["a"], &[], 80, 75));
+        assert!(!is_enough(3, &[], &["a"], 599, 599));
+        assert!(is_enough(3, &[], &["a"], 600, 0));
+        assert!(!is_enough(0, &[], &[], 599, 599), "nothing is no proof");
+        let short = Patience::of(secs(4));
+        assert_eq!(short.bookmark, secs(1));
+    }
+}

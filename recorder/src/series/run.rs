@@ -1,0 +1,395 @@
+//! Owns the run of a series: one reel after the other, the next begun before the one before ends. Refuses
+//! to end a reel for the next before that has everything, while there is hope that it will.
+
+use super::index::{Index, remove};
+use super::names::Names;
+use super::overlap::{Overlap, Patience};
+use super::running::Running;
+use super::start::{Rotation, Started, create, start};
+use crate::budget::ROTATE_PERCENT;
+use crate::clock::Clock;
+use crate::error::RecordError;
+use crate::health::Front;
+use crate::lifecycle::{Signals, StatusHandle, Summary, listen, serve_status};
+use crate::options::Options;
+use kubereel_format::{RecordedAt, SessionEnd};
+use kubereel_redact::Redactor;
+use std::io;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// How often it is looked whether something is due.
+const LOOK_MILLIS: u64 = 250;
+
+/// The least time between two reels when the first was followed because of its size, in seconds.
+const LEAST_SECS: u64 = 600;
+
+/// The time to the next try when the next reel could not begin or broke, in seconds.
+const RETRY_SECS: u64 = 60;
+
+/// A series whose first reel is open.
+pub struct Series {
+    options: Options,
+    rotation: Rotation,
+    names: Names,
+    index: Index,
+    redactor: Redactor,
+    listener: Option<TcpListener>,
+    front: watch::Sender<Front>,
+    first: Started,
+}
+
+impl std::fmt::Debug for Series {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Series")
+            .field("names", &self.names)
+            .field("rotation", &self.rotation)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a series ended: its last reel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesSummary {
+    /// Its path.
+    pub path: PathBuf,
+    /// How it ended.
+    pub summary: Summary,
+}
+
+impl Series {
+    /// Opens the newest reel of a series, or begins one; `options.output` is what all names are made of.
+    ///
+    /// # Errors
+    ///
+    /// If no reel can be written, if another program writes the series, or if the status page's address is
+    /// taken.
+    pub fn open(options: Options, rotation: Rotation) -> Result<Self, RecordError> {
+        let system = |what, words: &str| RecordError::System {
+            what,
+            source: io::Error::new(io::ErrorKind::InvalidInput, words),
+        };
+        let names = Names::of(&options.output)
+            .ok_or_else(|| system("name the reels", "the path is no name in UTF-8"))?;
+        let redactor = Redactor::new(options.redact_extra.clone())
+            .map_err(|error| system("draw a key for what is hidden", &error.to_string()))?;
+        let mut options = options;
+        let listener = match options.listen.take() {
+            None => None,
+            Some(address) => Some(listen(address, options.any_port)?),
+        };
+        let (first, index) = start(&options, &names, &redactor)?;
+        let (front, _) = watch::channel(first.recorder.front());
+        Ok(Self {
+            options,
+            rotation,
+            names,
+            index,
+            redactor,
+            listener,
+            front,
+            first,
+        })
+    }
+
+    /// Gives a handle that tells how the reel of the moment stands.
+    pub fn status_handle(&self) -> StatusHandle {
+        StatusHandle::of(self.front.subscribe())
+    }
+
+    /// Records until a signal comes, the time is up, or a reel cannot be written any more.
+    ///
+    /// # Errors
+    ///
+    /// If the last reel could not be written to its end. What it holds until then can be read.
+    pub async fn run(self) -> Result<SeriesSummary, RecordError> {
+        let mut signals = Signals::listen().map_err(|source| RecordError::System {
+            what: "listen for signals",
+            source,
+        })?;
+        let duration = self.options.duration;
+        let time_is_up = async {
+            match duration {
+                Some(duration) => tokio::time::sleep(duration).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::pin!(time_is_up);
+        let mut page = JoinSet::new();
+        let mut turn = Turn::begin(self, &mut page)?;
+        turn.write_index().await;
+        let mut looks = tokio::time::interval(Duration::from_millis(LOOK_MILLIS));
+        let end = loop {
+            tokio::select! {
+                name = signals.next() => break SessionEnd::Signal(name.to_owned()),
+                () = &mut time_is_up => break SessionEnd::Finished,
+                ended = turn.current.ended() => {
+                    let path = turn.names.path(&turn.current.name);
+                    if !turn.broke(&ended).await {
+                        turn.end_others(SessionEnd::Finished).await;
+                        return ended.map(|summary| SeriesSummary { path, summary });
+                    }
+                }
+                ended = ended(&mut turn.next) => turn.next_broke(ended).await,
+                Some(done) = turn.ending.join_next() => {
+                    if let Ok((name, ended)) = done {
+                        turn.ended(&name, &ended).await;
+                    }
+                }
+                _ = looks.tick() => turn.look().await,
+            }
+        };
+        turn.finish(end).await
+    }
+}
+
+/// A next reel that has not taken over.
+struct Next {
+    running: Running,
+    /// Since when it has a list of everything.
+    listed_since: Option<Instant>,
+}
+
+type Ended = (String, Result<Summary, RecordError>);
+
+/// The reels of the moment.
+struct Turn {
+    options: Options,
+    rotation: Rotation,
+    names: Names,
+    index: Index,
+    redactor: Redactor,
+    front: watch::Sender<Front>,
+    clock: Clock,
+    current: Running,
+    next: Option<Next>,
+    ending: JoinSet<Ended>,
+    /// No next reel begins before.
+    not_before: Instant,
+}
+
+async fn ended(next: &mut Option<Next>) -> Result<Summary, RecordError> {
+    match next {
+        Some(next) => next.running.ended().await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Turn {
+    fn begin(series: Series, page: &mut JoinSet<()>) -> Result<Self, RecordError> {
+        if let Some(listener) = series.listener {
+            serve_status(listener, series.front.subscribe(), page)?;
+        }
+        Ok(Self {
+            current: Running::begin(series.first, series.rotation.every),
+            options: series.options,
+            rotation: series.rotation,
+            names: series.names,
+            index: series.index,
+            redactor: series.redactor,
+            front: series.front,
+            clock: Clock::start(),
+            next: None,
+            ending: JoinSet::new(),
+            not_before: Instant::now(),
+        })
+    }
+
+    fn now(&self) -> RecordedAt {
+        self.clock.stamp().wall
+    }
+
+    /// Looks whether the next reel is to begin, or to take over.
+    async fn look(&mut self) {
+        let now = Instant::now();
+        let Some(next) = &mut self.next else {
+            if self.is_due(now) {
+                self.begin_next().await;
+            }
+            return;
+        };
+        let (old, new) = (
+            self.current.front.health.stand(),
+            next.running.front.health.stand(),
+        );
+        let overlap = Overlap::of(&old, &new);
+        if overlap.lacking.is_empty() {
+            next.listed_since.get_or_insert(now);
+        } else {
+            next.listed_since = None;
+        }
+        let waited = now.duration_since(next.running.began);
+        let since_lists = next.listed_since.map(|since| now.duration_since(since));
+        let patience = Patience::of(self.rotation.every);
+        // While the API is out, the one before may still have to go on from where it was.
+        let is_answered = self.current.is_reached() && next.running.is_reached();
+        if is_answered && overlap.is_enough(waited, since_lists, patience) {
+            self.hand_over(&overlap.words()).await;
+        }
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        let least = self.rotation.every.min(Duration::from_secs(LEAST_SECS));
+        let is_full = self.current.front.health.used_percent() >= ROTATE_PERCENT;
+        let is_due = now >= self.current.due || is_full && now >= self.current.began + least;
+        is_due && now >= self.not_before && self.current.is_reached()
+    }
+
+    async fn begin_next(&mut self) {
+        let (options, names) = (self.options.clone(), self.names.clone());
+        let (redactor, at) = (self.redactor.clone(), self.now());
+        let before = self.current.name.clone();
+        // A disk may hang.
+        let created = tokio::task::spawn_blocking(move || {
+            create(&options, &names, &redactor, at, Some(&before))
+        });
+        match created.await {
+            Ok(Ok((name, recorder))) => {
+                tracing::info!(reel = name, "the next reel begins");
+                self.index.begin(&name, at, Some(&self.current.name));
+                let age = Duration::ZERO;
+                let started = Started {
+                    name,
+                    recorder,
+                    age,
+                };
+                self.next = Some(Next {
+                    running: Running::begin(started, self.rotation.every),
+                    listed_since: None,
+                });
+                self.write_index().await;
+            }
+            Ok(Err(error)) => self.try_later(&error.to_string()),
+            Err(error) => self.try_later(&error.to_string()),
+        }
+    }
+
+    fn try_later(&mut self, error: &str) {
+        tracing::error!(error, "the next reel does not begin; trying again");
+        let retry = Duration::from_secs(RETRY_SECS).min(self.rotation.every);
+        self.not_before = Instant::now() + retry;
+    }
+
+    /// The next reel takes over, and the one before is brought to its end.
+    async fn hand_over(&mut self, overlap: &str) {
+        let Some(next) = self.next.take() else {
+            return;
+        };
+        let mut old = std::mem::replace(&mut self.current, next.running);
+        tracing::info!(
+            reel = self.current.name,
+            overlap,
+            "the next reel takes over"
+        );
+        self.current.label("overlap", overlap).await;
+        old.label("continued-by", &self.current.name).await;
+        let at = self.now();
+        self.index.took_over(&self.current.name, at, overlap);
+        self.write_index().await;
+        self.front.send_replace(self.current.front.clone());
+        old.end(SessionEnd::Finished);
+        self.ending.spawn(async move {
+            let ended = old.ended().await;
+            (old.name, ended)
+        });
+    }
+
+    /// The reel of the moment has ended by itself; tells whether the next has taken over.
+    async fn broke(&mut self, ended: &Result<Summary, RecordError>) -> bool {
+        let name = self.current.name.clone();
+        self.ended(&name, ended).await;
+        let Some(next) = self.next.take() else {
+            return false;
+        };
+        self.current = next.running;
+        let overlap = "not proven: the reel before broke";
+        tracing::warn!(
+            reel = self.current.name,
+            overlap,
+            "the next reel takes over"
+        );
+        self.current.label("overlap", overlap).await;
+        let at = self.now();
+        self.index.took_over(&self.current.name, at, overlap);
+        self.write_index().await;
+        self.front.send_replace(self.current.front.clone());
+        true
+    }
+
+    async fn next_broke(&mut self, ended: Result<Summary, RecordError>) {
+        if let Some(next) = self.next.take() {
+            self.ended(&next.running.name, &ended).await;
+            self.try_later("the next reel broke");
+        }
+    }
+
+    /// A reel has ended: says so, and removes what is too old.
+    async fn ended(&mut self, name: &str, ended: &Result<Summary, RecordError>) {
+        let how = match ended {
+            Ok(summary) => {
+                let bytes = summary.file_bytes;
+                tracing::info!(reel = name, bytes, "a reel of the series is finished");
+                "finished".to_owned()
+            }
+            Err(error) => {
+                tracing::error!(reel = name, %error, "a reel of the series broke");
+                format!("broke: {error}")
+            }
+        };
+        self.index.ended(name, &how);
+        let keep = self
+            .rotation
+            .keep
+            .and_then(|keep| usize::try_from(keep).ok());
+        if let Some(keep) = keep {
+            for path in self.index.take_old(keep, &self.names) {
+                let shown = path.display().to_string();
+                let removed = tokio::task::spawn_blocking(move || remove(&path)).await;
+                match removed.unwrap_or_else(|error| Err(io::Error::other(error))) {
+                    Ok(()) => tracing::info!(reel = shown, "removed: old"),
+                    Err(error) => tracing::warn!(%error, reel = shown, "cannot be removed"),
+                }
+            }
+        }
+        self.write_index().await;
+    }
+
+    async fn write_index(&self) {
+        let (index, names) = (self.index.clone(), self.names.clone());
+        let written = tokio::task::spawn_blocking(move || index.write(&names)).await;
+        if let Err(error) = written.unwrap_or_else(|error| Err(io::Error::other(error))) {
+            tracing::warn!(%error, "the index of the series cannot be written");
+        }
+    }
+
+    /// Ends everything, and tells how the last reel that had taken over ended.
+    async fn finish(mut self, end: SessionEnd) -> Result<SeriesSummary, RecordError> {
+        self.current.end(end.clone());
+        if let Some(next) = &mut self.next {
+            next.running.end(end.clone());
+        }
+        let path = self.names.path(&self.current.name);
+        let ended = self.current.ended().await;
+        let name = self.current.name.clone();
+        self.ended(&name, &ended).await;
+        self.end_others(end).await;
+        ended.map(|summary| SeriesSummary { path, summary })
+    }
+
+    async fn end_others(&mut self, end: SessionEnd) {
+        if let Some(mut next) = self.next.take() {
+            next.running.end(end);
+            let ended = next.running.ended().await;
+            self.ended(&next.running.name, &ended).await;
+        }
+        while let Some(done) = self.ending.join_next().await {
+            if let Ok((name, ended)) = done {
+                self.ended(&name, &ended).await;
+            }
+        }
+    }
+}
