@@ -73,6 +73,16 @@ struct Owners {
     reviewers: Vec<String>,
 }
 
+/// Tells whether a name is one that GitHub gives to a user.
+fn is_login(name: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    (1..=39).contains(&name.len())
+        && name.bytes().all(is_inner)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+        && !name.contains("--")
+}
+
 /// Tells whether a name is a DNS-1123 subdomain.
 fn is_subdomain(name: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -224,10 +234,11 @@ fn what_the_registry_generates_says_the_same() -> Result<()> {
         metadata.path
     );
     let owners: Owners = serde_saphyr::from_str(&read("OWNERS")?)?;
-    ensure!(
-        metadata.owners == owners && !owners.approvers.is_empty(),
-        "{owners:?}"
-    );
+    ensure!(metadata.owners == owners, "{owners:?}");
+    for names in [&owners.approvers, &owners.reviewers] {
+        ensure!(!names.is_empty(), "{owners:?}");
+        ensure!(names.iter().all(|name| is_login(name)), "{names:?}");
+    }
     // Every file of the registry belongs to one of the kinds that it knows.
     let folder = of_project(REGISTRY).join(folder().join("/"));
     for entry in std::fs::read_dir(folder)? {
@@ -253,6 +264,23 @@ fn the_example_enables_it_and_brings_its_image() -> Result<()> {
     let enabled = job.pointer("/tests/0/steps/observers/enable/0");
     ensure!(enabled.and_then(|name| name.as_str()) == Some(observer.observer.name.as_str()));
     Ok(())
+}
+
+#[test]
+fn a_login_is_what_github_gives() {
+    assert!(is_login("name-of-an-approver") && is_login("A1"));
+    for name in [
+        "",
+        "-a",
+        "a-",
+        "a--b",
+        "a b",
+        "@a",
+        "team/a",
+        &"a".repeat(40),
+    ] {
+        assert!(!is_login(name), "{name}");
+    }
 }
 
 #[test]
