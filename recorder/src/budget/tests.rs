@@ -5,9 +5,10 @@ use super::*;
 use crate::clock::Clock;
 use crate::entry::{Entry, EventEntry};
 use crate::health::Health;
+use crate::watch::target::plain_info;
 use kubereel_format::{
-    ConnectionId, EventType, Evidence, ListMethod, NotCoveredReason, Note, ResourceId,
-    ResourceInfo, SessionEnd, SessionId, Stamp, Usage,
+    ConnectionId, EventType, Evidence, ListMethod, NotCoveredReason, Note, ResourceInfo,
+    SessionEnd, SessionId, Stamp, Usage,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,19 +29,7 @@ const NAMES: [(&str, &str); 9] = [
 
 fn info(number: usize) -> ResourceInfo {
     let (group, plural) = NAMES[number];
-    ResourceInfo {
-        id: ResourceId(u32::try_from(number).expect("few")),
-        group: group.into(),
-        version: "v1".into(),
-        plural: plural.into(),
-        singular: String::new(),
-        kind: String::new(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
-        namespaced: true,
-        verbs: Vec::new(),
-        storage_hash: None,
-    }
+    plain_info(u32::try_from(number).expect("few"), group, plural)
 }
 
 fn note(note: Note) -> Entry {

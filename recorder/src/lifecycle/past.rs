@@ -270,6 +270,7 @@ fn uid_of(reel: &Reel, object: ObjectId) -> Option<Uid> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watch::target::plain_info;
     use kubereel_format::{Appender, Body, Gap, GapCause, GapId, NewEvent, ResourceId, Stamp};
 
     fn read_back(is_told: bool) -> usize {
@@ -278,19 +279,7 @@ mod tests {
         let mut reel = Appender::create(&path).expect("a reel");
         let resource = ResourceId(0);
         let at = Stamp::default();
-        let info = ResourceInfo {
-            id: resource,
-            plural: "pods".to_owned(),
-            version: "v1".to_owned(),
-            group: String::new(),
-            singular: "pod".to_owned(),
-            kind: "Pod".to_owned(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            namespaced: true,
-            verbs: Vec::new(),
-            storage_hash: None,
-        };
+        let info = plain_info(0, "", "pods");
         let connected = Note::Connected {
             connection: ConnectionId(3),
             resource,

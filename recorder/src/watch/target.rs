@@ -118,25 +118,30 @@ impl Target {
     }
 }
 
+/// Describes a resource of which only the name matters.
+#[cfg(test)]
+pub(crate) fn plain_info(id: u32, group: &str, plural: &str) -> ResourceInfo {
+    ResourceInfo {
+        id: kubereel_format::ResourceId(id),
+        group: group.into(),
+        version: "v1".into(),
+        plural: plural.into(),
+        singular: String::new(),
+        kind: String::new(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: true,
+        verbs: Vec::new(),
+        storage_hash: None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_format::ResourceId;
 
     fn target(group: &str, plural: &str) -> Target {
-        Target::new(ResourceInfo {
-            id: ResourceId(0),
-            group: group.into(),
-            version: "v1".into(),
-            plural: plural.into(),
-            singular: String::new(),
-            kind: String::new(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            namespaced: true,
-            verbs: Vec::new(),
-            storage_hash: None,
-        })
+        Target::new(plain_info(0, group, plural))
     }
 
     #[test]

@@ -3,22 +3,11 @@
 use super::*;
 use crate::watch::intake::HELD_BYTES;
 use crate::watch::state::{Memory, Origin, Refusal, Traits};
-use kubereel_format::{ListMethod, ResourceId, ResourceInfo};
+use crate::watch::target::plain_info;
+use kubereel_format::ListMethod;
 
 fn intake(group: &str, plural: &str) -> Intake {
-    let target = Target::new(ResourceInfo {
-        id: ResourceId(4),
-        group: group.into(),
-        version: "v1".into(),
-        plural: plural.into(),
-        singular: String::new(),
-        kind: String::new(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
-        namespaced: true,
-        verbs: Vec::new(),
-        storage_hash: None,
-    });
+    let target = Target::new(plain_info(4, group, plural));
     let traits = Traits {
         is_cached: true,
         can_watch_list: true,
