@@ -189,6 +189,23 @@ async fn what_verify_says_is_what_etcd_says() -> Result<()> {
     out(&control_plane, &oracle, &rest, folder.path()).await
 }
 
+/// Starts a recording of everything.
+async fn record(control_plane: &ControlPlane, reel: &Path) -> Result<(Recording, Page)> {
+    let kubeconfig = control_plane.kubeconfig(0);
+    let recording = Recording::start(reel, kubeconfig, &["--listen", "127.0.0.1:0"])?;
+    let page = Page::of(&recording, SURE).await?;
+    page.until_ready(SURE).await?;
+    Ok((recording, page))
+}
+
+/// Ends it and opens the reel once etcd has told everything up to now.
+async fn end(recording: Recording, reel: &Path, oracle: &Oracle) -> Result<Timeline> {
+    let ended = recording.finish(SURE)?;
+    ensure!(ended.status.success(), "{}", ended.log);
+    oracle.changes_up_to_now().await?;
+    Ok(Timeline::open(reel)?)
+}
+
 /// Nothing happens to it: complete, and what is not explained has no API.
 async fn quiet(
     control_plane: &ControlPlane,
@@ -196,16 +213,11 @@ async fn quiet(
     rest: &Rest,
     folder: &Path,
 ) -> Result<()> {
-    let kubeconfig = control_plane.kubeconfig(0);
     let reel = folder.join("quiet.reel");
-    let recording = Recording::start(&reel, kubeconfig, &["--listen", "127.0.0.1:0"])?;
-    Page::of(&recording, SURE).await?.until_ready(SURE).await?;
+    let (recording, _) = record(control_plane, &reel).await?;
     let (asked, made, revision) = write(rest, "quiet", 40).await?;
     explained(&recording, revision).await?;
-    let ended = recording.finish(SURE)?;
-    ensure!(ended.status.success(), "{}", ended.log);
-    oracle.changes_up_to_now().await?;
-    let timeline = Timeline::open(&reel)?;
+    let timeline = end(recording, &reel, oracle).await?;
     let account = agrees(&timeline, oracle)?;
     ensure!(account.left_out.is_empty(), "{:?}", account.left_out);
     ensure!(account.explained >= 30, "{account:?}");
@@ -237,11 +249,8 @@ async fn out(
     rest: &Rest,
     folder: &Path,
 ) -> Result<()> {
-    let kubeconfig = control_plane.kubeconfig(0);
     let reel = folder.join("out.reel");
-    let recording = Recording::start(&reel, kubeconfig, &["--listen", "127.0.0.1:0"])?;
-    let page = Page::of(&recording, SURE).await?;
-    page.until_ready(SURE).await?;
+    let (recording, page) = record(control_plane, &reel).await?;
     let (_, _, revision) = write(rest, "out", 20).await?;
     explained(&recording, revision).await?;
     let killed = now();
@@ -253,10 +262,7 @@ async fn out(
     page.until_ready(SURE).await?;
     let (_, _, revision) = write(rest, "out-again", 20).await?;
     explained(&recording, revision).await?;
-    let ended = recording.finish(SURE)?;
-    ensure!(ended.status.success(), "{}", ended.log);
-    oracle.changes_up_to_now().await?;
-    let timeline = Timeline::open(&reel)?;
+    let timeline = end(recording, &reel, oracle).await?;
     let account = agrees(&timeline, oracle)?;
     ensure!(account.explained >= 20, "{account:?}");
     bounds_hold(&timeline, oracle)?;
