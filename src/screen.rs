@@ -2,6 +2,7 @@
 //! where a person looks. Refuses to know what is said.
 
 use crate::command_error::CommandError;
+use crate::exit::Exit;
 use kubereel_replay::harmless;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
@@ -60,6 +61,13 @@ impl Screen {
     /// Tells whether somebody watches stderr.
     pub(crate) const fn is_err_terminal(&self) -> bool {
         self.is_err_terminal
+    }
+
+    /// Prints a value for programs.
+    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result<(), CommandError> {
+        let json = serde_json::to_string_pretty(value)
+            .map_err(|error| CommandError::new(Exit::Surroundings, error))?;
+        self.line(json)
     }
 
     /// Writes a line to stdout.

@@ -13,6 +13,10 @@
 )]
 mod script;
 
+#[path = "../replay/monitortests/tests/rule_files/misfits.rs"]
+#[expect(clippy::panic, reason = "a schema that this test cannot read fails it")]
+mod misfits;
+
 mod cli {
     mod bad_input;
     mod blame;

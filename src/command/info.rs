@@ -50,9 +50,7 @@ pub(crate) fn show(
 ) -> Result<Exit, CommandError> {
     let summary = timeline.summary();
     if form == Some(Form::Json) {
-        let json = serde_json::to_string_pretty(&summary)
-            .map_err(|error| CommandError::new(Exit::Surroundings, error))?;
-        screen.line(json)?;
+        screen.json(&summary)?;
     } else {
         let page = page::lines(timeline, &summary, form == Some(Form::Wide), screen);
         for line in page {

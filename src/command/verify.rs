@@ -2,6 +2,7 @@
 //! Refuses the judgement: `replay` makes it.
 
 mod page;
+mod resources;
 mod revisions;
 
 use crate::command_error::CommandError;
@@ -14,7 +15,8 @@ use std::path::PathBuf;
 
 /// Prove that a reel is whole and complete, or say what is not
 ///
-/// It reads every byte: pages, indexes, objects and kept texts, each against its checksum. Then it
+/// It reads every byte: pages, indexes, objects and kept texts, each against its checksum. It gives
+/// the verdict first, then what is wrong, then the rest in few lines. It
 /// says of each resource from when to when every change is in the reel, what was read back from the
 /// server's history, and how many changes a gap can have lost; how many revisions of the cluster's
 /// storage the events explain; and when the API was out. docs/verify.md says what this proves and
@@ -23,6 +25,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   kubereel verify run.reel                          is it whole, is it complete?
+  kubereel verify run.reel --all                    with a row for each complete resource
   kubereel verify run.reel && kubereel test run.reel
   kubereel verify run.reel -o json | jq .verdict    for programs
   kubereel verify run.reel -o json | jq '.resources[] | select(.state == \"incomplete\")'
@@ -32,6 +35,9 @@ pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
+    /// A row for each resource, the complete ones too; -o json always has everything
+    #[arg(long)]
+    all: bool,
     /// The form: json is for programs
     #[arg(short, long, value_name = "FORM")]
     output: Option<Form>,
@@ -53,12 +59,8 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
     };
     let proof = timeline.proof(integrity);
     match args.output {
-        Some(Form::Json) => {
-            let json = serde_json::to_string_pretty(&proof)
-                .map_err(|error| CommandError::new(Exit::Surroundings, error))?;
-            screen.line(json)?;
-        }
-        None => page::print(&timeline, &proof, screen)?,
+        Some(Form::Json) => screen.json(&proof)?,
+        None => page::print(&timeline, &proof, args.all, screen)?,
     }
     Ok(match proof.verdict {
         Verdict::Complete => Exit::Yes,

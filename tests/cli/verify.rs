@@ -1,6 +1,7 @@
 //! `kubereel verify`: complete, incomplete, damaged, and what it says of each.
 
 use super::run::{A, Reel, kubereel, pods_with_gap};
+use crate::misfits::misfits;
 use crate::script::{Script, pod};
 use kubereel_format::{OutageClass, RecordedAt};
 use serde_json::Value;
@@ -36,7 +37,7 @@ fn a_complete_reel_is_called_so_with_its_account_and_its_outages() {
     for words in [
         "integrity    every checksum fits",
         "complete     1 of 1 resources",
-        "pods   complete from 14:00:00.010Z to 14:00:10.510Z",
+        "  1 resource complete from 14:00:00.010Z to 14:00:10.510Z",
         "66.67 % · 2 of 3 explained by events of 1 resource · after 10 up to 13",
         "no event   12 · committed between 14:00:01.990Z and 14:00:04.010Z",
         "cannot be told from missed changes",
@@ -46,7 +47,17 @@ fn a_complete_reel_is_called_so_with_its_account_and_its_outages() {
     ] {
         assert!(page.contains(words), "{words:?} not in\n{page}");
     }
-    assert!(page.ends_with("is in the reel\n"), "{page}");
+    assert!(
+        page.starts_with("verdict      complete: every change"),
+        "{page}"
+    );
+    assert!(!page.contains("pods"), "{page}");
+    let page = kubereel(&["verify", reel.path(), "--all"]).ok();
+    let row = "pods   complete from 14:00:00.010Z to 14:00:10.510Z";
+    assert!(
+        page.contains(row) && !page.contains("1 resource complete"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -109,19 +120,65 @@ fn programs_get_the_same_as_json() {
     assert_eq!(proof["outages"]["each"][0]["failed_probes"], 5);
 }
 
+fn proof(path: &str) -> Value {
+    let ran = kubereel(&["verify", path, "-o", "json"]);
+    serde_json::from_str(&ran.out).expect("JSON")
+}
+
+#[test]
+fn json_is_what_its_schema_says_and_the_schema_says_no_more() {
+    let schema = include_str!("../../docs/verify.schema.json");
+    let schema: Value = serde_json::from_str(schema).expect("the schema is JSON");
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+    let (probed, gap) = (probed(), pods_with_gap());
+    for path in [probed.path(), gap.path(), demo] {
+        let proof = proof(path);
+        let found = misfits(&schema, &schema, &proof, "");
+        assert!(found.is_empty(), "{path}: {found:#?}");
+        // Each field is required and no other is allowed, so that the schema can say neither more nor less.
+        for (name, value) in proof.as_object().expect("an object") {
+            let mut without = proof.clone();
+            without.as_object_mut().expect("an object").remove(name);
+            assert!(
+                !misfits(&schema, &schema, &without, "").is_empty(),
+                "{name}"
+            );
+            let mut renamed = without;
+            renamed[format!("{name}_")] = value.clone();
+            assert!(
+                !misfits(&schema, &schema, &renamed, "").is_empty(),
+                "{name}"
+            );
+        }
+    }
+    for definition in schema["$defs"].as_object().expect("definitions").values() {
+        let Some(properties) = definition["properties"].as_object() else {
+            continue;
+        };
+        assert_eq!(definition["additionalProperties"], false, "{definition}");
+        let required = definition["required"].as_array().map_or(0, Vec::len);
+        assert_eq!(required, properties.len(), "{definition}");
+    }
+}
+
 #[test]
 fn a_gap_makes_a_reel_incomplete() {
     let reel = pods_with_gap();
     let ran = kubereel(&["verify", reel.path()]).code(1);
     for words in [
         "may miss up to 4 changes between 14:00:07.000Z and 14:00:12.000Z: the server lost its history",
-        "deployments.apps       never listed completely",
-        "events.events.k8s.io   not covered: same storage as another resource events",
+        "deployments.apps   never listed completely",
+        "  1 not recorded, and no loss: 1 same storage as another resource",
         "no account: no probe tells",
         "verdict      incomplete: 1 resource in which changes may be missing; 1 resource never listed",
     ] {
         assert!(ran.out.contains(words), "{words:?} not in\n{}", ran.out);
     }
+    let all = kubereel(&["verify", reel.path(), "--all"]).code(1);
+    let row = "events.events.k8s.io   not covered: same storage as another resource events";
+    assert!(all.out.contains(row), "{}", all.out);
+    let place = |words: &str| ran.out.find(words);
+    assert_eq!(place("verdict"), Some(0), "what matters most comes first");
 }
 
 #[test]

@@ -7,7 +7,6 @@ use super::integrity::Integrity;
 use super::resource::{ResourceProof, ResourceState};
 use crate::summary::{NotCoveredSummary, OutageSummary};
 use crate::timeline::Timeline;
-use kubereel_format::NotCoveredReason;
 use serde::Serialize;
 
 /// What is to be said of a reel in one word.
@@ -139,15 +138,7 @@ impl Timeline {
             infos.any(|info| info.group == group && info.plural == plural)
         };
         let excluded = self.resources().excluded().iter();
-        let refused = excluded.filter(|one| {
-            let is_refused = matches!(
-                one.reason,
-                NotCoveredReason::Forbidden
-                    | NotCoveredReason::Failing
-                    | NotCoveredReason::SizeBudget
-            );
-            is_refused && !known(&one.group, &one.plural)
-        });
+        let refused = excluded.filter(|one| one.is_loss() && !known(&one.group, &one.plural));
         u64::try_from(refused.count()).unwrap_or(u64::MAX)
     }
 }

@@ -24,6 +24,14 @@ pub struct Excluded {
 }
 
 impl Excluded {
+    /// Tells whether something is missed by it: what has gone, or what another stands for, is not.
+    pub const fn is_loss(&self) -> bool {
+        matches!(
+            self.reason,
+            NotCoveredReason::Forbidden | NotCoveredReason::Failing | NotCoveredReason::SizeBudget
+        )
+    }
+
     /// Gives `plural.group`, or the plural alone for the core group.
     pub fn qualified(&self) -> String {
         if self.group.is_empty() {

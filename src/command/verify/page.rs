@@ -1,29 +1,27 @@
-//! Owns what `verify` shows to people. Refuses sums and judgements: the proof has them.
+//! Owns what `verify` shows to people: the verdict first, then why. Refuses sums and judgements: the proof
+//! has them.
 
-use super::revisions;
+use super::{resources, revisions};
 use crate::command_error::CommandError;
 use crate::screen::Screen;
-use crate::table::Table;
 use crate::words::{bytes, count, number};
-use kubereel_replay::{
-    GapSummary, OutageSummary, Proof, ResourceProof, ResourceState, Timeline, Verdict, harmless,
-    timetext,
-};
+use kubereel_replay::{OutageSummary, Proof, Timeline, Verdict, harmless, timetext};
 
 /// How many gaps, damaged places and outages are listed one by one.
 pub(super) const LISTED: usize = 20;
 
-/// Prints the page, and the verdict as its last line.
+/// Prints the page; the verdict is its first line.
 pub(super) fn print(
     timeline: &Timeline,
     proof: &Proof,
+    is_all: bool,
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
+    verdict(proof, screen)?;
     integrity(proof, screen)?;
-    resources(timeline, proof, screen)?;
+    resources::print(timeline, proof, is_all, screen)?;
     revisions::print(timeline, proof, screen)?;
-    outages(timeline, proof, screen)?;
-    verdict(proof, screen)
+    outages(timeline, proof, screen)
 }
 
 /// Writes a line behind its label.
@@ -65,85 +63,6 @@ fn integrity(proof: &Proof, screen: &mut Screen) -> Result<(), CommandError> {
     }
     let total = usize::try_from(read.damaged_places).unwrap_or(usize::MAX);
     rest(screen, total, "damaged places")
-}
-
-fn resources(timeline: &Timeline, proof: &Proof, screen: &mut Screen) -> Result<(), CommandError> {
-    let complete = proof.resources.iter().filter(|one| one.state.is_complete());
-    let complete = complete.count();
-    let text = format!("{complete} of {} resources", proof.resources.len());
-    let text = if complete == proof.resources.len() && complete > 0 {
-        screen.paint().good(&text)
-    } else {
-        screen.paint().wary(&text)
-    };
-    labelled(screen, "complete", &text)?;
-    let mut table = Table::default();
-    for one in &proof.resources {
-        for said in said(timeline, one) {
-            table.push(vec![format!("  {}", one.resource), said]);
-        }
-    }
-    for excluded in &proof.not_covered {
-        let text = format!("not covered: {} {}", excluded.reason, excluded.detail);
-        let name = format!("  {}", excluded.resource);
-        table.push(vec![name, text.trim_end().to_owned()]);
-    }
-    for line in table.lines() {
-        screen.line(line)?;
-    }
-    Ok(())
-}
-
-/// Says what is proven of a resource, a line for each thing to be said.
-fn said(timeline: &Timeline, one: &ResourceProof) -> Vec<String> {
-    let span = match (one.from, one.to) {
-        (Some(from), Some(to)) => {
-            let (from, to) = (timeline.written(from), timeline.written(to));
-            format!("from {from} to {to}")
-        }
-        _ => String::new(),
-    };
-    let mut lines = match one.state {
-        ResourceState::Complete => vec![format!("complete {span}")],
-        ResourceState::Reconstructed => vec![format!("complete {span}, with gaps that are closed")],
-        ResourceState::Imported => {
-            vec!["imported: the recording does not tell what it leaves out".to_owned()]
-        }
-        ResourceState::NeverListed => vec!["never listed completely".to_owned()],
-        _ => vec![format!("known {span}, not all of it")],
-    };
-    for gap in one.gaps.iter().take(LISTED) {
-        let missing = gap.missing_at_most.map_or_else(
-            || "may miss changes".to_owned(),
-            |most| format!("may miss up to {}", count(most, "change")),
-        );
-        lines.push(told(timeline, gap, &missing));
-    }
-    if one.gaps.len() > LISTED {
-        lines.push(format!("{} more gaps: -o json", one.gaps.len() - LISTED));
-    }
-    for gap in one.reconstructed.iter().take(LISTED) {
-        let words = format!(
-            "reconstructed: {} read back,",
-            count(gap.read_back, "event")
-        );
-        lines.push(told(timeline, gap, &words));
-    }
-    for gap in one.proven.iter().take(LISTED) {
-        let (from, to) = (gap.from_rv.as_deref().unwrap_or(""), &gap.to_rv);
-        let words = format!("nothing lost: every revision after {from} up to {to} is explained,");
-        lines.push(told(timeline, gap, &words));
-    }
-    for unseen in one.unseen.iter().take(LISTED) {
-        let (from, to) = (timeline.written(unseen.from), timeline.written(unseen.to));
-        lines.push(format!("not seen between {from} and {to}: {}", unseen.why));
-    }
-    lines
-}
-
-fn told(timeline: &Timeline, gap: &GapSummary, words: &str) -> String {
-    let (from, to) = (timeline.written(gap.from), timeline.written(gap.to));
-    format!("{words} between {from} and {to}: {}", gap.cause)
 }
 
 fn outages(timeline: &Timeline, proof: &Proof, screen: &mut Screen) -> Result<(), CommandError> {

@@ -130,8 +130,7 @@ fn the_deployment_rotates_and_its_volume_holds_what_is_kept() -> Result<()> {
     };
     let deployment = of_kind("Deployment")?;
     let command = deployment.pointer("/spec/template/spec/containers/0/command");
-    let mut command: Vec<String> =
-        serde_json::from_value(command.context("a command")?.clone())?;
+    let mut command: Vec<String> = serde_json::from_value(command.context("a command")?.clone())?;
     let keep: u64 = flag(&command, "keep")?.parse()?;
     let megabytes = flag(&command, "max-size")?.strip_suffix("MB");
     let megabytes: u64 = megabytes.context("MB")?.parse()?;
@@ -139,7 +138,10 @@ fn the_deployment_rotates_and_its_volume_holds_what_is_kept() -> Result<()> {
     let storage = word(volume, "/spec/resources/requests/storage");
     let gibibytes: u64 = storage.strip_suffix("Gi").context("Gi")?.parse()?;
     let needed = (keep + 3) * megabytes * 1_000_000;
-    ensure!(needed <= gibibytes << 30, "{needed} bytes do not fit in {storage}");
+    ensure!(
+        needed <= gibibytes << 30,
+        "{needed} bytes do not fit in {storage}"
+    );
     // The program understands it, and writes a series.
     let folder = tempfile::tempdir()?;
     for word in &mut command {
@@ -160,6 +162,9 @@ fn the_deployment_rotates_and_its_volume_holds_what_is_kept() -> Result<()> {
         .output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     ensure!(output.status.success(), "{said}");
-    ensure!(folder.path().join("cluster.series.json").is_file(), "{said}");
+    ensure!(
+        folder.path().join("cluster.series.json").is_file(),
+        "{said}"
+    );
     Ok(())
 }

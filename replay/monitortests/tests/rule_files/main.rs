@@ -9,6 +9,7 @@
 
 mod builtin;
 mod explain;
+mod misfits;
 mod mistakes;
 mod reference;
 mod schema;
