@@ -8,6 +8,7 @@
 //! changes what its clients see.
 
 mod accept;
+mod connect;
 mod counts;
 mod faults;
 mod handle;
@@ -16,6 +17,7 @@ mod pump;
 #[cfg(test)]
 mod tests;
 
+pub use connect::ConnectProxy;
 pub use counts::Counts;
 pub use faults::{Cut, CutEvery, Faults};
 pub use handle::Proxy;

@@ -5,6 +5,7 @@ mod delivery;
 mod ends;
 mod files;
 mod marks;
+mod proxied;
 mod sampling;
 
 use std::path::{Path, PathBuf};
