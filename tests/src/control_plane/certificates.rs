@@ -74,6 +74,23 @@ impl Certificates {
     }
 }
 
+impl Certificates {
+    /// Replaces the serving certificate by one of a new authority and gives that one's certificate.
+    /// Clients are known by the old authority still.
+    pub(crate) fn renew_serving(&self) -> anyhow::Result<String> {
+        let authority = Authority::new("kubereel-tests-renewed")?;
+        let serving = authority.sign(serving_params()?)?;
+        for (path, pem) in [
+            (&self.serving_key, &serving.key_pem),
+            (&self.serving, &serving.certificate_pem),
+        ] {
+            std::fs::write(path, pem)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        Ok(authority.certificate_pem)
+    }
+}
+
 struct Authority {
     certificate_pem: String,
     certificate_der: Vec<u8>,

@@ -128,6 +128,31 @@ impl ControlPlane {
         kubeconfig::client(&self.kubeconfig_through(proxy)?).await
     }
 
+    /// Has the servers present a certificate of a new authority, as soon as they look at their files, and
+    /// gives that authority's certificate. Connections that run go on.
+    ///
+    /// # Errors
+    /// When it cannot be made or written.
+    pub fn renew_authority(&self) -> anyhow::Result<String> {
+        self.around.certificates.renew_serving()
+    }
+
+    /// Writes the kubeconfig of an administrator who trusts an authority.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_kubeconfig(&self, path: &Path, port: u16, ca_pem: &str) -> anyhow::Result<()> {
+        kubeconfig::write(path, port, ca_pem, &self.around.certificates.admin)
+    }
+
+    /// The client of a kubeconfig, without hidden retries.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn client_by(&self, kubeconfig: &Path) -> anyhow::Result<Client> {
+        kubeconfig::client(kubeconfig).await
+    }
+
     /// The temporary folder with data, logs, certificates and kubeconfigs.
     pub fn dir(&self) -> &Path {
         &self.around.dir
