@@ -8,9 +8,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use kubereel_format::{Note, Reel, SessionEnd};
+use kubereel_format::{NotCoveredReason, Note, Reel, SessionEnd};
 use kubereel_tests::recording::{Account, Recording, program};
-use kubereel_tests::scripted::{Churn, Churning, Fault, Kubeconfig, On, ScriptedCluster};
+use kubereel_tests::scripted::{Churn, Churning, Fault, Kubeconfig, On, ScriptedCluster, noise};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -332,6 +332,42 @@ fn a_kill_in_the_middle_of_a_rotation_loses_nothing() -> Result<()> {
         matches!(&entry.note, Note::SessionEnded { end, .. } if *end == finished)
     });
     ensure!(ends.count() == 1, "it was gone on with, and ended in order");
+    Ok(())
+}
+
+#[test]
+fn a_reel_that_fills_is_followed_before_anything_is_left_out() -> Result<()> {
+    const EVERY_SECS: u64 = 40;
+    let scene = Scene::new()?;
+    let every = format!("{EVERY_SECS}s");
+    let recording = scene.record(&["--rotate", &every, "--max-size", "8MB"])?;
+    scene.until(&recording, "reel", |rows| !rows.is_empty())?;
+    let began = Instant::now();
+    let mut seed = 0;
+    while scene.rows()?.len() < 2 {
+        seed += 1;
+        let members = format!(r#""data":{{"n":"{}"}}"#, noise(seed, 100_000));
+        scene
+            .cluster
+            .put("endpoints", "default", "noise", &members)?;
+        let log = recording.log();
+        ensure!(began.elapsed() < SURE, "{seed} objects, one reel: {log}");
+        // The pace of a cluster that fills a reel fast, and no faster than another can begin.
+        std::thread::sleep(LOOK * 10);
+    }
+    scene.rotated(&recording, 1)?;
+    let took = began.elapsed();
+    let ended = recording.finish(SURE)?;
+    ensure!(ended.status.success(), "{}", ended.log);
+    ensure!(took < Duration::from_secs(EVERY_SECS), "{took:?}");
+    for row in scene.rows()? {
+        let reel = Reel::open(&scene.path(&row.name))?;
+        let left_out = reel.notes().iter().find(|entry| {
+            let wanted = NotCoveredReason::SizeBudget;
+            matches!(&entry.note, Note::NotCovered { reason, .. } if *reason == wanted)
+        });
+        ensure!(left_out.is_none(), "{}: {left_out:?}", row.name);
+    }
     Ok(())
 }
 

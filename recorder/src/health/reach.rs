@@ -5,7 +5,7 @@
 use crate::entry::Entry;
 use crate::watch::version::Version;
 use kubereel_format::{
-    ConnectionId, EventType, Evidence, ListMethod, Note, ResourceId, ResourceInfo,
+    ConnectionId, EpochId, EventType, Evidence, ListMethod, Note, ResourceId, ResourceInfo,
 };
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +32,7 @@ pub(crate) struct Reach {
     listing: BTreeSet<ConnectionId>,
     /// The uid of the cluster.
     cluster: String,
+    epoch: Option<EpochId>,
 }
 
 impl Reach {
@@ -74,12 +75,14 @@ impl Reach {
 
     fn note(&mut self, note: &Note) {
         match note {
-            Note::Cluster { uid, .. } => {
-                // Versions of another cluster cannot be held against those of this one.
-                if !self.cluster.is_empty() && self.cluster != *uid {
+            Note::Cluster { epoch, uid, .. } => {
+                // Versions of another cluster, or of before a restore, cannot be held against those of now.
+                let is_other = !self.cluster.is_empty() && self.cluster != *uid;
+                if is_other || self.epoch.is_some_and(|known| known != *epoch) {
                     self.appended.clear();
                     self.durable.clear();
                 }
+                self.epoch = Some(*epoch);
                 self.cluster.clone_from(uid);
             }
             Note::Resource(info) => self.describe(info.clone()),
@@ -137,7 +140,7 @@ impl Reach {
 mod tests {
     use super::*;
     use crate::entry::EventEntry;
-    use kubereel_format::{EpochId, Stamp};
+    use kubereel_format::Stamp;
 
     const PODS: ResourceId = ResourceId(3);
 
@@ -226,20 +229,23 @@ mod tests {
 
     #[test]
     fn another_cluster_begins_anew() {
-        let cluster = |uid: &str| {
+        let cluster = |uid: &str, epoch| {
             note(Note::Cluster {
-                epoch: EpochId(0),
+                epoch: EpochId(epoch),
                 uid: uid.to_owned(),
                 version: String::new(),
             })
         };
         let list = [connected(1, ListMethod::WatchList), synced(1, "60")];
-        let mut entries = vec![cluster("x")];
+        let mut entries = vec![cluster("x", 0)];
         entries.extend(list.clone());
-        entries.push(cluster("x"));
+        entries.push(cluster("x", 0));
         let of = |text: &str| Some(text.to_owned());
         assert_eq!(reached(&entries), (of("60"), of("60")));
-        entries.push(cluster("y"));
-        assert_eq!(reached(&entries), (None, None));
+        for other in [cluster("y", 0), cluster("x", 1)] {
+            let mut entries = entries.clone();
+            entries.push(other);
+            assert_eq!(reached(&entries), (None, None));
+        }
     }
 }

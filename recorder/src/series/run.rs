@@ -25,8 +25,10 @@ use tokio::time::Instant;
 /// How often it is looked whether something is due.
 const LOOK_MILLIS: u64 = 250;
 
-/// The least time between two reels when the first was followed because of its size, in seconds.
+/// The least time that a reel has before it is followed because of its size: so many seconds, or a part of
+/// what it should have.
 const LEAST_SECS: u64 = 600;
+const LEAST_PART: u32 = 8;
 
 /// The time to the next try when the next reel could not begin or broke, in seconds.
 const RETRY_SECS: u64 = 60;
@@ -233,7 +235,7 @@ impl Turn {
     }
 
     fn is_due(&self, now: Instant) -> bool {
-        let least = self.rotation.every.min(Duration::from_secs(LEAST_SECS));
+        let least = Duration::from_secs(LEAST_SECS).min(self.rotation.every / LEAST_PART);
         let is_full = self.current.front.health.used_percent() >= ROTATE_PERCENT;
         let is_due = now >= self.current.due || is_full && now >= self.current.began + least;
         is_due && now >= self.not_before && self.current.is_reached()

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EventType, NotCoveredReason, Note, Reel, Seq, SessionEnd};
 use kubereel_tests::recording::{Ended, Recording, program, settle};
-use kubereel_tests::scripted::{Churn, Kubeconfig, ScriptedCluster};
+use kubereel_tests::scripted::{Churn, Kubeconfig, ScriptedCluster, noise};
 use tempfile::TempDir;
 use watched_size::WatchedSize;
 
@@ -30,24 +30,6 @@ const ORDER: [&[&str]; 5] = [
     &["pods"],
     &["nodes"],
 ];
-
-/// Bytes that no compressor makes small, and that no object shares with another.
-fn noise(seed: u64, len: usize) -> String {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let letters = std::iter::repeat_with(|| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        // A long row of letters might be taken for a key.
-        let is_space = state >> 61 == 0;
-        if is_space {
-            ' '
-        } else {
-            char::from(b'a' + (state % 26).to_le_bytes()[0])
-        }
-    });
-    letters.take(len).collect()
-}
 
 struct Scene {
     cluster: ScriptedCluster,
