@@ -4,6 +4,7 @@
 pub mod claims;
 pub mod control_plane;
 pub mod faults;
+pub mod footprint;
 pub mod kubectl;
 pub mod kubelet;
 pub mod oracle;
@@ -14,6 +15,7 @@ pub mod recording;
 pub mod rest;
 pub mod scenario;
 pub mod scripted;
+pub mod shaken;
 pub mod shared_data;
 pub mod skipped;
 pub mod tmux;

@@ -15,6 +15,7 @@ use super::guard::Guard;
 use super::readiness;
 use super::running::ControlPlane;
 use super::surroundings::Surroundings;
+use crate::oracle::Oracle;
 use crate::ports::PortBlock;
 use crate::proxy::Proxy;
 
@@ -97,22 +98,21 @@ impl Builder {
     pub async fn start(self) -> anyhow::Result<ControlPlane> {
         let control_plane = self.lay_out()?;
         control_plane.etcd.start().await?;
-        start_all(&control_plane.api_servers).await?;
-        let controllers = [&control_plane.controller_manager, &control_plane.scheduler];
-        for controller in controllers.into_iter().flatten() {
-            controller.start().await?;
-        }
-        if let Some(controller_manager) = &control_plane.controller_manager {
-            let accounts: Api<ServiceAccount> =
-                Api::namespaced(control_plane.client(0).await?, "default");
-            readiness::until(
-                &controller_manager.component,
-                "make the default ServiceAccount",
-                || async { Ok(accounts.get("default").await?) },
-            )
-            .await?;
-        }
+        control_plane.start_servers().await?;
         Ok(control_plane)
+    }
+
+    /// As [`Builder::start`], with an oracle that watches etcd from before the first server is there:
+    /// no compaction can have forgotten what it has not seen.
+    ///
+    /// # Errors
+    /// As [`Builder::start`], and when etcd does not take the watch.
+    pub async fn start_with_oracle(self) -> anyhow::Result<(ControlPlane, Oracle)> {
+        let control_plane = self.lay_out()?;
+        control_plane.etcd.start().await?;
+        let oracle = Oracle::open(control_plane.etcd.endpoint(), 1).await?;
+        control_plane.start_servers().await?;
+        Ok((control_plane, oracle))
     }
 
     /// Makes the folder, the certificates and the description of every process; starts none.
@@ -166,6 +166,27 @@ impl Builder {
             around,
             _ports: ports,
         })
+    }
+}
+
+impl ControlPlane {
+    /// Starts all but etcd, and waits until everything is ready.
+    async fn start_servers(&self) -> anyhow::Result<()> {
+        start_all(&self.api_servers).await?;
+        let controllers = [&self.controller_manager, &self.scheduler];
+        for controller in controllers.into_iter().flatten() {
+            controller.start().await?;
+        }
+        if let Some(controller_manager) = &self.controller_manager {
+            let accounts: Api<ServiceAccount> = Api::namespaced(self.client(0).await?, "default");
+            readiness::until(
+                &controller_manager.component,
+                "make the default ServiceAccount",
+                || async { Ok(accounts.get("default").await?) },
+            )
+            .await?;
+        }
+        Ok(())
     }
 }
 

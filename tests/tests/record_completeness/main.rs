@@ -8,31 +8,22 @@ mod planted;
 mod read_back;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{GapCause, ListMethod, NotCoveredReason, Note, Reel, Seq};
 use kubereel_redact::Extra;
 use kubereel_scan::Canaries;
-use kubereel_tests::control_plane::{ControlPlane, skipped};
-use kubereel_tests::oracle::{Account, Change, Oracle};
-use kubereel_tests::proxy::{Cut, CutEvery, Proxy};
-use kubereel_tests::recording::{Page, Recording};
-use kubereel_tests::rest::Rest;
-use tempfile::TempDir;
+use kubereel_tests::control_plane::skipped;
+use kubereel_tests::oracle::Change;
+use kubereel_tests::proxy::{Cut, CutEvery};
+use kubereel_tests::shaken::{CANARY, CANARY_BASE64, Scene};
 use tokio::sync::Mutex;
 
-use churn::{CANARY, CANARY_BASE64, Churn};
-
-/// Names a folder where the reel is left.
-const KEEP: &str = "KUBEREEL_KEEP";
+use churn::Churn;
 
 /// Anything that must come comes within this time, also on a busy machine.
 const SURE: Duration = Duration::from_mins(2);
-
-/// How long the last changes may take to arrive.
-const CAUGHT_UP: Duration = Duration::from_secs(30);
 
 /// The time between two faults: as long as a server needs to learn what the other one knows.
 const BETWEEN: Duration = Duration::from_secs(5);
@@ -40,106 +31,10 @@ const BETWEEN: Duration = Duration::from_secs(5);
 /// One control plane at a time: two of them, shaken, are more than a small machine can carry.
 static TURN: Mutex<()> = Mutex::const_new(());
 
-/// A control plane, its oracle, and a recorder behind a proxy.
-struct Scene {
-    control_plane: ControlPlane,
-    oracle: Oracle,
-    proxy: Proxy,
-    recording: Recording,
-    page: Page,
-    folder: TempDir,
-}
-
-impl Scene {
-    async fn start(api_servers: usize, flags: &[&str]) -> Result<Self> {
-        let mut builder = ControlPlane::builder()
-            .api_servers(api_servers)
-            .api_flag("--etcd-compaction-interval=0");
-        for flag in flags {
-            builder = builder.api_flag(*flag);
-        }
-        let control_plane = builder.start().await?;
-        let oracle = Oracle::open(control_plane.etcd().endpoint(), 1).await?;
-        let proxy = control_plane.proxy()?;
-        let kubeconfig = control_plane.kubeconfig_through(&proxy)?;
-        let folder = tempfile::tempdir()?;
-        let reel = folder.path().join("run.reel");
-        let more = [
-            "--listen",
-            "127.0.0.1:0",
-            "--log",
-            "info,kubereel_recorder=debug",
-        ];
-        let recording = Recording::start(&reel, &kubeconfig, &more)?;
-        let page = Page::of(&recording, SURE).await?;
-        page.until_ready(SURE).await?;
-        Ok(Self {
-            control_plane,
-            oracle,
-            proxy,
-            recording,
-            page,
-            folder,
-        })
-    }
-
-    async fn writers(&self) -> Result<Rest> {
-        let mut clients = Vec::new();
-        for index in 0..self.control_plane.api_servers() {
-            clients.push(self.control_plane.client(index).await?);
-        }
-        Ok(Rest::new(clients))
-    }
-
-    /// Ends the faults, waits until the recorder has caught up, stops it, and accounts for it.
-    async fn settle(self) -> Result<(Account, Reel, TempDir)> {
-        self.proxy.change(|faults| faults.cut_every = None);
-        let mut changes = self.oracle.changes_up_to_now().await?;
-        // A token that is a name: the reel knows it by another one, which the test looks for.
-        changes.retain(|change| !change.key.contains(CANARY));
-        let deadline = Instant::now() + CAUGHT_UP;
-        // What is missing at the end is told by the final account, not here.
-        while Instant::now() < deadline && !self.has_caught_up(&changes) {
-            tokio::time::sleep(Duration::from_millis(500)).await;
-        }
-        let path = self.recording.reel().to_owned();
-        let ended = self.recording.finish(SURE)?;
-        ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
-        let reel = Reel::open(&path)?;
-        ensure!(reel.is_finished());
-        let account = Account::of(&reel, &changes)?;
-        if let Some(folder) = std::env::var_os(KEEP) {
-            std::fs::copy(&path, Path::new(&folder).join("run.reel"))?;
-        }
-        if let Err(error) = account.check() {
-            let kept = self.folder.keep();
-            bail!(
-                "{error:#}\nthe reel and the recorder's log: {}",
-                kept.display()
-            );
-        }
-        Ok((account, reel, self.folder))
-    }
-
-    fn has_caught_up(&self, changes: &[Change]) -> bool {
-        let copy = self.folder.path().join("copy.reel");
-        // A copy that was taken in the middle of a write may not open: the next one will.
-        let account = copy_of(self.recording.reel(), &copy)
-            .and_then(|()| Ok(Reel::open(&copy)?))
-            .and_then(|reel| Account::of(&reel, changes));
-        account.is_ok_and(|account| account.lost.is_empty())
-    }
-}
-
-fn copy_of(reel: &Path, copy: &PathBuf) -> Result<()> {
-    std::fs::copy(reel, copy)?;
-    Ok(())
-}
-
 /// Two servers, of which one is always up; every connection is cut again and again.
 async fn nothing_is_lost_between_two_servers(flags: &[&str], method: ListMethod) -> Result<()> {
     let scene = Scene::start(2, flags).await?;
-    let mut churn = Churn::start(&scene.writers().await?);
+    let mut churn = Churn::start(&scene.rest().await?);
     let cut_every = CutEvery {
         period: Duration::from_secs(4),
         how: Cut::Reset,
@@ -172,7 +67,8 @@ async fn nothing_is_lost_between_two_servers(flags: &[&str], method: ListMethod)
     );
     let cut = scene.proxy.counts().cut;
     ensure!(cut > 100, "only {cut} connections were cut");
-    let (account, reel, _folder) = scene.settle().await?;
+    let settled = scene.settle().await?;
+    let (account, reel) = (&settled.account, &settled.reel);
     let (custom, native): (Vec<&Change>, Vec<&Change>) =
         account.in_gaps.iter().partition(|change| is_custom(change));
     ensure!(
@@ -199,16 +95,16 @@ async fn nothing_is_lost_between_two_servers(flags: &[&str], method: ListMethod)
         "only {} changes",
         account.recorded.len()
     );
-    says_how_it_listed(&reel, method)?;
-    definitions_end_cleanly(&reel)?;
-    keeps_no_secret(&reel)?;
+    says_how_it_listed(reel, method)?;
+    definitions_end_cleanly(reel)?;
+    keeps_no_secret(reel)?;
     eprintln!(
         "{} changes recorded, {} in gaps of custom resources, {} before the first list, {} without API, {expired} answers of 410, {cut} connections cut, {} gaps",
         account.recorded.len(),
         custom.len(),
         account.before,
         account.without_api,
-        gaps(&reel)
+        gaps(reel)
     );
     Ok(())
 }
@@ -239,7 +135,7 @@ async fn what_one_restarted_server_loses_is_read_back_or_lies_in_gaps() -> Resul
     }
     let _turn = TURN.lock().await;
     let scene = Scene::start(1, &[]).await?;
-    let writers = scene.writers().await?;
+    let writers = scene.rest().await?;
     let planted = planted::plant(&writers).await?;
     ensure!(planted > 12, "only {planted} objects with canaries");
     let churn = Churn::start(&writers);
@@ -255,7 +151,8 @@ async fn what_one_restarted_server_loses_is_read_back_or_lies_in_gaps() -> Resul
     ensure!(!page.contains(CANARY), "the status page holds the canary");
     let log = scene.recording.log();
     ensure!(!log.contains(CANARY), "the log holds the canary: {log}");
-    let (account, reel, _folder) = scene.settle().await?;
+    let settled = scene.settle().await?;
+    let (account, reel) = (&settled.account, &settled.reel);
     ensure!(
         reel.objects().iter().any(|object| {
             object.key.name == format!("redacted-by-kubereel-{}", object.key.uid)
@@ -282,15 +179,15 @@ async fn what_one_restarted_server_loses_is_read_back_or_lies_in_gaps() -> Resul
         "{:#?}",
         account.unlisted
     );
-    keeps_no_secret(&reel)?;
-    let told = read_back::of(&reel);
-    read_back::check(&told, &account)?;
+    keeps_no_secret(reel)?;
+    let told = read_back::of(reel);
+    read_back::check(&told, account)?;
     eprintln!("{}", read_back::summary(&told));
     eprintln!(
         "{} changes recorded, {} in {} gaps, {} of resources that were never listed",
         account.recorded.len(),
         account.in_gaps.len(),
-        gaps(&reel),
+        gaps(reel),
         account.unlisted.len()
     );
     Ok(())

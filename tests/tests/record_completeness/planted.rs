@@ -7,9 +7,8 @@ use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
+use kubereel_tests::shaken::{CANARY, CANARY_BASE64};
 use serde_json::{Value, json};
-
-use crate::churn::{CANARY, CANARY_BASE64};
 
 /// Longer than a definition takes to be served.
 const PATIENCE: Duration = Duration::from_mins(1);
