@@ -47,9 +47,9 @@ bench *files:
     cargo bench -p kubereel-tests --bench monitortests
     cargo bench -p kubereel-tests --bench tui
 
-# The long runs: hundreds of kills. Their dated report is committed.
-soak:
-    bash .ci/soak
+# The long runs: hundreds of kills, and the storm. Their dated report is committed.
+soak *parts:
+    bash .ci/soak {{ parts }}
 
 # Record at least 200,000 watch events from the real control plane: half an hour.
 scenario-large: control-plane

@@ -3,6 +3,7 @@
 //! `play_scenario [--large [--until SECS]] [--journal FILE] [-- COMMAND ARG…]`: with `--large` the
 //! scenario *large* instead, to its end or to a virtual second before. The command runs from before the first write
 //! with `KUBECONFIG` set, gets SIGINT when the scenario is over, and its exit code is passed on.
+//! At the end it is told what the command and each component cost in memory and processor time.
 //! As in a real cluster it sees the API servers through one address: those that restart are passed
 //! over.
 
@@ -12,7 +13,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use kubereel_tests::control_plane::ControlPlane;
+use kubereel_tests::control_plane::{ApiServer, ControlPlane};
+use kubereel_tests::footprint::{Footprints, Named};
 use kubereel_tests::proxy::Proxy;
 use kubereel_tests::scenario::{self, ApiPlayer, ApiServers, Plan, PlayError};
 use tokio::process::{Child, Command};
@@ -86,6 +88,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         ),
         None => None,
     };
+    let footprints = footprints(&control_plane, beside.as_ref().and_then(Child::id))?;
     let clients = vec![
         control_plane.client(0).await?,
         control_plane.client(1).await?,
@@ -97,6 +100,9 @@ async fn main() -> anyhow::Result<ExitCode> {
         std::fs::write(path, player.journal().to_json_lines())
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
+    // A process that has ended cannot be looked at any more.
+    let costs = footprints.told();
+    drop(footprints);
     // Whatever became of the play, what was recorded of it is finished in order.
     let ended = match &mut beside {
         Some(child) => end(child).await,
@@ -118,7 +124,33 @@ async fn main() -> anyhow::Result<ExitCode> {
         journal.entries.len(),
         journal.held_millis
     )?;
+    for (name, cost) in costs {
+        writeln!(out, "cost of {name}: {cost}")?;
+    }
     ended
+}
+
+/// Looks at every component, and at the command.
+fn footprints(
+    control_plane: &Arc<ControlPlane>,
+    command: Option<u32>,
+) -> std::io::Result<Footprints> {
+    let control_plane = Arc::clone(control_plane);
+    Footprints::start(move || {
+        let mut running: Vec<Named> = Vec::new();
+        running.extend(command.map(|pid| ("the command".to_owned(), pid)));
+        let servers = (0..control_plane.api_servers()).map(|index| control_plane.api(index));
+        let components = servers
+            .map(ApiServer::component)
+            .chain([control_plane.etcd().component()])
+            .chain(control_plane.controller_manager())
+            .chain(control_plane.scheduler());
+        for component in components {
+            let pid = component.pid();
+            running.extend(pid.map(|pid| (component.name().to_owned(), pid)));
+        }
+        running
+    })
 }
 
 /// In hours of play a busy machine may lose a few steps: they are told, and no more than one in
