@@ -41,6 +41,9 @@ pub struct Options {
     pub marks: Option<PathBuf>,
     /// Metrics of the API servers that are sampled, by name.
     pub metrics: Vec<String>,
+    /// How long each watch is to last at least, in seconds, before a new connection takes its place; 240
+    /// if not chosen.
+    pub watch_secs: Option<u32>,
     /// Whether a reel that exists is refused.
     pub only_new: bool,
     /// Whether another port will do if that of the status page is taken.

@@ -49,6 +49,9 @@ pub(crate) struct Args {
     /// The file whose lines become marks as it grows; REEL.marks unless given
     #[arg(long, value_name = "FILE")]
     marks: Option<PathBuf>,
+    /// How long a watch lasts at least before a new connection takes its place, in seconds
+    #[arg(long, value_name = "SECONDS", hide = true, value_parser = clap::value_parser!(u32).range(3..))]
+    watch_secs: Option<u32>,
     #[command(flatten)]
     recording: Recording,
 }
@@ -91,6 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     let variable = std::env::var_os("KUBECONFIG");
     options.kubeconfig = kubeconfig_source(args.kubeconfig.as_ref(), variable.as_ref());
     options.context.clone_from(&args.context);
+    options.watch_secs = args.watch_secs;
     options.marks = Some(args.marks.clone().unwrap_or_else(|| marks_of(&args.output)));
     if let Some(every) = args.rotate {
         let keep = args.keep;

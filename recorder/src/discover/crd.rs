@@ -3,6 +3,8 @@
 
 use super::documents::Served;
 use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// What a definition says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +13,24 @@ pub(crate) struct Definition {
     pub(crate) served: Option<Served>,
     /// Whether the server has said that it serves it.
     pub(crate) is_established: bool,
+    /// Differs between two states of a definition if a server that goes from one to the other begins anew
+    /// with the resource, and nearly always only then.
+    pub(crate) fingerprint: u64,
+}
+
+/// The parts of a definition with which a server begins anew when they change.
+#[derive(Deserialize)]
+struct Shape<'a> {
+    #[serde(borrow)]
+    spec: &'a RawValue,
+    #[serde(borrow, default)]
+    status: NamesAccepted<'a>,
+}
+
+#[derive(Default, Deserialize)]
+struct NamesAccepted<'a> {
+    #[serde(borrow, default, rename = "acceptedNames")]
+    names: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -105,7 +125,16 @@ pub(crate) fn definition(object: &[u8]) -> Option<Definition> {
     Some(Definition {
         served,
         is_established,
+        fingerprint: fingerprint(object)?,
     })
+}
+
+fn fingerprint(object: &[u8]) -> Option<u64> {
+    let shape: Shape<'_> = serde_json::from_slice(object).ok()?;
+    let mut hasher = DefaultHasher::new();
+    shape.spec.get().hash(&mut hasher);
+    shape.status.names.map(RawValue::get).hash(&mut hasher);
+    Some(hasher.finish())
 }
 
 #[cfg(test)]
@@ -123,6 +152,21 @@ mod tests {
         assert_eq!(definition_of(true).served.expect("served").version, "v2");
         assert_eq!(definition_of(false).served.expect("served").version, "v1");
         assert!(definition_of(true).is_established);
+    }
+
+    #[test]
+    fn only_what_makes_a_server_begin_anew_changes_the_fingerprint() {
+        let of = |group: &str, conditions: &str, names: &str| {
+            let text = format!(
+                r#"{{"spec":{{"group":"{group}","names":{{"plural":"ws","kind":"W"}}}},"status":{{"conditions":{conditions},"acceptedNames":{names}}}}}"#
+            );
+            definition(text.as_bytes())
+                .expect("a definition")
+                .fingerprint
+        };
+        assert_eq!(of("x", "null", "{}"), of("x", "[]", "{}"));
+        assert_ne!(of("x", "[]", "{}"), of("y", "[]", "{}"));
+        assert_ne!(of("x", "[]", "{}"), of("x", "[]", r#"{"kind":"W"}"#));
     }
 
     #[test]

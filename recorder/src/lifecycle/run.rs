@@ -20,6 +20,7 @@ use crate::probe::Prober;
 use crate::quota::{QUEUE_BYTES, Queue};
 use crate::sampler::Sampler;
 use crate::watch::context::{Numbers, Parts, Shared};
+use crate::watch::state::LONG_SECS;
 use crate::writer::{Finished, Handover, ReelPath, Taker, WriteError, Writer, handover};
 use kubereel_format::{
     Appender, ListMethod, Note, OpenError, REDACTION_SAYS, Reel, SessionEnd, SessionId,
@@ -356,6 +357,7 @@ impl Run {
             sightings: sightings_sent,
             epoch: epoch_seen,
             stop: stop_seen.clone(),
+            watch_secs: options.watch_secs.unwrap_or(LONG_SECS),
         }));
         let mut tasks = JoinSet::new();
         let follower = Follower {
@@ -368,13 +370,12 @@ impl Run {
             redactor: redactor.clone(),
         };
         tasks.spawn(follower.run());
-        let sampler = Sampler::new(&options.metrics, &clients_seen, &queue, clock);
+        let mut closing = follow_marks(options.marks, is_fresh, &front.desk, stop_seen.clone());
+        closing.spawn(Sampler::new(&options.metrics, &clients_seen, &queue, clock).run(stop_seen));
         tasks.spawn(Poller::new(discovery, clients_seen, news_sent, clock).run());
         tasks.spawn(watch_clock(Arc::clone(&queue), clock));
         let (asked, has_asked) = watch::channel(false);
         tasks.spawn(Prober::new(Arc::clone(&shared), asked).run());
-        let mut closing = follow_marks(options.marks, is_fresh, &front.desk, stop_seen.clone());
-        closing.spawn(sampler.run(stop_seen));
         if let Some(listener) = listener {
             serve_status(listener, watch::channel(front).1, &mut tasks)?;
         }

@@ -35,6 +35,8 @@ const PROBE_MILLIS: u64 = 1_000;
 struct Running {
     info: ResourceInfo,
     descriptions: mpsc::Sender<ResourceInfo>,
+    /// Counts the changes of its definition.
+    changes: watch::Sender<u32>,
     task: AbortHandle,
     is_left_out: bool,
 }
@@ -64,8 +66,8 @@ pub(crate) struct Supervisor {
     has_cluster: bool,
     identity: Identity,
     said: Option<Lifecycle>,
-    /// The resources that a definition defines.
-    custom: BTreeSet<Name>,
+    /// The resources that a definition defines, and what tells one state of it from another.
+    custom: BTreeMap<Name, u64>,
     /// What is to be followed once the definitions are known.
     held: Vec<Served>,
     definitions_complete: bool,
@@ -124,7 +126,7 @@ impl Supervisor {
             has_cluster: false,
             identity: Identity::default(),
             said: None,
-            custom: BTreeSet::new(),
+            custom: BTreeMap::new(),
             held: Vec::new(),
             definitions_complete: false,
             definitions_since: None,
@@ -362,7 +364,13 @@ impl Supervisor {
             return;
         };
         let name = (served.group.clone(), served.plural.clone());
-        self.custom.insert(name.clone());
+        let before = self.custom.insert(name.clone(), definition.fingerprint);
+        if before.is_some_and(|before| before != definition.fingerprint)
+            && let Some(running) = self.running.get(&name)
+        {
+            // The server begins anew with it, and ends the watches of before within a second.
+            running.changes.send_modify(|changes| *changes += 1);
+        }
         if !self.running.contains_key(&name) && !self.is_known(&served) {
             self.wanted.insert(name, served.version.clone());
         }
@@ -418,14 +426,16 @@ impl Supervisor {
             origin,
             can_watch_list: self.identity.can_watch_list,
             // A run that goes on with a reel does not see every definition anew.
-            is_custom: self.custom.contains(&name) || has_foreign_group(&name),
+            is_custom: self.custom.contains_key(&name) || has_foreign_group(&name),
         };
-        let drive = Drive::new(&self.shared, start, receiver);
+        let (changes, seen) = watch::channel(0);
+        let drive = Drive::new(&self.shared, start, receiver, seen);
         let task = self.drives.spawn(drive.run());
         self.names.insert(task.id(), name.clone());
         let running = Running {
             info,
             descriptions,
+            changes,
             task,
             is_left_out: false,
         };

@@ -23,6 +23,9 @@ const BACKFILLS_AT_ONCE: usize = 2;
 /// How many lines of more than a few megabytes are held at once.
 const LONG_LINES_AT_ONCE: usize = 2;
 
+/// How many watches have a successor beside them at once: connections are not to double.
+const SUCCESSORS_AT_ONCE: usize = 8;
+
 /// What a stream tells the one who starts streams.
 #[derive(Debug)]
 pub(crate) enum Sighting {
@@ -56,7 +59,11 @@ pub(crate) struct Shared {
     /// Bounds the bytes that wait for gaps to be settled.
     pub(crate) held: Arc<Semaphore>,
     /// Bounds the long lines that are held at once.
-    pub(crate) long_lines: Semaphore,
+    pub(crate) long_lines: Arc<Semaphore>,
+    /// Bounds the watches that have a successor beside them.
+    pub(crate) successors: Arc<Semaphore>,
+    /// How long a watch is to last at least, in seconds.
+    pub(crate) watch_secs: u32,
     /// The client of the moment.
     pub(crate) clients: watch::Receiver<Option<Arc<Server>>>,
     /// Asks for a new client: the credentials of this generation were refused.
@@ -85,6 +92,7 @@ pub(crate) struct Parts {
     pub(crate) sightings: mpsc::Sender<Sighting>,
     pub(crate) epoch: watch::Receiver<u32>,
     pub(crate) stop: watch::Receiver<bool>,
+    pub(crate) watch_secs: u32,
 }
 
 impl Shared {
@@ -100,7 +108,9 @@ impl Shared {
             lists: Arc::new(Semaphore::new(LISTS_AT_ONCE)),
             backfills: Semaphore::new(BACKFILLS_AT_ONCE),
             held: Arc::new(Semaphore::new(HELD_BYTES)),
-            long_lines: Semaphore::new(LONG_LINES_AT_ONCE),
+            long_lines: Arc::new(Semaphore::new(LONG_LINES_AT_ONCE)),
+            successors: Arc::new(Semaphore::new(SUCCESSORS_AT_ONCE)),
+            watch_secs: parts.watch_secs,
             clients: parts.clients,
             refused: parts.refused,
             discovery: parts.discovery,

@@ -5,7 +5,7 @@ use crate::watch::version::Version;
 use std::collections::BTreeMap;
 
 /// A uid; nearly all are UUIDs and take no memory of their own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Uid {
     /// A UUID in the usual spelling, as its high and low half.
     Uuid(u64, u64),

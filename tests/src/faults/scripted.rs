@@ -12,6 +12,7 @@ const DISCOVERING: &str = "tests/tests/recorder_faults/discovering.rs";
 const INTAKE: &str = "recorder/src/watch/intake/tests.rs";
 const LINES: &str = "tests/tests/recorder_faults/lines.rs";
 const LISTS: &str = "tests/tests/recorder_faults/lists.rs";
+const OVERLAP: &str = "tests/tests/recorder_faults/overlap.rs";
 const READ_BACK: &str = "tests/tests/recorder_faults/read_back.rs";
 const SLOW: &str = "tests/tests/recorder_faults/slow.rs";
 const STATE: &str = "recorder/src/watch/state/tests.rs";
@@ -43,6 +44,46 @@ pub(super) const ROWS: &[Row] = &[
         &[scripted(
             STREAMS,
             "streams_that_end_after_every_event_lose_nothing",
+        )],
+    ),
+    row(
+        "the end that was asked for, under load and in silence",
+        Whole,
+        &[scripted(
+            OVERLAP,
+            "watches_hand_over_under_load_and_lose_and_double_nothing",
+        )],
+    ),
+    row(
+        "a next watch refused with 410, 429 or 503 before the end of this one",
+        Whole,
+        &[scripted(
+            OVERLAP,
+            "a_successor_that_is_refused_leaves_the_watch_going",
+        )],
+    ),
+    row(
+        "a definition that changes under load, and its history lost at once",
+        Whole,
+        &[scripted(
+            OVERLAP,
+            "a_changed_definition_has_a_successor_before_its_watch_ends",
+        )],
+    ),
+    row(
+        "Events that expire together while two watches are open",
+        Whole,
+        &[scripted(
+            OVERLAP,
+            "events_that_expire_together_survive_two_connections",
+        )],
+    ),
+    row(
+        "quiet Events whose history is compacted away, at the end that was asked for",
+        Whole,
+        &[scripted(
+            OVERLAP,
+            "events_hand_over_though_their_history_is_lost",
         )],
     ),
     row(

@@ -124,6 +124,23 @@ impl ScriptedCluster {
         Ok(revision)
     }
 
+    /// Changes a custom resource's definition as a server does in its first second: revisions before this
+    /// one can no longer be watched from, and the streams of before still go on.
+    ///
+    /// # Errors
+    ///
+    /// When it is not served.
+    pub fn announce_crd(&self, resource: &Resource) -> Result<u128> {
+        self.serve(resource.clone());
+        let name = resource.key();
+        let revision = self.put(DEFINITIONS, "", &name, &definition(resource, true))?;
+        self.write(|model| {
+            let floor = model.revision;
+            model.storage_mut(&name)?.watch_floor = floor;
+            Ok(revision)
+        })
+    }
+
     /// Deletes every object of a custom resource, its definition, and stops serving it.
     ///
     /// # Errors

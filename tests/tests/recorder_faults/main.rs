@@ -8,6 +8,7 @@ mod discovering;
 mod limits;
 mod lines;
 mod lists;
+mod overlap;
 mod read_back;
 mod slow;
 mod streams;
@@ -73,7 +74,11 @@ impl Scene {
     }
 
     fn record(&mut self) -> Result<()> {
-        self.recorder = Some(Recording::start(&self.reel(), &self.kubeconfig(), &[])?);
+        self.record_with(&[])
+    }
+
+    fn record_with(&mut self, more: &[&str]) -> Result<()> {
+        self.recorder = Some(Recording::start(&self.reel(), &self.kubeconfig(), more)?);
         Ok(())
     }
 

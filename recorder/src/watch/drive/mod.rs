@@ -2,9 +2,11 @@
 //! decisions: when to ask, what to keep and what is lost are the stream's.
 
 mod gap;
+mod overlap;
 mod pages;
 mod probe;
 mod read;
+mod successor;
 mod task;
 mod touch;
 

@@ -30,8 +30,7 @@ impl Probe {
         if target.role != Role::Events {
             return Self(None);
         }
-        let path = target.page(Some(1), None);
-        Self(Some(Box::pin(ask(Arc::clone(server), path))))
+        Self(Some(Box::pin(ask(Arc::clone(server), target.clone()))))
     }
 
     /// Waits until the watch has outlived the list, and gives the list's version, once.
@@ -47,8 +46,16 @@ impl Probe {
     }
 }
 
-async fn ask(server: Arc<Server>, path: String) -> Option<String> {
+async fn ask(server: Arc<Server>, target: Target) -> Option<String> {
     tokio::time::sleep(Duration::from_secs(LIST_AFTER_SECS)).await;
+    let version = present(&server, &target).await?;
+    tokio::time::sleep(Duration::from_secs(OUTLIVE_SECS)).await;
+    Some(version)
+}
+
+/// Reads the version of a list of one object.
+pub(super) async fn present(server: &Server, target: &Target) -> Option<String> {
+    let path = target.page(Some(1), None);
     let answer = server.get(Get::json(&path, HEAD_SECS)).await.ok()?;
     if answer.status != 200 {
         return None;
@@ -56,7 +63,5 @@ async fn ask(server: Arc<Server>, path: String) -> Option<String> {
     let bytes = answer.read(MAX_ANSWER, HEAD_SECS).await.ok()?;
     let mut splitter = ListSplitter::new();
     splitter.push(&bytes, &mut Vec::new());
-    let version = splitter.finish()?.version;
-    tokio::time::sleep(Duration::from_secs(OUTLIVE_SECS)).await;
-    Some(version)
+    Some(splitter.finish()?.version)
 }

@@ -4,7 +4,7 @@ use crate::discover::present_revision;
 use crate::health::ResourceState;
 
 use super::pages::Pages;
-use super::read::StreamEnd;
+use super::read::{Reading, StreamEnd};
 use super::touch::Touch;
 use crate::server::{Answer, Failure, Get, Server};
 use crate::watch::context::Shared;
@@ -82,6 +82,8 @@ pub(crate) struct Drive {
     pub(super) lives_in: u32,
     pub(super) clients: watch::Receiver<Option<Arc<Server>>>,
     pub(super) descriptions: mpsc::Receiver<ResourceInfo>,
+    /// Counts the changes of its definition.
+    pub(super) changes: watch::Receiver<u32>,
     pub(super) broke: Option<Elapsed>,
     pub(super) missing: Option<(Elapsed, u32)>,
     pub(super) state: Option<ResourceState>,
@@ -94,6 +96,7 @@ impl Drive {
         shared: &Arc<Shared>,
         start: Start,
         descriptions: mpsc::Receiver<ResourceInfo>,
+        changes: watch::Receiver<u32>,
     ) -> Self {
         let target = Target::new(start.info);
         let traits = Traits {
@@ -105,7 +108,8 @@ impl Drive {
         let lives_in = *epoch.borrow_and_update();
         let mut memory = start.memory;
         let read_before = std::mem::take(&mut memory.read_back);
-        let stream = Stream::new(traits, memory, start.origin, seed);
+        let mut stream = Stream::new(traits, memory, start.origin, seed);
+        stream.ask_for(shared.watch_secs);
         let mut intake = Intake::new(
             target,
             stream,
@@ -122,6 +126,7 @@ impl Drive {
             lives_in,
             clients: shared.clients.clone(),
             descriptions,
+            changes,
             broke: None,
             missing: None,
             state: None,
@@ -258,6 +263,8 @@ impl Drive {
             return;
         };
         let id = self.shared.numbers.connection();
+        // What changed before is behind whoever answers.
+        self.changes.mark_unchanged();
         let get = server.get(Get::json(target, HEAD_SECS));
         let Some(answer) = self.unless_interrupted(get).await else {
             return;
@@ -274,7 +281,8 @@ impl Drive {
         self.intake.connected(id, from, method, timeout_secs, at);
         self.shared.fleet.opened(id, at.elapsed);
         self.touch.connected(&server, target);
-        let end = self.read(answer, &server, list_turn).await;
+        let lead = Reading::new(answer, &server, id, &self.intake.target);
+        let (id, end) = self.read(lead, list_turn).await;
         self.shared.fleet.closed(id);
         let at = self.shared.now();
         match end {

@@ -115,7 +115,7 @@ impl Intake {
         );
     }
 
-    fn disconnect(&mut self, cause: EndCause, detail: &str, at: Stamp) {
+    pub(super) fn disconnect(&mut self, cause: EndCause, detail: &str, at: Stamp) {
         self.tell(at);
         if let Some(open) = self.open.take() {
             self.note(
@@ -164,7 +164,7 @@ impl Intake {
 }
 
 /// Gives the cause of an end by a status code.
-pub(super) const fn cause_of(code: u16) -> EndCause {
+pub(crate) const fn cause_of(code: u16) -> EndCause {
     match code {
         410 => EndCause::Expired,
         code => EndCause::Status(code),

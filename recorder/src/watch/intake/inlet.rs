@@ -70,6 +70,10 @@ pub(crate) struct Intake {
     pub(super) read_before: ReadBefore,
     pub(super) is_announced: bool,
     pub(super) open: Option<Open>,
+    /// The connection that is to take the place of the one under way.
+    pub(super) successor: Option<Open>,
+    /// What is at hand comes from the successor: the two have changed places.
+    pub(super) is_on_successor: bool,
     /// The failure told last, so that a long row of the same is told once.
     pub(super) told: Option<(EndCause, String)>,
     pub(super) entries: Vec<Entry>,
@@ -98,6 +102,8 @@ impl Intake {
             read_before: ReadBefore::new(),
             is_announced: false,
             open: None,
+            successor: None,
+            is_on_successor: false,
             told: None,
             entries: Vec::new(),
             sightings: Vec::new(),
@@ -178,7 +184,7 @@ impl Intake {
             cause_of(status.code),
             detail_of(status.code, &status.message),
         );
-        if self.told.as_ref() != Some(&told) {
+        if self.told.as_ref() != Some(&told) && !self.is_untold_successor() {
             self.tell(at);
             // A status has no fields for secrets; whatever else stands here might.
             let kept = if status.kind == "Status" {

@@ -6,8 +6,10 @@ mod connection;
 mod held;
 mod inlet;
 mod settle;
+mod successor;
 mod write;
 
+pub(crate) use connection::cause_of;
 pub(crate) use held::HELD_BYTES;
 use inlet::Open;
 pub(crate) use inlet::{Flow, Intake};

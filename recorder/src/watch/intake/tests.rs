@@ -240,3 +240,67 @@ fn a_forbidden_resource_is_announced_only_once_it_can_be_read() {
     intake.ended(EndCause::Clean, "", Stamp::default());
     assert_eq!(told(&mut intake), ["Resource", "Connected", "Disconnected"]);
 }
+
+fn succeed(intake: &mut Intake, id: u32) {
+    let (from, secs) = intake.stream.begin_successor().expect("it watches");
+    let at = Stamp::default();
+    intake.successor_connected(ConnectionId(id), &from, secs, at);
+}
+
+#[test]
+fn a_successor_is_told_before_its_predecessor_ends() {
+    let mut intake = watching("", "endpoints");
+    succeed(&mut intake, 2);
+    assert_eq!(told(&mut intake), [""; 0], "nothing has come of it yet");
+    let at = Stamp::default();
+    intake.take_over(EndCause::Clean, "", at);
+    let ids: Vec<u32> = intake
+        .take_entries()
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Note { note, .. } => match note {
+                Note::Connected { connection, .. } => Some(connection.0),
+                Note::Disconnected { connection, .. } => Some(connection.0 + 100),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ids, [2, 101]);
+    assert_eq!(intake.line(EVENT.as_bytes(), at), Flow::On);
+    assert_eq!(told(&mut intake), ["Modified a"]);
+}
+
+#[test]
+fn what_comes_on_both_is_written_once_with_the_one_that_brought_it() {
+    let mut intake = watching("", "endpoints");
+    succeed(&mut intake, 2);
+    let at = Stamp::default();
+    intake.on_successor(|intake| intake.line(EVENT.as_bytes(), at));
+    intake.line(EVENT.as_bytes(), at);
+    let events: Vec<u32> = intake
+        .take_entries()
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Event(event) => Some(event.connection.0),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(events, [2]);
+    intake.successor_ended(EndCause::Cut, "reset", None, at);
+    assert_eq!(told(&mut intake), ["Disconnected"]);
+}
+
+#[test]
+fn a_refused_successor_is_not_told() {
+    let mut intake = watching("", "endpoints");
+    succeed(&mut intake, 2);
+    let lost = br#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#;
+    let at = Stamp::default();
+    let flow = intake.on_successor(|intake| intake.line(lost, at));
+    assert!(matches!(flow, Flow::Refused { code: 410, .. }));
+    intake.successor_ended(EndCause::Expired, "too old", None, at);
+    assert_eq!(told(&mut intake), [""; 0]);
+    assert_eq!(intake.line(EVENT.as_bytes(), at), Flow::On);
+    assert_eq!(told(&mut intake), ["Modified a"]);
+}

@@ -268,7 +268,8 @@ impl Stream {
             .and_then(|distance| u64::try_from(distance).ok())
             .map(|distance| distance.saturating_sub(listing.later));
         out.push(Output::Gap {
-            from: before.map(|before| before.version.to_string()),
+            // Of deletions that share the position's version, some may be missing.
+            from: before.map(|before| self.resume_from(&before.version).to_string()),
             to: version.to_string(),
             from_time: before.map_or(at.wall, |before| before.at),
             to_time: at.wall,

@@ -23,6 +23,12 @@ impl Stream {
         }
         self.hear(at, out);
         let version = Version::parse(&head.version);
+        let number = version.as_ref().and_then(Version::number);
+        self.has_unusable |= number.is_none();
+        if self.is_on_successor && number.is_none() {
+            // Nobody could tell it from the same on the other connection, which brings it too.
+            return;
+        }
         let old = self.known.get(&head.namespace, &head.name).cloned();
         if is_listing {
             self.remember(&head.namespace, &head.name, old.as_ref());
@@ -31,7 +37,7 @@ impl Stream {
             self.known.mark(&head.namespace, &head.name);
         }
         if self.is_recorded(kind, head, version.as_ref(), old.as_ref()) {
-            return;
+            return self.reach_unless(is_listing, version.as_ref());
         }
         self.check_order(head, version.as_ref(), out);
         let is_current = old.as_ref().is_none_or(|old| {
@@ -63,8 +69,18 @@ impl Stream {
             uid,
         });
         if let (false, Some(version)) = (is_listing, version) {
+            if let Some(number) = number {
+                self.remember_seen(head, number, kind == EventType::Deleted);
+            }
             let deleted = (kind == EventType::Deleted).then(|| Uid::new(&head.uid));
-            self.advance(version, deleted, at);
+            self.advance(version.clone(), deleted, at);
+            self.reach(&version);
+        }
+    }
+
+    fn reach_unless(&mut self, is_listing: bool, version: Option<&Version>) {
+        if let (false, Some(version)) = (is_listing, version) {
+            self.reach(version);
         }
     }
 
@@ -84,6 +100,11 @@ impl Stream {
         let Some(version) = version else {
             return false;
         };
+        if let (Some(seen), Some(number)) = (&self.seen, version.number())
+            && seen.has(head, number, kind == EventType::Deleted)
+        {
+            return true;
+        }
         if kind == EventType::Deleted {
             let is_here = self
                 .position
@@ -176,7 +197,8 @@ impl Stream {
         out.push(Output::Bookmark {
             version: version.to_string(),
         });
-        self.advance(version, None, at);
+        self.advance(version.clone(), None, at);
+        self.reach(&version);
     }
 
     /// A list read while the watch under way was running, and long enough before now, was at

@@ -9,24 +9,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One revision of the model server.
 #[derive(Clone, Debug)]
-struct Revision {
-    version: u64,
-    kind: EventType,
-    name: String,
-    uid: String,
+pub(in crate::watch::state) struct Revision {
+    pub(in crate::watch::state) version: u64,
+    pub(in crate::watch::state) kind: EventType,
+    pub(in crate::watch::state) name: String,
+    pub(in crate::watch::state) uid: String,
 }
 
 /// A server that is a history, part of which it may forget.
 #[derive(Debug, Default)]
-struct Server {
-    version: u64,
-    history: Vec<Revision>,
-    objects: BTreeMap<String, (String, u64)>,
-    oldest: u64,
+pub(in crate::watch::state) struct Server {
+    pub(in crate::watch::state) version: u64,
+    pub(in crate::watch::state) history: Vec<Revision>,
+    pub(in crate::watch::state) objects: BTreeMap<String, (String, u64)>,
+    pub(in crate::watch::state) oldest: u64,
 }
 
 impl Server {
-    fn change(&mut self, name: u8, deletes: bool) {
+    pub(in crate::watch::state) fn change(&mut self, name: u8, deletes: bool) {
         self.version += 1;
         let version = self.version;
         let name = format!("o{}", name % 4);
@@ -50,16 +50,20 @@ impl Server {
 
 /// What the model file holds.
 #[derive(Debug, Default)]
-struct Tape {
-    written: BTreeSet<(u64, String, EventType)>,
-    first_synced: Option<u64>,
-    gaps: Vec<(u64, u64)>,
-    twice: Vec<(u64, String, EventType)>,
+pub(in crate::watch::state) struct Tape {
+    pub(in crate::watch::state) written: BTreeSet<(u64, String, EventType)>,
+    pub(in crate::watch::state) first_synced: Option<u64>,
+    pub(in crate::watch::state) gaps: Vec<(u64, u64)>,
+    pub(in crate::watch::state) twice: Vec<(u64, String, EventType)>,
     inferred: Vec<(String, String)>,
 }
 
 impl Tape {
-    fn take(&mut self, head: Option<(&str, u64)>, out: &mut Vec<Output>) {
+    pub(in crate::watch::state) fn take(
+        &mut self,
+        head: Option<(&str, u64)>,
+        out: &mut Vec<Output>,
+    ) {
         for output in out.drain(..) {
             match output {
                 Output::Write { kind, evidence, .. } => {

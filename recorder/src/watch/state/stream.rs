@@ -2,6 +2,7 @@
 
 use super::listing::Listing;
 use super::review::Before;
+use super::successor::{Seen, Successor};
 use super::trouble::Expiry;
 use super::{Backoff, Output, Step};
 use crate::watch::known::{Known, Uid};
@@ -72,6 +73,8 @@ pub(super) struct Connection {
     pub(super) asked_secs: u32,
     pub(super) heard: bool,
     pub(super) highest: Option<u128>,
+    /// The highest version of an event or a bookmark on it, whether that was news or not.
+    pub(super) reached: Option<u128>,
     pub(super) has_reported_unusable: bool,
 }
 
@@ -92,6 +95,17 @@ pub(crate) struct Stream {
     /// What stood before the gap that the list will end.
     pub(super) before: Option<Before>,
     pub(super) connection: Connection,
+    /// The connection that is to take the place of the one under way.
+    pub(super) successor: Option<Successor>,
+    /// What is at hand comes from the successor: the two have changed places.
+    pub(super) is_on_successor: bool,
+    /// What was written since two connections may bring the same.
+    pub(super) seen: Option<Seen>,
+    pub(super) successor_backoff: Backoff,
+    /// Something came whose version is no number.
+    pub(super) has_unusable: bool,
+    /// How long a watch is to last at least, in seconds, unless there is a reason for a short one.
+    pub(super) long_secs: u32,
     pub(super) backoff: Backoff,
     pub(super) expiry: Option<Expiry>,
     /// No recorder ran between the position and now.
@@ -139,6 +153,12 @@ impl Stream {
             listing: None,
             before: None,
             connection: Connection::default(),
+            successor: None,
+            is_on_successor: false,
+            seen: None,
+            successor_backoff: Backoff::new(seed.rotate_left(32)),
+            has_unusable: false,
+            long_secs: LONG_SECS,
             backoff: Backoff::new(seed),
             expiry: None,
             is_reopened: origin == Origin::Reopened,
@@ -190,6 +210,9 @@ impl Stream {
             asked_secs,
             ..Connection::default()
         };
+        // It begins at the position: nothing written comes again.
+        self.seen = None;
+        self.successor = None;
         self.was_answered = true;
         if self.uncovered.take().is_some() {
             self.was_unavailable = true;
@@ -217,6 +240,8 @@ impl Stream {
         self.before = None;
         self.expiry = None;
         self.deleted_here.clear();
+        self.seen = None;
+        self.successor = None;
         self.backoff.reset();
     }
 
@@ -318,6 +343,9 @@ impl Stream {
     }
 }
 
+/// How long a watch is to last at least, in seconds.
+pub(crate) const LONG_SECS: u32 = 240;
+
 /// How many short watches follow an end that was not in order.
 ///
 /// A server sends a bookmark shortly before a watch's end, so that a short one brings a quiet
@@ -338,8 +366,8 @@ pub(super) const GRACE_SECS: u32 = 20;
 
 #[cfg(test)]
 #[path = "tests.rs"]
-mod tests;
+pub(super) mod tests;
 
 #[cfg(test)]
 #[path = "model_tests.rs"]
-mod model_tests;
+pub(super) mod model_tests;

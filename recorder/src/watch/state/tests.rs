@@ -6,23 +6,23 @@ use crate::watch::known::KnownObject;
 use crate::watch::state::{Page, Refusal, Review};
 use kubereel_format::{EndCause, EventType, Evidence, ListMethod};
 
-pub(super) const CACHED: Traits = Traits {
+pub(in crate::watch::state) const CACHED: Traits = Traits {
     is_cached: true,
     can_watch_list: true,
 };
-pub(super) const EVENTS: Traits = Traits {
+pub(in crate::watch::state) const EVENTS: Traits = Traits {
     is_cached: false,
     can_watch_list: false,
 };
 
-pub(super) fn at(micros: u64) -> Stamp {
+pub(in crate::watch::state) fn at(micros: u64) -> Stamp {
     Stamp {
         wall: RecordedAt::from_micros(i64::try_from(micros).expect("small")),
         elapsed: Elapsed { micros },
     }
 }
 
-pub(super) fn head<'a>(name: &'a str, uid: &'a str, version: &'a str) -> Head<'a> {
+pub(in crate::watch::state) fn head<'a>(name: &'a str, uid: &'a str, version: &'a str) -> Head<'a> {
     Head {
         namespace: "ns".into(),
         name: name.into(),
@@ -31,7 +31,7 @@ pub(super) fn head<'a>(name: &'a str, uid: &'a str, version: &'a str) -> Head<'a
     }
 }
 
-pub(super) fn refusal(code: u16, others_may_know: bool) -> Refusal<'static> {
+pub(in crate::watch::state) fn refusal(code: u16, others_may_know: bool) -> Refusal<'static> {
     Refusal {
         code,
         retry_after_secs: None,
@@ -41,7 +41,7 @@ pub(super) fn refusal(code: u16, others_may_know: bool) -> Refusal<'static> {
 }
 
 /// A stream that has listed `a` at 5 and is complete as of 10.
-pub(super) fn synced(traits: Traits) -> Stream {
+pub(in crate::watch::state) fn synced(traits: Traits) -> Stream {
     let mut out = Vec::new();
     let mut stream = Stream::new(traits, Memory::default(), Origin::Fresh, 1);
     assert!(!matches!(stream.step(at(0).elapsed), Step::Watch { .. }));
@@ -532,4 +532,25 @@ fn a_resource_that_vanishes_unseen_leaves_a_gap_up_to_its_end() {
     ));
     let memory = stream.into_memory();
     assert!(memory.known.is_empty() && memory.position.is_none());
+}
+
+#[test]
+fn a_gap_among_deletions_of_one_version_begins_before_them() {
+    let mut stream = synced(EVENTS);
+    let mut out = Vec::new();
+    stream.answered(at(3).elapsed, 300, &mut out);
+    stream.event(EventType::Deleted, &head("a", "ua", "12"), at(4), &mut out);
+    stream.ended(EndCause::Cut, at(5).elapsed);
+    let mut now = 6;
+    while !stream.wants_list() {
+        now += 1_000_000;
+        stream.refused(refusal(410, false), at(now).elapsed, &mut out);
+    }
+    stream.step(at(now + 1_000_000).elapsed);
+    stream.finish_list(Version::Number(20), at(now + 2_000_000), &mut out);
+    let from = out.iter().find_map(|output| match output {
+        Output::Gap { from, .. } => from.as_deref(),
+        _ => None,
+    });
+    assert_eq!(from, Some("11"));
 }

@@ -263,6 +263,7 @@ impl Stream {
     }
 
     pub(super) fn long_watch_secs(&mut self) -> u32 {
-        240 + u32::try_from(self.backoff.below(61)).unwrap_or(0)
+        let more = u64::from(self.long_secs / 4) + 1;
+        self.long_secs + u32::try_from(self.backoff.below(more)).unwrap_or(0)
     }
 }

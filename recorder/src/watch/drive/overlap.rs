@@ -1,0 +1,224 @@
+//! Owns the way to a second connection of a watch before its first one ends: when it is due, whose turn
+//! it is, the request, the time until it is read. Refuses to judge what it brings: the stream does.
+
+use super::HEAD_SECS;
+use super::probe::present;
+use super::read::Reading;
+use crate::server::{Answer, Failure, Get, Server};
+use crate::watch::state::SETTLE_MICROS;
+use crate::watch::target::Target;
+use crate::watch::version::Version;
+use bytes::Bytes;
+use kubereel_format::ConnectionId;
+use std::cmp::Ordering;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, sleep_until};
+
+type Future<T> = Pin<Box<dyn std::future::Future<Output = T> + Send>>;
+
+/// How long to wait where a successor is due and cannot be begun.
+const LATER: Duration = Duration::from_secs(1);
+
+/// The successor of one connection.
+pub(super) struct Overlap {
+    stage: Stage,
+    /// One of those that may be under way at once.
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+enum Stage {
+    /// Not before then, or not at all.
+    Idle(Option<Instant>),
+    /// Others have successors under way.
+    Turn(Future<Option<OwnedSemaphorePermit>>),
+    /// The server is asked.
+    Asking(Future<Asked>),
+    /// It was answered, and is read from then on.
+    Held(Box<Open>, Instant),
+    /// It is read; it is looked at again at that time, though nothing comes.
+    Open(Box<Open>, Option<Instant>),
+}
+
+/// A successor's request.
+pub(super) struct Request {
+    pub(super) id: ConnectionId,
+    /// It goes on from here at least.
+    pub(super) from: Version,
+    pub(super) timeout_secs: u32,
+    /// The time for which the connection under way must outlive a list of the present, if the successor
+    /// is to go on from there.
+    pub(super) outlive: Option<Duration>,
+}
+
+/// What came of the request.
+pub(super) struct Asked {
+    pub(super) request: Request,
+    pub(super) server: Arc<Server>,
+    pub(super) answer: Result<Answer, Failure>,
+}
+
+/// A successor whose request was answered with success.
+pub(super) struct Open {
+    pub(super) reading: Reading,
+    pub(super) from: Version,
+    pub(super) timeout_secs: u32,
+}
+
+/// What has happened on the way.
+pub(super) enum Turn {
+    /// It is time.
+    Due,
+    /// It may be begun.
+    Begin(Option<OwnedSemaphorePermit>),
+    /// The server has answered, or not.
+    Asked(Box<Asked>),
+    /// The other connection has outlived what the successor goes on from: it is to be read now.
+    Outlived,
+    /// Something came on it.
+    Chunk(Result<Option<Bytes>, Failure>),
+    /// It has been open for a while.
+    Settled,
+}
+
+impl Request {
+    /// Asks the server.
+    pub(super) async fn ask(mut self, target: Target, server: Arc<Server>) -> Asked {
+        if self.outlive.is_some() {
+            let now = present(&server, &target).await;
+            let now = now.and_then(|now| Version::parse(&now));
+            let is_later = |now: &Version| now.order(&self.from) != Some(Ordering::Less);
+            match now.filter(|now| now.number().is_some() && is_later(now)) {
+                Some(now) => self.from = now,
+                // Without it the successor goes on from the position as any other does.
+                None => self.outlive = None,
+            }
+        }
+        let path = target.watch(&self.from, self.timeout_secs);
+        let answer = server.get(Get::json(&path, HEAD_SECS)).await;
+        Asked {
+            request: self,
+            server,
+            answer,
+        }
+    }
+}
+
+impl Overlap {
+    /// Begins: the successor is due so many microseconds after the begin of the first connection, if at
+    /// all.
+    pub(super) fn new(opened: Instant, due_micros: Option<u64>) -> Self {
+        let due = due_micros.map(|micros| opened + Duration::from_micros(micros));
+        Self {
+            stage: Stage::Idle(due),
+            permit: None,
+        }
+    }
+
+    /// Waits for the next thing to happen. What is under way goes on if this is dropped.
+    pub(super) async fn turn(&mut self) -> Turn {
+        match &mut self.stage {
+            Stage::Idle(None) => std::future::pending().await,
+            Stage::Idle(Some(due)) => {
+                sleep_until(*due).await;
+                Turn::Due
+            }
+            Stage::Turn(turn) => Turn::Begin(turn.await),
+            Stage::Asking(asking) => Turn::Asked(Box::new(asking.await)),
+            Stage::Held(_, until) => {
+                sleep_until(*until).await;
+                Turn::Outlived
+            }
+            Stage::Open(open, settled) => {
+                let look = *settled;
+                tokio::select! {
+                    chunk = open.reading.answer.chunk() => Turn::Chunk(chunk),
+                    () = sleep_until(look.unwrap_or_else(Instant::now)), if look.is_some() => {
+                        *settled = None;
+                        Turn::Settled
+                    }
+                }
+            }
+        }
+    }
+
+    /// It is due at once, unless it is under way.
+    pub(super) fn hurry(&mut self) {
+        if let Stage::Idle(due) = &mut self.stage {
+            *due = Some(Instant::now());
+        }
+    }
+
+    /// Waits for its turn.
+    pub(super) fn queue(
+        &mut self,
+        turn: impl std::future::Future<Output = Option<OwnedSemaphorePermit>> + Send + 'static,
+    ) {
+        self.stage = Stage::Turn(Box::pin(turn));
+    }
+
+    /// The server is asked.
+    pub(super) fn asking(
+        &mut self,
+        permit: Option<OwnedSemaphorePermit>,
+        asked: impl std::future::Future<Output = Asked> + Send + 'static,
+    ) {
+        self.permit = permit;
+        self.stage = Stage::Asking(Box::pin(asked));
+    }
+
+    /// It is open, and is not read before it was outlived.
+    pub(super) fn hold(&mut self, open: Open, outlive: Duration) {
+        self.stage = Stage::Held(Box::new(open), Instant::now() + outlive);
+    }
+
+    /// It is open.
+    pub(super) fn open(&mut self, open: Box<Open>) {
+        let settled = Instant::now() + Duration::from_micros(SETTLE_MICROS);
+        self.stage = Stage::Open(open, Some(settled));
+    }
+
+    /// Tries again after a while: after so many microseconds, if that is known.
+    pub(super) fn later(&mut self, micros: Option<u64>) {
+        let wait = micros.map_or(LATER, Duration::from_micros);
+        self.permit = None;
+        self.stage = Stage::Idle(Some(Instant::now() + wait));
+    }
+
+    /// Gives the successor that is held back.
+    pub(super) fn take_held(&mut self) -> Option<Box<Open>> {
+        match std::mem::replace(&mut self.stage, Stage::Idle(None)) {
+            Stage::Held(open, _) => Some(open),
+            stage => {
+                self.stage = stage;
+                None
+            }
+        }
+    }
+
+    /// Gives the connection of the successor that is read.
+    pub(super) fn take_reading(&mut self) -> Option<Reading> {
+        match std::mem::replace(&mut self.stage, Stage::Idle(None)) {
+            Stage::Open(open, _) => Some(open.reading),
+            stage => {
+                self.stage = stage;
+                None
+            }
+        }
+    }
+
+    /// Gives the connection of the successor that is read, if it is to be given.
+    pub(super) fn take_reading_if(&mut self, is_wanted: bool) -> Option<Reading> {
+        is_wanted.then(|| self.take_reading()).flatten()
+    }
+
+    /// Gives the connection of the successor that is read, to read it.
+    pub(super) fn reading(&mut self) -> Option<&mut Reading> {
+        match &mut self.stage {
+            Stage::Open(open, _) => Some(&mut open.reading),
+            _ => None,
+        }
+    }
+}

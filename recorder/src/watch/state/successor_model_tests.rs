@@ -1,0 +1,490 @@
+//! Two connections of one watch against a server that is nothing but a list of revisions, in any order
+//! of what either brings.
+
+use super::*;
+use crate::watch::state::stream::model_tests::{Revision, Server, Tape};
+use crate::watch::state::stream::tests::{CACHED, EVENTS, at, head, refusal, synced};
+use crate::watch::state::{Memory, Origin, Output, Page, Step, Traits};
+use kubereel_format::EventType;
+use proptest::prelude::*;
+
+/// What happens next.
+#[derive(Clone, Debug)]
+enum Act {
+    Change {
+        name: u8,
+        deletes: bool,
+    },
+    /// All objects vanish with one version, where versions are shared.
+    Expire,
+    /// A request, if none is under way.
+    Connect,
+    /// A successor is asked for.
+    Begin,
+    /// It is answered: from a list of the present, if that was wanted.
+    Answer {
+        is_fresh: bool,
+    },
+    /// It is refused.
+    Refuse,
+    /// So many lines come on one of the two.
+    Bring {
+        lines: u8,
+        on_successor: bool,
+    },
+    Bookmark {
+        on_successor: bool,
+    },
+    End {
+        on_successor: bool,
+        cause: EndCause,
+    },
+    /// The server forgets its history.
+    Forget,
+    /// Time passes.
+    Settle,
+    Restart,
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let cause = prop_oneof![
+        Just(EndCause::Clean),
+        Just(EndCause::Cut),
+        Just(EndCause::Idle)
+    ];
+    let act = prop_oneof![
+        12 => (any::<u8>(), prop::bool::weighted(0.3)).prop_map(|(name, deletes)| Act::Change { name, deletes }),
+        2 => Just(Act::Expire),
+        4 => Just(Act::Connect),
+        4 => Just(Act::Begin),
+        4 => any::<bool>().prop_map(|is_fresh| Act::Answer { is_fresh }),
+        1 => Just(Act::Refuse),
+        12 => (1_u8..6, any::<bool>()).prop_map(|(lines, on_successor)| Act::Bring { lines, on_successor }),
+        2 => any::<bool>().prop_map(|on_successor| Act::Bookmark { on_successor }),
+        2 => (any::<bool>(), cause).prop_map(|(on_successor, cause)| Act::End { on_successor, cause }),
+        1 => Just(Act::Forget),
+        1 => Just(Act::Settle),
+        1 => Just(Act::Restart),
+    ];
+    prop::collection::vec(act, 0..160)
+}
+
+/// A connection: how much of the history it has brought.
+type Cursor = usize;
+
+struct World {
+    server: Server,
+    stream: Stream,
+    tape: Tape,
+    now: u64,
+    traits: Traits,
+    lead: Option<Cursor>,
+    asked: Option<Version>,
+    next: Option<Cursor>,
+    position: u64,
+    handovers: usize,
+}
+
+fn number(version: &Version) -> u64 {
+    u64::try_from(version.number().expect("a number")).expect("small")
+}
+
+impl World {
+    fn new(traits: Traits) -> Self {
+        Self {
+            server: Server {
+                version: 100,
+                oldest: 100,
+                ..Server::default()
+            },
+            stream: Stream::new(traits, Memory::default(), Origin::Fresh, 5),
+            tape: Tape::default(),
+            now: 0,
+            traits,
+            lead: None,
+            asked: None,
+            next: None,
+            position: 0,
+            handovers: 0,
+        }
+    }
+
+    fn act(&mut self, act: &Act) {
+        self.now += 10_000;
+        match act {
+            Act::Change { name, deletes } => self.server.change(*name, *deletes),
+            Act::Expire => self.expire(),
+            Act::Connect => self.connect(),
+            Act::Begin => self.begin(),
+            Act::Answer { is_fresh } => self.answer(*is_fresh),
+            Act::Bring {
+                lines,
+                on_successor,
+            } => self.bring(usize::from(*lines), *on_successor),
+            Act::Bookmark { on_successor } => self.bookmark(*on_successor),
+            Act::Refuse
+            | Act::End {
+                on_successor: true, ..
+            } => self.refuse(),
+            Act::End { cause, .. } => self.end(*cause),
+            Act::Forget => self.server.oldest = self.server.version,
+            Act::Settle => self.now += 2 * SETTLE_MICROS,
+            Act::Restart => self.restart(),
+        }
+        self.handover();
+    }
+
+    fn cursor(&self, from: u64) -> Cursor {
+        let history = &self.server.history;
+        history.partition_point(|revision| revision.version <= from)
+    }
+
+    fn expire(&mut self) {
+        if self.traits.is_cached || self.server.objects.is_empty() {
+            return;
+        }
+        self.server.version += 1;
+        let version = self.server.version;
+        for (name, (uid, _)) in std::mem::take(&mut self.server.objects) {
+            self.server.history.push(Revision {
+                version,
+                kind: EventType::Deleted,
+                name,
+                uid,
+            });
+        }
+    }
+
+    fn connect(&mut self) {
+        if self.lead.is_some() {
+            return;
+        }
+        self.now += 6_000_000;
+        let now = at(self.now);
+        let mut out = Vec::new();
+        let step = self.stream.step(now.elapsed);
+        if matches!(step, Step::Wait { .. }) {
+            return;
+        }
+        self.stream.answered(now.elapsed, 300, &mut out);
+        if let Step::Watch { from, .. } = step {
+            let from = number(&from);
+            if from < self.server.oldest {
+                self.stream
+                    .refused(refusal(410, false), now.elapsed, &mut out);
+            } else {
+                self.lead = Some(self.cursor(from));
+            }
+            return self.tape.take(None, &mut out);
+        }
+        for (name, (uid, version)) in self.server.objects.clone() {
+            let text = version.to_string();
+            self.stream.item(&head(&name, &uid, &text), now, &mut out);
+            self.tape.take(Some((&uid, version)), &mut out);
+        }
+        let version = self.server.version.to_string();
+        if matches!(step, Step::WatchList { .. }) {
+            self.stream.bookmark(&version, true, now, &mut out);
+            self.lead = Some(self.server.history.len());
+        } else {
+            let page = Page {
+                version: &version,
+                token: "",
+                bytes: 10,
+                items: 1,
+            };
+            self.stream.page(page, now, &mut out);
+        }
+        // A list may show a later state than what was known: the position follows it.
+        self.position = self.position.min(self.server.version);
+        self.tape.take(None, &mut out);
+    }
+
+    fn begin(&mut self) {
+        if self.asked.is_none() && self.next.is_none() && self.lead.is_some() {
+            self.asked = self.stream.begin_successor().map(|(from, _)| from);
+        }
+    }
+
+    fn answer(&mut self, is_fresh: bool) {
+        let Some(mut from) = self.asked.take() else {
+            return;
+        };
+        if is_fresh && !self.traits.is_cached {
+            // The other connection outlives the list: it brings everything up to there.
+            from = Version::Number(self.server.version);
+            self.bring(usize::MAX, false);
+            self.stream.outlived(&from.to_string(), at(self.now));
+        }
+        if number(&from) < self.server.oldest {
+            self.stream.end_successor(None, at(self.now).elapsed);
+            return;
+        }
+        self.next = Some(self.cursor(number(&from)));
+        let now = at(self.now).elapsed;
+        self.stream.successor_answered(&from, 300, now);
+    }
+
+    fn refuse(&mut self) {
+        if self.asked.take().is_some() || self.next.take().is_some() {
+            self.stream.end_successor(None, at(self.now).elapsed);
+        }
+    }
+
+    fn bring(&mut self, lines: usize, on_successor: bool) {
+        let cursor = if on_successor {
+            &mut self.next
+        } else {
+            &mut self.lead
+        };
+        let Some(cursor) = cursor else {
+            return;
+        };
+        let mut out = Vec::new();
+        let news: Vec<Revision> = self
+            .server
+            .history
+            .iter()
+            .skip(*cursor)
+            .take(lines)
+            .cloned()
+            .collect();
+        *cursor += news.len();
+        for revision in news {
+            let version = revision.version.to_string();
+            let head = head(&revision.name, &revision.uid, &version);
+            self.on(on_successor, |stream, now| {
+                stream.event(revision.kind, &head, now, &mut out);
+            });
+            self.tape
+                .take(Some((&revision.uid, revision.version)), &mut out);
+        }
+    }
+
+    fn bookmark(&mut self, on_successor: bool) {
+        let cursor = if on_successor { self.next } else { self.lead };
+        let is_whole = cursor == Some(self.server.history.len());
+        if !self.traits.is_cached || !is_whole || !self.stream.is_synced() {
+            return;
+        }
+        let version = self.server.version.to_string();
+        let mut out = Vec::new();
+        self.on(on_successor, |stream, now| {
+            stream.bookmark(&version, false, now, &mut out);
+        });
+        self.tape.take(None, &mut out);
+    }
+
+    fn on(&mut self, on_successor: bool, act: impl FnOnce(&mut Stream, kubereel_format::Stamp)) {
+        if on_successor {
+            self.stream.switch();
+        }
+        act(&mut self.stream, at(self.now));
+        if on_successor {
+            self.stream.switch();
+        }
+    }
+
+    fn end(&mut self, cause: EndCause) {
+        if self.lead.take().is_none() {
+            return;
+        }
+        if self.stream.has_open_successor() {
+            self.lead = self.next.take();
+            self.stream.take_over(cause);
+            return;
+        }
+        self.refuse();
+        self.stream.ended(cause, at(self.now).elapsed);
+    }
+
+    fn handover(&mut self) {
+        match self.stream.handover(at(self.now).elapsed) {
+            Handover::Both => {}
+            Handover::TakeOver => {
+                self.handovers += 1;
+                self.lead = self.next.take();
+                assert!(self.lead.is_some());
+                self.stream.take_over(EndCause::Clean);
+            }
+            Handover::GiveUp => self.refuse(),
+        }
+    }
+
+    fn restart(&mut self) {
+        let fresh = Stream::new(self.traits, Memory::default(), Origin::Fresh, 5);
+        let memory = std::mem::replace(&mut self.stream, fresh).into_memory();
+        self.stream = Stream::new(self.traits, memory, Origin::Reopened, 9);
+        (self.lead, self.asked, self.next) = (None, None, None);
+    }
+
+    /// What the position claims is in the file.
+    fn check(&mut self) -> Result<(), TestCaseError> {
+        let Some(position) = self.stream.position() else {
+            return Ok(());
+        };
+        let position = number(&position.version);
+        prop_assert!(self.position <= position, "it went back");
+        self.position = position;
+        // Of deletions that share the position's version, some may be missing: it goes on before them.
+        let from = number(&self.stream.resume_from(&Version::Number(position)));
+        let first = self.tape.first_synced.expect("a position");
+        for revision in &self.server.history {
+            let row = (revision.version, revision.uid.clone(), revision.kind);
+            let version = revision.version;
+            let mut gaps = self.tape.gaps.iter();
+            let is_in_gap = gaps.any(|(from, to)| (*from + 1..=*to).contains(&version));
+            prop_assert!(
+                version <= first || version > from || is_in_gap || self.tape.written.contains(&row),
+                "claimed and not written: {row:?}, position {position}"
+            );
+        }
+        Ok(())
+    }
+}
+
+fn check(traits: Traits, acts: &[Act]) -> Result<usize, TestCaseError> {
+    let mut world = World::new(traits);
+    for act in acts {
+        world.act(act);
+        world.check()?;
+    }
+    for _ in 0..200 {
+        world.act(&Act::Connect);
+        world.act(&Act::Bring {
+            lines: u8::MAX,
+            on_successor: false,
+        });
+    }
+    world.check()?;
+    let tape = &world.tape;
+    prop_assert!(tape.twice.is_empty(), "written twice: {:?}", tape.twice);
+    let first = tape.first_synced.expect("it settled");
+    for revision in &world.server.history {
+        let row = (revision.version, revision.uid.clone(), revision.kind);
+        let version = revision.version;
+        let mut gaps = tape.gaps.iter();
+        let is_in_gap = gaps.any(|(from, to)| (*from + 1..=*to).contains(&version));
+        prop_assert!(
+            version <= first || is_in_gap || tape.written.contains(&row),
+            "lost: {row:?}"
+        );
+    }
+    let has_lost = acts.iter().any(|act| matches!(act, Act::Forget));
+    prop_assert!(
+        has_lost || tape.gaps.is_empty(),
+        "a gap without a loss: {:?}",
+        tape.gaps
+    );
+    prop_assert_eq!(world.stream.known.len(), world.server.objects.len());
+    for (name, (uid, version)) in &world.server.objects {
+        let known = world.stream.known.get("ns", name).expect("known");
+        prop_assert_eq!(&known.uid.text(), uid);
+        prop_assert_eq!(&known.version, &Some(Version::Number(*version)));
+    }
+    Ok(world.handovers)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn two_connections_lose_and_double_nothing(acts in acts()) {
+        check(CACHED, &acts)?;
+    }
+
+    #[test]
+    fn two_connections_of_events_lose_and_double_nothing(acts in acts()) {
+        check(EVENTS, &acts)?;
+    }
+}
+
+/// A stream at 10 with a successor from there.
+fn overlapping(traits: Traits) -> Stream {
+    let mut stream = synced(traits);
+    if !traits.is_cached {
+        // It was listed in pages; then a watch.
+        stream.answered(at(3).elapsed, 300, &mut Vec::new());
+    }
+    let (from, _) = stream.begin_successor().expect("it watches");
+    assert_eq!(from, Version::Number(10));
+    stream.successor_answered(&from, 300, at(4).elapsed);
+    stream
+}
+
+fn event(stream: &mut Stream, on_successor: bool, kind: EventType, name: &str, version: &str) {
+    let mut out = Vec::new();
+    if on_successor {
+        stream.switch();
+    }
+    stream.event(kind, &head(name, name, version), at(5), &mut out);
+    if on_successor {
+        stream.switch();
+    }
+    let is_written = out
+        .iter()
+        .any(|output| matches!(output, Output::Write { .. }));
+    assert!(is_written, "{name} at {version}");
+}
+
+#[test]
+fn a_successor_takes_over_once_it_has_brought_what_the_other_has() {
+    let mut stream = overlapping(CACHED);
+    event(&mut stream, false, EventType::Modified, "a", "11");
+    assert_eq!(stream.handover(at(6).elapsed), Handover::Both);
+    // Silence proves nothing once the other one has spoken.
+    let late = at(10 * SETTLE_MICROS).elapsed;
+    assert_eq!(stream.handover(late), Handover::Both);
+    event(&mut stream, true, EventType::Added, "b", "12");
+    assert_eq!(stream.handover(at(7).elapsed), Handover::TakeOver);
+}
+
+#[test]
+fn a_quiet_successor_takes_over_after_a_while() {
+    let stream = overlapping(CACHED);
+    assert_eq!(stream.handover(at(6).elapsed), Handover::Both);
+    let late = at(5 + SETTLE_MICROS).elapsed;
+    assert_eq!(stream.handover(late), Handover::TakeOver);
+}
+
+#[test]
+fn who_is_behind_is_let_go_when_too_much_is_remembered() {
+    for on_successor in [false, true] {
+        let mut stream = overlapping(EVENTS);
+        for nth in 0..MAX_SEEN {
+            let name = format!("n{nth}");
+            event(
+                &mut stream,
+                on_successor,
+                EventType::Added,
+                &name,
+                &format!("{}", 20 + nth),
+            );
+        }
+        let expected = if on_successor {
+            Handover::TakeOver
+        } else {
+            Handover::GiveUp
+        };
+        assert_eq!(stream.handover(at(6).elapsed), expected);
+    }
+}
+
+#[test]
+fn versions_that_are_no_numbers_allow_no_successor() {
+    let mut stream = overlapping(CACHED);
+    event(&mut stream, false, EventType::Deleted, "a", "");
+    assert_eq!(stream.handover(at(6).elapsed), Handover::GiveUp);
+    stream.end_successor(None, at(6).elapsed);
+    assert_eq!(stream.begin_successor(), None);
+}
+
+#[test]
+fn refusals_are_waited_out_and_forgotten_in_a_hurry() {
+    let mut stream = overlapping(CACHED);
+    stream.end_successor(Some(20), at(6).elapsed);
+    let wait = stream.successor_wait(at(6).elapsed).expect("a wait");
+    assert!((10_000_000..=20_000_000).contains(&wait), "{wait}");
+    stream.hurry_successor();
+    assert_eq!(stream.successor_wait(at(6).elapsed), None);
+}
