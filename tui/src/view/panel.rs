@@ -7,6 +7,7 @@ use crate::lane::{LaneState, Reading};
 use crate::model::{Open, Pane, Panel};
 use crate::theme::Role;
 use ratatui::style::Modifier;
+use unicode_width::UnicodeWidthStr as _;
 
 /// Draws it.
 pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
@@ -25,24 +26,11 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
         pen.text(1, 1, "↑ ↓ selects a row, b browses resources", faint);
         return;
     };
-    let tab = open.panel.word();
-    let field = match (open.panel, crate::update::followed(open)) {
-        (Panel::Yaml, Some(field)) => {
-            format!(" · .{}", kubereel_replay::harmless(&field.to_string()))
-        }
-        _ => String::new(),
-    };
     let sign = if open.pane == Pane::Panel { "> " } else { "" };
-    let head = if is_nearby {
-        format!("{sign}CHANGED HERE · enter goes there")
+    if is_nearby {
+        pen.head(0, &format!("{sign}CHANGED HERE · enter goes there"));
     } else {
-        format!("{sign}{selected} · {tab}{field}")
-    };
-    pen.head(0, &head);
-    let state = state(open).filter(|_| !is_nearby);
-    if let Some((state, words)) = state {
-        let style = pen.theme.state(state);
-        pen.right(0, &format!(" {} {words}", state.glyph()), style);
+        head(open, &format!("{sign}{selected}"), pen);
     }
     let Some(Answer::Lines(question, lines, _)) = &open.answer else {
         pen.text(1, 1, "reading …", faint);
@@ -85,6 +73,59 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
     }
 }
 
+/// Draws what the panel is about, and what the lane says of it at the cursor.
+fn head(open: &Open, selected: &str, pen: &mut Pen<'_>) {
+    let tab = format!(" · {}", open.panel.word());
+    let field = match (open.panel, crate::update::followed(open)) {
+        (Panel::Yaml, Some(field)) => {
+            format!("{tab} · .{}", kubereel_replay::harmless(&field.to_string()))
+        }
+        _ => tab.clone(),
+    };
+    let state = state(open);
+    let (brief, whole) = state
+        .as_ref()
+        .map_or((String::new(), String::new()), |(state, why)| {
+            let brief = format!(" {} {}", state.glyph(), state.word());
+            let gap = if why.is_empty() { "" } else { " " };
+            let whole = format!("{brief}{gap}{why}");
+            (brief, whole)
+        });
+    let room = usize::from(pen.area.width);
+    let (left, right) = fitted(selected, &[&field, &tab, ""], &[&whole, &brief], room);
+    pen.head(0, &left);
+    if let Some((state, _)) = state {
+        let style = pen.theme.state(state);
+        pen.right(0, right, style);
+    }
+}
+
+/// Chooses what is written on the left and the right of so many columns: the longest that fits, of the
+/// right first. What is selected is cut last, and at its beginning: names that are alike differ at their
+/// end.
+fn fitted<'a>(
+    selected: &str,
+    lefts: &[&str],
+    rights: &[&'a str],
+    room: usize,
+) -> (String, &'a str) {
+    let taken = |right: &str| right.width() + usize::from(!right.is_empty());
+    for right in rights {
+        for left in lefts {
+            if selected.width() + left.width() + taken(right) <= room {
+                return (format!("{selected}{left}"), right);
+            }
+        }
+    }
+    let right = rights.last().copied().unwrap_or_default();
+    let (kind, name) = selected.rsplit_once(' ').unwrap_or(("", selected));
+    let room = room.saturating_sub(taken(right) + kind.width() + " …".width());
+    let fits = |(at, _): &(usize, char)| name.get(*at..).is_some_and(|end| end.width() <= room);
+    let end = name.char_indices().find(fits);
+    let end = end.and_then(|(at, _)| name.get(at..)).unwrap_or_default();
+    (format!("{kind} …{end}"), right)
+}
+
 /// Gives the first line that shows, so that the one at which the keys are does, also where lines above
 /// it take several rows.
 fn first_line(open: &Open, lines: &[Line], pen: &Pen<'_>) -> usize {
@@ -123,13 +164,37 @@ fn is_marked(open: &Open, line: &Line) -> bool {
     matches!(line.target, Some(Target::Version(seq)) if Some(seq) == other)
 }
 
-/// Gives what the selected lane says at the cursor.
+/// Gives what the selected lane says at the cursor, and why.
 fn state(open: &Open) -> Option<(LaneState, String)> {
     let lane = open.chosen_lane()?;
     let (state, why) = lane.at(open.place.at);
     if lane.reading == Reading::Presence && state != LaneState::Unknown {
         return None;
     }
-    let gap = if why.is_empty() { "" } else { " " };
-    Some((state, format!("{}{gap}{why}", state.word())))
+    Some((state, why.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_cut_last_and_keeps_its_end() {
+        let pod = "> pod openshift-cluster-version/version-4.21.9-m9667";
+        let told = |room| {
+            let (left, right) = fitted(
+                pod,
+                &[" · yaml · .status", " · yaml", ""],
+                &[" ▓ bad Why", " ▓ bad"],
+                room,
+            );
+            format!("{left}|{right}")
+        };
+        assert_eq!(told(80), format!("{pod} · yaml · .status| ▓ bad Why"));
+        assert_eq!(told(72), format!("{pod} · yaml| ▓ bad Why"));
+        assert_eq!(told(65), format!("{pod}| ▓ bad Why"));
+        assert_eq!(told(59), format!("{pod}| ▓ bad"));
+        assert_eq!(told(36), "> pod …n/version-4.21.9-m9667| ▓ bad");
+        assert_eq!(told(9), "> pod …| ▓ bad");
+    }
 }

@@ -157,6 +157,7 @@ fn trust(open: &Open) -> (String, LaneState) {
     }
     match open.dark.len() {
         0 => ("complete".to_owned(), LaneState::Good),
+        1 => ("known here, 1 gap elsewhere".to_owned(), LaneState::Good),
         gaps => (
             format!("known here, {gaps} gaps elsewhere"),
             LaneState::Good,
