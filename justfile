@@ -62,4 +62,5 @@ demo-reel: control-plane
 # Draw the pictures of the README anew from the real program.
 pictures:
     mkdir -p docs/pictures
-    cargo run --quiet -p kubereel-tui --example pictures -- docs/pictures
+    cargo build --quiet -p kubereel
+    cargo run --quiet -p kubereel-tui --example pictures -- docs/pictures "${CARGO_TARGET_DIR:-target}/debug/kubereel"

@@ -1,9 +1,9 @@
 //! Draws the pictures of the README: real frames of the real program on the demo.
 //!
-//! `pictures FOLDER`: the same reel gives the same bytes.
+//! `pictures FOLDER KUBEREEL`: the program judges the reel; the same reel gives the same bytes.
 
 use kubereel_tui::headless::Headless;
-use kubereel_tui::{Depth, Palette, Request, Theme};
+use kubereel_tui::{Depth, Executable, Palette, Request, Theme};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ const PICTURES: [(&str, (u16, u16), &[&str]); 5] = [
         "lanes-120x40",
         (120, 40),
         &[
-            "p", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Enter>",
+            "p", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Enter>",
         ],
     ),
     ("problems-80x24", (80, 24), &["p"]),
@@ -21,7 +21,8 @@ const PICTURES: [(&str, (u16, u16), &[&str]); 5] = [
         "history-120x40",
         (120, 40),
         &[
-            "p", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Enter>", "i", "H",
+            "p", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Enter>",
+            "i", "H",
         ],
     ),
     ("first-80x24", (80, 24), &["n"]),
@@ -29,8 +30,10 @@ const PICTURES: [(&str, (u16, u16), &[&str]); 5] = [
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args_os().nth(1).ok_or("usage: pictures FOLDER")?;
-    let folder = PathBuf::from(folder);
+    let mut args = std::env::args_os().skip(1).map(PathBuf::from);
+    let (Some(folder), Some(path)) = (args.next(), args.next()) else {
+        return Err("usage: pictures FOLDER KUBEREEL".into());
+    };
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel");
     for (name, size, keys) in PICTURES {
         let request = Request {
@@ -42,9 +45,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             state_folder: None,
             is_fresh: true,
         };
-        let mut program =
-            Headless::begin(request, Theme::new(Palette::Dark, Depth::Indexed), size)?;
-        program.settle()?;
+        let executable = Executable {
+            path: path.clone(),
+            cache: None,
+        };
+        let theme = Theme::new(Palette::Dark, Depth::Indexed);
+        let mut program = Headless::begin(request, theme, Some(executable), size)?;
+        program.settle_judged()?;
         for key in keys {
             program.press(key);
             program.wait()?;

@@ -42,6 +42,7 @@ pub(crate) fn show(reel: &Path) -> Result<Headless> {
     let mut ui = Headless::begin(
         request(reel),
         Theme::new(Palette::Dark, Depth::Indexed),
+        None,
         SIZE,
     )?;
     ui.settle()?;
@@ -82,6 +83,7 @@ pub(crate) fn first_screen(reel: &Path) -> Result<()> {
     let mut ui = Headless::begin(
         request(reel),
         Theme::new(Palette::Dark, Depth::Indexed),
+        None,
         SIZE,
     )?;
     ui.draw()?;

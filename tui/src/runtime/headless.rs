@@ -2,9 +2,10 @@
 //! to a terminal is counted instead.
 
 use super::error::TuiError;
+use super::executable::Executable;
 use super::heard::Heard;
 use super::looping::Looping;
-use crate::model::Request;
+use crate::model::{Judging, Request};
 use crate::picture::svg;
 use crate::theme::Theme;
 use crate::view::view;
@@ -78,14 +79,20 @@ pub struct Headless {
 }
 
 impl Headless {
-    /// Begins on a screen of so many columns and rows; nothing is drawn yet.
+    /// Begins on a screen of so many columns and rows; nothing is drawn yet. Without an executable nothing
+    /// is judged.
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn begin(request: Request, theme: Theme, size: (u16, u16)) -> Result<Self, TuiError> {
+    pub fn begin(
+        request: Request,
+        theme: Theme,
+        executable: Option<Executable>,
+        size: (u16, u16),
+    ) -> Result<Self, TuiError> {
         let sent = Arc::new(AtomicU64::new(0));
         let screen = terminal(&sent, size)?;
-        let (looping, told) = Looping::begin(request, theme, None, screen, size)?;
+        let (looping, told) = Looping::begin(request, theme, executable, screen, size)?;
         Ok(Self {
             looping,
             told,
@@ -151,6 +158,24 @@ impl Headless {
                 self.looping.draw()?;
             }
         }
+    }
+
+    /// Waits and draws until the reel is judged, and nothing is under way any more.
+    ///
+    /// # Errors
+    /// When drawing fails, or a thread died.
+    pub fn settle_judged(&mut self) -> Result<(), TuiError> {
+        self.settle()?;
+        while self.is_being_judged() {
+            self.looping.wait()?;
+            self.settle()?;
+        }
+        Ok(())
+    }
+
+    fn is_being_judged(&self) -> bool {
+        let open = self.looping.model.open();
+        open.is_some_and(|open| matches!(open.trouble.judging, Judging::Under(_)))
     }
 
     /// Tells whether the reel is open.
@@ -231,9 +256,13 @@ mod tests {
             state_folder: None,
             is_fresh: true,
         };
-        let mut program =
-            Headless::begin(request, Theme::new(Palette::Dark, Depth::Indexed), (80, 24))
-                .expect("threads");
+        let mut program = Headless::begin(
+            request,
+            Theme::new(Palette::Dark, Depth::Indexed),
+            None,
+            (80, 24),
+        )
+        .expect("threads");
         program.settle().expect("a writer");
         assert!(program.is_open());
         program
