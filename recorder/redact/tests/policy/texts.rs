@@ -294,3 +294,20 @@ fn rules_of_ones_own_are_added() {
         .unwrap();
     assert_eq!(&*after, elsewhere.as_bytes());
 }
+
+#[test]
+fn the_next_recording_of_a_run_leaves_equal_marks_and_counts_anew() {
+    let first = redactor();
+    let text = "https://user:k4mJx9vQ2ztP@example.com";
+    let marked = first.words(text).into_owned();
+    assert_ne!(marked, text);
+    let next = first.next();
+    assert_eq!(next.counts(), []);
+    assert_eq!(next.words(text), marked, "the same key");
+    assert_eq!(next.counts(), first.counts());
+    assert_ne!(
+        redactor().words(text),
+        marked,
+        "another run has another key"
+    );
+}
