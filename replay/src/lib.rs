@@ -50,7 +50,8 @@ pub use changes::{
 pub use cluster_events::{EventLog, EventQuestion, Logged, Regarding, Said};
 pub use columns::{Columns, LabelColumns, Room};
 pub use coverage::{
-    Blind, Certainty, Coverage, CoveredFrom, Hole, ImportedFrom, Judged, Unread, Unseen, UnseenWhy,
+    Blind, Certainty, Coverage, CoveredFrom, Hole, ImportedFrom, Judged, LostChange, Unread,
+    Unseen, UnseenWhy,
 };
 pub use cursor::{Cursor, CursorStep, StepBodies, Track};
 pub use density::{Density, MAX_SLICES};

@@ -2,6 +2,7 @@
 //! the chain breaks. Refuses trust in silence: what no event or bookmark proves is not covered.
 
 use super::judged::Judged;
+use super::lost::LostChange;
 use crate::select::Excluded;
 use crate::session::Session;
 use kubereel_format::{
@@ -21,6 +22,7 @@ pub struct Coverage {
     pub(super) excluded: Vec<Excluded>,
     pub(super) imported: Option<ImportedFrom>,
     pub(super) unread: Vec<Unread>,
+    pub(super) lost: Vec<LostChange>,
     announced: Vec<Seq>,
 }
 
@@ -154,6 +156,10 @@ impl Coverage {
             if let Some(coverage) = chains.coverage.get_mut(&resource) {
                 coverage.blind.push(Blind { from, to: None });
             }
+        }
+        for (resource, coverage) in &mut chains.coverage {
+            let objects = objects.get(resource).map_or(&[][..], Vec::as_slice);
+            coverage.find_lost(reel, objects);
         }
         chains.coverage
     }

@@ -4,9 +4,11 @@ mod bounded;
 mod certainty;
 mod chain;
 mod judged;
+mod lost;
 mod unseen;
 
 pub use certainty::Certainty;
 pub use chain::{Blind, Coverage, CoveredFrom, Hole, ImportedFrom, Unread};
 pub use judged::Judged;
+pub use lost::LostChange;
 pub use unseen::{Unseen, UnseenWhy};

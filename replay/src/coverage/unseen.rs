@@ -47,6 +47,11 @@ pub enum UnseenWhy {
     },
     /// No watch ran any more.
     WatchEnded,
+    /// What came later proves that a change of an object did not.
+    LostChange {
+        /// Whether that is its deletion; else it is its creation.
+        is_deletion: bool,
+    },
     /// A line came that is kept as it was, and is no event.
     Unread {
         /// Why it is none.
@@ -71,6 +76,12 @@ impl fmt::Display for UnseenWhy {
                 write!(out, "not recorded: {}: {detail}", reason.as_str())
             }
             Self::WatchEnded => out.write_str("no watch ran any more"),
+            Self::LostChange { is_deletion: false } => {
+                out.write_str("an object changed whose creation never came")
+            }
+            Self::LostChange { is_deletion: true } => {
+                out.write_str("a name was taken again whose last holder never went")
+            }
             Self::Unread {
                 problem: OddLineProblem::TooLong,
             } => out.write_str("a line is too long to be an event; it is kept"),
@@ -103,7 +114,7 @@ impl Timeline {
                 },
             });
         }
-        // What vanished from the server has no changes that could be missed.
+        // What vanished from the server has no changes that could be lost.
         let excluded = coverage.excluded().iter();
         for excluded in excluded.filter(|excluded| excluded.reason != NotCoveredReason::Gone) {
             let again = spans.iter().find(|span| span.begun_by > excluded.since);
@@ -121,6 +132,13 @@ impl Timeline {
             to: unread.to.unwrap_or_else(|| self.end()),
             why: UnseenWhy::Unread {
                 problem: unread.problem,
+            },
+        }));
+        unseen.extend(coverage.lost().iter().map(|lost| Unseen {
+            from: lost.from,
+            to: lost.to,
+            why: UnseenWhy::LostChange {
+                is_deletion: lost.is_deletion,
             },
         }));
         let open = coverage.blind().iter().filter(|blind| blind.to.is_none());

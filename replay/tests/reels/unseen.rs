@@ -1,10 +1,10 @@
 //! The times in which changes may be missing: gaps and late lists, but no reconnects.
 
-use crate::script::{Script, pod, thing};
+use crate::script::{Script, Thing, pod, thing};
 use kubereel_format::{EndCause, GapCause, NotCoveredReason, OddLineProblem, RecordedAt};
 use kubereel_replay::{Timeline, Unseen, UnseenWhy};
 
-const A: crate::script::Thing<'static> = crate::script::Thing {
+const A: Thing<'static> = Thing {
     namespace: "default",
     name: "a",
     uid: "u",
@@ -142,4 +142,60 @@ fn a_line_that_is_no_event_hides_a_change_until_the_next_list() {
     for problem in [OddLineProblem::Unparsable, OddLineProblem::Truncated] {
         assert_eq!(play(problem, false).1, []);
     }
+}
+
+#[test]
+fn a_life_without_a_begin_and_a_name_without_an_end_prove_a_loss() {
+    let next = Thing { uid: "v", ..A };
+    let other = thing("default", "b", "w");
+    let play = |story: fn(&mut Script, crate::script::Stream, Thing<'_>, Thing<'_>)| {
+        unseen(|script| {
+            let pods = script.resource("pods", "Pod", &[]);
+            let stream = script.connect(pods, None);
+            script.initial(stream, A, 5, &pod(A, 5, "x"));
+            script.synced(stream, 5);
+            script.wait(7_000);
+            story(script, stream, next, other);
+            script.wait(3_000);
+        })
+    };
+    let lost = |is_deletion| UnseenWhy::LostChange { is_deletion };
+    // An object changes, or goes, that nobody created: it came after the list.
+    for is_deleted in [false, true] {
+        let (timeline, unseen) = unseen(|script| {
+            let pods = script.resource("pods", "Pod", &[]);
+            let stream = script.connect(pods, None);
+            script.wait(1_000);
+            script.synced(stream, 5);
+            script.wait(6_000);
+            let seen = if is_deleted {
+                Script::deleted
+            } else {
+                Script::modified
+            };
+            seen(script, stream, other, 9, &pod(other, 9, "x"));
+            script.wait(3_000);
+        });
+        let [one] = unseen.as_slice() else {
+            panic!("{unseen:?}");
+        };
+        assert_eq!(one.why, lost(false));
+        assert_eq!((secs(&timeline, one.from), secs(&timeline, one.to)), (1, 7));
+    }
+    // A name is taken again by another object, though its last holder never went.
+    let (_, unseen) = play(|script, stream, next, _| {
+        script.added(stream, next, 9, &pod(next, 9, "y"));
+    });
+    assert_eq!(unseen.len(), 1, "{unseen:?}");
+    assert_eq!(unseen[0].why, lost(true));
+    // What lives as it should proves nothing.
+    let (_, unseen) = play(|script, stream, next, other| {
+        script.modified(stream, A, 6, &pod(A, 6, "y"));
+        script.deleted(stream, A, 7, &pod(A, 7, "y"));
+        script.added(stream, next, 9, &pod(next, 9, "y"));
+        script.added(stream, other, 10, &pod(other, 10, "y"));
+        script.modified(stream, other, 11, &pod(other, 11, "z"));
+        script.deleted(stream, other, 12, &pod(other, 12, "z"));
+    });
+    assert_eq!(unseen, []);
 }

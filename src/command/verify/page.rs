@@ -99,12 +99,25 @@ fn outages(timeline: &Timeline, proof: &Proof, screen: &mut Screen) -> Result<()
     rest(screen, real.len(), "outages")
 }
 
+/// Says what complete means: where every revision has its event nothing can be missing, else the streams
+/// say so.
+fn complete(unexplained: u64) -> String {
+    if unexplained == 0 {
+        return "complete: every change of every recorded resource is in the reel".to_owned();
+    }
+    let without = count(unexplained, "revision");
+    format!(
+        "complete: every change that the streams of the recorded resources told is in the reel; {without} without an event"
+    )
+}
+
 fn verdict(proof: &Proof, screen: &mut Screen) -> Result<(), CommandError> {
     let paint = screen.paint();
     let reasons = proof.reasons.join("; ");
     let text = match proof.verdict {
         Verdict::Complete => {
-            paint.good("complete: every change of every recorded resource is in the reel")
+            let unexplained: u64 = proof.accounts.iter().map(|one| one.unexplained).sum();
+            paint.good(&complete(unexplained))
         }
         Verdict::Incomplete => paint.wary(&format!("incomplete: {reasons}")),
         _ => paint.bad(&format!("damaged: {reasons}")),
