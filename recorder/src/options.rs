@@ -3,6 +3,7 @@
 
 use kubereel_redact::Extra;
 use std::net::SocketAddr;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -48,6 +49,9 @@ pub struct Options {
     pub only_new: bool,
     /// Whether another port will do if that of the status page is taken.
     pub any_port: bool,
+    /// A fault made on purpose, for tests of those who check recordings: every event of this number,
+    /// of those that come live, is lost after it came, and nothing says so. No flag reaches it.
+    pub lose_every: Option<NonZeroU64>,
 }
 
 impl Options {

@@ -21,7 +21,9 @@ use crate::quota::{QUEUE_BYTES, Queue};
 use crate::sampler::Sampler;
 use crate::watch::context::{Numbers, Parts, Shared};
 use crate::watch::state::LONG_SECS;
-use crate::writer::{Finished, Handover, ReelPath, Taker, WriteError, Writer, handover};
+use crate::writer::{
+    Finished, Handover, ReelPath, SeededLoss, Taker, WriteError, Writer, handover,
+};
 use kubereel_format::{
     Appender, ListMethod, Note, OpenError, REDACTION_SAYS, Reel, SessionEnd, SessionId,
 };
@@ -331,12 +333,11 @@ impl Run {
             let before = past.left_out.clone();
             Gate::new(max, appender.usage(), before, left_out, Arc::clone(&health))
         });
-        let reel = ReelPath {
-            path: options.output.clone(),
-            max_bytes: options.max_bytes,
-        };
+        let (path, max_bytes) = (options.output.clone(), options.max_bytes);
+        let reel = ReelPath { path, max_bytes };
         let (handover, taker) = handover();
-        let writer = spawn_writer(appender, reel, &queue, &health, clock, (gate, handover))?;
+        let ends = (gate, handover, options.lose_every.map(SeededLoss::new));
+        let writer = spawn_writer(appender, reel, &queue, &health, clock, ends)?;
         let (clients, clients_seen) = watch::channel(None);
         let (refused, refused_seen) = watch::channel(0);
         let (stop, stop_seen) = watch::channel(false);
@@ -539,7 +540,7 @@ fn spawn_writer(
     queue: &Arc<Queue>,
     health: &Arc<Health>,
     clock: Clock,
-    (gate, handover): (Option<Gate>, Handover),
+    (gate, handover, loss): (Option<Gate>, Handover, Option<SeededLoss>),
 ) -> Result<oneshot::Receiver<Finished>, RecordError> {
     let (done, finished) = oneshot::channel();
     let writer = Writer::new(
@@ -549,7 +550,8 @@ fn spawn_writer(
         Arc::clone(health),
         clock,
         (gate, handover),
-    );
+    )
+    .losing(loss);
     let thread = std::thread::Builder::new().name("reel-writer".to_owned());
     let spawned = thread.spawn(move || {
         // Nobody listens only if the whole run was dropped.

@@ -371,9 +371,7 @@ impl Supervisor {
             // The server begins anew with it, and ends the watches of before within a second.
             running.changes.send_modify(|changes| *changes += 1);
         }
-        // A stream goes on in the version in which objects are stored from now on: versions share their
-        // resourceVersions.
-        if self.running.contains_key(&name) || !self.is_known(&served) {
+        if !self.running.contains_key(&name) && !self.is_known(&served) {
             self.wanted.insert(name, served.version.clone());
         }
         // Before all of them are known, discovery says what there is.
@@ -391,9 +389,8 @@ impl Supervisor {
 
     fn start(&mut self, served: &Served) {
         let name = (served.group.clone(), served.plural.clone());
-        let is_wanted = self.wanted.get(&name) == Some(&served.version);
         if let Some(running) = self.running.get_mut(&name) {
-            describe(running, served, is_wanted);
+            describe(running, served);
             return;
         }
         let epoch = *self.epoch.borrow();
@@ -527,8 +524,7 @@ fn is_definitions(served: &Served) -> bool {
     served.group == "apiextensions.k8s.io" && served.plural == "customresourcedefinitions"
 }
 
-/// Tells a stream what is new of its resource; another version only if that one `is_wanted`.
-fn describe(running: &mut Running, served: &Served, is_wanted: bool) {
+fn describe(running: &mut Running, served: &Served) {
     let mut info = resource_info(served, running.info.id);
     // A definition does not tell the hash, and an order of verbs means nothing.
     info.storage_hash = info.storage_hash.or(running.info.storage_hash.clone());
@@ -540,7 +536,7 @@ fn describe(running: &mut Running, served: &Served, is_wanted: bool) {
     if sorted(&info.verbs) == sorted(&running.info.verbs) {
         info.verbs.clone_from(&running.info.verbs);
     }
-    if info == running.info || info.version != running.info.version && !is_wanted {
+    if info == running.info || info.version != running.info.version {
         return;
     }
     if running.descriptions.try_send(info.clone()).is_ok() {

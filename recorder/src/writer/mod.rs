@@ -3,10 +3,12 @@
 //! fills and the sockets are not read.
 
 mod handover;
+mod loss;
 mod sink;
 mod thread;
 
 pub(crate) use handover::{Handover, Taker, handover};
+pub(crate) use loss::SeededLoss;
 pub(crate) use sink::ReelPath;
 #[cfg(test)]
 use sink::{Shelf, Sink, Whole};

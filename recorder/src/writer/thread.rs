@@ -3,6 +3,7 @@
 //! written any more.
 
 use super::handover::Handover;
+use super::loss::SeededLoss;
 use super::sink::{Shelf, Sink};
 use crate::budget::{Admission, Gate};
 use crate::clock::Clock;
@@ -71,6 +72,8 @@ pub(crate) struct Writer {
     clock: Clock,
     /// Decides what is no longer written, if the file's size is limited.
     gate: Option<Gate>,
+    /// What is lost on purpose.
+    loss: Option<SeededLoss>,
     /// What is appended and not yet durable, in order: it is appended again if the disk fails.
     batch: Vec<Queued>,
     batch_bytes: usize,
@@ -98,11 +101,17 @@ impl Writer {
             health,
             clock,
             gate,
+            loss: None,
             batch: Vec::new(),
             batch_bytes: 0,
             batch_since: None,
             batch_seq,
         }
+    }
+
+    /// Loses some of what comes, for those who test whether that would be noticed.
+    pub(crate) fn losing(self, loss: Option<SeededLoss>) -> Self {
+        Self { loss, ..self }
     }
 
     /// Writes until the queue is closed and empty, then finishes the file.
@@ -145,6 +154,13 @@ impl Writer {
             match self.queue.take(self.patience()) {
                 Taken::Some(entries) => {
                     for queued in entries {
+                        if self
+                            .loss
+                            .as_mut()
+                            .is_some_and(|loss| loss.takes(&queued.entry))
+                        {
+                            continue;
+                        }
                         self.admit(queued)?;
                         self.commit_if_due()?;
                     }

@@ -5,12 +5,15 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose, SanType,
+    KeyUsagePurpose, SanType, date_time_ymd,
 };
+
+use crate::rest::now;
 
 /// The name the API server trusts in the front proxy's certificate.
 pub(crate) const FRONT_PROXY: &str = "front-proxy";
@@ -25,6 +28,7 @@ pub(crate) struct Identity {
 /// Paths of what the components read, and the identities that go into kubeconfigs.
 #[derive(Debug)]
 pub(crate) struct Certificates {
+    authority: Authority,
     pub(crate) ca_pem: String,
     pub(crate) ca_der: Vec<u8>,
     pub(crate) ca: PathBuf,
@@ -68,9 +72,18 @@ impl Certificates {
             controller_manager: authority
                 .sign(client_params("system:kube-controller-manager", None))?,
             scheduler: authority.sign(client_params("system:kube-scheduler", None))?,
-            ca_pem: authority.certificate_pem,
-            ca_der: authority.certificate_der,
+            ca_pem: authority.certificate_pem.clone(),
+            ca_der: authority.certificate_der.clone(),
+            authority,
         })
+    }
+
+    /// An administrator whose certificate is over after so long.
+    pub(crate) fn expiring_admin(&self, after: Duration) -> anyhow::Result<Identity> {
+        let mut params = client_params("kubereel-admin", Some("system:masters"));
+        let secs = u64::try_from(now().as_second())?;
+        params.not_after = date_time_ymd(1970, 1, 1) + Duration::from_secs(secs) + after;
+        self.authority.sign(params)
     }
 }
 
@@ -91,6 +104,7 @@ impl Certificates {
     }
 }
 
+#[derive(Debug)]
 struct Authority {
     certificate_pem: String,
     certificate_der: Vec<u8>,

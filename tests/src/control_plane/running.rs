@@ -1,6 +1,7 @@
 //! The control plane as a test holds it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use kube::Client;
@@ -26,7 +27,6 @@ pub struct ControlPlane {
     pub(crate) controller_manager: Option<Controller>,
     pub(crate) api_servers: Vec<ApiServer>,
     pub(crate) etcd: Etcd,
-    pub(crate) events_etcd: Option<Etcd>,
     /// Between the controllers and the API servers; no test's faults reach it.
     pub(crate) _balancer: Proxy,
     pub(crate) around: Surroundings,
@@ -57,19 +57,9 @@ impl ControlPlane {
         self.api_servers.len()
     }
 
-    /// The one etcd, or that of everything but Events.
+    /// The one etcd.
     pub fn etcd(&self) -> &Etcd {
         &self.etcd
-    }
-
-    /// The etcd of Events, if it was asked for.
-    pub fn events_etcd(&self) -> Option<&Etcd> {
-        self.events_etcd.as_ref()
-    }
-
-    /// The authority that signs for whoever asks in a user's name: an aggregated server trusts it.
-    pub fn front_proxy_ca(&self) -> &Path {
-        &self.around.certificates.front_proxy_ca
     }
 
     /// The controller manager, if it was asked for.
@@ -131,6 +121,20 @@ impl ControlPlane {
         Ok(path)
     }
 
+    /// Writes a kubeconfig by way of a proxy, of an administrator whose certificate is over after so long.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn kubeconfig_expiring(&self, proxy: &Proxy, after: Duration) -> anyhow::Result<PathBuf> {
+        let Surroundings {
+            dir, certificates, ..
+        } = &self.around;
+        let path = dir.join(format!("expiring-{}.kubeconfig", proxy.port()));
+        let admin = certificates.expiring_admin(after)?;
+        kubeconfig::write(&path, proxy.port(), &certificates.ca_pem, &admin)?;
+        Ok(path)
+    }
+
     /// An administrator's client by way of a proxy, without hidden retries.
     ///
     /// # Errors
@@ -175,7 +179,6 @@ impl ControlPlane {
         let controllers = [self.controller_manager(), self.scheduler()];
         api_servers
             .chain([self.etcd.component()])
-            .chain(self.events_etcd().map(Etcd::component))
             .chain(controllers.into_iter().flatten())
             .filter_map(Component::pid)
             .collect()

@@ -50,6 +50,8 @@ pub enum Expected {
     ToldApart,
     /// Nothing that could not be read is claimed.
     NoClaim,
+    /// The oracle names each loss and no other.
+    Noticed,
 }
 
 impl Expected {
@@ -63,6 +65,7 @@ impl Expected {
             Self::Said => "said by name; nothing else is lost",
             Self::ToldApart => "told apart; nothing is mixed up",
             Self::NoClaim => "nothing is claimed",
+            Self::Noticed => "the oracle names each loss, and no other",
         }
     }
 }

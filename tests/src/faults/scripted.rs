@@ -3,7 +3,7 @@
 //! See [`super`] for how to add a row.
 
 use super::row::Expected::{Gap, Kept, NoClaim, ReadBack, Said, ToldApart, Whole};
-use super::row::{Row, open, row, scripted, unit};
+use super::row::{Row, real, row, scripted, unit};
 
 const ACCOUNTING: &str = "tests/tests/recorder_faults/accounting.rs";
 const ANSWERS: &str = "tests/tests/recorder_faults/answers.rs";
@@ -100,10 +100,21 @@ pub(super) const ROWS: &[Row] = &[
             "streams_cut_all_the_time_under_load_lose_nothing",
         )],
     ),
-    open("TLS failure, then a new CA", "not written yet"),
-    open(
+    row(
+        "TLS failure, then a new CA",
+        Whole,
+        &[real(
+            "tests/tests/new_authority.rs",
+            "a_new_authority_costs_an_outage_and_no_change",
+        )],
+    ),
+    row(
         "an expired client certificate, then a new one",
-        "not written yet",
+        Whole,
+        &[real(
+            "tests/tests/credentials.rs",
+            "an_expired_client_certificate_is_replaced_without_loss",
+        )],
     ),
     row(
         "an expired token, then a new one",

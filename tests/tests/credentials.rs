@@ -1,0 +1,192 @@
+//! A client certificate that ends while the recorder records a real control plane, then a new one:
+//! nothing is lost, and the reel says what was wrong.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use kubereel_format::{EpochId, Note, OutageClass, Reel};
+use kubereel_tests::claims::{Claims, Fact};
+use kubereel_tests::control_plane::{ControlPlane, skipped};
+use kubereel_tests::oracle::{Account, Oracle};
+use kubereel_tests::proxy::{Cut, Proxy};
+use kubereel_tests::recording::{Awaited, Page, Recording, arrived};
+use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
+use serde_json::json;
+
+/// How long anything that is sure to come may take on a busy machine.
+const SURE: Duration = Duration::from_mins(1);
+
+/// How long a certificate lasts: longer than a recorder takes to use it.
+const LASTS: Duration = Duration::from_secs(8);
+
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// A control plane, its recorder behind a proxy, and the kubeconfig that the recorder reads.
+struct Scene {
+    control_plane: ControlPlane,
+    proxy: Proxy,
+    recording: Recording,
+    page: Page,
+    kubeconfig: PathBuf,
+    written: u32,
+}
+
+impl Scene {
+    /// Puts another kubeconfig in the place of the recorder's, at once.
+    fn deliver(&self, kubeconfig: &Path) -> Result<()> {
+        let fresh = self.kubeconfig.with_extension("fresh");
+        std::fs::copy(kubeconfig, &fresh)?;
+        Ok(std::fs::rename(&fresh, &self.kubeconfig)?)
+    }
+
+    async fn outages(&self) -> Result<u64> {
+        self.page.number("kubereel_outages_total").await
+    }
+
+    /// Cuts every connection, and waits until the recorder has told of more outages than before.
+    async fn cut_until_out(&self, before: u64) -> Result<()> {
+        self.proxy.cut(Cut::Reset).await?;
+        let deadline = Instant::now() + SURE;
+        while self.outages().await? <= before {
+            ensure!(Instant::now() < deadline, "{}", self.recording.log());
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Ok(())
+    }
+
+    /// Writes config maps; gives the last revision.
+    async fn write(&mut self, client: &Client) -> Result<u128> {
+        let rest = Rest::new(vec![client.clone()]);
+        let mut last = 0;
+        for _ in 0..10 {
+            self.written += 1;
+            let name = format!("trusted-{}", self.written);
+            let post = Call {
+                verb: Verb::Post,
+                path: "/api/v1/namespaces/default/configmaps".to_owned(),
+                body: Body::Json(json!({
+                    "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name},
+                })),
+            };
+            let answer = rest.send(&post, Patience::until_found(SURE)).await?;
+            let revision = answer.body.pointer("/metadata/resourceVersion");
+            let revision = revision.and_then(serde_json::Value::as_str);
+            last = revision.context("a revision")?.parse()?;
+        }
+        Ok(last)
+    }
+
+    async fn has_arrived(&self, rv: u128) -> Result<()> {
+        let awaited = Awaited {
+            resource: "configmaps".to_owned(),
+            rv,
+            is_exact: true,
+        };
+        arrived(&self.recording, &[awaited], SURE).await
+    }
+}
+
+/// A client without hidden retries.
+async fn client_of(kubeconfig: &Path) -> Result<Client> {
+    let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
+    let options = KubeConfigOptions::default();
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await?;
+    config.default_retry = false;
+    config.proxy_url = None; // whatever the environment says: all is on loopback
+    Ok(Client::try_from(config)?)
+}
+
+/// Waits until a request is answered with success, or is not.
+async fn until(client: &Client, is_wanted: bool) -> Result<()> {
+    let deadline = Instant::now() + SURE;
+    while client.apiserver_version().await.is_ok() != is_wanted {
+        ensure!(Instant::now() < deadline, "wanted: {is_wanted}");
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_expired_client_certificate_is_replaced_without_loss() -> Result<()> {
+    if skipped() {
+        return Ok(());
+    }
+    let control_plane = ControlPlane::builder()
+        .api_flag("--etcd-compaction-interval=0")
+        .start()
+        .await?;
+    let oracle = Oracle::open(control_plane.etcd().endpoint(), 1).await?;
+    let proxy = control_plane.proxy()?;
+    let good = control_plane.kubeconfig_through(&proxy)?;
+    let folder = tempfile::tempdir()?;
+    let kubeconfig = folder.path().join("kubeconfig");
+    std::fs::copy(&good, &kubeconfig)?;
+    let reel = folder.path().join("run.reel");
+    let recording = Recording::start(&reel, &kubeconfig, &["--listen", "127.0.0.1:0"])?;
+    let page = Page::of(&recording, SURE).await?;
+    page.until_ready(SURE).await?;
+    let mut scene = Scene {
+        control_plane,
+        proxy,
+        recording,
+        page,
+        kubeconfig,
+        written: 0,
+    };
+    let admin = scene.control_plane.client(0).await?;
+    expired(&mut scene, &admin, &good).await?;
+
+    let changes = oracle.changes_up_to_now().await?;
+    let ended = scene.recording.finish(SURE)?;
+    ensure!(ended.status.success(), "{}", ended.log);
+    let reel_read = Reel::open(&reel)?;
+    let last_waited = changes
+        .iter()
+        .rev()
+        .find(|change| change.key.contains("trusted"));
+    let until = last_waited.context("a change")?.revision;
+    let mut changes = changes;
+    changes.retain(|change| change.revision <= until);
+    let account = Account::of(&reel_read, &changes)?;
+    account.check()?;
+    ensure!(account.in_gaps.is_empty(), "{:#?}", account.in_gaps);
+    ensure!(account.recorded.len() >= 30, "{}", account.recorded.len());
+    let claims = Claims::read(&reel)?;
+    claims
+        .against(&Fact::of_etcd(&changes, EpochId(0))?)
+        .check()?;
+    let notes = || reel_read.notes().iter().map(|entry| &entry.note);
+    let gaps = notes().filter(|note| matches!(note, Note::Gap(_))).count();
+    ensure!(gaps == 0, "{gaps} gaps");
+    let is_told = |note: &Note| {
+        matches!(
+            note,
+            Note::OutageBegan {
+                class: OutageClass::Credentials,
+                ..
+            }
+        )
+    };
+    ensure!(notes().any(is_told), "no outage is told");
+    Ok(())
+}
+
+/// The certificate of the recorder's client ends, and it gets another one.
+async fn expired(scene: &mut Scene, admin: &Client, good: &Path) -> Result<()> {
+    let expiring = scene
+        .control_plane
+        .kubeconfig_expiring(&scene.proxy, LASTS)?;
+    let outages = scene.outages().await?;
+    scene.deliver(&expiring)?;
+    let last = scene.write(admin).await?;
+    scene.has_arrived(last).await?;
+    until(&client_of(&expiring).await?, false).await?;
+    scene.cut_until_out(outages).await?;
+    scene.write(admin).await?;
+    scene.deliver(good)?;
+    let last = scene.write(admin).await?;
+    scene.has_arrived(last).await
+}
