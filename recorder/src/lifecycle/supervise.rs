@@ -371,7 +371,9 @@ impl Supervisor {
             // The server begins anew with it, and ends the watches of before within a second.
             running.changes.send_modify(|changes| *changes += 1);
         }
-        if !self.running.contains_key(&name) && !self.is_known(&served) {
+        // A stream goes on in the version in which objects are stored from now on: versions share their
+        // resourceVersions.
+        if self.running.contains_key(&name) || !self.is_known(&served) {
             self.wanted.insert(name, served.version.clone());
         }
         // Before all of them are known, discovery says what there is.
@@ -389,8 +391,9 @@ impl Supervisor {
 
     fn start(&mut self, served: &Served) {
         let name = (served.group.clone(), served.plural.clone());
+        let is_wanted = self.wanted.get(&name) == Some(&served.version);
         if let Some(running) = self.running.get_mut(&name) {
-            describe(running, served);
+            describe(running, served, is_wanted);
             return;
         }
         let epoch = *self.epoch.borrow();
@@ -524,7 +527,8 @@ fn is_definitions(served: &Served) -> bool {
     served.group == "apiextensions.k8s.io" && served.plural == "customresourcedefinitions"
 }
 
-fn describe(running: &mut Running, served: &Served) {
+/// Tells a stream what is new of its resource; another version only if that one `is_wanted`.
+fn describe(running: &mut Running, served: &Served, is_wanted: bool) {
     let mut info = resource_info(served, running.info.id);
     // A definition does not tell the hash, and an order of verbs means nothing.
     info.storage_hash = info.storage_hash.or(running.info.storage_hash.clone());
@@ -536,7 +540,7 @@ fn describe(running: &mut Running, served: &Served) {
     if sorted(&info.verbs) == sorted(&running.info.verbs) {
         info.verbs.clone_from(&running.info.verbs);
     }
-    if info == running.info || info.version != running.info.version {
+    if info == running.info || info.version != running.info.version && !is_wanted {
         return;
     }
     if running.descriptions.try_send(info.clone()).is_ok() {

@@ -24,6 +24,7 @@ use crate::proxy::Proxy;
 #[must_use = "nothing runs before `start`"]
 pub struct Builder {
     api_servers: usize,
+    events_etcd: bool,
     controllers: bool,
     scheduler: bool,
     api_flags: Vec<String>,
@@ -36,6 +37,7 @@ impl Default for Builder {
     fn default() -> Self {
         Self {
             api_servers: 1,
+            events_etcd: false,
             controllers: false,
             scheduler: false,
             api_flags: Vec::new(),
@@ -50,6 +52,12 @@ impl Builder {
     /// How many API servers share the etcd; 1 by default, each takes about 300 MB.
     pub fn api_servers(mut self, count: usize) -> Self {
         self.api_servers = count;
+        self
+    }
+
+    /// Whether Events have an etcd of their own, with revisions of its own; not by default.
+    pub fn events_etcd(mut self, run: bool) -> Self {
+        self.events_etcd = run;
         self
     }
 
@@ -116,7 +124,7 @@ impl Builder {
     }
 
     /// Makes the folder, the certificates and the description of every process; starts none.
-    fn lay_out(self) -> anyhow::Result<ControlPlane> {
+    fn lay_out(mut self) -> anyhow::Result<ControlPlane> {
         ensure!(
             self.api_servers > 0,
             "a control plane has at least one API server"
@@ -137,7 +145,15 @@ impl Builder {
         };
 
         let mut ports = PortBlock::claim()?;
-        let etcd = Etcd::new(&around, &mut ports, &self.etcd_flags)?;
+        let etcd = Etcd::new("etcd", &around, &mut ports, &self.etcd_flags)?;
+        let events_etcd = self
+            .events_etcd
+            .then(|| Etcd::new("etcd-events", &around, &mut ports, &self.etcd_flags))
+            .transpose()?;
+        if let Some(etcd) = &events_etcd {
+            let flag = format!("--etcd-servers-overrides=/events#{}", etcd.endpoint());
+            self.api_flags.insert(0, flag);
+        }
         let api_servers = (0..self.api_servers)
             .map(|index| {
                 ApiServer::new(index, &around, &mut ports, etcd.endpoint(), &self.api_flags)
@@ -162,6 +178,7 @@ impl Builder {
             controller_manager,
             api_servers,
             etcd,
+            events_etcd,
             _balancer: balancer,
             around,
             _ports: ports,
@@ -172,6 +189,9 @@ impl Builder {
 impl ControlPlane {
     /// Starts all but etcd, and waits until everything is ready.
     async fn start_servers(&self) -> anyhow::Result<()> {
+        if let Some(etcd) = &self.events_etcd {
+            etcd.start().await?;
+        }
         start_all(&self.api_servers).await?;
         let controllers = [&self.controller_manager, &self.scheduler];
         for controller in controllers.into_iter().flatten() {

@@ -1,8 +1,10 @@
-//! The one etcd of a control plane: flags, readiness, and its address for the oracle.
+//! One etcd of a control plane: flags, readiness, its address for the oracle, and its data, which can be
+//! copied and put back as from a backup.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Empty};
 use hyper_util::client::legacy::Client;
@@ -18,10 +20,12 @@ use crate::ports::PortBlock;
 pub struct Etcd {
     component: Component,
     endpoint: String,
+    data: PathBuf,
 }
 
 impl Etcd {
     pub(crate) fn new(
+        name: &str,
         around: &Surroundings,
         ports: &mut PortBlock,
         extra: &[String],
@@ -41,11 +45,13 @@ impl Etcd {
         .into_iter()
         .map(OsString::from)
         .collect();
-        flags.push(path_flag("--data-dir", &around.dir.join("etcd")));
-        let component = around.component("etcd", "etcd", flags, extra);
+        let data = around.dir.join(name);
+        flags.push(path_flag("--data-dir", &data));
+        let component = around.component(name, "etcd", flags, extra);
         Ok(Self {
             component,
             endpoint,
+            data,
         })
     }
 
@@ -80,4 +86,43 @@ impl Etcd {
         })
         .await
     }
+
+    /// Copies its data into a folder that is not there yet, while it stands still: what it would find
+    /// had it been killed now.
+    ///
+    /// # Errors
+    /// When it does not run, or the copy cannot be made.
+    pub fn back_up(&self, to: &Path) -> anyhow::Result<()> {
+        self.component.pause()?;
+        let copied = copy_folder(&self.data, to);
+        self.component.resume()?;
+        copied
+    }
+
+    /// Puts an earlier copy in the place of its data: the next start goes on from there.
+    ///
+    /// # Errors
+    /// When it runs, or the copy cannot be read.
+    pub fn put_back(&self, from: &Path) -> anyhow::Result<()> {
+        ensure!(
+            self.component.pid().is_none(),
+            "data is put back only while nobody writes it"
+        );
+        std::fs::remove_dir_all(&self.data)?;
+        copy_folder(from, &self.data)
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type()?.is_dir() {
+            copy_folder(&from, &to)?;
+        } else {
+            std::fs::copy(&from, &to).with_context(|| format!("cannot copy {}", from.display()))?;
+        }
+    }
+    Ok(())
 }

@@ -27,6 +27,7 @@ pub struct ControlPlane {
     pub(crate) controller_manager: Option<Controller>,
     pub(crate) api_servers: Vec<ApiServer>,
     pub(crate) etcd: Etcd,
+    pub(crate) events_etcd: Option<Etcd>,
     /// Between the controllers and the API servers; no test's faults reach it.
     pub(crate) _balancer: Proxy,
     pub(crate) around: Surroundings,
@@ -57,9 +58,19 @@ impl ControlPlane {
         self.api_servers.len()
     }
 
-    /// The one etcd.
+    /// The one etcd, or that of everything but Events.
     pub fn etcd(&self) -> &Etcd {
         &self.etcd
+    }
+
+    /// The etcd of Events, if it was asked for.
+    pub fn events_etcd(&self) -> Option<&Etcd> {
+        self.events_etcd.as_ref()
+    }
+
+    /// The authority that signs for whoever asks in a user's name: an aggregated server trusts it.
+    pub fn front_proxy_ca(&self) -> &Path {
+        &self.around.certificates.front_proxy_ca
     }
 
     /// The controller manager, if it was asked for.
@@ -179,6 +190,7 @@ impl ControlPlane {
         let controllers = [self.controller_manager(), self.scheduler()];
         api_servers
             .chain([self.etcd.component()])
+            .chain(self.events_etcd().map(Etcd::component))
             .chain(controllers.into_iter().flatten())
             .filter_map(Component::pid)
             .collect()

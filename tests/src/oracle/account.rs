@@ -34,8 +34,60 @@ struct Kept {
     group: String,
     first_list: Option<u128>,
     gaps: Vec<Gap>,
+    between: Vec<Between>,
     /// Namespace, name, revision and kind.
     events: BTreeMap<(String, String, u128), Vec<EventType>>,
+}
+
+impl Kept {
+    fn listed(&mut self, rv: Option<u128>) {
+        if self.first_list.is_none() {
+            self.first_list = rv;
+        }
+        if let Some(last) = self.between.last_mut()
+            && last.to.is_none()
+        {
+            last.to = rv;
+        }
+    }
+
+    fn left(&mut self, said: Seq) {
+        let ends = self.gaps.iter().filter_map(|gap| gap.to_rv.parse().ok());
+        let after = ends.chain(self.first_list).max();
+        if let Some(after) = after
+            && self.between.last().is_none_or(|last| last.to.is_some())
+        {
+            let to = None;
+            self.between.push(Between { said, after, to });
+        }
+    }
+
+    /// The last that is known of a life is its last record.
+    fn last_before(&mut self, seq: Seq, rv: u128) {
+        for one in &mut self.between {
+            if seq < one.said {
+                one.after = one.after.max(rv);
+            }
+        }
+    }
+
+    fn is_between(&self, revision: u128) -> bool {
+        self.between.iter().any(|one| one.holds(revision))
+    }
+}
+
+/// Between two lives of a resource: the reel says that it is not covered, up to the next first list.
+#[derive(Debug)]
+struct Between {
+    said: Seq,
+    after: u128,
+    to: Option<u128>,
+}
+
+impl Between {
+    fn holds(&self, revision: u128) -> bool {
+        self.after < revision && self.to.is_none_or(|to| revision <= to)
+    }
 }
 
 impl Account {
@@ -87,7 +139,9 @@ impl Account {
         let first_list = resources.iter().filter_map(|kept| kept.first_list).min();
         if resources.iter().any(|kept| is_recorded(&kept)) {
             self.recorded.push(change.clone());
-        } else if first_list.is_some_and(|first| revision <= first) {
+        } else if first_list.is_some_and(|first| revision <= first)
+            || resources.iter().any(|kept| kept.is_between(revision))
+        {
             self.before += 1;
         } else if first_list.is_none() {
             self.unlisted.push(change.clone());
@@ -125,10 +179,15 @@ fn kept(reel: &Reel) -> BTreeMap<String, Vec<Kept>> {
                 resource.group.clone_from(&info.group);
             }
             Note::Synced { resource, rv, .. } => {
-                if let Some((_, resource)) = kept.get_mut(resource)
-                    && resource.first_list.is_none()
-                {
-                    resource.first_list = rv.parse().ok();
+                if let Some((_, resource)) = kept.get_mut(resource) {
+                    resource.listed(rv.parse().ok());
+                }
+            }
+            Note::NotCovered { group, plural, .. } => {
+                for (name, resource) in kept.values_mut() {
+                    if name == plural && resource.group == *group {
+                        resource.left(entry.seq);
+                    }
                 }
             }
             Note::Gap(gap) => {
@@ -159,6 +218,7 @@ fn kept(reel: &Reel) -> BTreeMap<String, Vec<Kept>> {
         };
         if let Some((_, resource)) = kept.get_mut(&object.key.resource) {
             let key = &object.key;
+            resource.last_before(seq, rv);
             let place = (key.namespace.clone(), key.name.clone(), rv);
             resource.events.entry(place).or_default().push(head.kind);
         }

@@ -25,6 +25,8 @@ const LATER: Duration = Duration::from_secs(1);
 /// The successor of one connection.
 pub(super) struct Overlap {
     stage: Stage,
+    /// A reason for another one came while one was under way.
+    is_wanted_again: bool,
     /// One of those that may be under way at once.
     permit: Option<OwnedSemaphorePermit>,
 }
@@ -113,6 +115,7 @@ impl Overlap {
         let due = due_micros.map(|micros| opened + Duration::from_micros(micros));
         Self {
             stage: Stage::Idle(due),
+            is_wanted_again: false,
             permit: None,
         }
     }
@@ -144,10 +147,20 @@ impl Overlap {
         }
     }
 
-    /// It is due at once, unless it is under way.
+    /// It is due at once; if one is under way, which may be in vain, then another one behind it.
     pub(super) fn hurry(&mut self) {
-        if let Stage::Idle(due) = &mut self.stage {
-            *due = Some(Instant::now());
+        match &mut self.stage {
+            Stage::Idle(due) => *due = Some(Instant::now()),
+            _ => self.is_wanted_again = true,
+        }
+    }
+
+    /// Begins anew after the first connection was let go, for `next` in its place.
+    pub(super) fn follow(&mut self, next: Self) {
+        let is_wanted = self.is_wanted_again;
+        *self = next;
+        if is_wanted {
+            self.hurry();
         }
     }
 
@@ -183,6 +196,11 @@ impl Overlap {
     /// Tries again after a while: after so many microseconds, if that is known.
     pub(super) fn later(&mut self, micros: Option<u64>) {
         let wait = micros.map_or(LATER, Duration::from_micros);
+        let wait = if std::mem::take(&mut self.is_wanted_again) {
+            Duration::ZERO
+        } else {
+            wait
+        };
         self.permit = None;
         self.stage = Stage::Idle(Some(Instant::now() + wait));
     }
@@ -220,5 +238,33 @@ impl Overlap {
             Stage::Open(open, _) => Some(&mut open.reading),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Waits for its next step, as long as one that is due takes at most.
+    async fn is_due(overlap: &mut Overlap) -> bool {
+        let turn = tokio::time::timeout(Duration::from_millis(500), overlap.turn());
+        matches!(turn.await, Ok(Turn::Due))
+    }
+
+    #[tokio::test]
+    async fn a_reason_that_comes_while_one_is_under_way_is_not_forgotten() {
+        let later = Some(3_600_000_000);
+        let mut overlap = Overlap::new(Instant::now(), later);
+        overlap.queue(std::future::pending());
+        overlap.hurry();
+        overlap.later(later);
+        assert!(is_due(&mut overlap).await, "it was refused");
+        overlap.queue(std::future::pending());
+        overlap.hurry();
+        overlap.follow(Overlap::new(Instant::now(), later));
+        assert!(is_due(&mut overlap).await, "it has taken over");
+        overlap.queue(std::future::pending());
+        overlap.later(later);
+        assert!(!is_due(&mut overlap).await, "nothing has happened");
     }
 }

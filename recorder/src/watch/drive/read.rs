@@ -174,11 +174,11 @@ impl Drive {
                 };
                 self.shared.fleet.closed(lead.id);
                 lead = next;
-                overlap = self.overlap(&lead);
+                overlap.follow(self.overlap(&lead));
             } else if let Some(next) = self.handover(&mut overlap) {
                 self.shared.fleet.closed(lead.id);
                 lead = next;
-                overlap = self.overlap(&lead);
+                overlap.follow(self.overlap(&lead));
             }
             self.flush().await;
             self.report();

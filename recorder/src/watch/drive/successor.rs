@@ -83,6 +83,11 @@ impl Drive {
         let Some(server) = self.clients.borrow().clone() else {
             return overlap.later(None);
         };
+        // The successor is asked for what the resource is by now, in the version in which it is stored.
+        if let Ok(info) = self.descriptions.try_recv() {
+            let at = self.shared.now();
+            self.intake.describe(info, at);
+        }
         let Some((from, timeout_secs)) = self.intake.stream.begin_successor() else {
             return overlap.later(None);
         };
