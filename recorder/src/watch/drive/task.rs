@@ -141,7 +141,7 @@ impl Drive {
         let at = self.shared.now();
         self.intake.release(at);
         match end {
-            DriveEnd::Stopped => self.intake.ended(EndCause::Stopped, "", at),
+            DriveEnd::Stopped => self.intake.stopped(at),
             DriveEnd::Gone => {
                 let version = self.version_at_end().await;
                 let id = self.shared.numbers.connection();

@@ -74,6 +74,8 @@ impl Intake {
     /// No connection came about.
     pub(crate) fn unreachable(&mut self, id: ConnectionId, words: &str, at: Stamp) {
         let told = (EndCause::Unreachable, words.to_owned());
+        // A resource that could never be asked for is no part of what is complete.
+        self.announce(at);
         if self.told.as_ref() != Some(&told) {
             self.fail(id, EndCause::Unreachable, words, at);
         }
@@ -147,11 +149,24 @@ impl Intake {
         let Some((stamp, note)) = self.open.as_mut().and_then(|open| open.untold.take()) else {
             return;
         };
+        self.announce(at);
+        self.note(stamp, note);
+    }
+
+    /// Says once that the resource is to be recorded.
+    fn announce(&mut self, at: Stamp) {
         if !self.is_announced {
             self.is_announced = true;
             self.note(at, Note::Resource(self.target.info.clone()));
         }
-        self.note(stamp, note);
+    }
+
+    /// The recorder stops. A resource of which nothing was told yet was never listed.
+    pub(crate) fn stopped(&mut self, at: Stamp) {
+        if self.told.is_none() {
+            self.announce(at);
+        }
+        self.ended(EndCause::Stopped, "", at);
     }
 
     /// The description of the resource changed.
