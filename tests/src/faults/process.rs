@@ -2,16 +2,21 @@
 //!
 //! See [`super`] for how to add a row.
 
-use super::row::Expected::{NoClaim, Said, Whole};
-use super::row::{Row, open, real, row, scripted, unit};
+use super::row::Expected::{NoClaim, ReadBack, Said, Whole};
+use super::row::{Row, real, row, scripted, unit};
 
+const ASLEEP: &str = "tests/tests/process_faults/asleep.rs";
+const CLOCK: &str = "tests/tests/process_faults/clock.rs";
 const CRASH: &str = "tests/tests/crash.rs";
 const DISK_FULL: &str = "tests/tests/size_budget/disk_full.rs";
 const ENDS: &str = "tests/tests/observing/ends.rs";
 const LIMITS: &str = "tests/tests/recorder_faults/limits.rs";
+const LITTLE: &str = "tests/tests/process_faults/limits.rs";
 const RESTART: &str = "tests/tests/restart.rs";
+const SLOW_DISK: &str = "tests/tests/process_faults/slow_disk.rs";
 const STREAMS: &str = "tests/tests/recorder_faults/streams.rs";
 const SURROUNDINGS: &str = "tests/tests/recorder_faults/surroundings.rs";
+const WALL_CLOCK: &str = "recorder/src/clock.rs";
 const WRITER: &str = "recorder/src/writer/tests.rs";
 
 /// The rows.
@@ -33,9 +38,36 @@ pub(super) const ROWS: &[Row] = &[
         Whole,
         &[scripted(STREAMS, "a_recorder_that_was_paused_catches_up")],
     ),
-    open("SIGSTOP for 10 s", "not written yet"),
-    open("SIGSTOP for 100 s", "not written yet"),
-    open("SIGSTOP until the history is compacted", "not written yet"),
+    row(
+        "SIGSTOP for 10 s",
+        Whole,
+        &[scripted(
+            ASLEEP,
+            "stopped_for_ten_seconds_it_misses_nothing",
+        )],
+    ),
+    row(
+        "SIGSTOP for 100 s",
+        Whole,
+        &[scripted(
+            ASLEEP,
+            "stopped_for_a_hundred_seconds_it_misses_nothing",
+        )],
+    ),
+    row(
+        "SIGSTOP until the history is compacted",
+        ReadBack,
+        &[
+            scripted(
+                ASLEEP,
+                "stopped_past_the_watch_history_it_reads_back_what_lists_still_know",
+            ),
+            scripted(
+                ASLEEP,
+                "stopped_past_compaction_it_says_what_it_cannot_know",
+            ),
+        ],
+    ),
     row(
         "a full disk, then space again",
         Whole,
@@ -52,10 +84,49 @@ pub(super) const ROWS: &[Row] = &[
         Said,
         &[unit(WRITER, "a_disk_that_stays_full_ends_as_an_error")],
     ),
-    open("a slow disk", "not written yet"),
-    open("the clock steps forward and back", "not written yet"),
-    open("a memory limit", "not written yet"),
-    open("a limit of file descriptors", "not written yet"),
+    row(
+        "a slow disk",
+        Whole,
+        &[scripted(
+            SLOW_DISK,
+            "a_slow_disk_holds_up_the_streams_and_not_the_memory",
+        )],
+    )
+    .but("only where `strace` is installed"),
+    row(
+        "the clock steps forward and back",
+        Whole,
+        &[
+            scripted(
+                CLOCK,
+                "a_clock_that_steps_forth_and_back_is_told_and_loses_nothing",
+            ),
+            unit(WALL_CLOCK, "reports_a_step_once_and_in_both_directions"),
+        ],
+    )
+    .but("end to end only where `libfaketime` is installed"),
+    row(
+        "a memory limit",
+        Whole,
+        &[
+            scripted(LITTLE, "a_burst_larger_than_its_memory_is_taken_in_parts"),
+            scripted(
+                LITTLE,
+                "a_recorder_that_gets_no_memory_any_more_leaves_a_reel_that_is_gone_on_with",
+            ),
+        ],
+    ),
+    row(
+        "a limit of file descriptors",
+        Said,
+        &[
+            scripted(
+                LITTLE,
+                "with_too_few_descriptors_it_says_what_it_could_not_follow",
+            ),
+            scripted(LITTLE, "with_descriptors_again_it_catches_up"),
+        ],
+    ),
     row(
         "the kubeconfig missing, empty, half written, broken before it is good",
         Whole,

@@ -41,14 +41,30 @@ impl Recording {
     ///
     /// When the program is not there or cannot be started.
     pub fn start(reel: &Path, kubeconfig: &Path, more: &[&str]) -> Result<Self> {
+        Self::start_under(&[], reel, kubeconfig, more)
+    }
+
+    /// As [`Self::start`], under a program that becomes it, such as `prlimit --nofile=64`.
+    ///
+    /// # Errors
+    ///
+    /// When one of both is not there or cannot be started.
+    pub fn start_under(
+        under: &[&str],
+        reel: &Path,
+        kubeconfig: &Path,
+        more: &[&str],
+    ) -> Result<Self> {
         let log = reel.with_extension("log");
         let lines_before = std::fs::read_to_string(&log).map_or(0, |said| said.lines().count());
         let stderr = File::options().create(true).append(true).open(&log)?;
-        let mut args: Vec<OsString> = vec!["record".into(), "-o".into(), reel.into()];
-        args.extend(["--kubeconfig".into(), kubeconfig.into()]);
-        args.extend(more.iter().map(OsString::from));
-        let program = program()?;
-        let child = Command::new(&program)
+        let mut line: Vec<OsString> = under.iter().map(OsString::from).collect();
+        line.push(program()?.into());
+        line.extend(["record".into(), "-o".into(), reel.into()]);
+        line.extend(["--kubeconfig".into(), kubeconfig.into()]);
+        line.extend(more.iter().map(OsString::from));
+        let (program, args) = line.split_first().context("a program")?;
+        let child = Command::new(program)
             .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
