@@ -114,10 +114,18 @@ impl Timeline {
                 },
             });
         }
-        // What vanished from the server has no changes that could be lost.
-        let excluded = coverage.excluded().iter();
-        for excluded in excluded.filter(|excluded| excluded.reason != NotCoveredReason::Gone) {
+        for excluded in coverage.excluded() {
             let again = spans.iter().find(|span| span.begun_by > excluded.since);
+            if excluded.reason == NotCoveredReason::Gone {
+                // What vanished from the server has no changes that could be lost. If it comes back, it has
+                // them from a moment on that nobody saw: objects may have come and gone before the list.
+                unseen.extend(again.map(|span| Unseen {
+                    from: self.wall_of(excluded.since),
+                    to: span.covered.from_time,
+                    why: UnseenWhy::NotListedYet,
+                }));
+                continue;
+            }
             unseen.push(Unseen {
                 from: self.wall_of(excluded.since),
                 to: again.map_or(self.end(), |span| span.covered.from_time),

@@ -4,7 +4,7 @@ use crate::script::{START_MICROS, Script, Stream, pod, thing};
 use kubereel_format::{
     EndCause, EventType, Evidence, GapVerdict, NotCoveredReason, RecordedAt, ResourceId,
 };
-use kubereel_replay::{Certainty, Cut, Filter, Moment, State, Timeline};
+use kubereel_replay::{Certainty, Cut, Filter, Moment, State, Timeline, UnseenWhy};
 use std::path::Path;
 
 fn at(timeline: &Timeline, resource: ResourceId, moment: &str) -> State {
@@ -448,6 +448,32 @@ fn a_resource_that_vanished_is_not_covered_and_one_that_came_back_is_found() {
     let reason = NotCoveredReason::Gone;
     let detail = "CRD deleted".to_owned();
     assert_eq!(certainty, Certainty::NotCovered { reason, detail });
+}
+
+#[test]
+fn what_came_back_is_not_known_before_it_is_listed_again() {
+    let (timeline, widgets) = write(|path| {
+        let mut script = Script::begin(path);
+        let widgets = script.resource("widgets.example.io", "Widget", &[]);
+        let stream = script.connect(widgets, None);
+        script.synced(stream, 10);
+        script.wait(5000);
+        script.disconnect(stream, EndCause::Gone);
+        script.not_covered("widgets.example.io", NotCoveredReason::Gone, "CRD deleted");
+        script.wait(5000);
+        let stream = script.connect(widgets, None);
+        script.wait(1000);
+        script.synced(stream, 20);
+        script.wait(1000);
+        script.finish();
+        widgets
+    });
+    let unseen = timeline.unseen(widgets);
+    let [between] = unseen.as_slice() else {
+        panic!("{unseen:?}");
+    };
+    assert_eq!(between.why, UnseenWhy::NotListedYet);
+    assert_eq!(between.to.micros_since(between.from), 6_000_000);
 }
 
 #[test]
