@@ -3,10 +3,11 @@
 //!
 //! # To add a row, or a test to a row
 //!
-//! 1. In `scripted.rs`, `process.rs` or `real.rs` (the three parts of the list), find the fault's row.
-//!    An open one is `open("fault", "why")`: make it `row("fault", EXPECTED, &[TEST, …])`, where a test
-//!    is `real(FILE, FUNCTION)`, `scripted(FILE, FUNCTION)` or `unit(FILE, FUNCTION)`, by what it is
-//!    played on; paths begin at the workspace. `.but("…")` says what a test leaves open.
+//! 1. In `scripted.rs`, `process.rs` or `real.rs` (the three parts of the list), find the fault's row,
+//!    or write `row("fault", EXPECTED, &[TEST, …])`, where a test is `real(FILE, FUNCTION)`,
+//!    `scripted(FILE, FUNCTION)` or `unit(FILE, FUNCTION)`, by what it is played on; paths begin at the
+//!    workspace. `.but("…")` says what a test leaves open. A row without expectation and tests is open,
+//!    and the page says so, with its remark.
 //! 2. Let the test call [`crate::claims::Claims::read`], `against` and `check`: it fails if anything is
 //!    lost or claimed falsely, and leaves its counts for the table.
 //! 3. `UPDATE=1 cargo test -p kubereel-tests --test fault_matrix` writes `docs/faults.md`, with the

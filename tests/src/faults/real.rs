@@ -3,11 +3,12 @@
 //! See [`super`] for how to add a row.
 
 use super::row::Expected::{Gap, NoClaim, Noticed, ReadBack, Said, ToldApart, Whole};
-use super::row::{Row, open, real, row, scripted};
+use super::row::{Row, real, row, scripted};
 
 const CLUSTERS: &str = "tests/tests/recorder_faults/clusters.rs";
 const COMPLETENESS: &str = "tests/tests/record_completeness/main.rs";
 const DISCOVERING: &str = "tests/tests/recorder_faults/discovering.rs";
+const STORM: &str = "tests/tests/storm/main.rs";
 const VERIFY: &str = "tests/tests/verify.rs";
 
 const AGGREGATED: &str = "tests/tests/real_faults/aggregated.rs";
@@ -64,7 +65,12 @@ pub(super) const ROWS: &[Row] = &[
         )],
     )
     .but("of what nobody wrote to, the reel may not prove that"),
-    open("compaction every 10 s", "not written yet"),
+    row(
+        "compaction every 10 s, two servers rolling, definitions in a loop, writes as fast as can be",
+        Gap,
+        &[real(STORM, "every_revision_of_a_storm_is_accounted_for")],
+    )
+    .but("ten minutes of it only in `just soak`"),
     row(
         "definitions created, changed, deleted and created again in a loop",
         Whole,

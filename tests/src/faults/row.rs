@@ -100,16 +100,6 @@ pub(super) const fn row(fault: &'static str, expected: Expected, tests: &'static
     }
 }
 
-/// A fault without a test.
-pub(super) const fn open(fault: &'static str, why: &'static str) -> Row {
-    Row {
-        fault,
-        expected: None,
-        tests: &[],
-        remark: why,
-    }
-}
-
 /// A test on the scripted server.
 pub(super) const fn scripted(file: &'static str, name: &'static str) -> Test {
     Test {
