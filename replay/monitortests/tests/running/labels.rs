@@ -8,6 +8,7 @@ use kubereel_monitortests::{
 };
 use kubereel_replay::Timeline;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 pub const RULE: &str = "pod-labels";
 
@@ -132,6 +133,7 @@ pub fn reel(changes: &[Change], has_gap: bool) -> (tempfile::TempDir, Timeline) 
     let mut stream = script.connect(pods, None);
     script.synced(stream, 10);
     let mut rv = 10;
+    let mut known = BTreeSet::new();
     for secs in 1..=100_i64 {
         script.wait(1000);
         for (_, name, app) in changes.iter().filter(|(at, ..)| *at == secs) {
@@ -141,7 +143,12 @@ pub fn reel(changes: &[Change], has_gap: bool) -> (tempfile::TempDir, Timeline) 
                 name,
                 uid: name,
             };
-            script.modified(stream, thing, rv, &pod(thing, rv, app));
+            let body = pod(thing, rv, app);
+            if known.insert(name) {
+                script.added(stream, thing, rv, &body);
+            } else {
+                script.modified(stream, thing, rv, &body);
+            }
         }
         if has_gap && secs == 50 {
             script.disconnect(stream, EndCause::Expired);
