@@ -6,8 +6,8 @@ use super::lost::LostChange;
 use crate::select::Excluded;
 use crate::session::Session;
 use kubereel_format::{
-    ConnectionId, CoveredSpan, EndCause, Gap, GapId, ListMethod, Note, NoteEntry, ObjectId,
-    OddLineProblem, RecordedAt, Reel, ResourceId, Seq,
+    ConnectionId, CoveredSpan, EndCause, EpochId, Gap, GapId, ListMethod, Note, NoteEntry,
+    ObjectId, OddLineProblem, RecordedAt, Reel, ResourceId, Seq,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -178,6 +178,7 @@ struct Chains {
     /// The spans that go on.
     spans: BTreeMap<ResourceId, CoveredFrom>,
     last_session: Option<usize>,
+    epoch: Option<EpochId>,
     /// Of which resource a gap is.
     gaps: BTreeMap<GapId, ResourceId>,
 }
@@ -263,9 +264,27 @@ impl Chains {
                 problem: problem @ (OddLineProblem::TooLong | OddLineProblem::UnknownType),
                 ..
             } => self.leave_unread(*connection, *problem, wall),
+            Note::Cluster { epoch, .. } => self.cluster(*epoch, seq, reel, objects),
             Note::Gap(gap) => self.gap(gap, seq),
             Note::GapJudged { gap, .. } => self.judge(*gap, &entry.note),
             _ => {}
+        }
+    }
+
+    /// Where another history begins, what is equal in both, such as a version, proves nothing across.
+    fn cluster(
+        &mut self,
+        epoch: EpochId,
+        at: Seq,
+        reel: &Reel,
+        objects: &BTreeMap<ResourceId, Vec<ObjectId>>,
+    ) {
+        if self.epoch.replace(epoch).is_none_or(|last| last == epoch) {
+            return;
+        }
+        let resources: Vec<ResourceId> = self.spans.keys().copied().collect();
+        for resource in resources {
+            self.close(resource, at, reel, objects);
         }
     }
 

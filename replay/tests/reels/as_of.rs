@@ -2,7 +2,8 @@
 
 use crate::script::{START_MICROS, Script, Stream, pod, thing};
 use kubereel_format::{
-    EndCause, EventType, Evidence, GapVerdict, NotCoveredReason, RecordedAt, ResourceId,
+    EndCause, EpochId, EventType, Evidence, GapVerdict, NotCoveredReason, Note, RecordedAt,
+    ResourceId,
 };
 use kubereel_replay::{Certainty, Cut, Filter, Moment, State, Timeline, UnseenWhy};
 use std::path::Path;
@@ -474,6 +475,41 @@ fn what_came_back_is_not_known_before_it_is_listed_again() {
     };
     assert_eq!(between.why, UnseenWhy::NotListedYet);
     assert_eq!(between.to.micros_since(between.from), 6_000_000);
+}
+
+#[test]
+fn what_is_equal_in_two_histories_proves_nothing_across() {
+    let (timeline, (widgets, begin)) = write(|path| {
+        let mut script = Script::begin(path);
+        let widgets = script.resource("widgets.example.io", "Widget", &[]);
+        let stream = script.connect(widgets, None);
+        script.synced(stream, 10);
+        script.wait(5000);
+        script.disconnect(stream, EndCause::Unreachable);
+        script.wait(1000);
+        let begin = script.now();
+        script.note(Note::Cluster {
+            epoch: EpochId(1),
+            uid: "another".to_owned(),
+            version: "v1.36.3".to_owned(),
+        });
+        script.wait(1000);
+        let stream = script.connect(widgets, None);
+        script.synced(stream, 10);
+        script.gap(widgets, 10, 10, begin);
+        script.wait(1000);
+        script.finish();
+        (widgets, begin)
+    });
+    let coverage = timeline.coverage(widgets).expect("recorded");
+    let spans: Vec<_> = coverage.spans().iter().map(|span| &span.covered).collect();
+    let [before, after] = spans.as_slice() else {
+        panic!("{spans:?}");
+    };
+    assert!(
+        before.to_time < begin && begin < after.from_time,
+        "{spans:?}"
+    );
 }
 
 #[test]
