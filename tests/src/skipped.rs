@@ -10,3 +10,20 @@ pub fn say_skipped(reason: &str) {
     let said = writeln!(std::io::stderr().lock(), "\nskipped: {reason}\n");
     assert!(said.is_ok(), "a skipped test says so, but stderr is closed");
 }
+
+/// Asks for the tests that take long.
+const SLOW: &str = "KUBEREEL_SLOW";
+
+/// Tells whether a test is to be skipped because it takes long and nobody asked for such; says so.
+///
+/// # Panics
+/// When stderr is closed.
+pub fn skipped_as_slow(what: &str) -> bool {
+    if std::env::var_os(SLOW).is_some() {
+        return false;
+    }
+    say_skipped(&format!(
+        "{what}: it takes long; set {SLOW}=1 to run it, or `just soak`"
+    ));
+    true
+}

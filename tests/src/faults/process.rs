@@ -53,7 +53,8 @@ pub(super) const ROWS: &[Row] = &[
             ASLEEP,
             "stopped_for_a_hundred_seconds_it_misses_nothing",
         )],
-    ),
+    )
+    .but("takes long: run with `KUBEREEL_SLOW=1`"),
     row(
         "SIGSTOP until the history is compacted",
         ReadBack,

@@ -36,7 +36,7 @@ pub(super) const ROWS: &[Row] = &[
             real(COMPLETENESS, "nothing_is_lost_with_pages"),
         ],
     )
-    .but("of custom resources, what only the killed server kept is a gap"),
+    .but("the second takes long: run with `KUBEREEL_SLOW=1`; of custom resources, what only the killed server kept is a gap"),
     row(
         "a single server restarted by kill -9 under writes",
         ReadBack,
@@ -64,7 +64,7 @@ pub(super) const ROWS: &[Row] = &[
             "three_servers_rolled_with_and_without_delay_cost_nothing",
         )],
     )
-    .but("of what nobody wrote to, the reel may not prove that"),
+    .but("of what nobody wrote to, the reel may not prove that; takes long: run with `KUBEREEL_SLOW=1`"),
     row(
         "compaction every 10 s, two servers rolling, definitions in a loop, writes as fast as can be",
         Gap,
@@ -107,7 +107,7 @@ pub(super) const ROWS: &[Row] = &[
             "a_conversion_webhook_that_is_down_hides_nothing_of_the_stored_version",
         )],
     )
-    .but("nothing is missing while the stored version is served"),
+    .but("nothing is missing while the stored version is served; takes long: run with `KUBEREEL_SLOW=1`"),
     row(
         "an APIService down and up",
         Whole,
@@ -137,7 +137,7 @@ pub(super) const ROWS: &[Row] = &[
             "nothing_is_lost_under_as_many_writes_as_the_machine_carries",
         )],
     )
-    .but("as many as the machine carries: some 700 on two cores"),
+    .but("as many as the machine carries, some 700 on two cores; takes long: run with `KUBEREEL_SLOW=1`"),
     row(
         "Events that expire in bulk",
         Whole,
@@ -161,7 +161,8 @@ pub(super) const ROWS: &[Row] = &[
             SECOND_ETCD,
             "events_in_an_etcd_of_their_own_prove_nothing_of_the_rest",
         )],
-    ),
+    )
+    .but("takes long: run with `KUBEREEL_SLOW=1`"),
     row(
         "a recorder that drops every 500th event",
         Noticed,

@@ -6,6 +6,7 @@ use anyhow::{Result, ensure};
 use kubereel_format::{Evidence, GapVerdict, Note, Reel, Seq};
 use kubereel_tests::recording::Account;
 use kubereel_tests::scripted::{End, On};
+use kubereel_tests::skipped::skipped_as_slow;
 
 use crate::Scene;
 
@@ -49,6 +50,9 @@ fn stopped_for_ten_seconds_it_misses_nothing() -> Result<()> {
 
 #[test]
 fn stopped_for_a_hundred_seconds_it_misses_nothing() -> Result<()> {
+    if skipped_as_slow("stopped for a hundred seconds") {
+        return Ok(());
+    }
     let (_scene, account) = stopped_for(Duration::from_secs(100), |_| Ok(()))?;
     ensure!(account.recorded >= 5500, "{account:?}");
     account.check_whole()?;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use kubereel_replay::Verdict;
 use kubereel_tests::control_plane::skipped;
+use kubereel_tests::skipped::skipped_as_slow;
 
 use crate::plane::{PLAIN, Turn};
 use crate::scene::Scene;
@@ -20,7 +21,7 @@ const LEAST_A_SECOND: f64 = 50.0;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_lost_under_as_many_writes_as_the_machine_carries() -> Result<()> {
-    if skipped() {
+    if skipped() || skipped_as_slow("as many writes as the machine carries") {
         return Ok(());
     }
     let turn = Turn::on(&PLAIN).await?;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use kubereel_tests::control_plane::skipped;
+use kubereel_tests::skipped::skipped_as_slow;
 
 use crate::SURE;
 use crate::plane::{Kind, Turn};
@@ -24,7 +25,7 @@ const PACE: Duration = Duration::from_millis(20);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn three_servers_rolled_with_and_without_delay_cost_nothing() -> Result<()> {
-    if skipped() {
+    if skipped() || skipped_as_slow("three servers rolled") {
         return Ok(());
     }
     let turn = Turn::on(&THREE).await?;

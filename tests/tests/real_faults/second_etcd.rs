@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::oracle::{Change, Oracle};
 use kubereel_tests::rest::Rest;
+use kubereel_tests::skipped::skipped_as_slow;
 
 use crate::SURE;
 use crate::plane::{Kind, Turn};
@@ -48,7 +49,7 @@ async fn bring_together(rest: &Rest, events_etcd: &Oracle, main: &Oracle) -> Res
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_in_an_etcd_of_their_own_prove_nothing_of_the_rest() -> Result<()> {
-    if skipped() {
+    if skipped() || skipped_as_slow("a second etcd for Events") {
         return Ok(());
     }
     let turn = Turn::on(&TWO_ETCDS).await?;
