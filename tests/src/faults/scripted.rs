@@ -32,7 +32,8 @@ pub(super) const ROWS: &[Row] = &[
             scripted(STREAMS, "a_line_cut_at_every_single_byte_comes_again"),
             scripted(STREAMS, "a_stream_cut_at_any_byte_loses_nothing"),
         ],
-    ),
+    )
+    .but("every single byte takes long: run with `KUBEREEL_SLOW=1`"),
     row(
         "a stream cut inside a chunk's header",
         Whole,
