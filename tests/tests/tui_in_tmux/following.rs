@@ -24,8 +24,9 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     screen.press(&["Enter"])?;
     screen.until_so("the operator when it went Degraded", |text| {
         first_line(text).contains("16:28:36.222906Z")
-            && text.contains("clusteroperator image-")
-            && text.contains("bad Degraded=True")
+            && text.contains("clusteroperator image-registry · yaml")
+            && text.contains("▓ bad")
+            && text.contains("type: Degraded")
     })?;
 
     // Its conditions, and the transitions of one.
@@ -39,7 +40,7 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     screen.until_so("the moment", |text| {
         first_line(text).contains("16:28:36.222906Z")
     })?;
-    screen.until("bad Degraded=True")?;
+    screen.until("▓ bad")?;
 
     // The version Pod that failed.
     screen.press(&["p"])?;
