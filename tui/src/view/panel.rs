@@ -83,16 +83,11 @@ fn head(open: &Open, selected: &str, pen: &mut Pen<'_>) {
         _ => tab.clone(),
     };
     let state = state(open);
-    let (brief, whole) = state
+    let [whole, short, brief] = state
         .as_ref()
-        .map_or((String::new(), String::new()), |(state, why)| {
-            let brief = format!(" {} {}", state.glyph(), state.word());
-            let gap = if why.is_empty() { "" } else { " " };
-            let whole = format!("{brief}{gap}{why}");
-            (brief, whole)
-        });
+        .map_or_else(Default::default, |(state, why)| lengths(*state, why));
     let room = usize::from(pen.area.width);
-    let (left, right) = fitted(selected, &[&field, &tab, ""], &[&whole, &brief], room);
+    let (left, right) = fitted(selected, &[&field, &tab], &[&whole, &short, &brief], room);
     pen.head(0, &left);
     if let Some((state, _)) = state {
         let style = pen.theme.state(state);
@@ -100,9 +95,25 @@ fn head(open: &Open, selected: &str, pen: &mut Pen<'_>) {
     }
 }
 
+/// Gives what is said of a state, from the longest to the shortest: with the whole reason, with the
+/// condition only that it begins with ("Degraded=True"), without one.
+fn lengths(state: LaneState, why: &str) -> [String; 3] {
+    let brief = format!(" {} {}", state.glyph(), state.word());
+    let first = why.split_whitespace().next();
+    let condition = first.filter(|word| word.contains('=')).unwrap_or_default();
+    let with = |why: &str| {
+        if why.is_empty() {
+            brief.clone()
+        } else {
+            format!("{brief} {why}")
+        }
+    };
+    [with(why), with(condition), brief.clone()]
+}
+
 /// Chooses what is written on the left and the right of so many columns: the longest that fits, of the
-/// right first. What is selected is cut last, and at its beginning: names that are alike differ at their
-/// end.
+/// right first. What is selected stands alone on the left only where not even the shortest right has
+/// room for more. It is cut last, and at its beginning: names that are alike differ at their end.
 fn fitted<'a>(
     selected: &str,
     lefts: &[&str],
@@ -110,10 +121,12 @@ fn fitted<'a>(
     room: usize,
 ) -> (String, &'a str) {
     let taken = |right: &str| right.width() + usize::from(!right.is_empty());
-    for right in rights {
-        for left in lefts {
-            if selected.width() + left.width() + taken(right) <= room {
-                return (format!("{selected}{left}"), right);
+    for lefts in [lefts, &[""]] {
+        for right in rights {
+            for left in lefts {
+                if selected.width() + left.width() + taken(right) <= room {
+                    return (format!("{selected}{left}"), right);
+                }
             }
         }
     }
@@ -179,12 +192,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_reason_that_does_not_fit_leaves_its_condition() {
+        assert_eq!(
+            lengths(LaneState::Bad, "Degraded=True NodeInstallerDegraded"),
+            [
+                " ▓ bad Degraded=True NodeInstallerDegraded",
+                " ▓ bad Degraded=True",
+                " ▓ bad"
+            ]
+        );
+        let [whole, short, brief] = lengths(LaneState::Bad, "no conditions yet");
+        assert_eq!(whole, " ▓ bad no conditions yet");
+        assert_eq!([short, brief], [" ▓ bad"; 2]);
+        assert_eq!(lengths(LaneState::Bad, ""), [" ▓ bad"; 3]);
+    }
+
+    #[test]
     fn a_name_is_cut_last_and_keeps_its_end() {
         let pod = "> pod openshift-cluster-version/version-4.21.9-m9667";
         let told = |room| {
             let (left, right) = fitted(
                 pod,
-                &[" · yaml · .status", " · yaml", ""],
+                &[" · yaml · .status", " · yaml"],
                 &[" ▓ bad Why", " ▓ bad"],
                 room,
             );
@@ -192,6 +221,7 @@ mod tests {
         };
         assert_eq!(told(80), format!("{pod} · yaml · .status| ▓ bad Why"));
         assert_eq!(told(72), format!("{pod} · yaml| ▓ bad Why"));
+        assert_eq!(told(66), format!("{pod} · yaml| ▓ bad"));
         assert_eq!(told(65), format!("{pod}| ▓ bad Why"));
         assert_eq!(told(59), format!("{pod}| ▓ bad"));
         assert_eq!(told(36), "> pod …n/version-4.21.9-m9667| ▓ bad");
