@@ -87,14 +87,18 @@ impl Account {
         self.total().saturating_sub(self.explained)
     }
 
-    /// Gives the explained share, from 0 to 1; 1 if there was nothing to explain.
-    pub fn share(&self) -> f64 {
+    /// Gives the explained share, from 0 to 1; 1 if there was nothing to explain, and none where the
+    /// account proves nothing.
+    pub fn share(&self) -> Option<f64> {
+        if self.shared > 0 {
+            return None;
+        }
         let millionths = self
             .explained
             .saturating_mul(1_000_000)
             .checked_div(self.total());
         let millionths = millionths.and_then(|share| u32::try_from(share).ok());
-        millionths.map_or(1.0, |share| f64::from(share) / 1e6)
+        Some(millionths.map_or(1.0, |share| f64::from(share) / 1e6))
     }
 }
 

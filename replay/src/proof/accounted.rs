@@ -28,8 +28,8 @@ pub struct AccountSummary {
     pub explained: u64,
     /// At how many none was: of keys that no API shows, of resources that are left out, or missed.
     pub unexplained: u64,
-    /// The explained share, from 0 to 1.
-    pub explained_share: f64,
+    /// The explained share, from 0 to 1; none where the account proves nothing.
+    pub explained_share: Option<f64>,
     /// The first of the unexplained revisions, as runs in order.
     pub ranges: Vec<RangeSummary>,
     /// How many such runs there are in all.

@@ -119,8 +119,12 @@ impl Page<'_> {
     /// Tells how many of the storage's revisions are explained by events.
     pub(super) fn revisions(&mut self) {
         for account in self.summary.accounts.iter().take(self.most) {
+            let share = account.explained_share;
             let parts = [
-                format!("{:.2} % explained", account.explained_share * 100.0),
+                share.map_or_else(
+                    || "prove nothing: two histories, or two storages, gave the same".to_owned(),
+                    |share| format!("{:.2} % explained", share * 100.0),
+                ),
                 format!(
                     "{} of {}",
                     number(account.explained),

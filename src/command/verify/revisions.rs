@@ -32,13 +32,12 @@ fn one(
     account: &AccountSummary,
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
-    let share = format!("{:.2} %", account.explained_share * 100.0);
     let paint = screen.paint();
     let parts = [
-        if account.unexplained == 0 {
-            paint.good(&share)
-        } else {
-            share
+        match account.explained_share {
+            Some(share) if account.unexplained == 0 => paint.good(&percent(share)),
+            Some(share) => percent(share),
+            None => paint.wary("proves nothing"),
         },
         format!(
             "{} of {} explained by events of {}",
@@ -65,7 +64,9 @@ fn one(
     rest(screen, total, "runs without an event")?;
     if account.shared_revisions > 0 {
         let shared = count(account.shared_revisions, "revision");
-        let text = format!("{shared} of several objects: the account proves nothing");
+        let text = format!(
+            "{shared} of several objects: two histories, or two storages, gave the same numbers"
+        );
         labelled(screen, "", &paint.wary(&text))?;
     }
     for left_out in account.left_out.iter().take(LISTED) {
@@ -73,6 +74,10 @@ fn one(
         labelled(screen, "  left out", &paint.faint(&text))?;
     }
     rest(screen, account.left_out.len(), "left out")
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
 }
 
 fn written(timeline: &Timeline, range: &RangeSummary) -> String {
