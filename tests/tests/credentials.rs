@@ -10,7 +10,7 @@ use kube::{Client, Config};
 use kubereel_format::{EpochId, Note, OutageClass, Reel};
 use kubereel_tests::claims::{Claims, Fact};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
-use kubereel_tests::oracle::{Account, Oracle};
+use kubereel_tests::oracle::Account;
 use kubereel_tests::proxy::{Cut, Proxy};
 use kubereel_tests::recording::{Awaited, Page, Recording, arrived};
 use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
@@ -114,11 +114,7 @@ async fn an_expired_client_certificate_is_replaced_without_loss() -> Result<()> 
     if skipped() {
         return Ok(());
     }
-    let control_plane = ControlPlane::builder()
-        .api_flag("--etcd-compaction-interval=0")
-        .start()
-        .await?;
-    let oracle = Oracle::open(control_plane.etcd().endpoint(), 1).await?;
+    let (control_plane, oracle) = ControlPlane::builder().start_with_oracle().await?;
     let proxy = control_plane.proxy()?;
     let good = control_plane.kubeconfig_through(&proxy)?;
     let folder = tempfile::tempdir()?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, OutageClass, Reel};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
-use kubereel_tests::oracle::{Account, Oracle};
+use kubereel_tests::oracle::Account;
 use kubereel_tests::proxy::Cut;
 use kubereel_tests::recording::{Page, Recording};
 use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
@@ -71,11 +71,7 @@ async fn a_new_authority_costs_an_outage_and_no_change() -> Result<()> {
     if skipped() {
         return Ok(());
     }
-    let control_plane = ControlPlane::builder()
-        .api_flag("--etcd-compaction-interval=0")
-        .start()
-        .await?;
-    let oracle = Oracle::open(control_plane.etcd().endpoint(), 1).await?;
+    let (control_plane, oracle) = ControlPlane::builder().start_with_oracle().await?;
     let folder = tempfile::tempdir()?;
     let proxy = control_plane.proxy()?;
     let kubeconfig = folder.path().join("kubeconfig");

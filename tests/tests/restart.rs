@@ -103,11 +103,8 @@ async fn kills_cost_half_a_second_at_most_and_the_next_start_goes_on() -> Result
             .with_context(|| format!("{CRASHES}={count}"))?,
         Err(_) => CRASHES_UNASKED,
     };
-    let control_plane = ControlPlane::builder()
-        .api_flag("--etcd-compaction-interval=0")
-        .start()
-        .await?;
-    let oracle = Arc::new(Oracle::open(control_plane.etcd().endpoint(), 1).await?);
+    let (control_plane, oracle) = ControlPlane::builder().start_with_oracle().await?;
+    let oracle = Arc::new(oracle);
     let seen = Seen::default();
     let looking = tokio::spawn(look(Arc::clone(&oracle), Arc::clone(&seen)));
     let writing = tokio::spawn(write(Rest::new(vec![control_plane.client(0).await?])));

@@ -15,7 +15,7 @@ use kubereel_format::{EpochId, Evidence, Note, Reel, ResourceId, Seq};
 use kubereel_replay::{ResourceState, Timeline, Verdict};
 use kubereel_tests::claims::{Claims, Fact};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
-use kubereel_tests::oracle::{Account, Change, Oracle};
+use kubereel_tests::oracle::{Account, Change};
 use kubereel_tests::recording::{Page, Recording};
 use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
 use rustix::process::{Pid, Signal, kill_process};
@@ -172,11 +172,7 @@ async fn every_event_that_a_recorder_loses_is_named() -> Result<()> {
     if skipped() {
         return Ok(());
     }
-    let control_plane = ControlPlane::builder()
-        .api_flag("--etcd-compaction-interval=0")
-        .start()
-        .await?;
-    let oracle = Oracle::open(control_plane.etcd().endpoint(), 1).await?;
+    let (control_plane, oracle) = ControlPlane::builder().start_with_oracle().await?;
     let folder = tempfile::tempdir()?;
     let kubeconfig = control_plane.kubeconfig(0);
     let whole = folder.path().join("whole.reel");

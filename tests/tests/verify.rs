@@ -178,11 +178,7 @@ async fn what_verify_says_is_what_etcd_says() -> Result<()> {
     if skipped() {
         return Ok(());
     }
-    let control_plane = ControlPlane::builder()
-        .api_flag("--etcd-compaction-interval=0")
-        .start()
-        .await?;
-    let oracle = Oracle::open(control_plane.etcd().endpoint(), 1).await?;
+    let (control_plane, oracle) = ControlPlane::builder().start_with_oracle().await?;
     let rest = Rest::new(vec![control_plane.client(0).await?]);
     let folder = tempfile::tempdir()?;
     quiet(&control_plane, &oracle, &rest, folder.path()).await?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Context as _;
 use kube::api::{DeleteParams, PostParams};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
-use kubereel_tests::oracle::{ChangeKind, EtcdKey, ObjectKey, Oracle};
+use kubereel_tests::oracle::{ChangeKind, EtcdKey, ObjectKey};
 
 use super::{config_map, config_maps};
 
@@ -14,11 +14,7 @@ async fn the_oracle_sees_every_revision_from_the_first() -> anyhow::Result<()> {
     if skipped() {
         return Ok(());
     }
-    let control_plane = ControlPlane::builder()
-        .api_flag("--etcd-compaction-interval=0")
-        .start()
-        .await?;
-    let oracle = Oracle::open(control_plane.etcd().endpoint(), 1).await?;
+    let (control_plane, oracle) = ControlPlane::builder().start_with_oracle().await?;
     let maps = config_maps(control_plane.client(0).await?);
     let made = maps
         .create(&PostParams::default(), &config_map("watched"))
