@@ -2,12 +2,26 @@
 //! the reel itself declares.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Result;
 
 use super::fact::Fact;
 use super::said::{Claims, Said};
 use super::tally::Tally;
+use crate::scripted::ScriptedCluster;
 
 impl Claims {
+    /// Reads a reel and holds its claims against what a scripted cluster committed to these storages.
+    ///
+    /// # Errors
+    /// When the reel cannot be read, when a change is lost unsaid, or when a claim is false.
+    pub fn hold(reel: &Path, cluster: &ScriptedCluster, storages: &[&str]) -> Result<Tally> {
+        let claims = Self::read(reel)?;
+        let facts = Fact::of_scripted(&claims, cluster, storages)?;
+        claims.against(&facts).check()
+    }
+
     /// Holds the claims against facts; of each change exactly one thing is true.
     pub fn against(&self, facts: &[Fact]) -> Tally {
         let mut tally = Tally::default();

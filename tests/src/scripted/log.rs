@@ -123,6 +123,9 @@ impl Log {
     }
 }
 
+/// How long a waiting test sleeps at most before it looks again.
+const PAUSE: Duration = Duration::from_millis(500);
+
 /// Wakes waiting tests whenever anything happened.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse {
@@ -136,7 +139,8 @@ impl Pulse {
         self.beat.notify_all();
     }
 
-    /// Waits until `look` finds something.
+    /// Waits until `look` finds something. It is asked at each beat, and now and then without one: what
+    /// it looks for may also lie in a file, or come with time.
     pub(crate) fn wait<T>(
         &self,
         what: &str,
@@ -155,7 +159,7 @@ impl Pulse {
             }
             let waited = self
                 .beat
-                .wait_timeout_while(locked(&self.beats), left, |beats| *beats == seen)
+                .wait_timeout_while(locked(&self.beats), left.min(PAUSE), |beats| *beats == seen)
                 .unwrap_or_else(PoisonError::into_inner);
             drop(waited);
         }

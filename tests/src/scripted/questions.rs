@@ -43,7 +43,26 @@ impl ScriptedCluster {
         })
     }
 
-    /// Waits until `look` finds something; it is asked again whenever anything happens here.
+    /// Waits until a path is watched and its first list, streamed or not, was sent.
+    ///
+    /// # Errors
+    ///
+    /// When that does not happen in time.
+    pub fn wait_live(&self, path: &str, timeout: Duration) -> Result<()> {
+        self.wait_for_request(&format!("a watch of {path}"), timeout, |one| {
+            let progress = one.progress();
+            let is_streamed = one.asked.parameter("sendInitialEvents").is_some();
+            one.asked.path == path
+                && one.asked.is_watch()
+                && progress.status == Some(200)
+                && progress.ended.is_none()
+                && (progress.lines > 0 || !is_streamed)
+        })?;
+        Ok(())
+    }
+
+    /// Waits until `look` finds something; it is asked again whenever anything happens here, and twice a
+    /// second.
     ///
     /// # Errors
     ///

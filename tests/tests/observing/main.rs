@@ -75,18 +75,8 @@ impl Job {
 
     /// Waits until endpoints are watched and their first list was sent.
     fn await_live(&self, observing: &Observing) -> Result<()> {
-        let live = self
-            .cluster
-            .wait_for_request("a watch of endpoints", SURE, |one| {
-                let progress = one.progress();
-                one.asked.path == ENDPOINTS
-                    && one.asked.is_watch()
-                    && progress.status == Some(200)
-                    && progress.ended.is_none()
-                    && progress.lines > 0
-            });
-        live.with_context(|| observing.log())?;
-        Ok(())
+        let live = self.cluster.wait_live(ENDPOINTS, SURE);
+        live.with_context(|| observing.log())
     }
 
     /// Waits until the observer says that the cluster answers.

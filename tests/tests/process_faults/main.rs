@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use kubereel_tests::claims::{Claims, Fact};
+use kubereel_tests::claims::Claims;
 use kubereel_tests::recording::{Account, Recording, settle};
 use kubereel_tests::scripted::{Churn, Churning, Kubeconfig, ScriptedCluster};
 use tempfile::TempDir;
@@ -85,18 +85,8 @@ impl Scene {
 
     /// Waits until a path is watched and its first list was sent.
     fn await_live(&self, path: &str) -> Result<()> {
-        let live = self
-            .cluster
-            .wait_for_request(&format!("a watch of {path}"), SURE, |one| {
-                let progress = one.progress();
-                one.asked.path == path
-                    && one.asked.is_watch()
-                    && progress.status == Some(200)
-                    && progress.ended.is_none()
-                    && progress.lines > 0
-            });
-        live.with_context(|| self.log())?;
-        Ok(())
+        let live = self.cluster.wait_live(path, SURE);
+        live.with_context(|| self.log())
     }
 
     /// Waits until the recorder has said something.
@@ -134,9 +124,7 @@ impl Scene {
 
     /// Holds the claims of `verify` against what the cluster committed.
     fn claims(&self, storages: &[&str]) -> Result<()> {
-        let claims = Claims::read(&self.reel())?;
-        let facts = Fact::of_scripted(&claims, &self.cluster, storages)?;
-        claims.against(&facts).check()?;
+        Claims::hold(&self.reel(), &self.cluster, storages)?;
         Ok(())
     }
 

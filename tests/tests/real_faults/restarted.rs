@@ -32,7 +32,9 @@ async fn the_only_server_killed_under_writes_costs_what_the_reel_says() -> Resul
     let told = scene.settle().await?;
     turn.hand_on();
     ensure!(written > 100, "only {written} writes");
-    eprintln!("{written} writes, {} outages", told.proof().outages.count);
+    let outages = told.proof().outages.count;
+    eprintln!("{written} writes, {outages} outages");
+    ensure!(outages > 0, "nobody noticed that the server was away");
     // What the killed server alone had told of is read back in part at least.
     ensure!(told.tally.reconstructed > 0, "nothing was read back");
     Ok(())

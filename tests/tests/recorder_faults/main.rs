@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, Reel};
-use kubereel_tests::claims::{Claims, Fact, Tally};
+use kubereel_tests::claims::{Claims, Tally};
 use kubereel_tests::recording::{Account, Recording, settle};
 use kubereel_tests::scripted::{
     Cut, End, Fault, FaultId, Kubeconfig, On, Pick, Place, ScriptedCluster,
@@ -84,20 +84,8 @@ impl Scene {
 
     /// Waits until a path is watched and its first list, streamed or not, was sent.
     fn await_live(&self, path: &str) -> Result<()> {
-        let live = self
-            .cluster
-            .wait_for_request(&format!("a watch of {path}"), SURE, |one| {
-                let progress = one.progress();
-                let listed =
-                    one.asked.parameter("sendInitialEvents").is_none() || progress.lines > 0;
-                one.asked.path == path
-                    && one.asked.is_watch()
-                    && progress.status == Some(200)
-                    && progress.ended.is_none()
-                    && listed
-            });
-        live.with_context(|| self.log())?;
-        Ok(())
+        let live = self.cluster.wait_live(path, SURE);
+        live.with_context(|| self.log())
     }
 
     fn log(&self) -> String {
@@ -171,9 +159,7 @@ impl Scene {
 
     /// Nothing of what was committed is missing unsaid, and nothing is claimed falsely.
     fn check_claims(&self, storages: &[&str]) -> Result<Tally> {
-        let claims = Claims::read(&self.reel())?;
-        let facts = Fact::of_scripted(&claims, &self.cluster, storages)?;
-        claims.against(&facts).check()
+        Claims::hold(&self.reel(), &self.cluster, storages)
     }
 
     fn finish(&mut self) -> Result<()> {
