@@ -50,9 +50,9 @@ async fn connection(state: Arc<State>, stream: TcpStream) {
     while let Some(asked) = wire.request().await {
         let close = asked.header("connection") == Some("close");
         let settings = locked(&state.settings).clone();
-        let exchange = state.log.begin(number, asked);
+        let (exchange, ordered) = state.begin(number, asked);
         let mut orders = Orders {
-            ordered: state.begin(&exchange),
+            ordered,
             pulse: Arc::clone(&state.pulse),
             stall_limit: settings.stall_limit,
             exchange: Arc::clone(&exchange),

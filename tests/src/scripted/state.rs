@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::deliver::Delivered;
 use super::fault::{End, On, Rules};
-use super::log::{Exchange, Log, Pulse, locked};
+use super::log::{Asked, Exchange, Log, Pulse, locked};
 use super::model::Model;
 use super::settings::Settings;
 
@@ -74,16 +74,24 @@ impl State {
         self.held.subscribe().wait_for(|held| !held).await.ok();
     }
 
-    /// Registers an answer, so that it can be ordered to end.
-    pub(crate) fn begin(&self, exchange: &Arc<Exchange>) -> watch::Receiver<Option<End>> {
+    /// Begins the answer to a request: whoever sees it in the log can order it to end.
+    pub(crate) fn begin(
+        &self,
+        connection: usize,
+        asked: Asked,
+    ) -> (Arc<Exchange>, watch::Receiver<Option<End>>) {
         let (order, ordered) = watch::channel(None);
+        // An order waits here until what the log already shows can be ordered.
+        let mut all = locked(&self.live);
+        let exchange = self.log.begin(connection, asked);
         let live = Live {
-            exchange: Arc::clone(exchange),
+            exchange: Arc::clone(&exchange),
             order,
         };
-        locked(&self.live).insert(exchange.number, live);
+        all.insert(exchange.number, live);
+        drop(all);
         self.pulse.beat();
-        ordered
+        (exchange, ordered)
     }
 
     /// Notes how an answer ended.
