@@ -53,19 +53,20 @@ fn a_full_disk_loses_nothing_that_the_server_still_has_and_is_told() -> Result<(
     let recorder = scene.record(&reel, &["--max-size", "none"])?;
     let churning = scene.cluster.churn(load())?;
     for number in 0..300 {
-        scene.put("pods", number, 5_000)?;
+        scene.put("pods", number, 10_000)?;
     }
-    scene.cluster.wait_until("the reel to grow", SURE, |_| {
+    let grown = scene.cluster.wait_until("the reel to grow", SURE, |_| {
         let facts = std::fs::metadata(&reel).ok()?;
         (facts.len() > 2_000_000).then_some(())
-    })?;
+    });
+    grown.with_context(|| recorder.log())?;
 
     let filler = disk.0.join("filler");
     let full = std::fs::File::create(&filler)?;
     // It ends with the disk.
     std::io::copy(&mut std::io::repeat(b'x'), &mut &full).ok();
     for number in 300..600 {
-        scene.put("pods", number, 5_000)?;
+        scene.put("pods", number, 10_000)?;
     }
     scene.cluster.wait_until("the disk to be full", SURE, |_| {
         recorder.log().contains("cannot write").then_some(())
