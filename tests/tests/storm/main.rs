@@ -21,7 +21,7 @@ use told::Told;
 const SECS: &str = "KUBEREEL_STORM_SECS";
 
 /// Without [`SECS`].
-const DEFAULT_SECS: u64 = 150;
+const DEFAULT_SECS: u64 = 180;
 
 /// The time between two rolls: a server that is up again learns what the other one knows.
 const BETWEEN: Duration = Duration::from_secs(6);
