@@ -153,11 +153,10 @@ impl Timeline {
     }
 
     fn blind_secs(&self, coverage: &Coverage) -> f64 {
-        coverage
-            .blind()
-            .iter()
-            .map(|blind| secs_between(blind.from, blind.to.unwrap_or(self.end())))
-            .sum()
+        let blind = coverage.blind().iter();
+        let secs = blind.map(|blind| secs_between(blind.from, blind.to.unwrap_or(self.end())));
+        // The sum of nothing is negative zero.
+        secs.sum::<f64>().abs()
     }
 }
 
