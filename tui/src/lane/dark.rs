@@ -8,6 +8,9 @@ use std::ops::Range;
 /// A watch that begins again sooner than this, in microseconds, left nothing in the dark: 1 s.
 const SHORTEST_MICROS: i64 = 1_000_000;
 
+/// Why a time is dark in which no watch ran, and after which one went on where it had ended.
+const NO_WATCH: &str = "no watch ran";
+
 /// A time of which nothing is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dark {
@@ -15,6 +18,13 @@ pub(crate) struct Dark {
     pub(crate) span: Range<RecordedAt>,
     /// Why.
     pub(crate) why: String,
+}
+
+impl Dark {
+    /// Tells whether what happened then came later, so that nothing is missing.
+    pub(crate) fn is_blind(&self) -> bool {
+        self.why == NO_WATCH
+    }
 }
 
 /// Gives when nothing is known of some resource, in order of time.
@@ -63,7 +73,7 @@ pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<Dark> {
         for blind in coverage.blind() {
             let to = blind.to.unwrap_or(end);
             if to.micros_since(blind.from) >= SHORTEST_MICROS {
-                add(blind.from, to, "no watch ran");
+                add(blind.from, to, NO_WATCH);
             }
         }
         for excluded in coverage.excluded() {

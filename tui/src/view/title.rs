@@ -155,12 +155,18 @@ fn trust(open: &Open) -> (String, LaneState) {
             LaneState::Unknown,
         );
     }
-    match open.dark.len() {
-        0 => ("complete".to_owned(), LaneState::Good),
-        1 => ("known here, 1 gap elsewhere".to_owned(), LaneState::Good),
-        gaps => (
-            format!("known here, {gaps} gaps elsewhere"),
-            LaneState::Good,
-        ),
-    }
+    let blind = open.dark.iter().filter(|dark| dark.is_blind()).count();
+    let gaps = open.dark.len().saturating_sub(blind);
+    let told = [(gaps, "gap", "gaps"), (blind, "blind time", "blind times")]
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let known = if told.is_empty() {
+        "complete".to_owned()
+    } else {
+        format!("known here, {told} elsewhere")
+    };
+    (known, LaneState::Good)
 }
