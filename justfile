@@ -32,7 +32,12 @@ image archive="": control-plane
 
 # All tests; those against the real control plane run if it was built.
 test:
-    cargo test --workspace
+    cargo test --workspace --no-fail-fast
+
+# Plant secrets of every documented class, record them, and print by class what was hidden.
+planted-secrets:
+    cargo build -p kubereel
+    cargo test -p kubereel-tests --test observing planted -- --nocapture
 
 # Every fuzz target for its share of the time.
 fuzz seconds="120": tools

@@ -1,7 +1,7 @@
 //! Owns the spelling of sizes that users give: `100MB`, `1.5GiB`, `none`. Refuses what is smaller than
 //! it may be.
 
-use kubereel_recorder::LEAST_MAX_BYTES;
+use kubereel_recorder::{LEAST_MAX_BYTES, LEAST_MAX_MEMORY, default_max_memory};
 
 /// How large something may become, in bytes; `None` without a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,20 @@ const UNITS: [(&str, u64); 11] = [
 
 /// Reads a limit of the reel's size.
 pub(crate) fn parse(text: &str) -> Result<MaxSize, String> {
+    at_least(text, "a reel", LEAST_MAX_BYTES)
+}
+
+/// Reads a limit of memory; `auto` takes the control group's.
+pub(crate) fn parse_memory(text: &str) -> Result<MaxSize, String> {
+    if text.trim().eq_ignore_ascii_case("auto") {
+        // A smaller group's recorder is limited to the least that it can work with.
+        let max = default_max_memory().map(|max| max.max(LEAST_MAX_MEMORY));
+        return Ok(MaxSize(max));
+    }
+    at_least(text, "the memory of a recorder", LEAST_MAX_MEMORY)
+}
+
+fn at_least(text: &str, what: &str, least: u64) -> Result<MaxSize, String> {
     let spelt = text.trim().to_ascii_lowercase();
     if spelt == "none" || spelt == "0" {
         return Ok(MaxSize(None));
@@ -34,9 +48,9 @@ pub(crate) fn parse(text: &str) -> Result<MaxSize, String> {
         .find_map(|(name, unit)| spelt.strip_suffix(name).map(|number| (number, *unit)))
         .unwrap_or((&spelt, 1));
     let bytes = times(number.trim(), unit).ok_or_else(unread)?;
-    if bytes < LEAST_MAX_BYTES {
-        let least = LEAST_MAX_BYTES / 1_000_000;
-        return Err(format!("a reel may not be limited to less than {least}MB"));
+    if bytes < least {
+        let least = least / 1_000_000;
+        return Err(format!("{what} may not be limited to less than {least}MB"));
     }
     Ok(MaxSize(Some(bytes)))
 }
@@ -57,6 +71,16 @@ fn times(number: &str, unit: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_of_memory_has_a_least_of_its_own_and_may_be_automatic() {
+        assert_eq!(parse_memory("256MB"), Ok(MaxSize(Some(256_000_000))));
+        assert_eq!(parse_memory("none"), Ok(MaxSize(None)));
+        assert!(parse_memory("100MB").is_err_and(|why| why.contains("less than 128MB")));
+        let auto = parse_memory("auto").expect("always a limit or none");
+        assert!(auto.0.is_none_or(|max| max >= LEAST_MAX_MEMORY));
+        assert!(parse("auto").is_err());
+    }
 
     #[test]
     fn sizes_are_spelt_as_people_do() {

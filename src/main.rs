@@ -9,6 +9,7 @@ mod demo_reel;
 mod exit;
 mod field_text;
 mod progress;
+mod public_words;
 mod redact_extra;
 mod reel;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod screen;
 mod spans;
 mod table;
 mod target_file;
+mod user_file;
 mod words;
 
 use clap::Parser as _;
@@ -24,11 +26,11 @@ use cli::{Cli, Command};
 use command_error::CommandError;
 use exit::Exit;
 use screen::Screen;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    stay_silent_about_caught_panics();
+    public_words::take_panics();
     let cli = match Cli::try_parse_from(cli::words(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => {
@@ -56,20 +58,11 @@ fn main() -> ExitCode {
                 };
                 words.extend([&word, ": ", line, "\n"]);
             }
-            drop(std::io::stderr().lock().write_all(words.as_bytes()));
+            let words = public_words::public(&words);
+            drop(io::stderr().lock().write_all(words.as_bytes()));
             error.exit().into()
         }
     }
-}
-
-/// The database panics on some damage; that becomes an error, which says all there is to say.
-fn stay_silent_about_caught_panics() {
-    let default = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        if !kubereel_format::panic_is_caught() {
-            default(panic);
-        }
-    }));
 }
 
 fn run(command: &Command, screen: &mut Screen) -> Result<Exit, CommandError> {

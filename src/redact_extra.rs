@@ -3,6 +3,7 @@
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::user_file;
 use kubereel_redact::Extra;
 use std::path::Path;
 
@@ -15,15 +16,7 @@ pub(crate) fn read(path: Option<&Path>) -> Result<Extra, CommandError> {
         return Ok(Extra::default());
     };
     let name = path.display().to_string();
-    let failed = |error: std::io::Error| {
-        CommandError::new(Exit::Surroundings, format!("cannot read: {error}: {name}"))
-    };
-    let about = std::fs::metadata(path).map_err(failed)?;
-    if about.len() > FILE_BYTES {
-        let text = format!("rules are at most {FILE_BYTES} bytes: {name}");
-        return Err(CommandError::new(Exit::Usage, text));
-    }
-    let text = std::fs::read_to_string(path).map_err(failed)?;
+    let text = user_file::read_text(path, FILE_BYTES)?;
     Extra::read(&name, &text).map_err(|error| {
         CommandError::new(Exit::Usage, error)
             .hint("rules: [{name: pins, kind: widgets.acme.io, path: spec.pin}, {name: licences, text: 'LIC-[0-9]{6}'}]")

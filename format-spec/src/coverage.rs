@@ -23,6 +23,8 @@ pub enum NotCoveredReason {
     Excluded,
     /// The reel would have become larger than its budget.
     SizeBudget,
+    /// Its objects would have taken more memory than the recorder may use. Since format 0.3.
+    MemoryBudget,
 }
 
 impl NotCoveredReason {
@@ -37,6 +39,7 @@ impl NotCoveredReason {
             Self::Gone => "gone",
             Self::Excluded => "excluded",
             Self::SizeBudget => "size budget",
+            Self::MemoryBudget => "memory budget",
         }
     }
 }

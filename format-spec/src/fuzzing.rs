@@ -1,7 +1,7 @@
 //! Owns the doors through which the fuzz targets reach the decoders. Refuses to be part of the
 //! library: it exists with the feature `fuzzing` only.
 
-use crate::codec::bodies::Bodies;
+use crate::codec::bodies::{Bodies, BodyCounts};
 use crate::codec::splice::Blobs;
 use crate::codec::{CodecError, frame, index, record, splice};
 use crate::file::fuzzing as file;
@@ -18,7 +18,7 @@ pub fn decode(bytes: &[u8]) {
     let _frame = black_box(frame::unpack(bytes, &[], 1 << 20));
     let _note = black_box(record::decode::<Note>(bytes));
     let _index = black_box(index::decode(bytes, 3, |_| Some(ResourceId(0))));
-    if let Ok(bodies) = Bodies::decode(bytes.to_vec()) {
+    if let Ok(bodies) = Bodies::decode(bytes.to_vec(), BodyCounts::UNKNOWN) {
         for place in 0..bodies.len() {
             assert!(bodies.delta(place).is_some(), "an entry without its delta");
         }

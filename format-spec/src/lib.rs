@@ -13,6 +13,7 @@ mod file;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod gap;
+mod harmless;
 mod id;
 mod limits;
 mod note;
@@ -27,12 +28,14 @@ pub use coverage::{CoveredSpan, NotCoveredReason};
 pub use error::{AppendError, Damage, FinishError, OpenError, ReadError};
 pub use event::{Body, EventHead, EventType, Evidence, NewEvent, ObjectKey};
 pub use file::{
-    Appender, BlockInfo, CommitStats, Event, FinishStats, Object, PartSizes, ReadAllowance,
-    ReadCounts, Reel, Scan, Sealed, SizeBreakdown, Usage, Version, file_digest, panic_is_caught,
+    Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, Object, ObjectMemory, PartSizes,
+    ReadAllowance, ReadCounts, Reel, Scan, Sealed, SizeBreakdown, Usage, Version, file_digest,
+    panic_is_caught,
 };
 pub use gap::{Gap, GapCause};
+pub use harmless::harmless;
 pub use id::{BlobId, BlockId, ConnectionId, EpochId, GapId, ObjectId, ResourceId, Seq, SessionId};
-pub use limits::{COMMIT_EVERY_MILLIS, MAX_BODY, MAX_LIST_PAGE};
+pub use limits::{COMMIT_EVERY_MILLIS, MAX_BODY, MAX_LIST_PAGE, MAX_NAME};
 pub use note::{
     AnomalyKind, BlobNote, DocumentKind, EndCause, GapVerdict, Lifecycle, ListMethod, Note,
     NoteEntry, OddLineProblem, OutageClass, SessionEnd,

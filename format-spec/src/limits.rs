@@ -60,13 +60,20 @@ pub(crate) const REFERENCE_DEPTH: u8 = 12;
 /// [`KEYFRAME_VERSIONS`].
 pub(crate) const MAX_CHAIN: usize = 256;
 
+/// The most bytes of decompressed blocks that a reader holds for one body.
+///
+/// A writer starts anew after [`KEYFRAME_BLOCKS`]; twice as many of the largest blocks fit. Without
+/// this bound a forged file of 1 MB makes a reader hold 9 GB: [`MAX_CHAIN`] blocks of a few kilobytes
+/// each that decompress to [`MAX_BLOCK_RAW`].
+pub(crate) const MAX_CHAIN_RAW: usize = 2 * 8 * MAX_BLOCK_RAW;
+
 /// A piece of text of at least this many bytes goes to the blob log once and is named from then on.
 pub(crate) const BLOB_MIN: usize = 200;
 
 /// The most bytes of a name, namespace, uid, resourceVersion or resource name.
 ///
 /// Kubernetes itself stops at 253 for names; the bound only keeps hostile input small.
-pub(crate) const MAX_NAME: usize = 4096;
+pub const MAX_NAME: usize = 4096;
 
 /// The most bytes that one record (a note, a directory row) can decode to.
 pub(crate) const MAX_RECORD: usize = 64 * 1024 * 1024;
@@ -80,7 +87,7 @@ pub(crate) const READ_CACHE: usize = 48 * 1024 * 1024;
 const _: () = {
     // A reader follows what a writer writes.
     assert!(MAX_CHAIN > 128 && KEYFRAME_VERSIONS < 128);
-    assert!(REFERENCE_BLOCKS < KEYFRAME_BLOCKS);
+    assert!(REFERENCE_BLOCKS < KEYFRAME_BLOCKS && KEYFRAME_BLOCKS <= 8);
     assert!(MAX_PREFIX >= BLOCK_RAW);
     assert!(MAX_RECORD > MAX_BODY);
 };

@@ -31,6 +31,7 @@ fn every_bound_has_the_value_that_is_written() {
         ("MAX_RECORD", len(limits::MAX_RECORD)),
         ("MAX_ITEMS", limits::MAX_ITEMS),
         ("MAX_CHAIN", len(limits::MAX_CHAIN)),
+        ("MAX_CHAIN_RAW", len(limits::MAX_CHAIN_RAW)),
         ("BLOCK_RECORDS", len(limits::BLOCK_RECORDS)),
         ("BLOCK_RAW", len(limits::BLOCK_RAW)),
         ("BLOCK_GROUP", u64::from(limits::BLOCK_GROUP)),
@@ -69,6 +70,7 @@ fn every_table_and_key_is_the_one_that_is_written() {
         assert!(names.iter().any(|known| known == name), "{name}");
     }
     assert!(SPEC.contains(&format!("# The reel, format {}", crate::FORMAT)));
+    assert!(SPEC.contains(&format!("this program reads 0.1 to {}.", crate::FORMAT)));
     let word = std::str::from_utf8(tables::FORMAT_WORD).unwrap();
     assert!(SPEC.contains(&format!("the word `{word}`")));
 }

@@ -15,8 +15,10 @@ pub struct FormatVersion {
     pub minor: u16,
 }
 
-/// The version that this program writes.
-pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 2 };
+/// The version that this program writes. 0.3 adds the reason
+/// [`NotCoveredReason::MemoryBudget`](crate::NotCoveredReason::MemoryBudget), which an older reader cannot
+/// decode.
+pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 3 };
 
 /// The redaction policy that keeps everything.
 pub const REDACTION_NONE: u32 = 0;

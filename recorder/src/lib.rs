@@ -23,10 +23,13 @@ mod server;
 mod watch;
 mod writer;
 
+pub use budget::default_max_memory;
 pub use error::RecordError;
-pub use health::Status;
+pub use health::{Status, StatusAccess, StatusToken, StatusTokenError};
 pub use lifecycle::{Recorder, StatusHandle, Summary};
 pub use marks::{MarkError, MarkPlace, leave_mark};
 pub use observer::{LABELS, Observation, Outcome, job_labels, observe};
-pub use options::{DEFAULT_MAX_BYTES, KubeconfigSource, LEAST_MAX_BYTES, Options, Places};
+pub use options::{
+    DEFAULT_MAX_BYTES, KubeconfigSource, LEAST_MAX_BYTES, LEAST_MAX_MEMORY, Options, Places,
+};
 pub use series::{Rotation, Series, SeriesSummary};

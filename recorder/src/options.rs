@@ -1,6 +1,7 @@
 //! Owns what the caller of the recorder may choose. Refuses flags and environment: the binary reads
 //! those.
 
+use crate::health::StatusAccess;
 use kubereel_redact::Extra;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
@@ -15,6 +16,9 @@ pub const DEFAULT_MAX_BYTES: u64 = 100_000_000;
 /// The least that a reel may be allowed, in bytes: below, the file's own structure takes most of it.
 pub const LEAST_MAX_BYTES: u64 = 8_000_000;
 
+/// The least memory that a recorder may be limited to, in bytes: below, it has no room for objects.
+pub const LEAST_MAX_MEMORY: u64 = 128_000_000;
+
 /// What to record, and where to.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -27,6 +31,8 @@ pub struct Options {
     pub context: Option<String>,
     /// Where the status page is served, if at all.
     pub listen: Option<SocketAddr>,
+    /// Who may ask the status page for what.
+    pub status_access: StatusAccess,
     /// What is hidden beside what the policy hides.
     pub redact_extra: Extra,
     /// How long to record; until a signal comes if not limited.
@@ -34,6 +40,10 @@ pub struct Options {
     /// How large the reel may become on disk, in bytes; without bound if not limited. Near it, less
     /// and less is recorded, and the reel says what.
     pub max_bytes: Option<u64>,
+    /// How much memory the program may take, in bytes; without bound if not limited. Near it, bodies of
+    /// objects move to a temporary file, then the resources with most objects are no longer recorded,
+    /// and the reel says which.
+    pub max_memory: Option<u64>,
     /// How long after a signal the program may go on; as long as it takes if not limited.
     pub grace: Option<Duration>,
     /// Public properties of the job that records, by name.

@@ -27,17 +27,6 @@ pub(crate) struct Queued {
     _room: Option<OwnedSemaphorePermit>,
 }
 
-impl Queued {
-    /// Makes one that never waited: what the writer itself has to say.
-    pub(crate) const fn unqueued(entry: Entry, since: Elapsed) -> Self {
-        Self {
-            entry,
-            since,
-            _room: None,
-        }
-    }
-}
-
 /// What the taker found.
 #[derive(Debug)]
 pub(crate) enum Taken {
@@ -76,6 +65,16 @@ impl Queue {
             bytes,
             clock,
             redactor,
+        }
+    }
+
+    /// Makes an entry that never waits: what the writer itself has to say.
+    pub(crate) fn unqueued(&self, mut entry: Entry, since: Elapsed) -> Queued {
+        scrub(&mut entry, &self.redactor);
+        Queued {
+            entry,
+            since,
+            _room: None,
         }
     }
 
@@ -140,11 +139,6 @@ impl Queue {
         self.lock().is_closed = true;
         self.room.close();
         self.arrived.notify_one();
-    }
-
-    /// Tells whether nothing more comes in.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.lock().is_closed
     }
 
     /// Counts the bytes that are on their way to the file.

@@ -16,7 +16,6 @@ mod cursor;
 mod density;
 mod describe;
 mod export;
-mod harmless;
 mod history;
 mod jsonpath;
 mod moment;
@@ -50,15 +49,15 @@ pub use changes::{
 pub use cluster_events::{EventLog, EventQuestion, Logged, Regarding, Said};
 pub use columns::{Columns, LabelColumns, Room};
 pub use coverage::{
-    Blind, Certainty, Coverage, CoveredFrom, Hole, ImportedFrom, Judged, LostChange, Unread,
-    Unseen, UnseenWhy,
+    Blind, Certainty, Coverage, CoveredFrom, Hole, ImportedFrom, Judged, LostChange,
+    UnobservedReason, UnobservedSpan, UnparsedSpan,
 };
 pub use cursor::{Cursor, CursorStep, StepBodies, Track};
 pub use density::{Density, MAX_SLICES};
 pub use describe::{Condition, Description, Scalar};
 pub use export::{ExportError, Exported};
-pub use harmless::harmless;
 pub use history::{HeldFor, HeldUntil, History, HistoryItem, HistoryQuestion, Place, SeenVersion};
+pub use kubereel_format::harmless;
 pub use moment::{MOMENT_FORMS, Moment, MomentError};
 pub use object::{
     Form, ListForm, ListWriter, Meta, YamlLine, name_of, write_json, write_yaml, yaml_lines,

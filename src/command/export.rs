@@ -8,7 +8,7 @@ use crate::screen::Screen;
 use crate::target_file;
 use crate::words::count;
 use kubereel_format::Seq;
-use kubereel_replay::{ExportError, Exported, Timeline};
+use kubereel_replay::{ExportError, Exported, ResourceSummary, Timeline, harmless};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -87,6 +87,13 @@ fn say_what_is_missing(
     let summary = timeline.summary();
     let gaps: usize = summary.resources.iter().map(|one| one.gaps.len()).sum();
     let gaps = u64::try_from(gaps).unwrap_or(u64::MAX);
+    let is_unobserved = |one: &&ResourceSummary| !one.gaps.is_empty() || !one.unseen.is_empty();
+    let unobserved: Vec<&str> = summary
+        .resources
+        .iter()
+        .filter(is_unobserved)
+        .map(|one| one.resource.as_str())
+        .collect();
     let paint = screen.err_paint();
     let mut said = vec![count(exported.lines, "event")];
     if exported.unwrapped > 0 {
@@ -102,12 +109,21 @@ fn say_what_is_missing(
         said.push(format!("{odd} left out"));
     }
     screen.aside(said.join(" · "))?;
+    if !unobserved.is_empty() {
+        let named = harmless(&unobserved.join(", ")).into_owned();
+        screen.aside(paint.wary(&format!("changes may be missing of {named}")))?;
+        screen.aside("hint: kubereel verify REEL says when and why")?;
+    }
     let unread = exported.unread.iter().map(ToString::to_string);
     let damage = timeline.reel().damage().iter();
     let damage = damage.map(|one| format!("{}: {}", one.place, one.cause));
     let missing: Vec<String> = unread.chain(damage).collect();
     let Some(first) = missing.first() else {
-        return Ok(Exit::Yes);
+        return Ok(if unobserved.is_empty() {
+            Exit::Yes
+        } else {
+            Exit::Unknown
+        });
     };
     let places = count(u64::try_from(missing.len()).unwrap_or(u64::MAX), "place");
     Err(CommandError::new(

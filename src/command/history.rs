@@ -149,7 +149,7 @@ impl Tally {
                 self.changing += usize::from(is_changing && !is_first);
                 self.has_field |= is_changing;
             }
-            HistoryItem::Gap(_) => {}
+            HistoryItem::Gap(_) | HistoryItem::Unobserved(_) => {}
             HistoryItem::Unreadable { .. } => self.unreadable += 1,
         }
     }

@@ -1,6 +1,6 @@
 //! Owns `kubereel mark`: a word for the timeline of a running recorder.
 
-use super::recording::parse_listen;
+use super::recording::{parse_listen, status_token};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use kubereel_recorder::{MarkError, MarkPlace, leave_mark};
@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 /// Write a word into the timeline of a running recorder
 ///
-/// The recorder takes it on its status page, from its own machine only, or from the end of the file that
-/// it follows. Secrets are taken out of it as of everything else.
+/// The recorder takes it on its status page, from its own machine unless a token is asked for, or from the
+/// end of the file that it follows. Secrets are taken out of it as of everything else.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,6 +26,9 @@ pub(crate) struct Args {
     /// The recorder's status page: a port of loopback, or an address and a port
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = parse_listen, group = "place")]
     listen: Option<SocketAddr>,
+    /// The token of the status page, for a recorder with --status-token-file
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    token_file: Option<PathBuf>,
     /// The file that the recorder follows
     #[arg(long, value_name = "FILE", group = "place")]
     file: Option<PathBuf>,
@@ -34,7 +37,10 @@ pub(crate) struct Args {
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     let place = match (args.listen, &args.file) {
-        (Some(address), _) => MarkPlace::Page(address),
+        (Some(address), _) => MarkPlace::Page {
+            address,
+            token: status_token(args.token_file.as_deref())?,
+        },
         (None, Some(path)) => MarkPlace::File(path.clone()),
         (None, None) => {
             return Err(CommandError::new(Exit::Usage, "no place for the mark")

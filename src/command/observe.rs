@@ -3,6 +3,7 @@
 use super::recording::{self, Recording, parse_duration};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::public_words::public;
 use kubereel_recorder::{KubeconfigSource, Observation, Outcome, Places, job_labels, observe};
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -61,7 +62,8 @@ pub(crate) fn run(args: &Args) -> Exit {
         Err(error) => {
             for (word, line) in error.lines() {
                 // Nobody can be told when stderr itself is gone.
-                drop(writeln!(io::stderr().lock(), "{word}: {line}"));
+                let line = public(&format!("{word}: {line}\n"));
+                drop(io::stderr().lock().write_all(line.as_bytes()));
             }
         }
     }
@@ -90,9 +92,9 @@ fn observed(args: &Args) -> Result<Outcome, CommandError> {
     let outcome = runtime.block_on(async {
         let mut telling = None;
         let observation = Observation { folder, options };
-        let outcome = observe(observation, |status| {
+        let outcome = Box::pin(observe(observation, |status| {
             telling = Some(tokio::spawn(recording::tell(status)));
-        })
+        }))
         .await;
         if let Some(telling) = telling {
             telling.abort();

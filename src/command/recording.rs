@@ -7,17 +7,21 @@ mod log;
 use crate::byte_size::{self, MaxSize};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use crate::redact_extra;
-use kubereel_recorder::{Options, StatusHandle};
+use crate::{redact_extra, user_file};
+use kubereel_recorder::{Options, StatusAccess, StatusHandle, StatusToken};
+use kubereel_redact::KnownCredentials;
 use live_line::LiveLine;
 pub(super) use live_line::last_word;
 use std::io::{self, IsTerminal as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How many threads read sockets. The recorder is to leave the machine to others.
 const WORKERS: usize = 2;
+
+/// The most bytes of a file with a token.
+const TOKEN_FILE_BYTES: u64 = 64 * 1024;
 
 /// How often the live line is drawn.
 const LIVE_MILLIS: u64 = 500;
@@ -30,6 +34,12 @@ pub(super) struct Recording {
     /// Serve /metrics, /healthz, /readyz and take marks on this port, of loopback unless an address is given
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = parse_listen)]
     listen: Option<SocketAddr>,
+    /// Require the bearer token in FILE for /metrics and marks; without, marks are taken from loopback only
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    status_token_file: Option<PathBuf>,
+    /// Answer to this host name too; addresses and localhost are always answered
+    #[arg(long, value_name = "NAME", requires = "listen")]
+    status_host: Vec<String>,
     /// Hide more than the policy does: rules in a file, see `kubereel help scan`
     #[arg(long, value_name = "FILE")]
     redact_extra: Option<PathBuf>,
@@ -41,6 +51,13 @@ pub(super) struct Recording {
     /// at the end needs as much again for that moment, or is left out.
     #[arg(long, value_name = "SIZE", default_value = "100MB", value_parser = byte_size::parse)]
     max_size: MaxSize,
+    /// Limit the recorder's memory, such as 512MB; `auto` takes 75 % of the control group's limit, `none` no limit
+    ///
+    /// Near the limit the last bodies of objects move to a temporary file without a name, in the reel's
+    /// folder. Then the resource whose objects take most memory is no longer recorded, and so on; the
+    /// reel says which and when, and `verify` calls them incomplete.
+    #[arg(long, value_name = "SIZE", default_value = "auto", value_parser = byte_size::parse_memory)]
+    max_memory: MaxSize,
     /// Sample these metrics of the API servers every 30 s; when they moved is in `info -o json`
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     metrics: Vec<String>,
@@ -60,7 +77,12 @@ impl Recording {
         let mut options = Options::new("");
         options.redact_extra = extra;
         options.listen = self.listen;
+        options.status_access = StatusAccess {
+            token: status_token(self.status_token_file.as_deref())?,
+            hosts: self.status_host.clone(),
+        };
         options.max_bytes = self.max_size.0;
+        options.max_memory = self.max_memory.0;
         options.metrics.clone_from(&self.metrics);
         options.duration = self.duration;
         Ok(options)
@@ -114,6 +136,18 @@ pub(super) async fn tell(status: StatusHandle) {
         ticks.tick().await;
         line.tell(&status.status());
     }
+}
+
+/// Reads the token of a status page, if a file is given.
+pub(super) fn status_token(path: Option<&Path>) -> Result<Option<StatusToken>, CommandError> {
+    let Some(path) = path else {
+        return Ok(None);
+    };
+    let text = user_file::read_text(path, TOKEN_FILE_BYTES)?;
+    KnownCredentials::of_process().remember(text.as_bytes());
+    let token = StatusToken::parse(&text)
+        .map_err(|error| CommandError::new(Exit::Usage, format!("{error}: {}", path.display())))?;
+    Ok(Some(token))
 }
 
 pub(super) fn parse_listen(text: &str) -> Result<SocketAddr, String> {

@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::redact_extra;
 use crate::reel;
 use crate::screen::Screen;
+use crate::user_file;
 use kubereel_scan::{Canaries, Options, Report, ScanError};
 use std::path::{Path, PathBuf};
 
@@ -17,14 +18,17 @@ const CANARY_BYTES: u64 = 16 * 1024 * 1024;
 /// Look for secrets in a reel: all that the redaction policy takes out, and words of your own
 ///
 /// It searches every byte: of objects, names, notes and documents as they are once decompressed, in
-/// base64 and percent encoding too, and of the file as it stands. A secret is never printed: its
-/// first letters at most, and its length.
+/// base64, percent encoding and hexadecimal too, and of the file as it stands. A secret is never
+/// printed: its first letters at most, and its length. Strings that look random and have no known
+/// form are listed apart as high entropy; most of them are no secrets, and only --strict makes them
+/// count. That nothing was found proves that no secret of a known form is there, not that none is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   kubereel scan run.reel                              is it fit to be published?
   kubereel scan run.reel --canaries passwords.txt     are these words in it, in any encoding?
   kubereel scan run.reel --redact-extra own.yaml      with the rules it was recorded with
+  kubereel scan run.reel --strict                     fail on high-entropy strings, too
   kubereel scan run.reel -o json | jq .found          for programs
 
 Rules of one's own, for --redact-extra of record, import and scan, have a name and either a path
@@ -33,7 +37,8 @@ Rules of one's own, for --redact-extra of record, import and scan, have a name a
   - {name: pins, kind: widgets.acme.io, path: spec.doors.*.pin}
   - {name: licences, text: 'LIC-[0-9]{6}'}
 
-Exit codes: 0 nothing was found; 1 something was; 4 nothing was, but not all of it can be read.")]
+Exit codes: 0 no known form of a secret was found; 1 a secret was found (with --strict also: a
+high-entropy string); 4 none was found, but not all of the reel can be read.")]
 pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
@@ -47,6 +52,9 @@ pub(crate) struct Args {
     /// Rules beside those of the policy
     #[arg(long, value_name = "FILE")]
     redact_extra: Option<PathBuf>,
+    /// Exit with 1 also if there are high-entropy strings
+    #[arg(long)]
+    strict: bool,
     /// The form: json is for programs
     #[arg(short, long, value_name = "FORM")]
     output: Option<Form>,
@@ -86,12 +94,12 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         Some(Form::Json) => print::json(&report, screen)?,
         None => print::page(&timeline, &report, screen)?,
     }
-    Ok(verdict(&report))
+    Ok(verdict(&report, args.strict))
 }
 
 /// What was not read may hold anything: then the answer is not known.
-const fn verdict(report: &Report) -> Exit {
-    if report.total > 0 {
+const fn verdict(report: &Report, is_strict: bool) -> Exit {
+    if report.total > 0 || is_strict && report.high_entropy_total > 0 {
         Exit::No
     } else if report.unread.is_empty() {
         Exit::Yes
@@ -101,18 +109,7 @@ const fn verdict(report: &Report) -> Exit {
 }
 
 fn read(path: &Path) -> Result<Vec<Vec<u8>>, CommandError> {
-    let failed = |error: std::io::Error| {
-        let path = path.display();
-        CommandError::new(Exit::Surroundings, format!("cannot read: {error}: {path}"))
-    };
-    if std::fs::metadata(path).map_err(failed)?.len() > CANARY_BYTES {
-        let text = format!(
-            "canaries are at most {CANARY_BYTES} bytes: {}",
-            path.display()
-        );
-        return Err(CommandError::new(Exit::Usage, text));
-    }
-    let bytes = std::fs::read(path).map_err(failed)?;
+    let bytes = user_file::read(path, CANARY_BYTES)?;
     let lines = bytes.split(|byte| *byte == b'\n');
     let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     Ok(lines

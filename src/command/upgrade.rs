@@ -260,7 +260,8 @@ fn none(
     let coverage = coverage
         .ok()
         .and_then(|resource| timeline.coverage(resource.id));
-    let has_gaps = coverage.is_some_and(|coverage| !coverage.holes().is_empty());
+    let has_gaps = coverage
+        .is_some_and(|coverage| !coverage.holes().is_empty() || !coverage.unparsed().is_empty());
     let exit = if !timeline.reel().damage().is_empty() {
         Exit::Reel
     } else if has_gaps || !certainty.is_known() {

@@ -1,11 +1,9 @@
 //! What cannot be answered ends in a clear message, a hint and its own exit code.
 
-use super::run::{A, Reel, kubereel, pods_with_gap, program};
+use super::run::{A, DEMO, Reel, kubereel, pods_with_gap, program};
 use crate::script::{Script, pod};
 use std::io::Read as _;
 use std::process::Stdio;
-
-const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
 
 fn file(bytes: &[u8]) -> Reel {
     Reel::write(|path| std::fs::write(path, bytes).expect("a file"))

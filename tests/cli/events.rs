@@ -1,10 +1,8 @@
 //! `kubereel events`, `describe` and `man`, as a user runs them.
 
-use super::run::{Reel, kubereel, program};
+use super::run::{DEMO, Reel, kubereel, program};
 use serde_json::Value;
 use std::process::Stdio;
-
-const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
 
 fn lines(args: &[&str]) -> Vec<Value> {
     let out = kubereel(args).ok();

@@ -1,6 +1,6 @@
 //! `kubereel import`: what comes in, what is refused, and what is said of it.
 
-use super::run::{Ran, kubereel, pods_with_gap, program};
+use super::run::{DEMO, Ran, kubereel, pods_with_gap, program};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -58,7 +58,8 @@ const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"de
 #[test]
 fn an_export_of_an_import_of_an_export_is_the_same() {
     let reel = pods_with_gap();
-    let lines = kubereel(&["export", reel.path()]).ok();
+    // It has a gap, and says so.
+    let lines = kubereel(&["export", reel.path()]).code(4).out;
     let input = Input::new(&lines);
     input
         .import(&[])
@@ -69,7 +70,7 @@ fn an_export_of_an_import_of_an_export_is_the_same() {
 
 #[test]
 fn the_demo_is_the_same_cluster_after_the_journey() {
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+    let demo = DEMO;
     let lines = kubereel(&["export", demo]).ok();
     let input = Input::new(&lines);
     let said = input.import(&[]).code(0).err;
@@ -312,7 +313,7 @@ fn secrets_are_counted_and_left_out_if_asked() {
     );
     assert_eq!(out.lines().count(), 3);
     let info = kubereel(&["info", &input.text("out.reel")]).ok();
-    assert!(info.contains("by policy 2"), "{info}");
+    assert!(info.contains("by policy 3"), "{info}");
     // What was redacted once is not counted as a value again.
     let again = Input::new(out);
     let said = again.import(&[]).code(0).err;

@@ -1,10 +1,8 @@
 //! `kubereel intervals`, as a user runs it: on the demo, on files of intervals, on what is neither.
 
-use super::run::kubereel;
+use super::run::{DEMO, kubereel};
 use serde_json::Value;
 use tempfile::TempDir;
-
-const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
 
 fn lines(args: &[&str]) -> Vec<Value> {
     let ran = kubereel(&[&["intervals"], args, &["-o", "json"]].concat());

@@ -7,6 +7,9 @@ use std::process::{Command, Stdio};
 use std::sync::{PoisonError, RwLock};
 use tempfile::TempDir;
 
+/// The demo's reel.
+pub(crate) const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+
 /// What a run said, and how it ended.
 #[derive(Debug)]
 pub(crate) struct Ran {
@@ -141,6 +144,53 @@ pub(crate) fn pods_with_gap() -> Reel {
         script.modified(stream, A, 31, &pod(A, 31, "z"));
         script.finish();
     })
+}
+
+/// When the demo's operator image-registry was degraded: the demo is recorded anew now and then.
+pub(crate) struct Spell {
+    /// The second in which it began, before it began.
+    pub(crate) before: String,
+    /// When it began.
+    pub(crate) at: String,
+    /// The version with which it began.
+    pub(crate) rv: String,
+    /// When it ended.
+    pub(crate) ended: String,
+}
+
+/// Gives the values that a field of the demo's operator image-registry had, as `history` has them.
+pub(crate) fn demo_values(field: &str) -> Vec<serde_json::Value> {
+    let operator = "co/image-registry";
+    let args = ["history", DEMO, operator, "--field", field, "-o", "json"];
+    let mut told: serde_json::Value = serde_json::from_str(&kubereel(&args).ok()).expect("JSON");
+    serde_json::from_value(told.pointer_mut("/items").expect("items").take()).expect("a list")
+}
+
+pub(crate) fn demo_spell() -> Spell {
+    let items = demo_values(".status.conditions[Degraded].status");
+    let text = |item: &serde_json::Value, name: &str| {
+        let found = item.get(name).and_then(|value| value.as_str());
+        found.expect(name).to_owned()
+    };
+    let became = |value: &str| {
+        let mut items = items.iter();
+        let found = items.find(|item| {
+            let change = item.pointer("/changes/0");
+            change.is_some_and(|change| {
+                let is = |name: &str, meant: &str| change.get(name).is_some_and(|one| one == meant);
+                is("change", "changed") && is("new", value)
+            })
+        });
+        found.expect(value)
+    };
+    let at = text(became("True"), "at");
+    let (second, _) = at.split_once('.').expect("a fraction");
+    Spell {
+        before: format!("{second}Z"),
+        rv: text(became("True"), "rv"),
+        ended: text(became("False"), "at"),
+        at,
+    }
 }
 
 /// Writes the version of a `ClusterOperator` that says whether it is degraded.

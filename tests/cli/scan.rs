@@ -22,7 +22,7 @@ fn planted(folder: &Path) -> String {
         line(
             "ConfigMap",
             "configmaps",
-            r#""data":{"k":"yellow-canary-bird"}"#,
+            r#""data":{"k":"yellow-canary-bird-9fQ2x7LmZ4"}"#,
         ),
         line(
             "Pod",
@@ -48,7 +48,7 @@ fn import(folder: &Path, input: &str, more: &[&str]) -> String {
 }
 
 #[test]
-fn what_redaction_left_is_clean_and_what_it_did_not_see_is_not() {
+fn what_redaction_left_has_no_known_secret_and_what_it_did_not_see_has() {
     let folder = tempfile::tempdir().expect("a folder");
     let input = planted(folder.path());
     let as_it_was = import(folder.path(), &input, &[]);
@@ -75,7 +75,7 @@ fn what_redaction_left_is_clean_and_what_it_did_not_see_is_not() {
     let canaries = canaries.to_str().expect("text");
     let ran = kubereel(&["scan", &redacted, "--canaries", canaries])
         .code(0)
-        .says("clean: no secret was found")
+        .says("no known form of a secret was found")
         .says("2 canaries");
     assert_eq!(ran.out, "");
     let raw = std::fs::read(&redacted).expect("a reel");
@@ -86,7 +86,7 @@ fn what_redaction_left_is_clean_and_what_it_did_not_see_is_not() {
         "{out}"
     );
     let page = kubereel(&["info", &redacted]).ok();
-    assert!(page.contains("by policy 2"), "{page}");
+    assert!(page.contains("by policy 3"), "{page}");
     assert!(page.contains("4 values replaced"), "{page}");
     assert!(!page.contains("canary"), "{page}");
 }
@@ -112,13 +112,13 @@ fn rules_of_ones_own_are_applied_and_sought() {
         &["--redact", "--redact-extra", rules],
     );
     let out = kubereel(&["scan", &with, "--redact-extra", rules, "-o", "json"]).ok();
-    assert!(out.contains(r#""is_clean": true"#), "{out}");
+    assert!(out.contains(r#""verdict": "no-known-secret""#), "{out}");
     let page = kubereel(&["info", &with]).ok();
     assert!(page.contains("1 extra rules ("), "{page}");
 }
 
 #[test]
-fn of_a_damaged_reel_nobody_says_that_it_is_clean() {
+fn of_a_damaged_reel_nobody_says_that_nothing_was_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let input = planted(folder.path());
     let reel = import(folder.path(), &input, &["--redact"]);
@@ -134,7 +134,47 @@ fn of_a_damaged_reel_nobody_says_that_it_is_clean() {
     let ran = kubereel(&["scan", &reel]);
     // Damage may be such that the file does not open at all.
     assert!(matches!(ran.code, Some(3 | 4)), "{ran:#?}");
-    assert!(!ran.err.contains("clean"), "{ran:#?}");
+    assert!(
+        !ran.err.contains("clean") && !ran.err.contains("\nno known form"),
+        "{ran:#?}"
+    );
+}
+
+#[test]
+fn high_entropy_is_listed_apart_and_counts_only_when_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = folder.path().join("events.jsonl");
+    let hex = "ghp_canarycanarycanarycanarycanary012345"
+        .bytes()
+        .fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    let random = r#""message":"unit vQ7pL2mZ9kT4wX8rB3nY6c started""#;
+    std::fs::write(&input, line("Event", "events", random)).expect("written");
+    let reel = import(folder.path(), input.to_str().expect("text"), &["--redact"]);
+    let ran = kubereel(&["scan", &reel])
+        .code(0)
+        .says("no known form of a secret was found")
+        .says("high entropy, most of it no secret: 1 string");
+    assert!(
+        ran.out.contains("high-entropy") && ran.out.contains(".message"),
+        "{ran:#?}"
+    );
+    assert!(!ran.out.contains("vQ7pL"), "{ran:#?}");
+    kubereel(&["scan", &reel, "--strict"]).code(1);
+    let out = kubereel(&["scan", &reel, "-o", "json"]).ok();
+    assert!(out.contains(r#""high_entropy_total": 1"#), "{out}");
+
+    std::fs::write(
+        &input,
+        line("Event", "events", &format!(r#""message":"{hex}""#)),
+    )
+    .expect("written");
+    let reel = import(
+        folder.path(),
+        input.to_str().expect("text"),
+        &["--redact", "--force"],
+    );
+    let ran = kubereel(&["scan", &reel]).code(1);
+    assert!(ran.out.contains("github-token (hex)"), "{ran:#?}");
 }
 
 #[test]

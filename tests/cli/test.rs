@@ -1,12 +1,10 @@
 //! `kubereel test`: rules over recordings, and the files that others read.
 
-use super::run::{Ran, kubereel, pods_with_gap};
+use super::run::{DEMO, Ran, kubereel, pods_with_gap};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-
-const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
 
 fn test(args: &[&str]) -> Ran {
     kubereel(&[&["test"], args].concat())
@@ -231,6 +229,37 @@ fn own_rules_fail_or_are_unknown_in_a_gap_and_proposals_cover_what_fails() {
     test(&[reel.path(), "--rules", &empty])
         .code(2)
         .says("no rule files");
+}
+
+#[test]
+fn rule_files_are_bounded_before_they_are_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rules = folder.path().join("rules");
+    fs::create_dir(&rules).expect("a folder");
+    let path = rules.display().to_string();
+    let file = |name: &str, bytes: u64| {
+        let file = fs::File::create(rules.join(name)).expect("a file");
+        // Without blocks on the disk.
+        file.set_len(bytes).expect("a length");
+    };
+    let refused = |limit: &str| {
+        test(&[DEMO, "--rules", &path]).code(2).says(limit);
+    };
+    file("a.yaml", 10_000_001);
+    refused("larger than 10.0 MB");
+    let known = rules.join("a.yaml").display().to_string();
+    test(&[DEMO, "--exceptions", &known])
+        .code(2)
+        .says("larger than 10.0 MB");
+    for number in 0..6 {
+        file(&format!("a{number}.yaml"), 9_000_000);
+    }
+    fs::remove_file(rules.join("a.yaml")).expect("removed");
+    refused("larger than 50.0 MB in all");
+    for number in 0..1_001 {
+        file(&format!("b{number}.yaml"), 0);
+    }
+    refused("more than 1,000 files");
 }
 
 #[test]

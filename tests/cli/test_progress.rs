@@ -1,10 +1,9 @@
 //! `kubereel test --progress json`: how far it is, for a program that started it.
 
-use super::run::{kubereel, program};
+use super::run::{DEMO, kubereel, program};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
 
-const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
 const ARGS: [&str; 6] = ["test", DEMO, "-o", "json", "--progress", "json"];
 
 #[test]

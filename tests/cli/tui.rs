@@ -1,8 +1,6 @@
 //! `kubereel tui` and plain `kubereel REEL`, as far as they go without a terminal.
 
-use super::run::kubereel;
-
-const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+use super::run::{DEMO, kubereel};
 
 #[test]
 fn the_screen_needs_a_terminal_and_says_so() {

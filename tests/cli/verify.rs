@@ -1,6 +1,6 @@
 //! `kubereel verify`: complete, incomplete, damaged, and what it says of each.
 
-use super::run::{A, Reel, kubereel, pods_with_gap};
+use super::run::{A, DEMO, Reel, kubereel, pods_with_gap};
 use crate::misfits::misfits;
 use crate::script::{Script, pod};
 use kubereel_format::{OutageClass, RecordedAt};
@@ -129,7 +129,7 @@ fn proof(path: &str) -> Value {
 fn json_is_what_its_schema_says_and_the_schema_says_no_more() {
     let schema = include_str!("../../docs/verify.schema.json");
     let schema: Value = serde_json::from_str(schema).expect("the schema is JSON");
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+    let demo = DEMO;
     let (probed, gap) = (probed(), pods_with_gap());
     for path in [probed.path(), gap.path(), demo] {
         let proof = proof(path);
@@ -183,7 +183,7 @@ fn a_gap_makes_a_reel_incomplete() {
 
 #[test]
 fn a_damaged_copy_is_named_with_its_places_and_never_panics() {
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+    let demo = DEMO;
     let whole = std::fs::read(demo).expect("the demo");
     let folder = tempfile::tempdir().expect("a folder");
     let copy = folder.path().join("copy.reel");
@@ -212,7 +212,7 @@ fn a_damaged_copy_is_named_with_its_places_and_never_panics() {
 
 #[test]
 fn the_demo_is_whole() {
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
+    let demo = DEMO;
     let ran = kubereel(&["verify", demo]);
     assert!(ran.out.contains("every checksum fits"), "{ran:#?}");
     assert_ne!(ran.code, Some(3), "{ran:#?}");

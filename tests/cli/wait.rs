@@ -1,9 +1,8 @@
 //! `kubereel wait`: when something was met, and how sure that is.
 
-use super::run::{Ran, Reel, kubereel, pods_with_gap};
+use super::run::{DEMO, Ran, Reel, kubereel, pods_with_gap};
 use serde_json::Value;
 
-const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/demo.reel");
 const APP: &str = "--for=jsonpath={.metadata.labels.app}";
 
 fn wait(reel: &str, args: &[&str]) -> Ran {

@@ -1,6 +1,7 @@
 //! The harness that runs a real control plane, the players that make a cluster's life on it,
 //! and the tests that need more than one crate. Never published.
 
+pub mod chromium;
 pub mod claims;
 pub mod control_plane;
 pub mod faults;

@@ -118,6 +118,7 @@ fn each_library_has_its_room() {
             "tokio",
             &["kubereel-recorder", "kubereel", "kubereel-tests"],
         ),
+        ("hyper", &["kubereel-recorder", "kubereel-tests"]),
         ("clap", &["kubereel"]),
         ("anyhow", &["kubereel-tests"]),
         ("ratatui", &["kubereel-tui"]),

@@ -12,7 +12,7 @@ use kubereel_tests::claims::{Claims, Fact};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::Account;
 use kubereel_tests::proxy::{Cut, Proxy};
-use kubereel_tests::recording::{Awaited, Page, Recording, arrived};
+use kubereel_tests::recording::{Awaited, Page, Recording, accounted, arrived};
 use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
 use serde_json::json;
 
@@ -136,16 +136,10 @@ async fn an_expired_client_certificate_is_replaced_without_loss() -> Result<()> 
     expired(&mut scene, &admin, &good).await?;
 
     let changes = oracle.changes_up_to_now().await?;
+    accounted(&scene.recording, &changes, SURE).await?;
     let ended = scene.recording.finish(SURE)?;
     ensure!(ended.status.success(), "{}", ended.log);
     let reel_read = Reel::open(&reel)?;
-    let last_waited = changes
-        .iter()
-        .rev()
-        .find(|change| change.key.contains("trusted"));
-    let until = last_waited.context("a change")?.revision;
-    let mut changes = changes;
-    changes.retain(|change| change.revision <= until);
     let account = Account::of(&reel_read, &changes)?;
     account.check()?;
     ensure!(account.in_gaps.is_empty(), "{:#?}", account.in_gaps);

@@ -68,9 +68,13 @@ fn the_page_is_made_of_the_list() -> Result<()> {
     if is_update {
         std::fs::write(&path, &made)?;
     }
+    let differing = made
+        .lines()
+        .zip(known.lines())
+        .find(|(made, known)| made != known);
     ensure!(
         made == known || is_update,
-        "docs/faults.md is not what the list makes; {UPDATE}=1 writes it"
+        "docs/faults.md is not what the list makes; {UPDATE}=1 writes it: {differing:#?}"
     );
     let lost = counts(&made).into_iter().filter(|(_, one)| one.lost > 0);
     let lost: Vec<_> = lost.collect();

@@ -9,7 +9,7 @@ use kubereel_format::{Note, OutageClass, Reel};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::Account;
 use kubereel_tests::proxy::Cut;
-use kubereel_tests::recording::{Page, Recording};
+use kubereel_tests::recording::{Page, Recording, accounted};
 use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
 use serde_json::json;
 
@@ -50,22 +50,6 @@ async fn trusted(control_plane: &ControlPlane, kubeconfig: &Path) -> Result<Rest
 }
 
 /// Waits until an object is in the running reel, as a copy of it shows.
-async fn recorded(recording: &Recording, name: &str) -> Result<()> {
-    let copy = recording.reel().with_extension("copy");
-    let deadline = Instant::now() + SURE;
-    loop {
-        std::fs::copy(recording.reel(), &copy)?;
-        // A copy that is made while the file is written need not open.
-        let is_there = Reel::open(&copy)
-            .is_ok_and(|reel| reel.objects().iter().any(|object| object.key.name == name));
-        if is_there {
-            return Ok(());
-        }
-        ensure!(Instant::now() < deadline, "no {name}: {}", recording.log());
-        tokio::time::sleep(LOOK).await;
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_authority_costs_an_outage_and_no_change() -> Result<()> {
     if skipped() {
@@ -93,18 +77,17 @@ async fn a_new_authority_costs_an_outage_and_no_change() -> Result<()> {
         tokio::time::sleep(LOOK).await;
     }
     write(&rest, "between").await?;
-    let safe = oracle.changes_up_to_now().await?.len();
     std::fs::rename(&fresh, &kubeconfig)?;
     write(&rest, "after").await?;
-    recorded(&recording, "after-19").await?;
+    let changes = oracle.changes_up_to_now().await?;
+    accounted(&recording, &changes, SURE).await?;
     let ended = recording.finish(SURE)?;
     ensure!(ended.status.success(), "{}", ended.log);
     let reel = Reel::open(&reel)?;
-    let changes = oracle.changes();
-    let account = Account::of(&reel, changes.get(..safe).context("they are there")?)?;
+    let account = Account::of(&reel, &changes)?;
     account.check()?;
     ensure!(account.in_gaps.is_empty(), "{:?}", account.in_gaps.first());
-    ensure!(account.recorded.len() >= 20, "{}", account.recorded.len());
+    ensure!(account.recorded.len() >= 60, "{}", account.recorded.len());
     let outage = reel.notes().iter().find_map(|entry| match &entry.note {
         Note::OutageBegan { class, error, .. } => Some((*class, error.clone())),
         _ => None,

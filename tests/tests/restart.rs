@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, Reel};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::{Account, Oracle};
-use kubereel_tests::recording::{Page, Recording};
+use kubereel_tests::recording::{Page, Recording, accounted};
 use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
 use serde_json::json;
 
@@ -118,7 +118,8 @@ async fn kills_cost_half_a_second_at_most_and_the_next_start_goes_on() -> Result
         let started = Instant::now();
         let recording = Recording::start(&reel, kubeconfig, &["--listen", "127.0.0.1:0"])?;
         let page = Page::of(&recording, SURE).await?;
-        page.until_ready(SURE).await?;
+        let is_ready = page.until_ready(SURE).await;
+        is_ready.with_context(|| recording.log())?;
         let ready = Instant::now();
         random ^= random << 13;
         random ^= random >> 7;
@@ -141,8 +142,9 @@ async fn kills_cost_half_a_second_at_most_and_the_next_start_goes_on() -> Result
     looking.abort();
     let last = Recording::start(&reel, kubeconfig, &["--listen", "127.0.0.1:0"])?;
     Page::of(&last, SURE).await?.until_ready(SURE).await?;
-    let changes = oracle.changes_up_to_now().await?.len();
-    tokio::time::sleep(WAY).await;
+    let changes = oracle.changes_up_to_now().await?;
+    accounted(&last, &changes, SURE).await?;
+    let changes = changes.len();
     let ended = last.finish(SURE)?;
     ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
     let account = holds(&reel, &oracle, changes)?;

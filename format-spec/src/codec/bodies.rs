@@ -132,21 +132,57 @@ pub(crate) struct Bodies {
     blobs: Vec<Range<usize>>,
 }
 
+/// The most entries and blobs that a segment's columns may hold.
+///
+/// An entry takes three bytes of a column and 40 in memory. What the segment's index says stands in
+/// memory already, so that forged columns can be refused at the first entry beyond it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BodyCounts {
+    pub(crate) entries: usize,
+    pub(crate) blobs: usize,
+}
+
+impl BodyCounts {
+    /// Nothing is known of the segment but its bytes.
+    pub(crate) const UNKNOWN: Self = Self {
+        entries: usize::MAX,
+        blobs: usize::MAX,
+    };
+}
+
+/// Refuses one more item than a column may hold.
+fn within(what: &'static str, found: usize, most: usize) -> Result<(), CodecError> {
+    let wide = |count: usize| u128::try_from(count).unwrap_or(u128::MAX);
+    if found < most {
+        return Ok(());
+    }
+    Err(CodecError::Bound {
+        what,
+        found: wide(found).saturating_add(1),
+        bound: wide(most),
+    })
+}
+
 impl Bodies {
     /// Reads the columns of a segment.
-    pub(crate) fn decode(raw: Vec<u8>) -> Result<Self, CodecError> {
+    pub(crate) fn decode(raw: Vec<u8>, most: BodyCounts) -> Result<Self, CodecError> {
         let all = 0..raw.len();
-        Self::decode_within(raw, &all)
+        Self::decode_within(raw, &all, most)
     }
 
     /// Reads columns that are a part of some bytes.
-    pub(crate) fn decode_within(raw: Vec<u8>, part: &Range<usize>) -> Result<Self, CodecError> {
+    pub(crate) fn decode_within(
+        raw: Vec<u8>,
+        part: &Range<usize>,
+        most: BodyCounts,
+    ) -> Result<Self, CodecError> {
         let columns = raw.get(part.clone()).unwrap_or_default();
         let [entries, mut ops, mut text, blobs] = columns::places(columns, "a segment's bodies")?
             .map(|place: Range<usize>| part.start + place.start..part.start + place.end);
         let mut fields = Fields::new(raw.get(entries).unwrap_or_default(), "a body's entry");
         let mut places = Vec::new();
         while !fields.is_empty() {
+            within("a segment's number of bodies", places.len(), most.entries)?;
             let base = match fields.at_most(u64::from(u32::MAX) + 2)? {
                 0 => Base::Whole,
                 1 => Base::Previous,
@@ -169,6 +205,7 @@ impl Bodies {
         let mut texts = Vec::new();
         let mut fields = Fields::new(raw.get(blobs.clone()).unwrap_or_default(), "a blob");
         while !fields.is_empty() {
+            within("a segment's number of blobs", texts.len(), most.blobs)?;
             let len = fields.sized(MAX_BODY)?.len();
             let end = blobs.end - fields.rest().len();
             texts.push(end - len..end);
@@ -236,7 +273,8 @@ mod tests {
         let mark = writer.mark();
         writer.text.extend_from_slice(b"d");
         writer.end_entry(Base::Other(ObjectId(5)));
-        let all = Bodies::decode(writer.columns_since(Mark::default())).unwrap();
+        let all =
+            Bodies::decode(writer.columns_since(Mark::default()), BodyCounts::UNKNOWN).unwrap();
         assert_eq!(all.delta(0), Some((Base::Whole, &[7][..], &b"abc"[..])));
         assert_eq!(
             all.delta(1),
@@ -244,12 +282,13 @@ mod tests {
         );
         assert_eq!(all.delta(2), None);
         assert_eq!(all.blob(0), Some(&b"blob"[..]));
-        let tail = Bodies::decode(writer.columns_since(mark)).unwrap();
+        let tail = Bodies::decode(writer.columns_since(mark), BodyCounts::UNKNOWN).unwrap();
         assert_eq!((tail.len(), tail.blob_count()), (1, 0));
         let mut joined = Writer::default();
         joined.append(all.raw()).unwrap();
         joined.append(tail.raw()).unwrap();
-        let joined = Bodies::decode(joined.columns_since(Mark::default())).unwrap();
+        let joined =
+            Bodies::decode(joined.columns_since(Mark::default()), BodyCounts::UNKNOWN).unwrap();
         assert_eq!(joined.len(), 3);
         assert_eq!(
             joined.delta(2),
@@ -257,10 +296,25 @@ mod tests {
         );
     }
 
+    #[test]
+    fn more_bodies_or_blobs_than_the_index_names_are_refused() {
+        let mut writer = Writer::default();
+        writer.end_entry(Base::Whole);
+        writer.end_entry(Base::Previous);
+        writer.blobs.push(b"blob");
+        let raw = writer.columns_since(Mark::default());
+        for (entries, blobs, is_refused) in
+            [(2, 1, false), (3, 2, false), (1, 1, true), (2, 0, true)]
+        {
+            let read = Bodies::decode(raw.clone(), BodyCounts { entries, blobs });
+            assert_eq!(read.is_err(), is_refused, "{entries} and {blobs}");
+        }
+    }
+
     proptest! {
         #[test]
         fn any_bytes_are_survived(bytes: Vec<u8>) {
-            if let Ok(bodies) = Bodies::decode(bytes) {
+            if let Ok(bodies) = Bodies::decode(bytes, BodyCounts::UNKNOWN) {
                 for place in 0..bodies.len() {
                     prop_assert!(bodies.delta(place).is_some());
                 }

@@ -7,7 +7,7 @@
 use super::CodecError;
 use std::cell::RefCell;
 use std::io::{Read as _, Write as _};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use zstd::zstd_safe::{DCtx, get_error_name};
 
 /// The bytes of a frame before its payload.
@@ -161,6 +161,37 @@ impl Packed {
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
+
+    /// Writes it with some bytes in front and a checksum: memory does not change, a file may.
+    pub(crate) fn encode(&self, head: &[u8]) -> Vec<u8> {
+        let mut out = vec![0; 8];
+        super::varint::put_len(&mut out, head.len());
+        out.extend_from_slice(head);
+        super::varint::put_len(
+            &mut out,
+            self.raw_len.map_or(0, |len| len.saturating_add(1)),
+        );
+        out.extend_from_slice(&self.bytes);
+        let (sum, rest) = out.split_at_mut(8);
+        sum.copy_from_slice(&xxh3_64(rest).to_le_bytes());
+        out
+    }
+
+    /// Reads what [`Self::encode`] wrote: the bytes in front, and the text.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<(&[u8], Self), CodecError> {
+        let mut fields = super::varint::Fields::new(bytes, "a body in a temporary file");
+        let sum = fields.bytes(8)?;
+        if xxh3_64(fields.rest()).to_le_bytes() != *sum {
+            return Err(CodecError::Checksum);
+        }
+        let head = fields.sized(bytes.len())?;
+        let raw_len = fields.len_at_most(crate::limits::MAX_BODY.saturating_add(1))?;
+        let packed = Self {
+            bytes: fields.rest().into(),
+            raw_len: raw_len.checked_sub(1),
+        };
+        Ok((head, packed))
+    }
 }
 
 impl Packer {
@@ -239,7 +270,20 @@ mod tests {
         }
 
         #[test]
+        fn packed_texts_come_back_from_bytes(raw in prop::collection::vec(0u8..5, 0..2000), head: Vec<u8>, at: prop::sample::Index) {
+            let mut packer = Packer::new();
+            let mut bytes = packer.pack(&raw).encode(&head);
+            let (front, packed) = Packed::decode(&bytes).unwrap();
+            prop_assert_eq!(front, head);
+            prop_assert_eq!(packer.unpack(&packed).unwrap(), raw);
+            let place = at.index(bytes.len());
+            bytes[place] ^= 1;
+            prop_assert!(Packed::decode(&bytes).is_err());
+        }
+
+        #[test]
         fn any_bytes_are_survived(frame: Vec<u8>) {
+            prop_assert!(Packed::decode(&frame).is_err());
             prop_assert!(unpack(&frame, &[], 1 << 16).is_err() || frame.len() >= HEADER);
         }
     }

@@ -45,6 +45,8 @@ pub struct Appender {
     /// The objects seen, by keyed fingerprint, and their resources by number.
     objects: HashMap<(u64, u64), ObjectId>,
     resources: Vec<ResourceId>,
+    /// How many objects of each resource are among them.
+    seen: HashMap<ResourceId, u64>,
     prints: Fingerprints,
     announced: HashSet<ResourceId>,
     /// The number of the block that the open segment will be.
@@ -57,6 +59,34 @@ pub struct Appender {
     next_commit: u64,
     growth: Growth,
 }
+
+/// How large a reel and what an appender keeps in memory may become.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// The file's length, in bytes: a commit that would exceed it fails with
+    /// [`AppendError::OverBound`].
+    pub file_bytes: Option<u64>,
+    /// The last bodies of live objects, in bytes of memory: beyond, they move to a temporary file
+    /// without a name in the reel's folder, and no checkpoint is written.
+    pub body_memory: Option<u64>,
+}
+
+/// What the objects of a resource take in an appender's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectMemory {
+    /// The resource.
+    pub resource: ResourceId,
+    /// How many of its objects are live.
+    pub live: u64,
+    /// The bytes of their names, namespaces and uids, in memory or not.
+    pub name_bytes: u64,
+    /// The bytes of memory.
+    pub bytes: u64,
+}
+
+/// The memory that an object takes for as long as its resource is recorded: its fingerprint, in a table
+/// that is between half and almost full, and its resource.
+const SEEN_BYTES: u64 = 48;
 
 /// The blocks that share a prefix.
 #[derive(Debug, Default)]
@@ -95,15 +125,16 @@ impl std::fmt::Debug for Appender {
 
 impl Appender {
     /// Makes an appender to an empty reel.
-    fn over(path: &Path, backend: Exclusive, database: Fenced<Database>, max: Option<u64>) -> Self {
+    fn over(path: &Path, backend: Exclusive, database: Fenced<Database>, bounds: Bounds) -> Self {
         Self {
             path: path.to_owned(),
             backend,
             database: Some(database),
             segment: Segment::default(),
-            encoder: Encoder::new(),
+            encoder: Encoder::new(folder_of(path), bounds.body_memory),
             objects: HashMap::new(),
             resources: Vec::new(),
+            seen: HashMap::new(),
             prints: Fingerprints::default(),
             announced: HashSet::new(),
             block: 0,
@@ -113,7 +144,7 @@ impl Appender {
             sealed: Vec::new(),
             checkpoints: Checkpoints::default(),
             next_commit: 0,
-            growth: Growth::new(max),
+            growth: Growth::new(bounds.file_bytes),
         }
     }
 
@@ -183,6 +214,7 @@ impl Appender {
     /// before.
     pub fn append_event(&mut self, event: &NewEvent<'_>) -> Result<Seq, AppendError> {
         self.check(event)?;
+        self.make_room()?;
         let key = ObjectKey {
             resource: event.resource,
             namespace: event.namespace.to_owned(),
@@ -229,6 +261,43 @@ impl Appender {
         })
     }
 
+    /// Does what moves bodies out of memory before anything of the next event is written, so that a
+    /// failure leaves the segment as it is.
+    fn make_room(&mut self) -> Result<(), AppendError> {
+        let made = self.encoder.make_room();
+        made.map_err(|error| self.storage()(error.to_string()))
+    }
+
+    /// Tells what the objects of each resource take in memory.
+    pub fn object_memory(&self) -> Vec<ObjectMemory> {
+        let live = self.encoder.memory();
+        self.seen
+            .iter()
+            .map(|(resource, seen)| {
+                let live = live.get(resource).copied().unwrap_or_default();
+                ObjectMemory {
+                    resource: *resource,
+                    live: live.objects,
+                    name_bytes: live.name_bytes,
+                    bytes: live.bytes().saturating_add(seen.saturating_mul(SEEN_BYTES)),
+                }
+            })
+            .collect()
+    }
+
+    /// Forgets the objects of a resource of which nothing will be appended any more: another event of
+    /// one of them would make it a new object.
+    pub fn forget_objects(&mut self, resource: ResourceId) {
+        self.encoder.forget(resource);
+        let resources = &self.resources;
+        self.objects.retain(|_, object| {
+            let place = usize::try_from(object.0).unwrap_or(usize::MAX);
+            resources.get(place) != Some(&resource)
+        });
+        self.objects.shrink_to_fit();
+        self.seen.remove(&resource);
+    }
+
     fn check(&self, event: &NewEvent<'_>) -> Result<(), AppendError> {
         if !self.announced.contains(&event.resource) {
             return Err(AppendError::UnknownResource {
@@ -260,10 +329,16 @@ impl Appender {
             .filter(|number| u64::from(*number) < MAX_ITEMS)
             .ok_or(AppendError::Full { what: "objects" })?;
         let object = ObjectId(number);
-        self.resources.push(key.resource);
-        self.objects.insert(print, object);
+        self.see(print, object, key.resource);
         self.segment.objects.push(key.clone());
         Ok(object)
+    }
+
+    fn see(&mut self, print: (u64, u64), object: ObjectId, resource: ResourceId) {
+        self.resources.push(resource);
+        self.objects.insert(print, object);
+        let seen = self.seen.entry(resource).or_default();
+        *seen = seen.saturating_add(1);
     }
 
     /// Appends a note. It is durable after the next commit.
@@ -385,7 +460,10 @@ impl Appender {
         self.segment = self.segment.next();
         let last = self.checkpoints.taken.last().copied().unwrap_or(0);
         let is_due = self.segment.end().saturating_sub(last) >= CHECKPOINT_RECORDS;
-        if is_due && self.growth.has_room_for(self.encoder.live_bytes()) {
+        // A checkpoint is put together in memory.
+        let has_room =
+            self.encoder.fits_memory() && self.growth.has_room_for(self.encoder.live_bytes());
+        if is_due && has_room {
             self.take_checkpoint().map_err(told)?;
         }
         Ok(())
@@ -525,6 +603,14 @@ impl Appender {
     pub(crate) fn into_parts(self) -> (PathBuf, Option<Fenced<Database>>, Exclusive) {
         (self.path, self.database, self.backend)
     }
+}
+
+/// Gives the folder of a file.
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent();
+    folder
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 /// Opens the database over a file that is held for writing.

@@ -1,23 +1,23 @@
 //! Owns what an appender takes over from an earlier session: who was seen, what is live, and the
 //! segment that was open. Refuses to write.
 
+use super::body::key_of;
+use super::encoder::Encoder;
 use super::load::Source;
 use super::reel::Reel;
 use super::segment::{Segment, Start};
 use crate::codec::index::{Content, Record, Rv};
 use crate::codec::record;
-use crate::error::ReadError;
 use crate::event::{EventType, ObjectKey};
 use crate::id::{ObjectId, ResourceId, Seq};
 use crate::note::Note;
-use std::sync::Arc;
 
 /// What an appender takes over from an earlier session.
 pub(crate) struct Carried {
     pub(crate) objects: Vec<ObjectKey>,
     pub(crate) resources: Vec<ResourceId>,
-    /// The live objects' last bodies.
-    pub(crate) bodies: Vec<(ObjectId, Seq, Arc<[u8]>)>,
+    /// What knows the live objects' last bodies.
+    pub(crate) encoder: Encoder,
     /// The resources that checkpoints leave out.
     pub(crate) left_out: Vec<ResourceId>,
     /// For each checkpoint how many records lie before it.
@@ -29,7 +29,8 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
-    pub(crate) fn read(reel: &Reel) -> Result<Self, String> {
+    /// Reads it, with an encoder that knows nothing yet.
+    pub(crate) fn read(reel: &Reel, mut encoder: Encoder) -> Result<Self, String> {
         let mut live: Vec<(Seq, ObjectId)> = reel
             .objects()
             .iter()
@@ -37,11 +38,12 @@ impl Carried {
             .collect();
         // In the order of the file, so that each block is decoded once.
         live.sort_unstable();
-        let bodies = live
-            .into_iter()
-            .map(|(seq, object)| Ok((object, seq, reel.body(seq)?)))
-            .collect::<Result<_, ReadError>>()
-            .map_err(|error| error.to_string())?;
+        for (seq, object) in live {
+            let key = key_of(reel, object).ok_or("an object's name is missing")?;
+            let body = reel.body(seq).map_err(|error| error.to_string())?;
+            encoder.restore(object, key, &body, seq.0);
+            encoder.make_room().map_err(|error| error.to_string())?;
+        }
         let resources = reel
             .notes()
             .iter()
@@ -57,7 +59,7 @@ impl Carried {
                 .map(|object| object.key.clone())
                 .collect(),
             resources,
-            bodies,
+            encoder,
             left_out: reel.left_out().iter().copied().collect(),
             checkpoints: reel.loaded.checkpoints.iter().map(|at| at.seq).collect(),
             blocks: reel.loaded.next_block,

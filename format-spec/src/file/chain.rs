@@ -10,7 +10,7 @@ use crate::codec::bodies::{Base, Bodies};
 use crate::codec::seed;
 use crate::error::ReadError;
 use crate::id::{ObjectId, Seq};
-use crate::limits::MAX_CHAIN;
+use crate::limits::{MAX_CHAIN, MAX_CHAIN_RAW};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -45,6 +45,7 @@ pub(crate) fn body_within(
     let mut object = reel.object_of(seq).ok_or_else(|| no_event(reel, seq))?;
     let ladder = at.map_or_else(Vec::new, |at| ladder(reel, at));
     let mut steps: Vec<Step> = Vec::new();
+    let mut raw_bytes = 0;
     let mut here = seq;
     let mut body = loop {
         if let Some(known) = reader.known(here) {
@@ -65,6 +66,19 @@ pub(crate) fn body_within(
             return Ok(None);
         };
         let base = step.base;
+        // The steps keep their blocks in memory until the body is put together.
+        let is_same_block = steps
+            .last()
+            .is_some_and(|last| Arc::ptr_eq(&last.bodies, &step.bodies));
+        if !is_same_block {
+            raw_bytes = step.bodies.raw().len().saturating_add(raw_bytes);
+        }
+        if raw_bytes > MAX_CHAIN_RAW {
+            return Err(ReadError::Event {
+                seq,
+                cause: format!("blocks of more than {MAX_CHAIN_RAW} bytes lie behind it"),
+            });
+        }
         steps.push(step);
         match base {
             Base::Whole => break None,

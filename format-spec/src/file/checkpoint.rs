@@ -10,7 +10,7 @@
 use super::directory::Span;
 use super::encoder::Encoder;
 use super::extents::Stream;
-use crate::codec::bodies::{Base, Bodies, Mark, Writer};
+use crate::codec::bodies::{Base, Bodies, BodyCounts, Mark, Writer};
 use crate::codec::varint::{self, Fields};
 use crate::codec::{CodecError, columns, frame, record, seed, splice};
 use crate::id::{ObjectId, ResourceId};
@@ -152,7 +152,11 @@ impl Stored {
             last = last.saturating_add(numbers.number32()?);
             objects.push(last);
         }
-        let bodies = Bodies::decode_within(raw, &bodies)?;
+        let most = BodyCounts {
+            entries: objects.len(),
+            blobs: 0,
+        };
+        let bodies = Bodies::decode_within(raw, &bodies, most)?;
         if bodies.len() != objects.len() {
             return Err(CodecError::Meaningless {
                 what: "a checkpoint's number of objects",

@@ -3,25 +3,87 @@
 //!
 //! A body is told against its object's previous version while few blocks and versions lie behind that
 //! one; a new object against a live one of a like name; all others against nothing.
+//!
+//! Bodies that take more memory than they may move to a temporary file, all at once: then each is
+//! written once, in one sequence, and the memory is free for those that change next.
 
 use super::blobs::{Fingerprints, Known};
 use super::segment::Segment;
+use super::spill::{SpillFile, Spilled};
 use crate::codec::bodies::Base;
 use crate::codec::frame::{Packed, Packer};
+use crate::codec::varint::{self, Fields};
 use crate::codec::{CodecError, seed, splice};
 use crate::event::{EventType, ObjectKey};
 use crate::id::{ObjectId, ResourceId};
-use crate::limits::{KEYFRAME_BLOCKS, KEYFRAME_VERSIONS, REFERENCE_BLOCKS, REFERENCE_DEPTH};
+use crate::limits::{
+    KEYFRAME_BLOCKS, KEYFRAME_VERSIONS, MAX_NAME, REFERENCE_BLOCKS, REFERENCE_DEPTH,
+};
 use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// How many fingerprints of names are kept. They only improve compression, so that all are dropped
+/// when a cluster has more.
+const MOST_ALIKE: usize = 1 << 16;
+
+/// The memory that a live object takes beside names and body: its row, and the boxes around the rest.
+const ROW_BYTES: u64 = 96;
+const BOX_BYTES: u64 = 192;
 
 /// A live object: its last body, and what a reader needs for that.
 #[derive(Debug)]
 struct Last {
-    key: ObjectKey,
-    body: Packed,
+    place: Place,
     reach: Reach,
     /// The record that brought it.
     seq: u64,
+    resource: ResourceId,
+    name_bytes: u16,
+}
+
+/// Where who an object is and its last body stand.
+#[derive(Debug)]
+enum Place {
+    Memory(Box<(ObjectKey, Packed)>),
+    File(Spilled),
+}
+
+impl Last {
+    /// Counts the bytes that it takes in memory beside its row.
+    fn boxed_bytes(&self) -> u64 {
+        match &self.place {
+            Place::Memory(kept) => {
+                let body = u64::try_from(kept.1.len()).unwrap_or(u64::MAX);
+                BOX_BYTES
+                    .saturating_add(u64::from(self.name_bytes))
+                    .saturating_add(body)
+            }
+            Place::File(_) => 0,
+        }
+    }
+
+    fn body_bytes(&self) -> u64 {
+        match &self.place {
+            Place::Memory(kept) => u64::try_from(kept.1.len()).unwrap_or(u64::MAX),
+            Place::File(place) => u64::from(place.len),
+        }
+    }
+}
+
+/// What the live objects of a resource take in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LiveMemory {
+    pub(crate) objects: u64,
+    pub(crate) name_bytes: u64,
+    pub(crate) boxed_bytes: u64,
+}
+
+impl LiveMemory {
+    /// Gives how many bytes that is.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.boxed_bytes
+            .saturating_add(self.objects.saturating_mul(ROW_BYTES))
+    }
 }
 
 /// What a reader needs for one version.
@@ -66,6 +128,13 @@ pub(crate) struct Encoder {
     prints: Fingerprints,
     pub(crate) blobs: Known,
     packer: Packer,
+    memory: HashMap<ResourceId, LiveMemory>,
+    boxed_bytes: u64,
+    body_bytes: u64,
+    /// How many bytes bodies and names may take in memory.
+    max_boxed_bytes: u64,
+    spill: Option<SpillFile>,
+    folder: PathBuf,
 }
 
 impl std::fmt::Debug for Encoder {
@@ -76,8 +145,16 @@ impl std::fmt::Debug for Encoder {
     }
 }
 
+fn spilled(what: &'static str) -> impl Fn(std::io::Error) -> CodecError {
+    move |cause| CodecError::Library {
+        what,
+        cause: cause.to_string(),
+    }
+}
+
 impl Encoder {
-    pub(crate) fn new() -> Self {
+    /// Makes an encoder. Bodies beyond `max_bytes` of memory move to a temporary file in the folder.
+    pub(crate) fn new(folder: &Path, max_bytes: Option<u64>) -> Self {
         Self {
             live: HashMap::new(),
             alike: HashMap::new(),
@@ -85,13 +162,142 @@ impl Encoder {
             prints: Fingerprints::default(),
             blobs: Known::default(),
             packer: Packer::new(),
+            memory: HashMap::new(),
+            boxed_bytes: 0,
+            body_bytes: 0,
+            max_boxed_bytes: max_bytes.unwrap_or(u64::MAX),
+            spill: None,
+            folder: folder.to_owned(),
         }
     }
 
     /// Gives the last body of a live object.
     pub(crate) fn last(&mut self, object: ObjectId) -> Option<Result<Vec<u8>, CodecError>> {
-        let last = self.live.get(&object)?;
-        Some(self.packer.unpack(&last.body))
+        let kept = self.kept(object).transpose()?;
+        Some(kept.map(|(_, body)| body))
+    }
+
+    /// Gives who a live object is, and its last body.
+    fn kept(&mut self, object: ObjectId) -> Result<Option<(ObjectKey, Vec<u8>)>, CodecError> {
+        let Some(last) = self.live.get(&object) else {
+            return Ok(None);
+        };
+        let place = match &last.place {
+            Place::Memory(kept) => {
+                let body = self.packer.unpack(&kept.1)?;
+                return Ok(Some((kept.0.clone(), body)));
+            }
+            Place::File(place) => *place,
+        };
+        let refused = spilled("cannot read a body in a temporary file");
+        let file = self.spill.as_mut();
+        let file = file.ok_or_else(|| refused(std::io::ErrorKind::NotFound.into()))?;
+        let text = file.read(place).map_err(refused)?;
+        let (names, body) = Packed::decode(&text)?;
+        let mut names = Fields::new(names, "a name in a temporary file");
+        let key = ObjectKey {
+            resource: last.resource,
+            namespace: names.text(MAX_NAME)?.to_owned(),
+            name: names.text(MAX_NAME)?.to_owned(),
+            uid: names.text(MAX_NAME)?.to_owned(),
+        };
+        Ok(Some((key, self.packer.unpack(&body)?)))
+    }
+
+    /// Moves what takes more memory than it may to the file.
+    pub(crate) fn make_room(&mut self) -> Result<(), CodecError> {
+        if self.boxed_bytes <= self.max_boxed_bytes {
+            return Ok(());
+        }
+        let refused = spilled("cannot write bodies to a temporary file");
+        let file = match self.spill.take() {
+            None => SpillFile::create(&self.folder),
+            Some(file) if file.is_mostly_garbage() => self.rewrite(file),
+            Some(file) => Ok(file),
+        };
+        let file = self.spill.insert(file.map_err(&refused)?);
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "the order within a temporary file means nothing"
+        )]
+        for last in self.live.values_mut() {
+            let Place::Memory(kept) = &last.place else {
+                continue;
+            };
+            let (key, body) = &**kept;
+            let mut names = Vec::new();
+            for name in [&key.namespace, &key.name, &key.uid] {
+                varint::put_len(&mut names, name.len());
+                names.extend_from_slice(name.as_bytes());
+            }
+            last.place = Place::File(file.push(&body.encode(&names)).map_err(&refused)?);
+        }
+        file.flush().map_err(&refused)?;
+        self.boxed_bytes = 0;
+        self.memory
+            .values_mut()
+            .for_each(|memory| memory.boxed_bytes = 0);
+        Ok(())
+    }
+
+    /// Copies what is live of a file into a new one, in the order of the old one.
+    fn rewrite(&mut self, mut old: SpillFile) -> std::io::Result<SpillFile> {
+        let mut new = old.successor()?;
+        let mut places: Vec<&mut Spilled> = self
+            .live
+            .values_mut()
+            .filter_map(|last| match &mut last.place {
+                Place::File(place) => Some(place),
+                Place::Memory(_) => None,
+            })
+            .collect();
+        places.sort_unstable_by_key(|place| place.offset);
+        for place in places {
+            *place = new.push(&old.read(*place)?)?;
+        }
+        Ok(new)
+    }
+
+    /// Tells what the live objects of each resource take in memory.
+    pub(crate) fn memory(&self) -> &HashMap<ResourceId, LiveMemory> {
+        &self.memory
+    }
+
+    /// Forgets the live objects of a resource: their next versions are told against nothing.
+    pub(crate) fn forget(&mut self, resource: ResourceId) {
+        let gone: Vec<Last> = self
+            .live
+            .extract_if(|_, last| last.resource == resource)
+            .map(|(_, last)| last)
+            .collect();
+        for last in &gone {
+            self.uncount(last);
+        }
+        self.live.shrink_to_fit();
+        self.newest.remove(&resource);
+    }
+
+    fn count(&mut self, last: &Last) {
+        let boxed = last.boxed_bytes();
+        let memory = self.memory.entry(last.resource).or_default();
+        memory.objects = memory.objects.saturating_add(1);
+        memory.name_bytes = memory.name_bytes.saturating_add(u64::from(last.name_bytes));
+        memory.boxed_bytes = memory.boxed_bytes.saturating_add(boxed);
+        self.boxed_bytes = self.boxed_bytes.saturating_add(boxed);
+        self.body_bytes = self.body_bytes.saturating_add(last.body_bytes());
+    }
+
+    fn uncount(&mut self, last: &Last) {
+        let boxed = last.boxed_bytes();
+        let memory = self.memory.entry(last.resource).or_default();
+        memory.objects = memory.objects.saturating_sub(1);
+        memory.name_bytes = memory.name_bytes.saturating_sub(u64::from(last.name_bytes));
+        memory.boxed_bytes = memory.boxed_bytes.saturating_sub(boxed);
+        self.boxed_bytes = self.boxed_bytes.saturating_sub(boxed);
+        self.body_bytes = self.body_bytes.saturating_sub(last.body_bytes());
+        if let (Place::File(place), Some(file)) = (&last.place, &mut self.spill) {
+            file.forget(*place);
+        }
     }
 
     /// Takes an object over from an earlier session. Its next version is told against nothing.
@@ -105,10 +311,14 @@ impl Encoder {
         self.keep(object, key, body, reach, seq);
     }
 
-    /// Counts the bytes of the live objects as they are held, compressed one by one.
-    pub(crate) fn live_bytes(&self) -> u64 {
-        let lens = self.live.values().map(|last| last.body.len());
-        u64::try_from(lens.fold(0, usize::saturating_add)).unwrap_or(u64::MAX)
+    /// Counts the bytes of the live objects' bodies, compressed one by one.
+    pub(crate) const fn live_bytes(&self) -> u64 {
+        self.body_bytes
+    }
+
+    /// Tells whether all live objects' bodies fit into memory.
+    pub(crate) const fn fits_memory(&self) -> bool {
+        self.body_bytes <= self.max_boxed_bytes
     }
 
     /// Gives the live objects that changed in a record from `seq` on, in the order of their numbers.
@@ -116,7 +326,7 @@ impl Encoder {
         let mut changed: Vec<ObjectId> = self
             .live
             .iter()
-            .filter(|(_, last)| last.seq >= seq && !but.contains(&last.key.resource))
+            .filter(|(_, last)| last.seq >= seq && !but.contains(&last.resource))
             .map(|(object, _)| *object)
             .collect();
         changed.sort_unstable();
@@ -128,10 +338,7 @@ impl Encoder {
         &mut self,
         object: ObjectId,
     ) -> Result<Option<(ObjectKey, Vec<u8>)>, CodecError> {
-        let Some(last) = self.live.get(&object) else {
-            return Ok(None);
-        };
-        Ok(Some((last.key.clone(), self.packer.unpack(&last.body)?)))
+        self.kept(object)
     }
 
     /// Codes a body into the segment that will be `block`.
@@ -156,7 +363,9 @@ impl Encoder {
         };
         segment.bodies.end_entry(base);
         if kind == EventType::Deleted {
-            self.live.remove(&object);
+            if let Some(last) = self.live.remove(&object) {
+                self.uncount(&last);
+            }
         } else {
             self.keep(object, key, body, reach, segment.end());
         }
@@ -179,17 +388,20 @@ impl Encoder {
     ) -> Result<(Base, Vec<u8>, Reach), CodecError> {
         if let Some(last) = self.live.get(&object) {
             let reach = last.reach.next(block);
-            if reach.fits() {
-                return Ok((Base::Previous, self.packer.unpack(&last.body)?, reach));
+            if reach.fits()
+                && let Some((_, body)) = self.kept(object)?
+            {
+                return Ok((Base::Previous, body, reach));
             }
         } else if let Some(other) = self.like(key)
             && let Some(last) = self.live.get(&other)
         {
             let mut reach = last.reach.next(block);
             reach.depth = reach.depth.saturating_add(1);
-            if reach.fits_new_object() {
-                let body = self.packer.unpack(&last.body)?;
-                let against = seed::from_other(&body, &last.key, key);
+            if reach.fits_new_object()
+                && let Some((other_key, body)) = self.kept(other)?
+            {
+                let against = seed::from_other(&body, &other_key, key);
                 return Ok((Base::Other(other), against, reach));
             }
         }
@@ -207,22 +419,26 @@ impl Encoder {
     }
 
     fn keep(&mut self, object: ObjectId, key: &ObjectKey, body: &[u8], reach: Reach, seq: u64) {
-        let body = self.packer.pack(body);
-        if let Some(last) = self.live.get_mut(&object) {
-            last.body = body;
-            last.reach = reach;
-            last.seq = seq;
+        let name_bytes = [&key.namespace, &key.name, &key.uid]
+            .into_iter()
+            .fold(0, |sum: usize, name| sum.saturating_add(name.len()));
+        let last = Last {
+            place: Place::Memory(Box::new((key.clone(), self.packer.pack(body)))),
+            reach,
+            seq,
+            resource: key.resource,
+            // Three names of at most [`MAX_NAME`] bytes.
+            name_bytes: u16::try_from(name_bytes).unwrap_or(u16::MAX),
+        };
+        self.count(&last);
+        if let Some(old) = self.live.insert(object, last) {
+            self.uncount(&old);
         } else {
+            if self.alike.len() >= MOST_ALIKE {
+                self.alike.clear();
+            }
             self.alike.insert(self.print(key), object);
             self.newest.insert(key.resource, object);
-            let key = key.clone();
-            let last = Last {
-                key,
-                body,
-                reach,
-                seq,
-            };
-            self.live.insert(object, last);
         }
     }
 
@@ -290,6 +506,42 @@ mod tests {
         ] {
             assert_eq!(stem(name), expected, "{name}");
         }
+    }
+
+    fn key(number: u32) -> ObjectKey {
+        ObjectKey {
+            resource: ResourceId(number % 2),
+            namespace: "n".to_owned(),
+            name: format!("object-{number}"),
+            uid: format!("uid-{number}"),
+        }
+    }
+
+    #[test]
+    fn bodies_beyond_their_memory_come_back_from_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut encoder = Encoder::new(folder.path(), Some(20_000));
+        let body = |number: u32, round: u32| format!("{number} and {round} {}", "x".repeat(300));
+        for round in 0..4 {
+            for number in 0..500 {
+                let text = body(number, round);
+                encoder.restore(ObjectId(number), &key(number), text.as_bytes(), 0);
+                encoder.make_room().unwrap();
+                assert!(encoder.boxed_bytes <= 20_000);
+            }
+            for number in 0..500 {
+                let (known, text) = encoder.kept(ObjectId(number)).unwrap().unwrap();
+                assert_eq!(known, key(number));
+                assert_eq!(text, body(number, round).as_bytes());
+            }
+        }
+        let memory = encoder.memory().clone();
+        assert_eq!(memory[&ResourceId(0)].objects, 250);
+        encoder.forget(ResourceId(0));
+        assert_eq!(encoder.memory()[&ResourceId(0)], LiveMemory::default());
+        assert_eq!(encoder.memory()[&ResourceId(1)], memory[&ResourceId(1)]);
+        assert!(encoder.kept(ObjectId(0)).unwrap().is_none());
+        assert!(encoder.kept(ObjectId(1)).unwrap().is_some());
     }
 
     #[test]

@@ -173,7 +173,7 @@ fn room_of(len: usize) -> u64 {
 mod tests {
     use super::*;
     use crate::error::AppendError;
-    use crate::file::append::Appender;
+    use crate::file::append::{Appender, Bounds};
     use crate::file::reel::Reel;
     use crate::note::Note;
     use crate::time::Stamp;
@@ -191,12 +191,20 @@ mod tests {
         .collect()
     }
 
+    fn create(path: &std::path::Path, max: u64) -> Appender {
+        let bounds = Bounds {
+            file_bytes: Some(max),
+            ..Bounds::default()
+        };
+        Appender::create_within(path, bounds).unwrap()
+    }
+
     #[test]
     fn a_file_comes_near_its_bound_and_never_beyond() {
         for max in [8_000_000_u64, 13_000_000] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("x.reel");
-            let mut appender = Appender::create_within(&path, Some(max)).unwrap();
+            let mut appender = create(&path, max);
             let mut durable = 0;
             let failed = loop {
                 let text = noise(durable, 20_000);
@@ -227,7 +235,7 @@ mod tests {
     fn what_the_database_counts_is_not_above_the_estimate() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.reel");
-        let mut appender = Appender::create_within(&path, Some(1 << 30)).unwrap();
+        let mut appender = create(&path, 1 << 30);
         appender.usage();
         let before = appender.usage().used_bytes;
         for round in 0..40 {

@@ -7,7 +7,7 @@ use super::extents;
 use super::guard::fenced;
 use super::heads::Heads;
 use super::segment::{Start, TailRow};
-use crate::codec::bodies::Bodies;
+use crate::codec::bodies::{Bodies, BodyCounts};
 use crate::codec::{frame, index, record};
 use crate::error::Damage;
 use crate::event::ObjectKey;
@@ -182,7 +182,8 @@ impl Loaded {
             let taken = TailRow::decode(&row)
                 .map_err(|error| error.to_string())
                 .and_then(|row| {
-                    let bodies = Bodies::decode(row.bodies).map_err(|error| error.to_string())?;
+                    let bodies = Bodies::decode(row.bodies, BodyCounts::UNKNOWN)
+                        .map_err(|error| error.to_string())?;
                     let blobs = u32::try_from(bodies.blob_count()).unwrap_or(u32::MAX);
                     let source = Source::Tail(Arc::new(bodies));
                     self.take(self.next_block, row.start, blobs, &row.index, source)

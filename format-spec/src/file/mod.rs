@@ -25,10 +25,11 @@ mod open;
 mod reel;
 mod scan;
 mod segment;
+mod spill;
 mod state;
 
 pub use allowance::ReadAllowance;
-pub use append::{Appender, CommitStats};
+pub use append::{Appender, Bounds, CommitStats, ObjectMemory};
 pub use digest::file_digest;
 pub use finish::{FinishStats, Sealed};
 pub use growth::Usage;

@@ -2,8 +2,8 @@
 
 use super::life::{append, begin, check, life, path_in, stamp};
 use kubereel_format::{
-    Appender, BlobNote, Body, ConnectionId, DocumentKind, EventType, Evidence, NewEvent, Note,
-    OpenError, ReadError, Reel, ResourceId, Seq,
+    Appender, BlobNote, Body, Bounds, ConnectionId, DocumentKind, EventType, Evidence, NewEvent,
+    Note, OpenError, ReadError, Reel, ResourceId, Seq,
 };
 use std::path::Path;
 
@@ -256,4 +256,60 @@ fn what_is_no_reel_is_named() {
             .to_string()
             .contains("something else")
     );
+}
+
+#[test]
+fn bodies_that_take_more_memory_than_they_may_are_kept_in_a_file_without_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let bounds = Bounds {
+        body_memory: Some(20_000),
+        ..Bounds::default()
+    };
+    let told = life(6_000, 400);
+    begin(&path).commit().unwrap();
+    let mut appender = Appender::resume_within(&path, bounds).unwrap();
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+        if at % 1_500 == 0 {
+            appender.commit().unwrap();
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+            drop(appender);
+            appender = Appender::resume_within(&path, bounds).unwrap();
+        }
+    }
+    let memory = appender.object_memory();
+    let live: u64 = memory.iter().map(|memory| memory.live).sum();
+    let bytes: u64 = memory.iter().map(|memory| memory.bytes).sum();
+    assert!(live > 100, "{live} live objects");
+    assert!(
+        bytes < 20_000 + 1_000 + live * 400,
+        "{bytes} bytes of memory"
+    );
+    appender.finish().unwrap();
+    check(&path, &told);
+}
+
+#[test]
+fn a_resource_whose_objects_are_forgotten_takes_no_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(3_000, 60);
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told[..2_000]) {
+        append(&mut appender, event, at);
+    }
+    appender.forget_objects(ResourceId(1));
+    let memory = appender.object_memory();
+    assert!(memory.iter().any(|memory| memory.live > 0));
+    assert!(memory.iter().all(|memory| memory.resource != ResourceId(1)));
+    let mut kept = told[..2_000].to_vec();
+    for event in told[2_000..].iter().filter(|event| event.resource != 1) {
+        append(&mut appender, event, 2_000);
+        kept.push(event.clone());
+    }
+    appender.finish().unwrap();
+    let reel = Reel::open(&path).unwrap();
+    let bodies = reel.scan(Seq(0)).map(|event| event.unwrap().body.to_vec());
+    assert!(bodies.eq(kept.into_iter().map(|event| event.body)));
 }

@@ -7,6 +7,7 @@
 )]
 
 mod asked;
+mod damage;
 mod kept;
 mod life;
 mod odd;

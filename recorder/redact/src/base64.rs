@@ -73,7 +73,8 @@ pub(crate) fn runs(text: &[u8]) -> impl Iterator<Item = Run> {
             }
             let end = at;
             at += 1;
-            if end - start >= RUN_LEAST && seen & (LOWER | UPPER) == LOWER | UPPER {
+            let start = start + escape(text, start);
+            if end >= start + RUN_LEAST && seen & (LOWER | UPPER) == LOWER | UPPER {
                 let mut padded = end;
                 while padded < end + 2 && text.get(padded) == Some(&b'=') {
                     padded += 1;
@@ -88,6 +89,20 @@ pub(crate) fn runs(text: &[u8]) -> impl Iterator<Item = Run> {
         }
         None
     })
+}
+
+/// Gives how many of the digits that begin here belong to an escape such as `\u003c`. That of `\n` may as
+/// well be a digit behind a backslash.
+fn escape(text: &[u8], start: usize) -> usize {
+    let before = start.checked_sub(1).and_then(|at| text.get(at));
+    match text.get(start..start + 5) {
+        Some([b'u', hex @ ..])
+            if before == Some(&b'\\') && hex.iter().all(u8::is_ascii_hexdigit) =>
+        {
+            5
+        }
+        _ => 0,
+    }
 }
 
 /// Gives the length of a break between two lines of base64, spelt out or as an escape.

@@ -2,6 +2,8 @@
 //! what somebody wanted to configure, and that is a password often enough.
 
 use crate::certificates::is_only_certificates;
+use crate::forms::{self, ValueForm};
+use crate::names::{self, NameClass};
 use serde::Deserialize;
 
 /// Namespace, name, key (or its beginning, before `*`), and why it is kept.
@@ -88,8 +90,51 @@ impl Identity {
                     None => key == *pattern,
                 }
         });
-        is_listed || is_only_certificates(value)
+        is_listed || is_only_certificates(value) || is_plain(key, value)
     }
+}
+
+/// Words that say how something went or is set, which no key of a `ConfigMap` makes a secret.
+const WORDS: [&str; 24] = [
+    "abandoned",
+    "always",
+    "complete",
+    "completed",
+    "critical",
+    "debug",
+    "default",
+    "disabled",
+    "enabled",
+    "error",
+    "failed",
+    "inprogress",
+    "info",
+    "json",
+    "managed",
+    "never",
+    "normal",
+    "pending",
+    "removed",
+    "running",
+    "succeeded",
+    "text",
+    "unmanaged",
+    "warning",
+];
+
+/// Tells whether a value is kept by what it is: of a form that is no secret, or YAML of such values only.
+fn is_plain(key: &str, value: &str) -> bool {
+    let class = names::class(key);
+    let is_text_of_words = || match forms::form(value) {
+        ValueForm::Nothing | ValueForm::Location | ValueForm::Name | ValueForm::Number => true,
+        ValueForm::Word => WORDS
+            .iter()
+            .any(|word| value.trim().eq_ignore_ascii_case(word)),
+        ValueForm::Other => false,
+    };
+    class <= NameClass::Related && (is_text_of_words() || forms::is_plain_yaml(value))
+        || class > NameClass::Related && forms::is_kept(class, value) && is_text_of_words()
+        || class == NameClass::Possible && forms::is_plain_yaml(value)
 }
 
 #[cfg(test)]

@@ -55,6 +55,8 @@ pub(crate) fn settle(mut edits: Vec<Edit>, text: &[u8], marker: &Marker) -> Vec<
     let mut settled: Vec<Edit> = Vec::with_capacity(edits.len());
     for edit in edits {
         match settled.last_mut() {
+            // The later one knows more: of which kind the object around it is.
+            Some(last) if edit.place == last.place => *last = edit,
             Some(last) if edit.place.start < last.place.end => {
                 if edit.place.end > last.place.end {
                     last.place.end = edit.place.end;

@@ -4,6 +4,7 @@
 use crate::mark::hex;
 use crate::path::Pattern;
 use crate::subject::Subject;
+use crate::yaml::YamlMistake;
 use regex::bytes::{Regex, RegexBuilder};
 use ring::digest;
 use serde::Deserialize;
@@ -94,15 +95,12 @@ impl Extra {
             what,
         };
         let read: File = serde_saphyr::from_str(text).map_err(|error| {
-            let (line, column) = error
-                .location()
-                .map_or((1, 1), |at| (at.line(), at.column()));
-            let words = error.without_snippet().to_string();
-            let first = words.lines().next().unwrap_or_default();
-            let first = first
-                .rsplit_once(" at line ")
-                .map_or(first, |(words, _)| words);
-            wrong(line, column, first.to_owned())
+            let mistake = YamlMistake::of(&error);
+            wrong(
+                mistake.line.max(1),
+                mistake.column.max(1),
+                mistake.kind.to_owned(),
+            )
         })?;
         let tag = digest::digest(&digest::SHA256, text.as_bytes());
         let mut extra = Self {
@@ -244,10 +242,18 @@ mod tests {
             ),
             ("rules:\n- name: x\n  file: y\n", 3, "unknown field"),
             ("rules: 7\n", 1, ""),
+            ("rules: canary-of-a-rule\n", 1, "wrong type"),
+            (
+                "rules:\n- name: x\n  text: [canary-of-a-rule]\n",
+                3,
+                "wrong type",
+            ),
+            ("rules:\n- name: x\n  text: \"canary-of-a-rule\n", 4, ""),
         ] {
             let error = Extra::read("own.yaml", text).expect_err(text);
             assert_eq!(error.line, line, "{error}");
             assert!(error.what.contains(words), "{error}");
+            assert!(!error.what.contains("canary"), "{error}");
         }
     }
 }

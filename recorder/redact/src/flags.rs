@@ -1,30 +1,12 @@
 //! Owns secrets in the arguments of a program: `--token=…`, `--password …`. Refuses whole scripts: those
 //! are texts.
 
-use crate::named::is_reference;
+use crate::forms;
+use crate::names::{self, NameClass};
 use std::ops::Range;
 
-/// The last word of a flag whose value is a secret.
-const LAST_WORDS: [&str; 9] = [
-    "token",
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "credential",
-    "credentials",
-    "auth",
-    "pass",
-];
-
-/// The last two words of such a flag.
-const LAST_PAIRS: [(&str, &str); 5] = [
-    ("api", "key"),
-    ("access", "key"),
-    ("secret", "key"),
-    ("private", "key"),
-    ("encryption", "key"),
-];
+/// A longer name of a flag is a sentence.
+const NAME_MOST: usize = 128;
 
 /// What an argument says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,8 +15,8 @@ pub(crate) enum Argument {
     Plain,
     /// A flag with a secret, which stands there.
     Secret(Range<usize>),
-    /// A flag whose secret is the next argument.
-    Announces,
+    /// A flag whose value is the next argument, and what its name says of it.
+    Announces(NameClass),
 }
 
 /// Judges an argument.
@@ -48,35 +30,17 @@ pub(crate) fn argument(text: &str) -> Argument {
         None => (name, None),
     };
     // With a space in it, it is a line of a script.
-    if name.contains(char::is_whitespace) || !is_secret(name) {
+    if name.len() > NAME_MOST || name.contains(char::is_whitespace) {
         return Argument::Plain;
     }
+    let class = names::class(name);
     match value {
-        None => Argument::Announces,
-        Some(value) if is_worth(value) => Argument::Secret(text.len() - value.len()..text.len()),
-        Some(_) => Argument::Plain,
+        None if class >= NameClass::Possible => Argument::Announces(class),
+        Some(value) if !forms::is_kept(class, value) => {
+            Argument::Secret(text.len() - value.len()..text.len())
+        }
+        _ => Argument::Plain,
     }
-}
-
-/// Tells whether the value of such a flag is more than nothing, yes or no, or a reference.
-pub(crate) fn is_worth(value: &str) -> bool {
-    !value.is_empty() && !is_reference(value) && value != "true" && value != "false"
-}
-
-fn is_secret(flag: &str) -> bool {
-    if flag.len() > 128 {
-        return false;
-    }
-    let flag = flag.to_ascii_lowercase();
-    let mut words = flag.rsplit(['-', '_', '.']);
-    let last = words.next().unwrap_or_default();
-    let before = words.next().unwrap_or_default();
-    LAST_WORDS.contains(&last)
-        || LAST_PAIRS.contains(&(before, last))
-        || matches!(
-            last,
-            "apikey" | "accesskey" | "secretkey" | "privatekey" | "clientsecret"
-        )
 }
 
 #[cfg(test)]
@@ -91,12 +55,15 @@ mod tests {
             ("--client-secret=a=b", Argument::Secret(16..19)),
             ("TOKEN=abc", Argument::Secret(6..9)),
             ("--Api_Key=x", Argument::Secret(10..11)),
-            ("--token", Argument::Announces),
+            ("--token", Argument::Announces(NameClass::Secret)),
             ("--token=", Argument::Plain),
             ("--token=$(TOKEN)", Argument::Plain),
             ("--token-ttl=10m", Argument::Plain),
             ("--tls-private-key-file=/a", Argument::Plain),
             ("token", Argument::Plain),
+            ("--kubeconfig=/etc/kubernetes/kubeconfig", Argument::Plain),
+            ("--authorization-mode=Node,RBAC", Argument::Plain),
+            ("--client-key", Argument::Announces(NameClass::Possible)),
             ("--v=4", Argument::Plain),
         ] {
             assert_eq!(argument(text), expected, "{text}");

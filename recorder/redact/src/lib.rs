@@ -8,6 +8,8 @@
 //! rows); fields, variables and flags that hold secrets by their name, in every kind; and what looks
 //! like a secret, in every text, also inside base64, percent encoding and JSON within strings.
 //!
+//! In texts, the values of the credentials that this process has read are looked for as well.
+//!
 //! What is found is replaced by a mark that tells its length and a hash under a key of this run,
 //! which is never written down: that a value changed, and that two are equal, stays visible; the value
 //! cannot be guessed. Every other byte stays as it is.
@@ -19,20 +21,29 @@ mod counts;
 mod edit;
 mod extra;
 mod flags;
+mod forms;
 mod json_text;
+mod known;
 mod mark;
+mod memo;
 mod named;
+mod names;
 mod path;
 mod percent;
 mod policy;
+mod random;
 mod subject;
 mod table;
 mod text;
 mod values;
 mod walk;
+mod yaml;
 
 pub use counts::Count;
 pub use extra::{Extra, ExtraError};
+pub use known::KnownCredentials;
 pub use policy::{Finding, NoRandomness, POLICY, Redactor};
+pub use random::RandomStrings;
 pub use subject::Subject;
 pub use values::has_values;
+pub use yaml::YamlMistake;

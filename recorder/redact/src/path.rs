@@ -64,6 +64,11 @@ impl Pattern {
     pub(crate) fn is_of(&self, steps: &[Step<'_>]) -> bool {
         leads(&self.0, steps)
     }
+
+    /// Tells whether a place is meant, or lies within one that is.
+    pub(crate) fn covers(&self, steps: &[Step<'_>]) -> bool {
+        (1..=steps.len()).any(|len| steps.get(..len).is_some_and(|steps| self.is_of(steps)))
+    }
 }
 
 fn leads(parts: &[Part], steps: &[Step<'_>]) -> bool {

@@ -4,18 +4,20 @@
 use crate::counts::{Count, Counts};
 use crate::edit::{self, Edit};
 use crate::extra::Extra;
+use crate::known::KnownCredentials;
 use crate::mark::{self, Marker, is_mark};
 use crate::subject::Subject;
 use crate::table::{self, Action};
 use crate::text::{self, Context};
-use crate::walk::{self, Asked};
+use crate::walk::{self, Asked, Scans};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// The policy that a session's first note names. Policy 1 knew the values of Secrets only.
-pub const POLICY: u32 = 2;
+/// The policy that a session's first note names. Policy 1 knew the values of Secrets only; policy 2 knew
+/// fewer names, kept values in `managedFields`, and hid images and paths under names with AUTH or KEY.
+pub const POLICY: u32 = 3;
 
 /// How often an object is gone through again: what a replacement uncovers is found as well.
 const ROUNDS: usize = 4;
@@ -105,9 +107,10 @@ impl Redactor {
         Some(body)
     }
 
-    /// Gives a text without the secrets that can be told by what they look like.
+    /// Gives a text without the credentials that this process has read, and without the secrets that
+    /// can be told by what they look like. Every word that leaves the process passes here.
     pub fn text<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
-        let mut body = Cow::Borrowed(text);
+        let mut body = self.without_known(text);
         for _ in 0..ROUNDS {
             let edits = self.search_text(&body, false);
             if edits.is_empty() {
@@ -199,6 +202,19 @@ impl Redactor {
         &self.extra
     }
 
+    fn without_known<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
+        let context = self.context(false);
+        let found = KnownCredentials::of_process().find(text).into_iter();
+        let edits: Vec<Edit> = found
+            .filter_map(|place| context.edit(text, place, "own-credential"))
+            .collect();
+        if edits.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        self.counts.add(&edits);
+        Cow::Owned(edit::apply(text, &edits))
+    }
+
     fn context(&self, tells: bool) -> Context<'_> {
         Context {
             marker: &self.marker,
@@ -210,11 +226,29 @@ impl Redactor {
     fn search(&self, subject: &Subject<'_>, object: &[u8], tells: bool) -> Option<Vec<Edit>> {
         let text = std::str::from_utf8(object).ok()?;
         let context = self.context(tells);
+        let (places, own) = (
+            table::of(subject),
+            walk::own_for(&self.extra.places, subject),
+        );
+        let suspicious = text::places(object, &self.extra.texts);
+        let is_plain = suspicious
+            .as_ref()
+            .is_some_and(|found| found.texts.is_empty() && !found.has_fields);
+        // Without a suspicion only what is nested too deep is replaced, and credentials of this process in
+        // what is no JSON.
+        if is_plain
+            && places.is_empty()
+            && own.is_empty()
+            && !walk::may_be_deep(object)
+            && KnownCredentials::of_process().find(object).is_empty()
+        {
+            return Some(Vec::new());
+        }
         let asked = Asked {
             context,
-            places: table::of(subject),
-            own: walk::own_for(&self.extra.places, subject),
-            scans: text::suspects_object(object, &self.extra.texts),
+            places,
+            own,
+            scans: suspicious.as_ref().map_or(Scans::All, Scans::At),
         };
         walk::object(asked, text)
     }

@@ -5,17 +5,33 @@ mod judge;
 mod pairs;
 
 use crate::config_map::Identity;
-use crate::edit::{self, Edit};
+use crate::edit::{self, Edit, Rule};
+use crate::names::{self, NameClass};
 use crate::path::Step;
 use crate::subject::Subject;
 use crate::table::{self, Place};
-use crate::text::Context;
+use crate::text::{Context, Places};
+use judge::Spelling;
 use pairs::Pairs;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Deeper objects are not read. No server sends such.
+/// What lies deeper is replaced whole. No server sends such.
 const NESTED_MOST: usize = 200;
+
+/// What a part of an object is walked over for, beside what the policy looks for everywhere.
+#[derive(Clone, Debug)]
+pub(super) enum Sought<'w> {
+    /// Nothing else.
+    Nothing,
+    /// Every value: a name beside it, or above it, announced a secret.
+    Announced(NameClass, &'static str),
+    /// Every value without a form: the text is a value of a `ConfigMap`.
+    Formless,
+    /// Values that were replaced elsewhere in the object, with the rule.
+    Known(&'w BTreeMap<Vec<u8>, Rule>),
+}
 
 /// One walk.
 pub(crate) struct Walk<'w> {
@@ -27,14 +43,34 @@ pub(crate) struct Walk<'w> {
     identity: Identity,
     steps: Vec<Step<'w>>,
     edits: Vec<Edit>,
-    /// Whether texts are searched.
-    scans: bool,
+    /// Which texts are searched.
+    scans: Scans<'w>,
+    /// How many places of `scans` lie behind: texts, names.
+    passed: (usize, usize),
     /// How deep in texts within texts this one stands.
     depth: u8,
     /// Whether objects within this one are known by their kind.
     opens: bool,
-    /// Whether the argument before announced a secret.
-    is_announced: bool,
+    /// What the argument before announced.
+    announced: NameClass,
+    /// What the field at hand announces.
+    class: NameClass,
+    sought: Sought<'w>,
+    /// Where the steps of a `fieldsV1` begin, while it is walked over.
+    owned_from: Option<usize>,
+    /// Whether a field has a name that may be a value.
+    has_odd_key: bool,
+    /// Keys of `fieldsV1` that hold values.
+    owned: Vec<Range<usize>>,
+}
+
+/// Which texts of an object are searched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Scans<'w> {
+    None,
+    All,
+    /// Those with such a place in them, found in the same JSON.
+    At(&'w Places),
 }
 
 /// What a walk is to know.
@@ -42,7 +78,7 @@ pub(crate) struct Asked<'w> {
     pub(crate) context: Context<'w>,
     pub(crate) places: Vec<&'static Place>,
     pub(crate) own: Vec<&'w (String, crate::path::Pattern)>,
-    pub(crate) scans: bool,
+    pub(crate) scans: Scans<'w>,
 }
 
 /// Finds what may not be kept of an object, settled; `None` if it cannot be read.
@@ -52,6 +88,7 @@ pub(crate) fn object(asked: Asked<'_>, text: &str) -> Option<Vec<Edit>> {
     walk.opens = true;
     let end = walk.value(walk.space(0))?;
     (walk.space(end) == text.len()).then_some(())?;
+    walk.judge_owned();
     Some(edit::settle(walk.edits, text.as_bytes(), marker))
 }
 
@@ -68,12 +105,13 @@ pub(crate) fn inner_json(context: Context<'_>, text: &[u8], depth: u8) -> Vec<Ed
         context,
         places: Vec::new(),
         own: Vec::new(),
-        scans: true,
+        scans: Scans::All,
     };
     let mut walk = Walk::new(asked, text, depth + 1);
     walk.opens = true;
     let end = walk.value(walk.space(0));
     let is_whole = end.is_some_and(|end| walk.space(end) == text.len());
+    walk.judge_owned();
     // The places are of the text, and nobody can go there by a path.
     let mut edits = if is_whole { walk.edits } else { Vec::new() };
     for edit in &mut edits {
@@ -101,9 +139,15 @@ impl<'w> Walk<'w> {
             steps: Vec::new(),
             edits: Vec::new(),
             scans: asked.scans,
+            passed: (0, 0),
             depth,
             opens: false,
-            is_announced: false,
+            announced: NameClass::Plain,
+            class: NameClass::Plain,
+            sought: Sought::Nothing,
+            owned_from: None,
+            has_odd_key: false,
+            owned: Vec::new(),
         }
     }
 
@@ -151,11 +195,36 @@ impl<'w> Walk<'w> {
         let end = match first {
             b'{' if self.steps.len() < NESTED_MOST => self.fields(at)?,
             b'[' if self.steps.len() < NESTED_MOST => self.items(at)?,
-            b'{' | b'[' => return None,
+            b'{' | b'[' => {
+                let end = self.nested(at)?;
+                self.replace(at..end, "too-deep".into(), Spelling::Plain);
+                return Some(end);
+            }
             _ => self.literal(at)?,
         };
         self.judge_other(at..end, before);
         Some(end)
+    }
+
+    /// Gives the end of the object or list that begins here, without recursion.
+    fn nested(&self, at: usize) -> Option<usize> {
+        let mut open = 0_usize;
+        let mut at = at;
+        loop {
+            match self.byte(at)? {
+                b'"' => {
+                    at = self.string(at)?;
+                    continue;
+                }
+                b'{' | b'[' => open += 1,
+                b'}' | b']' => open -= 1,
+                _ => {}
+            }
+            at += 1;
+            if open == 0 {
+                return Some(at);
+            }
+        }
     }
 
     fn items(&mut self, at: usize) -> Option<usize> {
@@ -163,7 +232,7 @@ impl<'w> Walk<'w> {
         if self.byte(at) == Some(b']') {
             return Some(at + 1);
         }
-        let outer = std::mem::take(&mut self.is_announced);
+        let outer = std::mem::take(&mut self.announced);
         for item in 0.. {
             self.steps.push(Step::Item(item));
             let end = self.value(at)?;
@@ -175,7 +244,7 @@ impl<'w> Walk<'w> {
                 _ => return None,
             }
         }
-        self.is_announced = outer;
+        self.announced = outer;
         Some(at + 1)
     }
 
@@ -192,14 +261,35 @@ impl<'w> Walk<'w> {
             let key_end = self.string(at)?;
             self.judge_key(at..key_end);
             let key = self.said(at..key_end);
+            if self.owned_from.is_some() && key.starts_with(['k', 'v']) {
+                self.judge_owned_key(at..key_end);
+            }
             let colon = self.space(key_end);
             if self.byte(colon)? != b':' {
                 return None;
             }
             let value = self.space(colon + 1);
+            let owned_from = self.owned_from;
+            if key == "fieldsV1" && self.is_in_list("managedFields") {
+                self.owned_from = Some(self.steps.len() + 1);
+            }
+            let above = self.class;
+            self.class = if self.may_announce(at..key_end) {
+                names::class(&key)
+            } else {
+                NameClass::Plain
+            };
+            if self.class == NameClass::Plain
+                && above >= NameClass::Possible
+                && names::is_value_field(&key)
+            {
+                self.class = above;
+            }
             self.steps.push(Step::Key(key.clone()));
             let end = self.value(value)?;
             self.steps.pop();
+            self.class = above;
+            self.owned_from = owned_from;
             pairs.note(&key, value..end);
             at = self.space(end);
             match self.byte(at)? {
@@ -210,6 +300,31 @@ impl<'w> Walk<'w> {
         }
         self.judge_fields(begin..at + 1, &pairs);
         Some(at + 1)
+    }
+
+    /// Tells whether the name of a field may announce something; its place includes the quotes. Names are
+    /// asked about in the order in which they stand.
+    fn may_announce(&mut self, at: Range<usize>) -> bool {
+        let Scans::At(places) = self.scans else {
+            return true;
+        };
+        let (_, passed) = &mut self.passed;
+        let found = next_place(&places.names, passed, at.start);
+        found.is_some_and(|found| found <= at.end)
+            || memchr::memchr(b'\\', self.text.as_bytes().get(at).unwrap_or_default()).is_some()
+    }
+
+    /// Tells whether a text is to be searched; its place includes the quotes.
+    fn scans(&mut self, at: &Range<usize>) -> bool {
+        match self.scans {
+            Scans::None => false,
+            Scans::All => true,
+            Scans::At(places) => {
+                let (passed, _) = &mut self.passed;
+                let found = next_place(&places.texts, passed, at.start);
+                found.is_some_and(|found| found < at.end)
+            }
+        }
     }
 
     /// Gives what a string says, quotes included in the place; empty if it is none.
@@ -237,7 +352,7 @@ impl<'w> Walk<'w> {
             context: self.context,
             places,
             own: Vec::new(),
-            scans: false,
+            scans: Scans::None,
         };
         let mut inner = Walk::new(asked, text, self.depth);
         if inner.value(0).is_none() {
@@ -252,6 +367,23 @@ impl<'w> Walk<'w> {
             self.edits.push(edit);
         }
     }
+}
+
+/// Gives the first place that is not before `from`.
+fn next_place(places: &[usize], passed: &mut usize, from: usize) -> Option<usize> {
+    while let Some(place) = places.get(*passed).copied() {
+        if place >= from {
+            return Some(place);
+        }
+        *passed += 1;
+    }
+    None
+}
+
+/// Tells whether an object may be nested too deep to be walked over.
+pub(crate) fn may_be_deep(json: &[u8]) -> bool {
+    // `[` and `{` differ in one bit; without it, so do `;` and others that do no harm.
+    json.iter().filter(|byte| **byte | 0x20 == b'{').count() >= NESTED_MOST
 }
 
 /// Gives the places of the user's own rules that are meant for a resource.

@@ -5,13 +5,15 @@
 //! recording of a resource ends; the streams are ended afterwards.
 
 use super::admission::{About, Admission, Weight, about};
+use super::memory::MemoryPlan;
 use super::out::{Name, Out};
 use super::plan::{self, Plan, Step};
 use super::tally::Tally;
 use crate::entry::Entry;
 use crate::health::Health;
 use kubereel_format::{
-    ConnectionId, EndCause, NotCoveredReason, Note, ResourceId, ResourceInfo, Stamp, Usage,
+    ConnectionId, EndCause, NotCoveredReason, Note, ObjectMemory, ResourceId, ResourceInfo, Stamp,
+    Usage,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,9 +26,23 @@ struct Open {
     last_version: String,
 }
 
+/// What a recording may take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Limits {
+    /// Of the disk, in bytes.
+    pub(crate) max_bytes: Option<u64>,
+    /// Of memory, in bytes.
+    pub(crate) max_memory: Option<u64>,
+}
+
 /// The gate.
 pub(crate) struct Gate {
     max_bytes: u64,
+    memory: MemoryPlan,
+    /// The resources of which nothing is written any more, and those of them that the appender has not
+    /// forgotten yet.
+    ended: BTreeSet<ResourceId>,
+    to_forget: BTreeSet<ResourceId>,
     usage: Usage,
     plan: Plan,
     out: Out,
@@ -46,7 +62,7 @@ pub(crate) struct Gate {
 impl Gate {
     /// Begins with a file as it is, and with what an earlier run left out.
     pub(crate) fn new(
-        max_bytes: u64,
+        limits: Limits,
         usage: Usage,
         left_out_before: BTreeSet<Name>,
         published: watch::Sender<Out>,
@@ -58,10 +74,15 @@ impl Gate {
                 out.add(name);
             }
         }
-        health.set_max_bytes(max_bytes);
+        if let Some(max_bytes) = limits.max_bytes {
+            health.set_max_bytes(max_bytes);
+        }
         published.send_replace(out.clone());
         Self {
-            max_bytes,
+            max_bytes: limits.max_bytes.unwrap_or(u64::MAX),
+            memory: MemoryPlan::new(limits.max_memory),
+            ended: BTreeSet::new(),
+            to_forget: BTreeSet::new(),
             usage,
             plan: Plan::default(),
             out,
@@ -82,6 +103,9 @@ impl Gate {
         let mut said = Vec::new();
         while let Some(step) = self.plan.due(&self.usage) {
             self.take(step, at, &mut said);
+        }
+        while let Some(id) = self.memory.due(|id| self.recorded.contains_key(&id)) {
+            self.leave_largest(id, at, &mut said);
         }
         let bytes = u64::try_from(entry.bytes()).unwrap_or(u64::MAX);
         if plan::is_too_large(&self.usage, bytes) {
@@ -177,7 +201,12 @@ impl Gate {
         if self.out.is_only_the_end() || !self.told.insert(name_of(info)) {
             return Admission::Drop;
         }
-        let note = not_covered(info, self.measure());
+        let reason = self.out.reason(&info.group, &info.plural);
+        let measure = match reason {
+            NotCoveredReason::MemoryBudget => self.memory_measure(),
+            _ => self.measure(),
+        };
+        let note = not_covered(info, reason, measure);
         self.publish();
         Admission::Instead(Box::new(Entry::Note { stamp: at, note }))
     }
@@ -197,11 +226,34 @@ impl Gate {
         self.waiting_bytes >= plan::waiting_bytes(&self.usage)
     }
 
-    /// Everything appended is durable, and the file is as full as this.
-    pub(crate) fn committed(&mut self, usage: Usage) {
+    /// Everything appended is durable, the file is as full as this, and objects take so much memory.
+    pub(crate) fn committed(&mut self, usage: Usage, memory: &[ObjectMemory]) {
+        self.memory.set(memory);
         self.usage = usage;
         self.health.set_used_percent(plan::used_percent(&usage));
         self.waiting_bytes = 0;
+    }
+
+    /// Gives the resources whose objects the appender is to forget: nothing of them passes any more.
+    pub(crate) fn take_forgotten(&mut self) -> BTreeSet<ResourceId> {
+        std::mem::take(&mut self.to_forget)
+    }
+
+    /// The appender began anew and knows all objects again.
+    pub(crate) fn forget_again(&mut self) {
+        self.to_forget.clone_from(&self.ended);
+    }
+
+    /// Leaves out the resource whose objects take most memory.
+    fn leave_largest(&mut self, id: ResourceId, at: Stamp, said: &mut Vec<Entry>) {
+        let Some(info) = self.recorded.get(&id) else {
+            return;
+        };
+        self.out.add_for_memory(name_of(info));
+        let measure = self.memory_measure();
+        let gone = self.leave_out(&measure, at, said).join(", ");
+        let text = format!("memory budget: no longer recorded: {gone} ({measure})");
+        self.tell(text, at, said);
     }
 
     fn take(&mut self, step: Step, at: Stamp, said: &mut Vec<Entry>) {
@@ -274,6 +326,7 @@ impl Gate {
             .map(|(_, info)| info)
             .collect();
         for info in &leaving {
+            let reason = self.out.reason(&info.group, &info.plural);
             let closing = self.open.extract_if(.., |_, open| open.resource == info.id);
             for (connection, open) in closing {
                 self.shut.insert(connection);
@@ -283,15 +336,17 @@ impl Gate {
                         connection,
                         cause: EndCause::Stopped,
                         last_rv: Some(open.last_version).filter(|version| !version.is_empty()),
-                        detail: "size budget".to_owned(),
+                        detail: reason.as_str().to_owned(),
                     },
                 });
             }
+            self.ended.insert(info.id);
+            self.to_forget.insert(info.id);
             self.told.insert(name_of(info));
             self.tally.forget(&name_of(info));
             said.push(Entry::Note {
                 stamp: at,
-                note: not_covered(info, measure.to_owned()),
+                note: not_covered(info, reason, measure.to_owned()),
             });
         }
         leaving.iter().map(ResourceInfo::qualified).collect()
@@ -302,6 +357,12 @@ impl Gate {
         let file = megabytes(self.usage.file_bytes);
         let max = megabytes(self.max_bytes);
         format!("{used} used of a file of {file} that may have {max}")
+    }
+
+    fn memory_measure(&self) -> String {
+        let used = megabytes(self.memory.used_bytes());
+        let max = megabytes(self.memory.max_bytes().unwrap_or(u64::MAX));
+        format!("the objects that are left take {used} of memory, and may take {max}")
     }
 
     fn publish(&self) {
@@ -318,12 +379,12 @@ fn name_of(info: &ResourceInfo) -> Name {
     (info.group.clone(), info.plural.clone())
 }
 
-fn not_covered(info: &ResourceInfo, detail: String) -> Note {
+fn not_covered(info: &ResourceInfo, reason: NotCoveredReason, detail: String) -> Note {
     Note::NotCovered {
         group: info.group.clone(),
         version: info.version.clone(),
         plural: info.plural.clone(),
-        reason: NotCoveredReason::SizeBudget,
+        reason,
         detail,
     }
 }

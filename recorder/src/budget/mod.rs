@@ -4,15 +4,21 @@
 //! The order: Leases; Events; four times whatever writes most, cluster-level truth aside; all else but
 //! that truth; pods; nodes; cluster operators; the cluster version; then nothing but what the recorder has to
 //! say of the recording; and in the end only how it ended. Each step is a note of its own.
+//!
+//! The memory budget leaves out by the same gate: always the resource whose objects take most memory.
 
 mod admission;
+mod cgroup;
 mod gate;
+mod memory;
 mod out;
 mod plan;
 mod tally;
 
 pub(crate) use admission::Admission;
-pub(crate) use gate::Gate;
+pub use cgroup::default_max_memory;
+pub(crate) use gate::{Gate, Limits};
+pub(crate) use memory::{body_bytes, queue_bytes};
 pub(crate) use out::{Name, Out};
 pub(crate) use plan::{ROTATE_PERCENT, is_used_up};
 

@@ -1,6 +1,7 @@
 //! Owns the answer to "is this resource still recorded?". Refuses to decide.
 
 use super::plan::Step;
+use kubereel_format::NotCoveredReason;
 use std::collections::BTreeSet;
 
 /// Group and plural of a resource.
@@ -11,6 +12,8 @@ pub(crate) type Name = (String, String);
 pub(crate) struct Out {
     /// Left out by name.
     names: BTreeSet<Name>,
+    /// Those of them whose objects took too much memory.
+    for_memory: BTreeSet<Name>,
     /// The last step that was taken; those before it hold too.
     reached: Option<Step>,
 }
@@ -58,6 +61,22 @@ impl Out {
     /// Leaves one more out.
     pub(super) fn add(&mut self, name: Name) {
         self.names.insert(name);
+    }
+
+    /// Leaves one more out, for the memory that its objects take.
+    pub(super) fn add_for_memory(&mut self, name: Name) {
+        self.for_memory.insert(name.clone());
+        self.add(name);
+    }
+
+    /// Gives why a resource is left out, if it is.
+    pub(crate) fn reason(&self, group: &str, plural: &str) -> NotCoveredReason {
+        let name = (group.to_owned(), plural.to_owned());
+        if self.for_memory.contains(&name) {
+            NotCoveredReason::MemoryBudget
+        } else {
+            NotCoveredReason::SizeBudget
+        }
     }
 
     /// Leaves out what a step says; [`Step::Largest`] says nothing without a name.

@@ -7,8 +7,8 @@ use crate::entry::{Entry, EventEntry};
 use crate::health::Health;
 use crate::watch::target::plain_info;
 use kubereel_format::{
-    ConnectionId, EventType, Evidence, ListMethod, NotCoveredReason, Note, ResourceInfo,
-    SessionEnd, SessionId, Stamp, Usage,
+    ConnectionId, EventType, Evidence, ListMethod, NotCoveredReason, Note, ObjectMemory,
+    ResourceInfo, SessionEnd, SessionId, Stamp, Usage,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,14 +66,20 @@ struct Written {
     published: watch::Receiver<Out>,
     entries: Vec<Entry>,
     used: u64,
+    memory: Vec<ObjectMemory>,
 }
 
 impl Written {
     fn new(used: u64, before: BTreeSet<Name>) -> Self {
+        let limits = Limits {
+            max_bytes: Some(10_000_000),
+            max_memory: Some(1_000_000_000),
+        };
         let (sender, published) = watch::channel(Out::default());
-        let health = Arc::new(Health::new(Clock::start()));
+        let health = Arc::new(Health::new(Clock::start(), crate::scrub::redactor()));
         Self {
-            gate: Gate::new(10_000_000, usage(used), before, sender, health),
+            gate: Gate::new(limits, usage(used), before, sender, health),
+            memory: Vec::new(),
             published,
             entries: Vec::new(),
             used,
@@ -91,7 +97,7 @@ impl Written {
             Admission::Instead(entry) => self.entries.push(*entry),
             Admission::Drop => {}
         }
-        self.gate.committed(usage(self.used));
+        self.gate.committed(usage(self.used), &self.memory);
     }
 
     fn begin(&mut self, number: usize) {
@@ -297,4 +303,59 @@ fn a_file_that_refuses_to_grow_takes_notes_and_in_the_end_only_the_end() {
     assert!(matches!(written.gate.admit(&mark()), Admission::Drop));
     assert!(matches!(written.gate.admit(&ended()), Admission::Pass));
     assert!(written.gate.refused(Stamp::default()).is_empty());
+}
+
+/// How many bytes a resource takes when there are a million of its objects.
+fn many_objects(number: usize) -> ObjectMemory {
+    ObjectMemory {
+        resource: info(number).id,
+        live: 1_000_000,
+        name_bytes: 50_000_000,
+        bytes: 600_000_000,
+    }
+}
+
+#[test]
+fn the_resource_whose_objects_take_most_memory_is_left_out_and_the_reel_says_so() {
+    let mut written = Written::new(0, BTreeSet::new());
+    written.begin(0);
+    written.begin(3);
+    written.push(event(3, 7, 10), 10);
+    written.memory = vec![many_objects(3)];
+    written.push(event(0, 8, 10), 10);
+    assert!(
+        written.gate.take_forgotten().is_empty(),
+        "seen at the commit"
+    );
+    written.push(event(3, 9, 10), 10);
+    let told = written.entries.iter().position(|entry| {
+        matches!(entry, Entry::Note { note: Note::NotCovered { plural, reason, .. }, .. }
+            if plural == "pods" && *reason == NotCoveredReason::MemoryBudget)
+    });
+    let last = written
+        .entries
+        .iter()
+        .rposition(|entry| matches!(entry, Entry::Event(event) if event.resource == info(3).id));
+    assert!(told.is_some() && last < told, "{last:?} and {told:?}");
+    assert!(written.entries.iter().any(|entry| {
+        matches!(entry, Entry::Note { note: Note::Mark { text }, .. }
+            if text.starts_with("memory budget: no longer recorded: pods ("))
+    }));
+    assert!(written.entries.iter().any(|entry| {
+        matches!(entry, Entry::Note { note: Note::Disconnected { last_rv, detail, .. }, .. }
+            if last_rv.as_deref() == Some("7") && detail == "memory budget")
+    }));
+    assert_eq!(written.gate.take_forgotten(), BTreeSet::from([info(3).id]));
+    assert!(written.gate.take_forgotten().is_empty(), "once is enough");
+    written.gate.forget_again();
+    assert_eq!(written.gate.take_forgotten(), BTreeSet::from([info(3).id]));
+    assert!(written.published.borrow().holds("", "pods"));
+    // What is announced again stays out, for the same reason.
+    written.memory.clear();
+    let entries = written.entries.len();
+    written.begin(3);
+    written.push(event(3, 10, 10), 10);
+    written.push(event(0, 11, 10), 10);
+    let more = written.entries.split_off(entries);
+    assert!(matches!(more.as_slice(), [Entry::Event(event)] if event.resource == info(0).id));
 }

@@ -33,7 +33,7 @@ pub(super) struct Round {
 }
 
 /// A group and its version.
-pub(super) type GroupKey = (String, String);
+pub(crate) type GroupKey = (String, String);
 
 impl Discovery {
     /// Makes it, before the first round, in an epoch.

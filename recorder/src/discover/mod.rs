@@ -14,6 +14,6 @@ pub(crate) use api_service::{ApiService, api_service};
 pub(crate) use crd::{Definition, definition};
 pub(crate) use documents::Served;
 pub(crate) use fetch::present_revision;
-pub(crate) use handle::Discovery;
+pub(crate) use handle::{Discovery, GroupKey};
 pub(crate) use plan::{LeftOut, plan, resource_info};
 pub(crate) use poll::{Identity, News, Poller};

@@ -51,6 +51,8 @@ pub(crate) enum News {
         fallen_in: Option<u32>,
         /// What it serves.
         served: Vec<Served>,
+        /// The group versions that it names and does not describe, with the words why.
+        undescribed: BTreeMap<GroupKey, String>,
     },
     /// A document that was not seen before.
     Document {
@@ -158,7 +160,8 @@ impl Poller {
         versions.extend_from_slice(&groups.versions);
         let mut all = core.served.clone();
         all.extend_from_slice(&groups.served);
-        let mut doubtful = self.ask_directly(server, &versions, &mut all).await;
+        let undescribed = self.ask_directly(server, &versions, &mut all).await;
+        let mut doubtful: BTreeSet<GroupKey> = undescribed.keys().cloned().collect();
         doubtful.extend(self.add_hashes(server, &versions, &mut all).await);
         self.discovery.round(&all, doubtful);
         Ok(News::Served {
@@ -169,6 +172,7 @@ impl Poller {
             },
             fallen_in: has_fallen.then_some(epoch),
             served: all,
+            undescribed,
         })
     }
 
@@ -238,7 +242,7 @@ impl Poller {
         server: &Server,
         versions: &[GroupVersion],
         all: &mut Vec<Served>,
-    ) -> BTreeSet<GroupKey> {
+    ) -> BTreeMap<GroupKey, String> {
         let mut wanted = self.discovery.direct();
         let stale = versions.iter().filter(|version| version.is_stale);
         wanted.extend(stale.map(|one| (one.group.clone(), one.version.clone())));
@@ -247,15 +251,15 @@ impl Poller {
             version,
             is_stale: false,
         });
-        let mut doubtful = BTreeSet::new();
+        let mut doubtful = BTreeMap::new();
         for (key, answer) in group_version_documents(server, wanted.collect()).await {
             match answer {
                 Ok((fresh, _)) => {
                     all.retain(|one| one.group != key.group || one.version != key.version);
                     all.extend(fresh);
                 }
-                Err(_) => {
-                    doubtful.insert((key.group, key.version));
+                Err(failure) => {
+                    doubtful.insert((key.group, key.version), failure.words);
                 }
             }
         }

@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::entry::Entry;
 use crate::observer::{Account, Tally};
 use kubereel_format::{CommitStats, Elapsed, EventType, Note, ResourceId, ResourceInfo};
+use kubereel_redact::Redactor;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -117,6 +118,7 @@ struct Words {
 #[derive(Debug)]
 pub(crate) struct Health {
     clock: Clock,
+    redactor: Redactor,
     added: AtomicU64,
     modified: AtomicU64,
     deleted: AtomicU64,
@@ -140,11 +142,13 @@ pub(crate) struct Health {
 }
 
 impl Health {
-    /// Makes a set of zeros.
-    pub(crate) fn new(clock: Clock) -> Self {
+    /// Makes a set of zeros. What is said of troubles passes the redactor: the status page and the
+    /// terminal show it.
+    pub(crate) fn new(clock: Clock, redactor: Redactor) -> Self {
         let zero = AtomicU64::default;
         Self {
             clock,
+            redactor,
             added: zero(),
             modified: zero(),
             deleted: zero(),
@@ -238,14 +242,16 @@ impl Health {
 
     /// The cluster answers, or not: then with the reason.
     pub(crate) fn set_reachable(&self, trouble: Option<&str>) {
+        let trouble = trouble.map(|trouble| self.redactor.words(trouble));
         let mut words = self.words();
         words.is_reachable = trouble.is_none();
-        trouble.unwrap_or_default().clone_into(&mut words.trouble);
+        words.trouble = trouble.unwrap_or_default().into_owned();
     }
 
     /// The file can be written, or not: then with the reason.
     pub(crate) fn set_write_trouble(&self, trouble: &str) {
-        trouble.clone_into(&mut self.words().write_trouble);
+        let trouble = self.redactor.words(trouble).into_owned();
+        self.words().write_trouble = trouble;
     }
 
     /// The file may become so large.
@@ -266,7 +272,8 @@ impl Health {
     /// A step was taken to stay below that.
     pub(crate) fn set_budget(&self, words: &str) {
         self.budget_steps.fetch_add(1, Ordering::Relaxed);
-        words.clone_into(&mut self.words().budget);
+        let words = self.redactor.words(words).into_owned();
+        self.words().budget = words;
     }
 
     /// A record was not written because of such steps.
@@ -378,7 +385,7 @@ mod tests {
 
     #[test]
     fn tells_what_it_was_told() {
-        let health = Health::new(Clock::start());
+        let health = Health::new(Clock::start(), crate::scrub::redactor());
         health.set_resource(1, Some(ResourceState::Complete));
         health.set_resource(2, Some(ResourceState::Behind));
         health.set_resource(3, Some(ResourceState::NotCovered));

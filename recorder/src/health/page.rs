@@ -1,15 +1,33 @@
-//! Owns the small HTTP server of `--listen`: `/metrics`, `/healthz`, `/readyz`, and `/mark`, which takes
-//! a word from this machine. Refuses everything else, long bodies, browsers, and slow callers.
+//! The HTTP server of `--listen`: `/metrics`, `/healthz`, `/readyz`, and `/mark`, which takes a mark.
+//!
+//! A liveness probe asks here, so nobody may delay it:
+//!
+//! * connections are accepted at once, always. At the limit the oldest one is closed, never the newest: a
+//!   probe sends its request as soon as it is connected, and is answered before the limit's worth of others
+//!   has come after it;
+//! * a connection answers one request, and ends within [`CALLER_SECS`] in any case;
+//! * probes wait for nothing: they read counters. Marks, which wait for the queue, are limited apart.
 
+use super::access::{Refusal, StatusAccess};
 use super::counters::Health;
 use super::text;
 use crate::marks::{Desk, NotTaken};
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::{Body as _, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
+use tokio::task::{AbortHandle, JoinSet};
 
 /// The most bytes of a request head.
 const MAX_HEAD: usize = 8 * 1024;
@@ -20,8 +38,14 @@ const MAX_MARK_BODY: usize = 4 * 1024;
 /// How long a caller may take, in all.
 const CALLER_SECS: u64 = 5;
 
-/// How many callers are served at once.
-const MAX_CALLERS: usize = 16;
+/// The most connections at once.
+const MAX_CALLERS: usize = 128;
+
+/// The most marks that are taken at once.
+const MAX_MARKS: usize = 16;
+
+/// How long nobody is accepted after that failed.
+const ACCEPT_PAUSE_MILLIS: u64 = 100;
 
 /// What the page speaks of, and where it takes marks to.
 #[derive(Clone, Debug)]
@@ -32,162 +56,174 @@ pub(crate) struct Front {
     pub(crate) desk: Arc<Desk>,
 }
 
+/// The server's state.
+#[derive(Debug)]
+struct StatusPage {
+    /// Another reel of a series has another front.
+    front: watch::Receiver<Front>,
+    access: StatusAccess,
+    marks: Semaphore,
+}
+
 /// Serves until it is dropped.
-pub(crate) async fn serve(listener: TcpListener, front: watch::Receiver<Front>) {
-    let callers = Arc::new(Semaphore::new(MAX_CALLERS));
+#[expect(clippy::infinite_loop, reason = "it runs until its task is aborted")]
+pub(crate) async fn serve(
+    listener: TcpListener,
+    front: watch::Receiver<Front>,
+    access: StatusAccess,
+) {
+    let marks = Semaphore::new(MAX_MARKS);
+    let page = Arc::new(StatusPage {
+        front,
+        access,
+        marks,
+    });
+    let mut callers = Callers::default();
     loop {
-        let Ok(permit) = Arc::clone(&callers).acquire_owned().await else {
-            return;
-        };
-        let (stream, caller) = match listener.accept().await {
-            Ok(accepted) => accepted,
+        match listener.accept().await {
+            Ok((stream, caller)) => {
+                let page = Arc::clone(&page);
+                callers.add(async move { page.attend(stream, caller.ip()).await });
+            }
             Err(error) => {
                 // Out of file descriptors, most likely: the recording goes before.
                 tracing::warn!(%error, "cannot accept a caller of the status page");
-                tokio::time::sleep(Duration::from_secs(1)).await;
-                continue;
+                callers.close_oldest();
+                tokio::time::sleep(Duration::from_millis(ACCEPT_PAUSE_MILLIS)).await;
             }
-        };
-        let front = front.borrow().clone();
-        tokio::spawn(async move {
-            let answer = answer(stream, caller.ip(), &front.health, &front.desk);
-            if let Ok(Err(error)) =
-                tokio::time::timeout(Duration::from_secs(CALLER_SECS), answer).await
-            {
-                tracing::debug!(%error, "a caller of the status page went away");
-            }
-            drop(permit);
+        }
+    }
+}
+
+/// The connections, oldest first.
+#[derive(Default)]
+struct Callers {
+    tasks: JoinSet<()>,
+    by_age: VecDeque<AbortHandle>,
+}
+
+impl Callers {
+    fn add(&mut self, caller: impl Future<Output = ()> + Send + 'static) {
+        while self.tasks.try_join_next().is_some() {}
+        if self.by_age.len() >= MAX_CALLERS {
+            self.by_age.retain(|caller| !caller.is_finished());
+        }
+        if self.by_age.len() >= MAX_CALLERS {
+            self.close_oldest();
+        }
+        self.by_age.push_back(self.tasks.spawn(caller));
+    }
+
+    fn close_oldest(&mut self) {
+        if let Some(oldest) = self.by_age.pop_front() {
+            oldest.abort();
+        }
+    }
+}
+
+impl StatusPage {
+    /// Answers one request of a connection.
+    async fn attend(&self, stream: TcpStream, caller: IpAddr) {
+        let service = service_fn(|request| async move {
+            let (status, text) = match self.answer(request, caller).await {
+                Ok(text) => (StatusCode::OK, text),
+                Err((status, text)) => (status, text),
+            };
+            Ok::<_, Infallible>(response(status, text))
         });
-    }
-}
-
-async fn answer(
-    mut stream: TcpStream,
-    caller: IpAddr,
-    health: &Health,
-    desk: &Desk,
-) -> std::io::Result<()> {
-    let mut request = Vec::new();
-    let head_end = loop {
-        let end = request.windows(4).position(|end| end == b"\r\n\r\n");
-        if let Some(end) = end {
-            break end + 4;
-        }
-        if request.len() >= MAX_HEAD {
-            break request.len();
-        }
-        if !read_more(&mut stream, &mut request).await? {
-            return Ok(());
-        }
-    };
-    let body = request.split_off(head_end);
-    let (status, text) = if request.starts_with(b"POST /mark ") {
-        match mark_length(&request, caller) {
-            Ok(length) => take_mark(&mut stream, body, length, desk).await?,
-            Err((status, why)) => (status, why.to_owned()),
-        }
-    } else {
-        page(&request, health)
-    };
-    let response = format!(
-        "HTTP/1.1 {status}\r\ncontent-type: text/plain; version=0.0.4; charset=utf-8\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",
-        text.len()
-    );
-    stream.write_all(response.as_bytes()).await?;
-    stream.shutdown().await
-}
-
-async fn read_more(stream: &mut TcpStream, into: &mut Vec<u8>) -> std::io::Result<bool> {
-    let mut part = [0_u8; 1024];
-    let read = stream.read(&mut part).await?;
-    into.extend_from_slice(part.get(..read).unwrap_or_default());
-    Ok(read > 0)
-}
-
-/// Gives the length of a mark, or why it is not taken.
-fn mark_length(head: &[u8], caller: IpAddr) -> Result<usize, (&'static str, &'static str)> {
-    const FORBIDDEN: &str = "403 Forbidden";
-    if !caller.to_canonical().is_loopback() {
-        return Err((FORBIDDEN, "marks are taken from this machine only\n"));
-    }
-    let head = String::from_utf8_lossy(head);
-    let header = |name: &str| {
-        head.lines().skip(1).find_map(|line| {
-            let (key, value) = line.split_once(':')?;
-            key.trim()
-                .eq_ignore_ascii_case(name)
-                .then(|| value.trim().to_owned())
-        })
-    };
-    // A page in a browser may post here without asking anybody; it says where it comes from.
-    if header("origin").is_some() || header("referer").is_some() {
-        return Err((FORBIDDEN, "marks are not taken from browsers\n"));
-    }
-    let length = header("content-length").and_then(|length| length.parse().ok());
-    let length: usize = length.ok_or(("411 Length Required", "how long is the mark?\n"))?;
-    if length > MAX_MARK_BODY {
-        return Err(("413 Content Too Large", "the mark is too long\n"));
-    }
-    Ok(length)
-}
-
-async fn take_mark(
-    stream: &mut TcpStream,
-    mut body: Vec<u8>,
-    length: usize,
-    desk: &Desk,
-) -> std::io::Result<(&'static str, String)> {
-    while body.len() < length {
-        if !read_more(stream, &mut body).await? {
-            return Ok(("400 Bad Request", "the mark is cut off\n".into()));
+        let limit = Duration::from_secs(CALLER_SECS);
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limit)
+            .max_buf_size(MAX_HEAD)
+            .keep_alive(false)
+            .serve_connection(TokioIo::new(stream), service);
+        if let Ok(Err(error)) = tokio::time::timeout(limit, connection).await {
+            tracing::debug!(%error, "a caller of the status page went away");
         }
     }
-    body.truncate(length);
-    Ok(match desk.take(&body).await {
-        Ok(()) => ("200 OK", "marked\n".into()),
-        Err(why @ NotTaken::TooMany) => ("429 Too Many Requests", why.words() + "\n"),
-        Err(why) => ("400 Bad Request", why.words() + "\n"),
-    })
-}
 
-fn page(head: &[u8], health: &Health) -> (&'static str, String) {
-    const OK: &str = "200 OK";
-    const UNAVAILABLE: &str = "503 Service Unavailable";
-    let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
-    let line = String::from_utf8_lossy(line);
-    let mut words = line.split(' ');
-    let (method, target) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-    if method != "GET" {
-        let only = "only GET, and POST /mark\n";
-        return ("405 Method Not Allowed", only.into());
-    }
-    let path = target.split('?').next().unwrap_or("");
-    let status = health.status();
-    match path {
-        "/metrics" => (OK, text::metrics(&status)),
-        "/healthz" if text::is_healthy(&status) => (OK, "ok\n".into()),
-        "/healthz" => (
-            UNAVAILABLE,
-            format!("not writing: {}\n", status.write_trouble),
-        ),
-        "/readyz" if text::is_ready(&status) => (OK, "ok\n".into()),
-        "/readyz" => (
-            UNAVAILABLE,
-            format!(
-                "{} of {} resources complete; cluster: {}\n",
-                status.resources_complete,
-                status.resources,
-                if status.is_reachable {
-                    "answers"
-                } else {
-                    &status.trouble
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        caller: IpAddr,
+    ) -> Result<String, (StatusCode, String)> {
+        let (head, body) = request.into_parts();
+        let owned = |(status, text): Refusal| (status, text.to_owned());
+        let (access, headers) = (&self.access, &head.headers);
+        access.check_host(&head.uri, headers).map_err(owned)?;
+        let front = self.front.borrow().clone();
+        match (&head.method, head.uri.path()) {
+            (&Method::POST, "/mark") => {
+                access.check_mark(caller, headers).map_err(owned)?;
+                self.take_mark(body, &front.desk).await
+            }
+            (&Method::GET, path) => {
+                if path == "/metrics" {
+                    access.check_metrics(headers).map_err(owned)?;
                 }
-            ),
-        ),
-        _ => (
-            "404 Not Found",
-            "there is /metrics, /healthz, /readyz, and POST /mark\n".into(),
-        ),
+                show(path, &front.health)
+            }
+            _ => {
+                let only = "only GET, and POST /mark\n";
+                Err((StatusCode::METHOD_NOT_ALLOWED, only.to_owned()))
+            }
+        }
+    }
+
+    async fn take_mark(&self, body: Incoming, desk: &Desk) -> Result<String, (StatusCode, String)> {
+        let refused = |status, words: &str| Err((status, format!("{words}\n")));
+        if body.size_hint().lower() > u64::try_from(MAX_MARK_BODY).unwrap_or(0) {
+            return refused(StatusCode::PAYLOAD_TOO_LARGE, "the mark is too long");
+        }
+        let Ok(_place) = self.marks.try_acquire() else {
+            return refused(StatusCode::SERVICE_UNAVAILABLE, "too many marks at once");
+        };
+        let body = match Limited::new(body, MAX_MARK_BODY).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) if error.is::<LengthLimitError>() => {
+                return refused(StatusCode::PAYLOAD_TOO_LARGE, "the mark is too long");
+            }
+            Err(_) => return refused(StatusCode::BAD_REQUEST, "the mark is cut off"),
+        };
+        match desk.take(&body).await {
+            Ok(()) => Ok("marked\n".to_owned()),
+            Err(why @ NotTaken::TooMany) => refused(StatusCode::TOO_MANY_REQUESTS, &why.words()),
+            Err(why) => refused(StatusCode::BAD_REQUEST, &why.words()),
+        }
+    }
+}
+
+fn response(status: StatusCode, text: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(text));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+fn show(path: &str, health: &Health) -> Result<String, (StatusCode, String)> {
+    let status = health.status();
+    let unavailable = |words: String| Err((StatusCode::SERVICE_UNAVAILABLE, words));
+    match path {
+        "/metrics" => Ok(text::metrics(&status)),
+        "/healthz" if text::is_healthy(&status) => Ok("ok\n".to_owned()),
+        "/healthz" => unavailable(format!("not writing: {}\n", status.write_trouble)),
+        "/readyz" if text::is_ready(&status) => Ok("ok\n".to_owned()),
+        "/readyz" => unavailable(format!(
+            "{} of {} resources complete; cluster: {}\n",
+            status.resources_complete,
+            status.resources,
+            if status.is_reachable {
+                "answers"
+            } else {
+                &status.trouble
+            }
+        )),
+        _ => Err((
+            StatusCode::NOT_FOUND,
+            "there is /metrics, /healthz, /readyz, and POST /mark\n".to_owned(),
+        )),
     }
 }
 
@@ -196,79 +232,109 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::entry::Entry;
+    use crate::health::StatusToken;
     use crate::quota::{Queue, Taken};
     use kubereel_format::Note;
+    use std::net::SocketAddr;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-    fn get(path: &str) -> (&'static str, String) {
-        let health = Health::new(Clock::start());
-        page(
-            format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes(),
-            &health,
-        )
+    /// A server at work.
+    struct Server {
+        address: SocketAddr,
+        queue: Arc<Queue>,
+        _front: watch::Sender<Front>,
+        _tasks: JoinSet<()>,
     }
 
-    #[test]
-    fn knows_three_pages() {
-        assert_eq!(get("/metrics?x=1").0, "200 OK");
-        assert_eq!(get("/healthz").0, "200 OK");
-        assert_eq!(get("/readyz").0, "503 Service Unavailable");
-        assert_eq!(get("/").0, "404 Not Found");
-        let health = Health::new(Clock::start());
-        for garbage in [&b""[..], b"POST /metrics HTTP/1.1", b"\xff\xfe\r\n"] {
-            assert_eq!(page(garbage, &health).0, "405 Method Not Allowed");
+    impl Server {
+        async fn start(access: StatusAccess) -> Self {
+            let clock = Clock::start();
+            let queue = Arc::new(Queue::new(1024 * 1024, clock, crate::scrub::redactor()));
+            let desk = Arc::new(Desk::new(Arc::clone(&queue), clock));
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            let address = listener.local_addr().expect("an address");
+            let health = Arc::new(Health::new(clock, crate::scrub::redactor()));
+            let (front, seen) = watch::channel(Front { health, desk });
+            let mut tasks = JoinSet::new();
+            tasks.spawn(serve(listener, seen, access));
+            Self {
+                address,
+                queue,
+                _front: front,
+                _tasks: tasks,
+            }
+        }
+
+        async fn open(&self, sent: &[u8]) -> TcpStream {
+            let mut stream = TcpStream::connect(self.address).await.expect("connected");
+            stream.write_all(sent).await.expect("sent");
+            stream
+        }
+
+        /// Everything that is answered until the connection ends.
+        async fn ask(&self, request: &str) -> String {
+            let mut text = String::new();
+            let mut stream = self.open(request.as_bytes()).await;
+            stream.read_to_string(&mut text).await.expect("an answer");
+            text
+        }
+
+        async fn code(&self, request: &str) -> String {
+            let text = self.ask(request).await;
+            text.split(' ').nth(1).unwrap_or_default().to_owned()
+        }
+
+        fn marks(&self) -> Vec<String> {
+            let Taken::Some(entries) = self.queue.take(Duration::ZERO) else {
+                return Vec::new();
+            };
+            let marks = entries.iter().map(|queued| match &queued.entry {
+                Entry::Note {
+                    note: Note::Mark { text },
+                    ..
+                } => text.clone(),
+                other => panic!("{other:?}"),
+            });
+            marks.collect()
         }
     }
 
-    async fn asked(request: &str) -> (String, Arc<Queue>) {
-        let clock = Clock::start();
-        let queue = Arc::new(Queue::new(1024 * 1024, clock, crate::scrub::redactor()));
-        let desk = Arc::new(Desk::new(Arc::clone(&queue), clock));
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let address = listener.local_addr().expect("an address");
-        let health = Arc::new(Health::new(clock));
-        let (_front, seen) = watch::channel(Front { health, desk });
-        let server = tokio::spawn(serve(listener, seen));
-        let mut stream = TcpStream::connect(address).await.expect("a connection");
-        stream.write_all(request.as_bytes()).await.expect("sent");
-        let mut text = String::new();
-        stream.read_to_string(&mut text).await.expect("an answer");
-        server.abort();
-        (text, queue)
-    }
-
-    fn marks(queue: &Queue) -> Vec<String> {
-        let Taken::Some(entries) = queue.take(Duration::ZERO) else {
-            return Vec::new();
-        };
-        let marks = entries.iter().map(|queued| match &queued.entry {
-            Entry::Note {
-                note: Note::Mark { text },
-                ..
-            } => text.clone(),
-            other => panic!("{other:?}"),
-        });
-        marks.collect()
-    }
+    const HEALTHZ: &str = "GET /healthz HTTP/1.1\r\nhost: 10.0.0.7:9090\r\n\r\n";
 
     #[tokio::test]
-    async fn answers_over_a_socket() {
-        let (text, _) = asked("GET /metrics HTTP/1.1\r\n\r\n").await;
+    async fn answers_what_it_has() {
+        let server = Server::start(StatusAccess::default()).await;
+        let text = server.ask("GET /metrics?x=1 HTTP/1.1\r\n\r\n").await;
         assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
         assert!(text.contains("kubereel_up 0"), "{text}");
+        for (request, code) in [
+            (HEALTHZ, "200"),
+            ("GET /healthz HTTP/1.0\r\n\r\n", "200"),
+            ("GET /readyz HTTP/1.1\r\n\r\n", "503"),
+            ("GET / HTTP/1.1\r\n\r\n", "404"),
+            ("GET /healthz HTTP/1.1\r\nhost: evil.example\r\n\r\n", "421"),
+            ("POST /metrics HTTP/1.1\r\n\r\n", "405"),
+            ("nonsense\r\n\r\n", "400"),
+        ] {
+            assert_eq!(server.code(request).await, code, "{request:?}");
+        }
+        let huge = format!("GET /healthz HTTP/1.1\r\nx: {}", "y".repeat(MAX_HEAD));
+        assert_eq!(server.code(&huge).await, "431");
+        let twice = server.ask(&HEALTHZ.repeat(2)).await;
+        assert_eq!(twice.matches("HTTP/1.1 ").count(), 1, "{twice}");
     }
 
     #[tokio::test]
     async fn takes_a_mark() {
+        let server = Server::start(StatusAccess::default()).await;
         let post = "POST /mark HTTP/1.1\r\nContent-Length: 13\r\n\r\ntests started";
-        let (text, queue) = asked(post).await;
-        assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
-        assert_eq!(marks(&queue), ["tests started"]);
-    }
-
-    #[tokio::test]
-    async fn takes_no_other_post() {
+        assert_eq!(server.code(post).await, "200");
+        let chunked =
+            "POST /mark HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n4\r\nover\r\n0\r\n\r\n";
+        assert_eq!(server.code(chunked).await, "200");
+        assert_eq!(server.marks(), ["tests started", "over"]);
         for (request, code) in [
-            ("POST /mark HTTP/1.1\r\n\r\n", "411"),
+            ("POST /mark HTTP/1.1\r\n\r\n", "400"),
             (
                 "POST /mark HTTP/1.1\r\ncontent-length: 99999\r\n\r\n",
                 "413",
@@ -278,21 +344,47 @@ mod tests {
                 "POST /mark HTTP/1.1\r\norigin: http://x\r\ncontent-length: 1\r\n\r\nx",
                 "403",
             ),
-            (
-                "POST /metrics HTTP/1.1\r\ncontent-length: 1\r\n\r\nx",
-                "405",
-            ),
         ] {
-            let (text, queue) = asked(request).await;
-            let answered = text.split(' ').nth(1);
-            assert_eq!(answered, Some(code), "{request:?}: {text}");
-            assert!(marks(&queue).is_empty(), "{request:?}");
+            assert_eq!(server.code(request).await, code, "{request:?}");
+            assert!(server.marks().is_empty(), "{request:?}");
         }
-        let elsewhere: IpAddr = "10.0.0.1".parse().expect("an address");
-        let refused = mark_length(
-            b"POST /mark HTTP/1.1\r\ncontent-length: 1\r\n\r\n",
-            elsewhere,
-        );
-        assert_eq!(refused.map_err(|(status, _)| status), Err("403 Forbidden"));
+    }
+
+    #[tokio::test]
+    async fn a_token_guards_counters_and_marks_but_no_probe() {
+        const POST: &str = "POST /mark HTTP/1.1\r\ncontent-length: 1\r\n";
+        let sent = "authorization: Bearer 0123456789abcdef\r\n\r\n";
+        let server = Server::start(StatusAccess {
+            token: StatusToken::parse("0123456789abcdef").ok(),
+            ..StatusAccess::default()
+        });
+        let server = server.await;
+        assert_eq!(server.code(HEALTHZ).await, "200");
+        let get = "GET /metrics HTTP/1.1\r\n";
+        assert_eq!(server.code(&format!("{get}\r\n")).await, "401");
+        assert_eq!(server.code(&format!("{get}{sent}")).await, "200");
+        assert_eq!(server.code(&format!("{POST}\r\nx")).await, "401");
+        assert_eq!(server.code(&format!("{POST}{sent}x")).await, "200");
+        assert_eq!(server.marks(), ["x"]);
+    }
+
+    #[tokio::test]
+    async fn silent_and_slow_callers_do_not_delay_a_probe() {
+        let server = Server::start(StatusAccess::default()).await;
+        let mut others = Vec::new();
+        for number in 0..4 * MAX_CALLERS {
+            others.push(match number % 3 {
+                0 => server.open(b"").await,
+                1 => server.open(b"GET /met").await,
+                _ => {
+                    server
+                        .open(b"POST /mark HTTP/1.1\r\ncontent-length: 9\r\n\r\nx")
+                        .await
+                }
+            });
+        }
+        let patience = Duration::from_secs(30);
+        let answer = tokio::time::timeout(patience, server.code(HEALTHZ)).await;
+        assert_eq!(answer.as_deref(), Ok("200"));
     }
 }

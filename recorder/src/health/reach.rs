@@ -19,6 +19,13 @@ pub(crate) struct Come {
     pub(crate) reached: Option<Version>,
 }
 
+impl Come {
+    /// Tells whether anything of the resource is recorded.
+    pub(crate) const fn is_anywhere(&self) -> bool {
+        self.listed.is_some() || self.reached.is_some()
+    }
+}
+
 /// How far all resources have come.
 #[derive(Debug, Default)]
 pub(crate) struct Reach {

@@ -9,7 +9,6 @@ use crate::health::Health;
 use crate::quota::Queue;
 use crate::server::{Server, chain, client};
 use kubereel_format::{Lifecycle, Note};
-use kubereel_redact::Redactor;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -28,7 +27,6 @@ pub(crate) struct Follower {
     pub(crate) queue: Arc<Queue>,
     pub(crate) health: Arc<Health>,
     pub(crate) clock: Clock,
-    pub(crate) redactor: Redactor,
 }
 
 impl Follower {
@@ -150,8 +148,7 @@ impl Follower {
     fn trouble(&self, words: &str) {
         // A client that works goes on working.
         if self.clients.borrow().is_none() {
-            // A file that cannot be read may be quoted in why.
-            self.health.set_reachable(Some(&self.redactor.words(words)));
+            self.health.set_reachable(Some(words));
         }
     }
 }

@@ -1,14 +1,24 @@
 //! Owns the reading of the way to the cluster: which files, what they and the files they name hold,
 //! and the client configuration they make. Refuses to be surprised: missing, empty and half-written
 //! files are answers.
+//!
+//! What is wrong with a kubeconfig is told by place and kind: a parser's own words quote the file, and it
+//! holds credentials. A file is read once: what is hashed is what is parsed.
 
+use super::own_credentials;
 use super::proxy_conf::ProxyConf;
 use crate::options::{KubeconfigSource, Places};
-use crate::server::chain;
+use crate::server::{chain, of_system};
 use kube::Config;
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use std::hash::{BuildHasher as _, Hash as _, Hasher, RandomState};
+use kube::config::{ExecInteractiveMode, KubeConfigOptions, Kubeconfig};
+use kubereel_redact::KnownCredentials;
+use std::fs::File;
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
+use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
+
+/// The longest file that is read, in bytes: a Secret, from which a job's files come, has a quarter of it.
+const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What is there at the moment.
 #[derive(Debug)]
@@ -64,6 +74,7 @@ impl Lookout {
     /// Reads what is there now. `known` is the hash of what was read before: if it is the same
     /// still, nothing is made of it, and there is no sight.
     pub(crate) async fn look(&self, known: Option<u64>) -> Option<Sight> {
+        own_credentials::remember_environment();
         let files = match &self.source {
             KubeconfigSource::Files(files) => files.clone(),
             KubeconfigSource::Usual => {
@@ -103,7 +114,7 @@ impl Lookout {
     /// Takes the best place that holds something usable.
     async fn look_through(&self, places: &Places, known: Option<u64>) -> Option<Sight> {
         let script = places.proxy_conf.as_deref();
-        let script = script.and_then(|path| std::fs::read(path).ok().map(|text| (path, text)));
+        let script = script.and_then(|path| read(path).ok().map(|text| (path, text)));
         let mut hasher = self.hasher.build_hasher();
         script.as_ref().map(|(_, text)| text).hash(&mut hasher);
         let conf = script.as_ref().map(|(path, text)| {
@@ -158,11 +169,20 @@ impl Lookout {
         if present.is_empty() {
             return Some(Sight::Missing { path });
         }
-        // Hashed before it is read: what changes in between is a change at the next look.
-        let mut hasher = self.hash(&present);
-        let parsed = merge(&present);
-        for file in parsed.as_ref().map(named_files).unwrap_or_default() {
-            std::fs::read(file).ok().hash(&mut hasher);
+        let texts: Vec<(&PathBuf, io::Result<Vec<u8>>)> =
+            present.into_iter().map(|file| (file, read(file))).collect();
+        let mut hasher = self.hasher.build_hasher();
+        for (_, text) in &texts {
+            text.as_ref().ok().hash(&mut hasher);
+        }
+        let parsed = merge(&texts);
+        // A certificate that is replaced is a change too.
+        for (file, is_secret) in parsed.as_ref().map(named_files).unwrap_or_default() {
+            let bytes = read(Path::new(file)).ok();
+            if let (Some(bytes), true) = (&bytes, is_secret) {
+                KnownCredentials::of_process().remember(bytes);
+            }
+            bytes.hash(&mut hasher);
         }
         let hash = hasher.finish();
         if known == Some(hash) {
@@ -193,16 +213,6 @@ impl Lookout {
             Err(error) => Sight::Unusable { path, error, hash },
         })
     }
-
-    /// Hashes the files; those they name come after, so that a certificate that is replaced is a
-    /// change too.
-    fn hash(&self, files: &[&PathBuf]) -> impl Hasher + use<> {
-        let mut hasher = self.hasher.build_hasher();
-        for file in files {
-            std::fs::read(file).ok().hash(&mut hasher);
-        }
-        hasher
-    }
 }
 
 /// Leads a way through the proxy before the cluster, if there is one, and says so.
@@ -229,14 +239,15 @@ fn has_proxy(kubeconfig: &Kubeconfig) -> bool {
     clusters.any(|cluster| cluster.proxy_url.is_some())
 }
 
-fn merge(files: &[&PathBuf]) -> Result<Kubeconfig, String> {
+fn merge(files: &[(&PathBuf, io::Result<Vec<u8>>)]) -> Result<Kubeconfig, String> {
     let mut merged: Option<Kubeconfig> = None;
-    for file in files {
-        let text = std::fs::read(file).map_err(|error| error.to_string())?;
-        if text.iter().all(u8::is_ascii_whitespace) {
+    for (file, bytes) in files {
+        let bytes = bytes.as_ref().map_err(of_system)?;
+        if bytes.iter().all(u8::is_ascii_whitespace) {
             return Err(format!("the file is empty: {}", file.display()));
         }
-        let next = Kubeconfig::read_from(file).map_err(|error| chain(&error))?;
+        let next = parse(file, bytes)
+            .inspect_err(|_| KnownCredentials::of_process().remember_unparsable(bytes))?;
         merged = Some(match merged {
             None => next,
             Some(first) => first.merge(next).map_err(|error| chain(&error))?,
@@ -245,18 +256,91 @@ fn merge(files: &[&PathBuf]) -> Result<Kubeconfig, String> {
     merged.ok_or_else(|| "no file".to_owned())
 }
 
-fn named_files(kubeconfig: &Kubeconfig) -> Vec<&str> {
+/// Parses a kubeconfig, remembers its credentials, and makes its relative paths those of its folder.
+fn parse(file: &Path, bytes: &[u8]) -> Result<Kubeconfig, String> {
+    let text = decode(bytes).ok_or("cannot parse: not UTF-8")?;
+    let mut kubeconfig = Kubeconfig::from_yaml(&text).map_err(|error| chain(&error))?;
+    own_credentials::remember(&kubeconfig);
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let resolve = |path: &mut Option<String>| {
+        if let Some(path) = path
+            && let Some(joined) = folder.join(path.as_str()).to_str()
+        {
+            joined.clone_into(path);
+        }
+    };
+    for cluster in kubeconfig
+        .clusters
+        .iter_mut()
+        .flat_map(|named| &mut named.cluster)
+    {
+        resolve(&mut cluster.certificate_authority);
+    }
+    for user in kubeconfig
+        .auth_infos
+        .iter_mut()
+        .flat_map(|named| &mut named.auth_info)
+    {
+        resolve(&mut user.client_certificate);
+        resolve(&mut user.client_key);
+        resolve(&mut user.token_file);
+        let Some(exec) = &mut user.exec else {
+            continue;
+        };
+        // A bare name is looked for in PATH.
+        let is_path = |command: &String| command.contains(std::path::MAIN_SEPARATOR);
+        if exec.command.as_ref().is_some_and(is_path) {
+            resolve(&mut exec.command);
+        }
+        // What a plugin prints must not go by our log, which is published; it may ask only where
+        // somebody can answer.
+        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+            exec.interactive_mode = Some(ExecInteractiveMode::Never);
+        }
+    }
+    Ok(kubeconfig)
+}
+
+/// Decodes UTF-8, or UTF-16 with its mark, as Windows writes it.
+fn decode(bytes: &[u8]) -> Option<String> {
+    let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units = bytes.chunks(2).map(|pair| pair.try_into().map(unit).ok());
+        String::from_utf16(&units.collect::<Option<Vec<u16>>>()?).ok()
+    };
+    match bytes {
+        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8(rest.to_vec()).ok(),
+        bytes => String::from_utf8(bytes.to_vec()).ok(),
+    }
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(FILE_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|len| len > FILE_BYTES) {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(bytes)
+}
+
+/// Gives the files that a kubeconfig names, and whether each holds a credential.
+fn named_files(kubeconfig: &Kubeconfig) -> Vec<(&str, bool)> {
     let clusters = kubeconfig.clusters.iter();
     let clusters = clusters.filter_map(|named| named.cluster.as_ref());
     let users = kubeconfig.auth_infos.iter();
     let users = users.filter_map(|named| named.auth_info.as_ref());
-    let mut files: Vec<&str> = clusters
+    let mut files: Vec<(&str, bool)> = clusters
         .filter_map(|cluster| cluster.certificate_authority.as_deref())
+        .map(|file| (file, false))
         .collect();
     for user in users {
-        files.extend(user.client_certificate.as_deref());
-        files.extend(user.client_key.as_deref());
-        files.extend(user.token_file.as_deref());
+        let public = user.client_certificate.as_deref();
+        files.extend(public.map(|file| (file, false)));
+        let secret = [&user.client_key, &user.token_file].into_iter().flatten();
+        files.extend(secret.map(|file| (file.as_str(), true)));
     }
     files
 }
@@ -281,6 +365,7 @@ fn spell(files: &[PathBuf]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::planted::{damages, leaked, planted};
     use super::*;
 
     const GOOD: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- name: k\n  cluster:\n    server: http://127.0.0.1:1\n    certificate-authority: ca.crt\ncontexts:\n- name: c\n  context: {cluster: k, user: u}\n- name: other\n  context: {cluster: nowhere, user: u}\nusers:\n- name: u\n  user: {}\n";
@@ -312,6 +397,82 @@ mod tests {
                 Some(Sight::Unusable { error, .. }) => assert!(error.contains(wrong), "{error}"),
                 other => panic!("{text:?}: {other:?}"),
             }
+        }
+    }
+
+    /// Gives every word that comes of a kubeconfig, before any redactor has seen it.
+    async fn words_of(lookout: &Lookout) -> String {
+        let (config, mut words) = match lookout.look(None).await {
+            Some(Sight::Usable {
+                path,
+                config,
+                set_aside,
+                ..
+            }) => (Some(config), format!("{path} {set_aside:?}")),
+            Some(Sight::Unusable { path, error, .. }) => (None, format!("{error}: {path}")),
+            other => (None, format!("{other:?}")),
+        };
+        if let Some(config) = config
+            && let Err(error) = crate::server::client(*config)
+        {
+            words.push_str(&chain(&error));
+        }
+        words
+    }
+
+    #[tokio::test]
+    async fn no_part_of_a_credential_is_told_of_a_kubeconfig_that_is_cut_or_damaged() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("config");
+        let lookout = lookout(&path, None);
+        let (mut files, mut unusable) = (0, 0);
+        for planted in planted("http://127.0.0.1:1", folder.path()).expect("written") {
+            assert!(
+                leaked(&planted, planted.text.as_bytes()).is_some(),
+                "nothing to find"
+            );
+            let cuts =
+                (1..planted.text.len()).map(|end| ("cut", planted.text.as_bytes()[..end].to_vec()));
+            let whole = ("whole", planted.text.clone().into_bytes());
+            for (damage, text) in cuts.chain(damages(&planted)).chain([whole]) {
+                std::fs::write(&path, &text).expect("written");
+                let words = words_of(&lookout).await;
+                files += 1;
+                unusable += usize::from(words.contains("cannot parse"));
+                let (name, len) = (planted.name, text.len());
+                let part = leaked(&planted, words.as_bytes());
+                assert_eq!(part, None, "{name}, {damage}, {len} bytes: {words}");
+            }
+        }
+        // Else the check looks at nothing.
+        assert!(files > 2_000 && unusable > 500, "{unusable} of {files}");
+    }
+
+    #[tokio::test]
+    async fn what_was_read_is_taken_out_of_all_words() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("config");
+        let redactor = crate::scrub::redactor();
+        for planted in planted("http://127.0.0.1:1", folder.path()).expect("written") {
+            std::fs::write(&path, &planted.text).expect("written");
+            lookout(&path, None).look(None).await.expect("a sight");
+            let broken = planted
+                .text
+                .replacen("current-context: c", "current-context: [", 1);
+            for text in [&planted.text, &broken] {
+                let words = redactor.words(text);
+                assert_eq!(leaked(&planted, words.as_bytes()), None, "{words}");
+                assert!(words.contains("http://127.0.0.1:1"), "{words}");
+            }
+        }
+        for planted in planted("http://127.0.0.1:1", folder.path()).expect("written") {
+            let half = planted
+                .text
+                .replacen("current-context: c", "current-context: [", 1);
+            std::fs::write(&path, &half).expect("written");
+            lookout(&path, None).look(None).await.expect("a sight");
+            let words = redactor.words(&half);
+            assert_eq!(leaked(&planted, words.as_bytes()), None, "{words}");
         }
     }
 

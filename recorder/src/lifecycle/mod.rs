@@ -5,7 +5,10 @@
 mod ending;
 mod follow;
 mod kubeconfig;
+mod own_credentials;
 mod past;
+#[cfg(test)]
+mod planted;
 mod proxy_conf;
 mod run;
 mod signals;

@@ -2,6 +2,7 @@
 //! variables. Refuses to run it, and every value that only a shell could make out.
 
 use http::Uri;
+use kubereel_redact::KnownCredentials;
 use std::net::IpAddr;
 
 /// The proxy before a cluster, and the hosts that are reached without.
@@ -20,6 +21,7 @@ impl ProxyConf {
             let Some((name, value)) = assignment(line) else {
                 continue;
             };
+            KnownCredentials::of_process().remember_url(value);
             let value = Some(value.to_owned()).filter(|value| !value.is_empty());
             match name.to_ascii_uppercase().as_str() {
                 "HTTP_PROXY" => conf.http = value,

@@ -7,12 +7,12 @@ use super::kubeconfig::Lookout;
 use super::past::Past;
 use super::signals::Signals;
 use super::supervise::Supervisor;
-use crate::budget::{Gate, Out, is_used_up};
+use crate::budget::{Gate, Limits, Out, body_bytes, is_used_up, queue_bytes};
 use crate::clock::{Clock, StepDetector};
 use crate::discover::{Discovery, Poller};
 use crate::entry::Entry;
 use crate::error::RecordError;
-use crate::health::{Front, Health, Status, serve};
+use crate::health::{Front, Health, Status, StatusAccess, serve};
 use crate::marks::{Desk, MarkFile, follow};
 use crate::observer::Account;
 use crate::options::Options;
@@ -25,7 +25,7 @@ use crate::writer::{
     Finished, Handover, ReelPath, SeededLoss, Taker, WriteError, Writer, handover,
 };
 use kubereel_format::{
-    Appender, ListMethod, Note, OpenError, REDACTION_SAYS, Reel, SessionEnd, SessionId,
+    Appender, Bounds, ListMethod, Note, OpenError, REDACTION_SAYS, Reel, SessionEnd, SessionId,
 };
 use kubereel_redact::{POLICY, Redactor};
 use std::net::{SocketAddr, TcpListener};
@@ -37,6 +37,9 @@ use tokio::task::JoinSet;
 
 /// How often the two clocks are compared.
 const CLOCK_SECS: u64 = 1;
+
+/// How long streams may take to end once the file cannot be written any more.
+const BROKEN_SECS: u64 = 1;
 
 /// How many words of discovery and of definitions may wait for the supervisor.
 const WORDS: usize = 256;
@@ -130,8 +133,9 @@ impl Recorder {
         };
         let (appender, past) = open_reel(&options)?;
         let clock = Clock::start();
-        let queue = Arc::new(Queue::new(QUEUE_BYTES, clock, redactor.clone()));
-        let health = Arc::new(Health::new(clock));
+        let queue_bytes = queue_bytes(options.max_memory, QUEUE_BYTES);
+        let queue = Arc::new(Queue::new(queue_bytes, clock, redactor.clone()));
+        let health = Arc::new(Health::new(clock, redactor.clone()));
         for resource in past.resources.values() {
             health.describe(resource.info.clone());
         }
@@ -246,8 +250,8 @@ impl Recorder {
 
 /// Opens a reel and reads what it tells, or begins one.
 fn open_reel(options: &Options) -> Result<(Appender, Past), RecordError> {
-    let (path, max) = (&options.output, options.max_bytes);
-    match Appender::create_within(path, max) {
+    let (path, bounds) = (&options.output, bounds(options));
+    match Appender::create_within(path, bounds) {
         Ok(appender) => return Ok((appender, Past::default())),
         Err(OpenError::Exists { .. }) if !options.only_new => {}
         Err(error) => return Err(error.into()),
@@ -262,7 +266,7 @@ fn open_reel(options: &Options) -> Result<(Appender, Past), RecordError> {
         let reel = Reel::open(path)?;
         // A packed file has no free page, and the database grows by doubling.
         let least = file_bytes.saturating_mul(1 + u64::from(reel.is_finished()));
-        if let Some(max) = max.filter(|max| least > *max) {
+        if let Some(max) = options.max_bytes.filter(|max| least > *max) {
             return Err(full(max));
         }
         if let Some(damage) = reel.damage().first() {
@@ -279,14 +283,18 @@ fn open_reel(options: &Options) -> Result<(Appender, Past), RecordError> {
         }
         Past::read(&reel)
     };
-    let Some(max) = max else {
-        return Ok((Appender::resume(path)?, past));
-    };
-    let mut appender = Appender::resume_within(path, Some(max))?;
-    if is_used_up(&appender.usage()) {
-        return Err(full(max));
+    let mut appender = Appender::resume_within(path, bounds)?;
+    match options.max_bytes {
+        Some(max) if is_used_up(&appender.usage()) => Err(full(max)),
+        _ => Ok((appender, past)),
     }
-    Ok((appender, past))
+}
+
+fn bounds(options: &Options) -> Bounds {
+    Bounds {
+        file_bytes: options.max_bytes,
+        body_memory: options.max_memory.map(body_bytes),
+    }
 }
 
 const fn is_import(note: &Note) -> bool {
@@ -315,6 +323,10 @@ struct Run {
 }
 
 impl Run {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "it wires the parts of a run, each once"
+    )]
     fn start(recorder: Recorder) -> Result<Self, RecordError> {
         let Recorder {
             options,
@@ -329,12 +341,20 @@ impl Run {
         let health = Arc::clone(&front.health);
         let is_fresh = past.session == 0;
         let (left_out, left_out_seen) = watch::channel(Out::default());
-        let gate = options.max_bytes.map(|max| {
+        let limits = Limits {
+            max_bytes: options.max_bytes,
+            max_memory: options.max_memory,
+        };
+        let is_limited = limits.max_bytes.is_some() || limits.max_memory.is_some();
+        let gate = is_limited.then(|| {
             let before = past.left_out.clone();
-            Gate::new(max, appender.usage(), before, left_out, Arc::clone(&health))
+            let health = Arc::clone(&health);
+            Gate::new(limits, appender.usage(), before, left_out, health)
         });
-        let (path, max_bytes) = (options.output.clone(), options.max_bytes);
-        let reel = ReelPath { path, max_bytes };
+        let reel = ReelPath {
+            path: options.output.clone(),
+            bounds: bounds(&options),
+        };
         let (handover, taker) = handover();
         let ends = (gate, handover, options.lose_every.map(SeededLoss::new));
         let writer = spawn_writer(appender, reel, &queue, &health, clock, ends)?;
@@ -368,7 +388,6 @@ impl Run {
             queue: Arc::clone(&queue),
             health: Arc::clone(&health),
             clock,
-            redactor: redactor.clone(),
         };
         tasks.spawn(follower.run());
         let mut closing = follow_marks(options.marks, is_fresh, &front.desk, stop_seen.clone());
@@ -378,7 +397,8 @@ impl Run {
         let (asked, has_asked) = watch::channel(false);
         tasks.spawn(Prober::new(Arc::clone(&shared), asked).run());
         if let Some(listener) = listener {
-            serve_status(listener, watch::channel(front).1, &mut tasks)?;
+            let front = watch::channel(front).1;
+            serve_status(listener, front, options.status_access, &mut tasks)?;
         }
         Ok(Self {
             queue,
@@ -448,7 +468,11 @@ impl Run {
             while self.closing.join_next().await.is_some() {}
         };
         let ending = Ending::begin(grace);
-        let patience = ending.patience();
+        let mut patience = ending.patience();
+        if matches!(self.written, Some(Err(_))) {
+            // Nothing more will be written: there is nothing to wait for.
+            patience = patience.min(Duration::from_secs(BROKEN_SECS));
+        }
         if tokio::time::timeout(patience, closing).await.is_err() {
             tracing::warn!("not every stream ended in time");
         }
@@ -520,6 +544,7 @@ fn follow_marks(
 pub(crate) fn serve_status(
     listener: TcpListener,
     front: watch::Receiver<Front>,
+    access: StatusAccess,
     tasks: &mut JoinSet<()>,
 ) -> Result<(), RecordError> {
     let listener =
@@ -530,7 +555,7 @@ pub(crate) fn serve_status(
     if let Ok(address) = listener.local_addr() {
         tracing::info!(%address, "serving the status page");
     }
-    tasks.spawn(serve(listener, front));
+    tasks.spawn(serve(listener, front, access));
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 
 use super::past::{Past, PastCluster};
 use crate::budget::{Name, Out};
-use crate::discover::{Definition, Identity, LeftOut, News, Served, plan, resource_info};
+use crate::discover::{Definition, GroupKey, Identity, LeftOut, News, Served, plan, resource_info};
 use crate::entry::Entry;
 use crate::health::ResourceState;
 use crate::server::Failure;
@@ -29,6 +29,9 @@ const DEFINITIONS_MICROS: u64 = 5_000_000;
 /// Lists are held against the probes around them: without one before them nobody could tell whether
 /// their versions are those of the cluster's storage.
 const PROBE_MILLIS: u64 = 1_000;
+
+/// Stands for the plural of every resource of a group version.
+const EVERY_RESOURCE: &str = "*";
 
 /// A stream that is running.
 #[derive(Debug)]
@@ -62,6 +65,8 @@ pub(crate) struct Supervisor {
     /// The versions that there is a reason to prefer.
     wanted: BTreeMap<Name, String>,
     told: BTreeSet<LeftOut>,
+    /// The group versions of which nobody knows what they serve.
+    undescribed: BTreeSet<GroupKey>,
     cluster: Option<PastCluster>,
     has_cluster: bool,
     identity: Identity,
@@ -122,6 +127,7 @@ impl Supervisor {
             next_resource: past.resource,
             wanted,
             told: BTreeSet::new(),
+            undescribed: BTreeSet::new(),
             cluster: past.cluster,
             has_cluster: false,
             identity: Identity::default(),
@@ -146,7 +152,8 @@ impl Supervisor {
             running.is_left_out = true;
             running.task.abort();
             let info = &running.info;
-            tracing::info!(resource = info.qualified(), "left out: size budget");
+            let reason = out.reason(&info.group, &info.plural).as_str();
+            tracing::info!(resource = info.qualified(), "left out: {reason}");
             let health = &self.shared.health;
             health.set_resource(info.id.0, Some(ResourceState::NotCovered));
         }
@@ -163,6 +170,7 @@ impl Supervisor {
                 identity,
                 fallen_in,
                 served,
+                undescribed,
             } => {
                 self.shared.health.set_reachable(None);
                 self.say(Lifecycle::Reachable).await;
@@ -170,6 +178,7 @@ impl Supervisor {
                 let probed = self.has_probed.wait_for(|has_probed| *has_probed);
                 // Whether it came in time or not, recording begins.
                 drop(tokio::time::timeout(Duration::from_millis(PROBE_MILLIS), probed).await);
+                self.tell_of_undescribed(undescribed, &served).await;
                 self.follow(&served).await;
             }
             News::Document { kind, path, bytes } => {
@@ -190,8 +199,7 @@ impl Supervisor {
         {
             self.shared.refuse(server.generation);
         }
-        // Words of a proxy or a server: the status page and the terminal show them.
-        let error = self.shared.redactor.words(&failure.words).into_owned();
+        let error = failure.words;
         self.shared.health.set_reachable(Some(&error));
         self.say(Lifecycle::Unreachable { error }).await;
     }
@@ -261,6 +269,48 @@ impl Supervisor {
         .await;
     }
 
+    /// Says of group versions that discovery names and cannot describe, as while the server behind
+    /// them is down, that nothing of them is recorded; and when that is over.
+    async fn tell_of_undescribed(
+        &mut self,
+        mut undescribed: BTreeMap<GroupKey, String>,
+        served: &[Served],
+    ) {
+        // Of what is followed the streams say how it is.
+        undescribed.retain(|(group, version), _| {
+            let mut running = self.running.values();
+            let mut served = served.iter();
+            !running.any(|one| one.info.group == *group && one.info.version == *version)
+                && !served.any(|one| one.group == *group && one.version == *version)
+        });
+        let now: BTreeSet<GroupKey> = undescribed.keys().cloned().collect();
+        let before = std::mem::replace(&mut self.undescribed, now);
+        let mut told = Vec::new();
+        for (group, version) in before {
+            let key = (group, version);
+            if undescribed.remove(&key).is_none() {
+                let words = "its discovery is known again, or it is gone".to_owned();
+                told.push((key.0, key.1, NotCoveredReason::Gone, words));
+            }
+        }
+        for ((group, version), words) in undescribed {
+            tracing::warn!(group, version, error = words, "discovery of a group failed");
+            let words = format!("its discovery failed: {words}");
+            told.push((group, version, NotCoveredReason::Failing, words));
+        }
+        for (group, version, reason, detail) in told {
+            let plural = EVERY_RESOURCE.to_owned();
+            self.note(Note::NotCovered {
+                group,
+                version,
+                plural,
+                reason,
+                detail,
+            })
+            .await;
+        }
+    }
+
     async fn follow(&mut self, served: &[Served]) {
         let plan = plan(served, &self.wanted);
         self.shared.health.set_left_out(plan.left_out.len());
@@ -311,11 +361,12 @@ impl Supervisor {
             if self.running.contains_key(&name) || !self.is_out(&info) {
                 continue;
             }
+            let reason = self.left_out.borrow().reason(&info.group, &info.plural);
             let left_out = LeftOut {
                 group: info.group,
                 version: info.version,
                 plural: info.plural,
-                reason: NotCoveredReason::SizeBudget,
+                reason,
                 detail: String::new(),
             };
             self.tell_left_out(left_out).await;
@@ -505,6 +556,16 @@ impl Supervisor {
 
     /// Waits until every stream has ended. They were told to.
     pub(crate) async fn join(&mut self) {
+        // What still waited for the definitions is known, and was never listed.
+        let held = std::mem::take(&mut self.held);
+        for one in plan(&held, &self.wanted).follow {
+            let name = (one.group.clone(), one.plural.clone());
+            if !self.running.contains_key(&name) {
+                let id = ResourceId(self.next_resource);
+                self.next_resource = self.next_resource.saturating_add(1);
+                self.note(Note::Resource(resource_info(&one, id))).await;
+            }
+        }
         while self.drives.join_next().await.is_some() {}
     }
 }

@@ -2,6 +2,7 @@
 //! file. Refuses to wait long, and to make folders.
 
 use super::desk::MARK_BYTES;
+use crate::health::StatusToken;
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -19,7 +20,12 @@ const ANSWER_BYTES: u64 = 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MarkPlace {
     /// Its status page.
-    Page(SocketAddr),
+    Page {
+        /// The address.
+        address: SocketAddr,
+        /// The token of the page, if it asks for one.
+        token: Option<StatusToken>,
+    },
     /// The file that it follows.
     File(PathBuf),
 }
@@ -73,11 +79,12 @@ pub fn leave_mark(place: &MarkPlace, text: &str) -> Result<(), MarkError> {
         return Err(MarkError::Length { bytes: line.len() });
     }
     match place {
-        MarkPlace::Page(address) => {
-            let answer = post(*address, line).map_err(|source| MarkError::Unanswered {
-                address: *address,
-                source,
-            })?;
+        MarkPlace::Page { address, token } => {
+            let answer =
+                post(*address, token.as_ref(), line).map_err(|source| MarkError::Unanswered {
+                    address: *address,
+                    source,
+                })?;
             let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
             if head.split(' ').nth(1) == Some("200") {
                 return Ok(());
@@ -95,13 +102,16 @@ pub fn leave_mark(place: &MarkPlace, text: &str) -> Result<(), MarkError> {
     }
 }
 
-fn post(address: SocketAddr, line: &str) -> io::Result<String> {
+fn post(address: SocketAddr, token: Option<&StatusToken>, line: &str) -> io::Result<String> {
     let patience = Duration::from_secs(PATIENCE_SECS);
     let mut stream = TcpStream::connect_timeout(&address, patience)?;
     stream.set_read_timeout(Some(patience))?;
     stream.set_write_timeout(Some(patience))?;
+    let authorization = token.map_or_else(String::new, |token| {
+        format!("authorization: {}\r\n", token.header())
+    });
     let request = format!(
-        "POST /mark HTTP/1.1\r\nhost: {address}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{line}",
+        "POST /mark HTTP/1.1\r\nhost: {address}\r\n{authorization}content-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{line}",
         line.len()
     );
     stream.write_all(request.as_bytes())?;

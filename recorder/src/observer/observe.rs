@@ -93,7 +93,7 @@ impl Observer {
             Ok(recorder) => recorder,
             Err(error) => {
                 let report = self.report(Stage::NotBegun(error.to_string()), None);
-                self.write(&report);
+                self.write(report);
                 self.failed_to(error.to_string());
                 return self.outcome(None);
             }
@@ -101,7 +101,7 @@ impl Observer {
         let status = recorder.status_handle();
         begun(status.clone());
         // Whoever kills this program without a word leaves a word all the same.
-        self.write(&self.report(Stage::Running, Some(&status)));
+        self.write(self.report(Stage::Running, Some(&status)));
         let observer = Arc::new(self);
         let writing = Arc::clone(&observer);
         let asked = status.clone();
@@ -118,7 +118,7 @@ impl Observer {
             .remaining
             .is_none_or(|remaining| remaining > Duration::from_secs(cost));
         let report = self.report_whole(whole, status, is_packed);
-        self.write(&report);
+        self.write(report);
         is_packed
     }
 
@@ -159,7 +159,7 @@ impl Observer {
             }
             Err(error) => {
                 self.failed_to(error.to_string());
-                self.write(&self.report(Stage::Failed(error.to_string()), Some(status)));
+                self.write(self.report(Stage::Failed(error.to_string()), Some(status)));
                 false
             }
         };
@@ -185,7 +185,7 @@ impl Observer {
         if let Some(why) = &summary.unpacked {
             report.file_words = format!("{NOT_PACKED}: {why}");
         }
-        self.write(&report);
+        self.write(report);
     }
 
     fn report(&self, stage: Stage, status: Option<&StatusHandle>) -> Report {
@@ -196,17 +196,19 @@ impl Observer {
             account,
             at: self.clock.stamp().wall,
             reel: self.output.reel_name(),
-            reel_bytes: standing.file_bytes,
+            // What failed may have made it larger than the last commit.
+            reel_bytes: std::fs::metadata(self.output.reel()).map_or(0, |facts| facts.len()),
             standing,
             file_words: String::new(),
         }
     }
 
-    fn write(&self, report: &Report) {
-        for words in self.output.write(report, &self.redactor) {
+    fn write(&self, report: Report) {
+        let report = report.scrubbed(&self.redactor);
+        for words in self.output.write(&report, &self.redactor) {
             self.failed_to(words);
         }
-        *lock(&self.said) = Some(report.clone());
+        *lock(&self.said) = Some(report);
     }
 
     fn failed_to(&self, words: String) {

@@ -7,7 +7,7 @@ use super::report::{Report, junit, metadata, page, summary};
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
 use kubereel_redact::Redactor;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -19,9 +19,6 @@ const JUNIT: &str = "junit";
 
 /// How many observers may begin in one folder in one second.
 const NAMES: u32 = 100;
-
-/// The largest page that Spyglass shows well, in bytes.
-const PAGE_BYTES: usize = 5_000_000;
 
 /// The files of one observer.
 #[derive(Clone, Debug)]
@@ -112,17 +109,14 @@ impl Output {
 
     /// Writes everything that is said, the most important first, and gives what could not be written.
     pub(super) fn write(&self, report: &Report, redactor: &Redactor) -> Vec<String> {
-        let mut page = page(report);
-        if page.len() > PAGE_BYTES {
-            page.clear();
-        }
+        // Before it is encoded for the page: nothing finds a secret in base64 of a whole page.
+        let text = redactor.words(&summary(report)).into_owned();
+        let name = format!("{}-summary.txt", self.stem);
+        let page = page(&text, &name);
         let files = [
             (self.metadata.clone(), metadata(report)),
             (self.folder.join(JUNIT).join(&self.junit), junit(report)),
-            (
-                self.artifact(&format!("{}-summary.txt", self.stem)),
-                summary(report),
-            ),
+            (self.artifact(&name), text),
             (
                 self.artifact(&format!("custom-link-{}.html", self.stem)),
                 page,
@@ -156,12 +150,49 @@ fn is_made(path: &Path) -> io::Result<bool> {
 }
 
 /// Puts a text in the place of a file, in one step: a kill leaves the old one or the new one.
+///
+/// On a full disk the text is written into the room that the old file has, if it fits there: an old file
+/// would tell what is no longer true. A file without content is not left.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".tmp");
     let fresh = path.with_file_name(name);
-    let mut file = File::create(&fresh)?;
+    let replaced = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, path));
+    let Err(error) = replaced else {
+        return Ok(());
+    };
+    // It may not be there, and nothing more can be done about it.
+    drop(fs::remove_file(&fresh));
+    let replaced = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => overwrite(path, text),
+        _ => Err(error),
+    };
+    if replaced.is_err() && fs::metadata(path).is_ok_and(|facts| facts.len() == 0) {
+        drop(fs::remove_file(path));
+    }
+    replaced
+}
+
+/// In what the room of a file is counted, in bytes.
+#[cfg(unix)]
+const BLOCK_BYTES: u64 = 512;
+
+/// Writes a text over a file, without asking the disk for more room.
+#[cfg(unix)]
+fn overwrite(path: &Path, text: &str) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+    let full = || io::Error::from(io::ErrorKind::StorageFull);
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    let room = file.metadata()?.blocks().saturating_mul(BLOCK_BYTES);
+    let len = u64::try_from(text.len()).map_err(|_longer| full())?;
+    if len > room {
+        return Err(full());
+    }
     file.write_all(text.as_bytes())?;
-    drop(file);
-    fs::rename(&fresh, path)
+    file.set_len(len)
+}
+
+#[cfg(not(unix))]
+fn overwrite(_path: &Path, _text: &str) -> io::Result<()> {
+    Err(io::ErrorKind::StorageFull.into())
 }

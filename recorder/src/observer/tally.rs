@@ -215,7 +215,10 @@ impl Account {
 const fn is_loss(reason: NotCoveredReason) -> bool {
     matches!(
         reason,
-        NotCoveredReason::Forbidden | NotCoveredReason::Failing | NotCoveredReason::SizeBudget
+        NotCoveredReason::Forbidden
+            | NotCoveredReason::Failing
+            | NotCoveredReason::SizeBudget
+            | NotCoveredReason::MemoryBudget
     )
 }
 

@@ -78,9 +78,14 @@ impl Sampler {
             let read = if is_last {
                 Some(reading.await)
             } else {
+                // A reading that is on its way when the run is stopped may still arrive.
+                let late = async {
+                    drop(stopped.wait_for(|stop| *stop).await);
+                    tokio::time::sleep(Duration::from_secs(LAST_SECS)).await;
+                };
                 tokio::select! {
                     read = reading => Some(read),
-                    _ = stopped.wait_for(|stop| *stop) => None,
+                    () = late => None,
                 }
             };
             match read {

@@ -52,7 +52,9 @@ impl Overlap {
     pub(super) fn of(old: &Stand, new: &Stand) -> Self {
         let mut overlap = Self::default();
         let is_same = old.cluster == new.cluster && !old.cluster.is_empty();
-        for (name, before) in &old.resources {
+        // What the reel before knows by name only has nothing that could be lost between the two.
+        let before = old.resources.iter();
+        for (name, before) in before.filter(|(_, before)| before.come.is_anywhere()) {
             let words = match name {
                 (group, plural) if group.is_empty() => plural.clone(),
                 (group, plural) => format!("{plural}.{group}"),

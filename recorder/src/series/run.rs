@@ -80,6 +80,8 @@ impl Series {
         let redactor = Redactor::new(options.redact_extra.clone())
             .map_err(|error| system("draw a key for what is hidden", &error.to_string()))?;
         let mut options = options;
+        // While one reel takes over from the other, both are recorded.
+        options.max_memory = options.max_memory.map(|max| max / 2);
         let listener = match options.listen.take() {
             None => None,
             Some(address) => Some(listen(address, options.any_port)?),
@@ -184,7 +186,8 @@ async fn ended(next: &mut Option<Next>) -> Result<Summary, RecordError> {
 impl Turn {
     fn begin(series: Series, page: &mut JoinSet<()>) -> Result<Self, RecordError> {
         if let Some(listener) = series.listener {
-            serve_status(listener, series.front.subscribe(), page)?;
+            let access = series.options.status_access.clone();
+            serve_status(listener, series.front.subscribe(), access, page)?;
         }
         Ok(Self {
             current: Running::begin(series.first, series.rotation.every),

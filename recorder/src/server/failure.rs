@@ -1,6 +1,7 @@
 //! Owns how a request that got no answer is told: the chain of causes in one line, and whether new
 //! credentials could help. Refuses to retry.
 
+use super::unquoted::{is_about_credentials, unquoted};
 use std::error::Error;
 use std::fmt;
 
@@ -33,7 +34,7 @@ impl Failure {
     /// Tells of an error of the client.
     pub(crate) fn new(error: &kube::Error) -> Self {
         let words = chain(error);
-        let kind = if matches!(error, kube::Error::Auth(_)) || words.contains("auth error") {
+        let kind = if is_about_credentials(error) {
             FailureKind::Credentials
         } else if TLS_WORDS.iter().any(|word| words.contains(word)) {
             FailureKind::Tls
@@ -79,11 +80,24 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Joins an error and its sources; what one repeats of the next is said once.
+/// Joins an error and its sources; what one repeats of the next is said once, and what one may quote of
+/// a credential is not said.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut words = Vec::new();
+    let mut words: Vec<String> = Vec::new();
     let mut next = Some(error);
     while let Some(error) = next {
+        if let Some(own) = unquoted(error) {
+            // The errors around it may repeat its text.
+            let text = error.to_string();
+            for outer in &mut words {
+                let kept = outer
+                    .split_once(text.as_str())
+                    .map_or("", |(before, _)| before);
+                *outer = kept.to_owned();
+            }
+            words.push(own);
+            break;
+        }
         words.push(error.to_string());
         next = error.source();
     }
@@ -124,6 +138,31 @@ mod tests {
             let inner: &Layer = self.1.as_deref()?;
             Some(inner)
         }
+    }
+
+    #[test]
+    fn what_may_quote_a_credential_is_said_in_other_words() {
+        let canary = "canary".repeat(3);
+        let plugin = std::process::Command::new("sh")
+            .args(["-c", &format!("echo {canary} >&2; exit 3")])
+            .output()
+            .expect("a shell");
+        let failed = kube::client::AuthError::AuthExecRun {
+            cmd: format!("TOKEN={canary} plugin"),
+            out: Box::new(plugin),
+        };
+        let refreshed = kube::Error::Service(Box::new(failed));
+        let failure = Failure::new(&refreshed);
+        assert_eq!(failure.kind, FailureKind::Credentials);
+        assert_eq!(
+            failure.words,
+            "ServiceError: the credential plugin failed: exit status: 3"
+        );
+        let proxy = format!("ftp://user:{canary}@proxy:21");
+        let unsupported = kube::Error::ProxyProtocolUnsupported {
+            proxy_url: Box::new(proxy.parse().expect("a URL")),
+        };
+        assert!(!chain(&unsupported).contains("canary"));
     }
 
     #[test]

@@ -5,7 +5,9 @@
 mod answer;
 mod build;
 mod failure;
+mod unquoted;
 
 pub(crate) use answer::{Answer, Get, Server, query_value};
 pub(crate) use build::client;
 pub(crate) use failure::{Failure, FailureKind, chain};
+pub(crate) use unquoted::of_system;

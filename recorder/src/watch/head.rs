@@ -48,6 +48,18 @@ pub(crate) struct Head<'a> {
     pub(crate) version: Cow<'a, str>,
 }
 
+impl Head<'_> {
+    /// Tells whether it names one version of one object, and nothing of the name was lost on the way.
+    pub(crate) fn is_complete(&self) -> bool {
+        let words = [&self.namespace, &self.name, &self.uid, &self.version];
+        let is_whole = |word: &&Cow<'_, str>| !word.contains(char::REPLACEMENT_CHARACTER);
+        !self.name.is_empty()
+            && !self.uid.is_empty()
+            && !self.version.is_empty()
+            && words.iter().all(is_whole)
+    }
+}
+
 /// What is read of a bookmark.
 #[derive(Debug)]
 pub(crate) struct BookmarkHead {

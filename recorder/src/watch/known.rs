@@ -112,6 +112,13 @@ impl Known {
         }
     }
 
+    /// Forgets the version of the object of that name: the file does not have it.
+    pub(crate) fn unwritten(&mut self, namespace: &str, name: &str) {
+        if let Some(object) = self.objects.get_mut(key(namespace, name).as_str()) {
+            object.version = None;
+        }
+    }
+
     /// Forgets the object of that name.
     pub(crate) fn remove(&mut self, namespace: &str, name: &str) {
         self.objects.remove(key(namespace, name).as_str());

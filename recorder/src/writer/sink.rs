@@ -3,7 +3,8 @@
 
 use crate::entry::Entry;
 use kubereel_format::{
-    AppendError, Appender, CommitStats, FinishError, FinishStats, OpenError, Sealed, Seq, Usage,
+    AppendError, Appender, Bounds, CommitStats, FinishError, FinishStats, ObjectMemory, OpenError,
+    ResourceId, Sealed, Seq, Usage,
 };
 use std::path::PathBuf;
 
@@ -19,6 +20,10 @@ pub(crate) trait Sink: Send {
     fn usage(&mut self) -> Usage;
     /// Counts what was appended so far, in bytes.
     fn appended_bytes(&self) -> u64;
+    /// Tells what objects take in memory.
+    fn object_memory(&self) -> Vec<ObjectMemory>;
+    /// Forgets the objects of a resource of which nothing comes any more.
+    fn forget_objects(&mut self, resource: ResourceId);
     /// Ends the recording in order; the file is whole from here on.
     fn end(self: Box<Self>) -> Result<Box<dyn Whole>, AppendError>;
 }
@@ -75,23 +80,28 @@ impl Sink for Appender {
         Self::appended_bytes(self)
     }
 
+    fn object_memory(&self) -> Vec<ObjectMemory> {
+        Self::object_memory(self)
+    }
+
+    fn forget_objects(&mut self, resource: ResourceId) {
+        Self::forget_objects(self, resource);
+    }
+
     fn end(self: Box<Self>) -> Result<Box<dyn Whole>, AppendError> {
         Ok(Box::new(Self::end(*self)?))
     }
 }
 
-/// A reel at a path, and how large it may become.
+/// A reel at a path, and what it may take.
 #[derive(Debug)]
 pub(crate) struct ReelPath {
     pub(crate) path: PathBuf,
-    pub(crate) max_bytes: Option<u64>,
+    pub(crate) bounds: Bounds,
 }
 
 impl Shelf for ReelPath {
     fn reopen(&mut self) -> Result<Box<dyn Sink>, OpenError> {
-        Ok(Box::new(Appender::resume_within(
-            &self.path,
-            self.max_bytes,
-        )?))
+        Ok(Box::new(Appender::resume_within(&self.path, self.bounds)?))
     }
 }

@@ -7,7 +7,7 @@ use crate::health::Health;
 use crate::quota::{QUEUE_BYTES, Queue};
 use kubereel_format::{
     AppendError, CommitStats, ConnectionId, EventType, Evidence, FinishError, FinishStats, Note,
-    OpenError, ResourceId, Seq, Stamp, Usage,
+    ObjectMemory, OpenError, ResourceId, Seq, Stamp, Usage,
 };
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -111,6 +111,12 @@ impl Sink for FakeSink {
         0
     }
 
+    fn object_memory(&self) -> Vec<ObjectMemory> {
+        Vec::new()
+    }
+
+    fn forget_objects(&mut self, _resource: ResourceId) {}
+
     fn end(self: Box<Self>) -> Result<Box<dyn Whole>, AppendError> {
         assert!(self.pending.is_empty(), "finished with records pending");
         locked(&self.disk).is_finished = true;
@@ -171,7 +177,7 @@ fn write_and_ask(
 ) -> (Disk, Finished, Arc<Health>) {
     let disk = Arc::new(Mutex::new(disk));
     let clock = Clock::start();
-    let health = Arc::new(Health::new(clock));
+    let health = Arc::new(Health::new(clock, crate::scrub::redactor()));
     let queue = Arc::new(Queue::new(QUEUE_BYTES, clock, crate::scrub::redactor()));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()

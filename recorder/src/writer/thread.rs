@@ -11,8 +11,8 @@ use crate::entry::Entry;
 use crate::health::Health;
 use crate::quota::{Queue, Queued, Taken};
 use kubereel_format::{
-    AppendError, BlobNote, COMMIT_EVERY_MILLIS, Elapsed, FinishError, FinishStats, Note,
-    OddLineProblem, Seq,
+    AppendError, BlobNote, COMMIT_EVERY_MILLIS, CommitStats, Elapsed, FinishError, FinishStats,
+    Note, OddLineProblem, Seq,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,8 +24,9 @@ const COMMIT_BYTES: usize = 16 * 1024 * 1024;
 /// The time between two tries to write again.
 const RETRY_MILLIS: u64 = 1_000;
 
-/// How often writing is tried again once the recorder is to stop.
-const LAST_TRIES: u32 = 5;
+/// How long writing is tried again before the recorder gives up: with what its end takes, it is gone 10 s
+/// after the disk became full, and whoever started it knows. What is committed can be gone on with.
+const PATIENCE_MICROS: u64 = 7_000_000;
 
 /// Why a file is not packed when whoever could say so does not want it.
 const NO_TIME: &str = "there was no time to pack it";
@@ -202,15 +203,27 @@ impl Writer {
         let said = gate.before(&queued.entry);
         let admission = gate.admit(&queued.entry);
         for entry in said {
-            self.write(Queued::unqueued(entry, since))?;
+            self.write(self.queue.unqueued(entry, since))?;
         }
         match admission {
             Admission::Pass => self.write(queued),
-            Admission::Instead(entry) => self.write(Queued::unqueued(*entry, since)),
+            Admission::Instead(entry) => self.write(self.queue.unqueued(*entry, since)),
             Admission::Drop => {
                 self.health.count_budget_dropped();
                 Ok(())
             }
+        }?;
+        self.forget();
+        Ok(())
+    }
+
+    /// Has the file forget the objects of what is left out since the last time.
+    fn forget(&mut self) {
+        let (Some(gate), Some(sink)) = (&mut self.gate, &mut self.sink) else {
+            return;
+        };
+        for resource in gate.take_forgotten() {
+            sink.forget_objects(resource);
         }
     }
 
@@ -237,9 +250,6 @@ impl Writer {
             Ok(()) => {}
             Err(error) => self.recover(error)?,
         }
-        if let Some(queued) = self.batch.last() {
-            self.health.appended(&queued.entry);
-        }
         Ok(())
     }
 
@@ -250,24 +260,33 @@ impl Writer {
             };
             match sink.commit() {
                 Ok(stats) => {
-                    self.batch_seq = sink.next_seq();
-                    self.health.committed(&stats);
-                    if let Some(gate) = &mut self.gate {
-                        gate.committed(sink.usage());
-                    }
-                    break;
+                    self.committed(&stats);
+                    return Ok(());
                 }
                 Err(error) => self.recover(error)?,
             }
         }
-        self.batch.clear();
+    }
+
+    /// The batch is in the file. Only now is it counted, so that the reports of a run whose disk is full
+    /// tell what the reel holds.
+    fn committed(&mut self, stats: &CommitStats) {
+        for queued in self.batch.drain(..) {
+            self.health.appended(&queued.entry);
+        }
+        self.health.committed(stats);
+        if let Some(sink) = &mut self.sink {
+            self.batch_seq = sink.next_seq();
+            if let Some(gate) = &mut self.gate {
+                gate.committed(sink.usage(), &sink.object_memory());
+            }
+        }
         self.batch_bytes = 0;
         self.batch_since = None;
         self.health.set_pending(None);
-        Ok(())
     }
 
-    /// The file failed: opens it again and appends the batch once more, for as long as it takes.
+    /// The file failed: opens it again and appends the batch once more, until the patience is over.
     fn recover(&mut self, error: AppendError) -> Result<(), WriteError> {
         if matches!(error, AppendError::OverBound { .. }) {
             return self.give_way();
@@ -279,20 +298,13 @@ impl Writer {
         tracing::error!(error = %words, "cannot write; trying again");
         self.health.set_write_trouble(&words);
         let began = self.clock.elapsed();
-        let mut tries_after_close = 0;
         loop {
             match self.try_again() {
                 Ok(()) => break,
                 Err(Again::OverBound) => return self.give_way(),
                 Err(Again::Failing(again)) => words = again,
             }
-            if self.queue.is_closed() {
-                tries_after_close += 1;
-                if tries_after_close > LAST_TRIES {
-                    return Err(WriteError::Failing(words));
-                }
-            }
-            std::thread::sleep(Duration::from_millis(RETRY_MILLIS));
+            self.wait_since(began, &words)?;
         }
         tracing::info!("writing again");
         self.health.set_write_trouble("");
@@ -303,10 +315,21 @@ impl Writer {
         )))
     }
 
+    /// Waits for another try, unless the file has failed for too long.
+    fn wait_since(&self, began: Elapsed, words: &str) -> Result<(), WriteError> {
+        let micros = self.clock.elapsed().micros.saturating_sub(began.micros);
+        if micros >= PATIENCE_MICROS {
+            return Err(WriteError::Failing(words.to_owned()));
+        }
+        std::thread::sleep(Duration::from_millis(RETRY_MILLIS));
+        Ok(())
+    }
+
     fn mark(&self, text: String) -> Queued {
         let stamp = self.clock.stamp();
         let note = Note::Mark { text };
-        Queued::unqueued(Entry::Note { stamp, note }, stamp.elapsed)
+        self.queue
+            .unqueued(Entry::Note { stamp, note }, stamp.elapsed)
     }
 
     fn try_again(&mut self) -> Result<(), Again> {
@@ -323,16 +346,22 @@ impl Writer {
         for queued in self.batch.iter().skip(done) {
             append(sink.as_mut(), &queued.entry)?;
         }
-        sink.commit()?;
+        let stats = sink.commit()?;
         if let Some(gate) = &mut self.gate {
-            gate.committed(sink.usage());
+            // It was opened anew and knows all objects again.
+            gate.forget_again();
+            for resource in gate.take_forgotten() {
+                sink.forget_objects(resource);
+            }
         }
         self.sink = Some(sink);
+        self.committed(&stats);
         Ok(())
     }
 
     /// The file may not become larger: what is not durable yet is left out, and the reel says so.
     fn give_way(&mut self) -> Result<(), WriteError> {
+        let began = self.clock.elapsed();
         loop {
             let Some(gate) = &mut self.gate else {
                 return Err(WriteError::Failing("the file may not grow".into()));
@@ -344,7 +373,7 @@ impl Writer {
             let kept = std::mem::take(&mut self.batch);
             let mut batch: Vec<Queued> = said
                 .into_iter()
-                .map(|entry| Queued::unqueued(entry, since))
+                .map(|entry| self.queue.unqueued(entry, since))
                 .collect();
             if !is_last {
                 batch.extend(kept.into_iter().filter(|queued| {
@@ -366,10 +395,7 @@ impl Writer {
                     Err(Again::OverBound) => break,
                     Err(Again::Failing(words)) => {
                         self.health.set_write_trouble(&words);
-                        if self.queue.is_closed() {
-                            return Err(WriteError::Failing(words));
-                        }
-                        std::thread::sleep(Duration::from_millis(RETRY_MILLIS));
+                        self.wait_since(began, &words)?;
                     }
                 }
             }
@@ -401,16 +427,22 @@ fn append(sink: &mut dyn Sink, entry: &Entry) -> Result<(), AppendError> {
         Err(error) if is_about_entry(&error) => error,
         Err(error) => return Err(error),
     };
-    tracing::error!(%error, "a record is kept as a line");
     let Entry::Event(event) = entry else {
         return Err(error);
+    };
+    // The deletion of an object that was never written hides nothing; the record keeps its place.
+    let problem = if event.body.is_none() {
+        OddLineProblem::Truncated
+    } else {
+        tracing::error!(%error, "a record is kept as a line");
+        OddLineProblem::Unparsable
     };
     let bytes = event.body.as_deref().unwrap_or_default();
     sink.append(&Entry::Blob {
         stamp: event.stamp,
         note: BlobNote::OddLine {
             connection: event.connection,
-            problem: OddLineProblem::Unparsable,
+            problem,
             len: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
         },
         bytes: bytes.to_vec(),

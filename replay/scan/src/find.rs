@@ -3,9 +3,9 @@
 
 use crate::canary::Canaries;
 use crate::found::{Found, Place, Report, ScanError};
-use crate::raw;
+use crate::{hex, raw};
 use kubereel_format::{BlobId, Note, NoteEntry, Reel, ResourceId, ResourceInfo, Seq};
-use kubereel_redact::{Extra, Redactor, Subject};
+use kubereel_redact::{Extra, Finding, RandomStrings, Redactor, Subject};
 use std::collections::BTreeMap;
 
 /// How many places that cannot be read are told one by one.
@@ -42,6 +42,7 @@ pub fn scan(
         reel,
         options,
         redactor: Redactor::new(options.extra.clone())?,
+        random: RandomStrings::default(),
         resources: BTreeMap::new(),
         report: Report {
             canaries: u64::try_from(options.canaries.count()).unwrap_or(u64::MAX),
@@ -82,6 +83,7 @@ struct Search<'a> {
     reel: &'a Reel,
     options: &'a Options,
     redactor: Redactor,
+    random: RandomStrings,
     resources: BTreeMap<ResourceId, ResourceInfo>,
     report: Report,
 }
@@ -133,12 +135,14 @@ impl Search<'_> {
             .map(|resource| self.subject(resource))
             .unwrap_or_default();
         let findings = self.redactor.findings(&subject, &event.body);
+        let random = self.random.in_object(&event.body);
+        let in_hex = hex::texts(&event.body);
         let met = self.options.canaries.find(&event.body);
         self.report.decompressed_bytes = self
             .report
             .decompressed_bytes
             .saturating_add(len(&event.body));
-        if findings.is_empty() && met.is_empty() {
+        if findings.is_empty() && met.is_empty() && random.is_empty() && in_hex.is_empty() {
             return;
         }
         let place = Place::Object {
@@ -147,6 +151,8 @@ impl Search<'_> {
             object: self.called(head.object),
         };
         self.told(findings, met, &place);
+        self.hex(in_hex, &place);
+        self.random(random, &place);
     }
 
     fn note(&mut self, entry: &NoteEntry) {
@@ -171,7 +177,10 @@ impl Search<'_> {
             let met = self.options.canaries.find(&whole);
             self.report.decompressed_bytes =
                 self.report.decompressed_bytes.saturating_add(len(&whole));
+            let random = self.random.in_object(&whole);
             self.told(findings, met, &place);
+            self.hex(hex::texts(&whole), &place);
+            self.random(random, &place);
         }
     }
 
@@ -180,14 +189,33 @@ impl Search<'_> {
         let met = self.options.canaries.find(text);
         self.report.decompressed_bytes = self.report.decompressed_bytes.saturating_add(len(text));
         self.told(findings, met, place);
+        let random = self.random.in_text(&String::from_utf8_lossy(text));
+        self.random(random, place);
     }
 
-    fn told(
-        &mut self,
-        findings: Vec<kubereel_redact::Finding>,
-        met: Vec<crate::canary::Met>,
-        place: &Place,
-    ) {
+    /// Searches texts that were spelt in hexadecimal, which the policy does not decode.
+    fn hex(&mut self, texts: Vec<(usize, Vec<u8>)>, place: &Place) {
+        for (at, text) in texts {
+            let start = u64::try_from(at).unwrap_or(u64::MAX);
+            for finding in self.redactor.text_findings(&text) {
+                let found = raw::by_policy(finding, place.clone(), 0);
+                self.report.push(Found {
+                    form: "hex",
+                    offset: start,
+                    ..found
+                });
+            }
+        }
+    }
+
+    fn random(&mut self, findings: Vec<Finding>, place: &Place) {
+        for finding in findings {
+            let found = raw::by_policy(finding, place.clone(), 0);
+            self.report.push_random(found);
+        }
+    }
+
+    fn told(&mut self, findings: Vec<Finding>, met: Vec<crate::canary::Met>, place: &Place) {
         let by_policy = findings
             .into_iter()
             .map(|one| raw::by_policy(one, place.clone(), 0));

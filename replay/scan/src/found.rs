@@ -65,7 +65,7 @@ pub enum Place {
 pub struct Found {
     /// By which rule of the policy, or as which canary: `canary 1`.
     pub rule: String,
-    /// A canary's form: plain, base64, …; empty for the policy.
+    /// The form that the policy does not look into: `hex`; a canary's: plain, base64, …; else empty.
     pub form: &'static str,
     /// Where.
     pub place: Place,
@@ -87,6 +87,11 @@ pub struct Report {
     pub found: Vec<Found>,
     /// How much was found.
     pub total: u64,
+    /// Strings that look random and have no known form, each once; the first thousand. Most are no
+    /// secrets: they count apart.
+    pub high_entropy: Vec<Found>,
+    /// How many of them there are.
+    pub high_entropy_total: u64,
     /// What could not be read, in words: a secret may be there.
     pub unread: Vec<String>,
     /// How many objects of events were searched.
@@ -105,6 +110,14 @@ impl Report {
         self.total = self.total.saturating_add(1);
         if self.found.len() < TOLD_MOST {
             self.found.push(found);
+        }
+    }
+
+    /// Adds a string that looks random.
+    pub(crate) fn push_random(&mut self, found: Found) {
+        self.high_entropy_total = self.high_entropy_total.saturating_add(1);
+        if self.high_entropy.len() < TOLD_MOST {
+            self.high_entropy.push(found);
         }
     }
 }

@@ -98,12 +98,8 @@ impl Timeline {
                 writers::between(old, new, &changes, at.micros_since(old_at))
             }
         };
-        let is_gap_between = before.is_some_and(|(_, old_at)| {
-            self.coverage(resource.id).is_some_and(|coverage| {
-                let mut gaps = coverage.holes().iter().map(|hole| &hole.gap);
-                gaps.any(|gap| gap.from_time < at && gap.to_time > old_at)
-            })
-        });
+        let is_gap_between =
+            before.is_some_and(|(_, old_at)| self.may_miss_changes(resource.id, old_at, at));
         Brought {
             seq,
             at,

@@ -1,6 +1,7 @@
 //! Owns the judgement whether the state at a moment is known. Refuses the state itself: `as_of`
 //! reads that.
 
+use super::UnobservedReason;
 use super::chain::{Coverage, CoveredFrom, ImportedFrom};
 use kubereel_format::{Damage, Gap, NotCoveredReason, RecordedAt, Seq};
 
@@ -28,6 +29,15 @@ pub enum Certainty {
     InsideGap {
         /// The gap.
         gap: Gap,
+    },
+    /// Changes may be missing since a moment, and no list has told the state anew.
+    Unobserved {
+        /// Since when.
+        from: RecordedAt,
+        /// Up to when; `None` if nothing told the state again.
+        to: Option<RecordedAt>,
+        /// Why.
+        reason: UnobservedReason,
     },
     /// No watch ran at the moment. Nothing is missing from the reel, but changes of that time were
     /// received later.
@@ -120,6 +130,9 @@ impl Coverage {
                 )
                 .unwrap_or_else(first_after);
         };
+        if let Some(unobserved) = self.unobserved_at(cut, wall) {
+            return unobserved;
+        }
         if wall > reel_end {
             return Certainty::AfterLast { last: reel_end };
         }
@@ -140,6 +153,29 @@ impl Coverage {
             silent_since: (span.proven_by < cut && span.covered.to_time < wall)
                 .then_some(span.covered.to_time),
         }
+    }
+
+    /// Finds what hides changes beside gaps: objects that were not parsed, and those whose lives prove
+    /// that something was lost.
+    fn unobserved_at(&self, cut: Seq, wall: RecordedAt) -> Option<Certainty> {
+        let unparsed = self.unparsed.iter().find(|span| span.holds(cut));
+        let lost = || {
+            let mut lost = self.lost.iter();
+            lost.find(|lost| lost.from < wall && wall < lost.to)
+        };
+        unparsed
+            .map(|span| Certainty::Unobserved {
+                from: span.from,
+                to: span.to,
+                reason: span.reason(),
+            })
+            .or_else(|| {
+                lost().map(|lost| Certainty::Unobserved {
+                    from: lost.from,
+                    to: Some(lost.to),
+                    reason: lost.reason(),
+                })
+            })
     }
 
     /// Judges a state that an import may know of.
@@ -201,6 +237,14 @@ impl Coverage {
                 first: self.spans.first().map(|span| span.covered.from_time),
             };
         };
+        let mut unparsed = self.unparsed.iter();
+        if let Some(unparsed) = unparsed.find(|span| span.holds_revision(rv)) {
+            return Certainty::Unobserved {
+                from: unparsed.from,
+                to: unparsed.to,
+                reason: unparsed.reason(),
+            };
+        }
         if number(&span.covered.to_rv).is_some_and(|to| rv <= to) {
             Certainty::Known { silent_since: None }
         } else {

@@ -3,6 +3,7 @@
 
 use super::judged::Judged;
 use super::lost::LostChange;
+use super::unparsed::{AskedAgain, UnparsedSpan};
 use crate::select::Excluded;
 use crate::session::Session;
 use kubereel_format::{
@@ -21,9 +22,12 @@ pub struct Coverage {
     pub(super) blind: Vec<Blind>,
     pub(super) excluded: Vec<Excluded>,
     pub(super) imported: Option<ImportedFrom>,
-    pub(super) unread: Vec<Unread>,
+    pub(super) unparsed: Vec<UnparsedSpan>,
     pub(super) lost: Vec<LostChange>,
     announced: Vec<Seq>,
+    /// The server refused to go on with the watch that is the last one, so that its end is not only
+    /// that of the recording.
+    pub(super) is_refused: bool,
 }
 
 /// A span in which every change is in the reel, and the records that bound it.
@@ -62,17 +66,6 @@ pub struct Hole {
     pub unexplained: Option<u64>,
 }
 
-/// A line of a watch that is kept, and is no event: a change of its object is not in the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unread {
-    /// When it came.
-    pub from: RecordedAt,
-    /// When a complete list told the state again; `None` if none did.
-    pub to: Option<RecordedAt>,
-    /// Why it is no event.
-    pub problem: OddLineProblem,
-}
-
 /// A time in which no watch of a resource ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blind {
@@ -88,9 +81,9 @@ impl Coverage {
         &self.spans
     }
 
-    /// Gives the lines that are kept and are no events, in order.
-    pub fn unread(&self) -> &[Unread] {
-        &self.unread
+    /// Gives the times that unparsed lines leave unobserved, in order.
+    pub fn unparsed(&self) -> &[UnparsedSpan] {
+        &self.unparsed
     }
 
     /// Gives the gaps in which changes may be missing, in order.
@@ -121,7 +114,10 @@ impl Coverage {
 
     /// Tells whether the resource is covered without a gap from its first list to its last moment.
     pub const fn is_whole(&self) -> bool {
-        self.spans.len() == 1 && self.holes.is_empty()
+        self.spans.len() == 1
+            && self.holes.is_empty()
+            && self.unparsed.is_empty()
+            && self.lost.is_empty()
     }
 
     /// Gives the record that announced the resource first.
@@ -133,13 +129,21 @@ impl Coverage {
         self.announced.iter().any(|&seq| from < seq && seq < to)
     }
 
+    /// Gives the first record after another that announced the resource.
+    pub(super) fn announced_after(&self, from: Seq) -> Option<Seq> {
+        self.announced.iter().copied().find(|&seq| from < seq)
+    }
+
     /// Reads the chains of all resources from the notes and from each resource's events.
     pub(crate) fn of_all(
         reel: &Reel,
         objects: &BTreeMap<ResourceId, Vec<ObjectId>>,
         sessions: &[Session],
     ) -> BTreeMap<ResourceId, Self> {
-        let mut chains = Chains::default();
+        let mut chains = Chains {
+            asked_again: AskedAgain::of(reel.notes()),
+            ..Chains::default()
+        };
         for entry in reel.notes() {
             chains.take(entry, reel, objects, sessions);
         }
@@ -151,9 +155,10 @@ impl Coverage {
         for coverage in chains.coverage.values_mut() {
             coverage.join_reconstructed(|hole| wall_of(hole.closed_by).unwrap_or_default());
         }
-        for (resource, from) in chains.dark {
+        for (resource, Dark { from, is_refused }) in chains.dark {
             // What ends with the session is no blindness within it.
             if let Some(coverage) = chains.coverage.get_mut(&resource) {
+                coverage.is_refused = is_refused;
                 coverage.blind.push(Blind { from, to: None });
             }
         }
@@ -165,6 +170,14 @@ impl Coverage {
     }
 }
 
+/// The begin of a time in which no watch of a resource ran.
+#[derive(Clone, Copy, Debug)]
+struct Dark {
+    from: RecordedAt,
+    /// The server did not let the watch go on, or the recorder did not trust it.
+    is_refused: bool,
+}
+
 /// The chains while the notes are read.
 #[derive(Default)]
 struct Chains {
@@ -173,17 +186,20 @@ struct Chains {
     /// Which resource a connection is for, and which connections are open.
     connections: BTreeMap<ConnectionId, ResourceId>,
     open: BTreeMap<ResourceId, BTreeSet<ConnectionId>>,
-    /// Since when no connection of a resource is open.
-    dark: BTreeMap<ResourceId, RecordedAt>,
+    /// Since when no connection of a resource goes on from what is known.
+    dark: BTreeMap<ResourceId, Dark>,
     /// The spans that go on.
     spans: BTreeMap<ResourceId, CoveredFrom>,
     last_session: Option<usize>,
     epoch: Option<EpochId>,
     /// Of which resource a gap is.
     gaps: BTreeMap<GapId, ResourceId>,
+    /// The unparsable lines that were asked for again.
+    asked_again: AskedAgain,
 }
 
 impl Chains {
+    #[expect(clippy::too_many_lines, reason = "one arm a kind of note")]
     fn take(
         &mut self,
         entry: &NoteEntry,
@@ -212,29 +228,30 @@ impl Chains {
                     return;
                 };
                 self.close(resource, seq, reel, objects);
-                self.dark.remove(&resource);
-                let coverage = self.coverage.entry(resource).or_default();
-                coverage.excluded.push(Excluded {
-                    since: seq,
-                    group: group.clone(),
-                    version: version.clone(),
-                    plural: plural.clone(),
-                    reason: *reason,
-                    detail: detail.clone(),
-                });
+                self.exclude(
+                    resource,
+                    Excluded {
+                        since: seq,
+                        group: group.clone(),
+                        version: version.clone(),
+                        plural: plural.clone(),
+                        reason: *reason,
+                        detail: detail.clone(),
+                    },
+                );
             }
             Note::Connected {
                 resource,
                 method: ListMethod::Import,
                 ..
             } => {
-                let first_rv = lowest_rv(reel, objects.get(resource));
-                let coverage = self.coverage.entry(*resource).or_default();
-                coverage.imported.get_or_insert(ImportedFrom {
+                let imported = ImportedFrom {
                     begun_by: seq,
                     since: wall,
-                    first_rv,
-                });
+                    first_rv: lowest_rv(reel, objects.get(resource)),
+                };
+                let coverage = self.coverage.entry(*resource).or_default();
+                coverage.imported.get_or_insert(imported);
             }
             // It watches nothing.
             Note::Connected {
@@ -244,12 +261,21 @@ impl Chains {
             Note::Connected {
                 connection,
                 resource,
+                method,
                 ..
-            } => self.connect(*connection, *resource, wall),
+            } => self.connect(*connection, *resource, *method, wall),
             Note::Disconnected {
                 connection, cause, ..
             } => self.disconnect(*connection, *cause, wall),
-            Note::Synced { resource, rv, .. } => self.sync(*resource, rv, seq, wall),
+            Note::Synced {
+                resource,
+                connection,
+                rv,
+                ..
+            } => {
+                self.end_unparsed(*resource, *connection, rv, seq, wall);
+                self.sync(*resource, rv, seq, wall);
+            }
             Note::Bookmark { connection, rv } => {
                 if let Some(span) = self
                     .connections
@@ -261,13 +287,36 @@ impl Chains {
             }
             Note::OddLine {
                 connection,
-                problem: problem @ (OddLineProblem::TooLong | OddLineProblem::UnknownType),
+                problem,
                 ..
-            } => self.leave_unread(*connection, *problem, wall),
+            } if self.asked_again.hides_change(seq, *problem) => {
+                self.leave_unparsed(entry, *connection, *problem, reel, objects);
+            }
             Note::Cluster { epoch, .. } => self.cluster(*epoch, seq, reel, objects),
             Note::Gap(gap) => self.gap(gap, seq),
             Note::GapJudged { gap, .. } => self.judge(*gap, &entry.note),
             _ => {}
+        }
+    }
+
+    fn exclude(&mut self, resource: ResourceId, excluded: Excluded) {
+        self.dark.remove(&resource);
+        let coverage = self.coverage.entry(resource).or_default();
+        coverage.excluded.push(excluded);
+    }
+
+    /// A whole list shows the objects whose lines could not be parsed.
+    fn end_unparsed(
+        &mut self,
+        resource: ResourceId,
+        connection: ConnectionId,
+        rv: &str,
+        seq: Seq,
+        wall: RecordedAt,
+    ) {
+        let coverage = self.coverage.entry(resource).or_default();
+        for unparsed in &mut coverage.unparsed {
+            unparsed.end(connection, rv, seq, wall);
         }
     }
 
@@ -283,8 +332,13 @@ impl Chains {
             return;
         }
         let resources: Vec<ResourceId> = self.spans.keys().copied().collect();
+        let from = reel.stamp(at).map(|stamp| stamp.wall).unwrap_or_default();
         for resource in resources {
             self.close(resource, at, reel, objects);
+            let is_refused = true;
+            self.dark
+                .entry(resource)
+                .or_insert(Dark { from, is_refused });
         }
     }
 
@@ -295,23 +349,41 @@ impl Chains {
         let Some(ended) = ended else {
             return;
         };
+        let stopped = Dark {
+            from: ended.to,
+            is_refused: false,
+        };
         for (resource, open) in std::mem::take(&mut self.open) {
             if !open.is_empty() {
-                self.dark.entry(resource).or_insert(ended.to);
+                self.dark.entry(resource).or_insert(stopped);
             }
         }
         self.connections.clear();
         // Connections that ended because the recorder stopped count as open until it had stopped.
         let resources: Vec<ResourceId> = self.spans.keys().copied().collect();
         for resource in resources {
-            self.dark.entry(resource).or_insert(ended.to);
+            self.dark.entry(resource).or_insert(stopped);
         }
     }
 
-    fn connect(&mut self, connection: ConnectionId, resource: ResourceId, wall: RecordedAt) {
+    fn connect(
+        &mut self,
+        connection: ConnectionId,
+        resource: ResourceId,
+        method: ListMethod,
+        wall: RecordedAt,
+    ) {
         self.connections.insert(connection, resource);
         self.open.entry(resource).or_default().insert(connection);
-        let Some(from) = self.dark.remove(&resource) else {
+        // A list goes on from nothing: only when it is complete something is known again.
+        if method == ListMethod::Watch {
+            self.lighten(resource, wall);
+        }
+    }
+
+    /// Ends the time in which no watch of a resource ran.
+    fn lighten(&mut self, resource: ResourceId, wall: RecordedAt) {
+        let Some(Dark { from, .. }) = self.dark.remove(&resource) else {
             return;
         };
         if let Some(coverage) = self.coverage.get_mut(&resource) {
@@ -330,24 +402,44 @@ impl Chains {
         open.remove(&connection);
         let is_synced = self.spans.contains_key(&resource);
         if open.is_empty() && is_synced && cause != EndCause::Stopped {
-            self.dark.insert(resource, wall);
+            let is_refused = !matches!(cause, EndCause::Clean | EndCause::Cut | EndCause::Idle);
+            let dark = self.dark.entry(resource).or_insert(Dark {
+                from: wall,
+                is_refused,
+            });
+            dark.is_refused |= is_refused;
         }
     }
 
-    /// A watch went on behind a line that nobody understood: asking again would not have helped.
-    fn leave_unread(&mut self, by: ConnectionId, problem: OddLineProblem, from: RecordedAt) {
-        let resource = self.connections.get(&by);
-        if let Some(coverage) = resource.and_then(|resource| self.coverage.get_mut(resource)) {
-            let to = None;
-            coverage.unread.push(Unread { from, to, problem });
+    /// A line or an item was kept that nobody could parse, and the recording went on behind it.
+    fn leave_unparsed(
+        &mut self,
+        entry: &NoteEntry,
+        by: ConnectionId,
+        problem: OddLineProblem,
+        reel: &Reel,
+        objects: &BTreeMap<ResourceId, Vec<ObjectId>>,
+    ) {
+        let Some(&resource) = self.connections.get(&by) else {
+            return;
+        };
+        let coverage = self.coverage.entry(resource).or_default();
+        if let Some(open) = coverage.unparsed.last_mut().filter(|last| last.is_open()) {
+            open.take(by);
+            return;
         }
+        let proven = self.spans.get(&resource).or_else(|| coverage.spans.last());
+        let proven = proven.and_then(|span| span.covered.to_rv.parse::<u128>().ok());
+        let last = last_event(reel, objects.get(&resource), entry.seq);
+        let received = last.and_then(|seq| reel.rv_of(seq));
+        let after_rv = proven.map(|proven| received.map_or(proven, |rv| rv.max(proven)));
+        let span = UnparsedSpan::new(entry, by, problem, after_rv);
+        coverage.unparsed.push(span);
     }
 
     fn sync(&mut self, resource: ResourceId, rv: &str, seq: Seq, wall: RecordedAt) {
+        self.lighten(resource, wall);
         let coverage = self.coverage.entry(resource).or_default();
-        for unread in &mut coverage.unread {
-            unread.to.get_or_insert(wall);
-        }
         if let Some(hole) = coverage.holes.last_mut()
             && hole.gap.to_rv == rv
         {
@@ -420,17 +512,7 @@ impl Chains {
         let Some(mut span) = self.spans.remove(&resource) else {
             return;
         };
-        let last_event = objects
-            .get(&resource)
-            .into_iter()
-            .flatten()
-            .filter_map(|&object| {
-                let versions = reel.versions(object);
-                let below = versions.partition_point(|&seq| seq < at);
-                below.checked_sub(1).and_then(|last| versions.get(last))
-            })
-            .max();
-        if let Some(&seq) = last_event
+        if let Some(seq) = last_event(reel, objects.get(&resource), at)
             && seq > span.proven_by
             && let (Some(rv), Some(stamp)) = (reel.rv_of(seq), reel.stamp(seq))
         {
@@ -439,6 +521,17 @@ impl Chains {
         let coverage = self.coverage.entry(resource).or_default();
         coverage.spans.push(span);
     }
+}
+
+/// Finds the last event of a resource before a record.
+fn last_event(reel: &Reel, objects: Option<&Vec<ObjectId>>, at: Seq) -> Option<Seq> {
+    let objects = objects.into_iter().flatten();
+    let lasts = objects.filter_map(|&object| {
+        let versions = reel.versions(object);
+        let below = versions.partition_point(|&seq| seq < at);
+        below.checked_sub(1).and_then(|last| versions.get(last))
+    });
+    lasts.max().copied()
 }
 
 /// Finds the lowest resourceVersion with which any of the objects appears.

@@ -3,7 +3,7 @@
 //! Refuses lives that were not followed from a complete list on, and to guess at lost changes that
 //! leave no such trace.
 
-use super::Coverage;
+use super::{Coverage, UnobservedReason};
 use crate::coverage::CoveredFrom;
 use kubereel_format::{EventType, Evidence, ObjectId, ObjectKey, RecordedAt, Reel, Seq};
 use std::collections::BTreeMap;
@@ -17,6 +17,15 @@ pub struct LostChange {
     pub to: RecordedAt,
     /// Whether it is a deletion; else it is a creation.
     pub is_deletion: bool,
+}
+
+impl LostChange {
+    /// Gives why nothing is known of the state in that time.
+    pub(super) const fn reason(&self) -> UnobservedReason {
+        UnobservedReason::LostChange {
+            is_deletion: self.is_deletion,
+        }
+    }
 }
 
 impl Coverage {

@@ -5,10 +5,12 @@ mod certainty;
 mod chain;
 mod judged;
 mod lost;
-mod unseen;
+mod unobserved;
+mod unparsed;
 
 pub use certainty::Certainty;
-pub use chain::{Blind, Coverage, CoveredFrom, Hole, ImportedFrom, Unread};
+pub use chain::{Blind, Coverage, CoveredFrom, Hole, ImportedFrom};
 pub use judged::Judged;
 pub use lost::LostChange;
-pub use unseen::{Unseen, UnseenWhy};
+pub use unobserved::{UnobservedReason, UnobservedSpan};
+pub use unparsed::UnparsedSpan;

@@ -1,6 +1,7 @@
 //! Owns what a history is asked and what it tells. Refuses to read: `walk` does.
 
 use crate::changes::{Change, Scope};
+use crate::coverage::UnobservedSpan;
 use crate::query_error::QueryError;
 use crate::resolve::Cut;
 use crate::writers::Authors;
@@ -30,6 +31,8 @@ pub enum HistoryItem {
     Version(Box<SeenVersion>),
     /// A gap of the recording: versions in it may be missing.
     Gap(Gap),
+    /// Another time in which versions may be missing.
+    Unobserved(UnobservedSpan),
     /// A version that cannot be read.
     Unreadable {
         /// The record.

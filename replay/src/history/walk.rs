@@ -4,6 +4,7 @@
 use super::item::{HeldFor, HeldUntil, HistoryItem, HistoryQuestion, Place, SeenVersion};
 use crate::as_of::Filter;
 use crate::changes::{Change, Scope};
+use crate::coverage::UnobservedSpan;
 use crate::object::Form;
 use crate::query_error::QueryError;
 use crate::resolve::Cut;
@@ -43,6 +44,7 @@ enum PlannedStep {
         before: Option<Seq>,
     },
     Gap(Gap),
+    Unobserved(UnobservedSpan),
 }
 
 impl Timeline {
@@ -122,7 +124,8 @@ impl<'a> History<'a> {
         self.versions
     }
 
-    /// Gives how many gaps lie in the time asked for.
+    /// Gives in how many gaps and other unobserved times within the time asked for versions may be
+    /// missing.
     pub const fn gaps(&self) -> usize {
         self.gaps
     }
@@ -132,6 +135,10 @@ impl<'a> History<'a> {
             PlannedStep::Gap(gap) => {
                 self.settle(gap.from_time, HeldUntil::Gap);
                 self.ready.push_back(HistoryItem::Gap(gap));
+            }
+            PlannedStep::Unobserved(span) => {
+                self.settle(span.from, HeldUntil::Gap);
+                self.ready.push_back(HistoryItem::Unobserved(span));
             }
             PlannedStep::Version {
                 object,
@@ -312,19 +319,24 @@ fn planned(
     versions: Vec<(Seq, ObjectId, Option<Seq>)>,
     asked: std::ops::Range<RecordedAt>,
 ) -> VecDeque<PlannedStep> {
+    let is_asked = |from: RecordedAt, to: RecordedAt| to > asked.start && from < asked.end;
     let holes = timeline.coverage(resource).map(crate::Coverage::holes);
-    let mut gaps: VecDeque<Gap> = holes
-        .into_iter()
-        .flatten()
-        .map(|hole| hole.gap.clone())
-        .filter(|gap| gap.to_time > asked.start && gap.from_time < asked.end)
+    let holes = holes.into_iter().flatten().map(|hole| &hole.gap);
+    let mut gaps: Vec<(RecordedAt, PlannedStep)> = holes
+        .filter(|gap| is_asked(gap.from_time, gap.to_time))
+        .map(|gap| (gap.from_time, PlannedStep::Gap(gap.clone())))
         .collect();
+    let spans = timeline.unobserved(resource).into_iter();
+    let hidden = spans.filter(|span| span.reason.hides_versions() && is_asked(span.from, span.to));
+    gaps.extend(hidden.map(|span| (span.from, PlannedStep::Unobserved(span))));
+    gaps.sort_by_key(|(from, _)| *from);
+    let mut gaps = VecDeque::from(gaps);
     let mut steps = VecDeque::new();
     for (seq, object, before) in versions {
         // What came after a gap began came by the list that ended it, or later.
         let at = timeline.wall_of(seq);
-        while gaps.front().is_some_and(|gap| gap.from_time < at) {
-            steps.extend(gaps.pop_front().map(PlannedStep::Gap));
+        while gaps.front().is_some_and(|(from, _)| *from < at) {
+            steps.extend(gaps.pop_front().map(|(_, step)| step));
         }
         steps.push_back(PlannedStep::Version {
             object,
@@ -332,6 +344,6 @@ fn planned(
             before,
         });
     }
-    steps.extend(gaps.into_iter().map(PlannedStep::Gap));
+    steps.extend(gaps.into_iter().map(|(_, step)| step));
     steps
 }

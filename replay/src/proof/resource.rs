@@ -1,7 +1,7 @@
 //! Owns the verdict on one resource: complete from when to when, or what may be missing. Refuses to
-//! judge otherwise than [`Timeline::unseen`] does: this is the same truth in other words.
+//! judge otherwise than [`Timeline::unobserved`] does: this is the same truth in other words.
 
-use crate::coverage::{Hole, UnseenWhy};
+use crate::coverage::{Hole, UnobservedReason, UnobservedSpan};
 use crate::summary::{GapSummary, rfc3339, rfc3339_or_none};
 use crate::timeline::Timeline;
 use kubereel_format::{RecordedAt, ResourceInfo};
@@ -73,6 +73,21 @@ pub struct UnseenSummary {
     pub why: String,
 }
 
+impl UnseenSummary {
+    /// Tells of the spans that are no gaps: those have words of their own.
+    pub(crate) fn beside_gaps(spans: &[UnobservedSpan]) -> Vec<Self> {
+        let spans = spans.iter();
+        spans
+            .filter(|span| !matches!(span.reason, UnobservedReason::Gap { .. }))
+            .map(|span| Self {
+                from: span.from,
+                to: span.to,
+                why: span.reason.to_string(),
+            })
+            .collect()
+    }
+}
+
 impl Timeline {
     /// Judges one resource.
     pub fn resource_proof(&self, info: &ResourceInfo) -> ResourceProof {
@@ -82,19 +97,11 @@ impl Timeline {
         let proven = coverage.map_or(&[][..], |coverage| coverage.proven());
         let spans = coverage.map_or(&[][..], |coverage| coverage.spans());
         let is_imported = coverage.is_some_and(|coverage| coverage.imported().is_some());
-        let unseen: Vec<UnseenSummary> = self
-            .unseen(info.id)
-            .into_iter()
-            .filter(|unseen| !matches!(unseen.why, UnseenWhy::Gap { .. }))
-            .map(|unseen| UnseenSummary {
-                from: unseen.from,
-                to: unseen.to,
-                why: unseen.why.to_string(),
-            })
-            .collect();
+        let unseen = UnseenSummary::beside_gaps(&self.unobserved(info.id));
         let state = if is_imported {
             ResourceState::Imported
         } else if spans.is_empty() {
+            // Also what was refused: its state was never known.
             ResourceState::NeverListed
         } else if !holes.is_empty() || !unseen.is_empty() {
             ResourceState::Incomplete

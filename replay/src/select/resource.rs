@@ -28,7 +28,10 @@ impl Excluded {
     pub const fn is_loss(&self) -> bool {
         matches!(
             self.reason,
-            NotCoveredReason::Forbidden | NotCoveredReason::Failing | NotCoveredReason::SizeBudget
+            NotCoveredReason::Forbidden
+                | NotCoveredReason::Failing
+                | NotCoveredReason::SizeBudget
+                | NotCoveredReason::MemoryBudget
         )
     }
 

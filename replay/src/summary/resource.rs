@@ -4,6 +4,7 @@
 use super::discovery::Named;
 use super::written::{rfc3339, secs_between};
 use crate::coverage::{Coverage, Hole};
+use crate::proof::UnseenSummary;
 use crate::timeline::Timeline;
 use kubereel_format::{EventType, RecordedAt, ResourceInfo};
 use serde::Serialize;
@@ -35,7 +36,7 @@ pub struct ResourceSummary {
     pub objects_seen: u64,
     /// Objects at the end.
     pub objects_live: u64,
-    /// Whether it is covered without a gap from its first list to its last moment.
+    /// Whether every change from its first list to its last moment is in the reel.
     pub whole: bool,
     /// Whether it comes from another tool's recording, which does not tell what it leaves out.
     pub imported: bool,
@@ -47,6 +48,8 @@ pub struct ResourceSummary {
     pub reconstructed: Vec<GapSummary>,
     /// The gaps of which the revisions of the cluster's storage prove that nothing was lost.
     pub proven: Vec<GapSummary>,
+    /// The other times in which changes may be missing, and why.
+    pub unseen: Vec<UnseenSummary>,
     /// How long no watch of it ran; what happened then was received later.
     pub blind_secs: f64,
 }
@@ -106,6 +109,7 @@ impl Timeline {
         first: Option<&BTreeSet<Named>>,
     ) -> ResourceSummary {
         let coverage = self.coverage(info.id);
+        let unobserved = self.unobserved(info.id);
         let objects = self.objects_of(info.id);
         let (mut added, mut modified, mut deleted, mut live) = (0u64, 0u64, 0u64, 0u64);
         for &object in objects {
@@ -132,7 +136,7 @@ impl Timeline {
             deleted,
             objects_seen: u64::try_from(objects.len()).unwrap_or(u64::MAX),
             objects_live: live,
-            whole: coverage.is_some_and(Coverage::is_whole),
+            whole: coverage.is_some_and(Coverage::is_whole) && unobserved.is_empty(),
             imported: coverage.is_some_and(|coverage| coverage.imported().is_some()),
             covered: coverage.map_or_else(Vec::new, covered),
             gaps: coverage.map_or_else(Vec::new, |coverage| {
@@ -148,6 +152,7 @@ impl Timeline {
             proven: coverage.map_or_else(Vec::new, |coverage| {
                 coverage.proven().iter().map(GapSummary::of).collect()
             }),
+            unseen: UnseenSummary::beside_gaps(&unobserved),
             blind_secs: coverage.map_or(0.0, |coverage| self.blind_secs(coverage)),
         }
     }

@@ -57,6 +57,14 @@ impl Timeline {
                 why: MissedWhy::NotObserved,
             });
         }
+        for unparsed in coverage.map_or(&[][..], |coverage| coverage.unparsed()) {
+            dark.push(Dark {
+                from: unparsed.from,
+                below: unparsed.since(),
+                until: unparsed.until().map_or(never, after),
+                why: MissedWhy::NotObserved,
+            });
+        }
         let end = Cut::Arrival {
             below: span.to.below,
             wall: span.to.at,

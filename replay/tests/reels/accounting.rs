@@ -134,7 +134,7 @@ fn a_gap_in_which_every_revision_is_explained_lost_nothing() {
         panic!("{coverage:?}");
     };
     assert_eq!(proven.unexplained, Some(0));
-    assert!(timeline.unseen(pods).is_empty());
+    assert!(timeline.unobserved(pods).is_empty());
     let cut = timeline.resolve(Moment::Revision(13)).expect("a moment");
     assert!(timeline.certainty(pods, cut).is_known());
     let bounds = timeline.committed(seq).expect("probes tell");

@@ -5,7 +5,7 @@ use kubereel_format::{
     EndCause, EpochId, EventType, Evidence, GapVerdict, NotCoveredReason, Note, RecordedAt,
     ResourceId,
 };
-use kubereel_replay::{Certainty, Cut, Filter, Moment, State, Timeline, UnseenWhy};
+use kubereel_replay::{Certainty, Cut, Filter, Moment, State, Timeline, UnobservedReason};
 use std::path::Path;
 
 fn at(timeline: &Timeline, resource: ResourceId, moment: &str) -> State {
@@ -313,7 +313,7 @@ fn a_gap_whose_every_change_was_read_back_is_none() {
     assert!(coverage.is_whole(), "{coverage:?}");
     let closed = coverage.reconstructed().first().expect("it is told");
     assert_eq!(closed.gap.to_rv, "30");
-    assert!(timeline.unseen(pods).is_empty());
+    assert!(timeline.unobserved(pods).is_empty());
     for moment in ["rv:17", "rv:18", "rv:29", "14:00:05", "14:00:14", "end"] {
         let state = at(&timeline, pods, moment);
         assert!(
@@ -469,11 +469,11 @@ fn what_came_back_is_not_known_before_it_is_listed_again() {
         script.finish();
         widgets
     });
-    let unseen = timeline.unseen(widgets);
+    let unseen = timeline.unobserved(widgets);
     let [between] = unseen.as_slice() else {
         panic!("{unseen:?}");
     };
-    assert_eq!(between.why, UnseenWhy::NotListedYet);
+    assert_eq!(between.reason, UnobservedReason::NotListedYet);
     assert_eq!(between.to.micros_since(between.from), 6_000_000);
 }
 

@@ -13,7 +13,7 @@ mod imported;
 mod oracle;
 mod script;
 mod summary;
-mod unseen;
+mod unobserved;
 mod upgrading;
 mod waiting;
 mod walking;

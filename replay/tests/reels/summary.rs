@@ -132,7 +132,14 @@ fn each_resource_tells_what_is_covered() {
     assert_eq!(gap.missing_at_most, Some(4));
     // 22 s until the list after the gap, and 5 s between the sessions.
     assert!((pods.blind_secs - 27.0).abs() < 1e-9, "{}", pods.blind_secs);
-    assert!(of("nodes").whole);
+    // Nobody watched them in the second session.
+    assert!(!of("nodes").whole);
+    let unseen: Vec<&str> = of("nodes")
+        .unseen
+        .iter()
+        .map(|one| one.why.as_str())
+        .collect();
+    assert_eq!(unseen, ["no watch ran any more"]);
     assert_eq!(of("nodes").appeared_later, Some(false));
     assert_eq!(of("pods").appeared_later, Some(false));
     let late = of("clusterversions.config.openshift.io");

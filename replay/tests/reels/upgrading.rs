@@ -89,12 +89,24 @@ impl Cluster {
     }
 
     fn event(&mut self, stream: Stream, name: &str, reason: &str, count: u64, message: &str) {
+        self.event_of_type("Normal", stream, name, reason, count, message);
+    }
+
+    fn event_of_type(
+        &mut self,
+        kind: &str,
+        stream: Stream,
+        name: &str,
+        reason: &str,
+        count: u64,
+        message: &str,
+    ) {
         let rv = self.next();
         let body = json!({
             "apiVersion": "v1", "kind": "Event",
             "metadata": {"name": name, "namespace": OPERATORS},
             "involvedObject": {"kind": "ClusterVersion", "name": "version"},
-            "reason": reason, "message": message, "count": count, "type": "Normal",
+            "reason": reason, "message": message, "count": count, "type": kind,
         });
         let what = thing(OPERATORS, name, name);
         if count == 1 {
@@ -302,6 +314,36 @@ fn counts_of_events_tell_of_attempts_that_were_not_seen() {
         story.retrievals.attempts[0].cause(),
         Some(("RetrievePayload", "no"))
     );
+}
+
+#[test]
+fn the_warning_of_a_forced_update_is_no_further_attempt() {
+    let mut cluster = Cluster::begin();
+    let events = cluster.open("events", "Event");
+    let pods = cluster.open("pods", "Pod");
+    let old = [("1", "Completed")];
+    cluster.version(Some("2"), &old, &[]);
+    let begins = format!("Retrieving and verifying payload version=\"2\" image=\"{NEW}\"");
+    cluster.event(events, "begins", "RetrievePayload", 1, &begins);
+    cluster.pod(pods, "version-2-aaaaa", EventType::Added, None);
+    cluster.pod(pods, "version-2-aaaaa", EventType::Deleted, None);
+    let forced = format!(
+        "Target release version=\"2\" image=\"{NEW}\" cannot be verified, but continuing anyway because the update was forced: no signature"
+    );
+    cluster.event_of_type("Warning", events, "forced", "RetrievePayload", 1, &forced);
+    cluster.version(Some("2"), &[("2", "Partial"), ("1", "Completed")], &[]);
+    let (story, _) = cluster.story();
+    let attempts = &story.retrievals.attempts;
+    assert_eq!(steps(attempts), [""]);
+    let pod = attempts[0].pod.as_ref().expect("the attempt has its Pod");
+    assert!(pod.deleted.is_some());
+    let warnings: Vec<&str> = story
+        .retrievals
+        .warnings
+        .iter()
+        .map(|warning| warning.message.as_str())
+        .collect();
+    assert_eq!(warnings, [forced]);
 }
 
 #[test]

@@ -139,6 +139,7 @@ const fn kind(certainty: &Certainty) -> Option<&'static str> {
             Some("as imported: the recording does not tell what it leaves out")
         }
         Certainty::InsideGap { .. } => Some("inside a gap"),
+        Certainty::Unobserved { .. } => Some("not observed"),
         Certainty::Blind { .. } => Some("no watch ran"),
         Certainty::Damaged { .. } => Some("the reel is damaged"),
         Certainty::AfterLast { .. } => Some("after the last that is known"),

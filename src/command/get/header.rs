@@ -34,6 +34,13 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
             written(gap.to_time),
             gap.cause.as_str()
         ),
+        Certainty::Unobserved { from, to, reason } => {
+            let to = to.map_or_else(|| "the end".to_owned(), written);
+            format!(
+                "not observed {}–{to}: may differ ({reason})",
+                written(*from)
+            )
+        }
         Certainty::Blind { from, to: Some(to) } => format!(
             "no watch ran {}–{}: changes of that time were received later",
             written(*from),

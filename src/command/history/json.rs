@@ -60,6 +60,12 @@ pub(crate) fn written(timeline: &Timeline, item: &HistoryItem) -> Value {
             "cause": gap.cause.as_str(),
             "missing_at_most": gap.missing_at_most,
         }),
+        HistoryItem::Unobserved(span) => json!({
+            "item": "unobserved",
+            "from": timetext::rfc3339(span.from),
+            "to": timetext::rfc3339(span.to),
+            "reason": span.reason.to_string(),
+        }),
         HistoryItem::Unreadable { seq, at, error } => json!({
             "item": "unreadable",
             "seq": seq.0,

@@ -34,6 +34,16 @@ pub(super) fn print(
 pub(crate) fn item_lines(timeline: &Timeline, item: &HistoryItem) -> Vec<Line> {
     match item {
         HistoryItem::Gap(gap) => vec![gap_line(timeline, gap)],
+        HistoryItem::Unobserved(span) => {
+            let (from, to) = (timeline.written(span.from), timeline.written(span.to));
+            let reason = &span.reason;
+            let mut line = Line::default();
+            line.push(
+                Style::Wary,
+                format!("── not observed {from} – {to}: versions in between may be missing ({reason}) ──"),
+            );
+            vec![line]
+        }
         HistoryItem::Unreadable { at, error, .. } => {
             let mut line = Line::default();
             line.push(Style::Strong, timeline.written(*at));

@@ -4,7 +4,7 @@ use super::page::Page;
 use crate::words::{count, number};
 use kubereel_format::RecordedAt;
 use kubereel_replay::harmless;
-use kubereel_replay::{GapSummary, ResourceSummary, timetext};
+use kubereel_replay::{GapSummary, ResourceSummary, UnseenSummary, timetext};
 
 impl Page<'_> {
     pub(super) fn provenance(&mut self) {
@@ -57,18 +57,21 @@ impl Page<'_> {
         }
         self.push_rest(gaps.len(), "gaps");
         self.reconstructed();
-        let unlisted: Vec<&ResourceSummary> = resources
+        let unseen: Vec<(&ResourceSummary, &UnseenSummary)> = resources
             .iter()
-            .filter(|one| one.covered.is_empty() && !one.imported)
+            .flat_map(|one| one.unseen.iter().map(move |unseen| (one, unseen)))
             .collect();
-        for resource in unlisted.iter().take(self.most) {
+        for (resource, unseen) in unseen.iter().take(self.most) {
+            let from = self.timeline.written(unseen.from);
+            let to = self.timeline.written(unseen.to);
             let parts = [
+                self.paint.wary(&format!("{from} – {to}")),
                 harmless(&resource.resource).into_owned(),
-                "never listed completely".to_owned(),
+                harmless(&unseen.why).into_owned(),
             ];
             self.push("  unknown", &parts);
         }
-        self.push_rest(unlisted.len(), "never listed completely");
+        self.push_rest(unseen.len(), "times in which changes may be missing");
         for excluded in self.summary.not_covered.iter().take(self.most) {
             let parts = [
                 harmless(&excluded.resource).into_owned(),

@@ -105,7 +105,7 @@ fn trust(timeline: &Timeline, interests: &[Interest]) -> Trust {
     let coverages: Vec<_> = read.filter_map(|info| timeline.coverage(info.id)).collect();
     let gaps = coverages
         .iter()
-        .map(|coverage| coverage.holes().len())
+        .map(|coverage| coverage.holes().len() + coverage.unparsed().len())
         .sum();
     if gaps > 0 {
         Trust::Gaps(gaps)

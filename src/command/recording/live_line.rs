@@ -1,6 +1,7 @@
 //! Owns how a recording tells how it stands: one line that changes on a terminal, a line of the log
 //! now and then elsewhere. Refuses to invent: every number is the recorder's.
 
+use crate::public_words::public;
 use kubereel_recorder::{Status, Summary};
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -145,7 +146,8 @@ pub(in crate::command) fn last_word(path: &Path, summary: &Summary) {
             line.push_str(word);
         }
     }
-    drop(writeln!(io::stderr().lock(), "{line}"));
+    line.push('\n');
+    drop(io::stderr().lock().write_all(public(&line).as_bytes()));
 }
 
 fn tenths(tenths: u64) -> String {

@@ -3,6 +3,7 @@
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::public_words;
 use kubereel_redact::{Extra, Redactor};
 use std::io::{self, Write};
 use tracing_subscriber::EnvFilter;
@@ -67,7 +68,7 @@ pub(super) fn begin(
             .hint("write it like info, or kubereel_recorder=debug")
     })?;
     let redactor =
-        Redactor::new(extra).map_err(|error| CommandError::new(Exit::Surroundings, error))?;
+        public_words::begin(extra).map_err(|error| CommandError::new(Exit::Surroundings, error))?;
     let begun = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(false)

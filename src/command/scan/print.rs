@@ -17,21 +17,7 @@ pub(super) fn page(
     report: &Report,
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
-    if !report.found.is_empty() {
-        let mut table = Table::with_headers(["TIME", "WHERE", "PATH", "RULE", "SECRET"]);
-        for found in report.found.iter().take(SHOWN) {
-            table.push(row(timeline, found));
-        }
-        for line in table.lines() {
-            screen.line(line)?;
-        }
-        let rest = report
-            .total
-            .saturating_sub(u64::try_from(SHOWN).unwrap_or(u64::MAX));
-        if rest > 0 {
-            screen.line(format!("and {} more: -o json", number(rest)))?;
-        }
-    }
+    listed(timeline, &report.found, report.total, screen)?;
     let paint = screen.err_paint();
     for unread in &report.unread {
         let text = format!("not read: {}", harmless(unread));
@@ -47,11 +33,47 @@ pub(super) fn page(
     let verdict = if report.total > 0 {
         paint.bad(&count(report.total, "secret in the reel"))
     } else if report.unread.is_empty() {
-        paint.good("clean: no secret was found")
+        paint.good("no known form of a secret was found")
     } else {
-        paint.wary("not known: no secret was found in what can be read")
+        paint.wary("not known: no known form of a secret was found in what can be read")
     };
+    if report.high_entropy_total > 0 {
+        let text = format!(
+            "high entropy, most of it no secret: {}",
+            count(report.high_entropy_total, "string")
+        );
+        screen.aside(paint.wary(&text))?;
+        listed(
+            timeline,
+            &report.high_entropy,
+            report.high_entropy_total,
+            screen,
+        )?;
+    }
     screen.aside(verdict)
+}
+
+fn listed(
+    timeline: &Timeline,
+    found: &[Found],
+    total: u64,
+    screen: &mut Screen,
+) -> Result<(), CommandError> {
+    if found.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::with_headers(["TIME", "WHERE", "PATH", "RULE", "SECRET"]);
+    for one in found.iter().take(SHOWN) {
+        table.push(row(timeline, one));
+    }
+    for line in table.lines() {
+        screen.line(line)?;
+    }
+    let rest = total.saturating_sub(u64::try_from(SHOWN).unwrap_or(u64::MAX));
+    if rest > 0 {
+        screen.line(format!("and {} more: -o json", number(rest)))?;
+    }
+    Ok(())
 }
 
 fn row(timeline: &Timeline, found: &Found) -> Vec<String> {
@@ -82,10 +104,18 @@ fn row(timeline: &Timeline, found: &Found) -> Vec<String> {
 /// Prints one JSON object.
 pub(super) fn json(report: &Report, screen: &mut Screen) -> Result<(), CommandError> {
     let found: Vec<Value> = report.found.iter().map(written).collect();
+    let random: Vec<Value> = report.high_entropy.iter().map(written).collect();
+    let verdict = match (report.total, report.unread.is_empty()) {
+        (0, true) => "no-known-secret",
+        (0, false) => "unknown",
+        _ => "secrets",
+    };
     let whole = json!({
-        "is_clean": report.total == 0 && report.unread.is_empty(),
+        "verdict": verdict,
         "total": report.total,
         "found": found,
+        "high_entropy_total": report.high_entropy_total,
+        "high_entropy": random,
         "unread": report.unread,
         "objects": report.objects,
         "decompressed_bytes": report.decompressed_bytes,

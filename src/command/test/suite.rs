@@ -1,15 +1,25 @@
-//! Owns which rules and exceptions a command runs with: what the program carries, and the user's files.
-//! Refuses to go on with a file that is wrong.
+//! Which rules and exceptions a command runs with: those of the program, and the user's files. Files are
+//! bounded before they are read; a wrong one ends the command.
 
 use super::{FactName, Rules};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::screen::Screen;
-use crate::words::count;
+use crate::user_file;
+use crate::words::{bytes, count};
 use kubereel_format::RecordedAt;
 use kubereel_monitortests::{Asked, ExceptionSet, Facts, MonitorTest, RuleSet, Selection, builtin};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The most bytes of a file of rules or exceptions. People write them; generated ones can be split.
+const FILE_BYTES: u64 = 10_000_000;
+
+/// The most files in a folder of rules.
+const RULE_FILES: u64 = 1_000;
+
+/// The most bytes of all files in a folder of rules.
+const RULE_BYTES: u64 = 50_000_000;
 
 /// Rules and exceptions, ready for any number of runs.
 pub(super) struct Suite {
@@ -110,10 +120,21 @@ fn own_exceptions(path: &Path) -> Result<ExceptionSet, CommandError> {
 
 /// Reads the rule files of a folder, from A to Z.
 fn own_rules(folder: &Path, screen: &mut Screen) -> Result<RuleSet, CommandError> {
-    let files: Vec<(String, String)> = paths(folder)?
-        .iter()
-        .map(|path| read(path))
-        .collect::<Result<_, _>>()?;
+    let mut left = RULE_BYTES;
+    let mut files = Vec::new();
+    for path in paths(folder)? {
+        let (name, text) = read(&path)?;
+        let Some(rest) = u64::try_from(text.len())
+            .ok()
+            .and_then(|len| left.checked_sub(len))
+        else {
+            let (most, folder) = (bytes(RULE_BYTES), folder.display());
+            let message = format!("cannot read rules: larger than {most} in all: {folder}");
+            return Err(CommandError::new(Exit::Usage, message));
+        };
+        left = rest;
+        files.push((name, text));
+    }
     if files.is_empty() {
         let folder = folder.display();
         return Err(
@@ -150,14 +171,19 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
         if path.is_file() && matches!(ending, Some("yaml" | "yml")) {
             paths.push(path);
         }
+        if u64::try_from(paths.len()).is_ok_and(|files| files > RULE_FILES) {
+            let (most, folder) = (count(RULE_FILES, "file"), folder.display());
+            let message = format!("cannot read rules: more than {most}: {folder}");
+            return Err(CommandError::new(Exit::Usage, message));
+        }
     }
     paths.sort();
     Ok(paths)
 }
 
 fn read(path: &Path) -> Result<(String, String), CommandError> {
-    let name = path.display().to_string();
-    let text = fs::read_to_string(path)
-        .map_err(|error| CommandError::new(Exit::Usage, format!("cannot read: {error}: {name}")))?;
-    Ok((name, text))
+    // A file that the user named and that cannot be read is a wrong file of rules or exceptions.
+    let text = user_file::read_text(path, FILE_BYTES)
+        .map_err(|error| CommandError::new(Exit::Usage, error.message()))?;
+    Ok((path.display().to_string(), text))
 }

@@ -125,7 +125,9 @@ impl Claims {
             gaps: Vec::new(),
             closed: Vec::new(),
             is_excluded: told.is_some_and(|told| !told.excluded().is_empty()),
-            unread: told.map_or(0, |told| told.unread().iter().fold(0, |count, _| count + 1)),
+            unread: told.map_or(0, |told| {
+                told.unparsed().iter().map(|span| span.lines).sum()
+            }),
             info,
         };
         let Some(told) = told else {

@@ -12,6 +12,7 @@ const DISK_FULL: &str = "tests/tests/size_budget/disk_full.rs";
 const ENDS: &str = "tests/tests/observing/ends.rs";
 const LIMITS: &str = "tests/tests/recorder_faults/limits.rs";
 const LITTLE: &str = "tests/tests/process_faults/limits.rs";
+const MEMORY: &str = "tests/tests/size_budget/memory.rs";
 const RESTART: &str = "tests/tests/restart.rs";
 const SLOW_DISK: &str = "tests/tests/process_faults/slow_disk.rs";
 const STREAMS: &str = "tests/tests/recorder_faults/streams.rs";
@@ -70,7 +71,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
     ),
     row(
-        "a full disk, then space again",
+        "a full disk, then space again within 7 s",
         Whole,
         &[
             scripted(
@@ -83,7 +84,14 @@ pub(super) const ROWS: &[Row] = &[
     row(
         "a disk that stays full",
         Said,
-        &[unit(WRITER, "a_disk_that_stays_full_ends_as_an_error")],
+        &[
+            scripted(DISK_FULL, "record_ends_by_itself_on_a_disk_that_stays_full"),
+            scripted(
+                DISK_FULL,
+                "an_observer_on_a_full_disk_tells_what_is_in_the_reel_and_leaves_no_empty_file",
+            ),
+            unit(WRITER, "a_disk_that_stays_full_ends_as_an_error"),
+        ],
     ),
     row(
         "a slow disk",
@@ -114,6 +122,20 @@ pub(super) const ROWS: &[Row] = &[
             scripted(
                 LITTLE,
                 "a_recorder_that_gets_no_memory_any_more_leaves_a_reel_that_is_gone_on_with",
+            ),
+        ],
+    ),
+    row(
+        "more objects than fit into the memory limit, a list without an end",
+        Said,
+        &[
+            scripted(
+                MEMORY,
+                "a_list_without_an_end_is_given_up_and_everything_else_is_recorded",
+            ),
+            scripted(
+                MEMORY,
+                "as_many_objects_as_fit_are_recorded_with_their_bodies_in_a_file",
             ),
         ],
     ),

@@ -9,6 +9,7 @@ const ACCOUNTING: &str = "tests/tests/recorder_faults/accounting.rs";
 const ANSWERS: &str = "tests/tests/recorder_faults/answers.rs";
 const CLUSTERS: &str = "tests/tests/recorder_faults/clusters.rs";
 const DISCOVERING: &str = "tests/tests/recorder_faults/discovering.rs";
+const FAILING: &str = "tests/tests/recorder_faults/failing_lists.rs";
 const INTAKE: &str = "recorder/src/watch/intake/tests.rs";
 const LINES: &str = "tests/tests/recorder_faults/lines.rs";
 const LISTS: &str = "tests/tests/recorder_faults/lists.rs";
@@ -223,6 +224,42 @@ pub(super) const ROWS: &[Row] = &[
             ),
         ],
     ),
+    row(
+        "lists that fail: 500, 503, 429, 401, 404, 406, 204, 302, HTML, cut, another document, silence",
+        NoClaim,
+        &[
+            scripted(
+                FAILING,
+                "lists_that_fail_from_the_start_are_never_called_complete",
+            ),
+            scripted(
+                FAILING,
+                "lists_that_fail_after_a_lost_history_are_never_called_complete",
+            ),
+            scripted(
+                FAILING,
+                "lists_that_fail_at_the_end_are_never_called_complete",
+            ),
+        ],
+    ),
+    row(
+        "objects that are not UTF-8, one after the other",
+        Kept,
+        &[scripted(
+            LINES,
+            "objects_that_are_not_utf8_are_kept_and_the_watch_goes_on",
+        )],
+    )
+    .but("the resource is incomplete until the next complete list"),
+    row(
+        "a name longer than a reel takes",
+        Kept,
+        &[scripted(
+            LINES,
+            "objects_with_endless_names_leave_their_resource_incomplete",
+        )],
+    )
+    .but("the resource is incomplete until the next complete list"),
     row(
         "bad JSON",
         Whole,

@@ -5,9 +5,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use kubereel_format::Reel;
 use kubereel_replay::{Certainty, Moment, Timeline};
 
 use super::run::Recording;
+use crate::oracle::{Account, Change};
 
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -42,6 +44,32 @@ pub async fn arrived(recording: &Recording, awaited: &[Awaited], limit: Duration
         if Instant::now() >= deadline {
             let (resource, rv, log) = (&missing.resource, missing.rv, recording.log());
             bail!("{resource} rv {rv} did not arrive: {log}");
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Waits until a copy of the running reel accounts for every one of etcd's changes.
+///
+/// Streams of different resources arrive at their own pace: that the last change of one has arrived
+/// says nothing of a Lease written just before it.
+///
+/// # Errors
+///
+/// With what is missing still, when that takes longer than `limit`.
+pub async fn accounted(recording: &Recording, changes: &[Change], limit: Duration) -> Result<()> {
+    let copy = recording.reel().with_extension("copy");
+    let deadline = Instant::now() + limit;
+    loop {
+        let accounted = std::fs::copy(recording.reel(), &copy)
+            .context("a copy")
+            .and_then(|_| Ok(Reel::open(&copy)?))
+            .and_then(|reel| Account::of(&reel, changes)?.check());
+        let Err(missing) = accounted else {
+            return Ok(());
+        };
+        if Instant::now() >= deadline {
+            return Err(missing.context(recording.log()));
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }

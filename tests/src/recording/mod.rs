@@ -12,7 +12,7 @@ mod run;
 mod settle;
 
 pub use account::Account;
-pub use arrival::{Awaited, arrived};
+pub use arrival::{Awaited, accounted, arrived};
 pub(crate) use kept::recorded_as;
 pub use observing::{Observed, Observing};
 pub use page::Page;

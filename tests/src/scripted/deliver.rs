@@ -68,7 +68,11 @@ impl Delivery {
                 Fault::Edit(pick, edit) => delivery.edits.push((pick, edit)),
                 Fault::Cut(cut) => delivery.cuts.push(cut),
                 Fault::Chunking(chunking) => delivery.chunking = chunking,
-                Fault::Answer(_) | Fault::Raw(..) | Fault::Head(..) | Fault::Delay(_) => {}
+                Fault::Answer(_)
+                | Fault::Raw(..)
+                | Fault::LongList(_)
+                | Fault::Head(..)
+                | Fault::Delay(_) => {}
             }
         }
         delivery

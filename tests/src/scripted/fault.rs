@@ -127,6 +127,15 @@ impl Canned {
     }
 }
 
+/// A list that the server does not keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LongList {
+    /// An item, in which each `#` stands for its number in nine digits.
+    pub item: String,
+    /// How many there are; `None` for a list without an end.
+    pub count: Option<u64>,
+}
+
 /// What is done to a request that a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
@@ -136,6 +145,8 @@ pub enum Fault {
     Raw(Vec<u8>, End),
     /// Sends so many bytes of the answer's head, and ends so.
     Head(usize, End),
+    /// Sends a list whose items are made while it is sent, so that it can be longer than memory.
+    LongList(LongList),
     /// Waits before answering.
     Delay(Duration),
     /// Ends the answer early.

@@ -36,7 +36,7 @@ mod writes;
 pub use churn::{Churn, Churning};
 pub use client::{Fetched, RawClient, Tail, chunks, unchunked};
 pub use cluster::{Held, ScriptedCluster};
-pub use fault::{Canned, Cut, Edit, End, Fault, FaultId, On, Pick, Place};
+pub use fault::{Canned, Cut, Edit, End, Fault, FaultId, LongList, On, Pick, Place};
 pub use kubeconfig::Kubeconfig;
 pub use log::{Asked, Ending, Exchange, Progress};
 pub use noise::noise;

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::answer::{self, Answer, Body, Line};
 use super::clock;
 use super::deliver::{Delivered, Delivery};
-use super::fault::{End, Fault};
+use super::fault::{End, Fault, LongList, json_type};
 use super::http::response_head;
 use super::log::{Asked, Ending, locked};
 use super::settings::{Gzip, Settings};
@@ -97,6 +97,16 @@ async fn respond(
             Err(ending) => ending,
         };
     }
+    if let Some(list) = faults.iter().find_map(|fault| match fault {
+        Fault::LongList(list) => Some(list),
+        _ => None,
+    }) {
+        let revision = locked(&state.model).revision;
+        return match send_list(list, revision, wire, orders).await {
+            Ok(()) => Ending::Server(End::Finished),
+            Err(ending) => ending,
+        };
+    }
     let canned = faults.iter().find_map(|fault| match fault {
         Fault::Answer(canned) => Some(canned.clone()),
         _ => None,
@@ -112,6 +122,50 @@ async fn respond(
         return ending;
     }
     send(state, settings, asked, answer, faults, wire, orders).await
+}
+
+/// How many items of a long list are sent at once.
+const ITEMS_AT_ONCE: u64 = 500;
+
+async fn send_list(
+    list: &LongList,
+    revision: u128,
+    wire: &mut Wire,
+    orders: &mut Orders,
+) -> Result<(), Ending> {
+    let (name, kind) = json_type();
+    let headers = [
+        (name, kind),
+        ("Transfer-Encoding".to_owned(), "chunked".to_owned()),
+    ];
+    wire.send(&response_head(200, &headers), orders).await?;
+    let mut text = format!(
+        r#"{{"kind":"List","apiVersion":"v1","metadata":{{"resourceVersion":"{revision}"}},"items":["#
+    );
+    let count = list.count.unwrap_or(u64::MAX);
+    let mut next = 0;
+    while next < count {
+        let end = count.min(next.saturating_add(ITEMS_AT_ONCE));
+        for number in next..end {
+            if number > 0 {
+                text.push(',');
+            }
+            text.push_str(&list.item.replace('#', &format!("{number:09}")));
+        }
+        next = end;
+        send_chunk(&text, wire, orders).await?;
+        text.clear();
+        // A client that reads as fast as it is written to must not keep the server from the others.
+        tokio::task::yield_now().await;
+    }
+    text.push_str("]}");
+    send_chunk(&text, wire, orders).await?;
+    wire.send(b"0\r\n\r\n", orders).await
+}
+
+async fn send_chunk(text: &str, wire: &mut Wire, orders: &mut Orders) -> Result<(), Ending> {
+    let chunk = format!("{:x}\r\n{text}\r\n", text.len());
+    wire.send(chunk.as_bytes(), orders).await
 }
 
 /// Waits, unless the client goes or an order comes first.

@@ -29,6 +29,7 @@ fn path(object: &Value) -> Result<String> {
         "ClusterRole" => "clusterroles",
         "ClusterRoleBinding" => "clusterrolebindings",
         "PersistentVolumeClaim" => "persistentvolumeclaims",
+        "NetworkPolicy" => "networkpolicies",
         "Deployment" => "deployments",
         other => anyhow::bail!("nobody expected a {other}"),
     };
@@ -111,6 +112,41 @@ fn the_role_reads_and_nothing_else() -> Result<()> {
         );
         ensure!(!urls.contains("*"), "{rule}");
     }
+    Ok(())
+}
+
+#[test]
+fn the_recorder_is_limited_and_reached_by_monitoring_only() -> Result<()> {
+    let manifests = manifests()?;
+    let of_kind = |kind: &str| {
+        let mut found = manifests.iter().filter(|one| word(one, "/kind") == kind);
+        found.next().with_context(|| kind.to_owned())
+    };
+    let at = |object: &'static str, pointer: &str| {
+        let found = of_kind(object)?.pointer(pointer).cloned();
+        found.with_context(|| format!("{object} has no {pointer}"))
+    };
+    let container = "/spec/template/spec/containers/0";
+    for limit in ["cpu", "memory"] {
+        at(
+            "Deployment",
+            &format!("{container}/resources/limits/{limit}"),
+        )?;
+    }
+    // A policy for other pods, or another port, would let everybody in.
+    let pods = at("NetworkPolicy", "/spec/podSelector/matchLabels")?;
+    ensure!(
+        pods == at("Deployment", "/spec/template/metadata/labels")?,
+        "{pods}"
+    );
+    let ingress = at("NetworkPolicy", "/spec/ingress")?;
+    ensure!(ingress.as_array().map(Vec::len) == Some(1), "{ingress}");
+    let port = at("NetworkPolicy", "/spec/ingress/0/ports/0/port")?;
+    ensure!(
+        port == at("Deployment", &format!("{container}/ports/0/name"))?,
+        "{port}"
+    );
+    at("NetworkPolicy", "/spec/ingress/0/from/0/namespaceSelector")?;
     Ok(())
 }
 

@@ -1,12 +1,16 @@
 //! `kubereel observe` as a CI job runs it: kubeconfigs that come late or never, a proxy that comes later,
 //! signals, marks, the files that others read. Against the scripted server, and a real control plane.
 
+mod credentials;
 mod delivery;
 mod ends;
 mod files;
 mod marks;
+mod page;
+mod planted;
 mod proxied;
 mod sampling;
+mod status_page;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

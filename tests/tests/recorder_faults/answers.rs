@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use kubereel_format::{GapCause, GapVerdict, Lifecycle, NotCoveredReason, Note};
-use kubereel_tests::scripted::{Canned, End, Fault, On};
+use kubereel_tests::scripted::{Canned, End, Fault, On, Resource};
 
 use crate::read_back::{before_the_gap, change_unseen, come_back, judged};
 use crate::{ENDPOINTS, SURE, Scene};
@@ -131,6 +131,33 @@ fn what_may_not_be_read_is_named_and_the_rest_goes_on() -> Result<()> {
             if plural == "secrets" && reason == NotCoveredReason::Forbidden && detail.contains("cannot list"))
     });
     assert!(told, "{:#?}", scene.notes()?);
+    Ok(())
+}
+
+#[test]
+fn refused_resources_do_not_keep_others_from_being_listed() -> Result<()> {
+    let mut scene = Scene::new()?;
+    let plurals: Vec<String> = (0..50).map(|number| format!("refused{number}")).collect();
+    for plural in &plurals {
+        let resource = Resource::built_in("refused.io", "v1", plural, plural);
+        scene.cluster.serve(resource);
+    }
+    let refusal = Canned::status(403, "Forbidden", "not for you");
+    let refused = On::path("/apis/refused.io/v1/*");
+    scene.cluster.fault(refused, Fault::Answer(refusal));
+    scene.record()?;
+    scene
+        .cluster
+        .wait_until("each was asked for", SURE, |cluster| {
+            let is_asked = |plural: &String| {
+                let path = format!("/apis/refused.io/v1/{plural}");
+                !cluster.requests_to(&path).is_empty()
+            };
+            plurals.iter().all(is_asked).then_some(())
+        })?;
+    scene.await_live(ENDPOINTS)?;
+    scene.write()?;
+    scene.whole(&["endpoints"])?;
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! Lines that are not what a watch promises.
 
 use anyhow::{Context as _, Result};
-use kubereel_format::{AnomalyKind, Note, OddLineProblem};
+use kubereel_format::{AnomalyKind, EndCause, Note, OddLineProblem};
+use kubereel_tests::recording::settle;
 use kubereel_tests::scripted::{Edit, Fault, On, Pick};
 
 use crate::{ENDPOINTS, SURE, Scene};
@@ -71,6 +72,89 @@ fn a_line_that_stays_unreadable_is_a_gap_not_a_standstill() -> Result<()> {
             .any(|gap| gap.cause == kubereel_format::GapCause::Unreadable),
         "{account:?}"
     );
+    Ok(())
+}
+
+#[test]
+fn objects_that_are_not_utf8_are_kept_and_the_watch_goes_on() -> Result<()> {
+    let mut scene = Scene::live()?;
+    let first = scene.cluster.revision() + 1;
+    for revision in first..first + 5 {
+        let head = format!(
+            r#"{{"type":"MODIFIED","object":{{"kind":"Endpoints","apiVersion":"v1","metadata":{{"namespace":"default","name":"bad","uid":"bad","resourceVersion":"{revision}","annotations":{{"a":""#
+        );
+        let line = [head.as_bytes(), b"\xff\xfe\"}}}}\n"].concat();
+        scene.cluster.fault(
+            On::watch(ENDPOINTS),
+            Fault::Edit(Pick::Revision(revision), Edit::Replace(line)),
+        );
+    }
+    scene.reconnect(ENDPOINTS)?;
+    scene.await_live(ENDPOINTS)?;
+    for _ in 0..6 {
+        scene.write()?;
+    }
+    settle(&scene.cluster, "endpoints", SURE)?;
+    scene.finish()?;
+    scene.check_claims(&["endpoints"])?;
+    let is_restart = |note: &Note| {
+        let unreadable = EndCause::Unreadable;
+        matches!(note, Note::Gap(_))
+            || matches!(note, Note::Disconnected { cause, .. } if *cause == unreadable)
+    };
+    assert!(!scene.notes()?.iter().any(is_restart));
+    assert_eq!(odd_lines(&scene)?, [OddLineProblem::Unparsable; 5]);
+    let timeline = kubereel_replay::Timeline::open(&scene.reel())?;
+    let endpoints = timeline.resources().find("endpoints")?;
+    let proof = timeline.resource_proof(endpoints);
+    assert_eq!(proof.state, kubereel_replay::ResourceState::Incomplete);
+    Ok(())
+}
+
+#[test]
+fn objects_with_endless_names_leave_their_resource_incomplete() -> Result<()> {
+    let mut scene = Scene::live()?;
+    for nth in 0..19 {
+        scene
+            .cluster
+            .put("endpoints", "default", &format!("e{nth}"), r#""data":{}"#)?;
+    }
+    let long = "n".repeat(5_000);
+    scene
+        .cluster
+        .put("endpoints", "default", &long, r#""data":{}"#)?;
+    settle(&scene.cluster, "endpoints", SURE)?;
+    scene.finish()?;
+    scene.check_claims(&["endpoints"])?;
+    let reel = scene.reel();
+    let run = |words: &[&str]| -> Result<(Option<i32>, String)> {
+        let mut command = std::process::Command::new(kubereel_tests::recording::program()?);
+        let (word, more) = words.split_first().context("a command")?;
+        let output = command.arg(word).arg(&reel).args(more).output()?;
+        let said = [output.stdout, output.stderr].concat();
+        Ok((
+            output.status.code(),
+            String::from_utf8_lossy(&said).into_owned(),
+        ))
+    };
+    for (words, code) in [
+        (&["verify"][..], 1),
+        (&["export"], 4),
+        (&["get", "endpoints", "-A"], 4),
+        (&["describe", "endpoints/e0"], 4),
+        (&["blame", "endpoints/e0"], 4),
+        (&["history", "endpoints/e0", "--to", "end"], 4),
+        (
+            &["diff", "endpoints", "-A", "--from", "start", "--to", "end"],
+            4,
+        ),
+        (&["wait", "endpoints/none", "--for=create"], 4),
+        (&["info"], 0),
+    ] {
+        let (ended, said) = run(words)?;
+        assert_eq!(ended, Some(code), "{words:?}: {said}");
+        assert!(!said.contains("· complete"), "{words:?}: {said}");
+    }
     Ok(())
 }
 

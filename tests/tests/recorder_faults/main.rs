@@ -5,6 +5,7 @@ mod accounting;
 mod answers;
 mod clusters;
 mod discovering;
+mod failing_lists;
 mod limits;
 mod lines;
 mod lists;

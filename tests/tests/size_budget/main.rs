@@ -2,6 +2,7 @@
 //! moment, and says what it left out and when. And on a disk that is full for a while.
 
 mod disk_full;
+mod memory;
 mod watched_size;
 
 use std::collections::BTreeSet;

@@ -88,11 +88,7 @@ fn warnings(timeline: &Timeline, info: &ResourceInfo, old: Seq, new: Seq) -> Vec
         lines.push(Line::prose(Ink::Wary, words));
     }
     let at = |seq| Place::behind(timeline, seq).at;
-    let coverage = timeline.coverage(info.id);
-    let holes = coverage.map_or(&[][..], |coverage| coverage.holes());
-    let lies_between =
-        |gap: &kubereel_format::Gap| gap.from_time < at(new) && gap.to_time > at(old);
-    if holes.iter().any(|hole| lies_between(&hole.gap)) {
+    if timeline.may_miss_changes(info.id, at(old), at(new)) {
         let words = "░ a gap of the recording lies between: versions may be missing";
         lines.push(Line::prose(Ink::Wary, words));
     }

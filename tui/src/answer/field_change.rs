@@ -150,11 +150,8 @@ impl Walk<'_> {
     fn is_gap_between(&self, before: Seq, seq: Seq) -> bool {
         let at = |seq| Place::behind(self.timeline, seq).at;
         let (from, to) = (at(before), at(seq));
-        let coverage = self.timeline.coverage(self.search.subject.resource);
-        coverage.is_some_and(|coverage| {
-            let mut gaps = coverage.holes().iter().map(|hole| &hole.gap);
-            gaps.any(|gap| gap.from_time < to && gap.to_time > from)
-        })
+        let resource = self.search.subject.resource;
+        self.timeline.may_miss_changes(resource, from, to)
     }
 }
 

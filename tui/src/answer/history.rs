@@ -52,6 +52,12 @@ pub(super) fn read(timeline: &Timeline, subject: &Subject, place: Place) -> (Vec
                 let words = format!("░ gap {from} – {to}: versions may be missing");
                 lines.push(Line::of(Ink::Wary, words));
             }
+            HistoryItem::Unobserved(span) => {
+                let (from, to) = (timeline.written(span.from), timeline.written(span.to));
+                let reason = span.reason;
+                let words = format!("░ not observed {from} – {to}: {reason}");
+                lines.push(Line::of(Ink::Wary, words));
+            }
             HistoryItem::Unreadable { at, error, .. } => {
                 let error = harmless(&error.to_string()).into_owned();
                 let words = format!("░ {} cannot be read: {error}", timeline.written(at));

@@ -16,6 +16,10 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> Option<String
             at(gap.to_time),
             gap.cause.as_str()
         ),
+        Certainty::Unobserved { from, to, reason } => {
+            let to = to.map_or_else(|| "the end".to_owned(), at);
+            format!("not observed from {} to {to}: {reason}", at(*from))
+        }
         Certainty::Blind { from, to } => {
             let to = to.map_or_else(|| "the end".to_owned(), at);
             format!(
@@ -27,7 +31,7 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> Option<String
         Certainty::BeforeFirst { first: Some(first) } => {
             format!("unknown before {}: not recorded yet", at(*first))
         }
-        Certainty::BeforeFirst { first: None } => "unknown: never recorded".to_owned(),
+        Certainty::BeforeFirst { first: None } => "unknown: never listed".to_owned(),
         Certainty::Damaged { damage } => {
             format!("the reel is damaged: {}", harmless(&damage.place))
         }

@@ -2,7 +2,7 @@
 //! single objects: what may be missing may be any of them.
 
 use kubereel_format::{RecordedAt, ResourceId, Seq};
-use kubereel_replay::Timeline;
+use kubereel_replay::{Timeline, UnobservedReason};
 use std::ops::Range;
 
 /// A watch that begins again sooner than this, in microseconds, left nothing in the dark: 1 s.
@@ -32,11 +32,8 @@ pub(crate) fn all_dark(timeline: &Timeline) -> Vec<Dark> {
     let mut all = Vec::new();
     for info in timeline.resources().iter() {
         // What comes later is not dark: it was not there.
-        let own = dark_of(timeline, info.id);
-        all.extend(
-            own.into_iter()
-                .filter(|dark| dark.span.start > timeline.start()),
-        );
+        let own = dark_of(timeline, info.id).into_iter();
+        all.extend(own.filter(|dark| dark.span.start > timeline.start()));
     }
     all.sort_by_key(|dark| (dark.span.start, dark.span.end));
     all
@@ -46,6 +43,7 @@ pub(crate) fn all_dark(timeline: &Timeline) -> Vec<Dark> {
 pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<Dark> {
     let (start, end) = (timeline.start(), beyond(timeline));
     let wall = |seq: Seq| timeline.reel().stamp(seq).map_or(end, |stamp| stamp.wall);
+    let unobserved = timeline.unobserved(resource);
     let mut all = Vec::new();
     let mut add = |from: RecordedAt, to: RecordedAt, why: &str| {
         if from < to {
@@ -62,9 +60,24 @@ pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<Dark> {
         if let Some(imported) = coverage.imported() {
             add(start, imported.since, "the recording had not begun");
         } else {
-            let first = coverage.spans().first();
-            let first = first.map_or(end, |span| wall(span.begun_by));
-            add(start, first, "not recorded yet");
+            let first = coverage.spans().first().map(|span| wall(span.begun_by));
+            let never = || {
+                let mut never = unobserved.iter();
+                never.find(|span| span.reason == UnobservedReason::NeverListed)
+            };
+            let known_of = first.or_else(|| never().map(|span| span.from));
+            add(start, known_of.unwrap_or(end), "not recorded yet");
+        }
+        for span in &unobserved {
+            // What else there is stands here with words of its own.
+            if matches!(
+                span.reason,
+                UnobservedReason::NeverListed
+                    | UnobservedReason::Unparsed { .. }
+                    | UnobservedReason::LostChange { .. }
+            ) {
+                add(span.from, span.to, &span.reason.to_string());
+            }
         }
         for hole in coverage.holes() {
             let why = hole.gap.cause.as_str();

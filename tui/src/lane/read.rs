@@ -21,9 +21,11 @@ const OPERATOR: [Meaning; 4] = [
     ("Progressing", LaneState::Changing, LaneState::Good),
     ("Upgradeable", LaneState::Good, LaneState::Changing),
 ];
-const VERSION: [Meaning; 3] = [
+const VERSION: [Meaning; 4] = [
     ("Available", LaneState::Good, LaneState::Down),
     ("Failing", LaneState::Bad, LaneState::Good),
+    // The release that was asked for cannot be retrieved or must not be installed.
+    ("ReleaseAccepted", LaneState::Good, LaneState::Bad),
     ("Progressing", LaneState::Changing, LaneState::Good),
 ];
 const POOL: [Meaning; 2] = [
@@ -193,6 +195,25 @@ mod tests {
         assert_eq!(read(&operator("False", "True")).0, LaneState::Down);
         assert_eq!(read(&operator("True", "Unknown")).0, LaneState::Unknown);
         assert_eq!(read(&json!({})).0, LaneState::Changing);
+    }
+
+    #[test]
+    fn a_release_that_is_not_accepted_is_bad() {
+        let version = |accepted: &str| {
+            json!({"status": {"conditions": [
+                {"type": "Available", "status": "True"},
+                {"type": "ReleaseAccepted", "status": accepted, "reason": "RetrievePayload"},
+            ]}})
+        };
+        let read = |accepted: &str| state(Group::Version, &version(accepted));
+        assert_eq!(read("True"), (LaneState::Good, String::new()));
+        assert_eq!(
+            read("False"),
+            (
+                LaneState::Bad,
+                "ReleaseAccepted=False RetrievePayload".to_owned()
+            )
+        );
     }
 
     #[test]

@@ -6,13 +6,13 @@ use super::kind::Kind;
 use super::making::Making;
 use crate::lane::LaneState;
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_replay::{Timeline, harmless};
+use kubereel_replay::{Timeline, UnobservedReason, harmless};
 
 /// A gap that several resources may share.
 struct Shared {
     from: RecordedAt,
     to: RecordedAt,
-    why: &'static str,
+    why: String,
     names: Vec<String>,
 }
 
@@ -59,16 +59,32 @@ fn gaps(timeline: &Timeline) -> Vec<Shared> {
         let holes = timeline
             .coverage(info.id)
             .map_or(&[][..], |coverage| coverage.holes());
+        let name = harmless(&info.qualified()).into_owned();
         for hole in holes {
             all.push(Shared {
                 from: hole.gap.from_time,
                 to: hole.gap.to_time,
-                why: hole.gap.cause.as_str(),
-                names: vec![harmless(&info.qualified()).into_owned()],
+                why: hole.gap.cause.as_str().to_owned(),
+                names: vec![name.clone()],
             });
         }
+        for span in timeline.unobserved(info.id) {
+            if matches!(
+                span.reason,
+                UnobservedReason::NeverListed
+                    | UnobservedReason::Unparsed { .. }
+                    | UnobservedReason::LostChange { .. }
+            ) {
+                all.push(Shared {
+                    from: span.from,
+                    to: span.to,
+                    why: span.reason.to_string(),
+                    names: vec![name.clone()],
+                });
+            }
+        }
     }
-    all.sort_by(|one, other| (one.from, one.why).cmp(&(other.from, other.why)));
+    all.sort_by(|one, other| (one.from, &one.why).cmp(&(other.from, &other.why)));
     let mut told: Vec<Shared> = Vec::new();
     for gap in all {
         match told.last_mut() {

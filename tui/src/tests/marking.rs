@@ -21,7 +21,7 @@ fn bookmarks_are_set_listed_noted_and_removed() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = copy(folder.path());
     let mut stage = Stage::open(request(&path), (80, 24));
-    stage.keys(":16:28:20<Enter>mthe upgrade begins<Enter>");
+    stage.keys(":+23s<Enter>mthe upgrade begins<Enter>");
     let first = at(&stage);
     stage.keys("nm<Enter>g");
     assert_snapshot!("set_narrow", stage.screen());

@@ -1,10 +1,11 @@
 //! Owns the beginning of the writing end: a new reel, or one that is gone on with. Refuses what cannot
 //! be read whole, and what another program writes.
 
-use super::{Appender, open_database};
+use super::{Appender, Bounds, folder_of, open_database};
 use crate::error::OpenError;
 use crate::file::backend::Exclusive;
 use crate::file::carry::Carried;
+use crate::file::encoder::Encoder;
 use crate::file::extents::Stream;
 use crate::file::guard::fenced;
 use crate::file::reel::Reel;
@@ -21,17 +22,16 @@ impl Appender {
     ///
     /// If there is a file of that name already, or it cannot be written.
     pub fn create(path: &Path) -> Result<Self, OpenError> {
-        Self::create_within(path, None)
+        Self::create_within(path, Bounds::default())
     }
 
-    /// Makes a new reel whose file never becomes longer than `max` bytes: a commit that would make it
-    /// so fails with [`AppendError::OverBound`](crate::AppendError::OverBound).
+    /// Makes a new reel that keeps its bounds.
     ///
     /// # Errors
     ///
     /// If there is a file of that name already, or it cannot be written.
-    pub fn create_within(path: &Path, max: Option<u64>) -> Result<Self, OpenError> {
-        let backend = Exclusive::create(path)?.bounded(max);
+    pub fn create_within(path: &Path, bounds: Bounds) -> Result<Self, OpenError> {
+        let backend = Exclusive::create(path)?.bounded(bounds.file_bytes);
         let damaged = |cause: String| OpenError::Damaged {
             path: path.to_owned(),
             place: "a new file".to_owned(),
@@ -53,7 +53,7 @@ impl Appender {
             Ok(())
         })
         .map_err(damaged)?;
-        Ok(Self::over(path, backend, database, max))
+        Ok(Self::over(path, backend, database, bounds))
     }
 
     /// Goes on with a reel, whether its recorder ended in order or was killed.
@@ -63,16 +63,16 @@ impl Appender {
     /// If the file is no reel, cannot be written, is being written by another program, or holds
     /// damage: nothing is appended to what cannot be read.
     pub fn resume(path: &Path) -> Result<Self, OpenError> {
-        Self::resume_within(path, None)
+        Self::resume_within(path, Bounds::default())
     }
 
-    /// Goes on with a reel whose file never becomes longer than `max` bytes, or than it is if that is
-    /// more.
+    /// Goes on with a reel that keeps its bounds: its file does not become longer than it may, or than
+    /// it is if that is more.
     ///
     /// # Errors
     ///
     /// As [`Self::resume`], and if not even a new beginning fits.
-    pub fn resume_within(path: &Path, max: Option<u64>) -> Result<Self, OpenError> {
+    pub fn resume_within(path: &Path, bounds: Bounds) -> Result<Self, OpenError> {
         let reel = Reel::open(path)?;
         let damaged = |place: &str, cause: String| OpenError::Damaged {
             path: path.to_owned(),
@@ -82,13 +82,15 @@ impl Appender {
         if let Some(damage) = reel.damage().first() {
             return Err(damaged(&damage.place, damage.cause.clone()));
         }
-        let mut carried = Carried::read(&reel).map_err(|cause| damaged("a body", cause))?;
+        let encoder = Encoder::new(folder_of(path), bounds.body_memory);
+        let mut carried =
+            Carried::read(&reel, encoder).map_err(|cause| damaged("a body", cause))?;
         drop(reel);
-        let backend = Exclusive::open(path)?.bounded(max);
+        let backend = Exclusive::open(path)?.bounded(bounds.file_bytes);
         let database =
             open_database(backend.clone()).map_err(|cause| damaged("the database", cause))?;
         fenced(|| stamp_format(&database)).map_err(|cause| damaged("the format", cause))?;
-        let mut appender = Self::over(path, backend, database, max);
+        let mut appender = Self::over(path, backend, database, bounds);
         appender
             .take_over(&mut carried)
             .map_err(|cause| damaged("the last blocks", cause))?;
@@ -98,8 +100,7 @@ impl Appender {
     fn take_over(&mut self, carried: &mut Carried) -> Result<(), String> {
         for (number, key) in (0u32..).zip(&carried.objects) {
             let print = self.print(key);
-            self.objects.insert(print, ObjectId(number));
-            self.resources.push(key.resource);
+            self.see(print, ObjectId(number), key.resource);
         }
         self.announced.extend(carried.resources.iter().copied());
         self.block = carried.blocks;
@@ -113,12 +114,7 @@ impl Appender {
         std::mem::swap(&mut self.segment, &mut carried.segment);
         self.checkpoints.left_out.extend(&carried.left_out);
         self.checkpoints.taken = std::mem::take(&mut carried.checkpoints);
-        for (object, seq, body) in carried.bodies.drain(..) {
-            let place = usize::try_from(object.0).unwrap_or(usize::MAX);
-            if let Some(key) = carried.objects.get(place) {
-                self.encoder.restore(object, key, &body, seq.0);
-            }
-        }
+        std::mem::swap(&mut self.encoder, &mut carried.encoder);
         if !self.segment.records.is_empty() {
             self.seal().map_err(|error| error.to_string())?;
         }

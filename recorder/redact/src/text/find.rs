@@ -2,7 +2,7 @@
 //! JSON. Refuses objects, but for those within a text.
 
 use super::coarse::{DEPTH_MOST, suspects};
-use super::{authority, pattern, private_key, said};
+use super::{assignments, authority, binary, pattern, private_key, tokens};
 use crate::base64;
 use crate::edit::{self, Edit, Hint, Rule};
 use crate::mark::{Marker, is_mark};
@@ -68,10 +68,13 @@ fn plain(context: Context<'_>, text: &[u8]) -> Vec<Edit> {
     for (rule, place) in pattern::secrets(text) {
         push(place, rule.into());
     }
+    for (rule, place) in tokens::find(text) {
+        push(place, rule.into());
+    }
     for place in authority::credentials(text) {
         push(place, "url-credentials".into());
     }
-    for place in said::values(text) {
+    for place in assignments::values(text) {
         push(place, "named-value".into());
     }
     for (rule, pattern) in context.extra {
@@ -108,27 +111,143 @@ fn base64_encoded(context: Context<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
             continue;
         }
         let (place, digits) = base64::whole(text, &run);
-        let Some((skip, with, inner)) = (0..4).find_map(|skip| {
-            let digits = digits.get(skip..)?;
-            let decoded = base64::decode(digits)?;
+        let found = (0..4).find_map(|skip| {
+            let decoded = base64::decode(digits.get(skip..)?)?;
+            let place = place.start + skip..place.end;
+            let holds = |text: &[u8]| !find(context, text, depth + 1).is_empty();
+            if let Some(rule) = binary::secret(&decoded, holds) {
+                return context.edit(text, place, rule);
+            }
             if !context.suspects(&decoded, depth + 1) {
                 return None;
             }
             let inner = find(context, &decoded, depth + 1);
             let first = inner.first()?.clone();
             let redacted = edit::apply(&decoded, &inner);
-            let like = text.get(place.start + skip..place.end)?;
-            Some((skip, base64::encode_like(&redacted, like), first))
-        }) else {
-            continue;
-        };
-        from = place.end;
-        edits.push(Edit {
-            place: place.start + skip..place.end,
-            with: with.into_bytes(),
-            path: String::new(),
-            ..inner
+            let like = text.get(place.clone())?;
+            Some(Edit {
+                with: base64::encode_like(&redacted, like).into_bytes(),
+                place,
+                path: String::new(),
+                ..first
+            })
         });
+        if let Some(edit) = found {
+            from = place.end;
+            edits.push(edit);
+        }
     }
     edits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Parts of secrets, of what announces and encodes them, and of what stands between.
+    fn part() -> impl Strategy<Value = String> {
+        let parts = [
+            "password",
+            "token",
+            "api_key",
+            "secret",
+            "Secret",
+            "kind",
+            "env",
+            "args",
+            "name",
+            "value",
+            "key",
+            "Bearer ",
+            "basic ",
+            "Authorization",
+            ": ",
+            "=",
+            ":",
+            "\"",
+            "\\\"",
+            "\\n",
+            "\n",
+            " ",
+            ",",
+            "{",
+            "}",
+            "[",
+            "]",
+            "://",
+            "@",
+            "user",
+            "%3A",
+            "%40",
+            "\\u003c",
+            "\\u0026",
+            "\\/",
+            "'",
+            "<",
+            ">",
+            "</",
+            "-",
+            "--",
+            "AKIA0123456789ABCDEF",
+            "ghp_",
+            "0123456789abcdef0123456789abcdef",
+            "-us1",
+            "s.",
+            "SK",
+            "glrt-",
+            "aB3dE5gH7jK9mN1pQ3sT5vW7",
+            "eyJhbGciOiJI",
+            "$2y$10$",
+            "$6$",
+            "8Q~",
+            ":AA",
+            "1234567890",
+            "kty",
+            "d",
+            "abcdef.0123456789abcdef",
+            "join",
+            "sha256~",
+            "cGFzc3dvcmQ6IGh1bnRlcjI=",
+            "H4sIAAAAAAAAA0tMSgYAAAAA",
+            "-----BEGIN PRIVATE KEY-----",
+            "PuTTY-User-Key-File-",
+            "T3BlbkFJ",
+            "hooks.slack.com/services/",
+            "\u{e9}",
+        ];
+        prop_oneof![
+            4 => prop::sample::select(parts.to_vec()).prop_map(str::to_owned),
+            1 => "[A-Za-z0-9+/_.~-]{1,40}",
+        ]
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        prop::collection::vec(part(), 1..12).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn the_quick_look_suspects_all_that_the_search_finds(text in text()) {
+            let marker = Marker::random().expect("random bytes");
+            let context = Context { marker: &marker, extra: &[], tells: false };
+            let found = find(context, text.as_bytes(), 0);
+            if !found.is_empty() {
+                prop_assert!(context.suspects(text.as_bytes(), 0), "{:?}", found);
+                // The same within JSON, as servers write it and with all that can be escaped.
+                let quoted = serde_json::to_string(&text).expect("text");
+                let go = quoted.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e");
+                for quoted in [quoted, go] {
+                    let json = format!("{{\"message\":{quoted}}}");
+                    let places = crate::text::places(json.as_bytes(), &[]).expect("no rules");
+                    prop_assert!(
+                        places.texts.iter().any(|at| (10..json.len() - 1).contains(at)),
+                        "{} of {:?}", json, found
+                    );
+                }
+            }
+        }
+    }
 }

@@ -4,34 +4,48 @@ use regex::bytes::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Rules and their patterns; what the group `s` takes, or else all, is the secret.
-const PATTERNS: [(&str, &str); 9] = [
+/// Rules and their patterns; what the group `s` takes, or else all, is the secret. What a token's prefix
+/// tells is in `tokens`.
+const PATTERNS: [(&str, &str); 11] = [
     (
         "json-web-token",
         r"eyJ[A-Za-z0-9_\-]{8,}(?:(?:\.[A-Za-z0-9_\-]*){2,4}|\.[A-Za-z0-9_\-]{8,})",
     ),
-    ("oauth-token", r"sha256~[A-Za-z0-9_\-]{8,}"),
+    // AWS IAM User Guide, unique ids; a secret that follows the id.
     (
         "aws-key",
         r#"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?:[:,;|\s"'\\]{1,10}[A-Za-z0-9/+]{40})?"#,
     ),
-    (
-        "google-key",
-        r"AIza[0-9A-Za-z_\-]{35}|ya29\.[0-9A-Za-z_\-]{20,}|GOCSPX-[0-9A-Za-z_\-]{20,}",
-    ),
+    // Microsoft identity platform, client secrets.
     (
         "azure-secret",
         r"[A-Za-z0-9_~.\-]{3}[0-9]Q~[A-Za-z0-9_~.\-]{31,34}",
     ),
+    // OpenAI API keys before projects.
     (
-        "service-token",
-        r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,}|glpat-[A-Za-z0-9_\-]{20,}|xox[abeprs]-[A-Za-z0-9\-]{10,}|npm_[A-Za-z0-9]{36,}|hvs\.[A-Za-z0-9_\-]{20,}",
+        "openai-token",
+        r"sk-[A-Za-z0-9_\-]{20,}T3BlbkFJ[A-Za-z0-9_\-]{20,}",
     ),
+    // HCP Terraform, API tokens.
+    (
+        "terraform-token",
+        r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=\-]{60,70}",
+    ),
+    // Telegram Bot API, authorizing a bot.
+    ("telegram-token", r"[0-9]{8,10}:AA[A-Za-z0-9_\-]{32,33}"),
+    // Discord, bot tokens: the user id in base64, a time, a code.
+    (
+        "discord-token",
+        r"\b[MNO][A-Za-z0-9_\-]{23,27}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27,40}",
+    ),
+    // Mailchimp, API keys with the data centre.
+    ("mailchimp-token", r"\b[0-9a-f]{32}-us[0-9]{1,2}\b"),
+    // Airtable, personal access tokens.
+    ("airtable-token", r"\bpat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
     (
         "password-hash",
         r"\$(?:1|2[abxy]|5|6|y|apr1|argon2id?)\$[./A-Za-z0-9$=,+]{8,}",
     ),
-    ("compressed", r"H4sI[A-Za-z0-9+/_\-]{28,}={0,2}"),
     (
         "authorization",
         r#"(?i:authorization["'\\]{0,8}\s{0,4}[:=]\s{0,4}["'\\]{0,8}(?:(?:bearer|basic|token|negotiate|digest)\s+(?P<s>[^\s"'\\,;]{4,})|(?P<t>[^\s"'\\,;]{20,})))"#,
@@ -48,9 +62,29 @@ static COMPILED: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
 static SCHEME: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i-u)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=\-]{12,})").ok());
 
+/// RFC 7517 and 7518: the private members of a key.
+static JSON_WEB_KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?-u)\\*["'](?:d|p|q|dp|dq|qi|k)\\*["']\s{0,8}:\s{0,8}\\*["'](?P<s>[A-Za-z0-9_=+/\-]{16,})"#,
+    )
+    .ok()
+});
+
+/// The member of a JSON web key without which it is none.
+const KEY_TYPE: &[u8] = b"kty";
+
+/// The words before a bootstrap token, and how far before it they may stand.
+const ANNOUNCEMENTS: [&[u8]; 3] = [b"token", b"bootstrap", b"join"];
+const ANNOUNCED_WITHIN: usize = 120;
+
 /// Finds what looks like a secret.
 pub(super) fn secrets(text: &[u8]) -> Vec<(&'static str, Range<usize>)> {
     let mut found = Vec::new();
+    found.extend(bootstrap_tokens(text).map(|place| ("bootstrap-token", place)));
+    if memchr::memmem::find(text, KEY_TYPE).is_some() {
+        let keys = JSON_WEB_KEY.iter().flat_map(|key| key.captures_iter(text));
+        found.extend(keys.filter_map(|key| Some(("json-web-key", key.name("s")?.range()))));
+    }
     for (rule, pattern) in &*COMPILED {
         for captures in pattern.captures_iter(text) {
             let inner = captures.name("s").or_else(|| captures.name("t"));
@@ -71,6 +105,63 @@ pub(super) fn secrets(text: &[u8]) -> Vec<(&'static str, Range<usize>)> {
     found
 }
 
+/// Finds the dots around which there may be a secret: a bootstrap token, a token of Discord or Airtable. What
+/// stands around those is not looked at.
+pub(super) fn dots(text: &[u8]) -> impl Iterator<Item = usize> {
+    let all = |from: usize, to: usize, is_meant: fn(&u8) -> bool| {
+        text.get(from..to)
+            .is_some_and(|part| part.iter().all(is_meant))
+    };
+    memchr::memchr_iter(b'.', text).filter(move |dot| {
+        let dot = *dot;
+        let before = |len: usize, is_meant: fn(&u8) -> bool| {
+            dot.checked_sub(len)
+                .is_some_and(|from| all(from, dot, is_meant))
+        };
+        let after = |len: usize, is_meant: fn(&u8) -> bool| all(dot + 1, dot + 1 + len, is_meant);
+        let is_small = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9');
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        before(6, is_small) && after(16, is_small)
+            || text.get(dot + 7) == Some(&b'.')
+                && before(24, is_word)
+                && after(6, is_word)
+                && all(dot + 8, dot + 35, is_word)
+            || after(16, u8::is_ascii_hexdigit) && before(17, u8::is_ascii_alphanumeric)
+    })
+}
+
+/// Finds the tokens of kubeadm, `abcdef.0123456789abcdef`: so are names of hosts and files, too, and only
+/// after a word that announces one it is taken for a token.
+fn bootstrap_tokens(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let is_part = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9');
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    memchr::memchr_iter(b'.', text).filter_map(move |dot| {
+        let place = dot.checked_sub(6)?..dot + 17;
+        let (id, secret) = (text.get(place.start..dot)?, text.get(dot + 1..place.end)?);
+        if !id.iter().all(is_part) || !secret.iter().all(is_part) {
+            return None;
+        }
+        let before = text.get(..place.start)?;
+        let is_alone = match before {
+            [.., b'\\', b'n' | b'r' | b't'] | [] => true,
+            [.., byte] => !is_name(byte),
+        };
+        let goes_on = match text.get(place.end..)? {
+            [b'.', next, ..] => is_name(next),
+            [next, ..] => *next != b'.' && is_name(next),
+            [] => false,
+        };
+        let near = before.get(before.len().saturating_sub(ANNOUNCED_WITHIN)..)?;
+        let is_announced = || {
+            ANNOUNCEMENTS.iter().any(|word| {
+                near.windows(word.len())
+                    .any(|one| one.eq_ignore_ascii_case(word))
+            })
+        };
+        (is_alone && !goes_on && is_announced()).then_some(place)
+    })
+}
+
 /// Tells a credential from a word: "basic authentication".
 fn is_no_word(value: &[u8]) -> bool {
     let mut rest = value.iter().skip(1);
@@ -88,12 +179,38 @@ mod tests {
     }
 
     #[test]
+    fn what_a_word_announces_is_found() {
+        for (text, secret) in [
+            (
+                "kubeadm join 10.0.0.1:6443 --token abcdef.0123456789abcdef --x",
+                "abcdef.0123456789abcdef",
+            ),
+            (
+                "Bootstrap tokens:\\nabcdef.0123456789abcdef",
+                "abcdef.0123456789abcdef",
+            ),
+            (
+                r#"{"kty":"EC","crv":"P-256","x":"aaaaaaaaaaaaaaaaaaaa","d":"bbbbbbbbbbbbbbbbbbbb"}"#,
+                "bbbbbbbbbbbbbbbbbbbb",
+            ),
+        ] {
+            let found = secrets(text.as_bytes());
+            let found: Vec<&str> = found.into_iter().map(|(_, place)| &text[place]).collect();
+            assert_eq!(found, [secret], "{text}");
+            assert!(super::super::triggers::suspects(text.as_bytes()));
+        }
+    }
+
+    #[test]
     fn words_are_no_credentials() {
         for text in [
             "basic authentication",
             "Bearer authentication-token",
             "eyJ",
             "sha256:abc",
+            "the token of docker.containerruntime.sock",
+            "abcdef.0123456789abcdef is a file",
+            r#"{"d":"not-a-key-without-a-type"}"#,
         ] {
             assert!(secrets(text.as_bytes()).is_empty(), "{text}");
         }

@@ -12,9 +12,28 @@ static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// How a key of `PuTTY` begins, and where it ends: after the line of its code.
+const PUTTY_BEGIN: &[u8] = b"PuTTY-User-Key-File-";
+const PUTTY_END: &[u8] = b"Private-MAC:";
+
+/// Finds keys of `PuTTY`.
+fn putty_keys(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    memchr::memmem::find_iter(text, PUTTY_BEGIN).map(move |start| {
+        let rest = text.get(start..).unwrap_or_default();
+        let end = memchr::memmem::find(rest, PUTTY_END).map(|mac| {
+            let hex = mac + PUTTY_END.len();
+            let line = rest.get(hex..).unwrap_or_default();
+            let is_code = |byte: &&u8| byte.is_ascii_hexdigit() || **byte == b' ';
+            hex + line.iter().take_while(is_code).count()
+        });
+        // Of a key that was cut off, everything.
+        start..start + end.unwrap_or(rest.len())
+    })
+}
+
 /// Finds private keys.
 pub(super) fn keys(text: &[u8]) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut found: Vec<Range<usize>> = putty_keys(text).collect();
     let mut begun = None;
     let mut ended = 0;
     if memchr::memmem::find(text, b"PRIVATE KEY").is_none() {
@@ -62,6 +81,14 @@ mod tests {
             (
                 "-----BEGIN PGP PRIVATE KEY BLOCK-----x",
                 "-----BEGIN PGP PRIVATE KEY BLOCK-----x",
+            ),
+            (
+                "a PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 1\nAAAA\nPrivate-MAC: 00ff\nb",
+                "PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 1\nAAAA\nPrivate-MAC: 00ff",
+            ),
+            (
+                "PuTTY-User-Key-File-2: ssh-rsa\\nPrivate-Lines: 1\\nAAAA",
+                "PuTTY-User-Key-File-2: ssh-rsa\\nPrivate-Lines: 1\\nAAAA",
             ),
         ] {
             let places = keys(text.as_bytes());

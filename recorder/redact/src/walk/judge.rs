@@ -1,16 +1,20 @@
 //! Owns what becomes of one value: by its place, its name, or what it says. Refuses to find it.
 
-use super::Walk;
 use super::pairs::Pairs;
+use super::{Asked, Scans, Sought, Walk};
 use crate::base64;
-use crate::edit::{Edit, Hint, Rule};
+use crate::edit::{self, Edit, Hint, Rule};
 use crate::flags::{self, Argument};
+use crate::forms::{self, ValueForm};
 use crate::json_text::{self, Said};
 use crate::mark::{self, is_encoded_mark, is_mark};
-use crate::named::{self, Variable};
+use crate::named;
+use crate::names::{self, NameClass};
 use crate::path::{self, Step};
 use crate::table::Action;
-use crate::text;
+use crate::text::{self, DEPTH_MOST};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// kubectl's annotation with the object as it was last applied.
@@ -21,6 +25,9 @@ const TOKEN_VALUE: &str = "openshift.io/token-secret.value";
 
 /// A shorter text holds no secret that could be told from others.
 const TEXT_LEAST: usize = 7;
+
+/// A shorter value is replaced in `managedFields` by its place only: elsewhere, `TCP` is no secret.
+const KNOWN_LEAST: usize = 6;
 
 /// Fields that refer to an object by kind and name.
 const REFERENCES: [&str; 6] = [
@@ -34,7 +41,7 @@ const REFERENCES: [&str; 6] = [
 
 /// How readers expect a value to be spelt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spelling {
+pub(super) enum Spelling {
     Plain,
     Base64,
 }
@@ -42,12 +49,14 @@ enum Spelling {
 impl Walk<'_> {
     /// Judges a text; its place includes the quotes.
     pub(super) fn judge_string(&mut self, at: Range<usize>) {
-        let is_empty = at.len() <= 2;
-        let announced = std::mem::take(&mut self.is_announced);
-        if is_empty || self.by_place(&at) || self.by_name(&at) {
+        let announced = std::mem::take(&mut self.announced);
+        if at.len() <= 2 || self.by_place(&at) || self.by_annotation(&at) || self.by_sought(&at) {
             return;
         }
-        if self.is_argument() && self.by_flag(&at, announced) {
+        if matches!(self.steps.last(), Some(Step::Item(_))) && self.by_flag(&at, announced) {
+            return;
+        }
+        if self.class != NameClass::Plain && self.by_name(&at) {
             return;
         }
         self.scan(at);
@@ -55,10 +64,7 @@ impl Walk<'_> {
 
     /// Judges anything else: `before` is how many edits there were before it was walked over.
     pub(super) fn judge_other(&mut self, at: Range<usize>, before: usize) {
-        let is_map = self
-            .text
-            .get(at.start..)
-            .is_some_and(|text| text.starts_with('{'));
+        let is_map = self.starts_with(&at, '{');
         let is_nothing = matches!(self.text.get(at.clone()), Some("null" | "{}" | "[]"));
         if is_nothing {
             return;
@@ -79,20 +85,47 @@ impl Walk<'_> {
                 _ => Spelling::Plain,
             };
             self.replace(at, rule.into(), spelling);
+            return;
+        }
+        // Lists and objects are judged by what is in them.
+        if !is_map && !self.starts_with(&at, '[') && !self.by_own(&at) && !self.by_sought(&at) {
+            self.by_name(&at);
+        }
+    }
+
+    fn starts_with(&self, at: &Range<usize>, first: char) -> bool {
+        self.text
+            .get(at.start..)
+            .is_some_and(|text| text.starts_with(first))
+    }
+
+    /// Gives what a text says, or how anything else is written.
+    fn written(&self, at: &Range<usize>) -> Cow<'_, str> {
+        if self.starts_with(at, '"') {
+            self.said(at.clone())
+        } else {
+            self.text.get(at.clone()).unwrap_or_default().into()
         }
     }
 
     /// Judges the name of a field.
     pub(super) fn judge_key(&mut self, at: Range<usize>) {
-        if self.scans {
-            self.scan(at);
+        if matches!(self.sought, Sought::Formless) && !forms::is_plain_field(&self.said(at.clone()))
+        {
+            self.has_odd_key = true;
         }
+        self.scan(at);
     }
 
     /// Judges fields that only mean something together.
     pub(super) fn judge_fields(&mut self, at: Range<usize>, pairs: &Pairs) {
-        if !pairs.values.is_empty() && self.is_in_list("env") {
+        if !pairs.values.is_empty() && matches!(self.sought, Sought::Nothing | Sought::Formless) {
             self.variables(pairs);
+        }
+        if pairs.is_key {
+            for member in &pairs.key_members {
+                self.replace(member.clone(), "json-web-key".into(), Spelling::Plain);
+            }
         }
         if pairs.kinds.is_empty() {
             return;
@@ -116,35 +149,168 @@ impl Walk<'_> {
     }
 
     fn variables(&mut self, pairs: &Pairs) {
-        for name in &pairs.names {
+        let rule = if self.is_in_list("env") {
+            "variable"
+        } else {
+            "named-pair"
+        };
+        for (_, name) in &pairs.names {
             let name = self.said(name.clone());
-            for value in &pairs.values {
-                let is_text = self
-                    .text
-                    .get(value.start..)
-                    .is_some_and(|text| text.starts_with('"'));
-                let said = if is_text {
-                    self.said(value.clone())
-                } else {
-                    self.text.get(value.clone()).unwrap_or_default().into()
-                };
-                match named::variable(&name, &said) {
-                    Variable::Proxy if is_text => self.url(value.clone(), "proxy"),
-                    Variable::Plain | Variable::Proxy => {}
-                    Variable::Secret if matches!(said.as_ref(), "null" | "{}" | "[]") => {}
-                    Variable::Secret => {
-                        self.steps.push(Step::Key("value".into()));
-                        self.replace(value.clone(), "variable".into(), Spelling::Plain);
-                        self.steps.pop();
-                    }
-                }
+            let is_proxy = name.len() >= 6
+                && name
+                    .get(name.len() - 6..)
+                    .is_some_and(|end| end.eq_ignore_ascii_case("_proxy"));
+            let class = names::class(&name);
+            if class == NameClass::Plain && !is_proxy {
+                continue;
             }
+            for (field, value) in &pairs.values {
+                self.steps.push(Step::Key(field.clone().into()));
+                if is_proxy && self.starts_with(value, '"') {
+                    self.url(value.clone(), "proxy");
+                } else {
+                    self.within(value, Sought::Announced(class, rule));
+                }
+                self.steps.pop();
+            }
+        }
+    }
+
+    /// Walks over a part of this text for something.
+    fn within(&mut self, place: &Range<usize>, sought: Sought<'_>) {
+        let Some(text) = self.text.get(place.clone()) else {
+            return;
+        };
+        let asked = Asked {
+            context: self.context,
+            places: Vec::new(),
+            own: Vec::new(),
+            scans: Scans::None,
+        };
+        let mut inner = Walk::new(asked, text, self.depth);
+        inner.sought = sought;
+        inner.steps.clone_from(&self.steps);
+        if inner.value(0).is_none() {
+            return;
+        }
+        for mut edit in inner.edits {
+            edit.place = edit.place.start + place.start..edit.place.end + place.start;
+            self.edits.push(edit);
+        }
+    }
+
+    /// Judges a key of `fieldsV1` that holds a value: `v:"…"` is an item of a set, `k:{…}` are the fields by
+    /// which an item of a list is known. The same is replaced there as in the object, where it stands at
+    /// the same place.
+    pub(super) fn judge_owned_key(&mut self, at: Range<usize>) {
+        let Some(raw) = self.text.as_bytes().get(at.start + 1..at.end - 1) else {
+            return;
+        };
+        let said = Said::read(raw);
+        let Some(value) = said
+            .text()
+            .strip_prefix(b"k:")
+            .or_else(|| said.text().strip_prefix(b"v:"))
+        else {
+            return;
+        };
+        self.owned.push(at.clone());
+        let list = self.steps.iter().rev().find_map(|step| match step {
+            Step::Key(key) => key.strip_prefix("f:"),
+            Step::Item(_) => None,
+        });
+        let class = names::class(list.unwrap_or_default());
+        let Ok(value) = std::str::from_utf8(value) else {
+            return;
+        };
+        let is_plain = class == NameClass::Plain && !names::may_announce(value.as_bytes());
+        if is_plain && self.own.is_empty() && self.places.is_empty() {
+            return;
+        }
+        let steps = self
+            .steps
+            .get(self.owned_from.unwrap_or(0)..)
+            .unwrap_or_default();
+        let mut steps: Vec<_> = steps
+            .iter()
+            .map(|step| match step {
+                Step::Key(key) => match key.strip_prefix("f:") {
+                    Some(field) => Step::Key(field.to_owned().into()),
+                    None => Step::Item(0),
+                },
+                Step::Item(item) => Step::Item(*item),
+            })
+            .collect();
+        steps.push(Step::Item(0));
+        let asked = Asked {
+            context: self.context,
+            places: self.places.clone(),
+            own: self.own.clone(),
+            scans: Scans::None,
+        };
+        let mut inner = Walk::new(asked, value, self.depth);
+        (inner.steps, inner.class) = (steps, class);
+        if inner.value(0).is_some() {
+            let edits = inner.edits;
+            self.push_owned(&at, &said, edits);
+        }
+    }
+
+    /// Replaces in `fieldsV1` what was replaced in the object.
+    pub(super) fn judge_owned(&mut self) {
+        if self.edits.is_empty() || self.owned.is_empty() {
+            return;
+        }
+        let mut known = BTreeMap::new();
+        for edit in &self.edits {
+            let raw = self.text.get(edit.place.clone()).unwrap_or_default();
+            let inner = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
+            if let Some(inner) = inner.filter(|inner| inner.len() >= KNOWN_LEAST) {
+                let value = Said::read(inner.as_bytes()).text().to_vec();
+                known.insert(value, edit.rule.clone());
+            }
+        }
+        if known.is_empty() {
+            return;
+        }
+        for at in std::mem::take(&mut self.owned) {
+            let Some(raw) = self.text.as_bytes().get(at.start + 1..at.end - 1) else {
+                continue;
+            };
+            let said = Said::read(raw);
+            let Some(value) = said
+                .text()
+                .get(2..)
+                .and_then(|value| std::str::from_utf8(value).ok())
+            else {
+                continue;
+            };
+            let asked = Asked {
+                context: self.context,
+                places: Vec::new(),
+                own: Vec::new(),
+                scans: Scans::None,
+            };
+            let mut inner = Walk::new(asked, value, self.depth);
+            inner.sought = Sought::Known(&known);
+            if inner.value(0).is_some() {
+                let edits = inner.edits;
+                self.push_owned(&at, &said, edits);
+            }
+        }
+    }
+
+    /// Takes edits of the value in a key of `fieldsV1`.
+    fn push_owned(&mut self, at: &Range<usize>, said: &Said<'_>, edits: Vec<Edit>) {
+        for mut edit in edits {
+            edit.place = edit.place.start + 2..edit.place.end + 2;
+            self.push_part(at, said, edit);
         }
     }
 
     fn reference(&mut self, pairs: &Pairs) {
         let uid = pairs.uids.first().map(|uid| self.said(uid.clone()));
-        for name in &pairs.names {
+        for (_, name) in pairs.names.iter().filter(|(is_name, _)| *is_name) {
             self.rename(name.clone(), uid.as_deref().unwrap_or_default());
         }
     }
@@ -166,13 +332,7 @@ impl Walk<'_> {
 
     /// Tells whether the place of a field settles what becomes of its text.
     fn by_place(&mut self, at: &Range<usize>) -> bool {
-        let own = self
-            .own
-            .iter()
-            .find(|(_, pattern)| pattern.is_of(&self.steps));
-        if let Some((rule, _)) = own {
-            let rule = rule.clone();
-            self.replace(at.clone(), rule.into(), Spelling::Plain);
+        if self.by_own(at) {
             return true;
         }
         let found = self
@@ -195,7 +355,13 @@ impl Walk<'_> {
                     _ => "",
                 };
                 if self.identity.keeps(key, &value) {
-                    return false;
+                    // The list has judged the name of the key with the value.
+                    self.scan(at.clone());
+                    return true;
+                }
+                let class = names::class(key);
+                if action == Action::Config && class != NameClass::Secret && self.by_fields(at) {
+                    return true;
                 }
                 let spelling = if action == Action::Config {
                     Spelling::Plain
@@ -216,8 +382,79 @@ impl Walk<'_> {
         true
     }
 
-    /// Tells whether the name of a field settles what becomes of its text.
-    fn by_name(&mut self, at: &Range<usize>) -> bool {
+    /// Tells whether a rule of the user's own settles what becomes of a value: one for its place, or for
+    /// what it stands in.
+    fn by_own(&mut self, at: &Range<usize>) -> bool {
+        let own = self
+            .own
+            .iter()
+            .find(|(_, pattern)| pattern.covers(&self.steps));
+        let Some((rule, _)) = own else {
+            return false;
+        };
+        let rule = rule.clone();
+        self.replace(at.clone(), rule.into(), Spelling::Plain);
+        true
+    }
+
+    /// Tells whether a value is one that this walk is for.
+    fn by_sought(&mut self, at: &Range<usize>) -> bool {
+        let rule = match &self.sought {
+            Sought::Nothing => return false,
+            Sought::Announced(class, rule) => {
+                if forms::is_kept(*class, &self.written(at)) {
+                    return false;
+                }
+                Rule::from(*rule)
+            }
+            Sought::Formless => {
+                if forms::form(&self.written(at)) <= ValueForm::Word {
+                    return false;
+                }
+                "config-map".into()
+            }
+            Sought::Known(known) => match known.get(self.written(at).as_bytes()) {
+                Some(rule) => rule.clone(),
+                None => return false,
+            },
+        };
+        self.replace(at.clone(), rule, Spelling::Plain);
+        true
+    }
+
+    /// Judges a value of a `ConfigMap` field by field, if it is JSON: `false` if it is not.
+    fn by_fields(&mut self, at: &Range<usize>) -> bool {
+        let Some(raw) = self.text.as_bytes().get(at.start + 1..at.end - 1) else {
+            return false;
+        };
+        let said = Said::read(raw);
+        let Ok(text) = std::str::from_utf8(said.text()) else {
+            return false;
+        };
+        if !text.trim_start().starts_with(['{', '[']) || self.depth >= DEPTH_MOST {
+            return false;
+        }
+        let asked = Asked {
+            context: self.context,
+            places: Vec::new(),
+            own: Vec::new(),
+            scans: Scans::All,
+        };
+        let mut inner = Walk::new(asked, text, self.depth + 1);
+        (inner.opens, inner.sought) = (true, Sought::Formless);
+        let end = inner.value(inner.space(0));
+        if end.is_none_or(|end| inner.space(end) != text.len()) || inner.has_odd_key {
+            return false;
+        }
+        for mut edit in edit::settle(inner.edits, text.as_bytes(), self.context.marker) {
+            edit.path.clear();
+            self.push_part(at, &said, edit);
+        }
+        true
+    }
+
+    /// Tells whether an annotation's name settles what becomes of its text.
+    fn by_annotation(&mut self, at: &Range<usize>) -> bool {
         let rule = match self.steps.as_slice() {
             [.., Step::Key(above), Step::Key(key)] if above == "annotations" => {
                 if key.eq_ignore_ascii_case(LAST_APPLIED) {
@@ -228,30 +465,38 @@ impl Walk<'_> {
                     return false;
                 }
             }
-            [.., Step::Key(key)] if named::is_secret_field(key) => "named-field",
             _ => return false,
         };
-        let value = self.said(at.clone());
-        if named::is_reference(&value) {
-            return false;
-        }
         self.replace(at.clone(), rule.into(), Spelling::Plain);
         true
     }
 
+    /// Tells whether the name of a field settles what becomes of its value.
+    fn by_name(&mut self, at: &Range<usize>) -> bool {
+        let value = self.written(at);
+        let is_count = matches!(self.steps.last(), Some(Step::Key(key)) if names::is_plural(key))
+            && forms::form(&value) == ValueForm::Number;
+        if is_count || forms::is_kept(self.class, &value) {
+            return false;
+        }
+        self.replace(at.clone(), "named-field".into(), Spelling::Plain);
+        true
+    }
+
     /// Tells whether a flag settles what becomes of an argument.
-    fn by_flag(&mut self, at: &Range<usize>, announced: bool) -> bool {
+    fn by_flag(&mut self, at: &Range<usize>, announced: NameClass) -> bool {
         let said = self.said(at.clone());
-        if announced && !said.starts_with('-') {
-            if flags::is_worth(&said) {
-                self.replace(at.clone(), "argument".into(), Spelling::Plain);
+        if announced != NameClass::Plain && !said.starts_with('-') {
+            if forms::is_kept(announced, &said) {
+                return false;
             }
+            self.replace(at.clone(), "argument".into(), Spelling::Plain);
             return true;
         }
         match flags::argument(&said) {
             Argument::Plain => false,
-            Argument::Announces => {
-                self.is_announced = true;
+            Argument::Announces(class) => {
+                self.announced = class;
                 false
             }
             Argument::Secret(place) => {
@@ -285,7 +530,7 @@ impl Walk<'_> {
 
     /// Searches a text.
     fn scan(&mut self, at: Range<usize>) {
-        if !self.scans || at.len() < TEXT_LEAST {
+        if at.len() < TEXT_LEAST || !self.scans(&at) {
             return;
         }
         let Some(raw) = self.text.as_bytes().get(at.start + 1..at.end - 1) else {
@@ -326,7 +571,7 @@ impl Walk<'_> {
     }
 
     /// Replaces a whole value by a mark, unless it is one.
-    fn replace(&mut self, at: Range<usize>, rule: Rule, spelling: Spelling) {
+    pub(super) fn replace(&mut self, at: Range<usize>, rule: Rule, spelling: Spelling) {
         let raw = self.text.get(at.clone()).unwrap_or_default();
         let secret = if raw.starts_with('"') {
             let inner = raw.as_bytes().get(1..raw.len() - 1).unwrap_or_default();
@@ -335,7 +580,8 @@ impl Walk<'_> {
             raw.as_bytes().to_vec()
         };
         let with = match spelling {
-            Spelling::Plain if is_mark(&secret) => return,
+            // A name may announce what the kind of its object has replaced in base64.
+            Spelling::Plain if is_mark(&secret) || is_encoded_mark(&secret) => return,
             Spelling::Base64 if is_encoded_mark(&secret) => return,
             Spelling::Plain => self.context.marker.sentence(&secret),
             Spelling::Base64 => {
@@ -375,15 +621,11 @@ impl Walk<'_> {
     }
 
     /// Tells whether the object at hand is an item of a list of that name.
-    fn is_in_list(&self, list: &str) -> bool {
+    pub(super) fn is_in_list(&self, list: &str) -> bool {
         matches!(self.steps.as_slice(), [.., Step::Key(key), Step::Item(_)] if key.eq_ignore_ascii_case(list))
     }
 
     fn is_field(&self, name: &str) -> bool {
         matches!(self.steps.last(), Some(Step::Key(key)) if key.eq_ignore_ascii_case(name))
-    }
-
-    fn is_argument(&self) -> bool {
-        self.is_in_list("args") || self.is_in_list("command")
     }
 }

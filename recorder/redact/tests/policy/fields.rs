@@ -166,6 +166,65 @@ fn config_maps_keep_what_the_list_names_and_certificates() {
 }
 
 #[test]
+fn a_secret_within_an_object_stays_base64_under_every_name() {
+    let list = of("work.acme.io/v1", "manifestworks", "ManifestWork");
+    let secret = json!({"kind": "Secret", "data": {"password": ENCODED, "k": ENCODED}});
+    for object in [
+        json!({"spec": {"manifests": [secret]}}),
+        json!({"spec": {"manifests": secret.to_string()}}),
+    ] {
+        let after = redacted(&list, &object.to_string());
+        // Both are equal, and base64.
+        assert_eq!(
+            after.matches("cmVkYWN0ZWQgYnkga3ViZXJlZWw6IDE4").count(),
+            2,
+            "{after}"
+        );
+    }
+}
+
+#[test]
+fn config_maps_keep_values_with_a_form_and_the_rest_of_json() {
+    let subject = of("v1", "configmaps", "ConfigMap");
+    let kubeconfig = "apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority: /etc/kubernetes/ca-bundle.crt\n    server: https://localhost:6443\n  name: loopback\nkind: Config\n";
+    let object = json!({"data": {
+        "version": "4.18.0-202607302324.p0.git.7f3081b.assembly.stream-7f3081b", "status": "Succeeded", "revision": "7",
+        "image": "registry.redhat.io/rhel9/thing:1.4-2", "reason": "configmap/config", "kubeconfig": kubeconfig,
+        "service-account.pub": "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----\n",
+        "config.json": r#"{"kind": "Config", "verbose": true, "bind": "0.0.0.0:8443", "level": 4, "none": null}"#,
+    }});
+    assert_eq!(redacted(&subject, &object.to_string()), object.to_string());
+    for (key, value) in [
+        ("mode", "canary"),
+        ("note", "the canary is yellow"),
+        ("password", "canary-yellow-bird"),
+        ("password", r#"{"a": "canary"}"#),
+        ("pin", "4711"),
+        ("a.yaml", "a: b\n# canary2\nc: d\n"),
+        ("a.yaml", "a: canary2\nc: d\n"),
+        ("a.yaml", "secret: canary\nc: d\n"),
+        ("a.json", r#"{"a": "canary2", "b": 1}"#),
+        ("a.json", r#"{"password": "canary-yellow", "b": 1}"#),
+        (
+            "a.json",
+            r#"{"env": [{"name": "A_TOKEN", "value": "canary-yellow"}]}"#,
+        ),
+        ("a.json", r#"{"kind": "Secret", "data": {"a": "canary"}}"#),
+        ("a.json", r#"{"a": 47110815}"#),
+        ("a.json", r#"{"canary2canary2canary2CANARY": "x"}"#),
+    ] {
+        let object = json!({"data": {key: value}});
+        let after = redacted(&subject, &object.to_string());
+        let is_gone = !after.to_lowercase().contains("canary") && !after.contains("4711");
+        assert!(is_gone, "{after}");
+    }
+    let object = json!({"data": {"a.json": r#"{"kind": "Config", "a": "canary2"}"#}});
+    let after = redacted(&subject, &object.to_string());
+    let begin = r#"{\"kind\": \"Config\", \"a\": \"redacted by"#;
+    assert!(after.contains(begin), "{after}");
+}
+
+#[test]
 fn urls_lose_who_and_what_they_ask_with() {
     let proxy = of("config.openshift.io/v1", "proxies", "Proxy");
     for (url, begin, end) in [

@@ -4,7 +4,8 @@
 use super::words::{secs, time};
 use super::{Report, Stage};
 use crate::observer::tally::GapTold;
-use kubereel_format::GapVerdict;
+use kubereel_format::{GapVerdict, harmless};
+use std::borrow::Cow;
 
 /// A question and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub(super) fn cases(report: &Report) -> Vec<Case> {
 
 fn ran(report: &Report) -> Verdict {
     match &report.stage {
-        Stage::Ended(by) => fine(format!("ended by {by}")),
+        Stage::Ended(by) => fine(&format!("ended by {by}")),
         Stage::Running => trouble(
             "the recorder has not said that it ended: it runs, or was killed",
             &[],
@@ -82,7 +83,7 @@ fn ran(report: &Report) -> Verdict {
 fn reached(report: &Report) -> Verdict {
     let way = &report.account.way;
     if report.account.is_reached {
-        return fine(report.account.clusters.told.join("; "));
+        return fine(&report.account.clusters.told.join("; "));
     }
     if matches!(report.stage, Stage::Running | Stage::NotBegun(_)) {
         return unknown("the recorder did not come so far");
@@ -121,7 +122,7 @@ fn gaps(report: &Report) -> Verdict {
     let untold = gaps.all - u64::try_from(gaps.told.len()).unwrap_or(gaps.all);
     if open.is_empty() && untold == 0 {
         let count = gaps.all;
-        return fine(format!("{count} gaps were met, all read back"));
+        return fine(&format!("{count} gaps were met, all read back"));
     }
     let first = open.first().cloned().unwrap_or_default();
     let more = untold + u64::try_from(open.len().saturating_sub(1)).unwrap_or(0);
@@ -176,7 +177,7 @@ fn covered(report: &Report) -> Verdict {
     let all = report.account.not_covered.all + ours;
     match lines.first() {
         None if standing.resources == 0 => unknown("no resource was followed"),
-        None => fine(format!("{} resources", standing.resources)),
+        None => fine(&format!("{} resources", standing.resources)),
         Some(first) => trouble(&and_more(first.clone(), all.saturating_sub(1)), &lines),
     }
 }
@@ -203,7 +204,7 @@ fn answered(report: &Report) -> Verdict {
             &format!("it did not answer at the end: {}", report.standing.trouble),
             &lines,
         ),
-        None => fine("no outage was noticed".to_owned()),
+        None => fine("no outage was noticed"),
         Some(first) => trouble(
             &and_more(first.clone(), outages.all.saturating_sub(1)),
             &lines,
@@ -213,7 +214,7 @@ fn answered(report: &Report) -> Verdict {
 
 fn redacted(report: &Report) -> Verdict {
     match &report.account.redaction {
-        Some(said) => fine(said.clone()),
+        Some(said) => fine(said),
         None => unknown("the recorder did not say what it redacted"),
     }
 }
@@ -226,23 +227,27 @@ fn and_more(first: String, more: u64) -> String {
     }
 }
 
-const fn fine(words: String) -> Verdict {
+// Words of a server may have more than one line; here each is one, so that none pretends to be another.
+
+fn fine(words: &str) -> Verdict {
+    let words = harmless(words).into_owned();
     Verdict::Fine { words }
 }
 
 fn trouble(headline: &str, lines: &[String]) -> Verdict {
+    let headline = harmless(headline).into_owned();
+    let lines: Vec<Cow<'_, str>> = lines.iter().map(|line| harmless(line)).collect();
     Verdict::Trouble {
-        headline: headline.to_owned(),
         body: if lines.is_empty() {
-            headline.to_owned()
+            headline.clone()
         } else {
             lines.join("\n")
         },
+        headline,
     }
 }
 
 fn unknown(why: &str) -> Verdict {
-    Verdict::Unknown {
-        why: why.to_owned(),
-    }
+    let why = harmless(why).into_owned();
+    Verdict::Unknown { why }
 }

@@ -5,6 +5,7 @@ use super::{Verdict, cases};
 use crate::health::Status;
 use crate::observer::tally::Account;
 use kubereel_format::RecordedAt;
+use kubereel_redact::Redactor;
 
 /// How far a run has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,29 @@ pub(in crate::observer) struct Report {
 }
 
 impl Report {
+    /// Takes secrets out of the words that are not those of notes: those have passed the queue. It comes
+    /// before any form: a form may encode them.
+    pub(in crate::observer) fn scrubbed(mut self, redactor: &Redactor) -> Self {
+        let standing = &mut self.standing;
+        let mut texts = vec![
+            &mut self.file_words,
+            &mut self.reel,
+            &mut standing.trouble,
+            &mut standing.write_trouble,
+            &mut standing.budget,
+        ];
+        match &mut self.stage {
+            Stage::Running => {}
+            Stage::NotBegun(words) | Stage::Ended(words) | Stage::Failed(words) => {
+                texts.push(words);
+            }
+        }
+        for text in texts {
+            *text = redactor.words(text).into_owned();
+        }
+        self
+    }
+
     /// Says in few words how it went; programs read them.
     pub(in crate::observer) fn outcome(&self) -> &'static str {
         let cases = cases(self);

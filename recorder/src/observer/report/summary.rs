@@ -1,7 +1,8 @@
-//! Owns the summary for people: one page of text. Refuses advice that is not a command to copy.
+//! The summary for people: one page of text.
 
 use super::words::{secs, time};
 use super::{Report, Stage, Verdict, cases};
+use kubereel_format::harmless;
 
 /// Writes the page.
 pub(in crate::observer) fn summary(report: &Report) -> String {
@@ -53,7 +54,7 @@ pub(in crate::observer) fn summary(report: &Report) -> String {
         lines.extend(words.lines().map(|line| format!("        {line}")));
     }
     if !account.way.told.is_empty() {
-        lines.push("\nthe way to the cluster".to_owned());
+        lines.extend([String::new(), "the way to the cluster".to_owned()]);
         let way = account.way.told.iter();
         lines.extend(way.map(|(at, words)| format!("    {} {words}", time(*at))));
         let untold = account.way.all - u64::try_from(account.way.told.len()).unwrap_or(0);
@@ -61,6 +62,12 @@ pub(in crate::observer) fn summary(report: &Report) -> String {
             lines.push(format!("    and {untold} more"));
         }
     }
-    lines.push(format!("\nlook at it:  kubereel {}\n", report.reel));
-    lines.join("\n")
+    lines.extend([
+        String::new(),
+        format!("look at it:  kubereel {}", report.reel),
+    ]);
+    // One line stays one line: words of a server cannot pretend to be another.
+    lines
+        .iter()
+        .fold(String::new(), |text, line| text + &harmless(line) + "\n")
 }

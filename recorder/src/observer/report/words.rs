@@ -1,8 +1,7 @@
-//! Owns how times and spans are written, and how a text becomes one that markup can hold. Refuses local
-//! time zones.
+//! How reports write times (in UTC), spans, and words of others.
 
 use jiff::Timestamp;
-use kubereel_format::RecordedAt;
+use kubereel_format::{RecordedAt, harmless};
 
 /// Writes a moment as RFC 3339 in UTC.
 pub(super) fn time(at: RecordedAt) -> String {
@@ -18,19 +17,18 @@ pub(super) fn secs(micros: i64) -> String {
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-/// Escapes a text for the inside of an element or an attribute, without what XML has no place for.
+/// Escapes a text for the inside of an XML element or attribute, without what XML has no place for.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
+    let lines: Vec<_> = text.split('\n').map(harmless).collect();
+    for letter in lines.join("\n").chars() {
         match letter {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(letter),
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            letter if letter.is_control() => out.push(' '),
             letter => out.push(letter),
         }
     }
@@ -45,7 +43,7 @@ mod tests {
     fn nothing_that_is_said_is_markup() {
         assert_eq!(
             escaped("<a b=\"c\">&'\u{1b}[31m\u{0}\u{ffff}\n"),
-            "&lt;a b=&quot;c&quot;&gt;&amp;&#39; [31m \u{fffd}\n"
+            "&lt;a b=&quot;c&quot;&gt;&amp;&#39;\\u001b[31m\\u0000\u{fffd}\n"
         );
     }
 

@@ -137,6 +137,10 @@ impl Drive {
 
     /// Follows the resource until the recorder stops or the resource is gone.
     pub(crate) async fn run(mut self) -> Leftover {
+        // It is behind from the first moment: it may wait long for its turn to be listed.
+        self.report();
+        self.intake.announce(self.shared.now());
+        self.flush().await;
         let end = self.follow().await;
         let at = self.shared.now();
         self.intake.release(at);
@@ -186,6 +190,8 @@ impl Drive {
             }
             match step {
                 Step::Wait { micros } => {
+                    // A resource that is refused waits for long: others have their turn meanwhile.
+                    list_turn = None;
                     let wait = tokio::time::sleep(Duration::from_micros(micros));
                     self.unless_interrupted(wait).await;
                 }
@@ -280,6 +286,9 @@ impl Drive {
         let at = self.shared.now();
         self.intake.connected(id, from, method, timeout_secs, at);
         self.shared.fleet.opened(id, at.elapsed);
+        // A quiet resource may send nothing for minutes: report at once that it is watched.
+        self.flush().await;
+        self.report();
         self.touch.connected(&server, target);
         let lead = Reading::new(answer, &server, id, &self.intake.target);
         let (id, end) = self.read(lead, list_turn).await;

@@ -51,12 +51,24 @@ impl Intake {
 
     /// The connection under way ended, not by the server's status.
     pub(crate) fn ended(&mut self, cause: EndCause, detail: &str, at: Stamp) {
+        if self.stream.wants_list() && cause != EndCause::Stopped {
+            let words = if detail.is_empty() {
+                "the list ended before it was complete"
+            } else {
+                detail
+            };
+            self.list_failures.failed(&self.target, words, at);
+        }
         self.stream.ended(cause, at.elapsed);
         self.disconnect(cause, detail, at);
     }
 
     /// The server refused, before or in the middle of a stream.
     pub(crate) fn refused(&mut self, refusal: Refusal<'_>, id: ConnectionId, at: Stamp) {
+        if self.stream.wants_list() {
+            let words = format!("{} {}", refusal.code, refusal.message);
+            self.list_failures.failed(&self.target, words.trim(), at);
+        }
         let cause = cause_of(refusal.code);
         let told = (cause, detail_of(refusal.code, refusal.message));
         let is_news = self.told.as_ref() != Some(&told);
@@ -73,6 +85,9 @@ impl Intake {
 
     /// No connection came about.
     pub(crate) fn unreachable(&mut self, id: ConnectionId, words: &str, at: Stamp) {
+        if self.stream.wants_list() {
+            self.list_failures.failed(&self.target, words, at);
+        }
         let told = (EndCause::Unreachable, words.to_owned());
         // A resource that could never be asked for is no part of what is complete.
         self.announce(at);
@@ -153,8 +168,9 @@ impl Intake {
         self.note(stamp, note);
     }
 
-    /// Says once that the resource is to be recorded.
-    fn announce(&mut self, at: Stamp) {
+    /// Says once that the resource is to be recorded: before it is asked for, so that one whose list
+    /// never comes is known to be missing.
+    pub(crate) fn announce(&mut self, at: Stamp) {
         if !self.is_announced {
             self.is_announced = true;
             self.note(at, Note::Resource(self.target.info.clone()));

@@ -2,16 +2,18 @@
 
 use super::OpenGap;
 use super::connection::{cause_of, detail_of};
+use super::failures::ListFailures;
 use super::held::Held;
 use crate::entry::Entry;
 use crate::watch::context::{Numbers, Sighting};
-use crate::watch::head::{self, LineKind};
-use crate::watch::state::{Page, ReadBefore, Stream};
+use crate::watch::head::{self, Head, LineKind};
+use crate::watch::state::{Output, Page, ReadBefore, Stream};
 use crate::watch::target::Target;
 use kubereel_format::{
     BlobNote, ConnectionId, EndCause, EventType, MAX_BODY, Note, OddLineProblem, Stamp,
 };
 use kubereel_redact::Redactor;
+use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -76,6 +78,8 @@ pub(crate) struct Intake {
     pub(super) is_on_successor: bool,
     /// The failure told last, so that a long row of the same is told once.
     pub(super) told: Option<(EndCause, String)>,
+    /// Lists that failed since the last complete one.
+    pub(super) list_failures: ListFailures,
     pub(super) entries: Vec<Entry>,
     pub(super) sightings: Vec<Sighting>,
     pub(super) wishes: Wishes,
@@ -105,6 +109,7 @@ impl Intake {
             successor: None,
             is_on_successor: false,
             told: None,
+            list_failures: ListFailures::default(),
             entries: Vec::new(),
             sightings: Vec::new(),
             wishes: Wishes::default(),
@@ -138,8 +143,7 @@ impl Intake {
             return Flow::On;
         }
         let Some(line) = head::line(bytes) else {
-            self.odd(OddLineProblem::Unparsable, bytes, bytes.len(), at);
-            return Flow::Unreadable;
+            return self.unparsable_line(bytes, at);
         };
         match line.kind {
             LineKind::Event(kind) => self.event(kind, line.object, bytes, at),
@@ -152,10 +156,51 @@ impl Intake {
         }
     }
 
+    /// Takes a line that is no JSON. One that is not UTF-8 may tell all the same of which version of
+    /// which object it is: asking for it again would bring it again, and the watch goes on.
+    fn unparsable_line(&mut self, bytes: &[u8], at: Stamp) -> Flow {
+        let text = String::from_utf8_lossy(bytes);
+        if let Cow::Owned(text) = &text
+            && let Some(line) = head::line(text.as_bytes())
+            && let LineKind::Event(kind) = line.kind
+            && let Some(head) = head::head(line.object)
+            && head.is_complete()
+        {
+            self.unparsed_object(kind, head, bytes, at);
+            return Flow::On;
+        }
+        self.unreadable(bytes, at)
+    }
+
+    /// Keeps a line of which nothing can be read, and tells whether the stream behind it is trusted.
+    fn unreadable(&mut self, line: &[u8], at: Stamp) -> Flow {
+        self.odd(OddLineProblem::Unparsable, line, line.len(), at);
+        if self.stream.passes_unreadable(at.elapsed) {
+            return Flow::On;
+        }
+        Flow::Unreadable
+    }
+
+    /// Keeps the line of an event whose object cannot be parsed, and whose head can be read.
+    fn unparsed_object(&mut self, kind: EventType, head: Head<'_>, line: &[u8], at: Stamp) {
+        let head = self.renamed(head);
+        let mut outputs = Vec::new();
+        self.stream.event(kind, &head, at, &mut outputs);
+        let is_news = outputs
+            .iter()
+            .any(|output| matches!(output, Output::Write { .. }));
+        self.heard(&head.version, at);
+        self.write(outputs, None, at);
+        if is_news {
+            self.stream.not_written(&head);
+            let kept = self.keepable(line);
+            self.push_odd(OddLineProblem::Unparsable, kept, line.len(), at);
+        }
+    }
+
     pub(super) fn event(&mut self, kind: EventType, object: &[u8], line: &[u8], at: Stamp) -> Flow {
         let Some(head) = head::head(object) else {
-            self.odd(OddLineProblem::Unparsable, line, line.len(), at);
-            return Flow::Unreadable;
+            return self.unreadable(line, at);
         };
         let head = self.renamed(head);
         let mut outputs = Vec::new();
@@ -167,8 +212,7 @@ impl Intake {
 
     pub(super) fn bookmark(&mut self, object: &[u8], line: &[u8], at: Stamp) -> Flow {
         let Some(mark) = head::bookmark(object) else {
-            self.odd(OddLineProblem::Unparsable, line, line.len(), at);
-            return Flow::Unreadable;
+            return self.unreadable(line, at);
         };
         let mut outputs = Vec::new();
         self.stream

@@ -3,6 +3,7 @@
 //! out.
 
 mod connection;
+mod failures;
 mod held;
 mod inlet;
 mod settle;

@@ -176,6 +176,7 @@ impl Intake {
     /// Makes an entry of what was found; `None` if nothing of it may be kept.
     fn found_entry(&self, event: FoundEvent, connection: ConnectionId) -> Option<EventEntry> {
         let body = match &event.body {
+            Some(bytes) if std::str::from_utf8(bytes).is_err() => return None,
             Some(bytes) => Some(self.redactor.object(&self.target.subject(), bytes)?.into()),
             None => None,
         };

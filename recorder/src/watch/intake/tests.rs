@@ -304,3 +304,83 @@ fn a_refused_successor_is_not_told() {
     assert_eq!(intake.line(EVENT.as_bytes(), at), Flow::On);
     assert_eq!(told(&mut intake), ["Modified a"]);
 }
+
+/// A Pod's event that is not UTF-8, as a server sends it that does not look at its bytes.
+fn not_utf8(kind: &str, version: &str, secret: &str) -> Vec<u8> {
+    let event = format!(
+        r#"{{"type":"{kind}","object":{{"kind":"Pod","metadata":{{"namespace":"n","name":"a","uid":"u","resourceVersion":"{version}","annotations":{{"x":"BAD"}}}},"spec":{{"containers":[{{"env":[{{"name":"PASSWORD","value":"{secret}"}}]}}]}}}}}}"#
+    );
+    let (before, after) = event.split_once("BAD").expect("a place");
+    [before.as_bytes(), b"\xff\xfe", after.as_bytes()].concat()
+}
+
+#[test]
+fn an_object_that_is_not_utf8_is_kept_unparsed_and_the_watch_goes_on_behind_it() {
+    let mut intake = watching("", "pods");
+    let at = Stamp::default();
+    let canary = ["hunter", "2", "-of-the-test"].concat();
+    for version in ["11", "12", "13"] {
+        let line = not_utf8("MODIFIED", version, &canary);
+        assert_eq!(intake.line(&line, at), Flow::On);
+    }
+    let entries = intake.take_entries();
+    let kept: Vec<Vec<u8>> = entries.iter().map(bytes_of).collect();
+    assert_eq!(entries.len(), 3, "{entries:?}");
+    assert!(
+        entries
+            .iter()
+            .all(|entry| tell(entry).starts_with("Unparsable"))
+    );
+    for bytes in kept {
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(text.contains(r#""name":"a""#), "{text}");
+        assert!(!text.contains(&canary), "{text}");
+    }
+    let position = intake.stream.position().expect("a position");
+    assert_eq!(position.version.to_string(), "13");
+    // It is well again: the object stands as it is.
+    let well = EVENT.replace("\"11\"", "\"14\"");
+    assert_eq!(intake.line(well.as_bytes(), at), Flow::On);
+    assert_eq!(told(&mut intake), ["Modified a"]);
+}
+
+#[test]
+fn an_unparsed_object_is_told_again_by_every_list_that_has_it() {
+    let long = "n".repeat(5_000);
+    let long_name =
+        format!(r#"{{"metadata":{{"name":"{long}","uid":"u","resourceVersion":"3"}}}}"#);
+    let long_version = format!(
+        r#"{{"metadata":{{"name":"a","uid":"u","resourceVersion":"{}"}}}}"#,
+        "7".repeat(5_000)
+    );
+    let event = not_utf8("ADDED", "3", "x");
+    let object = &event[r#"{"type":"ADDED","object":"#.len()..event.len() - 1];
+    for (item, problem) in [
+        (long_name.as_bytes(), "TooLong"),
+        (long_version.as_bytes(), "TooLong"),
+        (object, "Unparsable"),
+    ] {
+        let mut intake = intake("", "pods");
+        for list in 1..3 {
+            connect(&mut intake, list);
+            intake.item(item, Stamp::default());
+            let told = told(&mut intake);
+            assert!(
+                told.iter().any(|one| one.starts_with(problem)),
+                "{list}: {told:?}"
+            );
+            intake.stream.new_epoch();
+        }
+    }
+}
+
+#[test]
+fn a_version_that_is_none_does_not_move_the_position() {
+    let mut intake = watching("", "pods");
+    for version in ["x".repeat(5_000), "abc".to_owned()] {
+        let line = EVENT.replace("\"11\"", &format!("{version:?}"));
+        assert_eq!(intake.line(line.as_bytes(), Stamp::default()), Flow::On);
+    }
+    let position = intake.stream.position().expect("a position");
+    assert_eq!(position.version.to_string(), "10");
+}

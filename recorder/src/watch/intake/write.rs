@@ -10,8 +10,8 @@ use crate::watch::known::KnownObject;
 use crate::watch::state::Output;
 use crate::watch::target::Role;
 use kubereel_format::{
-    BlobNote, ConnectionId, EventType, Evidence, Gap, NotCoveredReason, Note, OddLineProblem,
-    ResourceId, Stamp,
+    BlobNote, ConnectionId, EventType, Evidence, Gap, MAX_BODY, MAX_NAME, NotCoveredReason, Note,
+    OddLineProblem, ResourceId, Stamp,
 };
 use std::borrow::Cow;
 use std::ops::Range;
@@ -21,6 +21,18 @@ fn place(line: &[u8], part: &[u8]) -> Option<Range<usize>> {
     let start = part.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
     let range = start..start.checked_add(part.len())?;
     (line.get(range.clone())? == part).then_some(range)
+}
+
+/// Tells whether a word has more bytes than the reel takes of one.
+const fn is_too_long(word: &str) -> bool {
+    word.len() > MAX_NAME
+}
+
+/// Tells whether one of the words by which an object is known is too long for the reel.
+fn has_long_name(head: &Head<'_>) -> bool {
+    [&head.namespace, &head.name, &head.uid, &head.version]
+        .into_iter()
+        .any(|word| is_too_long(word))
 }
 
 impl Intake {
@@ -65,6 +77,7 @@ impl Intake {
                 method,
                 objects,
             } => {
+                self.list_failures.ended(&self.target, at);
                 self.sight_complete();
                 self.note_on_connection(at, |connection, resource| Note::Synced {
                     resource,
@@ -148,10 +161,24 @@ impl Intake {
             return;
         };
         let connection = open.id;
+        if std::str::from_utf8(bytes).is_err() {
+            // Neither a reader nor the policy for secrets could make sense of it.
+            self.stream.not_written(head);
+            let kept = self.keepable(bytes);
+            self.push_odd(OddLineProblem::Unparsable, kept, bytes.len(), at);
+            return;
+        }
         let Some(body) = self.redactor.object(&self.target.subject(), bytes) else {
+            self.stream.not_written(head);
             self.push_odd(OddLineProblem::Unparsable, Vec::new(), bytes.len(), at);
             return;
         };
+        let uid = uid.map_or_else(|| head.uid.as_ref().into(), String::into_boxed_str);
+        if body.len() > MAX_BODY || has_long_name(head) || is_too_long(&uid) {
+            self.stream.not_written(head);
+            self.push_odd(OddLineProblem::TooLong, body.into_owned(), bytes.len(), at);
+            return;
+        }
         let body: Box<[u8]> = body.into();
         self.sight(kind, &body);
         self.push_event(EventEntry {
@@ -162,7 +189,7 @@ impl Intake {
             resource: self.target.info.id,
             namespace: head.namespace.as_ref().into(),
             name: head.name.as_ref().into(),
-            uid: uid.map_or_else(|| head.uid.as_ref().into(), String::into_boxed_str),
+            uid,
             version: head.version.as_ref().into(),
             body: Some(body),
         });
@@ -293,6 +320,18 @@ impl Intake {
         }
         if self.redactor.is_closed(&subject) {
             return Vec::new();
+        }
+        // What is not UTF-8 hides its fields from the policy: it is judged as what a reader would see.
+        if let Cow::Owned(text) = String::from_utf8_lossy(bytes)
+            && let Some(line) = head::line(text.as_bytes())
+            && let Some(Cow::Owned(_)) = self.redactor.object(&subject, line.object)
+        {
+            return self.keepable(text.as_bytes());
+        }
+        if let Cow::Owned(text) = String::from_utf8_lossy(bytes)
+            && let Some(Cow::Owned(object)) = self.redactor.object(&subject, text.as_bytes())
+        {
+            return object;
         }
         let kept = self.redactor.object(&subject, bytes);
         kept.map(Cow::into_owned).unwrap_or_default()

@@ -71,6 +71,14 @@ impl Backoff {
         });
     }
 
+    /// Delays the next request by between half of `millis` and all of it, or by what it is delayed by
+    /// already, if that is more.
+    pub(crate) fn delay_at_least(&mut self, now: Elapsed, millis: u64) {
+        let before = self.until;
+        self.delay(now, millis);
+        self.until = self.until.max(before);
+    }
+
     /// Gives the rest of the delay in microseconds, if there is any.
     pub(crate) fn remaining(&self, now: Elapsed) -> Option<u64> {
         let until = self.until?;

@@ -148,6 +148,16 @@ impl Stream {
         self.connection.highest = self.connection.highest.max(Some(number));
     }
 
+    fn has_numbers(&self) -> bool {
+        let position = self.position.as_ref();
+        position.is_some_and(|position| position.version.number().is_some())
+    }
+
+    /// The object at hand could not be written: whatever shows it again is news.
+    pub(crate) fn not_written(&mut self, head: &Head<'_>) {
+        self.known.unwritten(&head.namespace, &head.name);
+    }
+
     /// Moves the position to `version`, unless it is there or beyond.
     fn advance(&mut self, version: Version, deleted: Option<Uid>, at: Stamp) {
         let order = self
@@ -156,6 +166,8 @@ impl Stream {
             .map(|position| version.order(&position.version));
         match order {
             Some(Some(Ordering::Less)) => return,
+            // No watch can go on from what is no version.
+            Some(None) if version.number().is_none() && self.has_numbers() => return,
             Some(Some(Ordering::Equal)) => {}
             Some(Some(Ordering::Greater) | None) | None => {
                 self.deleted_here.clear();

@@ -114,6 +114,8 @@ pub(crate) struct Stream {
     pub(super) was_unavailable: bool,
     pub(super) failing_since: Option<Elapsed>,
     pub(super) unreadable_at: Option<Version>,
+    /// When a list was decided on because of a line that stayed unreadable.
+    pub(super) unreadable_listed: Option<Elapsed>,
     /// The server has answered this stream, so that what memory says may be true again.
     pub(super) was_answered: bool,
     /// The last watch ended in order, and nothing but "not found" has been heard since.
@@ -166,6 +168,7 @@ impl Stream {
             was_unavailable: origin == Origin::Fresh && has_memory,
             failing_since: None,
             unreadable_at: None,
+            unreadable_listed: None,
             was_answered: false,
             ended_in_order: false,
             short_watches: if has_memory { SHORT_WATCHES } else { 0 },
@@ -326,7 +329,10 @@ impl Stream {
     /// Something came in on the connection under way.
     pub(super) fn hear(&mut self, at: Stamp, out: &mut Vec<Output>) {
         self.connection.heard = true;
-        self.backoff.reset();
+        if self.listing.is_none() {
+            // A list that always breaks off after its first item is a failing one.
+            self.backoff.reset();
+        }
         self.failing_since = None;
         if self.goal == Goal::Watch {
             if let Some(position) = &mut self.position {

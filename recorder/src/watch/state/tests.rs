@@ -554,3 +554,57 @@ fn a_gap_among_deletions_of_one_version_begins_before_them() {
     });
     assert_eq!(from, Some("11"));
 }
+
+/// Counts the requests of a resource whose lists are always refused so, over two minutes.
+fn asked_in_two_minutes(refusal: Refusal<'_>) -> (u32, u64) {
+    let mut stream = Stream::new(CACHED, Memory::default(), Origin::Fresh, 3);
+    let (mut out, mut now, mut asked, mut longest) = (Vec::new(), 0, 0, 0);
+    while now < 120_000_000 {
+        if let Step::Wait { micros } = stream.step(at(now).elapsed) {
+            longest = longest.max(micros);
+            now += micros;
+        } else {
+            asked += 1;
+            stream.refused(refusal, at(now).elapsed, &mut out);
+        }
+    }
+    (asked, longest)
+}
+
+#[test]
+fn a_list_that_is_refused_for_long_is_asked_for_ever_less() {
+    for code in [204, 302, 401, 404, 406, 429, 500, 502, 503] {
+        let (asked, longest) = asked_in_two_minutes(refusal(code, false));
+        assert!((10..=22).contains(&asked), "{code}: {asked} requests");
+        assert!(longest <= 30_000_000, "{code}: {longest}");
+    }
+    let busy = Refusal {
+        retry_after_secs: Some(25),
+        ..refusal(429, false)
+    };
+    let (asked, longest) = asked_in_two_minutes(busy);
+    assert!(asked <= 14, "{asked}");
+    assert!(longest >= 12_500_000, "{longest}");
+}
+
+#[test]
+fn a_line_that_stays_unreadable_is_passed_once_a_list_did_not_help() {
+    let mut stream = synced(CACHED);
+    let mut out = Vec::new();
+    let mut lists = 0;
+    for now in (10_000_000..70_000_000).step_by(1_000_000) {
+        while let Step::Wait { .. } = stream.step(at(now).elapsed) {
+            stream.backoff = Backoff::new(1);
+        }
+        let is_list = stream.wants_list();
+        stream.answered(at(now).elapsed, 300, &mut out);
+        if is_list {
+            lists += 1;
+            stream.bookmark(&now.to_string(), true, at(now), &mut out);
+        }
+        if !stream.passes_unreadable(at(now).elapsed) {
+            stream.ended(EndCause::Unreadable, at(now).elapsed);
+        }
+    }
+    assert_eq!(lists, 1);
+}

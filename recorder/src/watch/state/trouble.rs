@@ -56,14 +56,16 @@ const FAILING_MICROS: u64 = 60_000_000;
 /// How long to wait before asking again for what is forbidden or not offered, in milliseconds.
 const FORBIDDEN_MILLIS: u64 = 30_000;
 
-/// The longest delay while a resource is not there yet, in milliseconds.
+/// The longest delay between two lists that fail, in milliseconds.
+const LONGEST_LIST_MILLIS: u64 = 30_000;
+
+/// The longest delay while a resource that was watched is not found, in milliseconds: whether it is
+/// gone is to be known soon.
 const MISSING_MILLIS: u64 = 1_000;
 
-/// A resource that could never be read counts as young for so long, in microseconds.
-const YOUNG_MICROS: u64 = 10_000_000;
-
-/// The longest delay while it is young, in milliseconds: its first objects are written right now.
-const LONGEST_YOUNG_MILLIS: u64 = 250;
+/// How long a line that stays unreadable is a reason for a list no more after it was one, in
+/// microseconds: what cannot be parsed in a watch cannot be parsed in a list either.
+const UNREADABLE_MICROS: u64 = 600_000_000;
 
 /// How many refusals in a row may come from servers that are only just starting or ending. After
 /// that the server's wish to wait is taken for all of them.
@@ -88,7 +90,7 @@ impl Stream {
             400 | 422 if self.is_streaming_list() => self.use_pages(),
             500..=502 | 505..=599 if self.is_streaming_list() => {
                 self.break_list(false);
-                self.fail(refusal, now, out, u64::MAX);
+                self.fail(refusal, now, out);
             }
             403 => {
                 self.break_list(false);
@@ -100,12 +102,11 @@ impl Stream {
                 self.not_covered(NotCoveredReason::NoWatch, refusal.message, out);
                 self.backoff.delay(now, FORBIDDEN_MILLIS);
             }
-            404 => self.fail(refusal, now, out, MISSING_MILLIS),
             // Its cache is being filled: that is over in a moment.
             429 if refusal.message.contains("initializing") => {
-                self.backoff.fail_young(now, LONGEST_YOUNG_MILLIS);
+                self.backoff.fail_young(now, LONGEST_LIST_MILLIS);
             }
-            _ => self.fail(refusal, now, out, u64::MAX),
+            _ => self.fail(refusal, now, out),
         }
     }
 
@@ -113,32 +114,30 @@ impl Stream {
         self.listing.is_some() && self.traits.can_watch_list
     }
 
-    fn fail(
-        &mut self,
-        refusal: Refusal<'_>,
-        now: Elapsed,
-        out: &mut Vec<Output>,
-        longest_millis: u64,
-    ) {
+    fn fail(&mut self, refusal: Refusal<'_>, now: Elapsed, out: &mut Vec<Output>) {
         let since = *self.failing_since.get_or_insert(now);
         if now.micros.saturating_sub(since.micros) >= FAILING_MICROS {
             let detail = format!("{} {}", refusal.code, refusal.message);
             self.not_covered(NotCoveredReason::Failing, detail.trim(), out);
         }
-        let is_young =
-            self.position.is_none() && now.micros.saturating_sub(since.micros) < YOUNG_MICROS;
-        if is_young {
-            self.backoff.fail_young(now, LONGEST_YOUNG_MILLIS);
-            return;
+        let is_missing = refusal.code == 404;
+        if self.position.is_none() {
+            // Its first objects may be written right now: asked soon at first, then ever less.
+            self.backoff.fail_young(now, LONGEST_LIST_MILLIS);
+        } else if is_missing {
+            self.backoff.fail_within(now, MISSING_MILLIS);
+        } else if self.wants_list() {
+            self.backoff.fail_within(now, LONGEST_LIST_MILLIS);
+        } else {
+            self.backoff.fail_within(now, LONGEST_MILLIS);
         }
-        self.backoff
-            .fail_within(now, longest_millis.min(LONGEST_MILLIS));
         if let Some(secs) = refusal.retry_after_secs
-            && longest_millis == u64::MAX
+            && !is_missing
             && self.backoff.failures() > OTHER_SERVERS
         {
+            // A wish for a shorter wait does not hurry a list that has failed for long.
             let secs = secs.clamp(1, MAX_RETRY_AFTER_SECS);
-            self.backoff.delay(now, u64::from(secs) * 1_000);
+            self.backoff.delay_at_least(now, u64::from(secs) * 1_000);
         }
     }
 
@@ -209,7 +208,7 @@ impl Stream {
         self.ended_in_order = cause == EndCause::Clean && self.goal == Goal::Watch;
         if self.listing.is_some() {
             self.break_list(cause == EndCause::Idle);
-            self.backoff.fail(now);
+            self.backoff.fail_within(now, LONGEST_LIST_MILLIS);
             return;
         }
         let lived = now.micros.saturating_sub(opened.micros);
@@ -239,10 +238,22 @@ impl Stream {
         }
     }
 
+    /// Tells whether the stream behind a line that cannot be read is read on: it was asked for again
+    /// already, and a list did not help.
+    pub(crate) fn passes_unreadable(&mut self, now: Elapsed) -> bool {
+        let here = self.position.as_ref().map(|position| &position.version);
+        let was_asked = here.is_some() && self.unreadable_at.as_ref() == here;
+        let was_listed = self
+            .unreadable_listed
+            .is_some_and(|listed| now.micros.saturating_sub(listed.micros) < UNREADABLE_MICROS);
+        self.listing.is_none() && was_asked && was_listed
+    }
+
     /// A line could not be understood. It is asked for once more; then the end is not trusted.
     fn unreadable(&mut self, now: Elapsed) {
         let here = self.position.as_ref().map(|position| &position.version);
         if here.is_some() && self.unreadable_at.as_ref() == here {
+            self.unreadable_listed = Some(now);
             self.goal = Goal::List(Some(GapCause::Unreadable));
         } else {
             self.unreadable_at = here.cloned();

@@ -162,11 +162,11 @@ fn times_may_go_back() {
 }
 
 #[test]
-fn a_resource_whose_first_object_is_broken_is_known_from_its_second_on() {
+fn a_secret_nested_too_deep_is_kept_without_its_depths() {
     let line = |object: &str| format!(r#"{{"ts":1,"type":"ADDED","object":{object}}}"#);
     let text = [
         line(&format!(
-            r#"{{"apiVersion":"v1","kind":"Secret","metadata":{{"name":"s"}},"x":{}1{}}}"#,
+            r#"{{"apiVersion":"v1","kind":"Secret","metadata":{{"name":"s"}},"x":{}"canary"{}}}"#,
             "[".repeat(300),
             "]".repeat(300)
         )),
@@ -177,8 +177,13 @@ fn a_resource_whose_first_object_is_broken_is_known_from_its_second_on() {
     let mut options = at(1);
     options.redact = true;
     let journey = journey(text.as_bytes(), &options);
-    assert_eq!(journey.imported.broken.count, 1);
-    assert_eq!(journey.names(), ["pods v1 /a", "secrets v1 /t"]);
-    assert_eq!(journey.connected, ["pods v1", "secrets v1"]);
-    assert_eq!(journey.imported.resources, 2);
+    assert_eq!(journey.imported.broken.count, 0);
+    assert_eq!(
+        journey.names(),
+        ["secrets v1 /s", "pods v1 /a", "secrets v1 /t"]
+    );
+    assert_eq!(journey.connected, ["secrets v1", "pods v1"]);
+    for kept in &journey.events {
+        assert!(!kept.body.contains("canary"), "{}", kept.body);
+    }
 }

@@ -162,7 +162,7 @@ impl Gathering {
         };
         let facts = self.facts.into_facts(start);
         raw.extend(facts.spans(start));
-        raw.sort_unstable_by(Interval::order);
+        raw.sort_unstable_by(Interval::state_order);
         let computed = compute::computed(&raw, &run);
         raw.retain(|interval| {
             let is_kept = self.kept.has(interval);

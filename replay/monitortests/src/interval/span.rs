@@ -114,4 +114,16 @@ impl Interval {
             .then_with(|| self.seq.cmp(&other.seq))
             .then_with(|| self.message.cmp(&other.message))
     }
+
+    /// Gives the order in which states are derived: by time, and at one time by record.
+    ///
+    /// Two versions of an object may share a timestamp, and always do in recordings imported with
+    /// whole seconds. [`Interval::order`] would then put the later version first whenever its reason
+    /// sorts first, and the state derived would be that of the earlier version.
+    pub(crate) fn state_order(&self, other: &Self) -> Ordering {
+        self.from
+            .cmp(&other.from)
+            .then_with(|| self.seq.cmp(&other.seq))
+            .then_with(|| self.order(other))
+    }
 }

@@ -4,7 +4,7 @@
 use crate::verdict::Dark;
 use kubereel_format::{NotCoveredReason, ResourceInfo};
 use kubereel_replay::Timeline;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The two names of Events.
 const EVENTS: (&str, &str) = ("events", "events.events.k8s.io");
@@ -16,6 +16,8 @@ pub(crate) struct Unseen {
     pub(crate) dark: BTreeMap<String, Vec<Dark>>,
     /// Why each other resource of which something is known was not recorded.
     missing: BTreeMap<String, String>,
+    /// The resources that were there and whose state was never known.
+    never_listed: BTreeSet<String>,
     is_imported: bool,
 }
 
@@ -23,12 +25,22 @@ impl Unseen {
     /// Reads what a reel does not show.
     pub(crate) fn of(timeline: &Timeline) -> Self {
         let mut unseen = Self::default();
+        let mut known = BTreeSet::new();
         for info in timeline.resources().iter() {
             let coverage = timeline.coverage(info.id);
             unseen.is_imported |= coverage.is_some_and(|coverage| coverage.imported().is_some());
             let dark = unseen.dark.entry(info.qualified()).or_default();
             dark.extend(dark_of(timeline, info));
+            if coverage.is_some_and(|one| !one.spans().is_empty() || one.imported().is_some()) {
+                known.insert(info.qualified());
+            }
         }
+        // A resource that came back, or in another version, is there more than once.
+        let names = unseen.dark.keys();
+        unseen.never_listed = names
+            .filter(|name| !known.contains(*name))
+            .cloned()
+            .collect();
         for excluded in timeline.resources().excluded() {
             let name = excluded.qualified();
             // Its objects are recorded under the name that discovery prefers.
@@ -65,11 +77,13 @@ impl Unseen {
 
     /// Tells why a resource was never seen; `None` if it was.
     pub(crate) fn why_missing(&self, resource: &str) -> Option<String> {
-        if self.dark.contains_key(resource) {
+        let is_never_listed = self.never_listed.contains(resource);
+        if self.dark.contains_key(resource) && !is_never_listed {
             return None;
         }
         let why = match self.missing.get(resource) {
             Some(why) => why.as_str(),
+            None if is_never_listed => "was never listed completely",
             None if self.is_imported => "does not occur in the imported recording",
             None => "was not there: the cluster had no such resource",
         };
@@ -85,12 +99,12 @@ impl Unseen {
 fn dark_of(timeline: &Timeline, info: &ResourceInfo) -> impl Iterator<Item = Dark> {
     let name = info.qualified();
     timeline
-        .unseen(info.id)
+        .unobserved(info.id)
         .into_iter()
         .map(move |unseen| Dark {
             from: unseen.from,
             to: unseen.to,
-            why: format!("{name}: {}", unseen.why),
+            why: format!("{name}: {}", unseen.reason),
         })
 }
 

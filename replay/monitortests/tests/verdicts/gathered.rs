@@ -47,6 +47,39 @@ fn a_spell_is_one_whatever_reasons_it_gives() {
 }
 
 #[test]
+fn of_two_versions_with_one_timestamp_the_later_record_is_the_state() {
+    let states = |reel: Reel| {
+        let written = reel.written();
+        let mut gathering = Gathering::new(&written.timeline, Mode::Exact);
+        feed(&written.timeline, &mut gathering.watchers(), |_| {});
+        let gathered = gathering.finish(&written.timeline);
+        let of_operator = gathered.intervals.of("OperatorState");
+        of_operator
+            .map(|state| (state.from, state.to))
+            .collect::<Vec<_>>()
+    };
+    let at = time("10:05:00");
+    // Reasons sort either way, so that neither order passes by chance.
+    for (bad, good) in [("Zebra", "Apple"), ("Apple", "Zebra")] {
+        let recovered = Reel::new()
+            .operator("dns", &[])
+            .at("10:05:00")
+            .operator("dns", &[("Available", "False", bad)])
+            .operator("dns", &[("Available", "True", good)])
+            .at("10:45:00");
+        assert_eq!(states(recovered), [(at, Some(at))], "{bad} then {good}");
+        let broken = Reel::new()
+            .operator("dns", &[("Available", "False", bad)])
+            .at("10:05:00")
+            .operator("dns", &[("Available", "True", good)])
+            .operator("dns", &[("Available", "False", bad)])
+            .at("10:45:00");
+        let last = states(broken).pop();
+        assert_eq!(last, Some((at, None)), "{good} then {bad}");
+    }
+}
+
+#[test]
 fn two_pods_with_one_ip_are_told_once() {
     let first = || with_ip(Reel::new(), "shop/web", "10.128.0.7").at("10:05:00");
     let shared = |reel: Reel| gathered(with_ip(reel, "shop/other", "10.128.0.7"), "PodIPReused");

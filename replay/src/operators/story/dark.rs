@@ -2,7 +2,7 @@
 //! were not recorded. Refuses to fill them.
 
 use super::mark::Lasting;
-use crate::coverage::{Certainty, Unseen};
+use crate::coverage::{Certainty, UnobservedSpan};
 use crate::resolve::Cut;
 use crate::timeline::Timeline;
 use kubereel_format::{NotCoveredReason, RecordedAt, ResourceId};
@@ -43,13 +43,13 @@ pub struct NotSeen {
     /// What it would have told.
     pub tells: &'static str,
     /// When; `None` if it was never seen.
-    pub unseen: Option<Unseen>,
+    pub unseen: Option<UnobservedSpan>,
 }
 
 impl NotSeen {
     /// Gives why it could not be seen.
     pub fn why(&self) -> String {
-        let why = self.unseen.as_ref().map(|unseen| unseen.why.to_string());
+        let why = self.unseen.as_ref().map(|unseen| unseen.reason.to_string());
         why.unwrap_or_else(|| "not recorded".to_owned())
     }
 }
@@ -78,7 +78,7 @@ impl Timeline {
                 all.push(not_seen(None));
                 continue;
             }
-            let unseen = resources.iter().flat_map(|id| self.unseen(*id));
+            let unseen = resources.iter().flat_map(|id| self.unobserved(*id));
             let within = unseen.filter(|one| one.from < to && one.to > from);
             all.extend(within.map(|one| not_seen(Some(one))));
         }

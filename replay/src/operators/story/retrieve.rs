@@ -126,6 +126,12 @@ fn of_events<'a>(
         let unseen = said.count.saturating_sub(before.unwrap_or(0) + 1);
         let message = said.message.as_str();
         let sign = match said.reason.as_str() {
+            // The version operator reuses the reason to warn that the release of a forced update
+            // cannot be verified: that belongs to the attempt under way.
+            "RetrievePayload" if said.severity == "Warning" => Sign::Warned {
+                reason: &said.reason,
+                message,
+            },
             "RetrievePayload" => Sign::Begins { image, unseen },
             "LoadPayload" => Sign::Loading { image },
             "PayloadLoaded" => Sign::Loaded { image },

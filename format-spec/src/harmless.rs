@@ -1,5 +1,5 @@
-//! Owns how texts from elsewhere are shown to people: what could move a cursor, ring a bell or turn
-//! the reading order is written out. Refuses data: JSON and YAML keep every character.
+//! Text of a recording, shown to people: what could move a cursor, ring a bell or turn the reading order is
+//! written out. Not for data: JSON and YAML keep every character.
 
 use std::borrow::Cow;
 

@@ -1,0 +1,469 @@
+//! The values of the credentials that this process has read: tokens, passwords, private keys.
+//!
+//! The policy hides what looks like a secret or stands where a secret does. A credential of the process
+//! itself is known by its value, so it is found however it looks and wherever an error message quotes it,
+//! also in part. [`crate::Redactor::text`] and [`crate::Redactor::words`] search for both; every word that
+//! leaves the process passes one of them.
+//!
+//! Invariants:
+//!
+//! * A run of [`WINDOW`] bytes that also stands in a remembered value is found, so nothing of that length
+//!   is left over of a value that a message cut or joined with other text.
+//! * A value of [`SHORT_LEAST`] to [`WINDOW`] − 1 bytes is found where it stands as a whole word. Below
+//!   that, ordinary words would go.
+//! * The memory is bounded. The oldest values go first: those are the tokens that have expired. What was
+//!   only guessed from a file that cannot be parsed never displaces what was read from one that can.
+
+use crate::{base64, percent};
+use regex::bytes::Regex;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+/// The length in bytes from which a part of a credential is found.
+pub const WINDOW: usize = 12;
+
+/// The length in bytes from which a whole credential is found.
+pub const SHORT_LEAST: usize = 6;
+
+/// How many bytes of one value are known. A PEM of an RSA key of 16,384 bits has 13 kB.
+const VALUE_BYTES: usize = 32 * 1024;
+
+/// How many bytes are known in all, in every spelling. Each costs about 24 bytes of memory.
+const READ_BYTES: usize = 128 * 1024;
+
+/// How many bytes are known of files that cannot be parsed.
+const GUESSED_BYTES: usize = 32 * 1024;
+
+/// From which length letters of both cases alone make a guess.
+const MIXED_LEAST: usize = 16;
+
+/// Remembers credentials, and finds them in a text.
+#[derive(Debug, Default)]
+pub struct KnownCredentials {
+    is_used: AtomicBool,
+    known: RwLock<Known>,
+}
+
+static OF_PROCESS: LazyLock<KnownCredentials> = LazyLock::new(KnownCredentials::default);
+
+#[derive(Debug)]
+struct Known {
+    read: Values,
+    guessed: Values,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self {
+            read: Values::new(READ_BYTES),
+            guessed: Values::new(GUESSED_BYTES),
+        }
+    }
+}
+
+impl KnownCredentials {
+    /// Gives those of this process.
+    pub fn of_process() -> &'static Self {
+        &OF_PROCESS
+    }
+
+    /// Remembers a credential, also percent-decoded and encoded, as it stands in quotes, and, if it is
+    /// base64 of a text (`client-key-data`), that text.
+    pub fn remember(&self, value: &[u8]) {
+        let value = value.trim_ascii();
+        if value.len() >= SHORT_LEAST {
+            self.add(&spellings(value), |known| &mut known.read);
+        }
+    }
+
+    /// Remembers a password, and what a `Basic` header makes of it and its user.
+    pub fn remember_login(&self, user: &[u8], password: &[u8]) {
+        self.remember(password);
+        if !password.is_empty() {
+            let login = [user, b":", password].concat();
+            let encoded = base64::encode(&login).into_bytes();
+            self.add(&[login, encoded], |known| &mut known.read);
+        }
+    }
+
+    /// Remembers user and password of a URL, whether it is one or not.
+    pub fn remember_url(&self, url: &str) {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let Some((login, _)) = rest.rsplit_once('@') else {
+            return;
+        };
+        let decoded = percent::decode(login.as_bytes()).map(|decoded| decoded.text);
+        for login in [Some(login.as_bytes().to_vec()), decoded]
+            .into_iter()
+            .flatten()
+        {
+            let colon = login.iter().position(|byte| *byte == b':');
+            let (user, password) = login.split_at(colon.unwrap_or(0));
+            let password = password.strip_prefix(b":").unwrap_or(password);
+            self.remember_login(user, password);
+        }
+    }
+
+    /// Remembers what may be credentials in a file that cannot be parsed: values behind names that
+    /// announce one, and runs of letters of both cases and digits. Names, paths and hosts, which are in
+    /// lower case, stay readable.
+    pub fn remember_unparsable(&self, file: &[u8]) {
+        for line in file.split(|byte| matches!(byte, b'\n' | b'\r')) {
+            for found in GUESS.announced.captures_iter(line) {
+                // A path names a file; a run of base64 that begins so is found below.
+                let value = found.iter().skip(1).flatten().next();
+                if let Some(value) = value.filter(|value| !value.as_bytes().starts_with(b"/")) {
+                    self.guess(value.as_bytes());
+                }
+            }
+            for found in GUESS.login.captures_iter(line) {
+                if let (Some(user), Some(password)) = (found.get(1), found.get(2)) {
+                    let login = [user.as_bytes(), b":", password.as_bytes()].concat();
+                    self.guess(password.as_bytes());
+                    self.guess(base64::encode(&login).as_bytes());
+                }
+            }
+            for found in GUESS.run.find_iter(line) {
+                if is_mixed(found.as_bytes()) {
+                    self.guess(found.as_bytes());
+                }
+            }
+        }
+    }
+
+    /// Gives where credentials stand in a text, in order.
+    pub fn find(&self, text: &[u8]) -> Vec<Range<usize>> {
+        if text.len() < SHORT_LEAST || !self.is_used.load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for (at, window) in text.windows(WINDOW).enumerate() {
+            if known.read.has(window) || known.guessed.has(window) {
+                match found.last_mut() {
+                    Some(last) if at <= last.end => last.end = at + WINDOW,
+                    _ => found.push(at..at + WINDOW),
+                }
+            }
+        }
+        for value in known.read.short().chain(known.guessed.short()) {
+            found.extend(whole_words(text, value));
+        }
+        drop(known);
+        found.sort_by_key(|place| (place.start, place.end));
+        found.dedup_by(|next, last| {
+            let is_one = next.start < last.end;
+            last.end = if is_one {
+                last.end.max(next.end)
+            } else {
+                last.end
+            };
+            is_one
+        });
+        found
+    }
+
+    fn guess(&self, value: &[u8]) {
+        if value.len() >= SHORT_LEAST {
+            self.add(&spellings(value), |known| &mut known.guessed);
+        }
+    }
+
+    fn add(&self, values: &[Vec<u8>], into: fn(&mut Known) -> &mut Values) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        for value in values {
+            into(&mut known).add(value.get(..VALUE_BYTES).unwrap_or(value));
+        }
+        drop(known);
+        self.is_used.store(true, Ordering::Release);
+    }
+}
+
+/// Values, oldest first, and every part of them that is looked for.
+#[derive(Debug)]
+struct Values {
+    most: usize,
+    bytes: usize,
+    queue: VecDeque<Vec<u8>>,
+    /// How many values have it.
+    windows: HashMap<[u8; WINDOW], u32>,
+}
+
+impl Values {
+    fn new(most: usize) -> Self {
+        Self {
+            most,
+            bytes: 0,
+            queue: VecDeque::new(),
+            windows: HashMap::new(),
+        }
+    }
+
+    fn has(&self, window: &[u8]) -> bool {
+        let window: Result<[u8; WINDOW], _> = window.try_into();
+        window.is_ok_and(|window| self.windows.contains_key(&window))
+    }
+
+    /// Gives the values that are too short to be looked for in part.
+    fn short(&self) -> impl Iterator<Item = &[u8]> {
+        let values = self.queue.iter().map(Vec::as_slice);
+        values.filter(|value| value.len() < WINDOW)
+    }
+
+    fn is_covered(&self, value: &[u8]) -> bool {
+        if value.len() < WINDOW {
+            return self.queue.iter().any(|known| known == value);
+        }
+        value.windows(WINDOW).all(|window| self.has(window))
+    }
+
+    fn add(&mut self, value: &[u8]) {
+        if value.len() < SHORT_LEAST || self.is_covered(value) {
+            return;
+        }
+        self.bytes += value.len();
+        for window in windows(value) {
+            *self.windows.entry(window).or_default() += 1;
+        }
+        self.queue.push_back(value.to_vec());
+        while self.bytes > self.most {
+            let Some(oldest) = self.queue.pop_front() else {
+                return;
+            };
+            self.bytes = self.bytes.saturating_sub(oldest.len());
+            for window in windows(&oldest) {
+                if let Some(count) = self.windows.get_mut(&window) {
+                    *count = count.saturating_sub(1);
+                    if *count == 0 {
+                        self.windows.remove(&window);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn windows(value: &[u8]) -> impl Iterator<Item = [u8; WINDOW]> {
+    let windows = value.windows(WINDOW);
+    windows.filter_map(|window| window.try_into().ok())
+}
+
+/// Gives a value as it may be spelt in a message.
+fn spellings(value: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    let mut spell = |value: &[u8]| {
+        all.push(value.to_vec());
+        if let Some(decoded) = percent::decode(value) {
+            all.push(decoded.text);
+        }
+        let encoded = percent::encode(value);
+        if encoded != value && value.len() < VALUE_BYTES / 3 {
+            all.push(encoded);
+        }
+        let quoted: Vec<u8> = value.escape_ascii().collect();
+        if quoted != value {
+            all.push(quoted);
+        }
+    };
+    if is_pem(value) {
+        for body in pem_bodies(value) {
+            spell(&body);
+        }
+        return all;
+    }
+    spell(value);
+    let digits: Vec<u8> = value
+        .iter()
+        .copied()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .collect();
+    let decoded = base64::decode(&digits).filter(|text| std::str::from_utf8(text).is_ok());
+    match decoded {
+        Some(text) if is_pem(&text) => {
+            for body in pem_bodies(&text) {
+                spell(&body);
+            }
+        }
+        Some(text) if text.len() >= WINDOW => spell(&text),
+        _ => {}
+    }
+    all
+}
+
+fn is_pem(value: &[u8]) -> bool {
+    memchr::memmem::find(value, b"-----BEGIN ").is_some()
+}
+
+/// Gives what stands between the lines that begin and end a PEM, which many files have: as lines, and as
+/// one line.
+fn pem_bodies(pem: &[u8]) -> Vec<Vec<u8>> {
+    let mut bodies = Vec::new();
+    let mut body: Vec<&[u8]> = Vec::new();
+    let mut close = |body: &mut Vec<&[u8]>| {
+        if !body.is_empty() {
+            bodies.extend([body.join(&b'\n'), body.concat()]);
+            body.clear();
+        }
+    };
+    for line in pem.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
+        if line.starts_with(b"-----") {
+            close(&mut body);
+        } else if !line.is_empty() {
+            body.push(line);
+        }
+    }
+    close(&mut body);
+    bodies
+}
+
+fn whole_words<'a>(text: &'a [u8], word: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
+    let is_inside = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    memchr::memmem::find_iter(text, word)
+        .map(|at| at..at + word.len())
+        .filter(move |place| {
+            let before = place.start.checked_sub(1).and_then(|at| text.get(at));
+            !is_inside(before) && !is_inside(text.get(place.end))
+        })
+}
+
+/// How credentials stand in what cannot be parsed.
+struct Guess {
+    announced: Regex,
+    login: Regex,
+    run: Regex,
+}
+
+static GUESS: LazyLock<Guess> = LazyLock::new(|| {
+    #[expect(
+        clippy::expect_used,
+        reason = "the patterns are constants, and a test compiles them"
+    )]
+    let regex = |pattern| Regex::new(pattern).expect("a constant pattern");
+    Guess {
+        announced: regex(
+            r#"(?i-u)(?:token|pass|passwd|password|secret|key|data|value|credentials?|auth)["']?[ \t]*[:=][ \t]*(?:"([^"]*)|'([^']*)|([^\s"',}\]][^\s,}\]]*))"#,
+        ),
+        login: regex(r#"(?-u)://([^\s/:@"']*):([^\s/"']+)@"#),
+        run: regex(r"(?-u)[A-Za-z0-9+/=_.~-]+"),
+    }
+});
+
+/// Tells whether a run of letters and digits looks random: hosts, paths and names are in lower case.
+fn is_mixed(run: &[u8]) -> bool {
+    let has = |is: fn(&u8) -> bool| run.iter().any(is);
+    let is_both = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    is_both && (run.len() >= MIXED_LEAST || run.len() >= WINDOW && has(u8::is_ascii_digit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(known: &KnownCredentials, text: &str) -> Vec<String> {
+        let places = known.find(text.as_bytes());
+        let parts = places.into_iter().filter_map(|place| text.get(place));
+        parts.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_part_of_a_credential_is_found_from_the_window_on() {
+        let known = KnownCredentials::default();
+        let token = "q7Wb2kTz9XcVn4Rm8LpYs6Jd";
+        assert!(found(&known, token).is_empty());
+        known.remember(format!("{token}\n").as_bytes());
+        for from in 0..=token.len() - WINDOW {
+            for to in from + WINDOW..=token.len() {
+                let part = &token[from..to];
+                assert_eq!(found(&known, &format!("a {part} b")), [part]);
+            }
+        }
+        let short = &token[..WINDOW - 1];
+        assert!(found(&known, short).is_empty());
+        let twice = format!("{}-{}", &token[..14], &token[3..17]);
+        assert_eq!(found(&known, &twice), [&token[..14], &token[3..17]]);
+    }
+
+    #[test]
+    fn short_credentials_are_found_as_whole_words() {
+        let known = KnownCredentials::default();
+        known.remember(b"hunter2");
+        known.remember(b"short");
+        assert_eq!(found(&known, "is 'hunter2' right?"), ["hunter2"]);
+        assert!(found(&known, "hunter21 xhunter2 short").is_empty());
+    }
+
+    #[test]
+    fn a_credential_is_found_as_messages_spell_it() {
+        let known = KnownCredentials::default();
+        known.remember_url("http://ci%2Duser:p%40ss%2Fw\"rd+long@proxy:3128");
+        for spelling in [
+            "p%40ss%2Fw\"rd+long",
+            "p@ss/w\"rd+long",
+            "p@ss/w\\\"rd+long",
+            &base64::encode(b"ci-user:p@ss/w\"rd+long"),
+        ] {
+            assert_eq!(found(&known, spelling), [spelling]);
+        }
+        assert!(found(&known, "http://proxy:3128").is_empty());
+    }
+
+    #[test]
+    fn a_key_is_found_by_each_of_its_lines_and_not_by_its_frame() {
+        let known = KnownCredentials::default();
+        let lines = ["Zm9vYmFyYmF6cXV4Y29y", "Z2VncmF1bHRnYXJwbHl3"];
+        let kind = "RSA PRIVATE KEY";
+        let pem = format!(
+            "-----BEGIN {kind}-----\n{}\n-----END {kind}-----\n",
+            lines.join("\n")
+        );
+        let encoded = base64::encode(pem.as_bytes());
+        known.remember(encoded.as_bytes());
+        for line in lines {
+            assert_eq!(found(&known, &format!("{line}, and")), [line]);
+        }
+        assert_eq!(found(&known, &encoded[30..60]), [&encoded[30..60]]);
+        assert_eq!(found(&known, &lines.concat()), [lines.concat()]);
+        assert!(found(&known, &format!("-----BEGIN {kind}-----")).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_parsed_is_guessed() {
+        let known = KnownCredentials::default();
+        known.remember_unparsable(
+            b"users: [\n  token: lower-case-secret\n  client-key-data: LS0tLS1CRUdJTiBS\n  x: aB3aB3aB3aB3\n  proxy-url: http://u:proxy-word@p\n- server: https://api.example.com:6443\n  client-key: /tmp/key-of-client.pem\n  {\"password\":\"in quotes, long\"}",
+        );
+        for secret in [
+            "lower-case-secret",
+            "LS0tLS1CRUdJTiBS",
+            "aB3aB3aB3aB3",
+            "proxy-word",
+            "in quotes, long",
+        ] {
+            assert_eq!(found(&known, secret), [secret]);
+        }
+        let public = "https://api.example.com:6443 /tmp/key-of-client.pem";
+        assert!(found(&known, public).is_empty());
+    }
+
+    #[test]
+    fn the_oldest_go_first_and_guesses_never_displace_what_was_read() {
+        let known = KnownCredentials::default();
+        let value = |number: u32| format!("{number:08}-aBcDeFgHiJkLmNoPqRsTuVwXyZ-{number:08}");
+        known.remember(value(0).as_bytes());
+        for number in 1..2_000 {
+            known.remember_unparsable(value(number).as_bytes());
+        }
+        assert_eq!(found(&known, &value(0)), [value(0)]);
+        for number in 1..10_000 {
+            known.remember(value(number).as_bytes());
+        }
+        assert!(found(&known, "00000000-aBc").is_empty());
+        let last = value(9_999);
+        assert_eq!(found(&known, &last), [last.as_str()]);
+        let inner = known.known.read().expect("nobody panicked");
+        assert!(inner.read.bytes <= READ_BYTES && inner.guessed.bytes <= GUESSED_BYTES);
+        assert!(inner.read.windows.len() <= READ_BYTES);
+    }
+}

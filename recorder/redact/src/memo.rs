@@ -1,0 +1,72 @@
+//! Owns what was said of short byte strings lately: names of fields and types stand in every object of
+//! their kind. Keeps no text: only hashes of 64 bits with a random key, so that no attacker can make a text that
+//! is taken for another.
+
+use std::cell::Cell;
+use std::hash::{BuildHasher as _, RandomState};
+
+/// A longer text is not remembered.
+const BYTES_MOST: usize = 64;
+
+/// How many texts are remembered; a power of two.
+const PLACES: usize = 1024;
+
+/// A hash and what was given for it.
+type Place<V> = Cell<Option<(u64, V)>>;
+
+/// What a pure function of a text gave.
+pub(crate) struct Memo<V> {
+    hasher: RandomState,
+    kept: Box<[Place<V>]>,
+}
+
+impl<V: Copy> Default for Memo<V> {
+    fn default() -> Self {
+        Self {
+            hasher: RandomState::new(),
+            kept: (0..PLACES).map(|_| Cell::new(None)).collect(),
+        }
+    }
+}
+
+impl<V: Copy> Memo<V> {
+    /// Gives what `make` gives for a text, or gave for it before.
+    pub(crate) fn get(&self, text: &[u8], make: impl FnOnce() -> V) -> V {
+        if text.len() > BYTES_MOST {
+            return make();
+        }
+        let hash = self.hasher.hash_one(text);
+        let [low, high, ..] = hash.to_le_bytes();
+        let place = usize::from(u16::from_le_bytes([low, high]));
+        let Some(kept) = self.kept.get(place % PLACES) else {
+            return make();
+        };
+        match kept.get() {
+            Some((known, value)) if known == hash => value,
+            _ => {
+                let value = make();
+                kept.set(Some((hash, value)));
+                value
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_asked_about_once_and_a_long_one_each_time() {
+        let memo = Memo::default();
+        let long = [b'x'; BYTES_MOST + 1];
+        assert!(memo.get(b"name", || true) && memo.get(b"name", || false));
+        assert!(memo.get(&long, || true) && !memo.get(&long, || false));
+        let memo = Memo::default();
+        // More texts than places: each answer is that of its own text.
+        for number in 0..10_000_u32 {
+            let text = number.to_le_bytes();
+            assert_eq!(memo.get(&text, || number), number);
+        }
+    }
+}

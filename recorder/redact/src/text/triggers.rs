@@ -1,0 +1,558 @@
+//! The quick look at bytes: where may a secret stand?
+//!
+//! Each way to spell, announce or encode a secret cannot do without some three characters in a row. One
+//! pass over the text finds those in a table of bits; what follows them is then looked at closely.
+//! Invariant: whatever the slow search finds in a text is suspected in it, and also in JSON in which the
+//! text stands, at a place within its quotes; a property test holds both against each other.
+
+use super::{assignments, pattern, tokens};
+use crate::names::{self, NameClass};
+use crate::table;
+use std::sync::LazyLock;
+
+/// How far before and behind a name the string in which it stands is looked at.
+const STRING_BYTES: usize = 64;
+
+const SYMBOL_BITS: u32 = 6;
+const SYMBOLS: u8 = 1 << SYMBOL_BITS;
+const CODES: usize = 1 << (3 * SYMBOL_BITS);
+const WORDS: usize = CODES / 64;
+
+/// Letters without case, all digits as one, signs that some trigger has; 0 is anything else.
+static FOLD: [u8; 256] = fold();
+
+#[expect(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    reason = "a byte is always below 256, and constants cannot call `from`"
+)]
+const fn fold() -> [u8; 256] {
+    const SIGNS: &[u8] = b"-_.$:/~%\\=\" ";
+    let mut fold = [0; 256];
+    let mut byte = 0_u8;
+    while byte < u8::MAX {
+        if byte.is_ascii_alphabetic() {
+            fold[byte as usize] = byte & 31;
+        } else if byte.is_ascii_digit() {
+            fold[byte as usize] = DIGIT;
+        }
+        byte += 1;
+    }
+    let (mut rest, mut next) = (SIGNS, DIGIT + 1);
+    while let [sign, after @ ..] = rest {
+        fold[*sign as usize] = next;
+        next += 1;
+        rest = after;
+    }
+    fold
+}
+
+const DIGIT: u8 = 27;
+
+fn symbol(byte: u8) -> u8 {
+    FOLD.get(usize::from(byte)).copied().unwrap_or(0)
+}
+
+/// What a close look says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Suspicion {
+    /// There is nothing.
+    Unfounded,
+    /// An object must be walked over: what stands here means something together with other fields.
+    Fields,
+    /// The text in which it stands must be searched.
+    Text,
+}
+
+fn text_if(is_suspect: bool) -> Suspicion {
+    if is_suspect {
+        Suspicion::Text
+    } else {
+        Suspicion::Unfounded
+    }
+}
+
+/// Looks at what follows a literal: the text, where the literal begins and ends, and whether the text is
+/// JSON as it came.
+type Closely = fn(&[u8], usize, usize, bool) -> Suspicion;
+
+/// What is to be looked at closely at a code.
+#[derive(Clone, Copy, Debug)]
+enum Trigger {
+    /// A name that may announce a secret.
+    Name,
+    /// A token of this form whose prefix begins so many bytes before the end of the code.
+    Token(usize, usize),
+    /// A literal, how many bytes of it end with the code, whether its case counts, and the close look.
+    Literal(&'static str, usize, bool, Closely),
+    /// Percent encoding.
+    Percent,
+    /// An escape that JSON does not need.
+    Escape,
+}
+
+fn always(_: &[u8], _: usize, _: usize, _: bool) -> Suspicion {
+    Suspicion::Text
+}
+
+fn rest(text: &[u8], at: usize) -> &[u8] {
+    text.get(at..).unwrap_or_default()
+}
+
+fn count(text: &[u8], is_meant: impl Fn(u8) -> bool) -> usize {
+    text.iter().take_while(|byte| is_meant(**byte)).count()
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}
+
+/// Tells how many blanks and breaks stand here, spelt out or as escapes.
+fn blanks(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        match rest(text, at) {
+            [b'\\', b'n' | b'r' | b't', ..] => at += 2,
+            [byte, ..] if byte.is_ascii_whitespace() || *byte == 0x0b => at += 1,
+            _ => return at,
+        }
+    }
+}
+
+fn eight_more(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
+    text_if(count(rest(text, end), is_word) >= 8)
+}
+
+fn aws(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
+    let is_part = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    text_if(count(rest(text, end), is_part) >= 16)
+}
+
+fn azure(text: &[u8], start: usize, _: usize, _: bool) -> Suspicion {
+    let before = start.checked_sub(1).and_then(|at| text.get(at));
+    text_if(before.is_some_and(u8::is_ascii_digit))
+}
+
+fn telegram(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
+    text_if(count(rest(text, end), is_word) >= 32)
+}
+
+fn mailchimp(text: &[u8], start: usize, end: usize, _: bool) -> Suspicion {
+    let before = start.checked_sub(32).and_then(|from| text.get(from..start));
+    text_if(
+        text.get(end).is_some_and(u8::is_ascii_digit)
+            && before.is_some_and(|before| before.iter().all(u8::is_ascii_hexdigit)),
+    )
+}
+
+fn scheme(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
+    let rest = rest(text, end);
+    for (at, byte) in rest.iter().enumerate() {
+        match byte {
+            b'@' => return Suspicion::Text,
+            // An escape of one letter; it may go on behind it.
+            b'\\' if rest.get(at + 1) == Some(&b'u') => {}
+            b'"' | b'\'' | b'<' | b'>' | b'\\' | b'`' => break,
+            byte if byte.is_ascii_whitespace() || byte.is_ascii_control() => break,
+            _ => {}
+        }
+    }
+    Suspicion::Unfounded
+}
+
+fn credentials(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
+    let rest = rest(text, end);
+    let skip = blanks(rest);
+    let is_part = |byte: u8| is_word(byte) || matches!(byte, b'.' | b'~' | b'+' | b'/' | b'=');
+    let value = rest.get(skip..).unwrap_or_default();
+    text_if(skip > 0 && count(value, is_part) >= 12)
+}
+
+fn authorization(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
+    let rest = rest(text, end);
+    // Quotes and blanks, spelt out or as escapes.
+    let between = count(rest, |byte| {
+        byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\' | b'n' | b'r' | b't')
+    });
+    text_if(matches!(rest.get(between), Some(b':' | b'=')))
+}
+
+/// JSON within strings: its own walk judges it.
+fn inner_field(text: &[u8], _: usize, end: usize, is_json: bool) -> Suspicion {
+    let slashes = count(rest(text, end), |byte| byte == b'\\');
+    text_if((slashes > 0 || !is_json) && text.get(end + slashes) == Some(&b'"'))
+}
+
+fn inner_kind(text: &[u8], start: usize, end: usize, is_json: bool) -> Suspicion {
+    let rest = rest(text, end);
+    if !is_json || !matches!(rest.first(), Some(b'"')) {
+        return inner_field(text, start, end, is_json);
+    }
+    let is_space = |byte: u8| byte.is_ascii_whitespace();
+    let between = rest.get(1..).unwrap_or_default().trim_ascii_start();
+    let Some(value) = between.strip_prefix(b":") else {
+        return Suspicion::Unfounded;
+    };
+    let value = value.get(count(value, is_space)..).unwrap_or_default();
+    let Some(value) = value.strip_prefix(b"\"") else {
+        return Suspicion::Unfounded;
+    };
+    let len = memchr::memchr2(b'"', b'\\', value).unwrap_or(0);
+    let kind = std::str::from_utf8(value.get(..len).unwrap_or_default());
+    match kind {
+        Ok(kind) if value.get(len) == Some(&b'"') && table::of_kind(kind).is_empty() => {
+            Suspicion::Unfounded
+        }
+        _ => Suspicion::Fields,
+    }
+}
+
+fn fields(_: &[u8], _: usize, _: usize, _: bool) -> Suspicion {
+    Suspicion::Fields
+}
+
+/// The literals, with the place of the three characters by which they are found.
+const LITERALS: &[(&str, usize, bool, Closely)] = &[
+    ("PRIVATE KEY", 6, true, always),
+    ("PuTTY-User-Key-File-", 4, true, always),
+    ("eyJ", 0, true, eight_more),
+    ("AKIA", 1, true, aws),
+    ("ASIA", 1, true, aws),
+    ("ABIA", 1, true, aws),
+    ("ACCA", 1, true, aws),
+    ("T3BlbkFJ", 4, true, always),
+    (".atlasv1.", 4, true, always),
+    (":AA", 0, true, telegram),
+    ("-us", 0, true, mailchimp),
+    ("$1$", 0, true, always),
+    ("$5$", 0, true, always),
+    ("$6$", 0, true, always),
+    ("$y$", 0, true, always),
+    ("$2a$", 0, true, always),
+    ("$2b$", 0, true, always),
+    ("$2x$", 0, true, always),
+    ("$2y$", 0, true, always),
+    ("$apr1$", 0, true, always),
+    ("$argon2", 0, true, always),
+    ("://", 0, true, scheme),
+    ("bearer", 3, false, credentials),
+    ("basic", 2, false, credentials),
+    ("authorization", 5, false, authorization),
+    ("kind", 1, false, inner_kind),
+    ("env", 0, false, inner_field),
+    ("args", 1, false, inner_field),
+    ("command", 4, false, inner_field),
+    ("kty", 0, true, always),
+    ("_proxy", 3, false, fields),
+    ("last-applied-configuration", 3, false, fields),
+];
+
+struct Table {
+    bits: Box<[u64]>,
+    /// Of each code, which list of triggers.
+    lists: Box<[u16]>,
+    triggers: Vec<Vec<Trigger>>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
+
+impl Table {
+    fn new() -> Self {
+        let mut table = Self {
+            bits: vec![0; WORDS].into(),
+            lists: vec![0; CODES].into(),
+            triggers: vec![Vec::new()],
+        };
+        for letters in names::trigrams() {
+            let sets = letters.map(|letter| match letter {
+                b'_' => (0..SYMBOLS)
+                    .filter(|one| !(1..DIGIT).contains(one))
+                    .collect(),
+                letter => vec![symbol(letter)],
+            });
+            table.add(&sets, Trigger::Name);
+        }
+        for (literal, from, is_exact, closely) in LITERALS {
+            let bytes = literal.as_bytes();
+            let sets = [0, 1, 2].map(|at| vec![symbol(*bytes.get(from + at).unwrap_or(&b' '))]);
+            table.add(
+                &sets,
+                Trigger::Literal(literal, from + 3, *is_exact, *closely),
+            );
+        }
+        let any: Vec<u8> = (0..SYMBOLS).collect();
+        let is_hex = |one: &u8| *one == DIGIT || (1..=6).contains(one);
+        let hex: Vec<u8> = any.iter().copied().filter(is_hex).collect();
+        table.add(&[vec![symbol(b'%')], hex.clone(), hex], Trigger::Percent);
+        let slash = vec![symbol(b'\\')];
+        table.add(
+            &[slash.clone(), vec![symbol(b'u')], vec![DIGIT]],
+            Trigger::Escape,
+        );
+        table.add(&[slash, vec![symbol(b'/')], any.clone()], Trigger::Escape);
+        table.add(
+            &[vec![DIGIT], vec![symbol(b'q')], vec![symbol(b'~')]],
+            Trigger::Literal("Q~", 2, true, azure),
+        );
+        for (form, prefix) in tokens::prefixes().enumerate() {
+            let bytes = prefix.as_bytes();
+            // Three characters with a sign among them are rarer than three letters.
+            let from = bytes
+                .windows(3)
+                .rposition(|three| three.iter().any(|byte| symbol(*byte) >= DIGIT))
+                .unwrap_or(0);
+            let sets = [0, 1, 2].map(|at| {
+                let byte = bytes.get(from + at);
+                byte.map_or_else(|| any.clone(), |byte| vec![symbol(*byte)])
+            });
+            table.add(&sets, Trigger::Token(form, from + 3));
+        }
+        table
+    }
+
+    fn add(&mut self, sets: &[Vec<u8>; 3], trigger: Trigger) {
+        let [first, second, third] = sets;
+        for one in first {
+            for two in second {
+                for three in third {
+                    let code = [*one, *two, *three].into_iter().fold(0, next_symbol);
+                    self.add_code(code, trigger);
+                }
+            }
+        }
+    }
+
+    fn add_code(&mut self, code: usize, trigger: Trigger) {
+        if let Some(word) = self.bits.get_mut(code / 64) {
+            *word |= 1 << (code % 64);
+        }
+        let list = self.lists.get(code).copied().unwrap_or(0);
+        let mut triggers = self
+            .triggers
+            .get(usize::from(list))
+            .cloned()
+            .unwrap_or_default();
+        triggers.push(trigger);
+        let place = self.triggers.len();
+        self.triggers.push(triggers);
+        if let (Some(list), Ok(place)) = (self.lists.get_mut(code), u16::try_from(place)) {
+            *list = place;
+        }
+    }
+
+    fn is_hit(&self, code: usize) -> bool {
+        self.bits
+            .get(code / 64)
+            .is_some_and(|word| word >> (code % 64) & 1 == 1)
+    }
+
+    fn at(&self, code: usize) -> &[Trigger] {
+        let list = self.lists.get(code).copied().unwrap_or(0);
+        self.triggers
+            .get(usize::from(list))
+            .map_or(&[], Vec::as_slice)
+    }
+}
+
+fn next_symbol(code: usize, symbol: u8) -> usize {
+    (code << SYMBOL_BITS | usize::from(symbol)) & (CODES - 1)
+}
+
+/// What a pass over JSON found.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    /// Where texts begin to be suspicious, in order.
+    pub(crate) texts: Vec<usize>,
+    /// Where names may announce something, in order: each at most two bytes behind a byte of the name.
+    pub(crate) names: Vec<usize>,
+    /// Whether the object must be walked over.
+    pub(crate) has_fields: bool,
+}
+
+/// Tells whether a text may hold a secret, encodings apart.
+pub(super) fn suspects(text: &[u8]) -> bool {
+    let mut pass = Pass::new(text, false);
+    pass.any(|_, suspicion| suspicion == Suspicion::Text) || pattern::dots(text).next().is_some()
+}
+
+/// Finds the places in an object's JSON where there may be a secret, encodings apart.
+pub(super) fn places(json: &[u8]) -> Places {
+    let mut places = Places::default();
+    let mut pass = Pass::new(json, true);
+    pass.any(|at, suspicion| {
+        match suspicion {
+            Suspicion::Text => places.texts.push(at),
+            Suspicion::Fields => places.has_fields = true,
+            Suspicion::Unfounded => {}
+        }
+        false
+    });
+    places.names = pass.names;
+    places.texts.extend(pattern::dots(json));
+    places
+}
+
+struct Pass<'t> {
+    text: &'t [u8],
+    is_json: bool,
+    names: Vec<usize>,
+    /// Where the name ends that was looked at last, and what was said of it.
+    name: (usize, Suspicion),
+}
+
+impl<'t> Pass<'t> {
+    fn new(text: &'t [u8], is_json: bool) -> Self {
+        Self {
+            text,
+            is_json,
+            names: Vec::new(),
+            name: (0, Suspicion::Unfounded),
+        }
+    }
+
+    /// Goes over the text until something is enough.
+    fn any(&mut self, mut is_enough: impl FnMut(usize, Suspicion) -> bool) -> bool {
+        let table = &*TABLE;
+        let mut code = 0;
+        // The end is the end of a word.
+        for (at, byte) in self.text.iter().chain(b"\0").enumerate() {
+            code = next_symbol(code, symbol(*byte));
+            if !table.is_hit(code) {
+                continue;
+            }
+            for trigger in table.at(code) {
+                let suspicion = self.look(*trigger, at + 1);
+                if suspicion != Suspicion::Unfounded && is_enough(at.saturating_sub(1), suspicion) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Looks closely at what has its code before `end`.
+    fn look(&mut self, trigger: Trigger, end: usize) -> Suspicion {
+        let text = self.text;
+        match trigger {
+            Trigger::Name => self.look_at_name(end.saturating_sub(2)),
+            Trigger::Token(form, len) => {
+                let is_token = end
+                    .checked_sub(len)
+                    .is_some_and(|at| tokens::begins(form, text, at));
+                text_if(is_token)
+            }
+            Trigger::Literal(literal, len, is_exact, closely) => {
+                let Some(start) = end.checked_sub(len) else {
+                    return Suspicion::Unfounded;
+                };
+                let close = start + literal.len();
+                let Some(found) = text.get(start..close) else {
+                    return Suspicion::Unfounded;
+                };
+                let is_met = if is_exact {
+                    found == literal.as_bytes()
+                } else {
+                    found.eq_ignore_ascii_case(literal.as_bytes())
+                };
+                if is_met {
+                    closely(text, start, close, self.is_json)
+                } else {
+                    Suspicion::Unfounded
+                }
+            }
+            Trigger::Percent => Suspicion::Text,
+            Trigger::Escape => text_if(!is_of_servers(rest(text, end.saturating_sub(3)))),
+        }
+    }
+
+    fn look_at_name(&mut self, at: usize) -> Suspicion {
+        if self.is_json {
+            self.names.push(at);
+        }
+        if at < self.name.0 {
+            return Suspicion::Unfounded;
+        }
+        let Some(name) = assignments::name_at(self.text, at) else {
+            return Suspicion::Unfounded;
+        };
+        self.name.0 = name.place.end;
+        if name.class >= NameClass::Mentions
+            && assignments::is_followed(self.text, &name, self.is_json)
+        {
+            return Suspicion::Text;
+        }
+        let is_field = self.is_json
+            && (name.class != NameClass::Plain || self.is_class(&name) || self.has_spaces(&name))
+            && !self.is_plain_value(&name)
+            && !rest(self.text, name.place.end).starts_with(b"\":{}");
+        if is_field {
+            Suspicion::Fields
+        } else {
+            Suspicion::Unfounded
+        }
+    }
+
+    /// Tells whether the name stands in the value of a field that gives its neighbours no name: a path, a
+    /// reason, a message. Items of lists may be arguments.
+    fn is_plain_value(&self, name: &assignments::TextName) -> bool {
+        let from = name.place.start.saturating_sub(STRING_BYTES);
+        let before = self.text.get(from..name.place.start).unwrap_or_default();
+        let Some(open) = memchr::memrchr(b'"', before) else {
+            return false;
+        };
+        let before = before.get(..open).unwrap_or_default();
+        let Some(field) = before
+            .trim_ascii_end()
+            .strip_suffix(b":")
+            .and_then(|before| before.trim_ascii_end().strip_suffix(b"\""))
+        else {
+            return false;
+        };
+        let open = memchr::memrchr2(b'"', b'\\', field);
+        let field = open.and_then(|open| field.get(open..)?.strip_prefix(b"\""));
+        field
+            .and_then(|field| std::str::from_utf8(field).ok())
+            .is_some_and(|field| !names::is_name_field(field) && !field.is_empty())
+    }
+
+    /// Tells whether the name is of a class as the name of a field, also behind a `/` in it: in a text that
+    /// is the name of an object.
+    fn is_class(&self, name: &assignments::TextName) -> bool {
+        let name = self.text.get(name.place.clone()).unwrap_or_default();
+        memchr::memchr(b'/', name).is_some()
+            && std::str::from_utf8(name).is_ok_and(|name| names::class(name) != NameClass::Plain)
+    }
+
+    /// Tells whether a name may be one of several words of a field or of another name.
+    fn has_spaces(&self, name: &assignments::TextName) -> bool {
+        let is_end =
+            |at: Option<usize>| matches!(at.and_then(|at| self.text.get(at)), None | Some(b'"'));
+        let place = &name.place;
+        let before = self.text.get(..place.start).unwrap_or_default();
+        let is_start = is_end(place.start.checked_sub(1)) || before.ends_with(b"\"f:");
+        if is_start && is_end(Some(place.end)) {
+            return false;
+        }
+        let from = place.start.saturating_sub(STRING_BYTES);
+        let before = self.text.get(from..place.start).unwrap_or_default();
+        let after = self.text.get(place.end..).unwrap_or_default();
+        let after = after
+            .get(..STRING_BYTES.min(after.len()))
+            .unwrap_or_default();
+        memchr::memrchr(b'"', before).is_some() && memchr::memchr(b'"', after).is_some()
+    }
+}
+
+/// Tells whether an escape is one that servers write: of `<`, `>` or `&`.
+fn is_of_servers(escape: &[u8]) -> bool {
+    match escape {
+        [b'\\', b'u', b'0', b'0', high, low, ..] => match high {
+            b'2' => *low == b'6',
+            b'3' => matches!(low, b'c' | b'C' | b'e' | b'E'),
+            b'4'..=b'7' => false,
+            _ => true,
+        },
+        [b'\\', b'u', ..] => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,119 @@
+//! What is wrong with a YAML text, without a word of the text: a kubeconfig, the output of a credential
+//! plugin and a file of rules may hold secrets, and the parser's own messages quote the lines around a
+//! mistake, or the value.
+
+use serde_saphyr::Error;
+use std::fmt;
+
+/// A mistake in a YAML text: where, and of which kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct YamlMistake {
+    /// The line, from 1; 0 if the parser does not say where.
+    pub line: u64,
+    /// The character in the line, from 1.
+    pub column: u64,
+    /// The kind of mistake, in words of our own.
+    pub kind: &'static str,
+}
+
+impl YamlMistake {
+    /// Takes place and kind of a parser's error, and nothing else of it.
+    pub fn of(error: &Error) -> Self {
+        let error = innermost(error);
+        let (line, column) = error
+            .location()
+            .map_or((0, 0), |at| (at.line(), at.column()));
+        let kind = match error {
+            Error::Eof { .. } => "the text ends too early",
+            Error::MultipleDocuments { .. } => "more than one document",
+            Error::InvalidUtf8Input => "not UTF-8",
+            Error::IOError { .. } => "cannot be read",
+            Error::SerdeInvalidType { .. }
+            | Error::Unexpected { .. }
+            | Error::NullIntoString { .. }
+            | Error::InvalidScalar { .. }
+            | Error::InvalidBooleanStrict { .. }
+            | Error::TaggedScalarCannotDeserializeIntoString { .. } => "a value of the wrong type",
+            Error::SerdeInvalidValue { .. } | Error::SerdeInvalidLength { .. } => {
+                "a value out of bounds"
+            }
+            Error::SerdeUnknownField { .. } => "unknown field",
+            Error::SerdeUnknownVariant { .. } => "unknown word",
+            Error::SerdeMissingField { .. } => "a field is missing",
+            Error::DuplicateMappingKey { .. } => "a key stands twice",
+            Error::UnknownAnchor { .. } => "an alias without its anchor",
+            Error::AliasReplayLimitExceeded { .. }
+            | Error::AliasExpansionLimitExceeded { .. }
+            | Error::AliasReplayStackDepthExceeded { .. }
+            | Error::AliasReplayCounterOverflow { .. }
+            | Error::RecursiveReferencesRequireWeakTypes { .. } => "too many aliases",
+            Error::Budget { .. } => "too large or too deep",
+            Error::IndentationError { .. } => "wrong indentation",
+            Error::InvalidBinaryBase64 { .. } | Error::BinaryNotUtf8 { .. } => {
+                "not base64 of a text"
+            }
+            _ => "not YAML",
+        };
+        Self { line, column, kind }
+    }
+}
+
+impl fmt::Display for YamlMistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind)?;
+        if self.line > 0 {
+            write!(f, ", line {}, column {}", self.line, self.column)?;
+        }
+        Ok(())
+    }
+}
+
+/// Gives the error within the wrappers that only add a quotation or the place of an alias.
+fn innermost(mut error: &Error) -> &Error {
+    loop {
+        error = match error {
+            Error::WithSnippet { error, .. } | Error::AliasError { error, .. } => error,
+            other => return other,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn mistake(text: &str) -> String {
+        let read = serde_saphyr::from_str::<BTreeMap<String, u8>>(text);
+        YamlMistake::of(&read.expect_err(text)).to_string()
+    }
+
+    #[test]
+    fn a_mistake_has_a_place_and_a_kind_and_no_word_of_the_text() {
+        for (text, expected) in [
+            (
+                "a: 1\nb: canary\n",
+                "a value of the wrong type, line 2, column 4",
+            ),
+            ("a: 1\na: 2\n", "a key stands twice, line 2, column 1"),
+            (
+                "canary: *canary\n",
+                "an alias without its anchor, line 1, column 9",
+            ),
+            ("- canary\n", "a value of the wrong type, line 1, column 1"),
+        ] {
+            assert_eq!(mistake(text), expected, "{text}");
+        }
+        for text in [
+            "canary: 'canary",
+            "canary: [canary",
+            "canary: canary: canary",
+        ] {
+            let mistake = mistake(text);
+            assert!(
+                !mistake.contains("canary") && mistake.contains("line 1"),
+                "{mistake}"
+            );
+        }
+    }
+}
