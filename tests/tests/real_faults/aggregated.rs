@@ -140,7 +140,7 @@ async fn an_api_service_that_goes_down_and_up_costs_nothing() -> Result<()> {
     scene.also(oracle, "/registry/elsewhere.kubereel.dev/");
     let rest = scene.rest().await?;
     register(&rest, &door).await?;
-    let mut writers = Writers::new();
+    let mut writers = Writers::each(60);
     writers.maps(&rest, "beside", 1, PACE);
     let flunders = Objects {
         rest: Rest::new(vec![other.client(0).await?]),

@@ -35,7 +35,7 @@ async fn write(
     let path = objects_path(plural, version);
     let mut written = 0;
     for number in 0_u64.. {
-        if stopped.is_stopped() {
+        if stopped.after(written) {
             break;
         }
         let name = format!("object-{number}");
@@ -97,7 +97,7 @@ async fn nothing_is_lost_when_objects_are_stored_in_another_version() -> Result<
     let plural = "switchers";
     let created = definition(plural, &[("v1alpha1", true, true), ("v1", true, false)]);
     send(&rest, Verb::Post, DEFINITIONS, Body::Json(created)).await?;
-    let mut writers = Writers::new();
+    let mut writers = Writers::each(60);
     writers.begin(|stopped| write(rest.clone(), plural, "v1", stopped));
     scene
         .until("the resource", |reel| is_listed(reel, plural))
@@ -167,7 +167,7 @@ async fn a_conversion_webhook_that_is_down_hides_nothing_of_the_stored_version()
     let of = [("v2", true, false), ("v1", true, true)];
     let created = converted(plural, &of)?;
     send(&rest, Verb::Post, DEFINITIONS, Body::Json(created)).await?;
-    let mut writers = Writers::new();
+    let mut writers = Writers::each(60);
     writers.begin(|stopped| write(rest.clone(), plural, "v1", stopped));
     scene
         .until("the resource", |reel| is_listed(reel, plural))

@@ -94,7 +94,7 @@ async fn define(rest: Rest, plural: &'static str, stopped: Stopped) -> Result<u6
     let path = definition_path(plural);
     let of = [("v1", true, true)];
     let mut rounds = 0_u64;
-    while !stopped.is_stopped() {
+    while !stopped.after(rounds) {
         let pause = |number: u64| {
             let place = usize::try_from((rounds + number) % 3).unwrap_or(0);
             PAUSES.get(place).copied().unwrap_or_default()
@@ -118,7 +118,7 @@ async fn write(rest: Rest, plural: &'static str, number: u64, stopped: Stopped) 
     let path = objects_path(plural, "v1");
     let mut written = 0;
     for turn in 0_u64.. {
-        if stopped.is_stopped() {
+        if stopped.after(written) {
             break;
         }
         // Names come again, in this definition's life and in the next one's.
@@ -156,14 +156,15 @@ async fn a_definition_that_comes_changes_and_goes_while_its_objects_are_written(
     let turn = Turn::on(&PLAIN).await?;
     let scene = Scene::start("definition in a loop", turn.control_plane()?).await?;
     let rest = scene.rest().await?;
-    let (mut definers, mut writers) = (Writers::new(), Writers::new());
+    let (mut definers, mut writers) = (Writers::each(2), Writers::each(20));
     definers.begin(|stopped| define(rest.clone(), "churners", stopped));
     for number in 0..2 {
         writers.begin(|stopped| write(rest.clone(), "churners", number, stopped));
     }
     tokio::time::sleep(FOR).await;
-    let rounds = definers.stop().await?;
+    // The objects' writers first: they need a definition to reach their minimum.
     let written = writers.stop().await?;
+    let rounds = definers.stop().await?;
     let told = scene.settle().await?;
     turn.hand_on();
     eprintln!("{rounds} lives of a definition, {written} writes of its objects");

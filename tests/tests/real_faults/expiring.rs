@@ -58,7 +58,7 @@ async fn tell(rest: &Rest) -> Result<()> {
 
 /// The server is killed and connections are cut while it is written to: etcd itself has the history.
 async fn shake(scene: &Scene<'_>, rest: &Rest) -> Result<u64> {
-    let mut writers = Writers::new();
+    let mut writers = Writers::each(60);
     writers.maps(rest, "uncached", 3, Duration::from_millis(5));
     for _ in 0..4 {
         tokio::time::sleep(Duration::from_millis(400)).await;

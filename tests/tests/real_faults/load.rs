@@ -26,7 +26,7 @@ async fn nothing_is_lost_under_as_many_writes_as_the_machine_carries() -> Result
     }
     let turn = Turn::on(&PLAIN).await?;
     let scene = Scene::start("as many writes as possible", turn.control_plane()?).await?;
-    let mut writers = Writers::new();
+    let mut writers = Writers::each(10);
     let began = Instant::now();
     writers.maps(&scene.rest().await?, "load", WRITERS, Duration::ZERO);
     tokio::time::sleep(FOR).await;

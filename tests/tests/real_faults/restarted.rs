@@ -21,7 +21,7 @@ async fn the_only_server_killed_under_writes_costs_what_the_reel_says() -> Resul
     let turn = Turn::on(&PLAIN).await?;
     let scene = Scene::start("only server killed", turn.control_plane()?).await?;
     let server = scene.control_plane.api(0);
-    let mut writers = Writers::new();
+    let mut writers = Writers::each(40);
     writers.maps(&scene.rest().await?, "restarted", 4, Duration::ZERO);
     tokio::time::sleep(Duration::from_secs(1)).await;
     server.kill().await?;

@@ -32,7 +32,7 @@ async fn three_servers_rolled_with_and_without_delay_cost_nothing() -> Result<()
     let control_plane = turn.control_plane()?;
     let scene = Scene::start("three servers rolled", control_plane).await?;
     let rest = scene.rest().await?;
-    let mut writers = Writers::new();
+    let mut writers = Writers::each(120);
     writers.maps(&rest, "rolled", 2, PACE);
     let events = Objects {
         rest: rest.clone(),

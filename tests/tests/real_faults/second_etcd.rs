@@ -35,7 +35,7 @@ fn events(rest: &Rest, prefix: &str) -> Objects {
 /// Writes Events until their etcd has come as far as the other one: from now on a number says nothing of
 /// whose it is.
 async fn bring_together(rest: &Rest, events_etcd: &Oracle, main: &Oracle) -> Result<()> {
-    let mut writers = Writers::new();
+    let mut writers = Writers::each(1);
     for number in 0..4 {
         let objects = events(rest, &format!("early-{number}"));
         writers.begin(|stopped| objects.write(stopped));
@@ -61,7 +61,7 @@ async fn events_in_an_etcd_of_their_own_prove_nothing_of_the_rest() -> Result<()
     bring_together(&rest, &oracle, &main).await?;
     let mut scene = Scene::start("second etcd for Events", control_plane).await?;
     scene.also(oracle, IS_EVENT);
-    let mut writers = Writers::new();
+    let mut writers = Writers::each(60);
     writers.maps(&rest, "main", 2, Duration::from_millis(2));
     let objects = events(&rest, "late");
     writers.begin(|stopped| objects.write(stopped));

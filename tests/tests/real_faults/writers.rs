@@ -7,6 +7,9 @@ use kubereel_tests::rest::{Body, Call, Patience, Rest, RestError, Verb};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::SURE;
 
 /// Longer than any restart takes.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -42,24 +45,32 @@ fn call(verb: Verb, path: &str, body: Body) -> Call {
 
 /// Tells a writer when to stop.
 #[derive(Clone)]
-pub(crate) struct Stopped(watch::Receiver<bool>);
+pub(crate) struct Stopped {
+    asked: watch::Receiver<bool>,
+    at_least: u64,
+}
 
 impl Stopped {
-    pub(crate) fn is_stopped(&self) -> bool {
-        *self.0.borrow()
+    /// Whether a writer that has made this number of writes stops now: never before its minimum, so
+    /// that a busy machine makes a test longer but not empty.
+    pub(crate) fn after(&self, written: u64) -> bool {
+        written >= self.at_least && *self.asked.borrow()
     }
 }
 
 /// Writers at work.
 pub(crate) struct Writers {
     stop: watch::Sender<bool>,
+    at_least: u64,
     tasks: JoinSet<Result<u64>>,
 }
 
 impl Writers {
-    pub(crate) fn new() -> Self {
+    /// Writers of which each makes this number of writes at least.
+    pub(crate) fn each(at_least: u64) -> Self {
         Self {
             stop: watch::Sender::new(false),
+            at_least,
             tasks: JoinSet::new(),
         }
     }
@@ -69,7 +80,10 @@ impl Writers {
     where
         F: Future<Output = Result<u64>> + Send + 'static,
     {
-        self.tasks.spawn(work(Stopped(self.stop.subscribe())));
+        self.tasks.spawn(work(Stopped {
+            asked: self.stop.subscribe(),
+            at_least: self.at_least,
+        }));
     }
 
     /// Lets writers of config maps begin, so many of them.
@@ -90,7 +104,7 @@ impl Writers {
     pub(crate) async fn stop(mut self) -> Result<u64> {
         self.stop.send_replace(true);
         let mut written = 0;
-        while let Some(ended) = self.tasks.join_next().await {
+        while let Some(ended) = timeout(SURE, self.tasks.join_next()).await? {
             written += ended??;
         }
         Ok(written)
@@ -126,7 +140,7 @@ impl Objects {
     pub(crate) async fn write(self, stopped: Stopped) -> Result<u64> {
         let mut written = 0;
         for number in 0_u64.. {
-            if stopped.is_stopped() {
+            if stopped.after(written) {
                 break;
             }
             let name = format!("{}-{number}", self.prefix);
