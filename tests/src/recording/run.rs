@@ -179,6 +179,23 @@ impl Recording {
         Ok(text.parse()?)
     }
 
+    /// Whether it keeps bodies in its temporary file, which has no name any more.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not tell.
+    pub fn has_body_file(&self) -> Result<bool> {
+        for file in std::fs::read_dir(format!("/proc/{}/fd", self.child.id()))? {
+            // One that was closed meanwhile has no target.
+            let target = std::fs::read_link(file?.path()).unwrap_or_default();
+            let name = target.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with(".kubereel-") && name.ends_with(".tmp (deleted)") {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn signal(&self, signal: Signal) -> Result<()> {
         kill_process(Pid::from_child(&self.child), signal)
             .with_context(|| format!("the recorder has ended: {}", self.log()))

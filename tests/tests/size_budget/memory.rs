@@ -84,7 +84,7 @@ fn a_list_without_an_end_is_given_up_and_everything_else_is_recorded() -> Result
 
 #[test]
 fn as_many_objects_as_fit_are_recorded_with_their_bodies_in_a_file() -> Result<()> {
-    const COUNT: u64 = 50_000;
+    const COUNT: u64 = 100_000;
     let scene = with_list(Some(COUNT))?;
     let reel = scene.folder.path().join("run.reel");
     let recorder = scene.record(&reel, &["--max-memory", "200MB", "--max-size", "none"])?;
@@ -103,10 +103,15 @@ fn as_many_objects_as_fit_are_recorded_with_their_bodies_in_a_file() -> Result<(
                 .then_some(())
         })?;
     let peak = recorder.peak_memory_kib()? * 1024 / 1_000_000;
+    let has_body_file = recorder.has_body_file()?;
     let ended = recorder.finish(SURE)?;
     ensure!(ended.status.success(), "{}", ended.log);
     eprintln!("{COUNT} objects, limited to 200 MB: {peak} MB at most");
     ensure!(peak <= 200, "{peak} MB");
+    ensure!(
+        has_body_file,
+        "no body moved to a file: the test shows nothing"
+    );
     ensure!(left_out(&reel)?.is_empty(), "{:?}", left_out(&reel)?);
     let opened = Reel::open(&reel)?;
     let count = u64::try_from(opened.objects().len())?;
