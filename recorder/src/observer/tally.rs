@@ -114,6 +114,19 @@ impl Tally {
 }
 
 impl Account {
+    /// The texts that clusters, servers and jobs had a part in.
+    pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let labels = self.labels.iter_mut().map(|(_, value)| value);
+        let way = self.way.told.iter_mut().map(|(_, words)| words);
+        let outages = self.outages.told.iter_mut().map(|outage| &mut outage.error);
+        labels
+            .chain(way)
+            .chain(outages)
+            .chain(&mut self.clusters.told)
+            .chain(&mut self.not_covered.told)
+            .chain(&mut self.redaction)
+    }
+
     fn take(&mut self, stamp: Stamp, note: &Note) {
         let at = stamp.wall;
         match note {

@@ -40,8 +40,8 @@ pub(in crate::observer) struct Report {
 }
 
 impl Report {
-    /// Takes secrets out of the words that are not those of notes: those have passed the queue. It comes
-    /// before any form: a form may encode them.
+    /// Takes secrets out of every text, those of notes too: a credential may have been read after a note
+    /// that quotes it. This comes before any form, because a form may encode them.
     pub(in crate::observer) fn scrubbed(mut self, redactor: &Redactor) -> Self {
         let standing = &mut self.standing;
         let mut texts = vec![
@@ -57,7 +57,7 @@ impl Report {
                 texts.push(words);
             }
         }
-        for text in texts {
+        for text in texts.into_iter().chain(self.account.texts_mut()) {
             *text = redactor.words(text).into_owned();
         }
         self
@@ -77,5 +77,38 @@ impl Report {
             }
             Stage::Ended(_) => "recorded",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::report::junit::junit;
+    use kubereel_redact::{Extra, KnownCredentials};
+
+    #[test]
+    fn a_credential_with_characters_of_markup_is_not_in_the_junit_file() {
+        let known = "p&ss<\"w0rd\">'of-the-proxy'";
+        let mut account = Account::default();
+        let words = format!("no answer: {known}: 407");
+        account.clusters.told.push(words.clone());
+        account.not_covered.told.push(words.clone());
+        account.not_covered.all = 1;
+        let report = Report {
+            stage: Stage::Failed(words.clone()),
+            account,
+            standing: Status::default(),
+            at: RecordedAt::default(),
+            reel: "run.reel".to_owned(),
+            reel_bytes: 1,
+            file_words: words,
+        };
+        let part = "p&amp;ss&lt;";
+        assert!(junit(&report).contains(part), "it would be there");
+        KnownCredentials::of_process().remember(known.as_bytes());
+        let redactor = Redactor::new(Extra::default()).unwrap();
+        let text = junit(&report.scrubbed(&redactor));
+        assert!(!text.contains(part), "{text}");
+        assert!(text.contains("redacted-by-kubereel-"), "{text}");
     }
 }
