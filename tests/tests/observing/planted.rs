@@ -51,6 +51,7 @@ fn planted() -> Vec<Planted> {
             all.push(place.plant(form.class, false, &text, secret));
         }
     }
+    all.extend(classes::by_name_inside(&mut random));
     all
 }
 

@@ -200,6 +200,30 @@ pub(super) const FORMS: &[TokenShape] = &[
     form("Authorization", &["Authorization: Bearer "], ALNUM, 32, ""),
     form("password in a text", &["password: "], ALNUM, 20, ""),
     form(
+        "GCP service account",
+        &[
+            "{\"type\":\"service_account\",\"private_key_id\":\"0\",\"private_key\":\"-----BEGIN PRIV",
+            "ATE KEY-----\\n",
+        ],
+        BASE64,
+        64,
+        "\\n-----END PRIVATE KEY-----\\n\"}",
+    ),
+    form(
+        "pull secret",
+        &["{\"auths\":{\"registry.example\":{\"auth", "\":\""],
+        BASE64,
+        40,
+        "\"}}}",
+    ),
+    form(
+        ".netrc",
+        &["machine git.example login ci password "],
+        ALNUM,
+        24,
+        "",
+    ),
+    form(
         "token in a query",
         &["https://x.example/?a=1&access_token="],
         ALNUM,
@@ -245,6 +269,47 @@ fn planted(
     }
 }
 
+const NAMES: [&str; 12] = [
+    "password",
+    "clientSecret",
+    "apiKey",
+    "accessToken",
+    "token",
+    "pwd",
+    "psk",
+    "dsn",
+    "cookie",
+    "jwt",
+    "connectionString",
+    "private_key",
+];
+
+/// Texts in which a name announces a value: where, and how.
+const TEXTS: [(&str, &str); 10] = [
+    ("XML element", "<server><NAME>VALUE</NAME></server>"),
+    (
+        "XML element, escaped",
+        "<server><NAME>VALUE</NAME></server>",
+    ),
+    ("XML attribute", "<server NAME=\"VALUE\" port=\"80\"/>"),
+    (
+        "query, escaped",
+        "https://x.example/path?a=1&NAME=VALUE&b=2 failed",
+    ),
+    ("query", "https://x.example/path?NAME=VALUE"),
+    ("properties", "server.port=80\nserver.NAME=VALUE\n"),
+    ("INI", "[server]\nport = 80\nNAME = VALUE\n"),
+    (
+        "block of YAML",
+        "values: |\n  server:\n    NAME: VALUE\n    port: 80\n",
+    ),
+    ("shell", "export DB_NAME='VALUE'; run"),
+    (
+        "manifest of a Secret in values",
+        "kind: Secret\nmetadata: {name: a}\nstringData:\n  NAME: VALUE\n",
+    ),
+];
+
 /// Secrets that are known by their place or by a name.
 #[expect(clippy::too_many_lines, reason = "it is a table: one entry a class")]
 pub(super) fn by_name(random: &mut Random) -> Vec<Planted> {
@@ -253,21 +318,7 @@ pub(super) fn by_name(random: &mut Random) -> Vec<Planted> {
     let none = Value::Null;
     let container = |fields: Value| json!({"spec": {"containers": [fields]}});
     let mut all = Vec::new();
-    let names = [
-        "password",
-        "clientSecret",
-        "apiKey",
-        "accessToken",
-        "token",
-        "pwd",
-        "psk",
-        "dsn",
-        "cookie",
-        "jwt",
-        "connectionString",
-        "private_key",
-    ];
-    for name in names {
+    for name in NAMES {
         let mut value = || random.value(ALNUM, 24);
         let mut add = |class, place, resource, metadata: &Value, members: &Value, secret| {
             all.push(planted(class, place, resource, metadata, members, secret));
@@ -402,5 +453,71 @@ pub(super) fn by_name(random: &mut Random) -> Vec<Planted> {
             v.clone(),
         );
     }
+    all
+}
+
+/// Secrets that a name announces within a text or a list.
+pub(super) fn by_name_inside(random: &mut Random) -> Vec<Planted> {
+    let none = Value::Null;
+    let mut all = Vec::new();
+    for name in NAMES {
+        let upper = format!("DB_{}", name.to_uppercase());
+        for (list, key, of) in [
+            ("params", "name", "value"),
+            ("envVars", "key", "value"),
+            ("parameters", "parameter", "default"),
+            ("settings", "name", "values"),
+        ] {
+            let v = random.value(ALNUM, 24);
+            let entry = json!({key: upper, of: if of == "values" { json!([v]) } else { json!(v) }});
+            let members = json!({"spec": {list: [entry]}});
+            all.push(planted(
+                "list of names and values",
+                list,
+                "pods",
+                &none,
+                &members,
+                v,
+            ));
+        }
+        let v = random.value(ALNUM, 24);
+        let build = json!({"spec": {"strategy": {"dockerStrategy": {"buildArgs": [{"name": upper, "value": v}]}}}});
+        all.push(planted("BuildConfig", name, "pods", &none, &build, v));
+        let v = random.value(ALNUM, 24);
+        let label = json!({"labels": {format!("acme.io/{name}"): v}});
+        let members = json!({"spec": {}});
+        all.push(planted("label by name", name, "pods", &label, &members, v));
+        let number = random.value("123456789", 12).replace("x7", "77");
+        let members = format!("\"spec\":{{\"{name}\":{number}}}");
+        let mut of_number = planted("number by name", name, "pods", &none, &none, number);
+        of_number.members = members;
+        all.push(of_number);
+        let v = random.value(ALNUM, 24);
+        let members = json!({"spec": {"backend": {name: [v, "b"]}}});
+        all.push(planted("list by name", name, "pods", &none, &members, v));
+        for (place, text) in TEXTS {
+            let v = random.value(ALNUM, 24);
+            let text = text.replace("NAME", name).replace("VALUE", &v);
+            let members = json!({"message": text});
+            let mut one = planted("name in a text", place, "events", &none, &members, v);
+            // As servers written in Go write the signs of markup.
+            if place.contains("escaped") {
+                one.members = one.members.replace('<', "\\u003c").replace('>', "\\u003e");
+                one.members = one.members.replace('&', "\\u0026");
+            }
+            all.push(one);
+        }
+    }
+    let v = random.value(ALNUM, 24);
+    let deep = (0..250).fold(json!({"note": v}), |inner, _| json!({"a": inner}));
+    let members = json!({"spec": deep});
+    all.push(planted(
+        "deeper than 200 levels",
+        "a field",
+        "pods",
+        &none,
+        &members,
+        v,
+    ));
     all
 }
