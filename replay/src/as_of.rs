@@ -19,6 +19,14 @@ pub struct Filter<'a> {
     pub names: &'a [String],
 }
 
+impl Filter<'_> {
+    /// Tells whether an object is asked for.
+    pub fn takes(&self, namespace: &str, name: &str) -> bool {
+        self.namespace.is_none_or(|only| namespace == only)
+            && (self.names.is_empty() || self.names.iter().any(|asked| asked == name))
+    }
+}
+
 /// The objects of a resource at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
@@ -78,8 +86,13 @@ impl Timeline {
             .unwrap_or(named)
     }
 
-    /// Judges how far an answer about a resource at a moment can be trusted.
+    /// Judges how far an answer about all objects of a resource at a moment can be trusted.
     pub fn certainty(&self, resource: ResourceId, cut: Cut) -> Certainty {
+        self.certainty_of(resource, cut, &Filter::default())
+    }
+
+    /// Judges how far an answer about some objects of a resource at a moment can be trusted.
+    pub fn certainty_of(&self, resource: ResourceId, cut: Cut, filter: &Filter<'_>) -> Certainty {
         // Damage before the moment may have taken versions; damage at no place in particular, any.
         let is_touched = |damage: &&Damage| match cut {
             Cut::Arrival { below, .. } => damage.first.is_none_or(|first| first < below),
@@ -94,7 +107,9 @@ impl Timeline {
             return Certainty::BeforeFirst { first: None };
         };
         match cut {
-            Cut::Arrival { below, wall } => coverage.at_arrival(below, wall, self.end()),
+            Cut::Arrival { below, wall } => {
+                self.at_arrival(resource, coverage, filter, (below, wall))
+            }
             Cut::Revision(rv) => coverage.at_revision(rv),
         }
     }
@@ -104,7 +119,7 @@ impl Timeline {
     /// At a time or a record, each object has the last version that was received. At a
     /// resourceVersion, each has the last version up to that one, whenever it was received.
     pub fn as_of(&self, resource: ResourceId, cut: Cut, filter: &Filter<'_>) -> State {
-        let certainty = self.certainty(resource, cut);
+        let certainty = self.certainty_of(resource, cut, filter);
         let mut held: BTreeMap<String, Held> = BTreeMap::new();
         let mut newest = Newest::default();
         let epoch = match cut {
@@ -123,8 +138,7 @@ impl Timeline {
             else {
                 continue;
             };
-            let is_asked = filter.namespace.is_none_or(|only| key.namespace == only)
-                && (filter.names.is_empty() || filter.names.contains(&key.name));
+            let is_asked = filter.takes(&key.namespace, &key.name);
             let is_alive = self.reel().kind_of(seq) != Some(EventType::Deleted);
             if !is_asked || !is_alive {
                 continue;

@@ -50,7 +50,7 @@ pub use cluster_events::{EventLog, EventQuestion, Logged, Regarding, Said};
 pub use columns::{Columns, LabelColumns, Room};
 pub use coverage::{
     Blind, Certainty, Coverage, CoveredFrom, Hole, ImportedFrom, Judged, LostChange,
-    UnobservedReason, UnobservedSpan, UnparsedSpan,
+    UnobservedEffect, UnobservedReason, UnobservedSpan, UnparsedSpan,
 };
 pub use cursor::{Cursor, CursorStep, StepBodies, Track};
 pub use density::{Density, MAX_SLICES};

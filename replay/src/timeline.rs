@@ -2,7 +2,7 @@
 //! is covered. Refuses bodies: the questions read those.
 
 use crate::account::Sequence;
-use crate::coverage::Coverage;
+use crate::coverage::{Coverage, UnobservedSpan};
 use crate::outage::{self, Outage};
 use crate::select::ResourceTable;
 use crate::session::{self, Cluster, Session};
@@ -24,6 +24,7 @@ pub struct Timeline {
     outages: Vec<Outage>,
     coverage: BTreeMap<ResourceId, Coverage>,
     sequences: OnceLock<Vec<Sequence>>,
+    unobserved: OnceLock<BTreeMap<ResourceId, Vec<UnobservedSpan>>>,
 }
 
 impl Timeline {
@@ -66,6 +67,7 @@ impl Timeline {
             outages,
             coverage,
             sequences: OnceLock::new(),
+            unobserved: OnceLock::new(),
         };
         timeline.bound_holes();
         timeline
@@ -86,6 +88,12 @@ impl Timeline {
 
     pub(crate) const fn sequence_cell(&self) -> &OnceLock<Vec<Sequence>> {
         &self.sequences
+    }
+
+    pub(crate) const fn unobserved_cell(
+        &self,
+    ) -> &OnceLock<BTreeMap<ResourceId, Vec<UnobservedSpan>>> {
+        &self.unobserved
     }
 
     /// Gives the reel itself.

@@ -156,12 +156,12 @@ impl Named<'_> {
 
     /// Says that the name was never seen, and which ones were that it may have meant.
     pub(crate) fn never_seen(&self, timeline: &Timeline) -> CommandError {
-        let is_whole = timeline
+        let is_listed = timeline
             .coverage(self.resource.id)
-            .is_some_and(kubereel_replay::Coverage::is_whole);
+            .is_some_and(|coverage| !coverage.spans().is_empty());
         let exit = if !timeline.reel().damage().is_empty() {
             Exit::Reel
-        } else if is_whole {
+        } else if is_listed && timeline.is_fully_observed(self.resource.id) {
             Exit::No
         } else {
             Exit::Unknown

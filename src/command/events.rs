@@ -10,7 +10,7 @@ use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use crate::words::count;
 use kubereel_format::{Evidence, ResourceId};
-use kubereel_replay::{Coverage, EventQuestion, Logged, Moment, Regarding, Timeline, timetext};
+use kubereel_replay::{EventQuestion, Logged, Moment, Regarding, Timeline, timetext};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -131,14 +131,15 @@ fn trust(timeline: &Timeline, resources: &[ResourceId]) -> Trust {
     if !timeline.reel().damage().is_empty() {
         return Trust::Damaged;
     }
-    let of = |coverage: &Coverage| match coverage {
-        whole if whole.is_whole() => Trust::Complete,
-        imported if imported.imported().is_some() && imported.holes().is_empty() => Trust::Imported,
-        _ => Trust::Gaps,
-    };
-    let each = resources.iter().map(|resource| {
-        let coverage = timeline.coverage(*resource);
-        coverage.map_or(Trust::Complete, of)
+    let each = resources.iter().map(|&resource| {
+        let coverage = timeline.coverage(resource);
+        if !timeline.is_fully_observed(resource) {
+            Trust::Gaps
+        } else if coverage.is_some_and(|coverage| coverage.imported().is_some()) {
+            Trust::Imported
+        } else {
+            Trust::Complete
+        }
     });
     each.max().unwrap_or(Trust::Complete)
 }

@@ -254,14 +254,10 @@ fn none(
     });
     let has_install =
         kind == UpdateKind::Upgrade && of_kind(updates, UpdateKind::Install).count() > 0;
-    let coverage = timeline
+    let resource = timeline
         .resources()
         .find("clusterversions.config.openshift.io");
-    let coverage = coverage
-        .ok()
-        .and_then(|resource| timeline.coverage(resource.id));
-    let has_gaps = coverage
-        .is_some_and(|coverage| !coverage.holes().is_empty() || !coverage.unparsed().is_empty());
+    let has_gaps = resource.is_ok_and(|info| !timeline.is_fully_observed(info.id));
     let exit = if !timeline.reel().damage().is_empty() {
         Exit::Reel
     } else if has_gaps || !certainty.is_known() {

@@ -1,15 +1,11 @@
-//! Owns the judgement whether the state at a moment is known. Refuses the state itself: `as_of`
-//! reads that.
+//! Whether the state at a moment is known, in words for an answer: the [`UnobservedSpan`] that the moment
+//! lies in, or that there is none. The state itself is read by `as_of`.
 
-use super::UnobservedReason;
 use super::chain::{Coverage, CoveredFrom, ImportedFrom};
-use kubereel_format::{Damage, Gap, NotCoveredReason, RecordedAt, Seq};
-
-/// A reconnect shorter than this, in microseconds, is no blindness of its own: 1 s.
-///
-/// What happens in it is received when the watch goes on, late by no more than deliveries can be
-/// late on a busy server anyway.
-const SHORTEST_BLINDNESS_MICROS: i64 = 1_000_000;
+use super::{UnobservedReason, UnobservedSpan};
+use crate::as_of::Filter;
+use crate::timeline::Timeline;
+use kubereel_format::{Damage, Gap, NotCoveredReason, RecordedAt, ResourceId, Seq};
 
 /// How far an answer about a moment can be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,91 +87,99 @@ impl Certainty {
     }
 }
 
-impl Coverage {
-    /// Judges the state after all records below `cut`, seen as of the wall-clock time `wall`.
-    pub(crate) fn at_arrival(&self, cut: Seq, wall: RecordedAt, reel_end: RecordedAt) -> Certainty {
-        if let Some(hole) = self
-            .holes
-            .iter()
-            .find(|hole| wall > hole.gap.from_time && cut <= hole.closed_by)
-        {
-            return Certainty::InsideGap {
-                gap: hole.gap.clone(),
-            };
-        }
-        let span = self.spans.iter().rev().find(|span| span.begun_by < cut);
-        let excluded = self.excluded.iter().rev().find(|entry| entry.since < cut);
-        let first_after = || {
-            let after = self.spans.iter().find(|span| span.begun_by >= cut);
-            let first = after.map(|span| span.covered.from_time);
-            Certainty::BeforeFirst { first }
-        };
-        if let Some(excluded) = excluded
-            && span.is_none_or(|span| span.begun_by < excluded.since)
-        {
-            if self.is_announced_between(excluded.since, cut) {
-                return first_after();
+impl Certainty {
+    /// Words a span for an answer about a moment in it.
+    fn of(span: &UnobservedSpan, coverage: &Coverage, cut: Seq) -> Self {
+        let to = (!span.is_open()).then_some(span.to);
+        match &span.reason {
+            UnobservedReason::Gap { gap } => Self::InsideGap { gap: gap.clone() },
+            UnobservedReason::NotRecorded { reason, detail } => Self::NotCovered {
+                reason: *reason,
+                detail: detail.clone(),
+            },
+            UnobservedReason::NotBegun
+            | UnobservedReason::NotListedYet
+            | UnobservedReason::NeverListed => {
+                let after = coverage.spans.iter().find(|span| span.begun_by >= cut);
+                let imported = coverage.imported.map(|imported| imported.since);
+                Self::BeforeFirst {
+                    first: after.map(|span| span.covered.from_time).or(imported),
+                }
             }
-            return Certainty::NotCovered {
-                reason: excluded.reason,
-                detail: excluded.detail.clone(),
-            };
-        }
-        let Some(span) = span else {
-            return self
-                .imported_at(
-                    |imported| imported.begun_by < cut,
-                    wall > reel_end,
-                    reel_end,
-                )
-                .unwrap_or_else(first_after);
-        };
-        if let Some(unobserved) = self.unobserved_at(cut, wall) {
-            return unobserved;
-        }
-        if wall > reel_end {
-            return Certainty::AfterLast { last: reel_end };
-        }
-        let is_long = |from: RecordedAt, to: Option<RecordedAt>| {
-            to.is_none_or(|to| to.micros_since(from) >= SHORTEST_BLINDNESS_MICROS)
-        };
-        if let Some(blind) = self.blind.iter().find(|blind| {
-            wall > blind.from
-                && blind.to.is_none_or(|to| wall < to)
-                && is_long(blind.from, blind.to)
-        }) {
-            return Certainty::Blind {
-                from: blind.from,
-                to: blind.to,
-            };
-        }
-        Certainty::Known {
-            silent_since: (span.proven_by < cut && span.covered.to_time < wall)
-                .then_some(span.covered.to_time),
+            UnobservedReason::NoWatch | UnobservedReason::WatchEnded => Self::Blind {
+                from: span.from,
+                to,
+            },
+            reason @ (UnobservedReason::LostChange { .. }
+            | UnobservedReason::Unparsed { .. }
+            | UnobservedReason::Damaged { .. }) => Self::Unobserved {
+                from: span.from,
+                to,
+                reason: reason.clone(),
+            },
         }
     }
+}
 
-    /// Finds what hides changes beside gaps: objects that were not parsed, and those whose lives prove
-    /// that something was lost.
-    fn unobserved_at(&self, cut: Seq, wall: RecordedAt) -> Option<Certainty> {
-        let unparsed = self.unparsed.iter().find(|span| span.holds(cut));
-        let lost = || {
-            let mut lost = self.lost.iter();
-            lost.find(|lost| lost.from < wall && wall < lost.to)
-        };
-        unparsed
-            .map(|span| Certainty::Unobserved {
-                from: span.from,
-                to: span.to,
-                reason: span.reason(),
-            })
-            .or_else(|| {
-                lost().map(|lost| Certainty::Unobserved {
-                    from: lost.from,
-                    to: Some(lost.to),
-                    reason: lost.reason(),
-                })
-            })
+/// Which of several reasons at one moment is told: a state that is not there comes before one that may
+/// be wrong, and what the server declared before what was concluded.
+const fn rank(reason: &UnobservedReason) -> Option<u8> {
+    match reason {
+        UnobservedReason::Gap { .. } => Some(0),
+        UnobservedReason::NotRecorded { .. } => Some(1),
+        UnobservedReason::NotListedYet | UnobservedReason::NeverListed => Some(2),
+        UnobservedReason::NotBegun => Some(3),
+        UnobservedReason::Unparsed { .. } => Some(4),
+        UnobservedReason::LostChange { .. } => Some(5),
+        UnobservedReason::WatchEnded | UnobservedReason::NoWatch => Some(6),
+        // Versions that cannot be read are missing at every later moment, too: the reel's damage tells.
+        UnobservedReason::Damaged { .. } => None,
+    }
+}
+
+impl Timeline {
+    /// Judges the state of some objects of a resource after all records below `cut`, seen as of the
+    /// wall-clock time `wall`.
+    pub(crate) fn at_arrival(
+        &self,
+        resource: ResourceId,
+        coverage: &Coverage,
+        filter: &Filter<'_>,
+        (cut, wall): (Seq, RecordedAt),
+    ) -> Certainty {
+        let spans = self.unobserved_spans(resource).iter();
+        let within = spans.filter(|span| span.holds(cut, wall) && span.concerns(filter));
+        let ranked = within.filter_map(|span| Some((rank(&span.reason)?, span)));
+        // Of equals the one that began last.
+        let first = ranked.rev().min_by_key(|(rank, _)| *rank);
+        let is_after_last = wall > self.end();
+        match first {
+            Some((rank, span)) if rank < WATCHES || !is_after_last => {
+                Certainty::of(span, coverage, cut)
+            }
+            _ if is_after_last => Certainty::AfterLast { last: self.end() },
+            _ => coverage.known_at(cut, wall),
+        }
+    }
+}
+
+/// The rank of times without a watch: after the end of the recording that is told instead.
+const WATCHES: u8 = 6;
+
+impl Coverage {
+    /// Says how a state is known that no span hides.
+    fn known_at(&self, cut: Seq, wall: RecordedAt) -> Certainty {
+        let span = self.spans.iter().rev().find(|span| span.begun_by < cut);
+        match (span, self.imported) {
+            (None, Some(imported)) => Certainty::Imported {
+                since: imported.since,
+            },
+            (span, _) => Certainty::Known {
+                silent_since: span
+                    .filter(|span| span.proven_by < cut && span.covered.to_time < wall)
+                    .map(|span| span.covered.to_time),
+            },
+        }
     }
 
     /// Judges a state that an import may know of.

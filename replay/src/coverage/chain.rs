@@ -7,8 +7,8 @@ use super::unparsed::{AskedAgain, UnparsedSpan};
 use crate::select::Excluded;
 use crate::session::Session;
 use kubereel_format::{
-    ConnectionId, CoveredSpan, EndCause, EpochId, Gap, GapId, ListMethod, Note, NoteEntry,
-    ObjectId, OddLineProblem, RecordedAt, Reel, ResourceId, Seq,
+    ConnectionId, CoveredSpan, EndCause, EpochId, Gap, GapId, ListMethod, NotCoveredReason, Note,
+    NoteEntry, ObjectId, OddLineProblem, RecordedAt, Reel, ResourceId, Seq,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,8 +71,11 @@ pub struct Hole {
 pub struct Blind {
     /// When the last one ended.
     pub from: RecordedAt,
-    /// When the next one began; `None` if none did.
+    /// When the next one began, or when the recording of the resource ended; `None` if nothing came.
     pub to: Option<RecordedAt>,
+    /// Whether what ended it told what had happened: the next watch went on where the last one had ended,
+    /// or the resource was gone.
+    pub is_resumed: bool,
 }
 
 impl Coverage {
@@ -112,21 +115,9 @@ impl Coverage {
         &self.excluded
     }
 
-    /// Tells whether the resource is covered without a gap from its first list to its last moment.
-    pub const fn is_whole(&self) -> bool {
-        self.spans.len() == 1
-            && self.holes.is_empty()
-            && self.unparsed.is_empty()
-            && self.lost.is_empty()
-    }
-
     /// Gives the record that announced the resource first.
     pub(super) fn first_announced(&self) -> Option<Seq> {
         self.announced.first().copied()
-    }
-
-    pub(super) fn is_announced_between(&self, from: Seq, to: Seq) -> bool {
-        self.announced.iter().any(|&seq| from < seq && seq < to)
     }
 
     /// Gives the first record after another that announced the resource.
@@ -159,7 +150,11 @@ impl Coverage {
             // What ends with the session is no blindness within it.
             if let Some(coverage) = chains.coverage.get_mut(&resource) {
                 coverage.is_refused = is_refused;
-                coverage.blind.push(Blind { from, to: None });
+                coverage.blind.push(Blind {
+                    from,
+                    to: None,
+                    is_resumed: false,
+                });
             }
         }
         for (resource, coverage) in &mut chains.coverage {
@@ -238,6 +233,7 @@ impl Chains {
                         reason: *reason,
                         detail: detail.clone(),
                     },
+                    wall,
                 );
             }
             Note::Connected {
@@ -299,9 +295,17 @@ impl Chains {
         }
     }
 
-    fn exclude(&mut self, resource: ResourceId, excluded: Excluded) {
-        self.dark.remove(&resource);
+    fn exclude(&mut self, resource: ResourceId, excluded: Excluded, wall: RecordedAt) {
+        let dark = self.dark.remove(&resource);
         let coverage = self.coverage.entry(resource).or_default();
+        if let Some(Dark { from, .. }) = dark {
+            coverage.blind.push(Blind {
+                from,
+                to: Some(wall),
+                // That a resource is gone tells what became of its objects. Any other end may hide changes.
+                is_resumed: excluded.reason == NotCoveredReason::Gone,
+            });
+        }
         coverage.excluded.push(excluded);
     }
 
@@ -390,6 +394,7 @@ impl Chains {
             coverage.blind.push(Blind {
                 from,
                 to: Some(wall),
+                is_resumed: true,
             });
         }
     }

@@ -102,6 +102,7 @@ impl Coverage {
         self.blind.push(Blind {
             from: hole.gap.from_time,
             to: Some(closed.max(hole.gap.to_time)),
+            is_resumed: true,
         });
         self.blind.sort_by_key(|blind| (blind.from, blind.to));
     }

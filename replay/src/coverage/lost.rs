@@ -3,29 +3,24 @@
 //! Refuses lives that were not followed from a complete list on, and to guess at lost changes that
 //! leave no such trace.
 
-use super::{Coverage, UnobservedReason};
+use super::Coverage;
 use crate::coverage::CoveredFrom;
 use kubereel_format::{EventType, Evidence, ObjectId, ObjectKey, RecordedAt, Reel, Seq};
 use std::collections::BTreeMap;
 
 /// A change that must have been made, and is not in the reel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostChange {
+    /// The namespace of the object; empty if it has none.
+    pub namespace: String,
+    /// The name of the object.
+    pub name: String,
     /// It came after this.
     pub from: RecordedAt,
     /// It came before this.
     pub to: RecordedAt,
     /// Whether it is a deletion; else it is a creation.
     pub is_deletion: bool,
-}
-
-impl LostChange {
-    /// Gives why nothing is known of the state in that time.
-    pub(super) const fn reason(&self) -> UnobservedReason {
-        UnobservedReason::LostChange {
-            is_deletion: self.is_deletion,
-        }
-    }
 }
 
 impl Coverage {
@@ -49,6 +44,8 @@ impl Coverage {
                 || life.began == (EventType::Deleted, Evidence::Live);
             if is_unborn && let Some(span) = begun_before(&self.spans, life.first) {
                 lost.push(LostChange {
+                    namespace: key.namespace.clone(),
+                    name: key.name.clone(),
                     from: span.covered.from_time,
                     to: wall(reel, life.first),
                     is_deletion: false,
@@ -57,7 +54,7 @@ impl Coverage {
             let place = (key.namespace.as_str(), key.name.as_str());
             lives.entry(place).or_default().push(life);
         }
-        for mut lives in lives.into_values() {
+        for ((namespace, name), mut lives) in lives {
             lives.sort_unstable_by_key(|life| life.first);
             for pair in lives.windows(2) {
                 let [one, next] = pair else { continue };
@@ -65,6 +62,8 @@ impl Coverage {
                     && begun_before(&self.spans, next.first).is_some();
                 if is_new && let Some(last) = one.alive_before(reel, next.first) {
                     lost.push(LostChange {
+                        namespace: namespace.to_owned(),
+                        name: name.to_owned(),
                         from: wall(reel, last),
                         to: wall(reel, next.first),
                         is_deletion: true,
@@ -72,7 +71,7 @@ impl Coverage {
                 }
             }
         }
-        lost.sort_unstable_by_key(|one| (one.to, one.from));
+        lost.sort_by_key(|one| (one.to, one.from));
         self.lost = lost;
     }
 }

@@ -12,5 +12,5 @@ pub use certainty::Certainty;
 pub use chain::{Blind, Coverage, CoveredFrom, Hole, ImportedFrom};
 pub use judged::Judged;
 pub use lost::LostChange;
-pub use unobserved::{UnobservedReason, UnobservedSpan};
+pub use unobserved::{UnobservedEffect, UnobservedReason, UnobservedSpan};
 pub use unparsed::UnparsedSpan;

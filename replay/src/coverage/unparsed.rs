@@ -83,11 +83,6 @@ impl UnparsedSpan {
         }
     }
 
-    /// Tells whether the state after all records below `cut` lies in it.
-    pub(super) fn holds(&self, cut: Seq) -> bool {
-        self.since < cut && self.until.is_none_or(|until| cut <= until)
-    }
-
     /// Tells whether the state at a resourceVersion lies in it.
     pub(super) fn holds_revision(&self, rv: u128) -> bool {
         self.after_rv.is_none_or(|after| after < rv) && self.to_rv.is_none_or(|to| rv < to)

@@ -4,7 +4,7 @@
 use super::item::{HeldFor, HeldUntil, HistoryItem, HistoryQuestion, Place, SeenVersion};
 use crate::as_of::Filter;
 use crate::changes::{Change, Scope};
-use crate::coverage::UnobservedSpan;
+use crate::coverage::{UnobservedReason, UnobservedSpan};
 use crate::object::Form;
 use crate::query_error::QueryError;
 use crate::resolve::Cut;
@@ -104,7 +104,7 @@ impl<'a> History<'a> {
         let from = question.from.map_or(RecordedAt { micros: i64::MIN }, wall);
         let end = question.to.map_or(timeline.end(), wall).min(timeline.end());
         let count = versions.len();
-        let steps = planned(timeline, resource, versions, from..end);
+        let steps = planned(timeline, &question, versions, from..end);
         Self {
             timeline,
             question,
@@ -312,23 +312,27 @@ impl Iterator for History<'_> {
     }
 }
 
-/// Puts the gaps of a resource between the versions.
+/// Puts the times in which changes of the name may be missing between the versions.
 fn planned(
     timeline: &Timeline,
-    resource: ResourceId,
+    question: &HistoryQuestion<'_>,
     versions: Vec<(Seq, ObjectId, Option<Seq>)>,
     asked: std::ops::Range<RecordedAt>,
 ) -> VecDeque<PlannedStep> {
-    let is_asked = |from: RecordedAt, to: RecordedAt| to > asked.start && from < asked.end;
-    let holes = timeline.coverage(resource).map(crate::Coverage::holes);
-    let holes = holes.into_iter().flatten().map(|hole| &hole.gap);
-    let mut gaps: Vec<(RecordedAt, PlannedStep)> = holes
-        .filter(|gap| is_asked(gap.from_time, gap.to_time))
-        .map(|gap| (gap.from_time, PlannedStep::Gap(gap.clone())))
+    let names = [question.name.to_owned()];
+    let filter = Filter {
+        namespace: Some(question.namespace),
+        names: &names,
+    };
+    let spans = timeline
+        .unobserved(question.resource.id)
+        .filter(|span| span.concerns(&filter) && span.to > asked.start && span.from < asked.end);
+    let mut gaps: Vec<(RecordedAt, PlannedStep)> = spans
+        .map(|span| match &span.reason {
+            UnobservedReason::Gap { gap } => (span.from, PlannedStep::Gap(gap.clone())),
+            _ => (span.from, PlannedStep::Unobserved(span.clone())),
+        })
         .collect();
-    let spans = timeline.unobserved(resource).into_iter();
-    let hidden = spans.filter(|span| span.reason.hides_versions() && is_asked(span.from, span.to));
-    gaps.extend(hidden.map(|span| (span.from, PlannedStep::Unobserved(span))));
     gaps.sort_by_key(|(from, _)| *from);
     let mut gaps = VecDeque::from(gaps);
     let mut steps = VecDeque::new();

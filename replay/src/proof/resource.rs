@@ -75,8 +75,7 @@ pub struct UnseenSummary {
 
 impl UnseenSummary {
     /// Tells of the spans that are no gaps: those have words of their own.
-    pub(crate) fn beside_gaps(spans: &[UnobservedSpan]) -> Vec<Self> {
-        let spans = spans.iter();
+    pub(crate) fn beside_gaps<'a>(spans: impl Iterator<Item = &'a UnobservedSpan>) -> Vec<Self> {
         spans
             .filter(|span| !matches!(span.reason, UnobservedReason::Gap { .. }))
             .map(|span| Self {
@@ -97,13 +96,13 @@ impl Timeline {
         let proven = coverage.map_or(&[][..], |coverage| coverage.proven());
         let spans = coverage.map_or(&[][..], |coverage| coverage.spans());
         let is_imported = coverage.is_some_and(|coverage| coverage.imported().is_some());
-        let unseen = UnseenSummary::beside_gaps(&self.unobserved(info.id));
+        let unseen = UnseenSummary::beside_gaps(self.unobserved(info.id));
         let state = if is_imported {
             ResourceState::Imported
         } else if spans.is_empty() {
             // Also what was refused: its state was never known.
             ResourceState::NeverListed
-        } else if !holes.is_empty() || !unseen.is_empty() {
+        } else if !self.is_fully_observed(info.id) {
             ResourceState::Incomplete
         } else if !read_back.is_empty() || !proven.is_empty() {
             ResourceState::Reconstructed

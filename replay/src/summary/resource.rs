@@ -109,7 +109,6 @@ impl Timeline {
         first: Option<&BTreeSet<Named>>,
     ) -> ResourceSummary {
         let coverage = self.coverage(info.id);
-        let unobserved = self.unobserved(info.id);
         let objects = self.objects_of(info.id);
         let (mut added, mut modified, mut deleted, mut live) = (0u64, 0u64, 0u64, 0u64);
         for &object in objects {
@@ -136,7 +135,8 @@ impl Timeline {
             deleted,
             objects_seen: u64::try_from(objects.len()).unwrap_or(u64::MAX),
             objects_live: live,
-            whole: coverage.is_some_and(Coverage::is_whole) && unobserved.is_empty(),
+            whole: coverage.is_some_and(|coverage| !coverage.spans().is_empty())
+                && self.is_fully_observed(info.id),
             imported: coverage.is_some_and(|coverage| coverage.imported().is_some()),
             covered: coverage.map_or_else(Vec::new, covered),
             gaps: coverage.map_or_else(Vec::new, |coverage| {
@@ -152,7 +152,7 @@ impl Timeline {
             proven: coverage.map_or_else(Vec::new, |coverage| {
                 coverage.proven().iter().map(GapSummary::of).collect()
             }),
-            unseen: UnseenSummary::beside_gaps(&unobserved),
+            unseen: UnseenSummary::beside_gaps(self.unobserved(info.id)),
             blind_secs: coverage.map_or(0.0, |coverage| self.blind_secs(coverage)),
         }
     }

@@ -1,10 +1,10 @@
-//! Owns the times in which a resource was not seen. Refuses the objects that came through them
-//! unchanged: `marks` knows those.
+//! The times in which one object was not observed, as `wait` steps through them: places in the order of
+//! arrival. Objects that came through them unchanged are known to `marks`.
 
 use super::answer::MissedWhy;
 use super::span::WaitSpan;
-use crate::coverage::Certainty;
-use crate::resolve::Cut;
+use crate::as_of::Filter;
+use crate::coverage::{UnobservedEffect, UnobservedReason};
 use crate::timeline::Timeline;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 
@@ -20,69 +20,46 @@ pub(super) struct Dark {
 }
 
 impl Timeline {
-    /// Gives the times in which a resource was not seen, by their begin.
-    pub(super) fn dark(&self, resource: ResourceId, span: &WaitSpan) -> Vec<Dark> {
-        let never = Seq(u64::MAX);
-        let after = |seq: Seq| Seq(seq.0.saturating_add(1));
+    /// Gives the times in which an object was not observed, by their begin.
+    pub(super) fn dark(
+        &self,
+        resource: ResourceId,
+        filter: &Filter<'_>,
+        span: &WaitSpan,
+    ) -> Vec<Dark> {
+        const NEVER: Seq = Seq(u64::MAX);
         let mut dark = Vec::new();
-        let coverage = self.coverage(resource);
-        let begins = coverage.map_or(&[][..], |coverage| coverage.spans());
-        let imported = coverage.and_then(|coverage| coverage.imported());
-        let first = begins.first().map(|span| span.begun_by);
-        let first = first.or_else(|| imported.map(|imported| imported.begun_by));
-        dark.push(Dark {
-            from: self.start(),
-            below: Seq(0),
-            until: first.map_or(never, after),
-            why: MissedWhy::NotObserved,
-        });
-        for hole in coverage.map_or(&[][..], |coverage| coverage.holes()) {
+        for unobserved in self.unobserved_spans(resource) {
+            let is_late = unobserved.reason.effect() == UnobservedEffect::Late;
+            // What no watch saw before the end may have been received after it. Before that, it came.
+            if !unobserved.concerns(filter)
+                || is_late && !unobserved.holds(span.to.below, span.to.at)
+            {
+                continue;
+            }
+            let (below, until) = unobserved.records(self);
+            let why = match unobserved.reason {
+                UnobservedReason::Gap { .. } => MissedWhy::Gap,
+                // Versions that cannot be read are told one by one.
+                UnobservedReason::Damaged { .. } => continue,
+                _ => MissedWhy::NotObserved,
+            };
             dark.push(Dark {
-                from: hole.gap.from_time,
-                // A clock that stepped back must not hide a gap.
-                below: self
-                    .reel()
-                    .seq_after(hole.gap.from_time)
-                    .min(hole.closed_by),
-                until: after(hole.closed_by),
-                why: MissedWhy::Gap,
-            });
-        }
-        for excluded in coverage.map_or(&[][..], |coverage| coverage.excluded()) {
-            let again = begins.iter().find(|span| span.begun_by > excluded.since);
-            dark.push(Dark {
-                from: self.wall_of(excluded.since),
-                below: excluded.since,
-                until: again.map_or(never, |span| after(span.begun_by)),
-                why: MissedWhy::NotObserved,
-            });
-        }
-        for unparsed in coverage.map_or(&[][..], |coverage| coverage.unparsed()) {
-            dark.push(Dark {
-                from: unparsed.from,
-                below: unparsed.since(),
-                until: unparsed.until().map_or(never, after),
-                why: MissedWhy::NotObserved,
-            });
-        }
-        let end = Cut::Arrival {
-            below: span.to.below,
-            wall: span.to.at,
-        };
-        // What no watch saw before the end may have been received after it, or never.
-        if let Certainty::Blind { from, .. } = self.certainty(resource, end) {
-            dark.push(Dark {
-                from,
-                below: self.reel().seq_after(from).min(span.to.below),
-                until: never,
-                why: MissedWhy::NotObserved,
+                from: unobserved.from,
+                below: if is_late {
+                    below.min(span.to.below)
+                } else {
+                    below
+                },
+                until: until.filter(|_| !is_late).unwrap_or(NEVER),
+                why,
             });
         }
         if span.to.at > self.end() {
             dark.push(Dark {
                 from: self.end(),
                 below: self.reel().end(),
-                until: never,
+                until: NEVER,
                 why: MissedWhy::RecordingEnded,
             });
         }

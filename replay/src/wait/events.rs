@@ -6,6 +6,7 @@ use super::judge::Truth;
 use super::series::{Piece, Series};
 use super::span::Instant;
 use super::walk::WaitQuestion;
+use crate::as_of::Filter;
 use crate::cluster_events::{EventQuestion, Regarding};
 use crate::resolve::Cut;
 use crate::timeline::Timeline;
@@ -20,7 +21,9 @@ impl Timeline {
         let resources = self.event_resources();
         let unseen = Truth::Unknown(MissedWhy::NotObserved);
         // Where a recording knows Events by two groups, they are the same ones.
-        let dark = resources.first().map(|&events| self.dark(events, span));
+        let dark = resources
+            .first()
+            .map(|&events| self.dark(events, &Filter::default(), span));
         let is_unrecorded = dark.is_none();
         for dark in dark.into_iter().flatten() {
             let from = Instant {

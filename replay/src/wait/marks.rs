@@ -4,6 +4,7 @@
 use super::answer::MissedWhy;
 use super::dark::Dark;
 use super::span::{Instant, WaitSpan};
+use crate::as_of::Filter;
 use crate::timeline::{Timeline, before};
 use kubereel_format::{EventType, ObjectId, ResourceId, Seq};
 use std::collections::BTreeMap;
@@ -70,7 +71,12 @@ impl Timeline {
         name: &str,
         span: &WaitSpan,
     ) -> Marks {
-        let dark = self.dark(resource, span);
+        let names = [name.to_owned()];
+        let filter = Filter {
+            namespace: Some(namespace),
+            names: &names,
+        };
+        let dark = self.dark(resource, &filter, span);
         let mut steps: Vec<(Seq, Step)> = Vec::new();
         for life in self.lives(resource, namespace, name) {
             let object = life.object;

@@ -22,9 +22,14 @@ fn crowded(events: u128) -> (tempfile::TempDir, Timeline) {
         };
         let what = thing("x", &name, &name);
         let body = pod(what, rv, &rv.to_string());
+        let kind = if rv == 1 {
+            EventType::Added
+        } else {
+            EventType::Modified
+        };
         script.event(
             stream,
-            EventType::Modified,
+            kind,
             kubereel_format::Evidence::Live,
             what,
             rv,

@@ -120,6 +120,12 @@ impl Script {
     pub fn resource(&mut self, qualified: &str, kind: &str, shorts: &[&str]) -> ResourceId {
         let id = ResourceId(self.resources);
         self.resources += 1;
+        self.announce(id, qualified, kind, shorts);
+        id
+    }
+
+    /// Announces a resource under an id that it may have had before.
+    pub fn announce(&mut self, id: ResourceId, qualified: &str, kind: &str, shorts: &[&str]) {
         let (plural, group) = qualified.split_once('.').unwrap_or((qualified, ""));
         let is_cluster_scoped = ["nodes", "clusteroperators", "clusterversions"].contains(&plural);
         self.note(Note::Resource(ResourceInfo {
@@ -135,7 +141,6 @@ impl Script {
             verbs: vec!["list".to_owned(), "watch".to_owned()],
             storage_hash: None,
         }));
-        id
     }
 
     /// Keeps a discovery document.

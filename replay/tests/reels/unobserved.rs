@@ -1,8 +1,15 @@
 //! The times in which changes may be missing: gaps and late lists, but no reconnects.
 
-use crate::script::{Script, Thing, pod, thing};
-use kubereel_format::{EndCause, GapCause, NotCoveredReason, OddLineProblem, RecordedAt};
-use kubereel_replay::{Timeline, UnobservedReason, UnobservedSpan};
+use crate::script::{Script, Stream, Thing, pod, thing};
+use kubereel_format::{
+    EndCause, EventType, Evidence, GapCause, NotCoveredReason, OddLineProblem, RecordedAt,
+    ResourceId, Seq,
+};
+use kubereel_replay::{
+    Cut, Filter, HistoryItem, HistoryQuestion, Scope, Timeline, UnobservedEffect, UnobservedReason,
+    UnobservedSpan, WaitFor, WaitQuestion,
+};
+use proptest::prelude::*;
 
 const A: Thing<'static> = Thing {
     namespace: "default",
@@ -18,7 +25,7 @@ fn unseen(story: impl FnOnce(&mut Script)) -> (Timeline, Vec<UnobservedSpan>) {
     script.finish();
     let timeline = Timeline::open(&path).expect("a reel");
     let pods = timeline.resources().find("pods").expect("pods").id;
-    let unseen = timeline.unobserved(pods);
+    let unseen = timeline.unobserved(pods).cloned().collect();
     (timeline, unseen)
 }
 
@@ -50,8 +57,10 @@ fn a_reconnect_hides_nothing_and_a_gap_does() {
     let [gap] = unseen.as_slice() else {
         panic!("{unseen:?}");
     };
-    let cause = GapCause::Expired;
-    assert_eq!(gap.reason, UnobservedReason::Gap { cause });
+    assert!(
+        matches!(&gap.reason, UnobservedReason::Gap { gap } if gap.cause == GapCause::Expired),
+        "{gap:?}"
+    );
     assert_eq!(
         (secs(&timeline, gap.from), secs(&timeline, gap.to)),
         (50, 55)
@@ -224,7 +233,7 @@ fn what_was_announced_and_never_listed_is_not_observed() {
 fn a_life_without_a_begin_and_a_name_without_an_end_prove_a_loss() {
     let next = Thing { uid: "v", ..A };
     let other = thing("default", "b", "w");
-    let play = |story: fn(&mut Script, crate::script::Stream, Thing<'_>, Thing<'_>)| {
+    let play = |story: fn(&mut Script, Stream, Thing<'_>, Thing<'_>)| {
         unseen(|script| {
             let pods = script.resource("pods", "Pod", &[]);
             let stream = script.connect(pods, None);
@@ -235,7 +244,10 @@ fn a_life_without_a_begin_and_a_name_without_an_end_prove_a_loss() {
             script.wait(3_000);
         })
     };
-    let lost = |is_deletion| UnobservedReason::LostChange { is_deletion };
+    let lost = |one: &UnobservedSpan| match &one.reason {
+        UnobservedReason::LostChange { lost } => Some((lost.name.clone(), lost.is_deletion)),
+        _ => None,
+    };
     // An object changes, or goes, that nobody created: it came after the list.
     for is_deleted in [false, true] {
         let (timeline, unseen) = unseen(|script| {
@@ -255,7 +267,7 @@ fn a_life_without_a_begin_and_a_name_without_an_end_prove_a_loss() {
         let [one] = unseen.as_slice() else {
             panic!("{unseen:?}");
         };
-        assert_eq!(one.reason, lost(false));
+        assert_eq!(lost(one), Some(("b".to_owned(), false)));
         assert_eq!((secs(&timeline, one.from), secs(&timeline, one.to)), (1, 7));
     }
     // A name is taken again by another object, though its last holder never went.
@@ -263,7 +275,7 @@ fn a_life_without_a_begin_and_a_name_without_an_end_prove_a_loss() {
         script.added(stream, next, 9, &pod(next, 9, "y"));
     });
     assert_eq!(unseen.len(), 1, "{unseen:?}");
-    assert_eq!(unseen[0].reason, lost(true));
+    assert_eq!(lost(&unseen[0]), Some(("a".to_owned(), true)));
     // What lives as it should proves nothing.
     let (_, unseen) = play(|script, stream, next, other| {
         script.modified(stream, A, 6, &pod(A, 6, "y"));
@@ -274,4 +286,234 @@ fn a_life_without_a_begin_and_a_name_without_an_end_prove_a_loss() {
         script.deleted(stream, other, 12, &pod(other, 12, "z"));
     });
     assert_eq!(unseen, []);
+}
+
+/// What may happen to the recording of a resource.
+#[derive(Clone, Debug)]
+enum Step {
+    Wait(i64),
+    Event(u8, EventType),
+    End(EndCause),
+    /// A watch that goes on, or a list.
+    Connect(bool),
+    /// A list after a lost history.
+    Gap,
+    NotCovered(NotCoveredReason),
+    Announced,
+    OddLine(OddLineProblem),
+    /// The recorder is killed and begins again.
+    Killed(i64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let kind = prop_oneof![
+        Just(EventType::Added),
+        Just(EventType::Modified),
+        Just(EventType::Deleted)
+    ];
+    prop_oneof![
+        6 => (0i64..4_000).prop_map(Step::Wait),
+        1 => Just(Step::Wait(70_000)),
+        6 => (0u8..3, kind).prop_map(|(name, kind)| Step::Event(name, kind)),
+        2 => prop_oneof![Just(EndCause::Clean), Just(EndCause::Expired), Just(EndCause::Cut)]
+            .prop_map(Step::End),
+        3 => any::<bool>().prop_map(Step::Connect),
+        1 => Just(Step::Gap),
+        1 => prop_oneof![Just(NotCoveredReason::Forbidden), Just(NotCoveredReason::Gone)]
+            .prop_map(Step::NotCovered),
+        1 => Just(Step::Announced),
+        1 => prop_oneof![Just(OddLineProblem::TooLong), Just(OddLineProblem::UnknownType)]
+            .prop_map(Step::OddLine),
+        1 => (0i64..4_000).prop_map(Step::Killed),
+    ]
+}
+
+/// A story, and moments at which nobody can know the state: nothing was listed, a line was not parsed, or
+/// no watch had run for a second.
+struct Story {
+    timeline: Timeline,
+    pods: ResourceId,
+    unknown: Vec<RecordedAt>,
+}
+
+/// Plays the steps that can follow each other.
+#[expect(clippy::too_many_lines, reason = "one arm a step")]
+fn play(path: &std::path::Path, steps: &[Step]) -> Story {
+    let mut script = Script::begin(path);
+    let nodes = script.resource("nodes", "Node", &[]);
+    let beside = script.connect(nodes, None);
+    script.synced(beside, 1);
+    let pods = script.resource("pods", "Pod", &[]);
+    let mut stream: Option<Stream> = None;
+    let mut is_listed = false;
+    let mut rv = 10;
+    let mut is_unparsed = false;
+    let mut unwatched_since = None;
+    let mut unknown = Vec::new();
+    for step in steps {
+        let now = script.now().micros;
+        unwatched_since = stream.is_none().then(|| unwatched_since.unwrap_or(now));
+        let is_long = unwatched_since.is_some_and(|since| now - since >= 1_002_000);
+        if !is_listed || is_unparsed || is_long {
+            unknown.push(RecordedAt::from_micros(now + 500));
+        }
+        script.wait(1);
+        rv += 1;
+        match (step, stream) {
+            (Step::Wait(millis), _) => script.wait(*millis),
+            (Step::Event(name, kind), Some(stream)) if is_listed => {
+                let (name, uid) = (format!("n{name}"), format!("u{name}"));
+                let thing = thing("x", &name, &uid);
+                let body = pod(thing, rv, "x");
+                script.event(stream, *kind, Evidence::Live, thing, rv, &body);
+            }
+            (Step::End(cause), Some(open)) => {
+                script.disconnect(open, *cause);
+                stream = None;
+            }
+            (Step::Connect(is_list), None) => {
+                let is_list = *is_list || !is_listed;
+                let opened = script.connect(pods, (!is_list).then_some(rv - 1));
+                if is_list {
+                    script.synced(opened, rv);
+                    (is_listed, is_unparsed) = (true, false);
+                }
+                stream = Some(opened);
+            }
+            (Step::Gap, None) if is_listed => {
+                let from = script.now();
+                script.wait(1_500);
+                let opened = script.connect(pods, None);
+                script.gap(pods, rv - 1, rv + 5, from);
+                unknown.push(RecordedAt::from_micros(script.now().micros - 1));
+                rv += 5;
+                script.synced(opened, rv);
+                is_unparsed = false;
+                stream = Some(opened);
+            }
+            (Step::NotCovered(reason), open) => {
+                if let Some(open) = open {
+                    script.disconnect(open, EndCause::Clean);
+                }
+                script.not_covered("pods", *reason, "no");
+                (stream, is_listed) = (None, false);
+            }
+            (Step::OddLine(problem), Some(stream)) => {
+                script.odd_line(stream, *problem, b"{}");
+                script.wait(1);
+                is_unparsed = true;
+            }
+            (Step::Announced, None) if !is_listed => {
+                script.announce(pods, "pods", "Pod", &[]);
+            }
+            (Step::Killed(millis), _) => {
+                script.wait(*millis);
+                script = script.resume(path);
+                stream = None;
+            }
+            _ => {}
+        }
+    }
+    script.wait(500);
+    script.finish();
+    Story {
+        timeline: Timeline::open(path).expect("a reel"),
+        pods,
+        unknown,
+    }
+}
+
+fn is_in(span: &UnobservedSpan, at: RecordedAt) -> bool {
+    span.from < at && (at < span.to || span.is_open())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #[test]
+    fn every_answer_about_what_was_observed_is_the_same(
+        steps in proptest::collection::vec(step(), 1..50),
+    ) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let story = play(&folder.path().join("test.reel"), &steps);
+        let (timeline, pods) = (story.timeline, story.pods);
+        let info = timeline.resources().get(pods).expect("pods").clone();
+        let spans = timeline.unobserved_spans(pods);
+        let may_miss: Vec<_> = timeline.unobserved(pods).collect();
+
+        // The verdicts on the whole.
+        let proof = timeline.resource_proof(&info);
+        let is_listed = timeline.coverage(pods).is_some_and(|one| !one.spans().is_empty());
+        prop_assert_eq!(proof.state.is_complete(), is_listed && may_miss.is_empty());
+        let summary = timeline.summary();
+        let summed = summary.resources.iter().find(|one| one.resource == "pods").expect("pods");
+        prop_assert_eq!(summed.whole, is_listed && may_miss.is_empty());
+
+        // The state at a moment, and the wait that ends at once there.
+        let names = ["n0".to_owned()];
+        let one = Filter { namespace: Some("x"), names: &names };
+        let goals: [WaitFor; 1] = ["jsonpath={.metadata.name}=none".parse().expect("a goal")];
+        let records = (0..timeline.reel().end().0).map(Seq);
+        let walls = records.filter_map(|seq| Some(timeline.reel().stamp(seq)?.wall.micros));
+        let moments: Vec<i64> = walls.flat_map(|at| [at - 500, at + 500]).collect();
+        for at in moments.into_iter().map(RecordedAt::from_micros) {
+            if at < timeline.start() || at > timeline.end() {
+                continue;
+            }
+            let cut = Cut::Arrival { below: timeline.reel().seq_after(at), wall: at };
+            let within: Vec<_> = spans.iter().filter(|span| is_in(span, at)).collect();
+            let certainty = timeline.certainty(pods, cut);
+            prop_assert_eq!(certainty.is_known(), within.is_empty(), "{:?}: {:?}", certainty, within);
+            let own = timeline.certainty_of(pods, cut, &one);
+            prop_assert!(own.is_known() || !certainty.is_known());
+            prop_assert_eq!(&timeline.as_of(pods, cut, &one).certainty, &own);
+            let span = timeline.wait_span(pods, &goals, Some(cut), cut, Some(0));
+            let waited = timeline.wait(&WaitQuestion {
+                resource: &info,
+                namespace: "x",
+                name: "n0",
+                goals: &goals,
+                is_any: false,
+                fail_on: &[],
+                nth: 1,
+                at_least_micros: 0,
+                span,
+            });
+            let is_hidden = waited.verdict == kubereel_replay::WaitVerdict::Unknown;
+            prop_assert!(!is_hidden || !own.is_known(), "{:?}: {:?}", waited, own);
+        }
+
+        for at in story.unknown {
+            let cut = Cut::Arrival { below: timeline.reel().seq_after(at), wall: at };
+            let certainty = timeline.certainty(pods, cut);
+            prop_assert!(!certainty.is_known(), "{:?}: {:?}", at, certainty);
+        }
+
+        // The history of an object names what may be missing from it, and nothing else.
+        let history = timeline.history(HistoryQuestion {
+            resource: &info,
+            namespace: "x",
+            name: "n0",
+            scope: Scope::default(),
+            from: None,
+            to: None,
+        });
+        let mut named = Vec::new();
+        for item in history {
+            match item {
+                HistoryItem::Gap(gap) => named.push(gap.from_time),
+                HistoryItem::Unobserved(span) => named.push(span.from),
+                _ => {}
+            }
+        }
+        let concerned = may_miss.iter().filter(|span| match &span.reason {
+            UnobservedReason::LostChange { lost } => lost.name == "n0",
+            _ => true,
+        });
+        let expected: Vec<_> = concerned.map(|span| span.from).collect();
+        prop_assert_eq!(named, expected);
+        for span in spans {
+            let is_late = span.reason.effect() == UnobservedEffect::Late;
+            prop_assert_eq!(is_late, matches!(span.reason, UnobservedReason::NoWatch));
+        }
+    }
 }

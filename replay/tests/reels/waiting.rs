@@ -25,12 +25,17 @@ fn told(story: impl FnOnce(&mut Script, Stream, Stream)) -> (tempfile::TempDir, 
     (folder, timeline)
 }
 
-/// Writes a pod that waits for a reason.
+/// Writes a pod that waits for a reason; resourceVersion 2 is its creation.
 fn waiting(script: &mut Script, stream: Stream, rv: u128, reason: &str) {
     let body = format!(
         r#"{{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"a","uid":"u1","resourceVersion":"{rv}"}},"status":{{"containerStatuses":[{{"state":{{"waiting":{{"reason":"{reason}"}}}}}}]}}}}"#
     );
-    script.modified(stream, thing("x", "a", "u1"), rv, body.as_bytes());
+    let write = if rv == 2 {
+        Script::added
+    } else {
+        Script::modified
+    };
+    write(script, stream, thing("x", "a", "u1"), rv, body.as_bytes());
 }
 
 const fn a() -> Thing<'static> {
@@ -398,7 +403,12 @@ fn the_cost_depends_on_the_versions_of_the_name() {
                 let is_asked = (rv - 1) % (events / 10) == 0;
                 let other = format!("n{}", rv % 50);
                 let name = if is_asked { "a" } else { other.as_str() };
-                let (what, kind) = (thing("x", name, name), EventType::Modified);
+                let what = thing("x", name, name);
+                let kind = if rv == 1 {
+                    EventType::Added
+                } else {
+                    EventType::Modified
+                };
                 let body = pod(what, rv, &rv.to_string());
                 script.event(pods, kind, Evidence::Live, what, rv, &body);
             }

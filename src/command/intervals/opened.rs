@@ -102,14 +102,12 @@ fn trust(timeline: &Timeline, interests: &[Interest]) -> Trust {
         .collect();
     let resources = timeline.resources().iter();
     let read = resources.filter(|info| read.contains(&(&*info.group, &*info.plural)));
-    let coverages: Vec<_> = read.filter_map(|info| timeline.coverage(info.id)).collect();
-    let gaps = coverages
-        .iter()
-        .map(|coverage| coverage.holes().len() + coverage.unparsed().len())
-        .sum();
+    let read: Vec<_> = read.map(|info| info.id).collect();
+    let gaps = read.iter().map(|id| timeline.unobserved(*id).count()).sum();
+    let mut coverages = read.iter().filter_map(|id| timeline.coverage(*id));
     if gaps > 0 {
         Trust::Gaps(gaps)
-    } else if coverages.iter().any(|one| one.imported().is_some()) {
+    } else if coverages.any(|one| one.imported().is_some()) {
         Trust::Imported
     } else {
         Trust::Complete

@@ -204,6 +204,7 @@ fn worst(states: impl Iterator<Item = LaneState>) -> LaneState {
 mod tests {
     use super::*;
     use kubereel_format::ResourceId;
+    use kubereel_replay::UnobservedEffect;
     use proptest::prelude::*;
 
     fn at(secs: i64) -> RecordedAt {
@@ -220,6 +221,7 @@ mod tests {
         let dark = dark.iter().map(|(from, to)| Dark {
             span: at(*from)..at(*to),
             why: "gap".into(),
+            effect: UnobservedEffect::MayMiss,
         });
         let subject = Subject {
             resource: ResourceId(0),

@@ -56,32 +56,23 @@ pub(super) fn take(making: &mut Making<'_>) {
 fn gaps(timeline: &Timeline) -> Vec<Shared> {
     let mut all: Vec<Shared> = Vec::new();
     for info in timeline.resources().iter() {
-        let holes = timeline
-            .coverage(info.id)
-            .map_or(&[][..], |coverage| coverage.holes());
         let name = harmless(&info.qualified()).into_owned();
-        for hole in holes {
+        for span in timeline.unobserved(info.id) {
+            let why = match &span.reason {
+                UnobservedReason::Gap { gap } => gap.cause.as_str().to_owned(),
+                // What was refused from the start, or came late, is not a trouble of the recording; damage
+                // has an entry of its own.
+                UnobservedReason::NotRecorded { .. }
+                | UnobservedReason::NotListedYet
+                | UnobservedReason::Damaged { .. } => continue,
+                reason => reason.to_string(),
+            };
             all.push(Shared {
-                from: hole.gap.from_time,
-                to: hole.gap.to_time,
-                why: hole.gap.cause.as_str().to_owned(),
+                from: span.from,
+                to: span.to,
+                why,
                 names: vec![name.clone()],
             });
-        }
-        for span in timeline.unobserved(info.id) {
-            if matches!(
-                span.reason,
-                UnobservedReason::NeverListed
-                    | UnobservedReason::Unparsed { .. }
-                    | UnobservedReason::LostChange { .. }
-            ) {
-                all.push(Shared {
-                    from: span.from,
-                    to: span.to,
-                    why: span.reason.to_string(),
-                    names: vec![name.clone()],
-                });
-            }
         }
     }
     all.sort_by(|one, other| (one.from, &one.why).cmp(&(other.from, &other.why)));

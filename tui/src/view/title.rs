@@ -115,7 +115,7 @@ fn trust(open: &Open) -> (String, LaneState) {
         .dark
         .iter()
         .filter(|dark| dark.span.contains(&open.place.at));
-    if let Some(Dark { span, why }) = here.next() {
+    if let Some(Dark { span, why, .. }) = here.next() {
         let (from, to) = (
             open.timeline.written(span.start),
             open.timeline.written(span.end),

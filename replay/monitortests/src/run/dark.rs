@@ -98,14 +98,11 @@ impl Unseen {
 
 fn dark_of(timeline: &Timeline, info: &ResourceInfo) -> impl Iterator<Item = Dark> {
     let name = info.qualified();
-    timeline
-        .unobserved(info.id)
-        .into_iter()
-        .map(move |unseen| Dark {
-            from: unseen.from,
-            to: unseen.to,
-            why: format!("{name}: {}", unseen.reason),
-        })
+    timeline.unobserved(info.id).map(move |unseen| Dark {
+        from: unseen.from,
+        to: unseen.to,
+        why: format!("{name}: {}", unseen.reason),
+    })
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ impl Timeline {
             }
             let unseen = resources.iter().flat_map(|id| self.unobserved(*id));
             let within = unseen.filter(|one| one.from < to && one.to > from);
-            all.extend(within.map(|one| not_seen(Some(one))));
+            all.extend(within.map(|one| not_seen(Some(one.clone()))));
         }
         all
     }
