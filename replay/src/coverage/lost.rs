@@ -35,40 +35,44 @@ impl Coverage {
             return;
         }
         let mut lives: BTreeMap<(&str, &str), Vec<Life>> = BTreeMap::new();
-        let mut lost = Vec::new();
         for &object in objects {
-            let Some((key, life)) = Life::of(reel, object) else {
-                continue;
-            };
-            let is_unborn = life.began == (EventType::Modified, Evidence::Live)
-                || life.began == (EventType::Deleted, Evidence::Live);
-            if is_unborn && let Some(span) = begun_before(&self.spans, life.first) {
-                lost.push(LostChange {
-                    namespace: key.namespace.clone(),
-                    name: key.name.clone(),
-                    from: span.covered.from_time,
-                    to: wall(reel, life.first),
-                    is_deletion: false,
-                });
+            if let Some((key, life)) = Life::of(reel, object) {
+                let place = (key.namespace.as_str(), key.name.as_str());
+                lives.entry(place).or_default().push(life);
             }
-            let place = (key.namespace.as_str(), key.name.as_str());
-            lives.entry(place).or_default().push(life);
         }
+        let mut lost = Vec::new();
         for ((namespace, name), mut lives) in lives {
             lives.sort_unstable_by_key(|life| life.first);
-            for pair in lives.windows(2) {
-                let [one, next] = pair else { continue };
-                let is_new = next.began == (EventType::Added, Evidence::Live)
-                    && begun_before(&self.spans, next.first).is_some();
-                if is_new && let Some(last) = one.alive_before(reel, next.first) {
-                    lost.push(LostChange {
-                        namespace: namespace.to_owned(),
-                        name: name.to_owned(),
-                        from: wall(reel, last),
-                        to: wall(reel, next.first),
-                        is_deletion: true,
-                    });
-                }
+            let mut before: Option<Life> = None;
+            for life in lives {
+                let Some(span) = begun_before(&self.spans, life.first) else {
+                    before = Some(life);
+                    continue;
+                };
+                let former = before.and_then(|before| before.last_before(reel, life.first));
+                let is_deletion = match life.began {
+                    (EventType::Modified | EventType::Deleted, Evidence::Live) => Some(false),
+                    (EventType::Added, Evidence::Live) => {
+                        let is_alive = |former| reel.kind_of(former) != Some(EventType::Deleted);
+                        former.is_some_and(is_alive).then_some(true)
+                    }
+                    _ => None,
+                };
+                // Up to its last event the name was the former object's.
+                let known = former.map_or(RecordedAt::default(), |former| wall(reel, former));
+                lost.extend(is_deletion.map(|is_deletion| LostChange {
+                    namespace: namespace.to_owned(),
+                    name: name.to_owned(),
+                    from: if is_deletion {
+                        known
+                    } else {
+                        known.max(span.covered.from_time)
+                    },
+                    to: wall(reel, life.first),
+                    is_deletion,
+                }));
+                before = Some(life);
             }
         }
         lost.sort_by_key(|one| (one.to, one.from));
@@ -99,12 +103,11 @@ impl Life {
         (!key.uid.is_empty()).then_some((key, life))
     }
 
-    /// Gives the last record before another, unless the object was gone by then.
-    fn alive_before(&self, reel: &Reel, at: Seq) -> Option<Seq> {
+    /// Gives the last record before another.
+    fn last_before(&self, reel: &Reel, at: Seq) -> Option<Seq> {
         let versions = reel.versions(self.object);
         let below = versions.partition_point(|&seq| seq < at);
-        let last = *versions.get(below.checked_sub(1)?)?;
-        (reel.kind_of(last)? != EventType::Deleted).then_some(last)
+        versions.get(below.checked_sub(1)?).copied()
     }
 }
 

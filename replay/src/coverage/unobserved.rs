@@ -292,8 +292,10 @@ impl Spans<'_> {
             SpanEnd::Record(seq) => timeline.wall_of(seq),
             SpanEnd::Open => timeline.end(),
         };
-        // Records order a span; its times have a length though a clock stepped back in it.
-        let to = to.max(RecordedAt::from_micros(from.micros.saturating_add(1)));
+        // Records order a span; its times have a length though a clock stepped back in it. Only before a
+        // list with which everything began there is none.
+        let least = i64::from(begin != SpanBegin::Start);
+        let to = to.max(RecordedAt::from_micros(from.micros.saturating_add(least)));
         self.all.push(UnobservedSpan {
             from,
             to,

@@ -63,8 +63,29 @@ impl Timeline {
                 why: MissedWhy::RecordingEnded,
             });
         }
-        dark.retain(|dark| dark.below < dark.until && dark.below <= span.to.below);
-        dark.sort_by_key(|dark| (dark.below, dark.until));
-        dark
+        // Where no record came, only the time tells whether it had begun.
+        let end = (span.to.below, span.to.at);
+        dark.retain(|dark| dark.below < dark.until && (dark.below, dark.from) <= end);
+        dark.sort_by_key(|dark| (dark.below, dark.from, dark.until));
+        join(dark)
     }
+}
+
+/// Makes one time of those that overlap: what ends one of them does not end the other. An object is known
+/// to have passed a gap unchanged only where there is nothing but gaps.
+fn join(dark: Vec<Dark>) -> Vec<Dark> {
+    let mut joined: Vec<Dark> = Vec::new();
+    for next in dark {
+        match joined.last_mut() {
+            Some(last) if next.below < last.until => {
+                last.from = last.from.min(next.from);
+                last.until = last.until.max(next.until);
+                if next.why != last.why {
+                    last.why = MissedWhy::NotObserved;
+                }
+            }
+            _ => joined.push(next),
+        }
+    }
+    joined
 }

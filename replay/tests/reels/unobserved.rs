@@ -452,6 +452,7 @@ proptest! {
         let names = ["n0".to_owned()];
         let one = Filter { namespace: Some("x"), names: &names };
         let goals: [WaitFor; 1] = ["jsonpath={.metadata.name}=none".parse().expect("a goal")];
+        let created: [WaitFor; 1] = ["create".parse().expect("a goal")];
         let records = (0..timeline.reel().end().0).map(Seq);
         let walls = records.filter_map(|seq| Some(timeline.reel().stamp(seq)?.wall.micros));
         let moments: Vec<i64> = walls.flat_map(|at| [at - 500, at + 500]).collect();
@@ -480,6 +481,23 @@ proptest! {
             });
             let is_hidden = waited.verdict == kubereel_replay::WaitVerdict::Unknown;
             prop_assert!(!is_hidden || !own.is_known(), "{:?}: {:?}", waited, own);
+            // Nothing that was received tells of an object that never was.
+            let none = timeline.wait(&WaitQuestion {
+                resource: &info,
+                namespace: "x",
+                name: "none",
+                goals: &created,
+                is_any: false,
+                fail_on: &[],
+                nth: 1,
+                at_least_micros: 0,
+                span,
+            });
+            let names = ["none".to_owned()];
+            let one = Filter { namespace: Some("x"), names: &names };
+            let own = timeline.certainty_of(pods, cut, &one);
+            let is_hidden = none.verdict == kubereel_replay::WaitVerdict::Unknown;
+            prop_assert_eq!(is_hidden, !own.is_known(), "{:?}: {:?}", none, own);
         }
 
         for at in story.unknown {
