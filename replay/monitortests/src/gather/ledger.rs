@@ -89,6 +89,14 @@ impl<'a> Draft<'a> {
         self
     }
 
+    /// Puts the time that the writer gives to the change beside it.
+    pub(crate) fn own_time(self, said: Option<String>) -> Self {
+        match said {
+            Some(said) => self.with("lastTransitionTime", said),
+            None => self,
+        }
+    }
+
     /// Lets timelines draw it.
     pub(crate) const fn drawn(mut self) -> Self {
         self.display = Display::Drawn;

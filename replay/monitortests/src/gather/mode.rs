@@ -1,6 +1,7 @@
 //! Owns by which rules intervals are made, and what a change's own time is worth. Refuses the making.
 
 use kubereel_format::RecordedAt;
+use kubereel_replay::timetext;
 
 /// By which rules intervals are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,8 +10,8 @@ pub enum Mode {
     /// change of status counts, and what is open at the end is closed there.
     #[default]
     Upstream,
-    /// By all that the reel knows: a change counts from the time that its writer gives, another
-    /// reason or message is an instant of its own, the first sight counts, what is open stays open.
+    /// By all that the reel knows: another reason or message is an instant of its own, the first sight
+    /// counts, what is open stays open. A time that a writer gives stands beside the interval.
     Exact,
 }
 
@@ -18,6 +19,14 @@ impl Mode {
     /// Tells whether all that is known is used.
     pub(crate) const fn is_exact(self) -> bool {
         matches!(self, Self::Exact)
+    }
+
+    /// Gives the time that a writer gives to a change, as text, where it says more than the time at which
+    /// the change was received.
+    pub(crate) fn own_time(self, said: Option<RecordedAt>, seen: RecordedAt) -> Option<String> {
+        let said = said.filter(|_| self.is_exact())?;
+        let is_earlier = seen.micros_since(said) > SAME_MICROS;
+        is_earlier.then(|| timetext::rfc3339(said))
     }
 }
 

@@ -2,13 +2,11 @@
 //! Refuses spans: they are computed.
 
 use super::ledger::{Draft, Ledger};
-use super::mode::{Mode, moment};
+use super::mode::Mode;
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
-use kubereel_format::{ObjectId, RecordedAt};
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 const DESIRED: &str = "/metadata/annotations/machineconfiguration.openshift.io~1desiredConfig";
 const CURRENT: &str = "/metadata/annotations/machineconfiguration.openshift.io~1currentConfig";
@@ -17,7 +15,6 @@ const CURRENT: &str = "/metadata/annotations/machineconfiguration.openshift.io~1
 #[derive(Debug)]
 pub(crate) struct Nodes {
     mode: Mode,
-    last_seen: BTreeMap<ObjectId, RecordedAt>,
     ledger: Ledger,
 }
 
@@ -26,7 +23,6 @@ impl Nodes {
     pub(crate) fn new(mode: Mode) -> Self {
         Self {
             mode,
-            last_seen: BTreeMap::new(),
             ledger: Ledger::default(),
         }
     }
@@ -49,8 +45,10 @@ impl Nodes {
         } else {
             (Level::Warning, "NotReady", "node is not ready")
         };
-        let at = self.flip(seen, "Ready");
-        let draft = draft(source::NODE_MONITOR, level, seen, at).reason(reason);
+        let own = self.own_time(seen, "Ready");
+        let draft = draft(source::NODE_MONITOR, level, seen)
+            .reason(reason)
+            .own_time(own);
         self.ledger.add(&draft.with("roles", roles).human(words));
     }
 
@@ -62,9 +60,10 @@ impl Nodes {
             if known.status == now.status {
                 continue;
             }
-            let at = self.flip(seen, now.kind);
-            let draft = draft(source::NODE_MONITOR, Level::Warning, seen, at)
+            let own = self.own_time(seen, now.kind);
+            let draft = draft(source::NODE_MONITOR, Level::Warning, seen)
                 .reason(now.reason)
+                .own_time(own)
                 .with("roles", roles)
                 .human("changed");
             self.ledger.add(&draft);
@@ -74,7 +73,7 @@ impl Nodes {
     fn config(&mut self, seen: &Seen<'_>, before: &Value, roles: &str) {
         let desired = reading::text(seen.now, DESIRED);
         let current = reading::text(seen.now, CURRENT);
-        let draft = draft(source::NODE_MONITOR, Level::Info, seen, seen.at)
+        let draft = draft(source::NODE_MONITOR, Level::Info, seen)
             .with("roles", roles)
             .with("config", desired);
         if desired != reading::text(before, DESIRED) {
@@ -92,21 +91,22 @@ impl Nodes {
         let is_schedulable = unschedulable.and_then(Value::as_bool) != Some(true);
         let is_updating = reading::text(before, CURRENT) != reading::text(seen.now, DESIRED);
         if is_ready(before) && !is_ready(seen.now) && !is_updating && is_schedulable {
-            let at = self.flip(seen, "Ready");
-            let draft = draft(source::NODE_UNEXPECTED_NOT_READY, Level::Error, seen, at)
+            let own = self.own_time(seen, "Ready");
+            let draft = draft(source::NODE_UNEXPECTED_NOT_READY, Level::Error, seen)
                 .reason("UnexpectedNotReady")
+                .own_time(own)
                 .human("unexpected node not ready");
             self.ledger.add(&draft.drawn());
         }
         if is_unreachable(before) || !is_unreachable(seen.now) {
             return;
         }
-        let draft = draft(source::NODE_UNREACHABLE, Level::Info, seen, seen.at)
+        let draft = draft(source::NODE_UNREACHABLE, Level::Info, seen)
             .reason("Unreachable")
             .human("node unreachable");
         self.ledger.add(&draft.drawn());
         if is_schedulable {
-            let draft = self::draft(source::NODE_UNREACHABLE, Level::Error, seen, seen.at)
+            let draft = self::draft(source::NODE_UNREACHABLE, Level::Error, seen)
                 .reason("UnexpectedUnreachable")
                 .human("unexpected node unreachable");
             self.ledger.add(&draft.drawn());
@@ -130,18 +130,17 @@ impl Nodes {
             ),
             _ => return,
         };
-        let at = self.flip(seen, "DiskPressure");
-        let draft = draft(source::NODE_MONITOR, level, seen, at).reason(reason);
+        let own = self.own_time(seen, "DiskPressure");
+        let draft = draft(source::NODE_MONITOR, level, seen)
+            .reason(reason)
+            .own_time(own);
         self.ledger.add(&draft.human(words).drawn());
     }
 
-    /// Gives when a condition got the status that it has now.
-    fn flip(&self, seen: &Seen<'_>, kind: &str) -> RecordedAt {
-        if !self.mode.is_exact() {
-            return seen.at;
-        }
+    /// Gives when a condition got the status that it has now, as its writer says.
+    fn own_time(&self, seen: &Seen<'_>, kind: &str) -> Option<String> {
         let since = reading::condition_of(seen.now, kind).and_then(|now| now.since);
-        moment(since, self.last_seen.get(&seen.object).copied(), seen.at)
+        self.mode.own_time(since, seen.at)
     }
 }
 
@@ -173,19 +172,18 @@ impl Watcher for Nodes {
             }
             (Action::Changed, None) => {}
             (Action::Gone, _) => {
-                let draft = draft(source::NODE_MONITOR, Level::Warning, seen, seen.at)
+                let draft = draft(source::NODE_MONITOR, Level::Warning, seen)
                     .with("roles", &*roles)
                     .reason("Deleted")
                     .human("deleted");
                 self.ledger.add(&draft);
             }
         }
-        self.last_seen.insert(seen.object, seen.at);
     }
 }
 
-fn draft<'a>(source: &'a str, level: Level, seen: &Seen<'a>, at: RecordedAt) -> Draft<'a> {
-    Draft::new(source, level, at)
+fn draft<'a>(source: &'a str, level: Level, seen: &Seen<'a>) -> Draft<'a> {
+    Draft::new(source, level, seen.at)
         .about("Node", [("node", &*seen.key.name)])
         .shown_by(seen.seq)
 }

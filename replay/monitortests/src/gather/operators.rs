@@ -2,13 +2,12 @@
 //! spans: they are computed.
 
 use super::ledger::{Draft, Ledger};
-use super::mode::{Mode, moment};
+use super::mode::Mode;
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading::{self, Condition};
-use kubereel_format::{Evidence, ObjectId, RecordedAt};
+use kubereel_format::{Evidence, RecordedAt};
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// One minute before the run began: what was created earlier was there before.
 pub(super) const NEW_SINCE_MICROS: i64 = 60_000_000;
@@ -18,7 +17,6 @@ pub(super) const NEW_SINCE_MICROS: i64 = 60_000_000;
 pub(crate) struct Operators {
     mode: Mode,
     start: RecordedAt,
-    last_seen: BTreeMap<ObjectId, RecordedAt>,
     ledger: Ledger,
 }
 
@@ -28,7 +26,6 @@ impl Operators {
         Self {
             mode,
             start,
-            last_seen: BTreeMap::new(),
             ledger: Ledger::default(),
         }
     }
@@ -40,7 +37,6 @@ impl Operators {
 
     fn conditions(&mut self, seen: &Seen<'_>) {
         let before = seen.before;
-        let last = self.last_seen.get(&seen.object).copied();
         for now in reading::conditions(seen.now) {
             let known = before.and_then(|before| reading::condition_of(before, now.kind));
             let is_flip = known.is_none_or(|known| known.status != now.status);
@@ -51,18 +47,16 @@ impl Operators {
             if !(is_flip || is_exact && is_other) {
                 continue;
             }
-            let at = match (is_exact, is_flip) {
-                (true, true) => moment(now.since, last, seen.at),
-                _ => seen.at,
-            };
-            let mut draft = draft(level(&now), seen, at)
+            let mut draft = draft(level(&now), seen, seen.at)
                 .human(now.message)
                 .with("condition", now.kind)
                 .with("status", now.status);
             if !now.reason.is_empty() {
                 draft = draft.reason(now.reason);
             }
-            self.ledger.add(&draft);
+            let since = now.since.filter(|_| is_flip);
+            self.ledger
+                .add(&draft.own_time(self.mode.own_time(since, seen.at)));
         }
     }
 
@@ -121,7 +115,6 @@ impl Watcher for Operators {
                 self.ledger.add(&draft);
             }
         }
-        self.last_seen.insert(seen.object, seen.at);
     }
 }
 

@@ -2,19 +2,16 @@
 //! Refuses spans: they are computed. Upstream has none of these.
 
 use super::ledger::{Draft, Ledger};
-use super::mode::{Mode, moment};
+use super::mode::Mode;
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
-use kubereel_format::{ObjectId, RecordedAt};
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// Watches machine config pools.
 #[derive(Debug)]
 pub(crate) struct Pools {
     mode: Mode,
-    last_seen: BTreeMap<ObjectId, RecordedAt>,
     ledger: Ledger,
 }
 
@@ -23,7 +20,6 @@ impl Pools {
     pub(crate) fn new(mode: Mode) -> Self {
         Self {
             mode,
-            last_seen: BTreeMap::new(),
             ledger: Ledger::default(),
         }
     }
@@ -34,23 +30,17 @@ impl Pools {
     }
 
     fn conditions(&mut self, seen: &Seen<'_>) {
-        let last = self.last_seen.get(&seen.object).copied();
         for now in reading::conditions(seen.now) {
             let before = seen.before;
             let known = before.and_then(|before| reading::condition_of(before, now.kind));
             if known.is_some_and(|known| known.status == now.status) {
                 continue;
             }
-            let at = if self.mode.is_exact() {
-                moment(now.since, last, seen.at)
-            } else {
-                seen.at
-            };
             let level = match (now.kind, now.status) {
                 ("Degraded" | "NodeDegraded" | "RenderDegraded", "True") => Level::Error,
                 _ => Level::Info,
             };
-            let mut draft = Draft::new(source::POOL_MONITOR, level, at)
+            let mut draft = Draft::new(source::POOL_MONITOR, level, seen.at)
                 .about("MachineConfigPool", [("pool", &*seen.key.name)])
                 .shown_by(seen.seq)
                 .human(now.message)
@@ -60,7 +50,8 @@ impl Pools {
             if !now.reason.is_empty() {
                 draft = draft.reason(now.reason);
             }
-            self.ledger.add(&draft);
+            self.ledger
+                .add(&draft.own_time(self.mode.own_time(now.since, seen.at)));
         }
     }
 }
@@ -83,7 +74,6 @@ impl Watcher for Pools {
         if seen.action != Action::Gone {
             self.conditions(seen);
         }
-        self.last_seen.insert(seen.object, seen.at);
     }
 }
 

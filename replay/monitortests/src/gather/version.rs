@@ -2,7 +2,7 @@
 //! change. Refuses other objects than the one named `version`, as upstream does.
 
 use super::ledger::{Draft, Ledger};
-use super::mode::{Mode, moment};
+use super::mode::Mode;
 use super::operators::is_new;
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::interval::{Interval, Level, source};
@@ -15,7 +15,6 @@ use serde_json::Value;
 pub(crate) struct Version {
     mode: Mode,
     start: RecordedAt,
-    last_seen: Option<RecordedAt>,
     ledger: Ledger,
 }
 
@@ -25,7 +24,6 @@ impl Version {
         Self {
             mode,
             start,
-            last_seen: None,
             ledger: Ledger::default(),
         }
     }
@@ -79,19 +77,17 @@ impl Version {
             if !(is_flip || is_exact && is_other) {
                 continue;
             }
-            let at = match (is_exact, is_flip) {
-                (true, true) => moment(now.since, self.last_seen, seen.at),
-                _ => seen.at,
-            };
             let level = match (now.kind, now.status) {
                 ("Degraded" | "Failing", "True") => Level::Error,
                 _ => Level::Warning,
             };
-            let draft = draft(level, seen, at)
+            let since = now.since.filter(|_| is_flip);
+            let draft = draft(level, seen, seen.at)
                 .reason(now.reason)
                 .human(words(&now))
                 .with("condition", now.kind)
-                .with("status", now.status);
+                .with("status", now.status)
+                .own_time(self.mode.own_time(since, seen.at));
             self.ledger.add(&draft);
         }
     }
@@ -134,7 +130,6 @@ impl Watcher for Version {
                 self.ledger.add(&draft);
             }
         }
-        self.last_seen = Some(seen.at);
     }
 }
 

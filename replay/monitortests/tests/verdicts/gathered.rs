@@ -2,7 +2,7 @@
 
 use crate::reel::{Reel, time};
 use kubereel_format::RecordedAt;
-use kubereel_monitortests::{Gathering, Mode, feed};
+use kubereel_monitortests::{Gathering, Interval, Mode, feed};
 use serde_json::{Value, json};
 
 /// Gives the times and words of a reason's intervals.
@@ -113,5 +113,35 @@ fn workloads_that_are_written_often_are_told() {
         let fell = format!("{kind} generation fell from 4 to 2");
         let fell = (time("10:06:00"), fell);
         assert_eq!(gathered(reel(), "GenerationViolation"), [fell]);
+    }
+}
+
+#[test]
+fn the_time_that_a_writer_gives_stands_beside_the_interval_and_does_not_begin_it() {
+    let down = json!({"status": {"conditions": [{
+        "type": "Available", "status": "False", "reason": "NoPods", "message": "no pods",
+        "lastTransitionTime": "2026-11-21T10:20:00Z",
+    }]}});
+    let written = Reel::new()
+        .operator("dns", &[])
+        .at("10:45:00")
+        .change("ClusterOperator", "dns", down)
+        .at("10:50:00")
+        .written();
+    let intervals = |mode| {
+        let mut gathering = Gathering::new(&written.timeline, mode);
+        feed(&written.timeline, &mut gathering.watchers(), |_| {});
+        gathering.finish(&written.timeline).intervals
+    };
+    for mode in [Mode::Exact, Mode::Upstream] {
+        let all = intervals(mode);
+        let began: Vec<_> = all.of("OperatorState").map(|state| state.from).collect();
+        assert_eq!(began, [time("10:45:00")], "{mode:?}");
+        let own = |interval: &Interval| {
+            let mut annotations = interval.message.annotations.iter();
+            annotations.any(|(name, _)| &**name == "lastTransitionTime")
+        };
+        let is_shown = all.all().iter().any(own);
+        assert_eq!(is_shown, mode == Mode::Exact, "{mode:?}");
     }
 }
