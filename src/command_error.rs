@@ -57,11 +57,7 @@ impl CommandError {
     pub(crate) fn output(source: &io::Error) -> Self {
         let is_quiet = source.kind() == io::ErrorKind::BrokenPipe;
         Self {
-            exit: if is_quiet {
-                Exit::Yes
-            } else {
-                Exit::Surroundings
-            },
+            exit: if is_quiet { Exit::Yes } else { Exit::Io },
             message: format!("cannot write the output: {source}"),
             hints: Vec::new(),
             is_quiet,

@@ -16,7 +16,7 @@ pub(crate) enum Exit {
     /// The question falls into a gap or into something not recorded.
     Unknown,
     /// The cluster, the disk or the network failed.
-    Surroundings,
+    Io,
     /// Ended by SIGINT before it was done.
     Interrupted,
     /// Ended by SIGTERM before it was done.
@@ -31,7 +31,7 @@ impl Exit {
         Self::Usage,
         Self::Reel,
         Self::Unknown,
-        Self::Surroundings,
+        Self::Io,
         Self::Interrupted,
         Self::Terminated,
     ];
@@ -44,7 +44,7 @@ impl Exit {
             Self::Usage => 2,
             Self::Reel => 3,
             Self::Unknown => 4,
-            Self::Surroundings => 5,
+            Self::Io => 5,
             Self::Interrupted => 130,
             Self::Terminated => 143,
         }
@@ -55,10 +55,10 @@ impl Exit {
         match self {
             Self::Yes => "done; the answer is yes",
             Self::No => "done; the answer is no",
-            Self::Usage => "wrong usage",
+            Self::Usage => "invalid usage",
             Self::Reel => "the reel cannot be read or is damaged",
             Self::Unknown => "unknown: the question falls into a gap or something not recorded",
-            Self::Surroundings => "the surroundings failed (cluster, disk, network)",
+            Self::Io => "I/O error (cluster, disk or network)",
             Self::Interrupted => "interrupted by SIGINT",
             Self::Terminated => "interrupted by SIGTERM",
         }

@@ -50,6 +50,52 @@ fn the_reference_is_what_the_definitions_say() {
     );
 }
 
+/// Words that no help and no page uses, because a reader who learnt English from kubectl stumbles over them.
+const BANNED: [&str; 10] = [
+    "gone on with",
+    "go on with",
+    "so many",
+    "so often",
+    "surroundings",
+    "told against",
+    "unless given",
+    "unless told otherwise",
+    "time to end in",
+    "whoever",
+];
+
+#[test]
+fn the_reference_and_the_docs_use_no_banned_phrase() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut texts = vec![
+        ("the help".to_owned(), reference()),
+        (
+            "README.md".to_owned(),
+            std::fs::read_to_string(root.join("README.md")).expect("README.md"),
+        ),
+    ];
+    for file in std::fs::read_dir(root.join("docs")).expect("docs") {
+        let path = file.expect("a file").path();
+        let name = path.display().to_string();
+        // Reports are dated, and stay as they were.
+        let is_page = path.extension().is_some_and(|end| end == "md")
+            && !["bench-", "soak-"].iter().any(|dated| name.contains(dated));
+        if is_page {
+            texts.push((name, std::fs::read_to_string(&path).expect("a page")));
+        }
+    }
+    assert!(texts.len() > 8, "{} texts", texts.len());
+    let mut found = Vec::new();
+    for (name, text) in &texts {
+        for (number, line) in text.lines().enumerate() {
+            let lower = line.to_lowercase();
+            let banned = BANNED.iter().filter(|phrase| lower.contains(**phrase));
+            found.extend(banned.map(|phrase| format!("{name}:{}: {phrase}", number + 1)));
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 #[test]
 fn the_definitions_are_sound() {
     Cli::command().debug_assert();

@@ -66,7 +66,7 @@ impl Screen {
     /// Prints a value for programs.
     pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result<(), CommandError> {
         let json = serde_json::to_string_pretty(value)
-            .map_err(|error| CommandError::new(Exit::Surroundings, error))?;
+            .map_err(|error| CommandError::new(Exit::Io, error))?;
         self.line(json)
     }
 

@@ -35,6 +35,6 @@ pub(crate) fn create(path: &Path, replaces: bool) -> Result<File, CommandError> 
     }
     File::create(path).map_err(|error| {
         let path = path.display();
-        CommandError::new(Exit::Surroundings, format!("cannot write: {error}: {path}"))
+        CommandError::new(Exit::Io, format!("cannot write: {error}: {path}"))
     })
 }

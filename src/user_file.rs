@@ -12,7 +12,7 @@ use std::path::Path;
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, CommandError> {
     let failed = |error: io::Error| {
         let path = path.display();
-        CommandError::new(Exit::Surroundings, format!("cannot read: {error}: {path}"))
+        CommandError::new(Exit::Io, format!("cannot read: {error}: {path}"))
     };
     let file = File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();

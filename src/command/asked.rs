@@ -62,7 +62,7 @@ pub(crate) struct OneObject {
     /// The object's name, if it does not follow a slash
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// The namespace to look in
+    /// Namespace of the object
     #[arg(short, long, value_name = "NS", default_value = "default")]
     pub(crate) namespace: String,
 }

@@ -33,10 +33,10 @@ pub(crate) struct Args {
 pub(crate) struct Question {
     #[command(flatten)]
     object: OneObject,
-    /// The moment
+    /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
     at: Moment,
-    /// The form of the answer; YAML for people unless given
+    /// Output format; default: annotated YAML
     #[arg(short, long, value_name = "FORM")]
     output: Option<Output>,
 }

@@ -8,7 +8,7 @@ use clap::CommandFactory as _;
 use clap_complete::Shell;
 use std::io::Write as _;
 
-/// Print what a shell needs to complete kubereel's words
+/// Generate shell completions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -47,10 +47,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         return Ok(Exit::Yes);
     }
     let failed = |error: std::io::Error| {
-        CommandError::new(
-            Exit::Surroundings,
-            format!("cannot unpack the recording: {error}"),
-        )
+        CommandError::new(Exit::Io, format!("cannot unpack the recording: {error}"))
     };
     let folder = tempfile::tempdir().map_err(failed)?;
     let path = folder.path().join(DEMO_NAME);
@@ -64,7 +61,7 @@ fn save(carried: &[u8], path: &Path) -> Result<(), CommandError> {
         .and_then(|mut file| std::io::Write::write_all(&mut file, carried));
     written.map_err(|error| {
         let path = path.display();
-        CommandError::new(Exit::Surroundings, format!("cannot write: {error}: {path}"))
+        CommandError::new(Exit::Io, format!("cannot write: {error}: {path}"))
     })
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Args {
     reel: PathBuf,
     #[command(flatten)]
     object: OneObject,
-    /// The moment
+    /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
     at: Moment,
     /// How many minutes before and after the moment count as around then
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// How many versions before and after the moment are shown
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     versions: u16,
-    /// The form of the answer; a page for people unless given
+    /// Output format; default: text
     #[arg(short, long, value_name = "FORM")]
     output: Option<Output>,
 }

@@ -69,7 +69,7 @@ pub(crate) struct Question {
     /// End with exit code 1 if anything differs
     #[arg(long)]
     exit_code: bool,
-    /// The form of the answer; lines for people unless given
+    /// Output format; default: text
     #[arg(short, long, value_name = "FORM")]
     output: Option<Output>,
 }

@@ -14,20 +14,20 @@ use kubereel_replay::{EventQuestion, Logged, Moment, Regarding, Timeline, timete
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Show what components said about objects: the cluster's Events, also those that expired
+/// Show the cluster's Events, including those that have expired
 ///
-/// A line is one time that an Event was said or repeated; COUNT is how often it had been said by
-/// then. TIME is when the recorder received it.
+/// Each line is one occurrence of an Event; COUNT is the number of occurrences by then. TIME is when the
+/// recorder received it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// The namespace to look in; Events about cluster-scoped objects lie in default
+    /// Namespace of the Events; those about cluster-scoped objects are in default
     #[arg(short, long, value_name = "NS", default_value = "default")]
     namespace: String,
-    /// Look in all namespaces
+    /// Show Events of all namespaces
     #[arg(short = 'A', long, conflicts_with = "namespace")]
     all_namespaces: bool,
     /// Only those about this object
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Only those received up to this moment
     #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
     to: Option<Moment>,
-    /// The form of the answer; lines for people unless given
+    /// Output format; default: text
     #[arg(short, long, value_name = "FORM")]
     output: Option<Output>,
 }

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// The form: jsonl is one JSON object a line
+    /// Output format; jsonl is one JSON object per line
     #[arg(short, long, value_name = "FORM", default_value = "jsonl")]
     output: Form,
     /// The file to write; stdout if none is given
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         Some(path) => {
             let failed = |error: std::io::Error| {
                 let path = path.display();
-                CommandError::new(Exit::Surroundings, format!("cannot write: {error}: {path}"))
+                CommandError::new(Exit::Io, format!("cannot write: {error}: {path}"))
             };
             target_file::refuse_input(&args.reel, path)?;
             let mut out = BufWriter::new(target_file::create(path, args.force)?);

@@ -40,19 +40,19 @@ pub(crate) struct Question {
     /// Names of objects; all objects if none is given
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// The namespace to look in
+    /// Namespace of the objects
     #[arg(short, long, value_name = "NS", default_value = "default")]
     pub(crate) namespace: String,
-    /// Look in all namespaces
+    /// List objects of all namespaces
     #[arg(short = 'A', long, conflicts_with = "namespace")]
     pub(crate) all_namespaces: bool,
     /// Only objects whose labels match, as for kubectl: a=b,c!=d,e in (f,g),!h
     #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
     pub(crate) selector: LabelSelector,
-    /// The moment
+    /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
     pub(crate) at: Moment,
-    /// The form of the answer; columns unless given
+    /// Output format; default: a table
     #[arg(short, long, value_name = "FORM")]
     pub(crate) output: Option<Output>,
     /// Keep metadata.managedFields in JSON and YAML

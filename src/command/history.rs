@@ -49,7 +49,7 @@ pub(crate) struct Question {
     /// Compare metadata.managedFields too
     #[arg(long)]
     show_managed_fields: bool,
-    /// The form of the answer; lines for people unless given
+    /// Output format; default: text
     #[arg(short, long, value_name = "FORM")]
     output: Option<Output>,
 }

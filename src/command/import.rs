@@ -46,8 +46,8 @@ pub(crate) struct Args {
     /// The reel to write
     #[arg(short, long, value_name = "REEL")]
     output: PathBuf,
-    /// When objects without an event were so, and when lines without ts came, as RFC 3339; for objects
-    /// in a file, unless given, when the file was last changed
+    /// Time of objects in a file, and of lines without ts, as RFC 3339; default: for objects in a file, the
+    /// modification time of the file
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     at: Option<RecordedAt>,
     /// Take secrets out, as `kubereel record` does
@@ -123,7 +123,7 @@ fn import(
 fn open(path: &Path) -> Result<(File, Source), CommandError> {
     let failed = |error: io::Error| {
         let path = path.display();
-        CommandError::new(Exit::Surroundings, format!("cannot read: {error}: {path}"))
+        CommandError::new(Exit::Io, format!("cannot read: {error}: {path}"))
     };
     let file = File::open(path).map_err(failed)?;
     let about = file.metadata().map_err(failed)?;

@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// The form: wide adds a table of all resources, json is for programs
+    /// Output format; wide adds a table of all resources
     #[arg(short, long, value_name = "FORM")]
     output: Option<Form>,
 }

@@ -23,7 +23,7 @@ pub(crate) struct Args {
     /// Tell what was known at this moment
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
     at: Moment,
-    /// The form of the answer; lines for people unless given
+    /// Output format; default: text
     #[arg(short, long, value_name = "FORM")]
     output: Option<Output>,
 }

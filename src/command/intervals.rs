@@ -22,10 +22,11 @@ use opened::{Opened, Trust};
 /// tests name things. Takes a reel, or a file of intervals that openshift-tests wrote
 /// (e2e-events_….json, e2e-timelines_….json, of any generation).
 ///
-/// From a reel, intervals are made by all that it knows: they begin when the writer says that a
-/// condition changed, another reason or message begins another one, and what has not ended stays
-/// open. With --mode upstream they are those that the monitor would have made; -o upstream and
-/// --export write these unless told otherwise.
+/// By default all records of a reel are used: an interval starts with the record that shows the
+/// change, a new reason or message starts a new one, and an interval that has not ended stays open.
+/// A lastTransitionTime that says something else is an annotation (-o wide, -o json). With
+/// --mode upstream the intervals are those that the monitor would have produced; this is the default
+/// of -o upstream and --export.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -63,7 +64,7 @@ pub(crate) struct Args {
     /// By which rules intervals are made of a reel
     #[arg(long, value_name = "MODE")]
     mode: Option<Rules>,
-    /// The form of the answer; lines for people unless given
+    /// Output format; default: text
     #[arg(short, long, value_name = "FORM")]
     output: Option<Output>,
     /// Write the files of a run of openshift-tests into this folder: e2e-events and e2e-timelines

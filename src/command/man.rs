@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
     let pages = pages();
     if let Some(folder) = &args.into {
         write_all(folder, &pages).map_err(|error| {
-            CommandError::new(Exit::Surroundings, format!("{}: {error}", folder.display()))
+            CommandError::new(Exit::Io, format!("{}: {error}", folder.display()))
         })?;
         let count = u64::try_from(pages.len()).unwrap_or(u64::MAX);
         let pages = crate::words::count(count, "page");

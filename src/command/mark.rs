@@ -7,9 +7,9 @@ use kubereel_recorder::{MarkError, MarkPlace, leave_mark};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Write a word into the timeline of a running recorder
+/// Add a mark to the timeline of a running recorder
 ///
-/// The recorder takes it on its status page, from its own machine unless a token is asked for, or from the
+/// The recorder accepts it on its status page, from loopback unless a token is required, or from the
 /// end of the file that it follows. Secrets are taken out of it as of everything else.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -54,10 +54,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
 fn explain(error: &MarkError) -> CommandError {
     match error {
         MarkError::Length { .. } => CommandError::new(Exit::Usage, error),
-        MarkError::Unanswered { .. } => CommandError::new(Exit::Surroundings, error)
+        MarkError::Unanswered { .. } => CommandError::new(Exit::Io, error)
             .hint("start the recorder with --listen, or leave the mark with --file"),
-        MarkError::File { .. } => CommandError::new(Exit::Surroundings, error)
+        MarkError::File { .. } => CommandError::new(Exit::Io, error)
             .hint("name the file that the recorder follows, in a folder that is there"),
-        _ => CommandError::new(Exit::Surroundings, error),
+        _ => CommandError::new(Exit::Io, error),
     }
 }

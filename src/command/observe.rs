@@ -16,13 +16,13 @@ const OBSERVER_FOLDER: &str = "/var/e2e-observer";
 /// The least that an observer's pod has between the signal and the kill.
 const GRACE: &str = "15s";
 
-/// Records a cluster as an observer of a CI job
+/// Record a cluster as an observer of a CI job
 ///
-/// It starts before there is a cluster: it waits for the kubeconfigs that the job delivers, begins with
-/// the minimal one and goes over to the full one without losing its place. On SIGINT or SIGTERM it ends
-/// within its grace period. It always exits with 0: how it went is in the reel, in metadata.json, in a
-/// JUnit file that never fails the job, and in a summary. Where the port of --listen is taken, it serves on
-/// another one.
+/// The observer can start before the cluster exists: it waits for the kubeconfigs that the job delivers,
+/// starts with the minimal one and switches to the full one without losing its position. On SIGINT or
+/// SIGTERM it finishes within its grace period. It always exits with 0; the outcome is in the reel, in
+/// metadata.json, in a JUnit file that never fails the job, and in a summary. If the port of --listen is in
+/// use, another port is chosen.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -39,16 +39,16 @@ Files, below the output folder:
   artifacts/kubereel.marks                         read as it grows: a line is a mark
   junit/junit_kubereel_TIME_NN.xml                 findings on the recording, as flakes")]
 pub(crate) struct Args {
-    /// The full kubeconfig, instead of $KUBECONFIG; it may come late or never
+    /// Path to the full kubeconfig, instead of $KUBECONFIG; may be created later or never
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
-    /// The first kubeconfig, instead of $KUBECONFIGMINIMAL; files beside it are looked at too
+    /// Path to the first, minimal kubeconfig, instead of $KUBECONFIGMINIMAL; its folder is searched too
     #[arg(long, value_name = "FILE")]
     kubeconfig_minimal: Option<PathBuf>,
-    /// Where to write: else `$ARTIFACT_DIR`, /var/e2e-observer if it is there, or the present folder
+    /// Output directory; default: `$ARTIFACT_DIR`, /var/e2e-observer if it exists, or the current directory
     #[arg(long, value_name = "FOLDER")]
     output_dir: Option<PathBuf>,
-    /// How long after a signal the program is left alone
+    /// Time between SIGINT or SIGTERM and SIGKILL
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = GRACE)]
     grace: Duration,
     #[command(flatten)]

@@ -14,10 +14,11 @@ use std::time::Duration;
 /// The shortest time that a reel may have before the next follows.
 const LEAST_EVERY: Duration = Duration::from_secs(1);
 
-/// Records a cluster into a reel
+/// Record a cluster into a reel
 ///
-/// It need not be there yet: the recorder waits for the kubeconfig and for the cluster, follows both
-/// as they change, and marks whatever it may have missed. SIGINT (Ctrl-C) and SIGTERM finish the reel.
+/// The cluster does not have to exist yet: the recorder waits for the kubeconfig and for the cluster,
+/// follows both as they change, and marks every time in which it may have missed changes. SIGINT (Ctrl-C)
+/// and SIGTERM finish the reel.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,27 +27,28 @@ Examples:
   kubereel record -o /reels/cluster.reel --rotate 24h --keep 7
                                                     /reels/cluster-20261122T060000Z.reel and so on")]
 pub(crate) struct Args {
-    /// The reel to write; an existing one is gone on with
+    /// Output reel; resumed if it exists
     #[arg(short, long, value_name = "REEL")]
     output: PathBuf,
-    /// Begin another reel so often, for example 24h, each complete by itself; docs/rotation.md says how
+    /// Begin a new reel at this interval, for example 24h; each is complete by itself, see docs/rotation.md
     ///
-    /// The name given by -o gets the time at which a reel begins: cluster.reel becomes
-    /// cluster-20261122T060000Z.reel. The next reel has its own lists of everything before the one before
-    /// it ends, so for a moment each change is in both. One that comes near half of --max-size is followed
-    /// before its time, so that nothing has to be left out.
+    /// The start time of each reel is added to the name given by -o: cluster.reel becomes
+    /// cluster-20261122T060000Z.reel. The next reel lists everything before the current one ends, so that
+    /// changes in the overlap are in both. A reel that reaches half of --max-size is replaced early, so that
+    /// no resource has to be left out.
     #[arg(long, value_name = "EVERY", value_parser = parse_every)]
     rotate: Option<Duration>,
-    /// Keep so many finished reels of the series and remove older ones; never others
+    /// Keep the newest N finished reels of the series and remove older ones
     #[arg(long, value_name = "REELS", requires = "rotate", value_parser = clap::value_parser!(u32).range(1..))]
     keep: Option<u32>,
-    /// The kubeconfig, instead of $KUBECONFIG, ~/.kube/config or a pod's own; it may come later
+    /// Path to the kubeconfig, instead of $KUBECONFIG, ~/.kube/config or the pod's service account; may be
+    /// created later
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig; its current one unless given
+    /// Context of the kubeconfig to use; default: the current context
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
-    /// The file whose lines become marks as it grows; REEL.marks unless given
+    /// File to follow for marks, one per line; default: REEL.marks
     #[arg(long, value_name = "FILE")]
     marks: Option<PathBuf>,
     /// How long a watch lasts at least before a new connection takes its place, in seconds
@@ -119,7 +121,7 @@ fn explain(error: &RecordError) -> CommandError {
     match error {
         RecordError::Open(OpenError::Io { path, source }) => {
             let failed = CommandError::new(
-                Exit::Surroundings,
+                Exit::Io,
                 format!("cannot write: {source}: {}", path.display()),
             );
             match source.kind() {
@@ -130,21 +132,18 @@ fn explain(error: &RecordError) -> CommandError {
             }
         }
         RecordError::Open(OpenError::NotAReel { .. }) => CommandError::new(Exit::Reel, error)
-            .hint("name a file that does not exist yet, or a reel to go on with"),
+            .hint("name a file that does not exist yet, or a reel to resume"),
         RecordError::Open(open) => reel::explain(open),
         RecordError::Past { .. } => CommandError::new(Exit::Reel, error).hint(
             "record into another file; kubereel info shows what can still be read of this one",
         ),
-        RecordError::Full { .. } => CommandError::new(Exit::Surroundings, error)
+        RecordError::Full { .. } => CommandError::new(Exit::Io, error)
             .hint("give it more with --max-size, or record into another file"),
-        RecordError::Listen { .. } => CommandError::new(Exit::Surroundings, error)
+        RecordError::Listen { .. } => CommandError::new(Exit::Io, error)
             .hint("choose another port with --listen, or leave it out"),
-        RecordError::Write { .. } | RecordError::Finish(_) => {
-            CommandError::new(Exit::Surroundings, error).hint(
-                "what was recorded until then can be read, and gone on with by the same command",
-            )
-        }
-        _ => CommandError::new(Exit::Surroundings, error),
+        RecordError::Write { .. } | RecordError::Finish(_) => CommandError::new(Exit::Io, error)
+            .hint("the data recorded so far is readable; run the same command to resume"),
+        _ => CommandError::new(Exit::Io, error),
     }
 }
 

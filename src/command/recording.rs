@@ -31,40 +31,40 @@ const LOG_SECS: u64 = 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Recording {
-    /// Serve /metrics, /healthz, /readyz and take marks on this port, of loopback unless an address is given
+    /// Serve /metrics, /healthz and /readyz and accept marks on this port; default address: loopback
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = parse_listen)]
     listen: Option<SocketAddr>,
-    /// Require the bearer token in FILE for /metrics and marks; without, marks are taken from loopback only
+    /// Require the bearer token in FILE for /metrics and marks; without it, marks are accepted from loopback only
     #[arg(long, value_name = "FILE", requires = "listen")]
     status_token_file: Option<PathBuf>,
-    /// Answer to this host name too; addresses and localhost are always answered
+    /// Accept requests for this host name; IP addresses and localhost are always accepted
     #[arg(long, value_name = "NAME", requires = "listen")]
     status_host: Vec<String>,
-    /// Hide more than the policy does: rules in a file, see `kubereel help scan`
+    /// File with additional redaction rules; see `kubereel help scan`
     #[arg(long, value_name = "FILE")]
     redact_extra: Option<PathBuf>,
-    /// How large the reel may become on disk, such as 250MB; `none` for no limit
+    /// Maximum size of the reel on disk, such as 250MB; `none` for no limit
     ///
-    /// Near the limit less and less is recorded, and the reel says what and when: first no Leases,
-    /// then no Events, then whatever writes most, at last only pods, nodes, cluster operators and
-    /// the cluster version, and then no objects at all. The file is never larger at any moment; packing it
-    /// at the end needs as much again for that moment, or is left out.
+    /// Near the limit, resources are left out step by step, and the reel notes each step: Leases first,
+    /// then Events, then the resource with the most data, until only pods, nodes, cluster operators and
+    /// the cluster version are recorded, and finally no objects. The file never exceeds the limit. Packing
+    /// it at the end temporarily needs the same space again, or is skipped.
     #[arg(long, value_name = "SIZE", default_value = "100MB", value_parser = byte_size::parse)]
     max_size: MaxSize,
-    /// Limit the recorder's memory, such as 512MB; `auto` takes 75 % of the control group's limit, `none` no limit
+    /// Memory limit of the recorder, such as 512MB; `auto` is 75 % of the cgroup limit, `none` is no limit
     ///
-    /// Near the limit the last bodies of objects move to a temporary file without a name, in the reel's
-    /// folder. Then the resource whose objects take most memory is no longer recorded, and so on; the
-    /// reel says which and when, and `verify` calls them incomplete.
+    /// Near the limit, the last bodies of objects move to an unnamed temporary file in the reel's folder.
+    /// If that is not enough, the resource whose objects take the most memory is no longer recorded, then
+    /// the next; the reel notes which and when, and `verify` reports them as incomplete.
     #[arg(long, value_name = "SIZE", default_value = "auto", value_parser = byte_size::parse_memory)]
     max_memory: MaxSize,
-    /// Sample these metrics of the API servers every 30 s; when they moved is in `info -o json`
+    /// Sample these metrics of the API servers every 30 s; `info -o json` shows when they changed
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     metrics: Vec<String>,
-    /// Stop after this long, for example 90m
+    /// Stop after this time, for example 90m
     #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
     duration: Option<Duration>,
-    /// Which log lines to print, for example info or `kubereel_recorder=debug`
+    /// Log filter, for example info or `kubereel_recorder=debug`
     #[arg(long, value_name = "FILTER", env = "RUST_LOG")]
     log: Option<String>,
 }
@@ -101,9 +101,7 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
         .thread_name("kubereel")
         .enable_all()
         .build()
-        .map_err(|error| {
-            CommandError::new(Exit::Surroundings, format!("cannot start threads: {error}"))
-        })
+        .map_err(|error| CommandError::new(Exit::Io, format!("cannot start threads: {error}")))
 }
 
 /// Records, and tells meanwhile how the recording stands.

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     /// Exit with 1 also if there are high-entropy strings
     #[arg(long)]
     strict: bool,
-    /// The form: json is for programs
+    /// Output format; default: text
     #[arg(short, long, value_name = "FORM")]
     output: Option<Form>,
 }
@@ -85,9 +85,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         kubereel_scan::scan(timeline.reel(), &options, |done| progress.reached(done))
     };
     let report = report.map_err(|error| match error {
-        ScanError::NoRandomness(_) | ScanError::Read { .. } => {
-            CommandError::new(Exit::Surroundings, error)
-        }
+        ScanError::NoRandomness(_) | ScanError::Read { .. } => CommandError::new(Exit::Io, error),
         error => CommandError::new(Exit::Reel, error),
     })?;
     match args.output {

@@ -46,11 +46,10 @@ pub(crate) struct Args {
     /// Say in words what a rule does, instead of running any
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
-    /// Tell on stderr how far it is, as a line of JSON now and then; a run that nobody hears any more
-    /// ends
+    /// Report progress on stderr as lines of JSON; the run stops when stderr is closed
     #[arg(long, value_name = "FORM")]
     progress: Option<Told>,
-    /// The form of the report; `wide` shows all findings, and passes by name
+    /// Output format; `wide` shows all findings and the names of passed cases
     #[arg(short, long, value_name = "FORM")]
     output: Option<Output>,
 }

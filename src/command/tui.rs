@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// The moment to begin at; the start unless given
+    /// Start at this moment; default: the start of the recording
     #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
     at: Option<Moment>,
     /// What to select: a resource, or an object of it
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Begin anew, not where one was the last time
     #[arg(long)]
     fresh: bool,
-    /// The colours; by what the terminal says unless given
+    /// Colour theme; default: detected from the terminal
     #[arg(long, value_name = "THEME")]
     theme: Option<Colors>,
 }
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
     let left = kubereel_tui::run(request, theme(args.theme), executable()).map_err(|error| {
         let exit = match error {
             TuiError::Signal { .. } => Exit::Terminated,
-            _ => Exit::Surroundings,
+            _ => Exit::Io,
         };
         let failed = CommandError::new(exit, &error);
         match error {

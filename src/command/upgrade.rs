@@ -42,13 +42,13 @@ pub(crate) struct Args {
     /// Tell what was known at this moment
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
     at: Moment,
-    /// The N-th upgrade of the reel; the last one unless given
+    /// Show the N-th upgrade of the reel; default: the last one
     #[arg(long, value_name = "N")]
     nth: Option<NonZeroUsize>,
     /// List the installation and all upgrades, a line each
     #[arg(long, conflicts_with = "nth")]
     list: bool,
-    /// The form of the answer; lines for people unless given
+    /// Output format; default: text
     #[arg(short, long, value_name = "FORM")]
     output: Option<Output>,
 }

@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// A row for each resource, the complete ones too; -o json always has everything
     #[arg(long)]
     all: bool,
-    /// The form: json is for programs
+    /// Output format; default: text
     #[arg(short, long, value_name = "FORM")]
     output: Option<Form>,
 }

@@ -75,7 +75,7 @@ pub(crate) struct Question {
     /// Judge one object after the other, each from where the one before was met, as kubectl does
     #[arg(long)]
     sequential: bool,
-    /// Search from this moment on; from the first at which the resource is known unless given
+    /// Search from this moment; default: the first list of the resource
     #[arg(long, visible_alias = "since", value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
     from: Option<Moment>,
     /// Search up to this moment
@@ -84,7 +84,7 @@ pub(crate) struct Question {
     /// Search no longer than this, in recorded time: 0 looks at the start only, a negative one is a week
     #[arg(long, value_name = "DURATION", value_parser = read_timeout, allow_hyphen_values = true)]
     timeout: Option<i64>,
-    /// The form of the answer; lines for people unless given
+    /// Output format; default: text
     #[arg(short, long, value_name = "FORM")]
     output: Option<Output>,
 }
@@ -99,10 +99,10 @@ struct Which {
     /// input; may be given more than once
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector", "field_selector", "all", "all_namespaces"])]
     filename: Vec<PathBuf>,
-    /// The namespace to look in; "default" unless given, or what the manifest says
+    /// Namespace of the objects; default: "default", or the namespace in the manifest
     #[arg(short, long, value_name = "NS")]
     namespace: Option<String>,
-    /// Look in all namespaces
+    /// Select objects in all namespaces
     #[arg(short = 'A', long, conflicts_with = "namespace")]
     all_namespaces: bool,
     /// All objects whose labels match when they are first there: a=b,c!=d,e in (f,g),!h

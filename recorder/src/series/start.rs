@@ -87,7 +87,7 @@ pub(super) fn start(
         }
         Err(error @ RecordError::Open(OpenError::InUse { .. })) => Err(error),
         Err(error) => {
-            tracing::warn!(%error, "the newest reel is not gone on with: another begins");
+            tracing::warn!(%error, "cannot resume the newest reel: a new one begins");
             let before = newest.name.as_str();
             let (name, recorder) = create(options, names, redactor, now, Some(before))?;
             index.begin(&name, now, Some(before));

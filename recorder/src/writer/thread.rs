@@ -41,8 +41,8 @@ pub(crate) enum WriteError {
     /// The file cannot be brought into its final form.
     #[error(transparent)]
     Finish(#[from] FinishError),
-    /// The time to end in was over.
-    #[error("the time to end in was over; what is committed can be read")]
+    /// Shutdown took longer than it may.
+    #[error("shutdown timed out; committed data is readable")]
     Late,
     /// The disk failed until the end.
     #[error("cannot write: {0}")]

@@ -102,8 +102,7 @@ impl Answer<'_> {
 fn print_value(value: &Value, form: Output, screen: &mut Screen) -> Result<(), CommandError> {
     let written = if form == Output::Yaml {
         let mut text = String::new();
-        write_yaml(&mut text, value)
-            .map_err(|error| CommandError::new(Exit::Surroundings, error))?;
+        write_yaml(&mut text, value).map_err(|error| CommandError::new(Exit::Io, error))?;
         screen.out().write_all(text.as_bytes())
     } else {
         write_json(screen.out(), value)

@@ -47,18 +47,18 @@ pub(super) fn error(error: &ImportError, file: &Path, reel: &Path) -> CommandErr
         ImportError::Exists { .. } => CommandError::new(Exit::Usage, error)
             .hint("the reel is written there until it is complete: move that file away"),
         ImportError::Create(OpenError::InUse { .. }) => {
-            CommandError::new(Exit::Surroundings, error)
+            CommandError::new(Exit::Io, error)
                 .hint("another import writes it: wait until it has ended")
         }
         ImportError::Create(OpenError::Io { source, .. })
             if source.kind() == io::ErrorKind::NotFound =>
         {
-            CommandError::new(Exit::Surroundings, error)
+            CommandError::new(Exit::Io, error)
                 .hint("make the folder first, or name another file")
         }
         ImportError::Read { .. } => {
-            CommandError::new(Exit::Surroundings, format!("{error}: {file}"))
+            CommandError::new(Exit::Io, format!("{error}: {file}"))
         }
-        _ => CommandError::new(Exit::Surroundings, error),
+        _ => CommandError::new(Exit::Io, error),
     }
 }

@@ -45,5 +45,5 @@ fn one<'a>(
 
 fn cannot(error: &io::Error, path: &Path) -> CommandError {
     let path = path.display();
-    CommandError::new(Exit::Surroundings, format!("cannot write: {error}: {path}"))
+    CommandError::new(Exit::Io, format!("cannot write: {error}: {path}"))
 }

@@ -68,12 +68,12 @@ pub(super) fn begin(
             .hint("write it like info, or kubereel_recorder=debug")
     })?;
     let redactor =
-        public_words::begin(extra).map_err(|error| CommandError::new(Exit::Surroundings, error))?;
+        public_words::begin(extra).map_err(|error| CommandError::new(Exit::Io, error))?;
     let begun = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(false)
         .with_target(false)
         .with_writer(Scrubbed(redactor))
         .try_init();
-    begun.map_err(|error| CommandError::new(Exit::Surroundings, format!("cannot log: {error}")))
+    begun.map_err(|error| CommandError::new(Exit::Io, format!("cannot log: {error}")))
 }

@@ -188,5 +188,5 @@ fn exists(path: &Path) -> CommandError {
 
 fn failed(error: &io::Error, path: &Path) -> CommandError {
     let path = path.display();
-    CommandError::new(Exit::Surroundings, format!("cannot write: {error}: {path}"))
+    CommandError::new(Exit::Io, format!("cannot write: {error}: {path}"))
 }

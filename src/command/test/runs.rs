@@ -123,7 +123,7 @@ pub(super) fn all(
         Ok(all)
     } else {
         let message = "a thread ended before its recording was done";
-        Err(CommandError::new(Exit::Surroundings, message))
+        Err(CommandError::new(Exit::Io, message))
     }
 }
 
@@ -194,8 +194,7 @@ fn over_reel(shared: &Shared<'_>, path: &Path) -> Result<RunReport, CommandError
     let done = shared.records.load(Ordering::Relaxed);
     progress().ended(done);
     let report = report.filter(|_| progress().go_on().is_continue());
-    report
-        .ok_or_else(|| CommandError::new(Exit::Surroundings, "nobody hears any more how far it is"))
+    report.ok_or_else(|| CommandError::new(Exit::Io, "nobody hears any more how far it is"))
 }
 
 /// Tells a file of intervals by its name: reels have any name but this.

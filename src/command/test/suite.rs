@@ -34,8 +34,8 @@ pub(super) struct Suite {
 impl Suite {
     /// Reads the user's files.
     pub(super) fn read(rules: &Rules, screen: &mut Screen) -> Result<Self, CommandError> {
-        let builtin = ExceptionSet::builtin()
-            .map_err(|error| CommandError::new(Exit::Surroundings, error))?;
+        let builtin =
+            ExceptionSet::builtin().map_err(|error| CommandError::new(Exit::Io, error))?;
         let exceptions = match &rules.exceptions {
             None => builtin,
             Some(path) => own_exceptions(path)?.then(builtin),

@@ -86,5 +86,5 @@ fn bytes(path: &Path) -> Result<Vec<u8>, CommandError> {
 
 fn unreadable(path: &Path, error: &io::Error) -> CommandError {
     let message = format!("cannot read: {error}: {}", path.display());
-    CommandError::new(Exit::Surroundings, message)
+    CommandError::new(Exit::Io, message)
 }

@@ -18,7 +18,7 @@ After each of the tests that count, the same is asked: are recorded, read back a
 const COUNTS: &str = "\
 ## What the tests counted last
 
-On the machine of whoever made this page last; a test that writes until something happens counts differently each time.
+On the machine that generated this page last; a test that writes until something happens counts differently each time.
 *Declared* changes are missing, and the reel says so. Changes before the first list and behind the last proof are not counted.
 
 | test | recorded | read back | declared | lost |
