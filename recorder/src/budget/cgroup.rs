@@ -6,7 +6,7 @@ use std::path::Path;
 /// page.
 const UNLIMITED: u64 = 1 << 62;
 
-/// The part of a control group's limit that the recorder takes unless it is told otherwise, in percent:
+/// The default memory limit, in percent of the cgroup's limit:
 /// the kernel counts pages of files and sockets, too, and kills at the limit.
 const PERCENT: u64 = 75;
 

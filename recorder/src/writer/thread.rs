@@ -25,7 +25,7 @@ const COMMIT_BYTES: usize = 16 * 1024 * 1024;
 const RETRY_MILLIS: u64 = 1_000;
 
 /// How long writing is tried again before the recorder gives up: with what its end takes, it is gone 10 s
-/// after the disk became full, and whoever started it knows. What is committed can be gone on with.
+/// after the disk became full, and its caller knows. Committed data can be resumed.
 const PATIENCE_MICROS: u64 = 7_000_000;
 
 /// Why a file is not packed when whoever could say so does not want it.

@@ -26,11 +26,11 @@ pub enum Certainty {
         /// The gap.
         gap: Gap,
     },
-    /// Changes may be missing since a moment, and no list has told the state anew.
+    /// Changes may be missing since a moment, and no list has shown the state since.
     Unobserved {
         /// Since when.
         from: RecordedAt,
-        /// Up to when; `None` if nothing told the state again.
+        /// Up to when; `None` if nothing has shown the state since.
         to: Option<RecordedAt>,
         /// Why.
         reason: UnobservedReason,
@@ -121,7 +121,7 @@ impl Certainty {
     }
 }
 
-/// Which of several reasons at one moment is told: a state that is not there comes before one that may
+/// Which of several reasons at one moment an answer names: a state that is missing comes before one that may
 /// be wrong, and what the server declared before what was concluded.
 const fn rank(reason: &UnobservedReason) -> Option<u8> {
     match reason {
@@ -163,7 +163,7 @@ impl Timeline {
     }
 }
 
-/// The rank of times without a watch: after the end of the recording that is told instead.
+/// The rank of times without a watch: after the end of the recording, an answer names that end.
 const WATCHES: u8 = 6;
 
 impl Coverage {

@@ -73,7 +73,7 @@ pub struct Blind {
     pub from: RecordedAt,
     /// When the next one began, or when the recording of the resource ended; `None` if nothing came.
     pub to: Option<RecordedAt>,
-    /// Whether what ended it told what had happened: the next watch went on where the last one had ended,
+    /// Whether its end showed what had happened: the next watch continued at the position of the last one,
     /// or the resource was gone.
     pub is_resumed: bool,
 }

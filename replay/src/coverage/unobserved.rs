@@ -5,7 +5,7 @@
 //! Invariants:
 //!
 //! * A span is bounded by evidence: the end of a connection, the record that declared or proved something,
-//!   the list that told the state again. Neighbouring events bound nothing.
+//!   the list that showed the state again. Neighbouring events do not bound a span.
 //! * A gap of which every change was read back, or which the revisions prove to be empty, is not missing
 //!   anything: its changes came late.
 //! * A change that the lives of objects prove to be lost concerns the object of that name only. A question
@@ -61,7 +61,7 @@ enum SpanBegin {
 enum SpanEnd {
     /// No record marks it.
     At(RecordedAt),
-    /// With a record that told the state again.
+    /// With a record that showed the state again.
     Record(Seq),
     /// Nothing ended it.
     Open,
@@ -101,7 +101,7 @@ pub enum UnobservedReason {
         /// The server's words; may be empty.
         detail: String,
     },
-    /// No watch ran; the next one told what had happened.
+    /// No watch ran; the next one delivered what had happened.
     NoWatch,
     /// No watch ran any more.
     WatchEnded,
@@ -411,7 +411,7 @@ impl Spans<'_> {
             };
             self.add(SpanBegin::Record(excluded.since), end, reason);
             // What vanished from the server has no changes that could be lost. If it comes back, it has
-            // them from a moment on that nobody saw: objects may have come and gone before the list.
+            // them from an unknown moment on: objects may have come and gone before the list.
             let back = match excluded.reason {
                 NotCoveredReason::Gone => announced.or(listed).map(|_| excluded.since),
                 _ => announced,

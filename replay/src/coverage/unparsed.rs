@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct UnparsedSpan {
     /// When the first line came.
     pub from: RecordedAt,
-    /// When a complete list told the state again; `None` if none did.
+    /// When a complete list showed the state again; `None` if none did.
     pub to: Option<RecordedAt>,
     /// Why the first line was not parsed.
     pub problem: OddLineProblem,
@@ -25,7 +25,7 @@ pub struct UnparsedSpan {
     until: Option<Seq>,
     /// The last resourceVersion received before; the unparsed objects may have any above it.
     after_rv: Option<u128>,
-    /// The resourceVersion of the list that told the state again.
+    /// The resourceVersion of the list that showed the state again.
     to_rv: Option<u128>,
     /// The connection that brought the last line.
     by: ConnectionId,
@@ -37,7 +37,7 @@ impl UnparsedSpan {
         self.since
     }
 
-    /// Gives the record of the list that told the state again; `None` if none did.
+    /// Gives the record of the list that showed the state again; `None` if none did.
     pub const fn until(&self) -> Option<Seq> {
         self.until
     }

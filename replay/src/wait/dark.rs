@@ -40,7 +40,7 @@ impl Timeline {
             let (below, until) = unobserved.records(self);
             let why = match unobserved.reason {
                 UnobservedReason::Gap { .. } => MissedWhy::Gap,
-                // Versions that cannot be read are told one by one.
+                // Each version that cannot be read is reported by itself.
                 UnobservedReason::Damaged { .. } => continue,
                 _ => MissedWhy::NotObserved,
             };

@@ -45,7 +45,7 @@ pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<Dark> {
         } else {
             span.to
         };
-        // Of two at once the earlier one is told.
+        // Where two overlap, the lane shows the earlier one.
         let from = span.from.max(known_to);
         known_to = known_to.max(to);
         if from < to {
