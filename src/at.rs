@@ -1,10 +1,10 @@
 //! Owns `--at` on the command line: the argument, its help, and what to say when it is wrong.
-//! Refuses the grammar itself: `kubereel_replay::Moment` is that, so that screens and rules read the
+//! Refuses the grammar itself: `kubereel_history::Moment` is that, so that screens and rules read the
 //! same one.
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use kubereel_replay::{Cut, MOMENT_FORMS, Moment, ResolveError, Timeline, timetext};
+use kubereel_history::{Cut, MOMENT_FORMS, Moment, ResolveError, Timeline, timetext};
 
 /// The help text that lists every form of TIME.
 pub(crate) fn forms_help() -> String {

@@ -2,7 +2,7 @@
 //! decide whether something is an error: commands do.
 
 use crate::exit::Exit;
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 use std::fmt::Display;
 use std::io;
 

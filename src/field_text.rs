@@ -2,7 +2,7 @@
 
 use crate::spans::{Line, Style};
 use crate::words::number;
-use kubereel_replay::{Change, ChangeKind, SegmentKind, Step, Writer, timetext, words};
+use kubereel_history::{Change, ChangeKind, SegmentKind, Step, Writer, timetext, words};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -225,7 +225,7 @@ pub(crate) fn secs(micros: i64) -> Value {
 mod tests {
     use super::*;
     use crate::screen::Paint;
-    use kubereel_replay::Scope;
+    use kubereel_history::Scope;
 
     fn shown(old: &Value, new: &Value) -> Vec<String> {
         let changes = Scope::default().changes(old, new);

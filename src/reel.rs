@@ -3,7 +3,7 @@
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use kubereel_format::OpenError;
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::io;
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
 /// Lines are not broken shorter than this.

@@ -2,7 +2,7 @@
 //! know what they say.
 
 use crate::screen::Paint;
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 use unicode_width::UnicodeWidthStr as _;
 
 /// How a piece of a line looks; never the only thing that says what it means.

@@ -1,7 +1,7 @@
 //! Owns columns as kubectl aligns them: three spaces between, six wide at least. Refuses colours: a
 //! cell's width is its text's.
 
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 use std::borrow::Cow;
 
 /// Rows of cells under their headers.

@@ -6,7 +6,7 @@
     reason = "a test whose surroundings fail has failed"
 )]
 
-#[path = "../replay/tests/reels/script.rs"]
+#[path = "../replay/history/tests/reels/script.rs"]
 #[expect(
     dead_code,
     reason = "shared with the tests of the library, which use all of it"

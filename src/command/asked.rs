@@ -7,7 +7,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::screen::Screen;
 use kubereel_format::ResourceInfo;
-use kubereel_replay::{Certainty, Cut, Filter, Held, State, Timeline};
+use kubereel_history::{Certainty, Cut, Filter, Held, State, Timeline};
 
 /// Separates resource and names: `pods/a`, or `pods a b`.
 pub(crate) fn names<'a>(

@@ -6,7 +6,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
-use kubereel_replay::{Moment, Timeline};
+use kubereel_history::{Moment, Timeline};
 use std::path::PathBuf;
 
 mod json;

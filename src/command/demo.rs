@@ -9,7 +9,7 @@ use crate::reel;
 use crate::screen::Screen;
 use clap::Parser as _;
 use kubereel_format::RecordedAt;
-use kubereel_replay::{DegradedSpell, Timeline, timetext};
+use kubereel_history::{DegradedSpell, Timeline, timetext};
 use std::path::{Path, PathBuf};
 
 /// Walk through a recording that the program carries

@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::reel;
 use crate::screen::Screen;
 use crate::words::count;
-use kubereel_replay::{
+use kubereel_history::{
     Asked, Certainty, Cut, Differing, Field, Filter, LabelSelector, Moment, Scope, State, Timeline,
     differing,
 };
@@ -277,7 +277,7 @@ fn pair<'a>(
             .flatten()
             .map(|held| (held.namespace, held.name))
             .collect();
-        let is_chosen = |held: &kubereel_replay::Held| {
+        let is_chosen = |held: &kubereel_history::Held| {
             either.contains(&(held.namespace.clone(), held.name.clone()))
         };
         old.objects.retain(is_chosen);
@@ -294,7 +294,7 @@ fn pair<'a>(
 struct Found<'a> {
     pair: &'a Pair<'a>,
     differing: Differing,
-    changes: Vec<kubereel_replay::Change>,
+    changes: Vec<kubereel_history::Change>,
 }
 
 /// Reads and prints what differs; gives how many objects do.
@@ -323,7 +323,7 @@ fn walk(
             .changes_between(&differing.fate, pair.before, pair.after, scope)
             .map_err(|error| CommandError::new(Exit::Reel, error))?;
         let is_whole = scope.fields.is_empty()
-            && !matches!(differing.fate, kubereel_replay::Fate::Changed { .. });
+            && !matches!(differing.fate, kubereel_history::Fate::Changed { .. });
         if changes.is_empty() && !is_whole {
             continue;
         }

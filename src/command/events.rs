@@ -10,7 +10,7 @@ use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use crate::words::count;
 use kubereel_format::{Evidence, ResourceId};
-use kubereel_replay::{EventQuestion, Logged, Moment, Regarding, Timeline, timetext};
+use kubereel_history::{EventQuestion, Logged, Moment, Regarding, Timeline, timetext};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

@@ -8,7 +8,7 @@ use crate::screen::Screen;
 use crate::target_file;
 use crate::words::count;
 use kubereel_format::Seq;
-use kubereel_replay::{ExportError, Exported, ResourceSummary, Timeline, harmless};
+use kubereel_history::{ExportError, Exported, ResourceSummary, Timeline, harmless};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 

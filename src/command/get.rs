@@ -7,8 +7,8 @@ use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
 use kubereel_format::ResourceInfo;
-use kubereel_replay::harmless;
-use kubereel_replay::{Certainty, Cut, Filter, Held, LabelSelector, Moment, State, Timeline};
+use kubereel_history::harmless;
+use kubereel_history::{Certainty, Cut, Filter, Held, LabelSelector, Moment, State, Timeline};
 use std::path::PathBuf;
 
 mod absent;

@@ -8,8 +8,8 @@ use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
 use crate::words::count;
-use kubereel_replay::harmless;
-use kubereel_replay::{
+use kubereel_history::harmless;
+use kubereel_history::{
     Certainty, Field, History, HistoryItem, HistoryQuestion, Moment, Scope, Timeline,
 };
 use std::path::PathBuf;
@@ -144,7 +144,7 @@ impl Tally {
             HistoryItem::Version(version) => {
                 self.shown += 1;
                 let changes = version.changes.as_ref();
-                let is_first = version.place != kubereel_replay::Place::Later;
+                let is_first = version.place != kubereel_history::Place::Later;
                 let is_changing = changes.is_some_and(|changes| !changes.is_empty());
                 self.changing += usize::from(is_changing && !is_first);
                 self.has_field |= is_changing;

@@ -4,7 +4,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::io::Write as _;
 use std::path::PathBuf;
 

@@ -6,7 +6,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
-use kubereel_replay::{Moment, UpdateKind};
+use kubereel_history::{Moment, UpdateKind};
 use std::path::PathBuf;
 
 /// Tell how an OpenShift cluster was installed

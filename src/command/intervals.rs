@@ -5,8 +5,8 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::words::count;
+use kubereel_history::Moment;
 use kubereel_monitortests::{Interval, IntervalFilter, KeyPattern, Mode, write_intervals};
-use kubereel_replay::Moment;
 use std::path::PathBuf;
 
 mod export;

@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
-use kubereel_replay::Moment;
+use kubereel_history::Moment;
 use kubereel_tui::{Executable, FilterError, Palette, Request, Theme, TuiError, check_filter};
 use std::path::PathBuf;
 

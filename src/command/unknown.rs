@@ -4,7 +4,7 @@
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use kubereel_format::ResourceInfo;
-use kubereel_replay::{Certainty, SelectError, State, Timeline};
+use kubereel_history::{Certainty, SelectError, State, Timeline};
 
 /// Says why a name names no recorded resource.
 pub(crate) fn explain(error: &SelectError, timeline: &Timeline) -> CommandError {

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
 use crate::words::count;
-use kubereel_replay::{
+use kubereel_history::{
     Certainty, Cut, Moment, QueryError, Timeline, Update, UpdateKind, Updates, timetext,
 };
 use std::num::NonZeroUsize;

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::reel;
 use crate::screen::Screen;
-use kubereel_replay::Verdict;
+use kubereel_history::Verdict;
 use std::path::PathBuf;
 
 /// Prove that a reel is whole and complete, or say what is not

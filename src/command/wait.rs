@@ -7,7 +7,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
-use kubereel_replay::{
+use kubereel_history::{
     FieldSelector, GoalError, Instant, LabelSelector, Moment, Timeline, WaitFor, WaitQuestion,
     WaitVerdict, Waited,
 };

@@ -50,12 +50,12 @@ fn the_rooms_know_each_other_as_planned() {
         ("kubereel-format", &[][..]),
         ("kubereel-redact", &[][..]),
         ("kubereel-recorder", &["kubereel-format", "kubereel-redact"]),
-        ("kubereel-replay", &["kubereel-format"]),
+        ("kubereel-history", &["kubereel-format"]),
         ("kubereel-import", &["kubereel-format", "kubereel-redact"]),
         ("kubereel-scan", &["kubereel-format", "kubereel-redact"]),
         (
             "kubereel-monitortests",
-            &["kubereel-format", "kubereel-replay"],
+            &["kubereel-format", "kubereel-history"],
         ),
         (
             "kubereel",
@@ -65,7 +65,7 @@ fn the_rooms_know_each_other_as_planned() {
                 "kubereel-monitortests",
                 "kubereel-recorder",
                 "kubereel-redact",
-                "kubereel-replay",
+                "kubereel-history",
                 "kubereel-scan",
                 "kubereel-tui",
             ],
@@ -75,7 +75,7 @@ fn the_rooms_know_each_other_as_planned() {
             &[
                 "kubereel-format",
                 "kubereel-monitortests",
-                "kubereel-replay",
+                "kubereel-history",
             ],
         ),
         (
@@ -86,7 +86,7 @@ fn the_rooms_know_each_other_as_planned() {
                 "kubereel-monitortests",
                 "kubereel-recorder",
                 "kubereel-redact",
-                "kubereel-replay",
+                "kubereel-history",
                 "kubereel-scan",
                 "kubereel-tui",
             ],
@@ -112,7 +112,7 @@ fn each_library_has_its_room() {
         ("redb", &["kubereel-format"]),
         ("bincode", &["kubereel-format"]),
         ("zstd", &["kubereel-format"]),
-        ("imara-diff", &["kubereel-format", "kubereel-replay"]),
+        ("imara-diff", &["kubereel-format", "kubereel-history"]),
         ("kube", &["kubereel-recorder", "kubereel-tests"]),
         (
             "tokio",
@@ -143,11 +143,11 @@ fn sources() -> Vec<(String, String)> {
         "src",
         "format-spec/src",
         "recorder/src",
-        "recorder/redact/src",
-        "replay/src",
-        "replay/import/src",
+        "redact/src",
+        "replay/history/src",
+        "import/src",
         "replay/monitortests/src",
-        "replay/scan/src",
+        "scan/src",
         "tui/src",
     ]
     .iter()

@@ -8,10 +8,10 @@
 )]
 
 use kubereel_format::RecordedAt;
+use kubereel_history::timetext;
 use kubereel_monitortests::{
     Interval, Intervals, Mode, computed_from, read_intervals, write_intervals,
 };
-use kubereel_replay::timetext;
 use kubereel_tests::shared_data::shared_data;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

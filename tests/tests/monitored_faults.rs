@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use kubereel_format::RecordedAt;
+use kubereel_history::{Timeline, timetext};
 use kubereel_import::{Options, import};
 use kubereel_monitortests::{
     Asked, ExceptionSet, JunitFile, Outcome, RunName, RunReport, Selection, builtin, run_reel,
     write_junit,
 };
-use kubereel_replay::{Timeline, timetext};
 use kubereel_tests::scenario::{Expected, Monitored, Verdict};
 
 fn run(scenario: &Monitored, on: &BTreeSet<&str>) -> Result<RunReport> {

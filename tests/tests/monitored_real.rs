@@ -2,11 +2,11 @@
 //! at the right second. Skipped, and said so, where the shared recordings are not there.
 
 use anyhow::{Context as _, Result, ensure};
+use kubereel_history::{Timeline, timetext};
 use kubereel_import::{Options, import};
 use kubereel_monitortests::{
     Asked, ExceptionSet, Finding, Outcome, RunReport, Selection, Verdict, builtin, run_reel,
 };
-use kubereel_replay::{Timeline, timetext};
 use kubereel_tests::shared_data::shared_data;
 
 /// How much the decompressor may look back, in powers of two.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context as _, Result, ensure};
 use jiff::Timestamp;
+use kubereel_history::Timeline;
 use kubereel_import::{Options, import};
-use kubereel_replay::Timeline;
 use kubereel_tests::scenario::Monitored;
 use serde_json::Value;
 

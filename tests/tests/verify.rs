@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use jiff::Timestamp;
 use kubereel_format::OutageClass;
-use kubereel_replay::{Account, Proof, Timeline, Verdict};
+use kubereel_history::{Account, Proof, Timeline, Verdict};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::{self, EtcdKey, Oracle};
 use kubereel_tests::recording::{Page, Recording, program};

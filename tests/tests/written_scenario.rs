@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
+use kubereel_history::{Cut, Filter, Timeline};
 use kubereel_import::{Options, import};
-use kubereel_replay::{Cut, Filter, Timeline};
 use kubereel_tests::scenario::{Writing, Written};
 use serde_json::Value;
 use tempfile::TempDir;

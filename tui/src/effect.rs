@@ -5,7 +5,7 @@ use crate::findings::Findings;
 use crate::keep::{BookmarkChange, Shelf};
 use crate::lane::Board;
 use crate::model::{Request, Search};
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use crate::keep::{Bookmarks, Kept};
 use crate::lane::Board;
 use crate::model::{Found, Judging, Panel};
 use crate::problem::Problems;
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::sync::Arc;
 
 /// Which way in time.

@@ -2,7 +2,7 @@
 //! fail: an object that lacks a field says nothing about it.
 
 use kubereel_format::RecordedAt;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use serde_json::Value;
 
 /// Finds a value at a JSON pointer.

@@ -4,7 +4,7 @@ use crate::command::asked::Named;
 use crate::command_error::CommandError;
 use crate::field_text;
 use crate::screen::Screen;
-use kubereel_replay::{Blame, BlameSource, Blamed, State, timetext};
+use kubereel_history::{Blame, BlameSource, Blamed, State, timetext};
 use serde_json::{Value, json};
 
 /// Prints an object's fields with who set them.

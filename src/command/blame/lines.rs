@@ -4,7 +4,7 @@ use crate::command_error::CommandError;
 use crate::field_text::{self, HANG};
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
-use kubereel_replay::{Blame, BlameSource, Blamed, Timeline, yaml_lines};
+use kubereel_history::{Blame, BlameSource, Blamed, Timeline, yaml_lines};
 
 /// Where less is left for the YAML beside the names, its later rows begin further left.
 const NARROWEST_YAML: usize = 48;

@@ -5,7 +5,7 @@ use crate::command::{events, history};
 use crate::command_error::CommandError;
 use crate::field_text;
 use crate::screen::Screen;
-use kubereel_replay::{Authors, Relatives, timetext, write_json};
+use kubereel_history::{Authors, Relatives, timetext, write_json};
 use serde_json::{Value, json};
 
 /// Prints the object.

@@ -11,7 +11,7 @@ use crate::spans::{Line, Style};
 use crate::table::Table;
 use crate::words::{count, number};
 use kubereel_format::Seq;
-use kubereel_replay::{Authors, OwnerRef};
+use kubereel_history::{Authors, OwnerRef};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

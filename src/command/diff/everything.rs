@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::words::count;
 use kubereel_format::{RecordedAt, ResourceInfo};
-use kubereel_replay::{Certainty, Cut, Timeline, timetext};
+use kubereel_history::{Certainty, Cut, Timeline, timetext};
 use std::collections::BTreeMap;
 
 /// How many resources are named one by one.

@@ -5,7 +5,7 @@ use crate::command::get::header;
 use crate::command_error::CommandError;
 use crate::field_text;
 use crate::screen::Screen;
-use kubereel_replay::{Held, State, Timeline, timetext};
+use kubereel_history::{Held, State, Timeline, timetext};
 use serde_json::{Value, json};
 
 /// A JSON document under way; silent if another form was asked for.

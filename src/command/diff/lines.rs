@@ -6,7 +6,7 @@ use crate::field_text::{self, HANG};
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use crate::words::count;
-use kubereel_replay::{Fate, Held, Timeline};
+use kubereel_history::{Fate, Held, Timeline};
 
 /// Prints one object that differs.
 pub(super) fn print(

@@ -3,7 +3,7 @@
 use super::Answer;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use kubereel_replay::{Certainty, Held};
+use kubereel_history::{Certainty, Held};
 
 /// Gives the names that were asked for and not found.
 pub(super) fn names(asked: &[String], held: &[Held]) -> Vec<String> {

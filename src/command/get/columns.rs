@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::table::Table;
-use kubereel_replay::{Form, LabelColumns, Room};
+use kubereel_history::{Form, LabelColumns, Room};
 
 impl Answer<'_> {
     /// Prints a row for each object.

@@ -1,7 +1,7 @@
 //! Owns the line that says when an answer is from and how far it can be trusted.
 
 use crate::screen::Paint;
-use kubereel_replay::{Certainty, State, Timeline, timetext};
+use kubereel_history::{Certainty, State, Timeline, timetext};
 
 /// Writes the line: `at 14:02:31.480Z (+41m12s, rv 118204) · complete`.
 pub(crate) fn line(timeline: &Timeline, state: &State, rv: Option<u128>, paint: Paint) -> String {

@@ -5,8 +5,8 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::screen::Screen;
-use kubereel_replay::harmless;
-use kubereel_replay::{
+use kubereel_history::harmless;
+use kubereel_history::{
     Form, Held, ListForm, ListWriter, QueryError, name_of, write_json, write_yaml,
 };
 use serde_json::Value;

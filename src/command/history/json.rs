@@ -7,7 +7,7 @@ use crate::command::get::header;
 use crate::command_error::CommandError;
 use crate::field_text;
 use crate::screen::Screen;
-use kubereel_replay::{
+use kubereel_history::{
     Authors, Certainty, HeldUntil, History, HistoryItem, Place, SeenVersion, Timeline, timetext,
 };
 use serde_json::{Value, json};

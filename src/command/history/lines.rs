@@ -7,7 +7,7 @@ use crate::field_text::{self, HANG};
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use kubereel_format::{EventType, Evidence, Gap};
-use kubereel_replay::{
+use kubereel_history::{
     Authors, HeldFor, HeldUntil, History, HistoryItem, Place, SeenVersion, Timeline, timetext,
 };
 

@@ -4,9 +4,9 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::words::{bytes, count};
+use kubereel_history::harmless;
+use kubereel_history::timetext;
 use kubereel_import::{Broken, Imported};
-use kubereel_replay::harmless;
-use kubereel_replay::timetext;
 use std::path::Path;
 
 /// Says what an import did, and whether all of the input is in the reel.

@@ -1,7 +1,7 @@
 //! Owns the lines of the page that say what others told the recorder: the job it belonged to, marks.
 
 use super::page::Page;
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 
 impl Page<'_> {
     pub(super) fn outside(&mut self) {

@@ -4,8 +4,8 @@ use super::rows::rows;
 use crate::screen::{Paint, Screen};
 use crate::table::Table;
 use crate::words::{bytes, count, number};
-use kubereel_replay::harmless;
-use kubereel_replay::{ResourceSummary, Summary, Timeline, timetext};
+use kubereel_history::harmless;
+use kubereel_history::{ResourceSummary, Summary, Timeline, timetext};
 
 /// How many resources, gaps and outages are listed one by one unless `wide` is asked for.
 const LISTED: usize = 5;

@@ -3,8 +3,8 @@
 use super::page::Page;
 use crate::words::{count, number};
 use kubereel_format::RecordedAt;
-use kubereel_replay::harmless;
-use kubereel_replay::{GapSummary, ResourceSummary, UnseenSummary, timetext};
+use kubereel_history::harmless;
+use kubereel_history::{GapSummary, ResourceSummary, UnseenSummary, timetext};
 
 impl Page<'_> {
     pub(super) fn provenance(&mut self) {

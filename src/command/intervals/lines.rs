@@ -6,8 +6,8 @@ use crate::command::history::lines::show;
 use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
+use kubereel_history::timetext;
 use kubereel_monitortests::{Interval, Intervals, Level, Locator, source};
-use kubereel_replay::timetext;
 use std::collections::BTreeMap;
 
 /// Keys that say nothing to a person.

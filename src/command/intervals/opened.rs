@@ -8,10 +8,10 @@ use crate::progress::Progress;
 use crate::reel;
 use crate::screen::Screen;
 use kubereel_format::{RecordedAt, Seq};
+use kubereel_history::{Cut, Moment, ResolveError, Timeline};
 use kubereel_monitortests::{
     Gathering, Interest, IntervalFileError, IntervalFilter, Intervals, Mode, feed, read_intervals,
 };
-use kubereel_replay::{Cut, Moment, ResolveError, Timeline};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;

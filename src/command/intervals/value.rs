@@ -2,8 +2,8 @@
 
 use crate::field_text::secs;
 use kubereel_format::RecordedAt;
+use kubereel_history::timetext;
 use kubereel_monitortests::{Display, Interval, Pairs};
-use kubereel_replay::timetext;
 use serde_json::{Map, Value, json};
 
 /// Gives an interval as JSON; what is open lasts until `end`.

@@ -4,7 +4,7 @@ use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::table::Table;
 use crate::words::{bytes, count, number};
-use kubereel_replay::{Timeline, harmless, timetext};
+use kubereel_history::{Timeline, harmless, timetext};
 use kubereel_scan::{Found, Place, Report};
 use serde_json::{Value, json};
 

@@ -6,8 +6,8 @@ use super::suite::Suite;
 use crate::command_error::CommandError;
 use crate::field_text::secs;
 use crate::screen::Screen;
+use kubereel_history::timetext::rfc3339;
 use kubereel_monitortests::{Judged, Outcome, RunName, RunReport, Verdict, shown_by};
-use kubereel_replay::timetext::rfc3339;
 use serde_json::{Map, Value, json};
 
 /// Prints the document.

@@ -7,7 +7,7 @@ use crate::command_error::CommandError;
 use crate::field_text;
 use crate::screen::Screen;
 use kubereel_format::RecordedAt;
-use kubereel_replay::{
+use kubereel_history::{
     Certainty, DrainHold, Handover, Lasting, Mark, NodeUpdate, OperatorMove, PoolUpdate, Release,
     Retrieval, Spell, Update, Updates, UpgradeStory, VersionPod, timetext,
 };

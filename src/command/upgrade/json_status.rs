@@ -1,6 +1,6 @@
 //! Owns the JSON of the state at a moment.
 
-use kubereel_replay::{NodeState, Origin, PoolState, UpdateStatus, timetext};
+use kubereel_history::{NodeState, Origin, PoolState, UpdateStatus, timetext};
 use serde_json::{Value, json};
 
 /// Gives the state that a program reads.

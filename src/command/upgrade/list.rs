@@ -6,7 +6,7 @@ use super::{Output, of_kind};
 use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::table::Table;
-use kubereel_replay::{Timeline, Update, UpdateKind, Updates};
+use kubereel_history::{Timeline, Update, UpdateKind, Updates};
 
 /// Prints the list.
 pub(super) fn print(

@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::spans::{Line, Style};
 use crate::words::count;
 use kubereel_format::RecordedAt;
-use kubereel_replay::{
+use kubereel_history::{
     DrainHold, Lasting, NodeUpdate, NodeWarning, PoolUpdate, UpdateKind, UpgradeStory,
 };
 

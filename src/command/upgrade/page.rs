@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use kubereel_format::RecordedAt;
-use kubereel_replay::{
+use kubereel_history::{
     HowUpdateEnded, Mark, Release, Timeline, UpdateKind, UpdateStatus, UpgradeStory, timetext,
 };
 

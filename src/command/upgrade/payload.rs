@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::spans::{Line, Style};
 use crate::words::count;
 use kubereel_format::RecordedAt;
-use kubereel_replay::{HowRequestEnded, Retrieval, Told, UpgradeStory, VersionPod};
+use kubereel_history::{HowRequestEnded, Retrieval, Told, UpgradeStory, VersionPod};
 
 /// How many attempts are shown one by one; JSON has all.
 const SHOWN: usize = 40;

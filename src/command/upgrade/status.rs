@@ -4,7 +4,7 @@ use super::page::{Page, shortened, span};
 use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
-use kubereel_replay::{
+use kubereel_history::{
     Assessment, Insight, InsightLevel, NodePhase, Origin, PoolState, Timeline, UpdateStatus,
     timetext,
 };

@@ -5,7 +5,7 @@ use super::{resources, revisions};
 use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::words::{bytes, count, number};
-use kubereel_replay::{OutageSummary, Proof, Timeline, Verdict, harmless, timetext};
+use kubereel_history::{OutageSummary, Proof, Timeline, Verdict, harmless, timetext};
 
 /// How many gaps, damaged places and outages are listed one by one.
 pub(super) const LISTED: usize = 20;

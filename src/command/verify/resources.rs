@@ -6,7 +6,7 @@ use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::table::Table;
 use crate::words::{count, number};
-use kubereel_replay::{GapSummary, Proof, ResourceProof, ResourceState, Timeline};
+use kubereel_history::{GapSummary, Proof, ResourceProof, ResourceState, Timeline};
 use std::collections::BTreeMap;
 
 /// Prints what is proven of the resources.

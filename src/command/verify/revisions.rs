@@ -5,7 +5,7 @@ use super::page::{LISTED, labelled, rest};
 use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::words::{count, number};
-use kubereel_replay::{AccountSummary, Proof, RangeSummary, Timeline};
+use kubereel_history::{AccountSummary, Proof, RangeSummary, Timeline};
 
 /// What else leaves revisions than changes of recorded objects.
 const OTHERS: &str = "API servers renew leases of their own and the storage marks what it forgets: \

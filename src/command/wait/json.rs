@@ -6,7 +6,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::field_text;
 use crate::screen::Screen;
-use kubereel_replay::{Authors, WaitStep, WaitVerdict, Waited, timetext};
+use kubereel_history::{Authors, WaitStep, WaitVerdict, Waited, timetext};
 use serde_json::{Value, json};
 
 /// Prints the answers.

@@ -5,8 +5,8 @@ use super::targets::Target;
 use crate::command_error::CommandError;
 use crate::field_text;
 use crate::screen::Screen;
-use kubereel_replay::harmless;
-use kubereel_replay::{
+use kubereel_history::harmless;
+use kubereel_history::{
     Missed, MissedWhy, Timeline, WaitStep, WaitVerdict, Waited, name_of, timetext,
 };
 

@@ -3,7 +3,7 @@
 use super::Which;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use kubereel_replay::{MAX_MANIFEST, ManifestObject, manifest_objects};
+use kubereel_history::{MAX_MANIFEST, ManifestObject, manifest_objects};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};

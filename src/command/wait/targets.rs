@@ -7,7 +7,7 @@ use crate::command::asked::Named;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use kubereel_format::{EventType, ResourceInfo, Seq};
-use kubereel_replay::{Cut, Filter, Form, Held, Timeline, WaitFor, WaitSpan};
+use kubereel_history::{Cut, Filter, Form, Held, Timeline, WaitFor, WaitSpan};
 use std::collections::BTreeSet;
 
 /// One name that is waited for.

@@ -17,11 +17,11 @@
 mod reels;
 
 use anyhow::{Context as _, Result, ensure};
+use kubereel_history::Timeline;
 use kubereel_monitortests::{
     Asked, ExceptionSet, MonitorTest, RuleSet, RunReport, Selection, Verdict, builtin,
     builtin_rule_files, run_reel,
 };
-use kubereel_replay::Timeline;
 use rustix::time::{ClockId, clock_gettime};
 use std::path::Path;
 use std::process::Command;

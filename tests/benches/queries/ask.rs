@@ -6,7 +6,7 @@ use crate::reels::Made;
 use crate::table::{Row, spent};
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{ReadError, RecordedAt, Seq};
-use kubereel_replay::{Cursor, CursorStep, Cut, Filter, State, StepBodies, Timeline, Track};
+use kubereel_history::{Cursor, CursorStep, Cut, Filter, State, StepBodies, Timeline, Track};
 use std::collections::HashSet;
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 
 use crate::reels;
 use anyhow::Result;
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use kubereel_tests::shared_data::shared_data;
 use std::io::Write as _;
 use std::path::Path;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EpochId, EventType, Evidence, Note, Reel, ResourceInfo, Seq};
-use kubereel_replay::{Hole, Proof, Timeline};
+use kubereel_history::{Hole, Proof, Timeline};
 
 /// Everything that a reel claims.
 pub struct Claims {

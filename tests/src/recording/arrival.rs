@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use kubereel_format::Reel;
-use kubereel_replay::{Certainty, Moment, Timeline};
+use kubereel_history::{Certainty, Moment, Timeline};
 
 use super::run::Recording;
 use crate::oracle::{Account, Change};

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use kubereel_format::Note;
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::recording::{Observed, Observing};
 use kubereel_tests::scripted::{Canned, Fault, Kubeconfig, On};

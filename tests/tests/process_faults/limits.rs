@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, Reel};
-use kubereel_replay::{ResourceState, Timeline, Verdict};
+use kubereel_history::{ResourceState, Timeline, Verdict};
 use kubereel_tests::recording::Account;
 use kubereel_tests::scripted::Resource;
 use rustix::process::{Pid, Resource as Limited, Rlimit, prlimit};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, Reel};
-use kubereel_replay::ResourceState;
+use kubereel_history::ResourceState;
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::Oracle;
 use kubereel_tests::proxy::{Cut, Proxy};

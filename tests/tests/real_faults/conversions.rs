@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, Reel};
-use kubereel_replay::ResourceState;
+use kubereel_history::ResourceState;
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::rest::{Body, Rest, Verb};
 use kubereel_tests::skipped::skipped_as_slow;

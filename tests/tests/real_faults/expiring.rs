@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EventType, Reel, ResourceInfo, Seq};
-use kubereel_replay::{Timeline, Verdict};
+use kubereel_history::{Timeline, Verdict};
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::oracle::ChangeKind;
 use kubereel_tests::proxy::Cut;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use kubereel_replay::Verdict;
+use kubereel_history::Verdict;
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::skipped::skipped_as_slow;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::EventType;
-use kubereel_replay::{Timeline, Verdict};
+use kubereel_history::{Timeline, Verdict};
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::proxy::{Cut, CutEvery};
 use kubereel_tests::rest::{Body, Rest, Verb};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EpochId, GapCause, Note, Reel, Seq};
-use kubereel_replay::Verdict;
+use kubereel_history::Verdict;
 use kubereel_tests::claims::{Claims, Fact};
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::oracle::Oracle;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use kubereel_format::{EpochId, Note, Reel};
-use kubereel_replay::{Coverage, Proof, ResourceProof, Timeline};
+use kubereel_history::{Coverage, Proof, ResourceProof, Timeline};
 use kubereel_tests::claims::{Claims, Fact, Tally};
 use kubereel_tests::control_plane::ControlPlane;
 use kubereel_tests::oracle::{Account, Change, Oracle};

@@ -104,10 +104,10 @@ fn objects_that_are_not_utf8_are_kept_and_the_watch_goes_on() -> Result<()> {
     };
     assert!(!scene.notes()?.iter().any(is_restart));
     assert_eq!(odd_lines(&scene)?, [OddLineProblem::Unparsable; 5]);
-    let timeline = kubereel_replay::Timeline::open(&scene.reel())?;
+    let timeline = kubereel_history::Timeline::open(&scene.reel())?;
     let endpoints = timeline.resources().find("endpoints")?;
     let proof = timeline.resource_proof(endpoints);
-    assert_eq!(proof.state, kubereel_replay::ResourceState::Incomplete);
+    assert_eq!(proof.state, kubereel_history::ResourceState::Incomplete);
     Ok(())
 }
 

@@ -3,8 +3,8 @@
 
 use super::recording::Recording;
 use kubereel_format::{EventHead, RecordedAt, Seq};
+use kubereel_history::{Certainty, Cut, Filter, Timeline};
 use kubereel_import::Options;
-use kubereel_replay::{Certainty, Cut, Filter, Timeline};
 use kubereel_tests::shared_data::shared_data;
 use ring::digest::{SHA256, digest};
 use serde::Deserialize;

@@ -2,8 +2,8 @@
 
 use super::recording::{Recording, Reel};
 use kubereel_format::RecordedAt;
+use kubereel_history::{Certainty, Filter, Moment, Timeline};
 use kubereel_import::Options;
-use kubereel_replay::{Certainty, Filter, Moment, Timeline};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

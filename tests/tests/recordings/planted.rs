@@ -3,7 +3,7 @@
 use super::story::{Story, text};
 use super::timeline::{sections, time};
 use kubereel_format::EventType;
-use kubereel_replay::{Place, SeenVersion};
+use kubereel_history::{Place, SeenVersion};
 use serde_json::Value;
 
 /// The deeds are stamped just before or after their request; processes take a moment to start.

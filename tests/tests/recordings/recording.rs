@@ -1,7 +1,7 @@
 //! A shared recording: its lines as they are, and the reel that is made of them.
 
+use kubereel_history::Timeline;
 use kubereel_import::{Imported, Options, import};
-use kubereel_replay::Timeline;
 use kubereel_tests::shared_data::shared_data;
 use tempfile::TempDir;
 

@@ -2,10 +2,10 @@
 
 use super::recording::{Recording, Reel};
 use kubereel_format::{RecordedAt, ResourceInfo, Seq};
-use kubereel_import::Options;
-use kubereel_replay::{
+use kubereel_history::{
     Cut, Filter, Form, HistoryItem, HistoryQuestion, Scope, SeenVersion, Timeline,
 };
+use kubereel_import::Options;
 use serde_json::Value;
 
 /// An imported recording.

@@ -3,7 +3,7 @@
 
 use super::story::{Story, item, scope, table, text};
 use kubereel_format::EventType;
-use kubereel_replay::{Asked, ChangeKind, Fate, Filter, differing};
+use kubereel_history::{Asked, ChangeKind, Fate, Filter, differing};
 use kubereel_tests::shared_data::shared_data;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ fn every_transition_of_the_upgrade_is_in_its_history() {
         let mut found: Vec<Row> = Vec::new();
         let mut last = String::new();
         for version in story.history(&object, &fields) {
-            let form = kubereel_replay::Form::default();
+            let form = kubereel_history::Form::default();
             let info = story.resource(&resource);
             let shown = story.timeline().object(version.seq, info, form).unwrap();
             // Reason and message of a condition that is gone are not spoken of.

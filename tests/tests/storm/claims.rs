@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use kubereel_format::{EpochId, Note};
-use kubereel_replay::Proof;
+use kubereel_history::Proof;
 use kubereel_tests::claims::{Claims, Fact, Tally};
 use kubereel_tests::oracle::{Change, EtcdKey};
 use kubereel_tests::shaken::Settled;

@@ -4,8 +4,8 @@
 use super::recording::Recording;
 use super::{expected, facts};
 use kubereel_format::RecordedAt;
+use kubereel_history::{Form, Moment, Timeline};
 use kubereel_import::Options;
-use kubereel_replay::{Form, Moment, Timeline};
 use kubereel_tests::shared_data::shared_data;
 use std::collections::BTreeSet;
 use std::path::Path;

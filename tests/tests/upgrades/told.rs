@@ -3,8 +3,8 @@
 use super::recording::{Recording, Reel};
 use super::timeline::{Section, sections, time};
 use kubereel_format::RecordedAt;
+use kubereel_history::{Ill, Moment, UpdateKind, UpgradeStory};
 use kubereel_import::Options;
-use kubereel_replay::{Ill, Moment, UpdateKind, UpgradeStory};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -5,7 +5,7 @@ use super::here::{Here, here, unread};
 use super::line::{Ink, Line};
 use super::short::short;
 use crate::model::{Place, Subject};
-use kubereel_replay::{Blame, BlameSource, Timeline, harmless};
+use kubereel_history::{Blame, BlameSource, Timeline, harmless};
 
 /// A manager's name is shown in at most so many letters.
 const WIDEST_MANAGER: usize = 28;

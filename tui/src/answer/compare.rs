@@ -6,7 +6,7 @@ use super::short::short;
 use super::trust::trust;
 use crate::model::{Difference, DifferenceRow, Place, Subject};
 use kubereel_format::ResourceInfo;
-use kubereel_replay::{
+use kubereel_history::{
     Asked, Change, Differing, Fate, Filter, Scope, Timeline, differing, harmless,
 };
 

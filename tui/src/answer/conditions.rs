@@ -5,7 +5,7 @@ use super::here::{Here, here, unread};
 use super::line::{Ink, Line, Target};
 use crate::model::{Place, Subject};
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_replay::{Form, Timeline, harmless, timetext};
+use kubereel_history::{Form, Timeline, harmless, timetext};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use super::here::unread;
 use super::line::{Ink, Line};
 use crate::model::{Place, Subject};
 use kubereel_format::{ResourceInfo, Seq};
-use kubereel_replay::{
+use kubereel_history::{
     Change, Form, QueryError, Scope, SegmentKind, Timeline, harmless, words, write_yaml,
 };
 use serde_json::Value;

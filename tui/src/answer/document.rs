@@ -5,7 +5,7 @@ use super::here::here;
 use super::question::{Answer, Question, answer};
 use super::table::Table;
 use crate::model::{Place, Subject};
-use kubereel_replay::{Form, Timeline, timetext, write_yaml};
+use kubereel_history::{Form, Timeline, timetext, write_yaml};
 use unicode_width::UnicodeWidthStr as _;
 
 /// A name has at most so many letters before the time.

@@ -2,7 +2,7 @@
 
 use super::line::{Ink, Line};
 use crate::model::{Place, Subject};
-use kubereel_replay::{EventQuestion, Regarding, Timeline, harmless};
+use kubereel_history::{EventQuestion, Regarding, Timeline, harmless};
 
 /// How many Events show.
 const MOST: usize = 200;

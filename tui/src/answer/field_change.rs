@@ -5,7 +5,7 @@ use super::short::short;
 use crate::model::{FieldSearch, FoundField, Place};
 use crate::msg::Way;
 use kubereel_format::{EventType, Evidence, Seq};
-use kubereel_replay::{Change, Field, Form, Scope, Timeline, harmless};
+use kubereel_history::{Change, Field, Form, Scope, Timeline, harmless};
 use serde_json::Value;
 
 /// Looks for it; `go_on` is told how many of how many versions are read, and ends it by `false`.

@@ -5,7 +5,7 @@ use super::line::{Ink, Line};
 use super::trust::trust;
 use crate::model::{Place, Subject};
 use kubereel_format::ResourceInfo;
-use kubereel_replay::{Filter, Held, QueryError, Timeline, harmless};
+use kubereel_history::{Filter, Held, QueryError, Timeline, harmless};
 
 /// The version of an object that held at a moment.
 pub(super) struct Here<'a> {

@@ -5,7 +5,7 @@ use super::line::{Ink, Line, Target};
 use super::short::short;
 use crate::model::{Place, Subject};
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_replay::{
+use kubereel_history::{
     Change, Cut, HistoryItem, HistoryQuestion, Scope, SeenVersion, Timeline, harmless,
 };
 
@@ -110,7 +110,7 @@ fn told(timeline: &Timeline, version: &SeenVersion, is_past: bool, is_here: bool
         lines.push(Line::of(Ink::Wary, "    the version before cannot be read"));
         return lines;
     };
-    if version.place != kubereel_replay::Place::Later {
+    if version.place != kubereel_history::Place::Later {
         return lines;
     }
     let body = if is_past { Ink::Plain } else { Ink::Faint };

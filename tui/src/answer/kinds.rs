@@ -4,7 +4,7 @@
 use super::trust::trust;
 use crate::model::{Order, Place};
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo};
-use kubereel_replay::{Filter, Timeline, harmless};
+use kubereel_history::{Filter, Timeline, harmless};
 use std::cmp::Reverse;
 
 /// What changes within so many seconds before and after the moment is nearby.

@@ -3,7 +3,7 @@
 
 use crate::model::Subject;
 use kubereel_format::Seq;
-use kubereel_replay::Path;
+use kubereel_history::Path;
 
 /// How a part of a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

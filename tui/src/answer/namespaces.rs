@@ -4,7 +4,7 @@
 use super::trust::trust;
 use crate::model::Place;
 use kubereel_format::ResourceId;
-use kubereel_replay::{Filter, Timeline, harmless};
+use kubereel_history::{Filter, Timeline, harmless};
 use std::collections::BTreeMap;
 
 /// The namespaces to choose from.

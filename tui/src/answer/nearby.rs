@@ -6,7 +6,9 @@ use super::short::short;
 use crate::filter::{Query, Seen};
 use crate::model::{Place, Subject};
 use kubereel_format::{EventType, RecordedAt, ResourceInfo};
-use kubereel_replay::{Change, CursorStep, Step, SteppedOver, Timeline, Track, harmless, timetext};
+use kubereel_history::{
+    Change, CursorStep, Step, SteppedOver, Timeline, Track, harmless, timetext,
+};
 
 /// How many events are told.
 const MOST: usize = 100;

@@ -5,7 +5,7 @@ use super::here::{Here, here, unread};
 use super::line::{Ink, Line, Target};
 use crate::model::{Place, Subject};
 use kubereel_format::{ResourceId, ResourceInfo, Seq};
-use kubereel_replay::{Columns, Filter, Form, OwnedObject, OwnerRef, Room, Timeline, harmless};
+use kubereel_history::{Columns, Filter, Form, OwnedObject, OwnerRef, Room, Timeline, harmless};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How deep the tree is followed.

@@ -8,7 +8,7 @@ use super::table::{self, Listing, Table};
 use super::{blame, compare, conditions, diff, events, history, owners, raw, yaml};
 use crate::model::{Order, Place, Subject};
 use kubereel_format::{ResourceId, Seq};
-use kubereel_replay::{Timeline, harmless};
+use kubereel_history::{Timeline, harmless};
 use std::sync::Arc;
 
 /// What can be asked.

@@ -4,7 +4,7 @@
 use super::here::{Here, here};
 use super::line::{Ink, Line};
 use crate::model::{Place, Subject};
-use kubereel_replay::{Timeline, harmless};
+use kubereel_history::{Timeline, harmless};
 
 /// Lines are indented by at most so many levels: deeper ones come from nobody who means well.
 const DEEPEST: usize = 64;

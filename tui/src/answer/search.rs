@@ -2,7 +2,7 @@
 
 use super::{compare, field_change};
 use crate::model::{Found, Search};
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::sync::Arc;
 
 impl Search {

@@ -1,6 +1,6 @@
 //! Owns how a value is written within a line. Refuses line ends, and more letters than anybody reads.
 
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 use serde_json::Value;
 
 /// Writes a value in so many letters as a line can hold.

@@ -5,7 +5,7 @@ use super::trust::trust;
 use crate::filter::{Query, Seen};
 use crate::model::{EventsOf, Order, Place, Subject};
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
-use kubereel_replay::{Columns, Filter, Form, Held, Room, Timeline, harmless};
+use kubereel_history::{Columns, Filter, Form, Held, Room, Timeline, harmless};
 use std::cmp::Reverse;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Owns the words for how far a state can be trusted. Refuses to soften them.
 
-use kubereel_replay::{Certainty, Timeline, harmless};
+use kubereel_history::{Certainty, Timeline, harmless};
 
 /// Says what is wrong with the knowledge of a moment; `None` where it is whole.
 pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> Option<String> {

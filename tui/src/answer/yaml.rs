@@ -4,7 +4,7 @@
 use super::here::{Here, here, unread};
 use super::line::{Ink, Line};
 use crate::model::{Place, Subject};
-use kubereel_replay::{
+use kubereel_history::{
     Blame, BlameSource, Path, Step, Timeline, YamlLine, harmless, timetext, yaml_lines,
 };
 
@@ -119,7 +119,7 @@ fn aside(field: &Blame, place: Place) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_replay::Scope;
+    use kubereel_history::Scope;
     use serde_json::json;
 
     #[test]

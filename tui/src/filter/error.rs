@@ -1,7 +1,7 @@
 //! Owns the ways in which a text is no filter. Refuses to guess what was meant: it says how to write
 //! it.
 
-use kubereel_replay::{FieldError, LabelError, SelectError};
+use kubereel_history::{FieldError, LabelError, SelectError};
 use thiserror::Error;
 
 /// A text is no filter.

@@ -2,7 +2,7 @@
 //! less.
 
 use super::error::FilterError;
-use kubereel_replay::{Field, Scope};
+use kubereel_history::{Field, Scope};
 use serde_json::Value;
 
 /// How a field is compared.

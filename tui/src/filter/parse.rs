@@ -6,7 +6,7 @@ use super::query::{Deep, Query, Shallow, Term};
 use super::words::{Word, split};
 use crate::lane::LaneState;
 use kubereel_format::ResourceId;
-use kubereel_replay::{LabelSelector, ResourceTable};
+use kubereel_history::{LabelSelector, ResourceTable};
 use regex::{Regex, RegexBuilder};
 
 /// How many words a filter may have.

@@ -4,7 +4,7 @@
 use super::field::FieldTest;
 use crate::lane::LaneState;
 use kubereel_format::ResourceId;
-use kubereel_replay::LabelSelector;
+use kubereel_history::LabelSelector;
 use regex::Regex;
 use serde_json::Value;
 use std::collections::BTreeMap;

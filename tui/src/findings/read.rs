@@ -3,7 +3,7 @@
 
 use super::found::{Finding, Findings, Verdict};
 use kubereel_format::Seq;
-use kubereel_replay::{harmless, timetext};
+use kubereel_history::{harmless, timetext};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 
 use super::error::KeepError;
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

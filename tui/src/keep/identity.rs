@@ -1,7 +1,7 @@
 //! Owns by what a reel is known again, wherever it lies: a number made of what was recorded. Refuses
 //! to read bodies: it takes what is in memory once a reel is open.
 
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 
 /// Gives the number as 16 digits; a reel that was recorded further has another one.
 pub(crate) fn identity(timeline: &Timeline) -> String {

@@ -4,7 +4,7 @@ use super::identity::identity;
 use super::session::Session;
 use super::shelf::{Bookmarks, Shelf};
 use crate::model::Request;
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 
 /// What was kept of a reel.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use super::line::{Group, Lane, Spell};
 use super::state::LaneState;
 use crate::model::Subject;
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_replay::{Timeline, harmless, timetext};
+use kubereel_history::{Timeline, harmless, timetext};
 use std::sync::Arc;
 
 /// A state that lasts longer than this is no flap, in microseconds: 10 s.

@@ -2,7 +2,7 @@
 //! narrow screen, one at a time.
 
 use kubereel_format::{RecordedAt, ResourceId};
-use kubereel_replay::{Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, harmless};
+use kubereel_history::{Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, harmless};
 use std::ops::Range;
 
 /// A time of which nothing is known.

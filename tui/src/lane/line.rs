@@ -204,7 +204,7 @@ fn worst(states: impl Iterator<Item = LaneState>) -> LaneState {
 mod tests {
     use super::*;
     use kubereel_format::ResourceId;
-    use kubereel_replay::UnobservedEffect;
+    use kubereel_history::UnobservedEffect;
     use proptest::prelude::*;
 
     fn at(secs: i64) -> RecordedAt {

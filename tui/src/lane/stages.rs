@@ -3,8 +3,8 @@
 
 use crate::model::Subject;
 use kubereel_format::RecordedAt;
+use kubereel_history::{Cut, Form, Timeline, UpdateKind, UpgradeStory, harmless};
 use kubereel_monitortests::{FactsOverTime, Phase};
-use kubereel_replay::{Cut, Form, Timeline, UpdateKind, UpgradeStory, harmless};
 use serde_json::Value;
 use std::ops::Range;
 use unicode_width::UnicodeWidthStr as _;

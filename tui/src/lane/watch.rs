@@ -5,8 +5,8 @@ use super::line::{Group, Spell};
 use super::read::{Told, told};
 use super::state::LaneState;
 use crate::model::Subject;
+use kubereel_history::harmless;
 use kubereel_monitortests::{Action, Interest, Seen, Watcher};
-use kubereel_replay::harmless;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //! `update` and answers do.
 
 use crate::filter::Query;
-use kubereel_replay::{ResourceTable, harmless};
+use kubereel_history::{ResourceTable, harmless};
 use std::sync::Arc;
 
 /// The filter; it is read when it is written, not when something is drawn.

@@ -20,7 +20,7 @@ use crate::filter::Query;
 use crate::keep::{Bookmarks, Shelf};
 use crate::lane::{Anomaly, Board, Dark, Lane};
 use kubereel_format::ResourceId;
-use kubereel_replay::{Density, Path, Timeline};
+use kubereel_history::{Density, Path, Timeline};
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
 

@@ -4,7 +4,7 @@
 use super::subject::Subject;
 use crate::lane::{Group, Lane, LaneState, Reading, Spell, dark_of};
 use kubereel_format::EventType;
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::sync::Arc;
 
 /// How many objects can be pinned.

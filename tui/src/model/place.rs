@@ -1,7 +1,7 @@
 //! Owns where the cursor stands, and where it stood before jumps. Refuses to move it: `update` does.
 
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_replay::{Cut, Timeline};
+use kubereel_history::{Cut, Timeline};
 
 /// How many jumps can be undone.
 const MOST_JUMPS: usize = 200;

@@ -1,6 +1,6 @@
 //! Owns what somebody asked for on the command line. Refuses flags: the binary has those.
 
-use kubereel_replay::Moment;
+use kubereel_history::Moment;
 use std::path::PathBuf;
 
 /// What the UI is asked to show first.

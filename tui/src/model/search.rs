@@ -5,7 +5,7 @@ use super::compare::Difference;
 use super::place::Place;
 use super::subject::Subject;
 use crate::msg::Way;
-use kubereel_replay::Path;
+use kubereel_history::Path;
 use std::sync::Arc;
 
 /// What is looked for.

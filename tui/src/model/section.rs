@@ -2,7 +2,7 @@
 //! holds those.
 
 use crate::lane::{Group, Lane, LaneState};
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 
 /// How lanes are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

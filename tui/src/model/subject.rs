@@ -1,7 +1,7 @@
 //! Owns what an object is called on the screen and in addresses. Refuses to know whether it exists.
 
 use kubereel_format::{ResourceId, Seq};
-use kubereel_replay::{Timeline, harmless};
+use kubereel_history::{Timeline, harmless};
 
 /// An object by its name, through all its lives.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

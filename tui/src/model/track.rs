@@ -2,7 +2,7 @@
 //! order already.
 
 use kubereel_format::{ObjectId, ResourceId, Seq};
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 
 /// The events of a resource, of one namespace or of all.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use crate::findings::Verdict;
 use crate::lane::LaneState;
 use crate::model::{Place, Subject};
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_replay::{Timeline, timetext};
+use kubereel_history::{Timeline, timetext};
 
 /// One time at which it was so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

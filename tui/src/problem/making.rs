@@ -6,8 +6,8 @@ use crate::findings::{Findings, Verdict};
 use crate::lane::Board;
 use crate::model::Subject;
 use kubereel_format::{RecordedAt, ResourceId};
+use kubereel_history::Timeline;
 use kubereel_monitortests::Phase;
-use kubereel_replay::Timeline;
 use std::collections::BTreeMap;
 
 /// More things are counted only.

@@ -6,7 +6,7 @@ use super::kind::Kind;
 use super::making::Making;
 use crate::lane::LaneState;
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_replay::{Timeline, UnobservedReason, harmless};
+use kubereel_history::{Timeline, UnobservedReason, harmless};
 
 /// A gap that several resources may share.
 struct Shared {

@@ -7,7 +7,7 @@ use super::making::Making;
 use crate::findings::{Finding, Verdict};
 use crate::lane::LaneState;
 use crate::model::Subject;
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 
 /// Takes one finding.
 pub(super) fn take(making: &mut Making<'_>, finding: &Finding) {

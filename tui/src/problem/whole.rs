@@ -8,7 +8,7 @@ use super::{recording, spells};
 use crate::findings::Findings;
 use crate::lane::{Board, LaneState};
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 
 /// More things are not held; those that matter most are.
 const MOST_ENTRIES: usize = 5_000;

@@ -11,7 +11,7 @@ use super::priority;
 use crate::findings::{self, Findings, MOST_BYTES};
 use crate::model::Judging;
 use crate::msg::Msg;
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 use serde::Deserialize;
 use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};

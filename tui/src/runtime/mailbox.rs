@@ -2,7 +2,7 @@
 //! keep those that a later one overtook, and to let whoever asks wait.
 
 use crate::answer::Question;
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// What is to be done with an answer.

@@ -16,7 +16,7 @@ use crate::lane::{Board, gather};
 use crate::model::Request;
 use crate::msg::Msg;
 use crate::problem::problems;
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::Path;

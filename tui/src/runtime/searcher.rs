@@ -5,7 +5,7 @@ use super::error::TuiError;
 use super::heard::{Heard, spawn};
 use crate::model::Search;
 use crate::msg::Msg;
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -3,11 +3,11 @@
 use super::stage::demo;
 use crate::findings::{Finding, Findings, Verdict};
 use crate::model::Judging;
+use kubereel_history::Timeline;
 use kubereel_monitortests::{
     Asked, ExceptionSet, Outcome, RunReport, RunTrust, Selection, Verdict as CaseVerdict, builtin,
     run_reel,
 };
-use kubereel_replay::Timeline;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 

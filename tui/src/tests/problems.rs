@@ -10,7 +10,7 @@ use crate::problem::{Kind, problems};
 use crate::update::update;
 use insta::assert_snapshot;
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::sync::Arc;
 
 const WIDE: (u16, u16) = (120, 40);

@@ -11,7 +11,7 @@ use crate::msg::{Msg, Way};
 use crate::theme::{Depth, Palette, Theme};
 use crate::update::{begin, update};
 use crate::view::view;
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use ratatui::Terminal;

@@ -14,7 +14,7 @@ use crate::runtime::save;
 use crate::theme::{Depth, Palette, Theme};
 use crate::update::{begin, update};
 use crate::view::view;
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Style;

@@ -7,7 +7,7 @@ use crate::keep::{Bookmark, BookmarkChange, Bookmarks};
 use crate::model::{Model, Noting, Open, Place, Reel, Screen};
 use crate::msg::Way;
 use kubereel_format::Seq;
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 
 /// Asks for the note of a bookmark that is to be set here, or of the one that is chosen.
 pub(super) fn ask(model: &mut Model) {

@@ -7,7 +7,7 @@ use crate::lane::LaneState;
 use crate::model::{EventsOf, List, Open, Place, Window};
 use crate::msg::{Act, Way};
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_replay::{Moment, Track};
+use kubereel_history::{Moment, Track};
 
 /// The speeds at which time moves by itself, in seconds a second.
 pub(super) const SPEEDS: [i64; 7] = [1, 3, 10, 30, 100, 300, 1000];

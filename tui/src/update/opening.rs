@@ -10,7 +10,7 @@ use crate::model::{
     Pins, Place, Playing, Reading, Reel, Request, Searches, Subject, Trouble, Window,
 };
 use kubereel_format::RecordedAt;
-use kubereel_replay::{Cut, Timeline, harmless};
+use kubereel_history::{Cut, Timeline, harmless};
 use std::sync::Arc;
 
 /// Takes a reel that was opened, or why it was not.
@@ -125,7 +125,7 @@ pub(super) fn at_cut(timeline: &Timeline, cut: Cut) -> Place {
         },
         Cut::Revision(_) => {
             let below = timeline
-                .cursor(kubereel_replay::Track::Everything, cut)
+                .cursor(kubereel_history::Track::Everything, cut)
                 .below();
             below.0.checked_sub(1).map_or_else(
                 || Place::at(timeline, timeline.start()),

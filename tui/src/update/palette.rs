@@ -5,7 +5,7 @@ use crate::keymap::{Where, bindings};
 use crate::model::Open;
 use crate::msg::{Act, Way};
 use kubereel_format::ResourceId;
-use kubereel_replay::{Moment, harmless};
+use kubereel_history::{Moment, harmless};
 
 /// So many entries are listed.
 const MOST: usize = 200;

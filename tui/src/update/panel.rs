@@ -3,7 +3,7 @@
 
 use crate::answer::{Answer, Ink, Line};
 use crate::model::{Open, Pane, Panel};
-use kubereel_replay::Path;
+use kubereel_history::Path;
 
 /// Puts the keys at a line, and scrolls as little as makes it visible; the head takes a row.
 pub(super) fn stand(open: &mut Open, line: usize, height: u16) {
@@ -64,12 +64,12 @@ fn field_at(open: &Open, line: usize) -> Option<Path> {
 pub(crate) fn followed(open: &Open) -> Option<Path> {
     let of_lane = || {
         let condition = open.condition.as_deref()?;
-        let key = kubereel_replay::KeyPart {
+        let key = kubereel_history::KeyPart {
             name: "type".to_owned(),
             value: condition.to_owned(),
         };
-        let member = |name: &str| kubereel_replay::Step::Member(name.to_owned());
-        let item = kubereel_replay::Step::Item(vec![key]);
+        let member = |name: &str| kubereel_history::Step::Member(name.to_owned());
+        let item = kubereel_history::Step::Item(vec![key]);
         Some(
             [
                 member("status"),

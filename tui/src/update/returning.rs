@@ -5,7 +5,7 @@ use super::opening;
 use crate::keep::Session;
 use crate::model::{Grouping, List, Open, Order, Panel, Panes, Request, Window};
 use kubereel_format::RecordedAt;
-use kubereel_replay::Moment;
+use kubereel_history::Moment;
 
 /// The panels that are gone back to.
 const PANELS: [Panel; 9] = [

@@ -5,7 +5,7 @@ use super::{moving, panel};
 use crate::effect::Effect;
 use crate::model::{FieldSearch, Found, Model, Open, Reel, Screen, Search};
 use crate::msg::Way;
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 use std::sync::Arc;
 
 /// Looks for a change of the field that is followed.

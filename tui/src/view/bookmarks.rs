@@ -4,7 +4,7 @@ use super::pen::{Pen, first_row};
 use crate::model::Open;
 use crate::theme::Role;
 use crate::update::place_of;
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 
 /// Draws them, in the order of records.
 pub(super) fn draw(open: &Open, chosen: usize, pen: &mut Pen<'_>) {

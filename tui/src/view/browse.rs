@@ -6,7 +6,7 @@ use crate::lane::LaneState;
 use crate::model::{Choice, Open};
 use crate::theme::Role;
 use crate::update;
-use kubereel_replay::{harmless, timetext};
+use kubereel_history::{harmless, timetext};
 
 /// Draws the resources that were recorded, with their objects at the cursor and the changes around it.
 pub(super) fn kinds(open: &Open, choice: &Choice, pen: &mut Pen<'_>) {

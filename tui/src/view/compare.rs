@@ -3,7 +3,7 @@
 use super::pen::{Pen, first_row};
 use crate::model::Open;
 use crate::theme::Role;
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 
 /// Draws it.
 pub(super) fn draw(open: &Open, chosen: usize, pen: &mut Pen<'_>) {

@@ -4,7 +4,7 @@ use super::pen::Pen;
 use crate::keymap::{bindings, has_meaning};
 use crate::model::{Content, List, Model, Open, Picked, Screen};
 use crate::theme::Role;
-use kubereel_replay::{harmless, timetext};
+use kubereel_history::{harmless, timetext};
 use unicode_width::UnicodeWidthStr as _;
 
 /// Says how a filter is written.

@@ -7,7 +7,7 @@ use super::{
 use crate::layout::{Layout, SMALLEST, layout};
 use crate::model::{List, Model, Open, Reel, Screen};
 use crate::theme::Role;
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 

@@ -6,7 +6,7 @@ use crate::lane::{Group, Lane, LaneCell, LaneState, Reading};
 use crate::layout::Layout;
 use crate::model::{Cells, Head, LaneAt, LaneRow, Open, Pane, Pass};
 use crate::theme::Role;
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 use ratatui::style::{Modifier, Style};
 
 /// Draws them.

@@ -5,7 +5,7 @@ use super::pen::{Pen, first_row};
 use crate::answer::{Question, Row};
 use crate::model::{Open, Order, TableView};
 use crate::theme::Role;
-use kubereel_replay::harmless;
+use kubereel_history::harmless;
 use unicode_width::UnicodeWidthStr as _;
 
 /// A column is at most so wide, but for the last one.

@@ -78,7 +78,10 @@ fn head(open: &Open, selected: &str, pen: &mut Pen<'_>) {
     let tab = format!(" · {}", open.panel.word());
     let field = match (open.panel, crate::update::followed(open)) {
         (Panel::Yaml, Some(field)) => {
-            format!("{tab} · .{}", kubereel_replay::harmless(&field.to_string()))
+            format!(
+                "{tab} · .{}",
+                kubereel_history::harmless(&field.to_string())
+            )
         }
         _ => tab.clone(),
     };

@@ -8,7 +8,7 @@ use crate::lane::LaneState;
 use crate::model::{Judging, Open, Pass};
 use crate::problem::Entry;
 use crate::theme::Role;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 
 /// Where there are fewer columns, time and kind are told below the list only.
 const NARROWEST_ROW: u16 = 60;

@@ -5,7 +5,7 @@ use crate::layout::Layout;
 use crate::model::{Open, Window};
 use crate::theme::Role;
 use kubereel_format::RecordedAt;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 
 /// Steps between labels that are no whole second, in microseconds.
 const FINE_STEPS_MICROS: [i64; 9] = [

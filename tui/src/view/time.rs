@@ -125,7 +125,7 @@ fn density(open: &Open, left: u16, row: u16, pen: &mut Pen<'_>) {
     }
 }
 
-fn count_of(window: Window, cells: u16, cell: u16, density: &kubereel_replay::Density) -> u64 {
+fn count_of(window: Window, cells: u16, cell: u16, density: &kubereel_history::Density) -> u64 {
     let span = window.cell(cell, cells);
     let micros = u64::try_from(span.start.micros_since(density.from)).unwrap_or(0);
     let slice = usize::try_from(micros / density.slice_micros.max(1)).ok();

@@ -4,7 +4,7 @@ use super::pen::Pen;
 use crate::lane::{Dark, LaneState};
 use crate::model::{Judging, Model, Open, Pass};
 use crate::theme::Role;
-use kubereel_replay::{harmless, timetext};
+use kubereel_history::{harmless, timetext};
 use unicode_width::UnicodeWidthStr as _;
 
 /// Draws them.

@@ -7,7 +7,7 @@ use kube_cel::cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue};
 use kube_cel::cel::objects::{Key, OptionalValue};
 use kube_cel::cel::{Context, ExecutionError, Value as CelValue};
 use kubereel_format::RecordedAt;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{self, AssertUnwindSafe};

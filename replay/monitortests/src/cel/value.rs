@@ -2,7 +2,7 @@
 
 use kube_cel::cel::Value as CelValue;
 use kubereel_format::RecordedAt;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;

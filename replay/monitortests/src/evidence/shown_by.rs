@@ -2,7 +2,7 @@
 
 use crate::verdict::Finding;
 use kubereel_format::RecordedAt;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 
 /// A recording as commands name it, and its time.
 #[derive(Clone, Copy, Debug)]

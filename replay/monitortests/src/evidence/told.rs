@@ -2,7 +2,7 @@
 
 use super::shown_by::RunName;
 use crate::verdict::{Finding, Subject};
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 
 /// Tells when a finding was, and for how long: `14:31:40.112Z – 14:32:20.300Z (40.1s)`.
 pub fn when(run: &RunName<'_>, finding: &Finding) -> String {

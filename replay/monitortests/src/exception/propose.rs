@@ -3,7 +3,7 @@
 
 use super::known::Known;
 use crate::outcome::{Judged, Outcome};
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use std::collections::BTreeSet;
 
 /// What stands for the link that only a person can give.

@@ -11,7 +11,7 @@ use super::texts::Texts;
 use crate::select::Glob;
 use crate::verdict::Phase;
 use kubereel_format::RecordedAt;
-use kubereel_replay::Moment;
+use kubereel_history::Moment;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};

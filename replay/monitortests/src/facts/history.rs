@@ -109,7 +109,7 @@ mod tests {
     use serde_json::json;
 
     fn at(text: &str) -> RecordedAt {
-        kubereel_replay::timetext::parsed(text).expect("a time")
+        kubereel_history::timetext::parsed(text).expect("a time")
     }
 
     fn entry(version: &str, state: &str, started: &str, completed: Option<&str>) -> Value {

@@ -6,7 +6,7 @@ use super::prune::pruned;
 use super::readers::{Readers, Those};
 use super::watcher::{Action, Interest, Seen, Watcher};
 use kubereel_format::{EventType, Evidence, ReadError, ResourceId, ResourceInfo, Seq};
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use thiserror::Error;

@@ -17,7 +17,7 @@ use crate::compute::{self, Run};
 use crate::facts::{FactsOverTime, FactsWatcher};
 use crate::feed::Watcher;
 use crate::interval::{Interval, Intervals, source};
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::sync::Arc;
 
 /// The watchers that make intervals and find facts.
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// ```no_run
 /// use kubereel_monitortests::{Gathering, Mode, feed};
 ///
-/// let timeline = kubereel_replay::Timeline::open("run.reel".as_ref())?;
+/// let timeline = kubereel_history::Timeline::open("run.reel".as_ref())?;
 /// let mut gathering = Gathering::new(&timeline, Mode::Upstream);
 /// feed(&timeline, &mut gathering.watchers(), |_| {});
 /// let gathered = gathering.finish(&timeline);

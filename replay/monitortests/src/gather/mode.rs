@@ -1,7 +1,7 @@
 //! Owns by which rules intervals are made, and what a change's own time is worth. Refuses the making.
 
 use kubereel_format::RecordedAt;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 
 /// By which rules intervals are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use super::ledger::{Draft, Ledger};
 use crate::interval::{Interval, Level, source};
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 
 /// Gives the intervals of a reel's own story.
 pub(super) fn intervals(timeline: &Timeline) -> Vec<Interval> {

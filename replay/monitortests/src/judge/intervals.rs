@@ -11,7 +11,7 @@ use crate::rule::{Check, Choice, Expected, Micros, Rule, place};
 use crate::signal::clusters;
 use crate::verdict::{Dark, Scene, Subject};
 use kubereel_format::RecordedAt;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use std::collections::BTreeMap;
 
 /// An interval that is judged, and what it is about.

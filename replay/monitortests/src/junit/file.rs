@@ -6,7 +6,7 @@ use crate::evidence::RunName;
 use crate::interval::file_suffix;
 use crate::run::RunReport;
 use kubereel_format::RecordedAt;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use std::io::{self, Write};
 
 /// The name that the OpenShift monitor gives the suite of its tests when it runs alone.

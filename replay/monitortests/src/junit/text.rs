@@ -3,7 +3,7 @@
 
 use crate::evidence::{RunName, shown_by, told};
 use crate::outcome::{Judged, Outcome, Verdict};
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 
 /// How many findings are told one by one.
 const FINDINGS_MOST: usize = 100;

@@ -4,7 +4,7 @@
 use crate::evidence::subject;
 use crate::outcome::Outcome;
 use crate::run::RunReport;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use serde::Serialize;
 
 /// Where a run comes from, as whoever asks says it.

@@ -1,6 +1,6 @@
 //! Owns spans of time as rules write them: `90s`, `1h30m`, `250ms`. Refuses fractions and signs.
 
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 
 /// A span of time in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,7 +3,7 @@
 
 use crate::verdict::Dark;
 use kubereel_format::{NotCoveredReason, ResourceInfo};
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The two names of Events.

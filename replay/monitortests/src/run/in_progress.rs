@@ -10,7 +10,7 @@ use crate::gather::{Gathered, Gathering, Kept, Mode};
 use crate::outcome::{join_same_names, outcome};
 use crate::verdict::{About, Case, Dark, MonitorTest, Scene};
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -2,11 +2,11 @@
 
 use crate::script::{START_MICROS, Script, Thing, pod};
 use kubereel_format::{EndCause, RecordedAt};
+use kubereel_history::Timeline;
 use kubereel_monitortests::{
     About, Action, Asked, Case, ExceptionSet, Finding, Interest, MonitorTest, Needs, RunReport,
     Scene, Seen, Selection, Severity, Subject, Watcher, WrittenIn, run_reel,
 };
-use kubereel_replay::Timeline;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

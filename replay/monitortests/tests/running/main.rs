@@ -11,7 +11,7 @@ mod exceptions;
 mod junit;
 mod labels;
 mod rows;
-#[path = "../../../tests/reels/script.rs"]
+#[path = "../../../history/tests/reels/script.rs"]
 #[expect(
     dead_code,
     reason = "shared with the tests of the library, which use all of it"

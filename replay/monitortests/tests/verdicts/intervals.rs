@@ -2,8 +2,8 @@
 //! what the reel knows more.
 
 use crate::reel::{Reel, time};
+use kubereel_history::timetext;
 use kubereel_monitortests::{Gathered, Gathering, Interval, Mode, Phase, feed};
-use kubereel_replay::timetext;
 use serde_json::{Value, json};
 
 fn gathered(reel: Reel, mode: Mode) -> Gathered {

@@ -1,11 +1,11 @@
 //! Owns a run of one built-in monitortest over a test's reel, and what tests ask of its verdicts.
 
 use crate::reel::{Reel, time};
+use kubereel_history::timetext;
 use kubereel_monitortests::{
     Asked, ExceptionSet, Glob, Intervals, MonitorTest, Outcome, RuleSet, RunReport, Selection,
     builtin, run_intervals, run_reel,
 };
-use kubereel_replay::timetext;
 use std::collections::BTreeSet;
 
 /// What one monitortest said of a reel.

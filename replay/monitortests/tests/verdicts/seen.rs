@@ -2,8 +2,8 @@
 
 use crate::reel::{Reel, Written, time};
 use kubereel_format::{Evidence, Seq};
+use kubereel_history::Coverage;
 use kubereel_monitortests::{Action, Interest, Seen, Watcher, feed};
-use kubereel_replay::Coverage;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ impl Watcher for Told {
             )
         });
         let said: Vec<String> = said.collect();
-        let time = kubereel_replay::timetext::time_of_day(seen.at);
+        let time = kubereel_history::timetext::time_of_day(seen.at);
         self.0.push((
             format!("{time} {}", seen.key.name),
             seen.action,

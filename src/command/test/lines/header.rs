@@ -1,7 +1,7 @@
 //! Owns the line about a recording: when it was, what was done in it, how far it can be trusted.
 
+use kubereel_history::timetext;
 use kubereel_monitortests::{RunKind, RunReport, RunTrust};
-use kubereel_replay::timetext;
 
 /// Gives the line.
 pub(super) fn line(reel: &str, report: &RunReport) -> String {

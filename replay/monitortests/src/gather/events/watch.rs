@@ -9,7 +9,7 @@ use crate::gather::mode::{Mode, moment};
 use crate::interval::{Level, source};
 use crate::reading;
 use kubereel_format::{Evidence, RecordedAt};
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use ring::digest::{SHA256, digest};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

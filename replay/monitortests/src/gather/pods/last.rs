@@ -83,7 +83,7 @@ mod tests {
     use serde_json::json;
 
     fn at(text: &str) -> Option<RecordedAt> {
-        kubereel_replay::timetext::parsed(text)
+        kubereel_history::timetext::parsed(text)
     }
 
     #[test]

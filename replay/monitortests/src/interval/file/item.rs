@@ -4,7 +4,7 @@
 use super::flat;
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, Words};
 use kubereel_format::RecordedAt;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -238,7 +238,7 @@ mod tests {
     }
 
     fn at(text: &str) -> RecordedAt {
-        kubereel_replay::timetext::parsed(text).expect("a time")
+        kubereel_history::timetext::parsed(text).expect("a time")
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl TimelineFile {
 
 /// Gives the suffix of a run's files, by its first moment: `_20260123-040506`.
 pub fn file_suffix(start: RecordedAt) -> String {
-    let text = kubereel_replay::timetext::rfc3339_secs(start);
+    let text = kubereel_history::timetext::rfc3339_secs(start);
     let digits = |part: &str| {
         part.chars()
             .filter(char::is_ascii_digit)
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn files_are_named_by_the_runs_begin() {
-        let at = kubereel_replay::timetext::parsed("2022-03-21T04:03:07.9Z").expect("a time");
+        let at = kubereel_history::timetext::parsed("2022-03-21T04:03:07.9Z").expect("a time");
         assert_eq!(file_suffix(at), "_20220321-040307");
         let name = TimelineFile::KubeControlPlane.name(&file_suffix(at));
         assert_eq!(

@@ -3,7 +3,7 @@
 
 use crate::interval::{Display, Interval, Pairs};
 use kubereel_format::RecordedAt;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 use std::io::{self, Write};

@@ -12,7 +12,7 @@ use crate::rule::{Check, Expected, Rule, Watch, place};
 use crate::signal::{Counted, Found, Signal, Truth, clusters};
 use crate::verdict::{Dark, Finding, Scene, Severity, Subject};
 use kubereel_format::RecordedAt;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use std::collections::BTreeMap;
 
 /// Something that is counted, and of which thing.

@@ -21,6 +21,6 @@ pub fn time(text: &str) -> RecordedAt {
 
 #[test]
 fn a_time_of_day_is_a_moment_of_the_day() {
-    let text = kubereel_replay::timetext::rfc3339_micros(time("10:05:40.25"));
+    let text = kubereel_history::timetext::rfc3339_micros(time("10:05:40.25"));
     assert_eq!(text, "2026-11-21T10:05:40.250000Z");
 }

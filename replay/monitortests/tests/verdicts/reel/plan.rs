@@ -5,7 +5,7 @@ use super::clock::time;
 use super::kinds;
 use super::merge::merge;
 use kubereel_format::{EventType, RecordedAt, ResourceInfo};
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

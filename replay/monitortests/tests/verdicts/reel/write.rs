@@ -8,7 +8,7 @@ use kubereel_format::{
     ListMethod, NewEvent, Note, REDACTION_NONE, RecordedAt, ResourceInfo, SessionEnd, SessionId,
     Stamp,
 };
-use kubereel_replay::Timeline;
+use kubereel_history::Timeline;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tempfile::TempDir;

@@ -8,7 +8,7 @@ use crate::verdict::{
     About, Case, Dark, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, Subject, WrittenIn,
 };
 use kubereel_format::RecordedAt;
-use kubereel_replay::timetext;
+use kubereel_history::timetext;
 use std::collections::BTreeMap;
 
 const VERSIONS: &str = "clusterversions.config.openshift.io";

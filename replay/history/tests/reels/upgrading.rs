@@ -2,7 +2,7 @@
 
 use super::script::{Script, Stream, thing};
 use kubereel_format::{EndCause, EventType, Evidence, ResourceId};
-use kubereel_replay::{Ill, Level, Mark, Moment, Retrieval, Timeline, UpdateStatus, UpgradeStory};
+use kubereel_history::{Ill, Level, Mark, Moment, Retrieval, Timeline, UpdateStatus, UpgradeStory};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -2,7 +2,7 @@
 
 use crate::script::{Script, pod, thing};
 use kubereel_format::{EndCause, Lifecycle, NotCoveredReason, Note, Seq};
-use kubereel_replay::{Summary, Timeline};
+use kubereel_history::{Summary, Timeline};
 use std::path::Path;
 
 const A: crate::script::Thing<'static> = crate::script::Thing {

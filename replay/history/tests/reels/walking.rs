@@ -2,7 +2,7 @@
 
 use crate::script::{START_MICROS, Script, Stream, Thing, pod, thing};
 use kubereel_format::{EventType, RecordedAt, Seq};
-use kubereel_replay::{
+use kubereel_history::{
     Cut, EventQuestion, Filter, HistoryItem, Moment, Regarding, Timeline, Track,
 };
 

@@ -5,7 +5,7 @@ use kubereel_format::{
     EndCause, EpochId, EventType, Evidence, GapVerdict, NotCoveredReason, Note, RecordedAt,
     ResourceId,
 };
-use kubereel_replay::{Certainty, Cut, Filter, Moment, State, Timeline, UnobservedReason};
+use kubereel_history::{Certainty, Cut, Filter, Moment, State, Timeline, UnobservedReason};
 use std::path::Path;
 
 fn at(timeline: &Timeline, resource: ResourceId, moment: &str) -> State {
@@ -15,7 +15,7 @@ fn at(timeline: &Timeline, resource: ResourceId, moment: &str) -> State {
 }
 
 fn names(state: &State) -> Vec<String> {
-    let name = |held: &kubereel_replay::Held| format!("{}/{}", held.namespace, held.name);
+    let name = |held: &kubereel_history::Held| format!("{}/{}", held.namespace, held.name);
     state.objects.iter().map(name).collect()
 }
 

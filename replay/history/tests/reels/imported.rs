@@ -4,7 +4,7 @@ use kubereel_format::{
     Appender, Body, ConnectionId, EventType, Evidence, ListMethod, NewEvent, Note, RecordedAt,
     ResourceId, ResourceInfo, Stamp,
 };
-use kubereel_replay::{Certainty, Cut, Filter, Moment, Timeline};
+use kubereel_history::{Certainty, Cut, Filter, Moment, Timeline};
 
 fn stamp(secs: i64) -> Stamp {
     Stamp {

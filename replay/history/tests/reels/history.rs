@@ -2,7 +2,7 @@
 
 use crate::script::{Script, pod, thing};
 use kubereel_format::{EventType, ResourceId};
-use kubereel_replay::{HistoryItem, HistoryQuestion, Place, Scope, Timeline};
+use kubereel_history::{HistoryItem, HistoryQuestion, Place, Scope, Timeline};
 
 /// Writes a reel in which pod `a` changes ten times among very many events of others.
 fn crowded(events: u128) -> (tempfile::TempDir, Timeline) {

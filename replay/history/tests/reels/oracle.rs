@@ -2,7 +2,7 @@
 
 use crate::script::{Script, thing};
 use kubereel_format::{EventType, Evidence, Seq};
-use kubereel_replay::{Cut, Filter, Timeline};
+use kubereel_history::{Cut, Filter, Timeline};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

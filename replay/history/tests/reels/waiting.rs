@@ -2,7 +2,7 @@
 
 use crate::script::{Script, Stream, Thing, pod, thing};
 use kubereel_format::{EndCause, EventType, Evidence, RecordedAt, ResourceId, Seq};
-use kubereel_replay::{
+use kubereel_history::{
     Cut, MissedWhy, Moment, Timeline, WaitFor, WaitQuestion, WaitSpan, WaitVerdict, Waited,
 };
 
@@ -440,7 +440,7 @@ fn is_ready(object: &Value) -> bool {
 
 #[test]
 fn every_pod_and_node_of_the_demo_agrees_with_a_plain_walk() {
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/demo.reel");
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/demo.reel");
     let timeline = Timeline::open(std::path::Path::new(demo)).expect("the demo");
     let goal = goals(&["condition=Ready"]);
     let mut found = 0;

@@ -2,7 +2,7 @@
 
 use crate::script::{Script, Stream, Thing, pod, thing};
 use kubereel_format::{EndCause, EpochId, EventType, Evidence, Note, OutageClass, RecordedAt, Seq};
-use kubereel_replay::{Account, AccountError, Certainty, LeftOut, Member, Moment, Timeline};
+use kubereel_history::{Account, AccountError, Certainty, LeftOut, Member, Moment, Timeline};
 use std::path::Path;
 
 const A: Thing<'static> = Thing {

@@ -5,7 +5,7 @@ use kubereel_format::{
     EndCause, EventType, Evidence, GapCause, NotCoveredReason, OddLineProblem, RecordedAt,
     ResourceId, Seq,
 };
-use kubereel_replay::{
+use kubereel_history::{
     Cut, Filter, HistoryItem, HistoryQuestion, Scope, Timeline, UnobservedEffect, UnobservedReason,
     UnobservedSpan, WaitFor, WaitQuestion,
 };
@@ -479,7 +479,7 @@ proptest! {
                 at_least_micros: 0,
                 span,
             });
-            let is_hidden = waited.verdict == kubereel_replay::WaitVerdict::Unknown;
+            let is_hidden = waited.verdict == kubereel_history::WaitVerdict::Unknown;
             prop_assert!(!is_hidden || !own.is_known(), "{:?}: {:?}", waited, own);
             // Nothing that was received tells of an object that never was.
             let none = timeline.wait(&WaitQuestion {
@@ -496,7 +496,7 @@ proptest! {
             let names = ["none".to_owned()];
             let one = Filter { namespace: Some("x"), names: &names };
             let own = timeline.certainty_of(pods, cut, &one);
-            let is_hidden = none.verdict == kubereel_replay::WaitVerdict::Unknown;
+            let is_hidden = none.verdict == kubereel_history::WaitVerdict::Unknown;
             prop_assert_eq!(is_hidden, !own.is_known(), "{:?}: {:?}", none, own);
         }
 

@@ -3,7 +3,7 @@
 
 use crate::script::{Script, Stream, Thing, thing};
 use kubereel_format::{ObjectId, ReadCounts, RecordedAt, Seq};
-use kubereel_replay::{
+use kubereel_history::{
     Asked, Cut, EventQuestion, Filter, HistoryQuestion, Scope, Timeline, Track, differing,
 };
 use std::path::Path;
