@@ -3,29 +3,34 @@
 //! [`Recorder::open`] opens the reel, [`Recorder::run`] records until a signal comes. Trouble with the
 //! cluster never ends a run: it is part of what is recorded.
 
+mod access;
 mod backfill;
 mod budget;
 mod clock;
 mod discover;
-mod entry;
 mod error;
 mod health;
+mod known;
 mod lifecycle;
 mod marks;
 mod observer;
 mod options;
 mod probe;
-mod quota;
+mod queue;
+mod resource;
 mod sampler;
-mod scrub;
 mod series;
 mod server;
+mod status_page;
+mod version;
 mod watch;
+mod wire;
 mod writer;
 
+pub use access::{StatusAccess, StatusToken, StatusTokenError};
 pub use budget::default_max_memory;
 pub use error::RecordError;
-pub use health::{Status, StatusAccess, StatusToken, StatusTokenError};
+pub use health::Status;
 pub use lifecycle::{Recorder, StatusHandle, Summary};
 pub use marks::{MarkError, MarkPlace, leave_mark};
 pub use observer::{LABELS, Observation, Outcome, job_labels, observe};

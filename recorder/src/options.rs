@@ -1,7 +1,7 @@
 //! Owns what the caller of the recorder may choose. Refuses flags and environment: the binary reads
 //! those.
 
-use crate::health::StatusAccess;
+use crate::access::StatusAccess;
 use kubereel_redact::Extra;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;

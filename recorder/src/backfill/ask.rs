@@ -1,11 +1,10 @@
 //! Owns the requests by which a gap is read back, and their budget. Refuses an answer that is not of
 //! the revision that was asked for: some servers do not know the past and tell of the present.
 
-use super::history::{History, Reply, Sight};
+use crate::backfill::plan::{History, Reply, Sight};
+use crate::resource::Target;
 use crate::server::{Answer, Get, Server};
-use crate::watch::head;
-use crate::watch::split::{ListPiece, ListSplitter};
-use crate::watch::target::Target;
+use crate::wire::{self, ListPiece, ListSplitter};
 use kubereel_redact::Redactor;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -108,7 +107,7 @@ impl<'a> Asker<'a> {
             200 if answer.is_json() => self.read(answer, at).await,
             410 => Try::Done(Reply::Lost),
             code => {
-                let words = head::status(&answer.read_error().await).message;
+                let words = wire::status(&answer.read_error().await).message;
                 let words = format!("the server answered {code} {words}");
                 match code {
                     // Busy, or behind: another one of its peers may not be.
@@ -179,7 +178,7 @@ fn sights(bytes: &[u8], at: u128) -> Result<Vec<Sight>, &'static str> {
         let ListPiece::Item(body) = piece else {
             return Err("an object is too long");
         };
-        let head = head::head(&body).ok_or("an object cannot be read")?;
+        let head = wire::head(&body).ok_or("an object cannot be read")?;
         let version: u128 = head.version.parse().ok().ok_or("a version is no number")?;
         if version > at || head.uid.is_empty() || version.to_string() != head.version {
             return Err("an answer shows what was not there yet");

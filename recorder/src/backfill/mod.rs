@@ -9,16 +9,10 @@
 //! revision with nothing else, and the list at that revision would have shown it.
 
 mod ask;
-mod found;
-mod history;
-mod lives;
 mod plan;
-mod work;
 
 #[cfg(test)]
 mod model_tests;
 
 pub(crate) use ask::{Asker, BACKFILL_SECS};
-pub(crate) use found::{Found, FoundEvent, Verdict};
-pub(crate) use plan::read_back;
-pub(crate) use work::{Life, Suspect, Work};
+pub(crate) use plan::{Found, FoundEvent, Life, Suspect, Verdict, Work, read_back};

@@ -1,9 +1,9 @@
 //! The plan against a history that is nothing but a list of revisions.
 
-use super::history::{History, Reply, Sight};
 use super::*;
-use crate::watch::known::{Known, Uid};
-use crate::watch::version::Version;
+use crate::backfill::plan::{History, Reply, Sight};
+use crate::known::{Known, Uid};
+use crate::version::Version;
 use kubereel_format::{EventType, GapVerdict};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,11 +1,107 @@
+//! Owns the words in which a gap is handed over: its two ends, and what differs between them. Refuses
+//! what has no numbers for versions: there is no time before such a version.
+//!
+//! Owns the question that is put to a server's history, and its answers. Refuses sockets: `ask` has
+//! them, and tests have a history of their own.
+//!
 //! Owns the order in which a gap is read back: changed objects, new ones, vanished ones, and then the
 //! whole lists that rule out what came and went. Refuses to take a few lists for a proof.
+//!
+//! Owns the following of one object through the past: back from a version to the one before, and to
+//! its deletion by halves. Refuses to go on where an answer contradicts what is known.
+//!
+//! Owns what was read back, and what it proves. Refuses to hold more than it may: then the rest stays
+//! unknown.
 
-use super::found::{Found, Stop};
-use super::history::{History, Sight};
-use super::lives::{Followed, Search};
-use super::work::{Life, Suspect, Work};
-use crate::watch::known::Known;
+use crate::known::{Known, KnownObject};
+use kubereel_format::{EventType, GapVerdict};
+use std::collections::BTreeSet;
+
+/// One object's state at an end of the gap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Life {
+    /// Its uid.
+    pub(crate) uid: String,
+    /// Its version there.
+    pub(crate) version: u128,
+}
+
+impl Life {
+    /// Takes what a stream knows; `None` if it has no uid or no version that is a number.
+    pub(crate) fn of(known: &KnownObject) -> Option<Self> {
+        let uid = known.uid.text();
+        let version = known.version.as_ref()?.number()?;
+        (!uid.is_empty()).then_some(Self { uid, version })
+    }
+}
+
+/// A name under which the two ends differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Suspect {
+    /// Its namespace; empty for cluster-scoped objects.
+    pub(crate) namespace: String,
+    /// Its name.
+    pub(crate) name: String,
+    /// What stood there before the gap.
+    pub(crate) before: Option<Life>,
+    /// What stands there after it.
+    pub(crate) after: Option<Life>,
+}
+
+/// A gap to be read back: all that happened after `from`, up to and including `to`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// The last revision that is known.
+    pub(crate) from: u128,
+    /// The revision of the list that ended the gap.
+    pub(crate) to: u128,
+    /// What differs.
+    pub(crate) suspects: Vec<Suspect>,
+    /// Some states at the ends could not be told.
+    pub(crate) has_unclear: bool,
+}
+
+/// An object as it was at some revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sight {
+    /// Its namespace.
+    pub(crate) namespace: String,
+    /// Its name.
+    pub(crate) name: String,
+    /// Its uid.
+    pub(crate) uid: String,
+    /// The version that it had then.
+    pub(crate) version: u128,
+    /// Its bytes.
+    pub(crate) body: Vec<u8>,
+}
+
+/// What a history answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// What there was.
+    Sights(Vec<Sight>),
+    /// That part of the history is gone.
+    Lost,
+    /// The server does not answer such questions, or not so that the answer could be used.
+    Refused(String),
+    /// The budget is spent.
+    Spent(&'static str),
+}
+
+/// A resource's history.
+pub(crate) trait History: Send {
+    /// Tells what there was under a name at a revision.
+    fn object(
+        &mut self,
+        namespace: &str,
+        name: &str,
+        at: u128,
+    ) -> impl Future<Output = Reply> + Send;
+
+    /// Tells all there was at a revision.
+    fn all(&mut self, at: u128) -> impl Future<Output = Reply> + Send;
+}
 
 /// How many whole lists are read where they prove that nothing came and went.
 const MAX_SAMPLES: u128 = 64;
@@ -213,5 +309,319 @@ impl<H: History> Search<'_, H> {
             }
         }
         Ok(())
+    }
+}
+
+/// One object that is followed.
+#[derive(Clone, Copy, Debug)]
+struct Followed<'a> {
+    pub(super) namespace: &'a str,
+    pub(super) name: &'a str,
+    pub(super) uid: &'a str,
+    /// It was there before the gap.
+    is_old: bool,
+}
+
+/// The history, the gap, and what was found in it so far.
+struct Search<'a, H> {
+    pub(super) history: &'a mut H,
+    pub(super) work: &'a Work,
+    pub(super) found: &'a mut Found,
+}
+
+impl<H: History> Search<'_, H> {
+    /// Reads every version of an object below one of them, back to its creation or the gap's begin.
+    pub(super) async fn back(&mut self, object: Followed<'_>, from: u128) -> Result<(), Stop> {
+        let mut version = from;
+        loop {
+            let Some(at) = version.checked_sub(1).filter(|at| *at > self.work.from) else {
+                self.began(object, version);
+                return Ok(());
+            };
+            match self.sight(object, at).await? {
+                Some(sight) if sight.version < version => {
+                    if sight.version <= self.work.from {
+                        return if object.is_old {
+                            Ok(())
+                        } else {
+                            Err(Stop::Odd)
+                        };
+                    }
+                    version = sight.version;
+                    self.keep(sight)?;
+                }
+                // It was created with the version that is known.
+                None if !object.is_old => {
+                    self.began(object, version);
+                    return Ok(());
+                }
+                Some(_) | None => return Err(Stop::Odd),
+            }
+        }
+    }
+
+    /// Notes that an object began with a version, if it was not there before the gap.
+    fn began(&mut self, object: Followed<'_>, version: u128) {
+        if !object.is_old {
+            self.found.began(object.uid, version);
+        }
+    }
+
+    /// Finds the deletion of an object that was there at `low` and is gone at `high`, and its last
+    /// version.
+    ///
+    /// A uid is never used again: it is there up to its deletion, and not after it.
+    pub(super) async fn deletion(
+        &mut self,
+        object: Followed<'_>,
+        low: u128,
+        high: u128,
+        seen: Option<Sight>,
+    ) -> Result<Sight, Stop> {
+        let (mut low, mut high, mut last) = (low, high, seen);
+        let mut is_lost = false;
+        loop {
+            let middle = low.midpoint(high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            match self.sight(object, middle).await {
+                Ok(Some(sight)) => {
+                    low = middle;
+                    last = Some(sight);
+                    is_lost = false;
+                }
+                Ok(None) => high = middle,
+                // What happened before is lost: the deletion may still be found behind it.
+                Err(Stop::Lost) => {
+                    low = middle;
+                    last = None;
+                    is_lost = true;
+                }
+                Err(stop) => return Err(stop),
+            }
+        }
+        let last = match last {
+            Some(last) => last,
+            None if is_lost => return Err(Stop::Lost),
+            // It was never looked at: so its last version is the one before the gap.
+            None => self.sight(object, low).await?.ok_or(Stop::Odd)?,
+        };
+        self.found.keep(FoundEvent {
+            namespace: object.namespace.to_owned(),
+            name: object.name.to_owned(),
+            uid: object.uid.to_owned(),
+            version: high,
+            kind: EventType::Deleted,
+            body: None,
+        })?;
+        Ok(last)
+    }
+
+    /// Keeps a version that lies within the gap.
+    fn keep(&mut self, sight: Sight) -> Result<(), Stop> {
+        self.found.keep(FoundEvent {
+            namespace: sight.namespace,
+            name: sight.name,
+            uid: sight.uid,
+            version: sight.version,
+            kind: EventType::Modified,
+            body: Some(sight.body),
+        })
+    }
+
+    /// Looks at one object at a revision; `None` if it was not there, or another one of its name.
+    async fn sight(&mut self, object: Followed<'_>, at: u128) -> Result<Option<Sight>, Stop> {
+        if self.found.is_lost(at) {
+            return Err(Stop::Lost);
+        }
+        let reply = self.history.object(object.namespace, object.name, at);
+        let reply = reply.await;
+        let sights = self.told(reply, at)?;
+        let of_name = |sight: &Sight| {
+            sight.namespace == object.namespace && sight.name == object.name && sight.version <= at
+        };
+        if !sights.iter().all(of_name) || sights.len() > 1 {
+            return Err(Stop::Odd);
+        }
+        Ok(sights.into_iter().find(|sight| sight.uid == object.uid))
+    }
+
+    /// Takes a reply for its objects.
+    fn told(&mut self, reply: Reply, at: u128) -> Result<Vec<Sight>, Stop> {
+        match reply {
+            Reply::Sights(sights) => Ok(sights),
+            Reply::Lost => {
+                self.found.lost(at);
+                Err(Stop::Lost)
+            }
+            Reply::Refused(words) => Err(Stop::Over(words)),
+            Reply::Spent(words) => Err(Stop::Over(words.to_owned())),
+        }
+    }
+}
+
+/// How many bytes of objects are held until they are written: 8 MiB.
+const MAX_FOUND_BYTES: usize = 8 * 1024 * 1024;
+
+/// An event that was read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FoundEvent {
+    /// The object's namespace.
+    pub(crate) namespace: String,
+    /// Its name.
+    pub(crate) name: String,
+    /// Its uid.
+    pub(crate) uid: String,
+    /// The version; for a deletion, the revision of that.
+    pub(crate) version: u128,
+    /// What happened. A creation is told from a change where the events are put in order, and only where
+    /// it is proven: what came before may be lost.
+    pub(crate) kind: EventType,
+    /// The object; `None` for a deletion.
+    pub(crate) body: Option<Vec<u8>>,
+}
+
+/// Why an object or all of them could not be followed to the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The history does not reach back so far: others may be read back nevertheless.
+    Lost,
+    /// The answers contradict what is known.
+    Odd,
+    /// Nothing more is to be asked.
+    Over(String),
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The events, in no order.
+    pub(crate) events: Vec<FoundEvent>,
+    /// The revisions of which it is known which object of the resource changed there.
+    explained: BTreeSet<u128>,
+    /// The objects that are not there at the end and were followed already, as far as they could be.
+    met: BTreeSet<String>,
+    /// The versions with which objects began, where that is proven.
+    begun: BTreeSet<(String, u128)>,
+    bytes: usize,
+    /// The history is gone up to here.
+    lost_up_to: Option<u128>,
+    is_unresolved: bool,
+    is_sampled: bool,
+    detail: String,
+}
+
+/// What the findings come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// In one word.
+    pub(crate) word: GapVerdict,
+    /// How many changes may be missing.
+    pub(crate) missing_at_most: Option<u64>,
+    /// Why no more was found.
+    pub(crate) detail: String,
+}
+
+impl Found {
+    /// Keeps an event.
+    fn keep(&mut self, event: FoundEvent) -> Result<(), Stop> {
+        let bytes = event.body.as_ref().map_or(0, Vec::len);
+        if self.bytes.saturating_add(bytes) > MAX_FOUND_BYTES {
+            return Err(Stop::Over("too many bytes to hold".to_owned()));
+        }
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.explained.insert(event.version);
+        self.events.push(event);
+        Ok(())
+    }
+
+    /// An object of that uid began with a version.
+    fn began(&mut self, uid: &str, version: u128) {
+        self.begun.insert((uid.to_owned(), version));
+    }
+
+    /// Takes out the versions with which objects began, where that is proven.
+    pub(crate) fn take_begun(&mut self) -> BTreeSet<(String, u128)> {
+        std::mem::take(&mut self.begun)
+    }
+
+    /// Notes that something could not be told. Gives true if nothing more is to be asked.
+    fn stopped(&mut self, stop: Stop) -> bool {
+        self.is_unresolved = true;
+        let (words, is_over) = match stop {
+            Stop::Lost => ("the history does not reach back so far".to_owned(), false),
+            Stop::Odd => ("an answer contradicts what was recorded".to_owned(), false),
+            Stop::Over(words) => (words, true),
+        };
+        if self.detail.is_empty() || is_over {
+            self.detail = words;
+        }
+        is_over
+    }
+
+    /// The server has no history of a revision any more, nor of those before.
+    fn lost(&mut self, at: u128) {
+        self.lost_up_to = self.lost_up_to.max(Some(at));
+    }
+
+    /// Tells whether that is known of a revision.
+    fn is_lost(&self, at: u128) -> bool {
+        self.lost_up_to.is_some_and(|lost| at <= lost)
+    }
+
+    /// Tells whether something could not be told.
+    const fn is_unresolved(&self) -> bool {
+        self.is_unresolved
+    }
+
+    /// Nothing is to be asked after all.
+    pub(crate) fn given_up(&mut self, words: &str) {
+        self.stopped(Stop::Over(words.to_owned()));
+    }
+
+    /// Every revision that no found event explains was looked at.
+    fn sampled(&mut self) {
+        self.is_sampled = true;
+    }
+
+    /// Notes that an event could not be written after all.
+    pub(crate) fn withheld(&mut self, version: u128) {
+        self.explained.remove(&version);
+        self.is_unresolved = true;
+        "an object could not be kept".clone_into(&mut self.detail);
+    }
+
+    /// Judges.
+    pub(crate) fn verdict(&self, work: &Work) -> Verdict {
+        if self.is_sampled && !self.is_unresolved && !work.has_unclear {
+            return Verdict {
+                word: GapVerdict::Reconstructed,
+                missing_at_most: Some(0),
+                detail: String::new(),
+            };
+        }
+        let in_short = if self.lost_up_to.is_some() && self.events.is_empty() {
+            GapVerdict::Lost
+        } else {
+            GapVerdict::Partly
+        };
+        let detail = match (self.detail.as_str(), work.has_unclear) {
+            ("", true) => "not every object has a uid and a version".to_owned(),
+            ("", false) => "objects that came and went inside it could not be ruled out".to_owned(),
+            (words, _) => words.to_owned(),
+        };
+        Verdict {
+            word: in_short,
+            missing_at_most: u64::try_from(self.count_unexplained(work)).ok(),
+            detail,
+        }
+    }
+
+    /// Counts the revisions that nothing explains.
+    fn count_unexplained(&self, work: &Work) -> u128 {
+        let explained = self.explained.range(work.from.saturating_add(1)..=work.to);
+        let explained = u128::try_from(explained.count()).unwrap_or(u128::MAX);
+        work.to.saturating_sub(work.from).saturating_sub(explained)
     }
 }

@@ -3,17 +3,22 @@
 //!
 //! It stands in front of the file and not of the sockets, so that the note stands exactly where the
 //! recording of a resource ends; the streams are ended afterwards.
+//!
+//! Owns what each entry is about, and which of the recorder's own words are kept when objects no
+//! longer are. Refuses to know how far it has come.
+//!
+//! Owns the answer to "is this resource still recorded?". Refuses to decide.
+//!
+//! Owns who wrote how much lately. Refuses names that are left out already: its caller does.
 
-use super::admission::{About, Admission, Weight, about};
-use super::memory::MemoryPlan;
-use super::out::{Name, Out};
-use super::plan::{self, Plan, Step};
-use super::tally::Tally;
-use crate::entry::Entry;
+use crate::budget::plan;
+use crate::budget::plan::{MemoryPlan, Plan, Step};
 use crate::health::Health;
+use crate::queue::Entry;
+use crate::resource::ResourceName;
 use kubereel_format::{
-    ConnectionId, EndCause, NotCoveredReason, Note, ObjectMemory, ResourceId, ResourceInfo, Stamp,
-    Usage,
+    BlobNote, ConnectionId, EndCause, NotCoveredReason, Note, ObjectMemory, ResourceId,
+    ResourceInfo, Stamp, Usage,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -51,7 +56,7 @@ pub(crate) struct Gate {
     /// The resources that the reel shows as recorded, in this run.
     recorded: BTreeMap<ResourceId, ResourceInfo>,
     /// The names that this run has said to be left out.
-    told: BTreeSet<Name>,
+    told: BTreeSet<ResourceName>,
     open: BTreeMap<ConnectionId, Open>,
     /// Connections that go on although nothing of them is written.
     shut: BTreeSet<ConnectionId>,
@@ -64,7 +69,7 @@ impl Gate {
     pub(crate) fn new(
         limits: Limits,
         usage: Usage,
-        left_out_before: BTreeSet<Name>,
+        left_out_before: BTreeSet<ResourceName>,
         published: watch::Sender<Out>,
         health: Arc<Health>,
     ) -> Self {
@@ -375,7 +380,7 @@ impl Gate {
     }
 }
 
-fn name_of(info: &ResourceInfo) -> Name {
+fn name_of(info: &ResourceInfo) -> ResourceName {
     (info.group.clone(), info.plural.clone())
 }
 
@@ -393,4 +398,212 @@ fn not_covered(info: &ResourceInfo, reason: NotCoveredReason, detail: String) ->
 fn megabytes(bytes: u64) -> String {
     let tenths = bytes / 100_000;
     format!("{}.{} MB", tenths / 10, tenths % 10)
+}
+
+/// What becomes of an entry.
+#[derive(Debug)]
+pub(crate) enum Admission {
+    /// It is written.
+    Pass,
+    /// It is not: what it is about is left out, and the reel says so.
+    Drop,
+    /// This is written in its place.
+    Instead(Box<Entry>),
+}
+
+/// What an entry is about.
+#[derive(Debug)]
+enum About<'a> {
+    /// A resource begins, or is described anew.
+    Announced(&'a ResourceInfo),
+    /// A resource is said to be not covered.
+    NotCovered(&'a str, &'a str),
+    /// A connection begins.
+    Opened(ConnectionId, ResourceId),
+    /// A connection ends.
+    Closed(ConnectionId),
+    /// A resource, perhaps with the version that it reached on a connection.
+    Resource(ResourceId, Option<(ConnectionId, &'a str)>),
+    /// A connection, perhaps with the version that it reached.
+    Connection(ConnectionId, Option<&'a str>),
+    /// The recording itself.
+    Recording(Weight),
+}
+
+/// How long the recorder's own words are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Weight {
+    /// To the very end.
+    End,
+    /// As long as anything is written.
+    Said,
+    /// As long as objects are.
+    Detail,
+}
+
+/// Tells what an entry is about.
+fn about(entry: &Entry) -> About<'_> {
+    match entry {
+        Entry::Event(event) => {
+            let version = Some(&*event.version).filter(|version| !version.is_empty());
+            let reached = version.map(|version| (event.connection, version));
+            About::Resource(event.resource, reached)
+        }
+        Entry::Blob { note, .. } => match note {
+            BlobNote::OddLine { connection, .. } => About::Connection(*connection, None),
+            BlobNote::Document { .. } => About::Recording(Weight::Detail),
+        },
+        Entry::Note { note, .. } => about_note(note),
+    }
+}
+
+fn about_note(note: &Note) -> About<'_> {
+    match note {
+        Note::Resource(info) => About::Announced(info),
+        Note::NotCovered { group, plural, .. } => About::NotCovered(group, plural),
+        Note::Connected {
+            connection,
+            resource,
+            ..
+        } => About::Opened(*connection, *resource),
+        Note::Disconnected { connection, .. } => About::Closed(*connection),
+        Note::Synced {
+            resource,
+            connection,
+            rv,
+            ..
+        } => About::Resource(*resource, Some((*connection, rv))),
+        Note::Gap(gap) => About::Resource(gap.resource, None),
+        Note::Bookmark { connection, rv } => About::Connection(*connection, Some(rv)),
+        Note::OddLine { connection, .. } | Note::Anomaly { connection, .. } => {
+            About::Connection(*connection, None)
+        }
+        Note::SessionStarted { .. } | Note::SessionEnded { .. } | Note::Provenance { .. } => {
+            About::Recording(Weight::End)
+        }
+        Note::Lifecycle(_)
+        | Note::Cluster { .. }
+        | Note::ClockStepped { .. }
+        | Note::Mark { .. }
+        | Note::OutageBegan { .. }
+        | Note::OutageEnded { .. }
+        | Note::GapJudged { .. }
+        | Note::Label { .. } => About::Recording(Weight::Said),
+        Note::Document { .. } | Note::Probed { .. } | Note::Sampled { .. } => {
+            About::Recording(Weight::Detail)
+        }
+    }
+}
+
+/// What is no longer recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Out {
+    /// Left out by name.
+    names: BTreeSet<ResourceName>,
+    /// Those of them whose objects took too much memory.
+    for_memory: BTreeSet<ResourceName>,
+    /// The last step that was taken; those before it hold too.
+    reached: Option<Step>,
+}
+
+const CONFIG: &str = "config.openshift.io";
+
+/// Tells whether a resource says how the cluster as a whole is.
+fn is_truth(group: &str, plural: &str) -> bool {
+    matches!(
+        (group, plural),
+        ("", "pods" | "nodes") | (CONFIG, "clusteroperators" | "clusterversions")
+    )
+}
+
+/// Gives the step that leaves a resource out at the latest.
+fn last_step(group: &str, plural: &str) -> Step {
+    match (group, plural) {
+        ("coordination.k8s.io", "leases") => Step::Leases,
+        ("" | "events.k8s.io", "events") => Step::Events,
+        ("", "pods") => Step::Pods,
+        ("", "nodes") => Step::Nodes,
+        (CONFIG, "clusteroperators") => Step::Operators,
+        (CONFIG, "clusterversions") => Step::Version,
+        _ => Step::AllButTruth,
+    }
+}
+
+impl Out {
+    /// Tells whether a resource is left out.
+    pub(crate) fn holds(&self, group: &str, plural: &str) -> bool {
+        self.reached >= Some(last_step(group, plural))
+            || self.names.contains(&(group.to_owned(), plural.to_owned()))
+    }
+
+    /// Tells whether no object is recorded any more.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.reached >= Some(Step::Notes)
+    }
+
+    /// Tells whether nothing is written any more but how the recording ended.
+    fn is_only_the_end(&self) -> bool {
+        self.reached >= Some(Step::End)
+    }
+
+    /// Leaves one more out.
+    fn add(&mut self, name: ResourceName) {
+        self.names.insert(name);
+    }
+
+    /// Leaves one more out, for the memory that its objects take.
+    fn add_for_memory(&mut self, name: ResourceName) {
+        self.for_memory.insert(name.clone());
+        self.add(name);
+    }
+
+    /// Gives why a resource is left out, if it is.
+    pub(crate) fn reason(&self, group: &str, plural: &str) -> NotCoveredReason {
+        let name = (group.to_owned(), plural.to_owned());
+        if self.for_memory.contains(&name) {
+            NotCoveredReason::MemoryBudget
+        } else {
+            NotCoveredReason::SizeBudget
+        }
+    }
+
+    /// Leaves out what a step says; [`Step::Largest`] says nothing without a name.
+    pub(super) fn take(&mut self, step: Step) {
+        self.reached = self.reached.max(Some(step));
+    }
+}
+
+/// The bytes that each resource added to the reel, the older ones counting less.
+#[derive(Debug, Default)]
+struct Tally {
+    bytes: BTreeMap<ResourceName, u64>,
+}
+
+impl Tally {
+    /// A resource added so many.
+    fn add(&mut self, name: &ResourceName, bytes: u64) {
+        match self.bytes.get_mut(name) {
+            Some(sum) => *sum = sum.saturating_add(bytes),
+            None => drop(self.bytes.insert(name.clone(), bytes)),
+        }
+    }
+
+    /// Takes out whoever added most, cluster-level truth aside, and forgets half of the rest: what
+    /// grows now counts for more than what was large once.
+    fn take_largest(&mut self) -> Option<(ResourceName, u64)> {
+        let rivals = self.bytes.iter();
+        let rivals = rivals.filter(|((group, plural), _)| !is_truth(group, plural));
+        // Of equals the first by name.
+        let name = rivals
+            .max_by(|(a, x), (b, y)| x.cmp(y).then(b.cmp(a)))
+            .map(|(name, _)| name.clone())?;
+        let bytes = self.bytes.remove(&name)?;
+        self.bytes.values_mut().for_each(|bytes| *bytes /= 2);
+        Some((name, bytes))
+    }
+
+    /// Forgets one.
+    fn forget(&mut self, name: &ResourceName) {
+        self.bytes.remove(name);
+    }
 }

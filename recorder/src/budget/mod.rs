@@ -7,20 +7,13 @@
 //!
 //! The memory budget leaves out by the same gate: always the resource whose objects take most memory.
 
-mod admission;
 mod cgroup;
 mod gate;
-mod memory;
-mod out;
 mod plan;
-mod tally;
 
-pub(crate) use admission::Admission;
 pub use cgroup::default_max_memory;
-pub(crate) use gate::{Gate, Limits};
-pub(crate) use memory::{body_bytes, queue_bytes};
-pub(crate) use out::{Name, Out};
-pub(crate) use plan::{ROTATE_PERCENT, is_used_up};
+pub(crate) use gate::{Admission, Gate, Limits, Out};
+pub(crate) use plan::{ROTATE_PERCENT, body_bytes, is_used_up, queue_bytes};
 
 #[cfg(test)]
 mod tests;

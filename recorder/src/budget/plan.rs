@@ -1,6 +1,14 @@
 //! Owns the order of the steps and when each is due. Refuses to know what is recorded.
+//!
+//! Decides whose objects take more memory than there is, and how a memory limit is divided.
+//!
+//! The appender counts what it keeps of objects, a watcher keeps as much again of each live one. Bodies
+//! move to a temporary file first: the appender does that by itself when they reach
+//! [`body_bytes`]. What is left grows with the number of objects, so that the resource with most of it
+//! is no longer recorded when all together reach [`object_bytes`].
 
-use kubereel_format::Usage;
+use kubereel_format::{ObjectMemory, ResourceId, Usage};
+use std::collections::BTreeMap;
 
 /// One step: less is recorded from here on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -127,4 +135,139 @@ pub(super) fn is_too_large(usage: &Usage, bytes: u64) -> bool {
 
 const fn free(usage: &Usage) -> u64 {
     usage.reach_bytes.saturating_sub(usage.used_bytes)
+}
+
+/// What the program takes beside what it keeps of objects, in bytes: code, threads, connections, the
+/// database's pages, one body on its way, and what the allocator cannot use.
+const RESERVE_BYTES: u64 = 96_000_000;
+
+/// The parts of a limit for entries on their way to the file, and of what objects may take for bodies.
+const QUEUE_PART: u64 = 8;
+const BODY_PART: u64 = 4;
+
+/// What a watcher keeps of a live object beside its name, in bytes.
+const WATCHED_BYTES: u64 = 160;
+
+/// Gives how many bytes entries on their way to the file may take, at most `usual`.
+pub(crate) fn queue_bytes(max_memory: Option<u64>, usual: usize) -> usize {
+    let part = max_memory.map_or(u64::MAX, |max| max / QUEUE_PART);
+    usize::try_from(part).unwrap_or(usize::MAX).min(usual)
+}
+
+/// Gives how many bytes everything that is kept of objects may take.
+pub(crate) fn object_bytes(max_memory: u64) -> u64 {
+    let queue = max_memory / QUEUE_PART;
+    let rest = max_memory.saturating_sub(RESERVE_BYTES.saturating_add(queue));
+    rest.max(max_memory / 8)
+}
+
+/// Gives how many of these bytes bodies may take before they move to a file.
+pub(crate) fn body_bytes(max_memory: u64) -> u64 {
+    object_bytes(max_memory) / BODY_PART
+}
+
+/// What the objects of each resource take, and how much all of them may.
+#[derive(Debug, Default)]
+pub(super) struct MemoryPlan {
+    /// Without bound if there is none.
+    max_bytes: Option<u64>,
+    used: BTreeMap<ResourceId, u64>,
+}
+
+impl MemoryPlan {
+    /// Makes one for a limit of the whole program.
+    pub(super) fn new(max_memory: Option<u64>) -> Self {
+        Self {
+            max_bytes: max_memory.map(object_bytes),
+            used: BTreeMap::new(),
+        }
+    }
+
+    /// Takes over what the appender counted.
+    pub(super) fn set(&mut self, memory: &[ObjectMemory]) {
+        self.used = memory
+            .iter()
+            .map(|memory| {
+                let watched = memory
+                    .live
+                    .saturating_mul(WATCHED_BYTES)
+                    .saturating_add(memory.name_bytes);
+                (memory.resource, memory.bytes.saturating_add(watched))
+            })
+            .collect();
+    }
+
+    /// Takes the resource out whose objects take most, of those that are recorded, if all together take
+    /// more than they may.
+    pub(super) fn due(&mut self, is_recorded: impl Fn(ResourceId) -> bool) -> Option<ResourceId> {
+        if self.used_bytes() <= self.max_bytes? {
+            return None;
+        }
+        let recorded = self.used.iter().filter(|(id, _)| is_recorded(**id));
+        let (largest, _) = recorded.max_by_key(|(_, bytes)| **bytes)?;
+        let largest = *largest;
+        self.used.remove(&largest);
+        Some(largest)
+    }
+
+    pub(super) fn used_bytes(&self) -> u64 {
+        self.used.values().copied().fold(0, u64::saturating_add)
+    }
+
+    pub(super) const fn max_bytes(&self) -> Option<u64> {
+        self.max_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(resource: u32, live: u64, bytes: u64) -> ObjectMemory {
+        ObjectMemory {
+            resource: ResourceId(resource),
+            live,
+            name_bytes: live * 10,
+            bytes,
+        }
+    }
+
+    #[test]
+    fn a_limit_is_divided_without_a_rest_that_nobody_counts() {
+        for max in [128_000_000, 256_000_000, 1_000_000_000, 16_000_000_000] {
+            let queue = u64::try_from(queue_bytes(Some(max), usize::MAX)).expect("64 bits");
+            assert!(body_bytes(max) < object_bytes(max));
+            assert!(
+                object_bytes(max) + queue <= max / 4
+                    || object_bytes(max) + queue + RESERVE_BYTES <= max
+            );
+        }
+        assert_eq!(queue_bytes(None, 40), 40);
+        assert_eq!(queue_bytes(Some(80), 40), 10);
+    }
+
+    #[test]
+    fn the_resource_with_most_memory_goes_first_and_only_while_there_is_too_little() {
+        let mut plan = MemoryPlan::new(Some(1_000_000_000));
+        let max = plan.max_bytes().expect("a limit");
+        plan.set(&[
+            memory(0, 10, 1_000),
+            memory(1, 1_000, max),
+            memory(2, 1, max / 2),
+        ]);
+        assert_eq!(plan.due(|_| true), Some(ResourceId(1)));
+        assert_eq!(plan.due(|_| true), None);
+        assert!(plan.used_bytes() < max);
+        plan.set(&[memory(0, 10, max), memory(1, 1, max / 2), memory(2, 1, 5)]);
+        assert_eq!(plan.due(|id| id != ResourceId(0)), Some(ResourceId(1)));
+        assert_eq!(plan.due(|id| id == ResourceId(2)), Some(ResourceId(2)));
+        assert_eq!(plan.due(|_| false), None, "nothing is left to leave out");
+    }
+
+    #[test]
+    fn without_a_limit_nothing_is_due() {
+        let mut plan = MemoryPlan::new(None);
+        plan.set(&[memory(0, 1 << 40, u64::MAX)]);
+        assert_eq!(plan.due(|_| true), None);
+    }
 }

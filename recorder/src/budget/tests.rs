@@ -3,9 +3,9 @@
 use super::plan::{STEPS, Step};
 use super::*;
 use crate::clock::Clock;
-use crate::entry::{Entry, EventEntry};
 use crate::health::Health;
-use crate::watch::target::plain_info;
+use crate::queue::{Entry, EventEntry};
+use crate::resource::{ResourceName, plain_info};
 use kubereel_format::{
     ConnectionId, EventType, Evidence, ListMethod, NotCoveredReason, Note, ObjectMemory,
     ResourceInfo, SessionEnd, SessionId, Stamp, Usage,
@@ -70,13 +70,13 @@ struct Written {
 }
 
 impl Written {
-    fn new(used: u64, before: BTreeSet<Name>) -> Self {
+    fn new(used: u64, before: BTreeSet<ResourceName>) -> Self {
         let limits = Limits {
             max_bytes: Some(10_000_000),
             max_memory: Some(1_000_000_000),
         };
         let (sender, published) = watch::channel(Out::default());
-        let health = Arc::new(Health::new(Clock::start(), crate::scrub::redactor()));
+        let health = Arc::new(Health::new(Clock::start(), crate::queue::redactor()));
         Self {
             gate: Gate::new(limits, usage(used), before, sender, health),
             memory: Vec::new(),

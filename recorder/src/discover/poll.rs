@@ -1,20 +1,141 @@
+//! Owns what everybody may know of the last round of discovery, and the way to ask for another.
+//! Refuses to ask servers.
+//!
 //! Owns the asking: discovery every few seconds and on request, with the tag of the last answer; the
 //! cluster's identity and version; and whether its revisions have fallen. Refuses to conclude from
 //! one missing group: that is a failure, not a removal.
+//!
+//! Owns how far the cluster's revisions have come in the present epoch, told by the streams.
+//! Refuses what a stream of an earlier epoch says, and to compare two resources with each other:
+//! each may have a storage of its own.
 
-use super::documents::{AGGREGATED, Aggregated, GroupVersion, Served, aggregated, group_versions};
-use super::fetch::{
-    PATIENCE_SECS, document, group_version_documents, has_fallen, legacy_path, odd, uid, version,
-};
-use super::handle::{Discovery, GroupKey};
 use crate::clock::Clock;
+use crate::discover::documents::{
+    AGGREGATED, Aggregated, GroupVersion, PATIENCE_SECS, Served, aggregated, document,
+    group_version_documents, group_versions, has_fallen, legacy_path, odd, uid, version,
+};
 use crate::server::{Failure, Get, Server};
+use crate::version::Version;
 use kubereel_format::{DocumentKind, Elapsed};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
+
+/// How long the answer of a new round is waited for, in seconds.
+const ROUND_PATIENCE_SECS: u64 = 60;
+
+/// What everybody may know of the last round, and the way to ask for another.
+#[derive(Debug)]
+pub(crate) struct Discovery {
+    wanted: Notify,
+    rounds: watch::Sender<Round>,
+    revisions: Revisions,
+    /// Group versions that are asked for one by one: their aggregated description comes late.
+    direct: Mutex<BTreeSet<GroupKey>>,
+}
+
+/// What one round found.
+#[derive(Debug, Default)]
+struct Round {
+    number: u64,
+    is_good: bool,
+    /// Group, version and plural of everything that is served.
+    served: BTreeSet<(String, String, String)>,
+    /// Groups and versions of which nothing is known for sure.
+    doubtful: BTreeSet<GroupKey>,
+}
+
+/// A group and its version.
+pub(crate) type GroupKey = (String, String);
+
+impl Discovery {
+    /// Makes it, before the first round, in an epoch.
+    pub(crate) fn new(epoch: u32) -> Self {
+        Self {
+            wanted: Notify::new(),
+            rounds: watch::Sender::new(Round::default()),
+            revisions: Revisions::new(epoch),
+            direct: Mutex::default(),
+        }
+    }
+
+    /// Asks for a round now.
+    pub(crate) fn ask(&self) {
+        self.wanted.notify_one();
+    }
+
+    /// Has a group version asked for by itself from now on, or no longer, and asks for a round.
+    pub(crate) fn ask_directly(&self, group: &str, version: &str, is_available: bool) {
+        let key = (group.to_owned(), version.to_owned());
+        let mut direct = self.direct.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_available {
+            direct.insert(key);
+        } else {
+            direct.remove(&key);
+        }
+        drop(direct);
+        self.ask();
+    }
+
+    /// Gives the group versions that are to be asked for by themselves.
+    fn direct(&self) -> BTreeSet<GroupKey> {
+        let direct = self.direct.lock().unwrap_or_else(PoisonError::into_inner);
+        direct.clone()
+    }
+
+    /// Waits until somebody asks for a round.
+    pub(super) async fn asked(&self) {
+        self.wanted.notified().await;
+    }
+
+    /// Publishes a round that failed.
+    fn round_failed(&self) {
+        self.rounds.send_modify(|round| {
+            round.number += 1;
+            round.is_good = false;
+        });
+    }
+
+    /// Publishes a round.
+    pub(super) fn round(&self, served: &[Served], doubtful: BTreeSet<GroupKey>) {
+        let key = |one: &Served| (one.group.clone(), one.version.clone(), one.plural.clone());
+        self.rounds.send_modify(|round| {
+            round.number += 1;
+            round.is_good = true;
+            round.doubtful = doubtful;
+            round.served = served.iter().map(key).collect();
+        });
+    }
+
+    /// Gives how far the cluster's revisions have come.
+    pub(crate) fn revisions(&self) -> &Revisions {
+        &self.revisions
+    }
+
+    /// Asks for a new round and tells whether the resource is served; `None` if nobody knows.
+    pub(crate) async fn is_served(&self, group: &str, version: &str, plural: &str) -> Option<bool> {
+        let mut rounds = self.rounds.subscribe();
+        // The round under way may have begun before the resource vanished.
+        let enough = rounds.borrow().number + 2;
+        self.ask();
+        let patience = Duration::from_secs(ROUND_PATIENCE_SECS);
+        let waiting = rounds.wait_for(|round| {
+            if round.number + 1 == enough {
+                self.ask();
+            }
+            round.number >= enough
+        });
+        let round = tokio::time::timeout(patience, waiting).await.ok()?.ok()?;
+        let key = (group.to_owned(), version.to_owned());
+        if !round.is_good || round.doubtful.contains(&key) {
+            return None;
+        }
+        Some(round.served.contains(&(key.0, key.1, plural.to_owned())))
+    }
+}
 
 /// How often discovery is asked for.
 const EVERY_SECS: u64 = 10;
@@ -330,5 +451,102 @@ impl Poller {
         let path = path.to_owned();
         // If nobody listens any more, the next round ends the poller.
         drop(self.news.send(News::Document { kind, path, bytes }).await);
+    }
+}
+
+/// The highest revision of an epoch, and who saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Highest {
+    /// The revision.
+    pub(crate) version: Version,
+    /// The path of the resource whose stream came to it.
+    pub(crate) path: String,
+}
+
+/// How far the revisions have come.
+#[derive(Debug)]
+pub(crate) struct Revisions(Mutex<Reached>);
+
+#[derive(Debug)]
+struct Reached {
+    epoch: u32,
+    highest: Option<Highest>,
+}
+
+impl Revisions {
+    /// Begins with an epoch.
+    pub(super) fn new(epoch: u32) -> Self {
+        Self(Mutex::new(Reached {
+            epoch,
+            highest: None,
+        }))
+    }
+
+    /// A stream that lives in `epoch` has come to `version`.
+    pub(crate) fn reached(&self, epoch: u32, version: &Version, path: impl FnOnce() -> String) {
+        let mut reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if reached.epoch != epoch || version.number().is_none() {
+            return;
+        }
+        let is_higher = reached
+            .highest
+            .as_ref()
+            .is_none_or(|highest| version.order(&highest.version) == Some(Ordering::Greater));
+        if is_higher {
+            reached.highest = Some(Highest {
+                version: version.clone(),
+                path: path(),
+            });
+        }
+    }
+
+    /// Gives the epoch and how far its revisions have come.
+    pub(super) fn highest(&self) -> (u32, Option<Highest>) {
+        let reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (reached.epoch, reached.highest.clone())
+    }
+
+    /// Begins another epoch: what follows is another history.
+    pub(crate) fn begin(&self, epoch: u32) {
+        let mut reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *reached = Reached {
+            epoch,
+            highest: None,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(number: u64) -> Version {
+        Version::Number(number)
+    }
+
+    #[test]
+    fn keeps_the_highest_and_who_saw_it() {
+        let revisions = Revisions::new(0);
+        revisions.reached(0, &at(7), || "/api/v1/pods".into());
+        revisions.reached(0, &at(5), || "/api/v1/nodes".into());
+        revisions.reached(0, &Version::Text("x".into()), || "/apis/odd".into());
+        let highest = Highest {
+            version: at(7),
+            path: "/api/v1/pods".into(),
+        };
+        assert_eq!(revisions.highest(), (0, Some(highest)));
+    }
+
+    #[test]
+    fn a_stream_of_an_earlier_epoch_is_not_heard() {
+        let revisions = Revisions::new(0);
+        revisions.reached(0, &at(7), String::new);
+        revisions.begin(1);
+        assert_eq!(revisions.highest(), (1, None));
+        revisions.reached(0, &at(8), String::new);
+        assert_eq!(revisions.highest(), (1, None));
+        revisions.reached(1, &at(3), String::new);
+        let (_, highest) = revisions.highest();
+        assert_eq!(highest.map(|highest| highest.version), Some(at(3)));
     }
 }

@@ -1,10 +1,10 @@
 //! Owns the counters of one run. Refuses history: each is a number of now or since the start.
 
+use super::account::{Account, Tally};
 use super::reach::{Come, Reach};
-use crate::budget::Name;
 use crate::clock::Clock;
-use crate::entry::Entry;
-use crate::observer::{Account, Tally};
+use crate::queue::Entry;
+use crate::resource::ResourceName;
 use kubereel_format::{CommitStats, Elapsed, EventType, Note, ResourceId, ResourceInfo};
 use kubereel_redact::Redactor;
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ pub(crate) struct Stand {
     /// The uid of the cluster; empty if it is not known.
     pub(crate) cluster: String,
     /// The resources that are followed.
-    pub(crate) resources: BTreeMap<Name, Stands>,
+    pub(crate) resources: BTreeMap<ResourceName, Stands>,
 }
 
 /// How far that of one resource has come.
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn tells_what_it_was_told() {
-        let health = Health::new(Clock::start(), crate::scrub::redactor());
+        let health = Health::new(Clock::start(), crate::queue::redactor());
         health.set_resource(1, Some(ResourceState::Complete));
         health.set_resource(2, Some(ResourceState::Behind));
         health.set_resource(3, Some(ResourceState::NotCovered));

@@ -1,15 +1,13 @@
-//! What the recorder says of itself while it runs: counters, and the page that serves them.
+//! What the recorder says of itself while it runs: counters, how far each resource has come, and what
+//! the run's notes add up to. The pages and files that show it are made elsewhere.
 
-mod access;
+mod account;
 mod counters;
-mod page;
 mod reach;
-mod text;
 
-pub use access::{StatusAccess, StatusToken, StatusTokenError};
+pub(crate) use account::{Account, GapTold};
 pub use counters::Status;
 pub(crate) use counters::{Health, ResourceState, Stand};
-pub(crate) use page::{Front, serve};
 
 #[cfg(test)]
 pub(crate) use {counters::Stands, reach::Come};

@@ -2,8 +2,8 @@
 //! run, and the last version that a list, an event or a bookmark proves. Refuses versions that prove nothing:
 //! those of a list that has not ended.
 
-use crate::entry::Entry;
-use crate::watch::version::Version;
+use crate::queue::Entry;
+use crate::version::Version;
 use kubereel_format::{
     ConnectionId, EpochId, EventType, Evidence, ListMethod, Note, ResourceId, ResourceInfo,
 };
@@ -146,7 +146,7 @@ impl Reach {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::EventEntry;
+    use crate::queue::EventEntry;
     use kubereel_format::Stamp;
 
     const PODS: ResourceId = ResourceId(3);

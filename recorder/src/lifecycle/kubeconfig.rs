@@ -4,18 +4,36 @@
 //!
 //! What is wrong with a kubeconfig is told by place and kind: a parser's own words quote the file, and it
 //! holds credentials. A file is read once: what is hashed is what is parsed.
+//!
+//! Which values of a kubeconfig, of the files that it names and of the environment are credentials of this
+//! process: they are remembered, so that no word that leaves it holds them.
+//!
+//! Whatever a user entry holds is a credential unless its field is known to be public: a field that a
+//! newer client or a typing error brings is not trusted. What a plugin or the pod's service account
+//! gives is remembered by the client, from the header of each request.
+//!
+//! Owns the client of the moment: made when a kubeconfig can be used, made anew when it or a file it
+//! names changes and when its credentials are refused. Refuses to take the old client away before
+//! there is a new one.
 
-use super::own_credentials;
-use super::proxy_conf::ProxyConf;
+use crate::clock::Clock;
+use crate::health::Health;
+use crate::lifecycle::proxy_conf::ProxyConf;
 use crate::options::{KubeconfigSource, Places};
-use crate::server::{chain, of_system};
+use crate::queue::{Entry, Queue};
+use crate::server::{Server, chain, client, of_system};
 use kube::Config;
-use kube::config::{ExecInteractiveMode, KubeConfigOptions, Kubeconfig};
+use kube::config::{AuthInfo, ExecInteractiveMode, KubeConfigOptions, Kubeconfig};
+use kubereel_format::{Lifecycle, Note};
 use kubereel_redact::KnownCredentials;
+use serde_json::Value;
 use std::fs::File;
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
 
 /// The longest file that is read, in bytes: a Secret, from which a job's files come, has a quarter of it.
 const FILE_BYTES: u64 = 4 * 1024 * 1024;
@@ -74,7 +92,7 @@ impl Lookout {
     /// Reads what is there now. `known` is the hash of what was read before: if it is the same
     /// still, nothing is made of it, and there is no sight.
     pub(crate) async fn look(&self, known: Option<u64>) -> Option<Sight> {
-        own_credentials::remember_environment();
+        remember_environment();
         let files = match &self.source {
             KubeconfigSource::Files(files) => files.clone(),
             KubeconfigSource::Usual => {
@@ -260,7 +278,7 @@ fn merge(files: &[(&PathBuf, io::Result<Vec<u8>>)]) -> Result<Kubeconfig, String
 fn parse(file: &Path, bytes: &[u8]) -> Result<Kubeconfig, String> {
     let text = decode(bytes).ok_or("cannot parse: not UTF-8")?;
     let mut kubeconfig = Kubeconfig::from_yaml(&text).map_err(|error| chain(&error))?;
-    own_credentials::remember(&kubeconfig);
+    remember(&kubeconfig);
     let folder = file.parent().unwrap_or(Path::new(""));
     let resolve = |path: &mut Option<String>| {
         if let Some(path) = path
@@ -363,10 +381,286 @@ fn spell(files: &[PathBuf]) -> String {
     names.join(", ")
 }
 
+/// Fields of a user that are public: names of users, of groups and of files, and certificates.
+const PUBLIC_OF_USER: [&str; 9] = [
+    "username",
+    "tokenFile",
+    "client-certificate",
+    "client-certificate-data",
+    "as",
+    "as-uid",
+    "as-groups",
+    "as-user-extra",
+    "extensions",
+];
+
+/// Fields of an authentication provider that are public.
+const PUBLIC_OF_PROVIDER: [&str; 7] = [
+    "cmd-path",
+    "expiry",
+    "expiry-key",
+    "token-key",
+    "idp-issuer-url",
+    "client-id",
+    "idp-certificate-authority",
+];
+
+/// Fields of a credential plugin that are public; its arguments and environment are not.
+const PUBLIC_OF_EXEC: [&str; 6] = [
+    "apiVersion",
+    "command",
+    "drop_env",
+    "interactiveMode",
+    "installHint",
+    "provideClusterInfo",
+];
+
+/// Variables that may hold the address of a proxy.
+const PROXY_VARIABLES: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
+
+/// Remembers the credentials of a kubeconfig.
+fn remember(kubeconfig: &Kubeconfig) {
+    let known = KnownCredentials::of_process();
+    for cluster in kubeconfig.clusters.iter().flat_map(|named| &named.cluster) {
+        for url in [&cluster.server, &cluster.proxy_url].into_iter().flatten() {
+            known.remember_url(url);
+        }
+    }
+    for user in kubeconfig
+        .auth_infos
+        .iter()
+        .flat_map(|named| &named.auth_info)
+    {
+        remember_user(known, user);
+    }
+}
+
+/// Remembers the passwords of the proxies that the environment names: they hold for every kubeconfig
+/// that names none.
+fn remember_environment() {
+    for name in PROXY_VARIABLES {
+        if let Ok(url) = std::env::var(name) {
+            KnownCredentials::of_process().remember_url(&url);
+        }
+    }
+}
+
+fn remember_user(known: &KnownCredentials, user: &AuthInfo) {
+    // The form in which a kubeconfig is written: it has the secrets in plain text.
+    let Ok(Value::Object(fields)) = serde_json::to_value(user) else {
+        return;
+    };
+    if let (Some(name), Some(Value::String(password))) = (&user.username, fields.get("password")) {
+        known.remember_login(name.as_bytes(), password.as_bytes());
+    }
+    for (name, value) in &fields {
+        match (name.as_str(), value) {
+            ("exec", Value::Object(exec)) => {
+                for (name, value) in exec {
+                    match (name.as_str(), value) {
+                        ("env", Value::Array(variables)) => {
+                            for value in variables.iter().filter_map(|one| one.get("value")) {
+                                remember_texts(known, value);
+                            }
+                        }
+                        (name, value) if !PUBLIC_OF_EXEC.contains(&name) => {
+                            remember_texts(known, value);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            ("auth-provider", provider) => {
+                let config = provider.get("config").and_then(Value::as_object);
+                for (name, value) in config.into_iter().flatten() {
+                    if !PUBLIC_OF_PROVIDER.contains(&name.as_str()) {
+                        remember_texts(known, value);
+                    }
+                }
+            }
+            (name, value) if !PUBLIC_OF_USER.contains(&name) => remember_texts(known, value),
+            _ => {}
+        }
+    }
+}
+
+/// Remembers every text within a value. A flag keeps its name, and a path of a file that is there is not
+/// a secret.
+fn remember_texts(known: &KnownCredentials, value: &Value) {
+    match value {
+        Value::String(text) => {
+            let text = match text.split_once('=') {
+                Some((flag, value)) if flag.starts_with('-') => value,
+                None if text.starts_with('-') && !text.starts_with("-----") => return,
+                _ => text,
+            };
+            if !(text.starts_with('/') && Path::new(text).exists()) {
+                known.remember(text.as_bytes());
+            }
+        }
+        Value::Array(values) => {
+            for value in values {
+                remember_texts(known, value);
+            }
+        }
+        Value::Object(fields) => {
+            for value in fields.values() {
+                remember_texts(known, value);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// How often the files are read.
+const EVERY_MILLIS: u64 = 1_000;
+
+/// The shortest time between two clients of one kubeconfig, in seconds.
+const REBUILD_SECS: u64 = 2;
+
+/// Follows the kubeconfig.
+pub(crate) struct Follower {
+    pub(crate) lookout: Lookout,
+    pub(crate) clients: watch::Sender<Option<Arc<Server>>>,
+    pub(crate) refused: watch::Receiver<u64>,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) health: Arc<Health>,
+    pub(crate) clock: Clock,
+}
+
+impl Follower {
+    /// Follows until it is dropped.
+    #[expect(clippy::infinite_loop, reason = "the run aborts it at its end")]
+    pub(crate) async fn run(mut self) {
+        let mut known: Option<u64> = None;
+        let mut said: Option<Lifecycle> = None;
+        let mut said_aside = Vec::new();
+        let mut generation = 0;
+        loop {
+            let is_refused = *self.refused.borrow_and_update() >= generation && generation > 0;
+            let asked = if is_refused { None } else { known };
+            if let Some(sight) = self.look(asked).await {
+                let (state, hash, config) = match sight {
+                    Sight::Missing { path } => {
+                        (Lifecycle::WaitingForKubeconfig { path }, None, None)
+                    }
+                    Sight::Unusable { path, error, hash } => (
+                        Lifecycle::KubeconfigUnusable { path, error },
+                        Some(hash),
+                        None,
+                    ),
+                    Sight::Usable {
+                        path,
+                        config,
+                        hash,
+                        set_aside,
+                    } => {
+                        self.set_aside(set_aside, &mut said_aside).await;
+                        let state = Lifecycle::KubeconfigLoaded { path };
+                        (state, Some(hash), Some(config))
+                    }
+                };
+                let is_new = hash.is_none() || hash != known;
+                known = hash;
+                let state = match config {
+                    Some(config) => self.build(*config, state, &mut generation),
+                    None => state,
+                };
+                if is_new && said.as_ref() != Some(&state) || is_reload(&state, is_new) {
+                    self.say(&state).await;
+                    said = Some(state);
+                }
+            }
+            let wait = if is_refused {
+                Duration::from_secs(REBUILD_SECS)
+            } else {
+                Duration::from_millis(EVERY_MILLIS)
+            };
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Looks on a thread of its own: files may hang, and credentials may come from a program.
+    async fn look(&self, known: Option<u64>) -> Option<Sight> {
+        let lookout = self.lookout.clone();
+        let runtime = tokio::runtime::Handle::current();
+        let looking =
+            tokio::task::spawn_blocking(move || runtime.block_on(lookout.look(known))).await;
+        looking.ok().flatten()
+    }
+
+    fn build(&self, config: Config, state: Lifecycle, generation: &mut u64) -> Lifecycle {
+        let address = config.cluster_url.clone();
+        match client(config) {
+            Ok(client) => {
+                *generation += 1;
+                let server = Arc::new(Server::new(client, *generation, &address));
+                self.clients.send_replace(Some(server));
+                state
+            }
+            Err(error) => {
+                let path = match state {
+                    Lifecycle::KubeconfigLoaded { path } => path,
+                    _ => String::new(),
+                };
+                let error = chain(&error);
+                Lifecycle::KubeconfigUnusable { path, error }
+            }
+        }
+    }
+
+    /// Says what is wrong with a better kubeconfig while another is used.
+    async fn set_aside(&self, now: Vec<(String, String)>, said: &mut Vec<(String, String)>) {
+        for (path, error) in &now {
+            if !said
+                .iter()
+                .any(|known| (&known.0, &known.1) == (path, error))
+            {
+                let (path, error) = (path.clone(), error.clone());
+                self.say(&Lifecycle::KubeconfigUnusable { path, error })
+                    .await;
+            }
+        }
+        *said = now;
+    }
+
+    async fn say(&self, state: &Lifecycle) {
+        match state {
+            Lifecycle::WaitingForKubeconfig { path } => {
+                tracing::info!(path, "waiting for a kubeconfig");
+                self.trouble(&format!("no kubeconfig at {path}"));
+            }
+            Lifecycle::KubeconfigUnusable { path, error } => {
+                tracing::warn!(path, error, "the kubeconfig cannot be used");
+                self.trouble(error);
+            }
+            Lifecycle::KubeconfigLoaded { path } => tracing::info!(path, "kubeconfig loaded"),
+            Lifecycle::Unreachable { .. } | Lifecycle::Reachable => {}
+        }
+        let entry = Entry::Note {
+            stamp: self.clock.stamp(),
+            note: Note::Lifecycle(state.clone()),
+        };
+        self.queue.push(entry).await;
+    }
+
+    fn trouble(&self, words: &str) {
+        // A client that works goes on working.
+        if self.clients.borrow().is_none() {
+            self.health.set_reachable(Some(words));
+        }
+    }
+}
+
+/// Tells whether a kubeconfig was loaded whose content is new.
+const fn is_reload(state: &Lifecycle, is_new: bool) -> bool {
+    is_new && matches!(state, Lifecycle::KubeconfigLoaded { .. })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::planted::{damages, leaked, planted};
     use super::*;
+    use crate::lifecycle::planted::{damages, leaked, planted};
 
     const GOOD: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- name: k\n  cluster:\n    server: http://127.0.0.1:1\n    certificate-authority: ca.crt\ncontexts:\n- name: c\n  context: {cluster: k, user: u}\n- name: other\n  context: {cluster: nowhere, user: u}\nusers:\n- name: u\n  user: {}\n";
 
@@ -413,7 +707,7 @@ mod tests {
             other => (None, format!("{other:?}")),
         };
         if let Some(config) = config
-            && let Err(error) = crate::server::client(*config)
+            && let Err(error) = client(*config)
         {
             words.push_str(&chain(&error));
         }
@@ -452,7 +746,7 @@ mod tests {
     async fn what_was_read_is_taken_out_of_all_words() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("config");
-        let redactor = crate::scrub::redactor();
+        let redactor = crate::queue::redactor();
         for planted in planted("http://127.0.0.1:1", folder.path()).expect("written") {
             std::fs::write(&path, &planted.text).expect("written");
             lookout(&path, None).look(None).await.expect("a sight");

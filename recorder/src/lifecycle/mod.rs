@@ -3,20 +3,14 @@
 //! cluster is in trouble: that is what it records.
 
 mod ending;
-mod follow;
 mod kubeconfig;
-mod own_credentials;
 mod past;
 #[cfg(test)]
 mod planted;
 mod proxy_conf;
 mod run;
-mod signals;
 mod supervise;
 
-pub(crate) use ending::Whole;
+pub(crate) use ending::{Signals, Whole};
+pub(crate) use run::{Pen, listen, serve_status};
 pub use run::{Recorder, StatusHandle, Summary};
-pub(crate) use {
-    run::{Pen, listen, serve_status},
-    signals::Signals,
-};

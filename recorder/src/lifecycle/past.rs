@@ -2,10 +2,10 @@
 //! and for each resource how far the chain is unbroken and which objects were alive. Refuses to
 //! believe a list that was not finished.
 
-use crate::budget::Name;
-use crate::watch::known::{Known, Uid};
+use crate::known::{Known, Uid};
+use crate::resource::ResourceName;
+use crate::version::Version;
 use crate::watch::state::{Memory, Position};
-use crate::watch::version::Version;
 use kubereel_format::{
     ConnectionId, EpochId, EventType, Evidence, ListMethod, NotCoveredReason, Note, ObjectId,
     RecordedAt, Reel, ResourceInfo, Seq,
@@ -29,7 +29,7 @@ pub(crate) struct Past {
     /// The resources, by number.
     pub(crate) resources: BTreeMap<u32, PastResource>,
     /// What was left out at the end to keep the reel small.
-    pub(crate) left_out: BTreeSet<Name>,
+    pub(crate) left_out: BTreeSet<ResourceName>,
 }
 
 /// The cluster of an earlier run.
@@ -270,7 +270,7 @@ fn uid_of(reel: &Reel, object: ObjectId) -> Option<Uid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::target::plain_info;
+    use crate::resource::plain_info;
     use kubereel_format::{Appender, Body, Gap, GapCause, GapId, NewEvent, ResourceId, Stamp};
 
     fn read_back(is_told: bool) -> usize {

@@ -1,24 +1,22 @@
 //! Owns one run: opens the reel, starts everything, ends everything, and tells how it ended. Refuses
 //! nothing but what it cannot write.
 
-use super::ending::{Ending, OnceWhole};
-use super::follow::Follower;
-use super::kubeconfig::Lookout;
+use super::ending::{Ending, OnceWhole, Signals};
+use super::kubeconfig::{Follower, Lookout};
 use super::past::Past;
-use super::signals::Signals;
 use super::supervise::Supervisor;
+use crate::access::StatusAccess;
 use crate::budget::{Gate, Limits, Out, body_bytes, is_used_up, queue_bytes};
 use crate::clock::{Clock, StepDetector};
 use crate::discover::{Discovery, Poller};
-use crate::entry::Entry;
 use crate::error::RecordError;
-use crate::health::{Front, Health, Status, StatusAccess, serve};
+use crate::health::{Account, Health, Status};
 use crate::marks::{Desk, MarkFile, follow};
-use crate::observer::Account;
 use crate::options::Options;
 use crate::probe::Prober;
-use crate::quota::{QUEUE_BYTES, Queue};
+use crate::queue::{Entry, QUEUE_BYTES, Queue};
 use crate::sampler::Sampler;
+use crate::status_page::{Front, serve};
 use crate::watch::context::{Numbers, Parts, Shared};
 use crate::watch::state::LONG_SECS;
 use crate::writer::{

@@ -2,15 +2,15 @@
 //! resource appears, ended when it is gone. Refuses to record: streams do.
 
 use super::past::{Past, PastCluster};
-use crate::budget::{Name, Out};
+use crate::budget::Out;
 use crate::discover::{Definition, GroupKey, Identity, LeftOut, News, Served, plan, resource_info};
-use crate::entry::Entry;
 use crate::health::ResourceState;
+use crate::queue::Entry;
+use crate::resource::{ResourceName, Role, Target};
 use crate::server::Failure;
 use crate::watch::context::{Shared, Sighting};
 use crate::watch::drive::{Drive, DriveEnd, Leftover, Start};
 use crate::watch::state::{Memory, Origin};
-use crate::watch::target::{Role, Target};
 use kubereel_format::{
     BlobNote, EpochId, Lifecycle, NotCoveredReason, Note, ResourceId, ResourceInfo,
 };
@@ -58,12 +58,12 @@ pub(crate) struct Supervisor {
     shared: Arc<Shared>,
     epoch: watch::Sender<u32>,
     drives: JoinSet<Leftover>,
-    names: BTreeMap<Id, Name>,
-    running: BTreeMap<Name, Running>,
+    names: BTreeMap<Id, ResourceName>,
+    running: BTreeMap<ResourceName, Running>,
     left: BTreeMap<(String, String, String), Left>,
     next_resource: u32,
     /// The versions that there is a reason to prefer.
-    wanted: BTreeMap<Name, String>,
+    wanted: BTreeMap<ResourceName, String>,
     told: BTreeSet<LeftOut>,
     /// The group versions of which nobody knows what they serve.
     undescribed: BTreeSet<GroupKey>,
@@ -72,7 +72,7 @@ pub(crate) struct Supervisor {
     identity: Identity,
     said: Option<Lifecycle>,
     /// The resources that a definition defines, and what tells one state of it from another.
-    custom: BTreeMap<Name, u64>,
+    custom: BTreeMap<ResourceName, u64>,
     /// What is to be followed once the definitions are known.
     held: Vec<Served>,
     definitions_complete: bool,
@@ -580,7 +580,7 @@ fn is_out(out: &Out, info: &ResourceInfo) -> bool {
 }
 
 /// Tells whether a group is none of Kubernetes' own.
-fn has_foreign_group((group, _): &Name) -> bool {
+fn has_foreign_group((group, _): &ResourceName) -> bool {
     group.contains('.') && !group.ends_with(".k8s.io")
 }
 

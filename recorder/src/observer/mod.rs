@@ -2,13 +2,9 @@
 //! period, never fails the job, and leaves files that others read: the reel and its digest, JUnit on the
 //! recording itself, `metadata.json`, a summary.
 
-mod digest;
-mod labels;
+mod case;
 mod observe;
 mod output;
 mod report;
-mod tally;
 
-pub use labels::{LABELS, job_labels};
-pub use observe::{Observation, Outcome, observe};
-pub(crate) use tally::{Account, Tally};
+pub use observe::{LABELS, Observation, Outcome, job_labels, observe};

@@ -1,13 +1,15 @@
 //! Owns a run as an observer: the reel and the reports, from names to the last digest. Refuses to end in
 //! any other way than having said how it went.
+//!
+//! Owns which properties of a job go into a reel: a list of public ones. Refuses everything else of the
+//! environment, which holds credentials.
 
-use super::output::Output;
-use super::report::{Report, Stage};
-use super::tally::Account;
 use crate::clock::Clock;
 use crate::error::RecordError;
-use crate::health::Status;
+use crate::health::{Account, Status};
 use crate::lifecycle::{Recorder, StatusHandle, Summary, Whole};
+use crate::observer::output::Output;
+use crate::observer::report::{Report, Stage};
 use crate::options::Options;
 use kubereel_format::SessionEnd;
 use kubereel_redact::Redactor;
@@ -230,4 +232,57 @@ impl Observer {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The variables that are copied, in this order.
+pub const LABELS: [&str; 11] = [
+    "JOB_NAME",
+    "JOB_NAME_SAFE",
+    "JOB_TYPE",
+    "BUILD_ID",
+    "PROW_JOB_ID",
+    "REPO_OWNER",
+    "REPO_NAME",
+    "PULL_NUMBER",
+    "PULL_BASE_REF",
+    "PULL_BASE_SHA",
+    "PULL_PULL_SHA",
+];
+
+/// The longest value, in bytes. What is longer is none of these properties.
+const VALUE_BYTES: usize = 256;
+
+/// Reads the labels of the job, by `variable`.
+///
+/// A value that is empty, long, or holds anything but visible ASCII is left out.
+pub fn job_labels(variable: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
+    let known = LABELS.iter().filter_map(|name| {
+        let value = variable(name)?;
+        let is_fit = !value.is_empty()
+            && value.len() <= VALUE_BYTES
+            && value.bytes().all(|byte| byte.is_ascii_graphic());
+        is_fit.then(|| ((*name).to_owned(), value))
+    });
+    known.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_listed_and_fit_is_read() {
+        let labels = job_labels(|name| match name {
+            "JOB_NAME" => Some("periodic-e2e".to_owned()),
+            "BUILD_ID" => Some(String::new()),
+            "JOB_TYPE" => Some("two\nlines".to_owned()),
+            "PULL_NUMBER" => Some("7".repeat(257)),
+            "REPO_NAME" => Some("a b".to_owned()),
+            "PULL_BASE_REF" | "AWS_SECRET_ACCESS_KEY" | "KUBECONFIG" => Some("main".to_owned()),
+            _ => None,
+        });
+        let expected = [("JOB_NAME", "periodic-e2e"), ("PULL_BASE_REF", "main")];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(labels, expected);
+    }
 }

@@ -5,11 +5,7 @@
 //! many are kept. It refuses to remove a file that it has not written itself.
 
 mod index;
-mod names;
 mod overlap;
 mod run;
-mod running;
-mod start;
 
-pub use run::{Series, SeriesSummary};
-pub use start::Rotation;
+pub use run::{Rotation, Series, SeriesSummary};

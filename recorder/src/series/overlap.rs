@@ -2,7 +2,7 @@
 //! every resource. Refuses to take time for a proof; what is not proven is named.
 
 use crate::health::Stand;
-use crate::watch::version::Version;
+use crate::version::Version;
 use std::cmp::Ordering;
 use std::time::Duration;
 

@@ -1,25 +1,29 @@
 //! Owns the run of a series: one reel after the other, the next begun before the one before ends. Refuses
 //! to end a reel for the next before that has everything, while there is hope that it will.
+//!
+//! Owns one reel of a series while it is recorded: its task, the way to end it, and words for its timeline.
+//! Refuses to be forgotten: whoever ends it waits for it.
+//!
+//! Owns how a series begins: it goes on with its newest reel, so that the server's history closes the time
+//! since; or with a new reel where that cannot be. Refuses a series that somebody else writes.
 
-use super::index::{Index, remove};
-use super::names::Names;
-use super::overlap::{Overlap, Patience};
-use super::running::Running;
-use super::start::{Rotation, Started, create, start};
 use crate::budget::ROTATE_PERCENT;
 use crate::clock::Clock;
 use crate::error::RecordError;
-use crate::health::Front;
-use crate::lifecycle::{Signals, StatusHandle, Summary, listen, serve_status};
+use crate::lifecycle::{Pen, Recorder, Signals, StatusHandle, Summary, listen, serve_status};
 use crate::options::Options;
-use kubereel_format::{RecordedAt, SessionEnd};
+use crate::queue::Entry;
+use crate::series::index::{Index, Names, NoIndex, remove, set_aside};
+use crate::series::overlap::{Overlap, Patience};
+use crate::status_page::Front;
+use kubereel_format::{Note, OpenError, RecordedAt, SessionEnd};
 use kubereel_redact::Redactor;
 use std::io;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::time::Duration;
-use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::sync::{oneshot, watch};
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
 /// How often it is looked whether something is due.
@@ -397,4 +401,211 @@ impl Turn {
             }
         }
     }
+}
+
+/// How long a word may wait for room in the queue.
+const WORD_SECS: u64 = 5;
+
+/// A reel that is recorded.
+#[derive(Debug)]
+struct Running {
+    name: String,
+    front: Front,
+    /// When this run of it began.
+    began: Instant,
+    /// When the next is due.
+    due: Instant,
+    pen: Pen,
+    stop: Option<oneshot::Sender<SessionEnd>>,
+    task: JoinHandle<Result<Summary, RecordError>>,
+}
+
+impl Running {
+    /// Begins to record.
+    fn begin(started: Started, every: Duration) -> Self {
+        let Started {
+            name,
+            recorder,
+            age,
+        } = started;
+        let began = Instant::now();
+        let (front, pen) = (recorder.front(), recorder.pen());
+        let (stop, stopped) = oneshot::channel();
+        let told = async move { stopped.await.unwrap_or(SessionEnd::Finished) };
+        Self {
+            name,
+            front,
+            began,
+            due: began + every.saturating_sub(age),
+            pen,
+            stop: Some(stop),
+            task: tokio::spawn(recorder.run_until(told, Box::new(|_| true))),
+        }
+    }
+
+    /// Writes a word about the reel into it.
+    async fn label(&self, name: &str, value: &str) {
+        let note = Note::Label {
+            name: name.to_owned(),
+            value: value.to_owned(),
+        };
+        let stamp = self.pen.clock.stamp();
+        let said = self.pen.queue.push(Entry::Note { stamp, note });
+        if tokio::time::timeout(Duration::from_secs(WORD_SECS), said)
+            .await
+            .is_err()
+        {
+            tracing::warn!(reel = self.name, name, value, "no room for a label");
+        }
+    }
+
+    /// Tells whether the cluster answers it.
+    fn is_reached(&self) -> bool {
+        let status = self.front.health.status();
+        status.is_reachable && !status.is_out
+    }
+
+    /// Tells it to end; once is enough.
+    fn end(&mut self, end: SessionEnd) {
+        if let Some(stop) = self.stop.take() {
+            // One that ended by itself does not hear it.
+            let _heard = stop.send(end);
+        }
+    }
+
+    /// Waits for its end.
+    async fn ended(&mut self) -> Result<Summary, RecordError> {
+        match (&mut self.task).await {
+            Ok(ended) => ended,
+            Err(error) => Err(RecordError::System {
+                what: "go on recording",
+                source: io::Error::other(error),
+            }),
+        }
+    }
+}
+
+/// How many reels may begin in one second.
+const NAMES: u32 = 100;
+
+/// When a reel is followed by the next, and how many are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Rotation {
+    /// How long a reel is recorded. One that comes near its size is followed earlier.
+    pub every: Duration,
+    /// How many reels that have ended are kept; all of them if not limited.
+    pub keep: Option<u32>,
+}
+
+/// The first reel of a run.
+struct Started {
+    name: String,
+    recorder: Recorder,
+    /// How long ago the reel began.
+    age: Duration,
+}
+
+/// Begins, and changes the index accordingly.
+fn start(
+    options: &Options,
+    names: &Names,
+    redactor: &Redactor,
+) -> Result<(Started, Index), RecordError> {
+    let mut index = match Index::read(names) {
+        Ok(index) => index,
+        Err(NoIndex::Missing) => Index::new(),
+        Err(NoIndex::Unread(why)) => {
+            tracing::warn!(why, "the index of the series cannot be read: put aside");
+            set_aside(names).map_err(|source| RecordError::System {
+                what: "put the index of the series aside",
+                source,
+            })?;
+            Index::new()
+        }
+    };
+    let now = Clock::start().stamp().wall;
+    let Some(newest) = index.newest().cloned() else {
+        let (name, recorder) = create(options, names, redactor, now, None)?;
+        index.begin(&name, now, None);
+        let age = Duration::ZERO;
+        return Ok((
+            Started {
+                name,
+                recorder,
+                age,
+            },
+            index,
+        ));
+    };
+    let mut again = options.clone();
+    again.output = names.path(&newest.name);
+    match Recorder::open_with(again, redactor.next()) {
+        Ok(recorder) => {
+            tracing::info!(
+                reel = newest.name,
+                "going on with the newest reel of the series"
+            );
+            index.goes_on(&newest.name);
+            let micros = now.micros.saturating_sub(newest.began.as_microsecond());
+            let age = Duration::from_micros(u64::try_from(micros).unwrap_or(0));
+            let name = newest.name;
+            Ok((
+                Started {
+                    name,
+                    recorder,
+                    age,
+                },
+                index,
+            ))
+        }
+        Err(error @ RecordError::Open(OpenError::InUse { .. })) => Err(error),
+        Err(error) => {
+            tracing::warn!(%error, "cannot resume the newest reel: a new one begins");
+            let before = newest.name.as_str();
+            let (name, recorder) = create(options, names, redactor, now, Some(before))?;
+            index.begin(&name, now, Some(before));
+            index.took_over(&name, now, "none: the reel before had ended");
+            index.goes_on(&name);
+            let age = Duration::ZERO;
+            Ok((
+                Started {
+                    name,
+                    recorder,
+                    age,
+                },
+                index,
+            ))
+        }
+    }
+}
+
+/// Opens a reel under a name that nobody has.
+fn create(
+    options: &Options,
+    names: &Names,
+    redactor: &Redactor,
+    at: RecordedAt,
+    continues: Option<&str>,
+) -> Result<(String, Recorder), RecordError> {
+    let mut options = options.clone();
+    options.only_new = true;
+    let label = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    options.labels.push(label("series", names.stem()));
+    options
+        .labels
+        .extend(continues.map(|before| label("continues", before)));
+    for number in 1..=NAMES {
+        let name = names.reel(at, number);
+        options.output = names.path(&name);
+        match Recorder::open_with(options.clone(), redactor.next()) {
+            Ok(recorder) => return Ok((name, recorder)),
+            Err(RecordError::Open(OpenError::Exists { .. })) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let words = format!("{NAMES} reels began in this second");
+    Err(RecordError::System {
+        what: "name another reel",
+        source: io::Error::new(io::ErrorKind::AlreadyExists, words),
+    })
 }

@@ -1,7 +1,7 @@
 //! Owns how a request that got no answer is told: the chain of causes in one line, and whether new
 //! credentials could help. Refuses to retry.
 
-use super::unquoted::{is_about_credentials, unquoted};
+use crate::server::client::{is_about_credentials, unquoted};
 use std::error::Error;
 use std::fmt;
 

@@ -3,11 +3,9 @@
 //! reuse.
 
 mod answer;
-mod build;
+mod client;
 mod failure;
-mod unquoted;
 
 pub(crate) use answer::{Answer, Get, Server, query_value};
-pub(crate) use build::client;
+pub(crate) use client::{client, of_system};
 pub(crate) use failure::{Failure, FailureKind, chain};
-pub(crate) use unquoted::of_system;

@@ -4,7 +4,7 @@
 use crate::clock::Clock;
 use crate::discover::{ApiService, Definition, Discovery};
 use crate::health::Health;
-use crate::quota::Queue;
+use crate::queue::Queue;
 use crate::server::Server;
 use crate::watch::intake::HELD_BYTES;
 use kubereel_format::{ConnectionId, Elapsed, GapId, Stamp};

@@ -3,11 +3,6 @@
 
 pub(crate) mod context;
 pub(crate) mod drive;
-pub(crate) mod head;
 mod intake;
-pub(crate) mod known;
-mod line;
-pub(crate) mod split;
+mod overlap;
 pub(crate) mod state;
-pub(crate) mod target;
-pub(crate) mod version;

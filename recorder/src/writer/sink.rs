@@ -1,7 +1,7 @@
 //! Owns the seam between the writer and the format: what it needs of a file, and how it gets it
 //! back after a failure. Refuses decisions.
 
-use crate::entry::Entry;
+use crate::queue::Entry;
 use kubereel_format::{
     AppendError, Appender, Bounds, CommitStats, FinishError, FinishStats, ObjectMemory, OpenError,
     ResourceId, Sealed, Seq, Usage,

@@ -1,10 +1,10 @@
 //! The writer against a disk that fails when it is told to.
 
+use super::sink::{Shelf, Sink, Whole};
 use super::*;
 use crate::clock::Clock;
-use crate::entry::{Entry, EventEntry};
 use crate::health::Health;
-use crate::quota::{QUEUE_BYTES, Queue};
+use crate::queue::{Entry, EventEntry, QUEUE_BYTES, Queue};
 use kubereel_format::{
     AppendError, CommitStats, ConnectionId, EventType, Evidence, FinishError, FinishStats, Note,
     ObjectMemory, OpenError, ResourceId, Seq, Stamp, Usage,
@@ -177,8 +177,8 @@ fn write_and_ask(
 ) -> (Disk, Finished, Arc<Health>) {
     let disk = Arc::new(Mutex::new(disk));
     let clock = Clock::start();
-    let health = Arc::new(Health::new(clock, crate::scrub::redactor()));
-    let queue = Arc::new(Queue::new(QUEUE_BYTES, clock, crate::scrub::redactor()));
+    let health = Arc::new(Health::new(clock, crate::queue::redactor()));
+    let queue = Arc::new(Queue::new(QUEUE_BYTES, clock, crate::queue::redactor()));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .expect("a runtime");

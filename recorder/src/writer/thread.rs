@@ -1,22 +1,27 @@
 //! Owns the writer's loop: append, commit every quarter of a second, and begin again from the last
 //! commit when the disk fails. Refuses to end before the queue is empty, unless the file cannot be
 //! written any more.
+//!
+//! Owns the moment between a file that is whole and one that is packed: the writer tells what there is,
+//! and hears whether there is time for the rest. Refuses to wait for somebody who has gone.
+//!
+//! Owns a fault that is made on purpose: events that are lost after they came, and nothing says so. It
+//! shows whether those who check recordings would notice. Refuses to be reached by any flag.
 
-use super::handover::Handover;
-use super::loss::SeededLoss;
-use super::sink::{Shelf, Sink};
 use crate::budget::{Admission, Gate};
 use crate::clock::Clock;
-use crate::entry::Entry;
 use crate::health::Health;
-use crate::quota::{Queue, Queued, Taken};
+use crate::queue::{Entry, Queue, Queued, Taken};
+use crate::writer::sink::{Shelf, Sink};
 use kubereel_format::{
-    AppendError, BlobNote, COMMIT_EVERY_MILLIS, CommitStats, Elapsed, FinishError, FinishStats,
-    Note, OddLineProblem, Seq,
+    AppendError, BlobNote, COMMIT_EVERY_MILLIS, CommitStats, Elapsed, Evidence, FinishError,
+    FinishStats, Note, OddLineProblem, Seq,
 };
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
+use tokio::sync::oneshot;
 
 /// So many bytes are committed before their time, so that they do not pile up.
 const COMMIT_BYTES: usize = 16 * 1024 * 1024;
@@ -461,4 +466,65 @@ fn is_about_entry(error: &AppendError) -> bool {
 
 fn is_disk(error: &AppendError) -> bool {
     matches!(error, AppendError::Storage { .. } | AppendError::Read(_))
+}
+
+/// The writer's end.
+#[derive(Debug)]
+pub(crate) struct Handover {
+    whole: oneshot::Sender<FinishStats>,
+    pack: oneshot::Receiver<bool>,
+}
+
+/// The recorder's end.
+#[derive(Debug)]
+pub(crate) struct Taker {
+    /// What the file is once it is whole.
+    pub(crate) whole: oneshot::Receiver<FinishStats>,
+    /// Whether to pack it.
+    pub(crate) pack: oneshot::Sender<bool>,
+}
+
+/// Makes both ends.
+pub(crate) fn handover() -> (Handover, Taker) {
+    let (whole_sent, whole) = oneshot::channel();
+    let (pack, pack_heard) = oneshot::channel();
+    let handover = Handover {
+        whole: whole_sent,
+        pack: pack_heard,
+    };
+    (handover, Taker { whole, pack })
+}
+
+impl Handover {
+    /// Tells that the file is whole, and waits for the word whether to pack it.
+    pub(super) fn ask(self, stats: FinishStats) -> bool {
+        // Nobody who could say no listens any more.
+        self.whole.send(stats).is_err() || self.pack.blocking_recv().unwrap_or(true)
+    }
+}
+
+/// Loses every event of a number, counted among those that came live.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeededLoss {
+    every: NonZeroU64,
+    seen: u64,
+}
+
+impl SeededLoss {
+    /// Begins to count.
+    pub(crate) const fn new(every: NonZeroU64) -> Self {
+        Self { every, seen: 0 }
+    }
+
+    /// Tells whether an entry is one to lose.
+    pub(super) fn takes(&mut self, entry: &Entry) -> bool {
+        let Entry::Event(event) = entry else {
+            return false;
+        };
+        if event.evidence != Evidence::Live {
+            return false;
+        }
+        self.seen = self.seen.saturating_add(1);
+        self.seen.is_multiple_of(self.every.get())
+    }
 }

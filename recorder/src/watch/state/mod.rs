@@ -10,20 +10,11 @@
 //! * Of two connections each begins at or before the position.
 
 mod backoff;
-mod listing;
-mod live;
 mod output;
-mod review;
 mod stream;
-mod successor;
-mod trouble;
 
-pub(crate) use backoff::Backoff;
-pub(crate) use listing::Page;
-pub(crate) use output::{Output, Step};
-pub(crate) use review::{Differing, Review};
-pub(crate) use stream::LONG_SECS;
-use stream::{Goal, SHORT_WATCHES};
-pub(crate) use stream::{Memory, Origin, Position, ReadBefore, Stream, Traits};
-pub(crate) use successor::{Handover, SETTLE_MICROS};
-pub(crate) use trouble::Refusal;
+pub(crate) use output::{Differing, Output, Review, Step};
+pub(crate) use stream::{
+    Handover, LONG_SECS, Memory, Origin, Page, Position, ReadBefore, Refusal, SETTLE_MICROS,
+    Stream, Traits,
+};

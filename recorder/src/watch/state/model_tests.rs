@@ -2,7 +2,7 @@
 
 use super::tests::{CACHED, EVENTS, at, head, refusal};
 use super::*;
-use crate::watch::state::Page;
+use crate::watch::state::stream::Page;
 use kubereel_format::{EndCause, EventType, Evidence};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

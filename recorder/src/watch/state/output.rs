@@ -1,11 +1,14 @@
 //! Owns the words in which a stream says what to do. Refuses to do it.
+//!
+//! Owns what is remembered of the state before a gap while the list that ends it is read: which names
+//! differ, and what stood there. Refuses the reading back itself: `backfill` does that.
 
-use super::Review;
-use crate::watch::known::KnownObject;
-use crate::watch::version::Version;
+use crate::known::{Known, KnownObject};
+use crate::version::Version;
 use kubereel_format::{
     AnomalyKind, EventType, Evidence, GapCause, ListMethod, NotCoveredReason, RecordedAt,
 };
+use std::collections::BTreeMap;
 
 /// What to ask the server next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,4 +118,71 @@ pub(crate) enum Output {
     },
     /// The versions have fallen: the cluster is not the one it was.
     VersionFell,
+}
+
+/// How many names may differ before the reading back is given up.
+const MAX_NAMES: usize = 10_000;
+
+/// The names that a list showed to differ, with what stood there before the gap.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Before {
+    names: BTreeMap<(Box<str>, Box<str>), Option<KnownObject>>,
+    /// There were too many of them, or the list could not be read whole.
+    is_incomplete: bool,
+}
+
+/// A name under which the two ends of a gap differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Differing {
+    /// Its namespace.
+    pub(crate) namespace: Box<str>,
+    /// Its name.
+    pub(crate) name: Box<str>,
+    /// What stood there before the gap.
+    pub(crate) before: Option<KnownObject>,
+    /// What stands there after it.
+    pub(crate) after: Option<KnownObject>,
+}
+
+/// Whether a gap can be read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Review {
+    /// By these names.
+    Names(Vec<Differing>),
+    /// Not, and why.
+    Impossible(&'static str),
+}
+
+impl Before {
+    /// The list could not be read whole.
+    pub(super) const fn spoil(&mut self) {
+        self.is_incomplete = true;
+    }
+
+    pub(super) const fn is_incomplete(&self) -> bool {
+        self.is_incomplete
+    }
+
+    /// Remembers what stood under a name, the first time that it is found to differ.
+    pub(super) fn remember(&mut self, namespace: &str, name: &str, old: Option<&KnownObject>) {
+        if self.names.len() >= MAX_NAMES {
+            self.is_incomplete = true;
+            return;
+        }
+        self.names
+            .entry((namespace.into(), name.into()))
+            .or_insert_with(|| old.cloned());
+    }
+
+    pub(super) fn compared(self, known: &Known) -> Vec<Differing> {
+        let names = self.names.into_iter();
+        names
+            .map(|((namespace, name), before)| Differing {
+                after: known.get(&namespace, &name).cloned(),
+                namespace,
+                name,
+                before,
+            })
+            .collect()
+    }
 }

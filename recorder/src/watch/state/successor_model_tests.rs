@@ -2,9 +2,10 @@
 //! of what either brings.
 
 use super::*;
+use crate::watch::state::stream::Page;
 use crate::watch::state::stream::model_tests::{Revision, Server, Tape};
 use crate::watch::state::stream::tests::{CACHED, EVENTS, at, head, refusal, synced};
-use crate::watch::state::{Memory, Origin, Output, Page, Step, Traits};
+use crate::watch::state::{Memory, Origin, Output, Step, Traits};
 use kubereel_format::EventType;
 use proptest::prelude::*;
 
@@ -275,7 +276,7 @@ impl World {
         self.tape.take(None, &mut out);
     }
 
-    fn on(&mut self, on_successor: bool, act: impl FnOnce(&mut Stream, kubereel_format::Stamp)) {
+    fn on(&mut self, on_successor: bool, act: impl FnOnce(&mut Stream, Stamp)) {
         if on_successor {
             self.stream.switch();
         }

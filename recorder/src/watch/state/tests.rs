@@ -1,9 +1,10 @@
 //! The stream, event by event: what each answer makes it do and say.
 
 use super::*;
-use crate::watch::head::Head;
-use crate::watch::known::KnownObject;
-use crate::watch::state::{Page, Refusal, Review};
+use crate::known::KnownObject;
+use crate::watch::state::output::Review;
+use crate::watch::state::stream::{Page, Refusal};
+use crate::wire::Head;
 use kubereel_format::{EndCause, EventType, Evidence, ListMethod};
 
 pub(in crate::watch::state) const CACHED: Traits = Traits {

@@ -1,0 +1,243 @@
+//! Owns what the recorder reads of a custom resource definition: its resource and whether it is
+//! served yet. It is the fast signal that a resource has appeared. Refuses schemas.
+//!
+//! Owns what the recorder reads of an API service: which group version another server answers for,
+//! and whether it does. Discovery itself tells of it only a minute later. Refuses the rest.
+
+use crate::discover::documents::Served;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// What a definition says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Definition {
+    /// Its resource in the version that is stored, if that one is served, else in the first that is.
+    pub(crate) served: Option<Served>,
+    /// Whether the server has said that it serves it.
+    pub(crate) is_established: bool,
+    /// Differs between two states of a definition if a server that goes from one to the other begins anew
+    /// with the resource, and nearly always only then.
+    pub(crate) fingerprint: u64,
+}
+
+/// The parts of a definition with which a server begins anew when they change.
+#[derive(Deserialize)]
+struct DefinitionShape<'a> {
+    #[serde(borrow)]
+    spec: &'a RawValue,
+    #[serde(borrow, default)]
+    status: AcceptedNames<'a>,
+}
+
+#[derive(Default, Deserialize)]
+struct AcceptedNames<'a> {
+    #[serde(borrow, default, rename = "acceptedNames")]
+    names: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct DefinitionDocument {
+    spec: DefinitionSpec,
+    #[serde(default)]
+    status: ConditionedStatus,
+}
+
+#[derive(Deserialize)]
+struct DefinitionSpec {
+    group: String,
+    names: DefinitionNames,
+    #[serde(default)]
+    scope: String,
+    #[serde(default)]
+    versions: Vec<DefinitionVersion>,
+}
+
+#[derive(Deserialize)]
+struct DefinitionNames {
+    plural: String,
+    #[serde(default)]
+    singular: String,
+    #[serde(default)]
+    kind: String,
+    #[serde(default, rename = "shortNames")]
+    short_names: Vec<String>,
+    #[serde(default)]
+    categories: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct DefinitionVersion {
+    name: String,
+    #[serde(default)]
+    served: bool,
+    #[serde(default)]
+    storage: bool,
+}
+
+#[derive(Default, Deserialize)]
+struct ConditionedStatus {
+    #[serde(default)]
+    conditions: Option<Vec<StatusCondition>>,
+}
+
+#[derive(Deserialize)]
+struct StatusCondition {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    status: String,
+}
+
+/// The verbs that every custom resource has.
+const VERBS: [&str; 8] = [
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+];
+
+/// Reads a definition; `None` if it cannot be read.
+pub(crate) fn definition(object: &[u8]) -> Option<Definition> {
+    let raw: DefinitionDocument = serde_json::from_slice(object).ok()?;
+    let versions = &raw.spec.versions;
+    let version = versions
+        .iter()
+        .find(|version| version.served && version.storage)
+        .or_else(|| versions.iter().find(|version| version.served));
+    let served = version.map(|version| Served {
+        group: raw.spec.group.clone(),
+        version: version.name.clone(),
+        plural: raw.spec.names.plural.clone(),
+        singular: raw.spec.names.singular.clone(),
+        kind: raw.spec.names.kind.clone(),
+        short_names: raw.spec.names.short_names.clone(),
+        categories: raw.spec.names.categories.clone(),
+        is_namespaced: raw.spec.scope == "Namespaced",
+        verbs: VERBS.map(str::to_owned).to_vec(),
+        storage_hash: None,
+    });
+    let conditions = raw.status.conditions.unwrap_or_default();
+    let is_established = conditions
+        .iter()
+        .any(|condition| condition.kind == "Established" && condition.status == "True");
+    Some(Definition {
+        served,
+        is_established,
+        fingerprint: fingerprint(object)?,
+    })
+}
+
+fn fingerprint(object: &[u8]) -> Option<u64> {
+    let shape: DefinitionShape<'_> = serde_json::from_slice(object).ok()?;
+    let mut hasher = DefaultHasher::new();
+    shape.spec.get().hash(&mut hasher);
+    shape.status.names.map(RawValue::get).hash(&mut hasher);
+    Some(hasher.finish())
+}
+
+/// A group version that another server answers for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ApiService {
+    /// The API group.
+    pub(crate) group: String,
+    /// The version.
+    pub(crate) version: String,
+    /// Whether the other server answers.
+    pub(crate) is_available: bool,
+}
+
+#[derive(Deserialize)]
+struct ApiServiceDocument {
+    spec: ApiServiceSpec,
+    #[serde(default)]
+    status: ConditionedStatus,
+}
+
+#[derive(Deserialize)]
+struct ApiServiceSpec {
+    #[serde(default)]
+    group: String,
+    version: String,
+    #[serde(default)]
+    service: Option<serde::de::IgnoredAny>,
+}
+
+/// Reads an API service; `None` if no other server is behind it, or it cannot be read.
+pub(crate) fn api_service(object: &[u8]) -> Option<ApiService> {
+    let raw: ApiServiceDocument = serde_json::from_slice(object).ok()?;
+    raw.spec.service?;
+    let conditions = raw.status.conditions.unwrap_or_default();
+    Some(ApiService {
+        group: raw.spec.group,
+        version: raw.spec.version,
+        is_available: conditions
+            .iter()
+            .any(|condition| condition.kind == "Available" && condition.status == "True"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_the_stored_version_if_it_is_served() {
+        let text = |served: bool| {
+            format!(
+                r#"{{"spec":{{"group":"x.io","names":{{"plural":"ws","kind":"W","shortNames":["w"]}},"scope":"Namespaced","versions":[{{"name":"v1","served":true,"storage":false}},{{"name":"v2","served":{served},"storage":true}}]}},"status":{{"conditions":[{{"type":"Established","status":"True"}}]}}}}"#
+            )
+        };
+        let definition_of = |served| definition(text(served).as_bytes()).expect("a definition");
+        assert_eq!(definition_of(true).served.expect("served").version, "v2");
+        assert_eq!(definition_of(false).served.expect("served").version, "v1");
+        assert!(definition_of(true).is_established);
+    }
+
+    #[test]
+    fn only_what_makes_a_server_begin_anew_changes_the_fingerprint() {
+        let of = |group: &str, conditions: &str, names: &str| {
+            let text = format!(
+                r#"{{"spec":{{"group":"{group}","names":{{"plural":"ws","kind":"W"}}}},"status":{{"conditions":{conditions},"acceptedNames":{names}}}}}"#
+            );
+            definition(text.as_bytes())
+                .expect("a definition")
+                .fingerprint
+        };
+        assert_eq!(of("x", "null", "{}"), of("x", "[]", "{}"));
+        assert_ne!(of("x", "[]", "{}"), of("y", "[]", "{}"));
+        assert_ne!(of("x", "[]", "{}"), of("x", "[]", r#"{"kind":"W"}"#));
+    }
+
+    #[test]
+    fn a_young_definition_is_not_established() {
+        let young = br#"{"spec":{"group":"x.io","names":{"plural":"ws","kind":"W"},"scope":"Cluster","versions":[]},"status":{"conditions":null}}"#;
+        let young = definition(young).expect("a definition");
+        assert!(!young.is_established);
+        assert_eq!(young.served, None);
+        assert_eq!(definition(b"{}"), None);
+    }
+
+    #[test]
+    fn only_other_servers_count() {
+        let text = |service: &str, available: &str| {
+            format!(
+                r#"{{"spec":{{"group":"g.io","version":"v1","service":{service}}},"status":{{"conditions":[{{"type":"Available","status":"{available}"}}]}}}}"#
+            )
+        };
+        let read = |service, available| api_service(text(service, available).as_bytes());
+        assert_eq!(read("null", "True"), None);
+        let other = read(r#"{"name":"s","namespace":"n"}"#, "True").expect("one");
+        assert_eq!(
+            (other.group.as_str(), other.version.as_str()),
+            ("g.io", "v1")
+        );
+        assert!(other.is_available);
+        assert!(!read(r#"{"name":"s"}"#, "False").expect("one").is_available);
+        assert_eq!(api_service(b"[]"), None);
+    }
+}

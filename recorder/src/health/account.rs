@@ -1,0 +1,332 @@
+//! Owns what a run remembers of its own notes, so that it can tell at its end how it went: the way to the
+//! cluster, gaps, outages, what was not covered. Refuses events, and more of anything than a page holds.
+
+use crate::queue::Entry;
+use kubereel_format::{
+    Gap, GapId, GapVerdict, Lifecycle, NotCoveredReason, Note, REDACTION_SAYS, RecordedAt,
+    ResourceId, Stamp,
+};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How many of a kind are remembered one by one.
+const TOLD: usize = 100;
+
+/// The notes of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Tally(Mutex<Account>);
+
+/// What is remembered.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Account {
+    /// When the run began.
+    pub(crate) began: Option<RecordedAt>,
+    /// The labels of the job.
+    pub(crate) labels: Vec<(String, String)>,
+    /// The way to the cluster, in words.
+    pub(crate) way: Few<(RecordedAt, String)>,
+    /// The versions of the clusters that were met.
+    pub(crate) clusters: Few<String>,
+    /// Whether a server ever answered.
+    pub(crate) is_reached: bool,
+    /// The gaps.
+    pub(crate) gaps: Few<GapTold>,
+    /// The times without an answer: since when, until when, and what there was instead.
+    pub(crate) outages: Few<OutageTold>,
+    /// What is not covered, that could be.
+    pub(crate) not_covered: Few<String>,
+    /// How many marks there are.
+    pub(crate) marks: u64,
+    /// What was redacted, in words.
+    pub(crate) redaction: Option<String>,
+    names: BTreeMap<ResourceId, String>,
+    /// The places of gaps among those told.
+    judged: BTreeMap<GapId, usize>,
+}
+
+/// A gap, as it is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GapTold {
+    /// The resource.
+    pub(crate) resource: String,
+    /// The gap.
+    pub(crate) gap: Gap,
+    /// What became of it, if that is known.
+    pub(crate) verdict: Option<GapVerdict>,
+}
+
+/// A time without an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OutageTold {
+    /// Of whom.
+    pub(crate) endpoint: String,
+    /// Since when.
+    pub(crate) from: RecordedAt,
+    /// Until when; `None` if it lasted to the end.
+    pub(crate) to: Option<RecordedAt>,
+    /// What there was instead.
+    pub(crate) error: String,
+}
+
+/// The first of many, and how many there are.
+#[derive(Clone, Debug)]
+pub(crate) struct Few<T> {
+    /// The first.
+    pub(crate) told: Vec<T>,
+    /// All, those not told too.
+    pub(crate) all: u64,
+}
+
+impl<T> Default for Few<T> {
+    fn default() -> Self {
+        Self {
+            told: Vec::new(),
+            all: 0,
+        }
+    }
+}
+
+impl<T> Few<T> {
+    fn push(&mut self, one: T) {
+        self.all = self.all.saturating_add(1);
+        if self.told.len() < TOLD {
+            self.told.push(one);
+        }
+    }
+}
+
+impl Tally {
+    /// Takes what was written.
+    pub(crate) fn take(&self, entry: &Entry) {
+        if let Entry::Note { stamp, note } = entry {
+            self.lock().take(*stamp, note);
+        }
+    }
+
+    /// Gives what is remembered.
+    pub(crate) fn account(&self) -> Account {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Account> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Account {
+    /// The texts that clusters, servers and jobs had a part in.
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let labels = self.labels.iter_mut().map(|(_, value)| value);
+        let way = self.way.told.iter_mut().map(|(_, words)| words);
+        let outages = self.outages.told.iter_mut().map(|outage| &mut outage.error);
+        labels
+            .chain(way)
+            .chain(outages)
+            .chain(&mut self.clusters.told)
+            .chain(&mut self.not_covered.told)
+            .chain(&mut self.redaction)
+    }
+
+    fn take(&mut self, stamp: Stamp, note: &Note) {
+        let at = stamp.wall;
+        match note {
+            Note::SessionStarted { at, .. } => self.began = Some(*at),
+            Note::Label { name, value } => self.labels.push((name.clone(), value.clone())),
+            Note::Lifecycle(state) => self.way(at, state),
+            Note::Cluster { uid, version, .. } => {
+                let uid = if uid.is_empty() { "unknown" } else { uid };
+                self.clusters.push(format!("{version}, uid {uid}"));
+            }
+            Note::Resource(info) => {
+                self.names.insert(info.id, info.qualified());
+            }
+            Note::Gap(gap) => self.gap(gap),
+            Note::GapJudged { gap, verdict, .. } => {
+                let place = self.judged.get(gap);
+                if let Some(told) = place.and_then(|place| self.gaps.told.get_mut(*place)) {
+                    told.verdict = Some(*verdict);
+                }
+            }
+            Note::OutageBegan {
+                endpoint,
+                class,
+                error,
+                since_micros,
+            } => {
+                let since = i64::try_from(*since_micros).unwrap_or(i64::MAX);
+                self.outages.push(OutageTold {
+                    endpoint: endpoint.clone(),
+                    from: RecordedAt::from_micros(at.micros.saturating_sub(since)),
+                    to: None,
+                    error: format!("{}: {error}", class.as_str()),
+                });
+            }
+            Note::OutageEnded { endpoint, .. } => self.over(endpoint, at),
+            Note::NotCovered {
+                group,
+                version,
+                plural,
+                reason,
+                detail,
+            } if is_loss(*reason) => {
+                let name = match group.as_str() {
+                    "" => plural.clone(),
+                    group => format!("{plural}.{group}"),
+                };
+                let words = reason.as_str();
+                self.not_covered
+                    .push(format!("{name} ({version}): {words}: {detail}"));
+            }
+            Note::Mark { .. } => self.marks = self.marks.saturating_add(1),
+            Note::Provenance { text } => {
+                if let Some(said) = text.strip_prefix(REDACTION_SAYS) {
+                    self.redaction = Some(said.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn way(&mut self, at: RecordedAt, state: &Lifecycle) {
+        let words = match state {
+            Lifecycle::WaitingForKubeconfig { path } => format!("no kubeconfig at {path}"),
+            Lifecycle::KubeconfigUnusable { path, error } => {
+                format!("the kubeconfig cannot be used: {error}: {path}")
+            }
+            Lifecycle::KubeconfigLoaded { path } => format!("kubeconfig loaded: {path}"),
+            Lifecycle::Unreachable { error } => format!("the cluster does not answer: {error}"),
+            Lifecycle::Reachable => {
+                self.is_reached = true;
+                "the cluster answers".to_owned()
+            }
+        };
+        self.way.push((at, words));
+    }
+
+    fn gap(&mut self, gap: &Gap) {
+        let name = self.names.get(&gap.resource).cloned();
+        if self.gaps.told.len() < TOLD {
+            self.judged.insert(gap.id, self.gaps.told.len());
+        }
+        self.gaps.push(GapTold {
+            resource: name.unwrap_or_else(|| format!("resource {}", gap.resource.0)),
+            gap: gap.clone(),
+            verdict: None,
+        });
+    }
+
+    fn over(&mut self, endpoint: &str, at: RecordedAt) {
+        let mut open = self.outages.told.iter_mut().rev();
+        let open = open.find(|outage| outage.to.is_none() && outage.endpoint == endpoint);
+        if let Some(outage) = open {
+            outage.to = Some(at);
+        }
+    }
+}
+
+/// Tells whether something is missed by it: a resource that has gone, or that another stands for, is not.
+const fn is_loss(reason: NotCoveredReason) -> bool {
+    matches!(
+        reason,
+        NotCoveredReason::Forbidden
+            | NotCoveredReason::Failing
+            | NotCoveredReason::SizeBudget
+            | NotCoveredReason::MemoryBudget
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_format::{GapCause, OutageClass};
+
+    fn gap(id: u32) -> Note {
+        Note::Gap(Gap {
+            id: GapId(id),
+            resource: ResourceId(7),
+            from_rv: None,
+            to_rv: "9".to_owned(),
+            from_time: RecordedAt::default(),
+            to_time: RecordedAt::default(),
+            cause: GapCause::Expired,
+            missing_at_most: None,
+            differences: 0,
+        })
+    }
+
+    fn account(notes: Vec<Note>) -> Account {
+        let tally = Tally::default();
+        for note in notes {
+            let stamp = Stamp {
+                wall: RecordedAt::from_micros(1_000_000),
+                ..Stamp::default()
+            };
+            tally.take(&Entry::Note { stamp, note });
+        }
+        tally.account()
+    }
+
+    #[test]
+    fn gaps_are_counted_when_they_are_no_longer_told() {
+        let mut notes: Vec<Note> = (0..150).map(gap).collect();
+        notes.push(Note::GapJudged {
+            gap: GapId(3),
+            verdict: GapVerdict::Reconstructed,
+            reconstructed: 1,
+            missing_at_most: None,
+            requests: 1,
+            detail: String::new(),
+        });
+        let account = account(notes);
+        assert_eq!(account.gaps.all, 150);
+        assert_eq!(account.gaps.told.len(), TOLD);
+        let verdicts: Vec<_> = account.gaps.told.iter().map(|told| told.verdict).collect();
+        assert_eq!(verdicts.iter().flatten().count(), 1);
+        assert_eq!(verdicts.get(3), Some(&Some(GapVerdict::Reconstructed)));
+    }
+
+    #[test]
+    fn an_outage_ends_at_its_own_endpoint() {
+        let began = |endpoint: &str| Note::OutageBegan {
+            endpoint: endpoint.to_owned(),
+            class: OutageClass::Connect,
+            error: "refused".to_owned(),
+            since_micros: 250_000,
+        };
+        let account = account(vec![
+            began("a"),
+            began("b"),
+            Note::OutageEnded {
+                endpoint: "a".to_owned(),
+                failed: 2,
+            },
+        ]);
+        let ends: Vec<bool> = account
+            .outages
+            .told
+            .iter()
+            .map(|outage| outage.to.is_some())
+            .collect();
+        assert_eq!(ends, [true, false]);
+        let first = account.outages.told.first().expect("an outage");
+        assert_eq!(first.from.micros, 750_000);
+        assert_eq!(first.error, "no connection: refused");
+    }
+
+    #[test]
+    fn only_what_is_missed_is_not_covered() {
+        let not = |reason| Note::NotCovered {
+            group: String::new(),
+            version: "v1".to_owned(),
+            plural: "bindings".to_owned(),
+            reason,
+            detail: String::new(),
+        };
+        let account = account(vec![
+            not(NotCoveredReason::NoList),
+            not(NotCoveredReason::SameStorage),
+            not(NotCoveredReason::Forbidden),
+        ]);
+        assert_eq!(account.not_covered.told, ["bindings (v1): forbidden: "]);
+    }
+}

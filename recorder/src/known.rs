@@ -1,0 +1,201 @@
+//! Owns what the recorder remembers of a resource's live objects: name, uid and resourceVersion,
+//! as small as can be, so that a list after a gap can be compared. Refuses bodies: the file has them.
+
+use crate::version::Version;
+use std::collections::BTreeMap;
+
+/// A uid; nearly all are UUIDs and take no memory of their own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Uid {
+    /// A UUID in the usual spelling, as its high and low half.
+    Uuid(u64, u64),
+    /// Anything else.
+    Text(Box<str>),
+}
+
+impl Uid {
+    /// Takes a uid as the server spelt it.
+    pub(crate) fn new(text: &str) -> Self {
+        match halves(text) {
+            Some((high, low)) if spell(high, low) == text => Self::Uuid(high, low),
+            _ => Self::Text(text.into()),
+        }
+    }
+
+    /// Gives the server's spelling.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Uuid(high, low) => spell(*high, *low),
+            Self::Text(text) => text.to_string(),
+        }
+    }
+}
+
+fn halves(text: &str) -> Option<(u64, u64)> {
+    if text.len() != 36 {
+        return None;
+    }
+    let mut digits = text.bytes().filter(|byte| *byte != b'-');
+    let mut half = || {
+        let mut value = 0_u64;
+        for _ in 0..16 {
+            let digit = char::from(digits.next()?).to_digit(16)?;
+            value = (value << 4) | u64::from(digit);
+        }
+        Some(value)
+    };
+    Some((half()?, half()?))
+}
+
+fn spell(high: u64, low: u64) -> String {
+    format!(
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        high >> 32,
+        (high >> 16) & 0xffff,
+        high & 0xffff,
+        low >> 48,
+        low & 0xffff_ffff_ffff
+    )
+}
+
+/// One live object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KnownObject {
+    /// Its uid.
+    pub(crate) uid: Uid,
+    /// The newest resourceVersion recorded of it, if it had one.
+    pub(crate) version: Option<Version>,
+    /// The list that showed it last, by number.
+    seen_in: u32,
+}
+
+/// The live objects of one resource, by namespace and name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    objects: BTreeMap<Box<str>, KnownObject>,
+    list: u32,
+}
+
+/// Between namespace and name: no character of either, and it sorts namespaces together.
+const SEPARATOR: char = '\0';
+
+fn key(namespace: &str, name: &str) -> String {
+    let mut key = String::with_capacity(namespace.len() + 1 + name.len());
+    key.push_str(namespace);
+    key.push(SEPARATOR);
+    key.push_str(name);
+    key
+}
+
+impl Known {
+    /// Gives the live object of that name.
+    pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<&KnownObject> {
+        self.objects.get(key(namespace, name).as_str())
+    }
+
+    /// Keeps an object under its name, and marks it as seen by the list that is under way.
+    pub(crate) fn put(&mut self, namespace: &str, name: &str, uid: Uid, version: Option<Version>) {
+        let object = KnownObject {
+            uid,
+            version,
+            seen_in: self.list,
+        };
+        self.objects
+            .insert(key(namespace, name).into_boxed_str(), object);
+    }
+
+    /// Marks an object as seen by the list that is under way.
+    pub(crate) fn mark(&mut self, namespace: &str, name: &str) {
+        let list = self.list;
+        if let Some(object) = self.objects.get_mut(key(namespace, name).as_str()) {
+            object.seen_in = list;
+        }
+    }
+
+    /// Forgets the version of the object of that name: the file does not have it.
+    pub(crate) fn unwritten(&mut self, namespace: &str, name: &str) {
+        if let Some(object) = self.objects.get_mut(key(namespace, name).as_str()) {
+            object.version = None;
+        }
+    }
+
+    /// Forgets the object of that name.
+    pub(crate) fn remove(&mut self, namespace: &str, name: &str) {
+        self.objects.remove(key(namespace, name).as_str());
+    }
+
+    /// Begins a list: from now on everything is unseen.
+    pub(crate) fn begin_list(&mut self) {
+        self.list = self.list.wrapping_add(1);
+    }
+
+    /// Takes out what the list under way did not show, in the order of names.
+    pub(crate) fn take_unseen(&mut self) -> Vec<(String, String, KnownObject)> {
+        let list = self.list;
+        self.objects
+            .extract_if(.., |_, object| object.seen_in != list)
+            .map(|(key, object)| {
+                let (namespace, name) = key.split_once(SEPARATOR).unwrap_or(("", &key));
+                (namespace.to_owned(), name.to_owned(), object)
+            })
+            .collect()
+    }
+
+    /// Counts the live objects.
+    pub(crate) fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Tells whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_every_spelling_of_a_uid() {
+        for text in [
+            "7b1c5a10-12ab-4cde-8f01-0123456789ab",
+            "7B1C5A10-12AB-4CDE-8F01-0123456789AB",
+            "7b1c5a1012ab4cde8f010123456789ab----",
+            "00000000-0000-0000-0000-000000000000",
+            "",
+            "kube-scheduler.18a",
+        ] {
+            assert_eq!(Uid::new(text).text(), text);
+        }
+        assert!(matches!(
+            Uid::new("7b1c5a10-12ab-4cde-8f01-0123456789ab"),
+            Uid::Uuid(..)
+        ));
+    }
+
+    #[test]
+    fn finds_what_a_list_did_not_show() {
+        let mut known = Known::default();
+        known.begin_list();
+        known.put("a", "x", Uid::new("1"), None);
+        known.put("a", "y", Uid::new("2"), None);
+        known.put("", "z", Uid::new("3"), None);
+        known.begin_list();
+        known.mark("a", "y");
+        known.put("b", "new", Uid::new("4"), None);
+        let unseen: Vec<_> = known
+            .take_unseen()
+            .into_iter()
+            .map(|(namespace, name, object)| (namespace, name, object.uid.text()))
+            .collect();
+        assert_eq!(
+            unseen,
+            [
+                (String::new(), "z".to_owned(), "3".to_owned()),
+                ("a".to_owned(), "x".to_owned(), "1".to_owned()),
+            ]
+        );
+        assert_eq!(known.len(), 2);
+    }
+}

@@ -1,0 +1,425 @@
+//! Words of somebody outside in the timeline, such as "tests started": how they come in, over the status
+//! page or over a file, and how they are left there.
+//!
+//! Owns how a word becomes a note: one line, bounded, as many as a timeline bears. Refuses secrets: the
+//! queue's mouth takes them out, as of all words of others.
+//!
+//! Owns the file that marks are appended to by whoever has no network: it is read on as it grows, a
+//! line a mark. Refuses to follow links, to read pipes, and to write.
+//!
+//! Owns how a mark is left for a recorder: one request to its status page, or one line at the end of its
+//! file. Refuses to wait long, and to make folders.
+
+use crate::access::StatusToken;
+use crate::clock::Clock;
+use crate::queue::{Entry, Queue};
+use kubereel_format::Note;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use thiserror::Error;
+use tokio::sync::watch;
+
+/// The longest mark, in bytes.
+pub(crate) const MARK_BYTES: usize = 512;
+
+/// How many marks one run takes.
+const MARKS: u32 = 10_000;
+
+/// Takes marks.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    queue: Arc<Queue>,
+    clock: Clock,
+    taken: AtomicU32,
+}
+
+/// A mark was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotTaken {
+    /// There is no word in it.
+    Empty,
+    /// It is longer than [`MARK_BYTES`].
+    TooLong,
+    /// The run has all the marks that it takes.
+    TooMany,
+}
+
+impl NotTaken {
+    /// Says it in words.
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self::Empty => "a mark is a word or more".to_owned(),
+            Self::TooLong => format!("a mark is at most {MARK_BYTES} bytes"),
+            Self::TooMany => format!("a run takes at most {MARKS} marks"),
+        }
+    }
+}
+
+impl Desk {
+    /// Makes one.
+    pub(crate) fn new(queue: Arc<Queue>, clock: Clock) -> Self {
+        Self {
+            queue,
+            clock,
+            taken: AtomicU32::new(0),
+        }
+    }
+
+    /// Takes a mark.
+    pub(crate) async fn take(&self, bytes: &[u8]) -> Result<(), NotTaken> {
+        let text = one_line(bytes)?;
+        let taken = self.taken.fetch_add(1, Ordering::Relaxed);
+        if taken >= MARKS {
+            // Not further up: it must not come round to zero.
+            self.taken.store(MARKS, Ordering::Relaxed);
+            return Err(NotTaken::TooMany);
+        }
+        tracing::info!(mark = text, "a mark");
+        let entry = Entry::Note {
+            stamp: self.clock.stamp(),
+            note: Note::Mark { text },
+        };
+        self.queue.push(entry).await;
+        Ok(())
+    }
+}
+
+/// Makes one line of what was said.
+fn one_line(bytes: &[u8]) -> Result<String, NotTaken> {
+    if bytes.len() > MARK_BYTES {
+        return Err(NotTaken::TooLong);
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let spaced: String = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
+    match spaced.trim() {
+        "" => Err(NotTaken::Empty),
+        words => Ok(words.to_owned()),
+    }
+}
+
+/// How often the file is looked at.
+const EVERY_MILLIS: u64 = 500;
+
+/// How many bytes one look reads.
+const LOOK_BYTES: u64 = 64 * 1024;
+
+/// A file that is read on.
+#[derive(Debug)]
+pub(crate) struct MarkFile {
+    path: PathBuf,
+    read: u64,
+    /// The beginning of a line whose end has not come.
+    rest: Vec<u8>,
+    /// Whether the line is too long already.
+    is_skipping: bool,
+}
+
+impl MarkFile {
+    /// Reads a file from its beginning.
+    pub(crate) const fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            read: 0,
+            rest: Vec::new(),
+            is_skipping: false,
+        }
+    }
+
+    /// Leaves out what the file holds already: an earlier run has taken it.
+    pub(crate) fn from_end(path: PathBuf) -> Self {
+        let read = std::fs::symlink_metadata(&path).map_or(0, |about| about.len());
+        Self {
+            read,
+            ..Self::new(path)
+        }
+    }
+
+    /// Gives the lines that came since the last look.
+    fn look(&mut self) -> Vec<Vec<u8>> {
+        // A file that cannot be read now may be readable at the next look.
+        let bytes = self.read_on().unwrap_or_default();
+        let mut lines = Vec::new();
+        for byte in bytes {
+            if byte == b'\n' {
+                let line = std::mem::take(&mut self.rest);
+                if !std::mem::take(&mut self.is_skipping) {
+                    lines.push(line);
+                }
+            } else if self.rest.len() > MARK_BYTES {
+                if !self.is_skipping {
+                    tracing::warn!("a line of the file of marks is too long");
+                }
+                self.is_skipping = true;
+            } else {
+                self.rest.push(byte);
+            }
+        }
+        lines
+    }
+
+    fn read_on(&mut self) -> io::Result<Vec<u8>> {
+        let about = std::fs::symlink_metadata(&self.path)?;
+        if !about.is_file() {
+            return Ok(Vec::new());
+        }
+        if about.len() < self.read {
+            // Another file in its place, or emptied.
+            self.read = 0;
+            self.rest.clear();
+            self.is_skipping = false;
+        }
+        if about.len() == self.read {
+            return Ok(Vec::new());
+        }
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(self.read))?;
+        let mut bytes = Vec::new();
+        file.take(LOOK_BYTES).read_to_end(&mut bytes)?;
+        self.read = self
+            .read
+            .saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        Ok(bytes)
+    }
+
+    /// Gives the last line, if nobody ended it.
+    fn last(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.rest)
+    }
+}
+
+/// Follows a file until the run is to stop, then looks once more.
+pub(crate) async fn follow(mut file: MarkFile, desk: Arc<Desk>, mut stop: watch::Receiver<bool>) {
+    loop {
+        let is_last = *stop.borrow();
+        // A thread of its own: a file may hang.
+        let looking = tokio::task::spawn_blocking(move || {
+            let mut lines = file.look();
+            if is_last {
+                lines.push(file.last());
+            }
+            (file, lines)
+        });
+        let Ok((looked, lines)) = looking.await else {
+            return;
+        };
+        file = looked;
+        for line in lines {
+            match desk.take(&line).await {
+                Ok(()) | Err(NotTaken::Empty) => {}
+                Err(why) => tracing::warn!(why = why.words(), "a mark is left out"),
+            }
+        }
+        if is_last {
+            return;
+        }
+        let pause = Duration::from_millis(EVERY_MILLIS);
+        // Whoever stops the run, or drops it, ends the pause.
+        drop(tokio::time::timeout(pause, stop.wait_for(|stop| *stop)).await);
+    }
+}
+
+/// How long the recorder may take to answer.
+const PATIENCE_SECS: u64 = 5;
+
+/// The most bytes of an answer.
+const ANSWER_BYTES: u64 = 4096;
+
+/// Where a recorder takes marks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MarkPlace {
+    /// Its status page.
+    Page {
+        /// The address.
+        address: SocketAddr,
+        /// The token of the page, if it asks for one.
+        token: Option<StatusToken>,
+    },
+    /// The file that it follows.
+    File(PathBuf),
+}
+
+/// A mark could not be left.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum MarkError {
+    /// There is no word in it, or too many.
+    #[error("a mark is between one and {MARK_BYTES} bytes, not {bytes}")]
+    Length {
+        /// How long it is.
+        bytes: usize,
+    },
+    /// Nobody answers at the address, or breaks off.
+    #[error("no recorder answers at {address}: {source}")]
+    Unanswered {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// The recorder does not take it.
+    #[error("the recorder at {address} answers: {answer}")]
+    Refused {
+        /// The address.
+        address: SocketAddr,
+        /// What it says.
+        answer: String,
+    },
+    /// The file cannot be written.
+    #[error("cannot append to the file of marks: {source}: {path}", path = path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Leaves a mark.
+///
+/// # Errors
+///
+/// If it is empty or too long, if the recorder does not take it, or if the file cannot be written.
+pub fn leave_mark(place: &MarkPlace, text: &str) -> Result<(), MarkError> {
+    // One line: what ends a line would end the mark.
+    let line = text.replace(char::is_control, " ");
+    let line = line.trim();
+    if line.is_empty() || line.len() > MARK_BYTES {
+        return Err(MarkError::Length { bytes: line.len() });
+    }
+    match place {
+        MarkPlace::Page { address, token } => {
+            let answer =
+                post(*address, token.as_ref(), line).map_err(|source| MarkError::Unanswered {
+                    address: *address,
+                    source,
+                })?;
+            let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+            if head.split(' ').nth(1) == Some("200") {
+                return Ok(());
+            }
+            let said = if body.trim().is_empty() { head } else { body };
+            Err(MarkError::Refused {
+                address: *address,
+                answer: said.lines().next().unwrap_or("nothing").to_owned(),
+            })
+        }
+        MarkPlace::File(path) => append(path, line).map_err(|source| MarkError::File {
+            path: path.clone(),
+            source,
+        }),
+    }
+}
+
+fn post(address: SocketAddr, token: Option<&StatusToken>, line: &str) -> io::Result<String> {
+    let patience = Duration::from_secs(PATIENCE_SECS);
+    let mut stream = TcpStream::connect_timeout(&address, patience)?;
+    stream.set_read_timeout(Some(patience))?;
+    stream.set_write_timeout(Some(patience))?;
+    let authorization = token.map_or_else(String::new, |token| {
+        format!("authorization: {}\r\n", token.header())
+    });
+    let request = format!(
+        "POST /mark HTTP/1.1\r\nhost: {address}\r\n{authorization}content-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{line}",
+        line.len()
+    );
+    stream.write_all(request.as_bytes())?;
+    let mut answer = Vec::new();
+    stream.take(ANSWER_BYTES).read_to_end(&mut answer)?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+fn append(path: &PathBuf, line: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    // One write: two that append at once do not mix their lines.
+    file.write_all(format!("{line}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::OpenOptions;
+
+    #[test]
+    fn a_mark_is_one_short_line() {
+        assert_eq!(
+            one_line(b" tests\tstarted\r\n"),
+            Ok("tests started".to_owned())
+        );
+        assert_eq!(one_line(b" \n"), Err(NotTaken::Empty));
+        assert_eq!(one_line(&[b'x'; 513]), Err(NotTaken::TooLong));
+        assert_eq!(one_line(b"\xff"), Ok("\u{fffd}".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn a_run_takes_so_many_and_no_more() {
+        let clock = Clock::start();
+        let queue = Arc::new(Queue::new(
+            64 * 1024 * 1024,
+            clock,
+            crate::queue::redactor(),
+        ));
+        let desk = Desk::new(Arc::clone(&queue), clock);
+        for _ in 0..MARKS {
+            desk.take(b"x").await.expect("room");
+        }
+        assert_eq!(desk.take(b"x").await, Err(NotTaken::TooMany));
+        assert_eq!(desk.take(b"x").await, Err(NotTaken::TooMany));
+    }
+
+    fn append(path: &std::path::Path, text: &str) {
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .expect("opened");
+        file.write_all(text.as_bytes()).expect("written");
+    }
+
+    #[test]
+    fn lines_come_once_and_whole() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("marks");
+        let mut file = MarkFile::new(path.clone());
+        assert!(file.look().is_empty());
+        append(&path, "one\ntw");
+        assert_eq!(file.look(), [b"one".to_vec()]);
+        append(&path, "o\nthree");
+        assert_eq!(file.look(), [b"two".to_vec()]);
+        assert!(file.look().is_empty());
+        assert_eq!(file.last(), b"three");
+    }
+
+    #[test]
+    fn a_file_that_shrinks_is_read_anew_and_long_lines_are_left_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("marks");
+        append(&path, &format!("{}\nshort\n", "x".repeat(5_000)));
+        let mut file = MarkFile::new(path.clone());
+        assert_eq!(file.look(), [b"short".to_vec()]);
+        std::fs::write(&path, "new\n").expect("written");
+        assert_eq!(file.look(), [b"new".to_vec()]);
+        let mut later = MarkFile::from_end(path.clone());
+        assert!(later.look().is_empty());
+        append(&path, "later\n");
+        assert_eq!(later.look(), [b"later".to_vec()]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_followed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let secret = folder.path().join("secret");
+        std::fs::write(&secret, "canary\n").expect("written");
+        let path = folder.path().join("marks");
+        std::os::unix::fs::symlink(&secret, &path).expect("linked");
+        assert!(MarkFile::new(path).look().is_empty());
+    }
+}

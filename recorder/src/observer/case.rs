@@ -1,0 +1,252 @@
+//! Owns what is asked of a recording, and the answers. Refuses to judge the cluster, and to claim more than
+//! that nothing was met: `kubereel verify` proves.
+
+use crate::health::GapTold;
+use crate::observer::report::{Report, Stage, secs, time};
+use kubereel_format::{GapVerdict, harmless};
+use std::borrow::Cow;
+
+/// A question and its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Case {
+    /// The question, as a statement; programs know it by this name.
+    pub(super) name: &'static str,
+    /// The answer.
+    pub(super) verdict: Verdict,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is so.
+    Fine {
+        /// What there is to say.
+        words: String,
+    },
+    /// It is not.
+    Trouble {
+        /// In one line.
+        headline: String,
+        /// All of it.
+        body: String,
+    },
+    /// It cannot be told.
+    Unknown {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Asks everything.
+pub(super) fn cases(report: &Report) -> Vec<Case> {
+    let case = |name, verdict| Case { name, verdict };
+    vec![
+        case(
+            "[Monitor:kubereel-recording] the recorder ran until it was told to end",
+            ran(report),
+        ),
+        case(
+            "[Monitor:kubereel-recording] the recorder reached the cluster",
+            reached(report),
+        ),
+        case(
+            "[Monitor:kubereel-recording] the recording has no gap that was not read back",
+            if_reached(report, gaps),
+        ),
+        case(
+            "[Monitor:kubereel-recording] the recorder followed every resource until it ended",
+            if_reached(report, covered),
+        ),
+        case(
+            "[Monitor:kubereel-recording] the API answered while it was recorded",
+            if_reached(report, answered),
+        ),
+        case(
+            "[Monitor:kubereel-recording] secrets were redacted by policy",
+            redacted(report),
+        ),
+    ]
+}
+
+fn ran(report: &Report) -> Verdict {
+    match &report.stage {
+        Stage::Ended(by) => fine(&format!("ended by {by}")),
+        Stage::Running => trouble(
+            "the recorder has not said that it ended: it runs, or was killed",
+            &[],
+        ),
+        Stage::NotBegun(why) | Stage::Failed(why) => trouble(why, &[]),
+    }
+}
+
+fn reached(report: &Report) -> Verdict {
+    let way = &report.account.way;
+    if report.account.is_reached {
+        return fine(&report.account.clusters.told.join("; "));
+    }
+    if matches!(report.stage, Stage::Running | Stage::NotBegun(_)) {
+        return unknown("the recorder did not come so far");
+    }
+    let lines: Vec<String> = way
+        .told
+        .iter()
+        .map(|(at, words)| format!("{} {words}", time(*at)))
+        .collect();
+    let last = way.told.last().map_or("", |(_, words)| words);
+    trouble(
+        &format!("no cluster answered until the end: {last}"),
+        &lines,
+    )
+}
+
+fn if_reached(report: &Report, ask: fn(&Report) -> Verdict) -> Verdict {
+    if matches!(report.stage, Stage::Running | Stage::NotBegun(_)) {
+        return unknown("the recorder did not say how it ended");
+    }
+    if !report.account.is_reached {
+        return unknown("no cluster was reached");
+    }
+    ask(report)
+}
+
+fn gaps(report: &Report) -> Verdict {
+    let gaps = &report.account.gaps;
+    let is_read_back = |told: &GapTold| told.verdict == Some(GapVerdict::Reconstructed);
+    let open: Vec<String> = gaps
+        .told
+        .iter()
+        .filter(|told| !is_read_back(told))
+        .map(gap_words)
+        .collect();
+    let untold = gaps.all - u64::try_from(gaps.told.len()).unwrap_or(gaps.all);
+    if open.is_empty() && untold == 0 {
+        let count = gaps.all;
+        return fine(&format!("{count} gaps were met, all read back"));
+    }
+    let first = open.first().cloned().unwrap_or_default();
+    let more = untold + u64::try_from(open.len().saturating_sub(1)).unwrap_or(0);
+    trouble(&and_more(first, more), &open)
+}
+
+fn gap_words(told: &GapTold) -> String {
+    let gap = &told.gap;
+    let span = secs(gap.to_time.micros_since(gap.from_time));
+    let missing = gap.missing_at_most.map_or_else(
+        || "changes may be missing".to_owned(),
+        |most| format!("at most {most} changes missing"),
+    );
+    let verdict = told.verdict.map_or("", GapVerdict::as_str);
+    let mut words = format!(
+        "{}: {} – {} ({span} s): {}, {missing}",
+        told.resource,
+        time(gap.from_time),
+        time(gap.to_time),
+        gap.cause.as_str()
+    );
+    if !verdict.is_empty() {
+        words.extend([", ", verdict]);
+    }
+    words
+}
+
+fn covered(report: &Report) -> Verdict {
+    let standing = &report.standing;
+    let behind = standing
+        .resources
+        .saturating_sub(standing.resources_complete);
+    let mut lines = Vec::new();
+    if behind > 0 {
+        let trouble = match standing.trouble.as_str() {
+            "" => String::new(),
+            trouble => format!(": {trouble}"),
+        };
+        lines.push(format!(
+            "{behind} of {} resources were not up to date at the end{trouble}",
+            standing.resources
+        ));
+    }
+    if !standing.is_reachable || standing.is_out {
+        lines.push(format!(
+            "the cluster did not answer at the end, and what changed meanwhile is not recorded: {}",
+            standing.trouble
+        ));
+    }
+    let ours = u64::try_from(lines.len()).unwrap_or(0);
+    lines.extend(report.account.not_covered.told.iter().cloned());
+    let all = report.account.not_covered.all + ours;
+    match lines.first() {
+        None if standing.resources == 0 => unknown("no resource was followed"),
+        None => fine(&format!("{} resources", standing.resources)),
+        Some(first) => trouble(&and_more(first.clone(), all.saturating_sub(1)), &lines),
+    }
+}
+
+fn answered(report: &Report) -> Verdict {
+    let outages = &report.account.outages;
+    let lines: Vec<String> = outages
+        .told
+        .iter()
+        .map(|outage| {
+            let until = outage.to.map_or_else(|| "the end".to_owned(), time);
+            let to = outage.to.unwrap_or(report.at);
+            let span = secs(to.micros_since(outage.from));
+            format!(
+                "{}: {} – {until} ({span} s): {}",
+                outage.endpoint,
+                time(outage.from),
+                outage.error
+            )
+        })
+        .collect();
+    match lines.first() {
+        None if !report.standing.is_reachable => trouble(
+            &format!("it did not answer at the end: {}", report.standing.trouble),
+            &lines,
+        ),
+        None => fine("no outage was noticed"),
+        Some(first) => trouble(
+            &and_more(first.clone(), outages.all.saturating_sub(1)),
+            &lines,
+        ),
+    }
+}
+
+fn redacted(report: &Report) -> Verdict {
+    match &report.account.redaction {
+        Some(said) => fine(said),
+        None => unknown("the recorder did not say what it redacted"),
+    }
+}
+
+fn and_more(first: String, more: u64) -> String {
+    if more == 0 {
+        first
+    } else {
+        format!("{first} (and {more} more)")
+    }
+}
+
+// Words of a server may have more than one line; here each is one, so that none pretends to be another.
+
+fn fine(words: &str) -> Verdict {
+    let words = harmless(words).into_owned();
+    Verdict::Fine { words }
+}
+
+fn trouble(headline: &str, lines: &[String]) -> Verdict {
+    let headline = harmless(headline).into_owned();
+    let lines: Vec<Cow<'_, str>> = lines.iter().map(|line| harmless(line)).collect();
+    Verdict::Trouble {
+        body: if lines.is_empty() {
+            headline.clone()
+        } else {
+            lines.join("\n")
+        },
+        headline,
+    }
+}
+
+fn unknown(why: &str) -> Verdict {
+    let why = harmless(why).into_owned();
+    Verdict::Unknown { why }
+}

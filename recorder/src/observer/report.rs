@@ -1,0 +1,390 @@
+//! Owns what a report is made of, and the outcome in few words. Refuses to look at the cluster: notes and
+//! counters tell.
+//!
+//! How reports write times (in UTC), spans, and words of others.
+//!
+//! The summary for people: one page of text.
+//!
+//! Owns `metadata.json`: one flat object of texts, which Prow puts into the job's own. Refuses depth, and
+//! names that could be somebody else's.
+//!
+//! Owns the JUnit file: one flat suite, as the readers of OpenShift's CI take it. Refuses to fail a job:
+//! what is wrong with a recording is a flake, a failed case and a passed one of the same name.
+//!
+//! Written here, as the elements are five: the libraries at hand wrap suites in `<testsuites>`, which
+//! changes the names that those readers make.
+//!
+//! The summary as a page that Prow's Spyglass shows.
+//!
+//! Spyglass pastes the page into an `iframe srcdoc` and escapes nothing but double quotes, so each character
+//! reference of the page is decoded once more than the author meant: escaped text becomes live elements, in
+//! a frame that has the origin of the CI's own site. Invariants against that:
+//!
+//! * words of the job, the cluster and the server are in the page as base64 only, which has no letter that
+//!   markup knows, and a constant script shows them with `textContent`;
+//! * title and description, which Spyglass pastes unescaped, are constant;
+//! * the page has no `&`, so that one more round of decoding changes nothing.
+
+use crate::health::{Account, Status};
+use crate::observer::case::{Verdict, cases};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use jiff::Timestamp;
+use kubereel_format::{RecordedAt, harmless};
+use kubereel_redact::Redactor;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// How far a run has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::observer) enum Stage {
+    /// It runs. If this is read after the job, it was killed.
+    Running,
+    /// It could not begin, in words.
+    NotBegun(String),
+    /// It ended in order: by what.
+    Ended(String),
+    /// It could not write any more, in words.
+    Failed(String),
+}
+
+/// All that is said.
+#[derive(Clone, Debug)]
+pub(in crate::observer) struct Report {
+    /// How far the run has come.
+    pub(in crate::observer) stage: Stage,
+    /// What its notes say.
+    pub(in crate::observer) account: Account,
+    /// How it stood when it was told to end.
+    pub(in crate::observer) standing: Status,
+    /// When it was told to end, or now.
+    pub(in crate::observer) at: RecordedAt,
+    /// The reel, from the output folder on.
+    pub(in crate::observer) reel: String,
+    /// Its size, in bytes.
+    pub(in crate::observer) reel_bytes: u64,
+    /// What is to be known of the file itself.
+    pub(in crate::observer) file_words: String,
+}
+
+impl Report {
+    /// Takes secrets out of every text, those of notes too: a credential may have been read after a note
+    /// that quotes it. This comes before any form, because a form may encode them.
+    pub(in crate::observer) fn scrubbed(mut self, redactor: &Redactor) -> Self {
+        let standing = &mut self.standing;
+        let mut texts = vec![
+            &mut self.file_words,
+            &mut self.reel,
+            &mut standing.trouble,
+            &mut standing.write_trouble,
+            &mut standing.budget,
+        ];
+        match &mut self.stage {
+            Stage::Running => {}
+            Stage::NotBegun(words) | Stage::Ended(words) | Stage::Failed(words) => {
+                texts.push(words);
+            }
+        }
+        for text in texts.into_iter().chain(self.account.texts_mut()) {
+            *text = redactor.words(text).into_owned();
+        }
+        self
+    }
+
+    /// Says in few words how it went; programs read them.
+    pub(in crate::observer) fn outcome(&self) -> &'static str {
+        let cases = cases(self);
+        let is_bad = |verdict: &Verdict| matches!(verdict, Verdict::Trouble { .. });
+        match &self.stage {
+            Stage::Running => "recording",
+            Stage::NotBegun(_) => "not begun",
+            Stage::Failed(_) => "stopped writing",
+            Stage::Ended(_) if !self.account.is_reached => "no cluster",
+            Stage::Ended(_) if cases.iter().any(|case| is_bad(&case.verdict)) => {
+                "recorded, with findings"
+            }
+            Stage::Ended(_) => "recorded",
+        }
+    }
+}
+
+/// Writes a moment as RFC 3339 in UTC.
+pub(super) fn time(at: RecordedAt) -> String {
+    Timestamp::from_microsecond(at.micros).map_or_else(
+        |_| format!("{} µs since 1970", at.micros),
+        |moment| moment.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
+    )
+}
+
+/// Writes a length in seconds.
+pub(super) fn secs(micros: i64) -> String {
+    let tenths = micros.max(0) / 100_000;
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+/// Escapes a text for the inside of an XML element or attribute, without what XML has no place for.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let lines: Vec<_> = text.split('\n').map(harmless).collect();
+    for letter in lines.join("\n").chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+/// Writes the page.
+pub(in crate::observer) fn summary(report: &Report) -> String {
+    let account = &report.account;
+    let mut lines = vec![
+        format!(
+            "kubereel {}: {}",
+            env!("CARGO_PKG_VERSION"),
+            report.outcome()
+        ),
+        String::new(),
+        format!("reel        {}, {} bytes", report.reel, report.reel_bytes),
+    ];
+    if !report.file_words.is_empty() {
+        lines.push(format!("            {}", report.file_words));
+    }
+    if let Some(began) = account.began {
+        let span = secs(report.at.micros_since(began));
+        lines.push(format!(
+            "recorded    {} – {} ({span} s)",
+            time(began),
+            time(report.at)
+        ));
+    }
+    match &report.stage {
+        Stage::Running => lines.push("ended       not yet, or killed".to_owned()),
+        Stage::Ended(by) => lines.push(format!("ended       by {by}")),
+        Stage::NotBegun(why) | Stage::Failed(why) => lines.push(format!("ended       {why}")),
+    }
+    for cluster in &account.clusters.told {
+        lines.push(format!("cluster     {cluster}"));
+    }
+    lines.push(format!(
+        "events      {} of {} resources",
+        report.standing.events(),
+        report.standing.resources
+    ));
+    for (name, value) in &account.labels {
+        lines.push(format!("label       {name}={value}"));
+    }
+    lines.push(String::new());
+    for case in cases(report) {
+        let (word, words) = match &case.verdict {
+            Verdict::Fine { words } => ("yes", words.as_str()),
+            Verdict::Trouble { body, .. } => ("NO", body.as_str()),
+            Verdict::Unknown { why } => ("?", why.as_str()),
+        };
+        lines.push(format!("{word:<4}{}", case.name));
+        lines.extend(words.lines().map(|line| format!("        {line}")));
+    }
+    if !account.way.told.is_empty() {
+        lines.extend([String::new(), "the way to the cluster".to_owned()]);
+        let way = account.way.told.iter();
+        lines.extend(way.map(|(at, words)| format!("    {} {words}", time(*at))));
+        let untold = account.way.all - u64::try_from(account.way.told.len()).unwrap_or(0);
+        if untold > 0 {
+            lines.push(format!("    and {untold} more"));
+        }
+    }
+    lines.extend([
+        String::new(),
+        format!("look at it:  kubereel {}", report.reel),
+    ]);
+    // One line stays one line: words of a server cannot pretend to be another.
+    lines
+        .iter()
+        .fold(String::new(), |text, line| text + &harmless(line) + "\n")
+}
+
+/// Writes the file.
+pub(in crate::observer) fn metadata(report: &Report) -> String {
+    let account = &report.account;
+    let mut rows: BTreeMap<&str, String> = BTreeMap::new();
+    rows.insert("kubereel-version", env!("CARGO_PKG_VERSION").to_owned());
+    rows.insert("kubereel-outcome", report.outcome().to_owned());
+    rows.insert("kubereel-reel", report.reel.clone());
+    rows.insert("kubereel-reel-bytes", report.reel_bytes.to_string());
+    rows.insert("kubereel-reached-cluster", account.is_reached.to_string());
+    rows.insert("kubereel-events", report.standing.events().to_string());
+    rows.insert("kubereel-gaps", account.gaps.all.to_string());
+    rows.insert("kubereel-outages", account.outages.all.to_string());
+    rows.insert("kubereel-marks", account.marks.to_string());
+    if let Some(began) = account.began {
+        rows.insert("kubereel-began", time(began));
+    }
+    match &report.stage {
+        Stage::Running => {}
+        Stage::Ended(by) => {
+            rows.insert("kubereel-ended", time(report.at));
+            rows.insert("kubereel-ended-by", by.clone());
+        }
+        Stage::NotBegun(why) | Stage::Failed(why) => {
+            rows.insert("kubereel-error", why.clone());
+        }
+    }
+    // Texts under texts can always be written.
+    serde_json::to_string_pretty(&rows).map_or_else(|_| "{}\n".to_owned(), |text| text + "\n")
+}
+
+/// The name of the suite of the OpenShift monitor's own tests; others are not read.
+const SUITE: &str = "invariants";
+
+const CLASS: &str = "kubereel-recording";
+
+/// Writes the file.
+pub(in crate::observer) fn junit(report: &Report) -> String {
+    let (mut failures, mut skipped, mut tests) = (0_u32, 0_u32, 0_u32);
+    let mut body = String::new();
+    for case in cases(report) {
+        let name = escaped(case.name);
+        let begin = format!(
+            "  <testcase name=\"{name}\" classname=\"{CLASS}\" time=\"0\" lifecycle=\"informing\">\n"
+        );
+        tests += 1;
+        match &case.verdict {
+            Verdict::Fine { words } => {
+                let words = escaped(words);
+                body.extend([&begin, "    <system-out>", &words, "</system-out>\n"]);
+            }
+            Verdict::Unknown { why } => {
+                skipped += 1;
+                let why = escaped(why);
+                body.extend([&begin, "    <skipped message=\"", &why, "\"/>\n"]);
+            }
+            Verdict::Trouble {
+                headline,
+                body: all,
+            } => {
+                failures += 1;
+                tests += 1;
+                let (headline, all) = (escaped(headline), escaped(all));
+                body.extend([&begin, "    <failure message=\"", &headline, "\">", &all]);
+                body.extend(["</failure>\n  </testcase>\n", &begin]);
+                body.push_str("    <system-out>passed too: a finding on the recording does not fail the job</system-out>\n");
+            }
+        }
+        body.push_str("  </testcase>\n");
+    }
+    let secs = report.standing.elapsed_micros / 1_000_000;
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{SUITE}\" tests=\"{tests}\" skipped=\"{skipped}\" failures=\"{failures}\" time=\"{secs}\">\n{body}</testsuite>\n"
+    )
+}
+
+const TEMPLATE: &str = include_str!("page.html");
+
+/// The most text in a page, in bytes: Prow holds the whole page in memory for each view.
+const TEXT_BYTES: usize = 2_000_000;
+
+/// Makes the page of a summary that is also in the file of this name, beside the page.
+pub(in crate::observer) fn page(summary: &str, file_name: &str) -> String {
+    let shown = match summary.split_at(summary.floor_char_boundary(TEXT_BYTES)) {
+        (all, "") => Cow::Borrowed(all),
+        (shown, _) => Cow::Owned(format!("{shown}\n\nThe rest is in {file_name}.\n")),
+    };
+    TEMPLATE
+        .replace("@SUMMARY@", file_name)
+        .replace("@DATA@", &BASE64_STANDARD.encode(shown.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_redact::{Extra, KnownCredentials};
+
+    #[test]
+    fn a_credential_with_characters_of_markup_is_not_in_the_junit_file() {
+        let known = "p&ss<\"w0rd\">'of-the-proxy'";
+        let mut account = Account::default();
+        let words = format!("no answer: {known}: 407");
+        account.clusters.told.push(words.clone());
+        account.not_covered.told.push(words.clone());
+        account.not_covered.all = 1;
+        let report = Report {
+            stage: Stage::Failed(words.clone()),
+            account,
+            standing: Status::default(),
+            at: RecordedAt::default(),
+            reel: "run.reel".to_owned(),
+            reel_bytes: 1,
+            file_words: words,
+        };
+        let part = "p&amp;ss&lt;";
+        assert!(junit(&report).contains(part), "it would be there");
+        KnownCredentials::of_process().remember(known.as_bytes());
+        let redactor = Redactor::new(Extra::default()).unwrap();
+        let text = junit(&report.scrubbed(&redactor));
+        assert!(!text.contains(part), "{text}");
+        assert!(text.contains("redacted-by-kubereel-"), "{text}");
+    }
+
+    #[test]
+    fn nothing_that_is_said_is_markup() {
+        assert_eq!(
+            escaped("<a b=\"c\">&'\u{1b}[31m\u{0}\u{ffff}\n"),
+            "&lt;a b=&quot;c&quot;&gt;&amp;&#39;\\u001b[31m\\u0000\u{fffd}\n"
+        );
+    }
+
+    #[test]
+    fn times_are_utc_and_spans_are_seconds() {
+        assert_eq!(
+            time(RecordedAt::from_micros(1_250_000)),
+            "1970-01-01T00:00:01.250Z"
+        );
+        assert_eq!(secs(1_250_000), "1.2");
+        assert_eq!(secs(-5), "0.0");
+    }
+
+    const NAME: &str = "kubereel-20261122-033000-summary.txt";
+
+    /// Takes the base64 out of a page.
+    fn text_of(page: &str) -> String {
+        let (_, data) = page.split_once("id=\"kubereel-data\">").expect("data");
+        let (data, _) = data.split_once("</script>").expect("an end");
+        String::from_utf8(BASE64_STANDARD.decode(data).expect("base64")).expect("UTF-8")
+    }
+
+    #[test]
+    fn nothing_of_the_text_is_markup_however_often_it_is_decoded() {
+        let hostile =
+            "</script></pre><script>x</script>\u{0}&lt;b&gt; &amp;lt; é 日本 @SUMMARY@ @DATA@";
+        let (page, empty) = (page(hostile, NAME), page("", NAME));
+        assert_eq!(text_of(&page), hostile);
+        let data = BASE64_STANDARD.encode(hostile);
+        assert_eq!(page.replace(&data, ""), empty, "the rest is constant");
+        assert!(!page.contains('&'), "a character reference");
+    }
+
+    #[test]
+    fn title_and_description_are_where_prow_looks_for_them() {
+        let page = page("x", NAME);
+        let (head, _) = page.split_once("<body>").expect("a body");
+        assert!(head.len() < 64 * 1024);
+        assert!(head.contains("<title>kubereel: "), "{head}");
+        assert!(head.contains("<meta name=\"description\""), "{head}");
+        assert!(
+            page.contains(NAME),
+            "a page without scripts says where to look"
+        );
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_cut_and_says_so() {
+        let page = page(&"é".repeat(TEXT_BYTES), NAME);
+        assert!(page.len() < 3_000_000, "{}", page.len());
+        assert!(text_of(&page).ends_with(&format!("é\n\nThe rest is in {NAME}.\n")));
+    }
+}

@@ -1,0 +1,633 @@
+//! Owns the question that is asked every two seconds: how far has the cluster's history come? Its
+//! answers bound the time of every change from both sides; where none comes, the API is out. Refuses
+//! to conclude anything about events: an outage loses none by itself.
+//!
+//! Owns the time between probes and the way of their notes to the file. Refuses to wait for room
+//! there: a probe that is late says less than the next one.
+//!
+//! Owns one probe: a consistent list of at most one object, and what its answer says. Refuses to ask
+//! twice: what failed is told as it was.
+//!
+//! Owns what kind of failure a probe met. Refuses the words: the note carries those beside it.
+//!
+//! Owns what is written of the probes: which answers are worth a note, when an outage begins and when
+//! it ends. Refuses to ask, and to wait.
+
+use crate::queue::Entry;
+use crate::server::{Failure, FailureKind, Get, Server};
+use crate::version::Version;
+use crate::watch::context::Shared;
+use crate::wire::ListSplitter;
+use kubereel_format::{Elapsed, EpochId, Note, OutageClass, Stamp};
+use serde::Deserialize;
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// How often the history is asked for: so closely is every change's time bounded.
+const EVERY_MILLIS: u64 = 2_000;
+
+/// How often while no answer comes: so closely is the end of an outage bounded.
+const RETRY_MILLIS: u64 = 1_000;
+
+/// How many notes of outages may wait for room in the queue; beyond these, outages are not told.
+const MAX_WAITING: usize = 64;
+
+/// Asks, round after round.
+pub(crate) struct Prober {
+    shared: Arc<Shared>,
+    question: Question,
+    /// The client that was asked last.
+    generation: u64,
+    telling: Telling,
+    waiting: VecDeque<(Stamp, Note)>,
+    /// The outage of now is not told, and neither is its end.
+    is_untold: bool,
+    /// Becomes true with the first probe, answered or not.
+    asked: watch::Sender<bool>,
+}
+
+impl Prober {
+    /// Makes one, which tells when it has asked once.
+    pub(crate) fn new(shared: Arc<Shared>, asked: watch::Sender<bool>) -> Self {
+        Self {
+            shared,
+            asked,
+            question: Question::default(),
+            generation: 0,
+            telling: Telling::default(),
+            waiting: VecDeque::new(),
+            is_untold: false,
+        }
+    }
+
+    /// Asks until it is dropped.
+    pub(crate) async fn run(mut self) {
+        let mut clients = self.shared.clients.clone();
+        loop {
+            let server = clients.wait_for(Option::is_some).await.ok();
+            let Some(server) = server.and_then(|server| server.clone()) else {
+                return;
+            };
+            let asked = self.shared.clock.elapsed();
+            self.round(&server, asked).await;
+            self.flush();
+            self.asked.send_replace(true);
+            self.shared.health.set_out(self.telling.is_failing());
+            let every = if self.telling.is_failing() {
+                RETRY_MILLIS
+            } else {
+                EVERY_MILLIS
+            };
+            let spent = self
+                .shared
+                .clock
+                .elapsed()
+                .micros
+                .saturating_sub(asked.micros);
+            let pause = Duration::from_millis(every).saturating_sub(Duration::from_micros(spent));
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn round(&mut self, server: &Server, sent: Elapsed) {
+        if self.generation != server.generation {
+            self.generation = server.generation;
+            // Another user may list something else.
+            self.question = Question::default();
+        }
+        let left = self.telling.ask(&server.endpoint);
+        self.outage(self.shared.now(), left);
+        let epoch = *self.shared.epoch.borrow();
+        let found = self.question.ask(server).await;
+        let stamp = self.shared.now();
+        match found {
+            Found::Failed(class, error) => {
+                let note = self.telling.failed(class, &error, sent, stamp.elapsed);
+                if note.is_some() {
+                    let endpoint = &server.endpoint;
+                    tracing::warn!(endpoint, class = class.as_str(), "the API is out");
+                }
+                self.outage(stamp, note);
+            }
+            Found::Answered(revision) => {
+                let note = self.telling.answered();
+                if note.is_some() {
+                    tracing::info!(endpoint = server.endpoint, "the API answers again");
+                }
+                self.outage(stamp, note);
+                self.shared.health.probed(stamp.elapsed);
+                if let Some((revision, path)) = revision {
+                    self.revision(epoch, revision, path, sent, stamp);
+                }
+            }
+        }
+    }
+
+    fn revision(
+        &mut self,
+        epoch: u32,
+        revision: Version,
+        path: &'static str,
+        sent: Elapsed,
+        stamp: Stamp,
+    ) {
+        // Another cluster may have been found while the answer was on its way.
+        if *self.shared.epoch.borrow() != epoch {
+            return;
+        }
+        let answer = Answer {
+            epoch,
+            revision,
+            sent,
+            stamp,
+        };
+        if self.telling.has_fallen(&answer) {
+            self.shared.discovery.ask();
+            return;
+        }
+        let revisions = self.shared.discovery.revisions();
+        revisions.reached(epoch, &answer.revision, || path.to_owned());
+        if let Some(note) = self.telling.probed(&answer)
+            && self.waiting.is_empty()
+            && self.shared.queue.try_push(Entry::Note { stamp, note })
+        {
+            self.telling.told(answer);
+        }
+    }
+
+    /// Lets the note of an outage wait for its turn.
+    fn outage(&mut self, stamp: Stamp, note: Option<Note>) {
+        let Some(note) = note else {
+            return;
+        };
+        if matches!(note, Note::OutageBegan { .. }) {
+            self.is_untold = self.waiting.len() >= MAX_WAITING;
+        }
+        if !self.is_untold {
+            self.waiting.push_back((stamp, note));
+        }
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        while let Some((stamp, note)) = self.waiting.front() {
+            let entry = Entry::Note {
+                stamp: *stamp,
+                note: note.clone(),
+            };
+            if !self.shared.queue.try_push(entry) {
+                return;
+            }
+            self.waiting.pop_front();
+        }
+    }
+}
+
+/// What is listed, the first that the recorder may list: hardly a cluster has pod templates, so that
+/// the answer is as short as one can be; every cluster has namespaces.
+const PATHS: [&str; 2] = ["/api/v1/podtemplates", "/api/v1/namespaces"];
+
+/// How long the head of an answer may take, in seconds, and its body once more.
+const PATIENCE_SECS: u64 = 5;
+
+/// The longest answer that is read, in bytes: it holds one object.
+const MAX_ANSWER: usize = 8 * 1024 * 1024;
+
+/// The most letters of an error's words that are told.
+const MAX_WORDS: usize = 300;
+
+/// What a probe found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Found {
+    /// The revision of the list, and the path that was asked; no revision if the list has none.
+    Answered(Option<(Version, &'static str)>),
+    /// Why there was no list.
+    Failed(OutageClass, String),
+}
+
+/// Asks, and remembers what may be listed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Question {
+    place: usize,
+    is_proven: bool,
+}
+
+impl Question {
+    /// Probes once; paths that were refused before any was answered are passed over.
+    async fn ask(&mut self, server: &Server) -> Found {
+        loop {
+            let path = PATHS.get(self.place).copied().unwrap_or(PATHS[0]);
+            let (found, is_refused) = probe(server, path).await;
+            self.is_proven |= matches!(found, Found::Answered(_));
+            if !is_refused || self.is_proven {
+                return found;
+            }
+            self.place += 1;
+            if self.place >= PATHS.len() {
+                self.place = 0;
+                return found;
+            }
+        }
+    }
+}
+
+/// Asks for one list, and tells whether it was refused for what it asks.
+async fn probe(server: &Server, path: &'static str) -> (Found, bool) {
+    // Without a resourceVersion the answer is as new as the storage itself.
+    let target = format!("{path}?limit=1");
+    let answer = match server.get(Get::json(&target, PATIENCE_SECS)).await {
+        Ok(answer) => answer,
+        Err(failure) => return (failed(&failure), false),
+    };
+    let status = answer.status;
+    if let Some(class) = of_status(status) {
+        let words = words(status, &answer.read_error().await);
+        return (Found::Failed(class, words), matches!(status, 403 | 404));
+    }
+    let found = match answer.read(MAX_ANSWER, PATIENCE_SECS).await {
+        Ok(bytes) => revision(&bytes, path),
+        Err(failure) => failed(&failure),
+    };
+    (found, false)
+}
+
+fn failed(failure: &Failure) -> Found {
+    Found::Failed(of_failure(failure), shortened(&failure.words))
+}
+
+/// Reads the revision of a list; what is no list comes from somebody else, a proxy for example.
+fn revision(bytes: &[u8], path: &'static str) -> Found {
+    let mut splitter = ListSplitter::new();
+    splitter.push(bytes, &mut Vec::new());
+    match splitter.finish() {
+        Some(list) => Found::Answered(
+            Version::parse(&list.version)
+                .filter(|version| version.number().is_some())
+                .map(|version| (version, path)),
+        ),
+        None => Found::Failed(
+            OutageClass::Other,
+            "the answer is no list of an API server".to_owned(),
+        ),
+    }
+}
+
+/// Says what an error's answer said.
+fn words(status: u16, body: &[u8]) -> String {
+    #[derive(Deserialize)]
+    struct Said {
+        #[serde(default)]
+        message: String,
+    }
+    let said = serde_json::from_slice::<Said>(body).map_or_else(
+        |_| String::from_utf8_lossy(body).trim().to_owned(),
+        |said| said.message,
+    );
+    let text = format!("HTTP {status}: {said}");
+    shortened(text.trim_end_matches([':', ' ']))
+}
+
+fn shortened(words: &str) -> String {
+    words.chars().take(MAX_WORDS).collect()
+}
+
+/// Words by which the client tells that a name has no address.
+const NAME_WORDS: [&str; 2] = ["dns error", "failed to lookup address"];
+
+/// Words by which the client tells that no connection came about.
+const CONNECT_WORDS: [&str; 3] = ["(Connect)", "tcp connect error", "tunnel error"];
+
+/// Judges a probe that got no answer, or whose answer broke off.
+fn of_failure(failure: &Failure) -> OutageClass {
+    let says = |words: &[&str]| words.iter().any(|word| failure.words.contains(word));
+    match failure.kind {
+        FailureKind::Timeout => OutageClass::Timeout,
+        FailureKind::Credentials => OutageClass::Credentials,
+        FailureKind::Tls => OutageClass::Tls,
+        FailureKind::Transport if says(&NAME_WORDS) => OutageClass::Name,
+        FailureKind::Transport if says(&CONNECT_WORDS) => OutageClass::Connect,
+        FailureKind::Transport => OutageClass::Cut,
+    }
+}
+
+/// Judges an answer by its status code; `None` for an answer in order.
+const fn of_status(status: u16) -> Option<OutageClass> {
+    match status {
+        200 => None,
+        401 | 403 => Some(OutageClass::Credentials),
+        429 => Some(OutageClass::Busy),
+        500..=599 => Some(OutageClass::Server),
+        _ => Some(OutageClass::Other),
+    }
+}
+
+/// How long a revision that does not move may go without a note, in microseconds: 30 s.
+const SILENT_MICROS: u64 = 30_000_000;
+
+/// A probe that was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Answer {
+    /// Whose history.
+    epoch: u32,
+    /// How far it has come.
+    revision: Version,
+    /// When the question was sent.
+    sent: Elapsed,
+    /// When the answer was complete.
+    stamp: Stamp,
+}
+
+/// How an endpoint does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Answers,
+    /// So many probes failed.
+    Fails(u64),
+}
+
+/// What was told until now.
+#[derive(Debug, Default)]
+struct Telling {
+    last: Option<Answer>,
+    endpoint: String,
+    /// Nothing was ever answered: then the recorder waits for a cluster, and that is no outage.
+    standing: Option<Standing>,
+}
+
+impl Telling {
+    /// Tells whether the endpoint fails at the moment.
+    const fn is_failing(&self) -> bool {
+        matches!(self.standing, Some(Standing::Fails(_)))
+    }
+
+    /// Takes the endpoint that is asked next; one that failed and is not asked any more fails no
+    /// longer.
+    fn ask(&mut self, endpoint: &str) -> Option<Note> {
+        if self.endpoint == endpoint {
+            return None;
+        }
+        let before = std::mem::replace(&mut self.endpoint, endpoint.to_owned());
+        match self.standing {
+            Some(Standing::Fails(failed)) => {
+                self.standing = Some(Standing::Answers);
+                Some(Note::OutageEnded {
+                    endpoint: before,
+                    failed,
+                })
+            }
+            Some(Standing::Answers) | None => None,
+        }
+    }
+
+    /// Takes a probe that failed, sent and told then, and gives the note of an outage that begins.
+    fn failed(
+        &mut self,
+        class: OutageClass,
+        error: &str,
+        sent: Elapsed,
+        told: Elapsed,
+    ) -> Option<Note> {
+        match &mut self.standing {
+            None => None,
+            Some(Standing::Fails(failed)) => {
+                *failed = failed.saturating_add(1);
+                None
+            }
+            Some(standing) => {
+                *standing = Standing::Fails(1);
+                Some(Note::OutageBegan {
+                    endpoint: self.endpoint.clone(),
+                    class,
+                    error: error.to_owned(),
+                    since_micros: told.micros.saturating_sub(sent.micros),
+                })
+            }
+        }
+    }
+
+    /// Takes a probe that was answered, and gives the note of an outage that ended with it.
+    fn answered(&mut self) -> Option<Note> {
+        let before = self.standing.replace(Standing::Answers);
+        let Some(Standing::Fails(failed)) = before else {
+            return None;
+        };
+        Some(Note::OutageEnded {
+            endpoint: self.endpoint.clone(),
+            failed,
+        })
+    }
+
+    /// Tells whether the history that answers has fallen back behind what it said before.
+    fn has_fallen(&self, answer: &Answer) -> bool {
+        self.last.as_ref().is_some_and(|last| {
+            last.epoch == answer.epoch
+                && answer.revision.order(&last.revision) == Some(Ordering::Less)
+        })
+    }
+
+    /// Gives the note of an answer, if it says anything new.
+    fn probed(&self, answer: &Answer) -> Option<Note> {
+        let says_nothing_new = self.last.as_ref().is_some_and(|last| {
+            let silent = answer
+                .stamp
+                .elapsed
+                .micros
+                .saturating_sub(last.stamp.elapsed.micros);
+            last.epoch == answer.epoch && last.revision == answer.revision && silent < SILENT_MICROS
+        });
+        if says_nothing_new || self.has_fallen(answer) {
+            return None;
+        }
+        Some(Note::Probed {
+            epoch: EpochId(answer.epoch),
+            revision: answer.revision.to_string(),
+            took_micros: answer
+                .stamp
+                .elapsed
+                .micros
+                .saturating_sub(answer.sent.micros),
+        })
+    }
+
+    /// Takes the answer whose note is on its way to the file.
+    fn told(&mut self, answer: Answer) {
+        self.last = Some(answer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_format::RecordedAt;
+
+    #[test]
+    fn only_a_list_tells_a_revision() {
+        let list = br#"{"kind":"PodTemplateList","metadata":{"resourceVersion":"417"},"items":[]}"#;
+        let expected = Some((Version::Number(417), PATHS[0]));
+        assert_eq!(revision(list, PATHS[0]), Found::Answered(expected));
+        let odd = br#"{"metadata":{"resourceVersion":"x1"},"items":[]}"#;
+        assert_eq!(revision(odd, PATHS[0]), Found::Answered(None));
+        for other in [&b"<html>"[..], b"", b"{\"metadata\":{\"resourceVer"] {
+            let found = revision(other, PATHS[0]);
+            assert!(
+                matches!(found, Found::Failed(OutageClass::Other, _)),
+                "{found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_error_is_told_in_the_servers_words_and_not_at_length() {
+        let status = br#"{"kind":"Status","message":"etcdserver: request timed out"}"#;
+        assert_eq!(
+            words(500, status),
+            "HTTP 500: etcdserver: request timed out"
+        );
+        assert_eq!(words(503, b" no backend \n"), "HTTP 503: no backend");
+        assert_eq!(words(502, b""), "HTTP 502");
+        assert_eq!(words(502, &[b'x'; 5000]).len(), MAX_WORDS);
+    }
+
+    #[test]
+    fn failures_fall_into_classes_by_what_the_client_says() {
+        let class = |kind, words: &str| {
+            of_failure(&Failure {
+                kind,
+                words: words.to_owned(),
+            })
+        };
+        for (words, expected) in [
+            (
+                "client error (Connect): dns error: failed to lookup address information",
+                OutageClass::Name,
+            ),
+            (
+                "client error (Connect): tcp connect error: Connection refused (os error 111)",
+                OutageClass::Connect,
+            ),
+            (
+                "client error (SendRequest): connection closed before message completed",
+                OutageClass::Cut,
+            ),
+            ("connection reset by peer", OutageClass::Cut),
+        ] {
+            assert_eq!(class(FailureKind::Transport, words), expected, "{words}");
+        }
+        assert_eq!(class(FailureKind::Tls, "(Connect)"), OutageClass::Tls);
+        assert_eq!(class(FailureKind::Timeout, ""), OutageClass::Timeout);
+        assert_eq!(
+            class(FailureKind::Credentials, ""),
+            OutageClass::Credentials
+        );
+    }
+
+    #[test]
+    fn answers_fall_into_classes_by_their_status() {
+        assert_eq!(of_status(200), None);
+        for (status, expected) in [
+            (401, OutageClass::Credentials),
+            (403, OutageClass::Credentials),
+            (429, OutageClass::Busy),
+            (500, OutageClass::Server),
+            (503, OutageClass::Server),
+            (504, OutageClass::Server),
+            (404, OutageClass::Other),
+            (302, OutageClass::Other),
+        ] {
+            assert_eq!(of_status(status), Some(expected), "{status}");
+        }
+    }
+
+    const fn at(secs: u64) -> Elapsed {
+        Elapsed {
+            micros: secs * 1_000_000,
+        }
+    }
+
+    fn answer(epoch: u32, revision: u64, secs: u64) -> Answer {
+        Answer {
+            epoch,
+            revision: Version::Number(revision),
+            sent: at(secs),
+            stamp: Stamp {
+                wall: RecordedAt::default(),
+                elapsed: at(secs + 1),
+            },
+        }
+    }
+
+    #[test]
+    fn a_revision_that_rests_is_told_every_half_minute() {
+        let mut telling = Telling::default();
+        let mut told = Vec::new();
+        for secs in (0..100).step_by(2) {
+            let answer = answer(0, if secs < 80 { 7 } else { secs }, secs);
+            if let Some(note) = telling.probed(&answer) {
+                let Note::Probed { took_micros, .. } = note else {
+                    panic!("{note:?}");
+                };
+                assert_eq!(took_micros, 1_000_000);
+                telling.told(answer);
+                told.push(secs);
+            }
+        }
+        assert_eq!(told, [0, 30, 60, 80, 82, 84, 86, 88, 90, 92, 94, 96, 98]);
+    }
+
+    #[test]
+    fn what_was_not_written_is_told_again() {
+        let mut telling = Telling::default();
+        assert!(telling.probed(&answer(0, 7, 0)).is_some());
+        assert!(
+            telling.probed(&answer(0, 7, 2)).is_some(),
+            "the queue was full"
+        );
+        telling.told(answer(0, 7, 2));
+        assert_eq!(telling.probed(&answer(0, 7, 4)), None);
+    }
+
+    #[test]
+    fn a_fallen_revision_is_another_history_and_told_only_in_another_epoch() {
+        let mut telling = Telling::default();
+        telling.told(answer(0, 7, 0));
+        assert!(telling.has_fallen(&answer(0, 6, 2)));
+        assert_eq!(telling.probed(&answer(0, 6, 2)), None);
+        assert!(!telling.has_fallen(&answer(1, 6, 4)));
+        assert!(telling.probed(&answer(1, 6, 4)).is_some());
+    }
+
+    #[test]
+    fn an_outage_begins_with_the_first_failure_and_ends_with_the_first_answer() {
+        let mut telling = Telling::default();
+        assert_eq!(telling.ask("https://a:1"), None);
+        let failed = |telling: &mut Telling, secs| {
+            telling.failed(OutageClass::Connect, "refused", at(secs), at(secs + 3))
+        };
+        assert_eq!(failed(&mut telling, 0), None, "nothing was ever answered");
+        assert_eq!(telling.answered(), None);
+        assert_eq!(
+            failed(&mut telling, 2),
+            Some(Note::OutageBegan {
+                endpoint: "https://a:1".to_owned(),
+                class: OutageClass::Connect,
+                error: "refused".to_owned(),
+                since_micros: 3_000_000,
+            })
+        );
+        assert_eq!(failed(&mut telling, 3), None);
+        assert!(telling.is_failing());
+        let ended = |endpoint: &str, failed| {
+            Some(Note::OutageEnded {
+                endpoint: endpoint.to_owned(),
+                failed,
+            })
+        };
+        assert_eq!(telling.answered(), ended("https://a:1", 2));
+        assert!(failed(&mut telling, 9).is_some());
+        assert_eq!(telling.ask("https://b:1"), ended("https://a:1", 1));
+        assert!(!telling.is_failing());
+    }
+}

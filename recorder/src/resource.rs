@@ -1,0 +1,209 @@
+//! Owns what makes one resource's requests and lines differ from another's: paths, secrecy, and who
+//! else wants to hear of its objects. Refuses state.
+
+use crate::server::query_value;
+use crate::version::Version;
+use kubereel_format::ResourceInfo;
+use kubereel_redact::Subject;
+
+/// Group and plural of a resource.
+pub(crate) type ResourceName = (String, String);
+
+/// A resource to follow.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    /// How the reel describes it.
+    pub(crate) info: ResourceInfo,
+    /// Who else listens.
+    pub(crate) role: Role,
+}
+
+/// Resources whose objects matter to the recorder itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// None of them.
+    Plain,
+    /// Definitions of custom resources: the first sign of a new resource.
+    Definitions,
+    /// API services: a sign that discovery has changed.
+    ApiServices,
+    /// Events: they expire in bulk, and no bookmarks come.
+    Events,
+}
+
+impl Target {
+    /// Takes a resource.
+    pub(crate) fn new(info: ResourceInfo) -> Self {
+        let role = match (info.group.as_str(), info.plural.as_str()) {
+            ("" | "events.k8s.io", "events") => Role::Events,
+            ("apiextensions.k8s.io", "customresourcedefinitions") => Role::Definitions,
+            ("apiregistration.k8s.io", "apiservices") => Role::ApiServices,
+            _ => Role::Plain,
+        };
+        Self { info, role }
+    }
+
+    /// Says of which resource its objects are.
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject::new(&self.info.group, &self.info.plural).with_kind(&self.info.kind)
+    }
+
+    /// Tells whether its versions are the revisions of the cluster's own storage, so that they tell
+    /// whether the cluster is still the one it was.
+    ///
+    /// Events often have a storage of their own, and so may what other servers serve.
+    pub(crate) fn tells_revision(&self) -> bool {
+        let group = &self.info.group;
+        let is_native = !group.contains('.') || group.ends_with(".k8s.io");
+        is_native && self.role != Role::Events
+    }
+
+    /// Gives the path of all its objects.
+    pub(crate) fn path(&self) -> String {
+        let info = &self.info;
+        if info.group.is_empty() {
+            format!("/api/{}/{}", info.version, info.plural)
+        } else {
+            format!("/apis/{}/{}/{}", info.group, info.version, info.plural)
+        }
+    }
+
+    /// Gives the request for a watch that begins with the state.
+    pub(crate) fn watch_list(&self, timeout_secs: u32) -> String {
+        format!(
+            "{}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds={timeout_secs}",
+            self.path()
+        )
+    }
+
+    /// Gives the request for a watch that goes on.
+    pub(crate) fn watch(&self, from: &Version, timeout_secs: u32) -> String {
+        format!(
+            "{}?watch=true&resourceVersion={}&allowWatchBookmarks=true&timeoutSeconds={timeout_secs}",
+            self.path(),
+            query_value(&from.to_string())
+        )
+    }
+
+    /// Gives the request for a page.
+    pub(crate) fn page(&self, limit: Option<u32>, token: Option<&str>) -> String {
+        let mut query = Vec::new();
+        query.extend(limit.map(|limit| format!("limit={limit}")));
+        query.extend(token.map(|token| format!("continue={}", query_value(token))));
+        if query.is_empty() {
+            return self.path();
+        }
+        format!("{}?{}", self.path(), query.join("&"))
+    }
+
+    /// Gives the request for all objects as they were at a revision.
+    pub(crate) fn all_at(&self, at: u128) -> String {
+        let path = self.path();
+        format!("{path}?resourceVersion={at}&resourceVersionMatch=Exact")
+    }
+
+    /// Gives the request for one object as it was at a revision: a list, for only lists go back.
+    pub(crate) fn object_at(&self, namespace: &str, name: &str, at: u128) -> String {
+        let of_name = query_value(&format!("metadata.name={name}"));
+        let question =
+            format!("fieldSelector={of_name}&resourceVersion={at}&resourceVersionMatch=Exact");
+        if namespace.is_empty() {
+            return format!("{}?{question}", self.path());
+        }
+        let info = &self.info;
+        let group = if info.group.is_empty() {
+            format!("/api/{}", info.version)
+        } else {
+            format!("/apis/{}/{}", info.group, info.version)
+        };
+        let namespace = query_value(namespace);
+        format!("{group}/namespaces/{namespace}/{}?{question}", info.plural)
+    }
+}
+
+/// Describes a resource of which only the name matters.
+#[cfg(test)]
+pub(crate) fn plain_info(id: u32, group: &str, plural: &str) -> ResourceInfo {
+    ResourceInfo {
+        id: kubereel_format::ResourceId(id),
+        group: group.into(),
+        version: "v1".into(),
+        plural: plural.into(),
+        singular: String::new(),
+        kind: String::new(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: true,
+        verbs: Vec::new(),
+        storage_hash: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(group: &str, plural: &str) -> Target {
+        Target::new(plain_info(0, group, plural))
+    }
+
+    #[test]
+    fn asks_for_the_past() {
+        assert_eq!(
+            target("apps", "deployments").object_at("n", "a b", 41),
+            "/apis/apps/v1/namespaces/n/deployments?fieldSelector=metadata.name%3Da%20b&resourceVersion=41&resourceVersionMatch=Exact"
+        );
+        assert_eq!(
+            target("", "nodes").object_at("", "a", 41),
+            "/api/v1/nodes?fieldSelector=metadata.name%3Da&resourceVersion=41&resourceVersionMatch=Exact"
+        );
+        assert_eq!(
+            target("", "pods").all_at(41),
+            "/api/v1/pods?resourceVersion=41&resourceVersionMatch=Exact"
+        );
+    }
+
+    #[test]
+    fn asks_for_a_whole_cluster() {
+        let pods = target("", "pods");
+        assert_eq!(pods.page(Some(500), None), "/api/v1/pods?limit=500");
+        assert_eq!(
+            pods.page(Some(10), Some("a+b")),
+            "/api/v1/pods?limit=10&continue=a%2Bb"
+        );
+        let deployments = target("apps", "deployments");
+        assert_eq!(
+            deployments.watch(&Version::Number(7), 3),
+            "/apis/apps/v1/deployments?watch=true&resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=3"
+        );
+        let streamed = deployments.watch_list(250);
+        for part in [
+            "sendInitialEvents=true",
+            "resourceVersionMatch=NotOlderThan",
+            "allowWatchBookmarks=true",
+        ] {
+            assert!(streamed.contains(part), "{streamed}");
+        }
+        assert!(!streamed.contains("resourceVersion="));
+    }
+
+    #[test]
+    fn roles_are_those_of_the_core_groups() {
+        assert_eq!(target("x.io", "secrets").role, Role::Plain);
+        assert_eq!(target("events.k8s.io", "events").role, Role::Events);
+    }
+
+    #[test]
+    fn only_the_clusters_own_storage_tells_its_revision() {
+        for (group, plural) in [
+            ("", "pods"),
+            ("apps", "deployments"),
+            ("coordination.k8s.io", "leases"),
+        ] {
+            assert!(target(group, plural).tells_revision(), "{plural}");
+        }
+        for (group, plural) in [("", "events"), ("route.openshift.io", "routes")] {
+            assert!(!target(group, plural).tells_revision(), "{plural}");
+        }
+    }
+}

@@ -1,0 +1,1148 @@
+//! Owns the turns of one resource's task: wait, list, watch, and the end. Refuses the reading of answers: its neighbours do that.
+//!
+//! Owns the reading of a watch, and of its successor beside it: chunks become lines, lines go to the
+//! intake, and silence has an end. Refuses to read on while the queue is full.
+//!
+//! Owns the reading of a list in pages, item after item as it arrives. Refuses to choose the page:
+//! the stream does.
+//!
+//! Owns the moment between a list that ended a gap and the first event behind it: the server's history
+//! is asked what happened, and the gap is settled. Refuses to make the watch wait for long: its server
+//! keeps what happens meanwhile only for so long.
+//!
+//! Owns what a successor's steps mean for the two connections: who is asked, who is read, who goes on.
+//! Refuses to end the connection under way for a successor that is not at least as good.
+
+use crate::backfill::{Asker, BACKFILL_SECS, Found, read_back};
+use crate::discover::present_revision;
+use crate::health::ResourceState;
+use crate::resource::{Role, Target};
+use crate::server::{Answer, Failure, Get, Server};
+use crate::version::Version;
+use crate::watch::context::Shared;
+use crate::watch::intake::{Flow, Intake, ReadBack, cause_of};
+use crate::watch::overlap::{Asked, Open, Overlap, Probe, Request, Touch, Turn};
+use crate::watch::state::{Handover, Memory, Origin, Page, Refusal, Step, Stream, Traits};
+use crate::wire::{self, LineSplitter, ListPiece, ListSplitter, Piece};
+use bytes::Bytes;
+use kubereel_format::{ConnectionId, Elapsed, EndCause, ListMethod, ResourceInfo, Stamp};
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, SemaphorePermit, mpsc, watch};
+use tokio::time::{Instant, timeout_at};
+
+/// How long the head of an answer may take, in seconds. A cache that is being filled answers late.
+pub(super) const HEAD_SECS: u64 = 30;
+
+/// So many answers of 404, over so long, and the resource may be gone.
+const MISSING_TRIES: u32 = 3;
+const MISSING_MICROS: u64 = 2_000_000;
+
+/// Why a stream ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DriveEnd {
+    /// The recorder stops.
+    Stopped,
+    /// The resource is no longer served.
+    Gone,
+}
+
+/// What is left of a stream.
+#[derive(Debug)]
+pub(crate) struct Leftover {
+    /// The resource.
+    pub(crate) info: ResourceInfo,
+    /// Why it ended.
+    pub(crate) end: DriveEnd,
+    /// What a later stream of it needs.
+    pub(crate) memory: Memory,
+}
+
+/// What is brought to a stream that begins.
+#[derive(Debug)]
+pub(crate) struct Start {
+    /// The resource.
+    pub(crate) info: ResourceInfo,
+    /// What is known of it.
+    pub(crate) memory: Memory,
+    /// Why it begins.
+    pub(crate) origin: Origin,
+    /// Whether its server may stream lists.
+    pub(crate) can_watch_list: bool,
+    /// Whether it is a custom resource.
+    pub(crate) is_custom: bool,
+}
+
+/// Something from outside that a wait gives way to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Interrupt {
+    /// The recorder stops.
+    Stop,
+    /// The cluster is another one.
+    Epoch,
+}
+
+/// The task of one resource.
+pub(crate) struct Drive {
+    shared: Arc<Shared>,
+    intake: Intake,
+    pages: Pages,
+    stop: watch::Receiver<bool>,
+    epoch: watch::Receiver<u32>,
+    /// The epoch in which the stream's position is true.
+    lives_in: u32,
+    clients: watch::Receiver<Option<Arc<Server>>>,
+    descriptions: mpsc::Receiver<ResourceInfo>,
+    /// Counts the changes of its definition.
+    changes: watch::Receiver<u32>,
+    broke: Option<Elapsed>,
+    missing: Option<(Elapsed, u32)>,
+    state: Option<ResourceState>,
+    touch: Touch,
+}
+
+impl Drive {
+    /// Makes it; nothing is asked before [`Self::run`].
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        start: Start,
+        descriptions: mpsc::Receiver<ResourceInfo>,
+        changes: watch::Receiver<u32>,
+    ) -> Self {
+        let target = Target::new(start.info);
+        let traits = Traits {
+            is_cached: target.role != Role::Events,
+            can_watch_list: start.can_watch_list,
+        };
+        let seed = RandomState::new().hash_one(target.info.id.0);
+        let mut epoch = shared.epoch.clone();
+        let lives_in = *epoch.borrow_and_update();
+        let mut memory = start.memory;
+        let read_before = std::mem::take(&mut memory.read_back);
+        let mut stream = Stream::new(traits, memory, start.origin, seed);
+        stream.ask_for(shared.watch_secs);
+        let mut intake = Intake::new(
+            target,
+            stream,
+            shared.redactor.clone(),
+            Arc::clone(&shared.numbers),
+            Arc::clone(&shared.held),
+        );
+        intake.leave_out(read_before);
+        Self {
+            intake,
+            pages: Pages::default(),
+            stop: shared.stop.clone(),
+            epoch,
+            lives_in,
+            clients: shared.clients.clone(),
+            descriptions,
+            changes,
+            broke: None,
+            missing: None,
+            state: None,
+            touch: Touch::new(start.is_custom),
+            shared: Arc::clone(shared),
+        }
+    }
+
+    /// Follows the resource until the recorder stops or the resource is gone.
+    pub(crate) async fn run(mut self) -> Leftover {
+        // It is behind from the first moment: it may wait long for its turn to be listed.
+        self.report();
+        self.intake.announce(self.shared.now());
+        self.flush().await;
+        let end = self.follow().await;
+        let at = self.shared.now();
+        self.intake.release(at);
+        match end {
+            DriveEnd::Stopped => self.intake.stopped(at),
+            DriveEnd::Gone => {
+                let version = self.version_at_end().await;
+                let id = self.shared.numbers.connection();
+                self.intake.gone(version.as_ref(), id, self.shared.now());
+            }
+        }
+        self.flush().await;
+        let id = self.intake.target.info.id.0;
+        self.shared.health.set_resource(id, None);
+        Leftover {
+            info: self.intake.target.info,
+            end,
+            memory: self.intake.stream.into_memory(),
+        }
+    }
+
+    async fn follow(&mut self) -> DriveEnd {
+        let mut list_turn: Option<OwnedSemaphorePermit> = None;
+        loop {
+            if *self.stop.borrow() {
+                return DriveEnd::Stopped;
+            }
+            if self.epoch.has_changed().unwrap_or(false) {
+                self.lives_in = *self.epoch.borrow_and_update();
+                let at = self.shared.now();
+                self.intake.release(at);
+                self.intake.stream.new_epoch();
+                self.pages = Pages::default();
+            }
+            if let Ok(info) = self.descriptions.try_recv() {
+                let at = self.shared.now();
+                self.intake.describe(info, at);
+            }
+            if !self.intake.stream.wants_list() {
+                list_turn = None;
+            }
+            let step = self.intake.stream.step(self.shared.clock.elapsed());
+            if matches!(step, Step::WatchList { .. } | Step::Page { .. }) && list_turn.is_none() {
+                list_turn = self.list_turn().await;
+                // Time has passed; whatever is right now is asked for.
+                continue;
+            }
+            match step {
+                Step::Wait { micros } => {
+                    // A resource that is refused waits for long: others have their turn meanwhile.
+                    list_turn = None;
+                    let wait = tokio::time::sleep(Duration::from_micros(micros));
+                    self.unless_interrupted(wait).await;
+                }
+                Step::WatchList { timeout_secs } => {
+                    let target = self.intake.target.watch_list(timeout_secs);
+                    self.watch(&target, None, timeout_secs, &mut list_turn)
+                        .await;
+                }
+                Step::Watch { from, timeout_secs } => {
+                    let target = self.intake.target.watch(&from, timeout_secs);
+                    let from = Some(from.to_string());
+                    self.watch(&target, from, timeout_secs, &mut list_turn)
+                        .await;
+                }
+                Step::Page { limit, token } => {
+                    self.page(limit, token.as_deref(), &mut list_turn).await;
+                }
+            }
+            self.flush().await;
+            self.report();
+            if self.is_gone().await {
+                return DriveEnd::Gone;
+            }
+        }
+    }
+
+    /// Reads the version at which a custom resource is known to be gone. The versions of what other
+    /// servers serve are their own.
+    async fn version_at_end(&mut self) -> Option<Version> {
+        if !self.touch.is_custom() {
+            return None;
+        }
+        let server = self.server().await?;
+        let reading = present_revision(&server);
+        self.unless_interrupted(reading).await.flatten()
+    }
+
+    async fn list_turn(&mut self) -> Option<OwnedSemaphorePermit> {
+        let lists = Arc::clone(&self.shared.lists);
+        let turn = lists.acquire_owned();
+        self.unless_interrupted(turn).await.and_then(Result::ok)
+    }
+
+    /// Waits for something, unless the recorder stops or the cluster changes first.
+    async fn unless_interrupted<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let mut stop = self.stop.clone();
+        let mut epoch = self.epoch.clone();
+        tokio::select! {
+            biased;
+            _ = interrupt(&mut stop, &mut epoch) => None,
+            value = future => Some(value),
+        }
+    }
+
+    /// Waits for a client.
+    async fn server(&mut self) -> Option<Arc<Server>> {
+        let mut clients = self.clients.clone();
+        let server = self
+            .unless_interrupted(async move {
+                let server = clients.wait_for(Option::is_some).await.ok()?;
+                server.clone()
+            })
+            .await??;
+        Some(server)
+    }
+
+    async fn watch(
+        &mut self,
+        target: &str,
+        from: Option<String>,
+        timeout_secs: u32,
+        list_turn: &mut Option<OwnedSemaphorePermit>,
+    ) {
+        let Some(server) = self.server().await else {
+            return;
+        };
+        let id = self.shared.numbers.connection();
+        // What changed before is behind whoever answers.
+        self.changes.mark_unchanged();
+        let get = server.get(Get::json(target, HEAD_SECS));
+        let Some(answer) = self.unless_interrupted(get).await else {
+            return;
+        };
+        let Some(answer) = self.accept(&server, id, answer).await else {
+            return;
+        };
+        let method = if from.is_some() {
+            ListMethod::Watch
+        } else {
+            ListMethod::WatchList
+        };
+        let at = self.shared.now();
+        self.intake.connected(id, from, method, timeout_secs, at);
+        self.shared.fleet.opened(id, at.elapsed);
+        // A quiet resource may send nothing for minutes: report at once that it is watched.
+        self.flush().await;
+        self.report();
+        self.touch.connected(&server, target);
+        let lead = Reading::new(answer, &server, id, &self.intake.target);
+        let (id, end) = self.read(lead, list_turn).await;
+        self.shared.fleet.closed(id);
+        let at = self.shared.now();
+        match end {
+            StreamEnd::Refused { code, message } => {
+                let refusal = self.refusal(code, None, &message);
+                self.intake.refused(refusal, id, at);
+            }
+            StreamEnd::Ended { cause, detail } => {
+                self.touch.ended(cause);
+                self.broke = Some(at.elapsed);
+                self.intake.ended(cause, &detail, at);
+            }
+        }
+    }
+
+    fn refusal<'a>(
+        &self,
+        code: u16,
+        retry_after_secs: Option<u32>,
+        message: &'a str,
+    ) -> Refusal<'a> {
+        if code == 410 {
+            self.shared.health.count_expired();
+        }
+        Refusal {
+            code,
+            retry_after_secs,
+            message,
+            others_may_know: self.shared.fleet.may_know(self.broke),
+        }
+    }
+
+    /// Takes the head of an answer: gives it on if it is a success.
+    async fn accept(
+        &mut self,
+        server: &Server,
+        id: ConnectionId,
+        answer: Result<Answer, Failure>,
+    ) -> Option<Answer> {
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(failure) => {
+                if failure.may_need_new_client() {
+                    self.shared.refuse(server.generation);
+                }
+                let at = self.shared.now();
+                self.touch.ended(EndCause::Unreachable);
+                self.intake.unreachable(id, &failure.words, at);
+                return None;
+            }
+        };
+        let status = answer.status;
+        if status == 200 && answer.is_json() {
+            self.missing = None;
+            return Some(answer);
+        }
+        if status == 401 {
+            self.shared.refuse(server.generation);
+        }
+        let retry_after_secs = answer.retry_after_secs();
+        let (code, message) = if status == 200 {
+            // Something between here and the server speaks, not the server.
+            (
+                502,
+                format!("the answer is {:?}, not JSON", answer.content_type()),
+            )
+        } else {
+            (status, words(&answer.read_error().await))
+        };
+        let at = self.shared.now();
+        if code == 404 {
+            let since = self.missing.map_or(at.elapsed, |(since, _)| since);
+            let tries = self.missing.map_or(0, |(_, tries)| tries);
+            self.missing = Some((since, tries.saturating_add(1)));
+        }
+        let refusal = self.refusal(code, retry_after_secs, &message);
+        self.intake.refused(refusal, id, at);
+        None
+    }
+
+    /// Hands on what the intake has for others. Waits while the queue is full.
+    async fn flush(&mut self) {
+        for entry in self.intake.take_entries() {
+            self.shared.queue.push(entry).await;
+        }
+        for sighting in self.intake.take_sightings() {
+            // The receiver is gone only while the recorder stops.
+            drop(self.shared.sightings.send(sighting).await);
+        }
+        let wishes = self.intake.take_wishes();
+        if wishes.wants_discovery {
+            self.shared.discovery.ask();
+        }
+        if wishes.has_found_history {
+            self.shared.fleet.history_found();
+        }
+    }
+
+    fn report(&mut self) {
+        let stream = &self.intake.stream;
+        let target = &self.intake.target;
+        if let (true, Some(position), true) = (
+            target.tells_revision(),
+            stream.position(),
+            stream.is_synced(),
+        ) {
+            let revisions = self.shared.discovery.revisions();
+            revisions.reached(self.lives_in, &position.version, || target.path());
+        }
+        let state = if stream.is_uncovered() {
+            ResourceState::NotCovered
+        } else if stream.is_following() {
+            ResourceState::Complete
+        } else {
+            ResourceState::Behind
+        };
+        if self.state.replace(state) != Some(state) {
+            let id = self.intake.target.info.id.0;
+            self.shared.health.set_resource(id, Some(state));
+        }
+    }
+
+    /// Tells whether the resource has vanished: it is not found again and again, and discovery,
+    /// asked after that, does not have it either.
+    async fn is_gone(&mut self) -> bool {
+        let Some((since, tries)) = self.missing else {
+            return false;
+        };
+        let waited = self
+            .shared
+            .clock
+            .elapsed()
+            .micros
+            .saturating_sub(since.micros);
+        if tries < MISSING_TRIES || waited < MISSING_MICROS {
+            return false;
+        }
+        let info = self.intake.target.info.clone();
+        let shared = Arc::clone(&self.shared);
+        let asking = shared
+            .discovery
+            .is_served(&info.group, &info.version, &info.plural);
+        let is_served = self.unless_interrupted(asking).await.flatten();
+        if is_served != Some(false) {
+            self.missing = None;
+            return false;
+        }
+        true
+    }
+}
+
+/// Waits for something from outside.
+async fn interrupt(
+    stop: &mut watch::Receiver<bool>,
+    epoch: &mut watch::Receiver<u32>,
+) -> Interrupt {
+    tokio::select! {
+        // Whoever held the other end is gone: the recorder stops.
+        _ = stop.wait_for(|stop| *stop) => Interrupt::Stop,
+        changed = epoch.changed() => match changed {
+            Ok(()) => Interrupt::Epoch,
+            Err(_) => Interrupt::Stop,
+        },
+    }
+}
+
+/// Gives the words of an error's body: a status has a message, anything else its first line.
+fn words(body: &[u8]) -> String {
+    let status = wire::status(body);
+    if !status.message.is_empty() {
+        return status.message;
+    }
+    let text = String::from_utf8_lossy(body);
+    text.lines()
+        .next()
+        .unwrap_or("")
+        .chars()
+        .take(200)
+        .collect()
+}
+
+/// A line of more bytes than this waits for its turn before more of it is read.
+const LONG_LINE: usize = 2 * 1024 * 1024;
+
+/// How a stream came to its end.
+enum StreamEnd {
+    /// Not by a status.
+    Ended { cause: EndCause, detail: String },
+    /// By a status.
+    Refused { code: u16, message: String },
+}
+
+/// Of two connections, one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    /// The one under way.
+    Lead,
+    /// The one that is to take its place.
+    Successor,
+}
+
+/// A connection that is read.
+pub(super) struct Reading {
+    answer: Answer,
+    server: Arc<Server>,
+    id: ConnectionId,
+    splitter: LineSplitter,
+    long_line: Option<OwnedSemaphorePermit>,
+    probe: Probe,
+    /// When it was answered.
+    opened: Instant,
+    heard: Instant,
+}
+
+/// What happened first.
+enum Heard {
+    Chunk(Result<Option<Bytes>, Failure>),
+    Silence,
+    Outlived(String),
+    Successor(Turn),
+    DefinitionChanged,
+}
+
+impl StreamEnd {
+    fn ended(cause: EndCause, detail: &str) -> Self {
+        Self::Ended {
+            cause,
+            detail: detail.to_owned(),
+        }
+    }
+
+    fn interrupted(interrupt: Interrupt) -> Self {
+        match interrupt {
+            Interrupt::Stop => Self::ended(EndCause::Stopped, ""),
+            Interrupt::Epoch => Self::ended(EndCause::Stopped, "another cluster"),
+        }
+    }
+}
+
+impl Reading {
+    /// Begins.
+    fn new(answer: Answer, server: &Arc<Server>, id: ConnectionId, target: &Target) -> Self {
+        Self {
+            answer,
+            server: Arc::clone(server),
+            id,
+            splitter: LineSplitter::new(),
+            long_line: None,
+            probe: Probe::new(target, server),
+            opened: Instant::now(),
+            heard: Instant::now(),
+        }
+    }
+
+    /// Waits for the next bytes. Nothing is lost if this is dropped.
+    pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
+        self.answer.chunk().await
+    }
+
+    /// Waits for what happens first. Neither connection may keep the other one waiting.
+    async fn hear(
+        &mut self,
+        idle_secs: u32,
+        overlap: &mut Overlap,
+        changes: &mut watch::Receiver<u32>,
+    ) -> Heard {
+        let silent = self.heard + Duration::from_secs(u64::from(idle_secs));
+        tokio::select! {
+            chunk = timeout_at(silent, self.answer.chunk()) => match chunk {
+                Ok(chunk) => Heard::Chunk(chunk),
+                Err(_) => Heard::Silence,
+            },
+            version = self.probe.outlived() => Heard::Outlived(version),
+            turn = overlap.turn() => Heard::Successor(turn),
+            () = changed(changes) => Heard::DefinitionChanged,
+        }
+    }
+}
+
+/// Waits for a change; for ever if nobody is left to tell of one.
+async fn changed(changes: &mut watch::Receiver<u32>) {
+    if changes.changed().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+impl Drive {
+    /// Reads a watch until it ends and no other connection has taken its place. Gives the number of
+    /// the last one.
+    async fn read(
+        &mut self,
+        mut lead: Reading,
+        list_turn: &mut Option<OwnedSemaphorePermit>,
+    ) -> (ConnectionId, StreamEnd) {
+        let mut overlap = self.overlap(&lead);
+        let mut stop = self.stop.clone();
+        let mut epoch = self.epoch.clone();
+        loop {
+            if !self.intake.stream.wants_list() {
+                *list_turn = None;
+            }
+            let idle_secs = self.intake.stream.idle_secs();
+            let heard = tokio::select! {
+                biased;
+                interrupt = interrupt(&mut stop, &mut epoch) => {
+                    self.drop_successor(&mut overlap, EndCause::Stopped, "");
+                    return (lead.id, StreamEnd::interrupted(interrupt));
+                }
+                heard = lead.hear(idle_secs, &mut overlap, &mut self.changes) => heard,
+            };
+            let at = self.shared.now();
+            let end = match heard {
+                Heard::Chunk(chunk) => {
+                    lead.heard = Instant::now();
+                    self.take(&mut lead, chunk, Side::Lead, list_turn).await
+                }
+                Heard::Silence => {
+                    let words = format!("silent for {idle_secs} s");
+                    Some(StreamEnd::ended(EndCause::Idle, &words))
+                }
+                Heard::Outlived(version) => {
+                    self.intake.stream.outlived(&version, at);
+                    None
+                }
+                Heard::Successor(turn) => {
+                    self.turn(turn, &mut overlap, list_turn).await;
+                    None
+                }
+                Heard::DefinitionChanged => {
+                    self.intake.stream.hurry_successor();
+                    overlap.hurry();
+                    None
+                }
+            };
+            if let Some(end) = end {
+                let Some(next) = self.outlives(&mut overlap, &end) else {
+                    return (lead.id, end);
+                };
+                self.shared.fleet.closed(lead.id);
+                lead = next;
+                overlap.follow(self.overlap(&lead));
+            } else if let Some(next) = self.handover(&mut overlap) {
+                self.shared.fleet.closed(lead.id);
+                lead = next;
+                overlap.follow(self.overlap(&lead));
+            }
+            self.flush().await;
+            self.report();
+        }
+    }
+
+    /// Takes what came on a connection; gives its end if that is what came.
+    async fn take(
+        &mut self,
+        reading: &mut Reading,
+        chunk: Result<Option<Bytes>, Failure>,
+        side: Side,
+        list_turn: &mut Option<OwnedSemaphorePermit>,
+    ) -> Option<StreamEnd> {
+        let chunk = match chunk {
+            Ok(Some(chunk)) => chunk,
+            Ok(None) => return Some(self.rest(reading, side, EndCause::Clean, "").await),
+            Err(failure) => {
+                let rest = self.rest(reading, side, EndCause::Cut, &failure.words);
+                return Some(rest.await);
+            }
+        };
+        let at = self.shared.now();
+        reading.splitter.push(chunk);
+        while let Some(piece) = reading.splitter.next_piece() {
+            let flow = self.piece(piece, side, at);
+            self.settle_gap(list_turn).await;
+            // The queue may be full: then nothing more is read until there is room.
+            self.flush().await;
+            match flow {
+                Flow::On => {}
+                Flow::Unreadable => return Some(StreamEnd::ended(EndCause::Unreadable, "")),
+                Flow::Refused { code, message } => {
+                    return Some(StreamEnd::Refused { code, message });
+                }
+            }
+        }
+        self.wait_for_room(reading, side).await
+    }
+
+    /// Waits for the turn of a long line. A successor does not: it would wait for one that it holds
+    /// itself.
+    async fn wait_for_room(&self, reading: &mut Reading, side: Side) -> Option<StreamEnd> {
+        if reading.splitter.held() < LONG_LINE {
+            reading.long_line = None;
+            return None;
+        }
+        if reading.long_line.is_some() {
+            return None;
+        }
+        let turns = Arc::clone(&self.shared.long_lines);
+        if side == Side::Lead {
+            reading.long_line = turns.acquire_owned().await.ok();
+            return None;
+        }
+        match turns.try_acquire_owned() {
+            Ok(turn) => reading.long_line = Some(turn),
+            Err(_) => {
+                return Some(StreamEnd::ended(EndCause::Clean, "no room for a long line"));
+            }
+        }
+        None
+    }
+
+    fn piece(&mut self, piece: Piece, side: Side, at: Stamp) -> Flow {
+        if side == Side::Successor {
+            let intake = &mut self.intake;
+            return intake.on_successor(|intake| take_piece(intake, piece, at));
+        }
+        take_piece(&mut self.intake, piece, at)
+    }
+
+    async fn rest(
+        &mut self,
+        reading: &mut Reading,
+        side: Side,
+        cause: EndCause,
+        words: &str,
+    ) -> StreamEnd {
+        let at = self.shared.now();
+        let flow = match (reading.splitter.rest(), side) {
+            (None, _) => Flow::On,
+            (Some(Piece::Line(line)), Side::Lead) => self.intake.rest(&line, at),
+            (Some(Piece::Line(line)), Side::Successor) => {
+                self.intake.on_successor(|intake| intake.rest(&line, at))
+            }
+            (Some(piece @ Piece::Part { .. }), side) => self.piece(piece, side, at),
+        };
+        self.flush().await;
+        match flow {
+            Flow::Refused { code, message } => StreamEnd::Refused { code, message },
+            Flow::On | Flow::Unreadable => StreamEnd::ended(cause, words),
+        }
+    }
+}
+
+fn take_piece(intake: &mut Intake, piece: Piece, at: Stamp) -> Flow {
+    match piece {
+        Piece::Line(line) => intake.line(&line, at),
+        Piece::Part {
+            bytes, len_so_far, ..
+        } => {
+            intake.part(&bytes, len_so_far, at);
+            Flow::On
+        }
+    }
+}
+
+/// How long a page may be silent, in seconds.
+const SILENT_SECS: u64 = 60;
+
+/// An item of more bytes than this waits for its turn before more of it is read.
+const LONG_ITEM: usize = 2 * 1024 * 1024;
+
+/// The list under way: all its pages count as one connection.
+#[derive(Debug, Default)]
+struct Pages {
+    connection: Option<ConnectionId>,
+}
+
+/// How a page ended.
+enum PageEnd {
+    /// In order.
+    Whole(ListSplitter, Size),
+    /// In the middle.
+    Broken(EndCause, String),
+}
+
+/// How large a page was.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    bytes: u64,
+    items: u64,
+}
+
+impl Drive {
+    async fn page(
+        &mut self,
+        limit: Option<u32>,
+        token: Option<&str>,
+        list_turn: &mut Option<OwnedSemaphorePermit>,
+    ) {
+        let Some(server) = self.server().await else {
+            return;
+        };
+        if token.is_none() {
+            self.pages.connection = None;
+        }
+        let id = match self.pages.connection {
+            Some(id) => id,
+            None => self.shared.numbers.connection(),
+        };
+        let target = self.intake.target.page(limit, token);
+        let get = server.get(Get::json(&target, HEAD_SECS));
+        let Some(answer) = self.unless_interrupted(get).await else {
+            return;
+        };
+        let Some(answer) = self.accept(&server, id, answer).await else {
+            // Refused or out of reach: if the list goes on, it is told of as a new connection.
+            if self.intake.connection().is_none() {
+                self.pages.connection = None;
+            }
+            return;
+        };
+        let at = self.shared.now();
+        if self.intake.connection() == Some(id) {
+            self.intake.page_answered(at);
+        } else {
+            self.intake.connected(id, None, ListMethod::Pages, 0, at);
+        }
+        self.pages.connection = Some(id);
+        let end = self.unless_interrupted_page(answer).await;
+        let at = self.shared.now();
+        match end {
+            PageEnd::Broken(cause, words) => self.break_off(cause, &words),
+            PageEnd::Whole(splitter, size) => match splitter.finish() {
+                None => self.break_off(EndCause::Unreadable, "the answer is no whole list"),
+                Some(meta) => {
+                    self.intake.page(
+                        Page {
+                            version: &meta.version,
+                            token: &meta.token,
+                            bytes: size.bytes,
+                            items: size.items,
+                        },
+                        at,
+                    );
+                    self.settle_gap(list_turn).await;
+                    if meta.token.is_empty() {
+                        self.break_off(EndCause::Clean, "");
+                    }
+                }
+            },
+        }
+    }
+
+    fn break_off(&mut self, cause: EndCause, words: &str) {
+        let at = self.shared.now();
+        self.pages.connection = None;
+        self.intake.ended(cause, words, at);
+    }
+
+    async fn unless_interrupted_page(&mut self, mut answer: Answer) -> PageEnd {
+        let shared = Arc::clone(&self.shared);
+        let mut splitter = ListSplitter::new();
+        let mut pieces = Vec::new();
+        let mut size = Size::default();
+        let mut long_item: Option<SemaphorePermit<'_>> = None;
+        loop {
+            let chunk = tokio::time::timeout(Duration::from_secs(SILENT_SECS), answer.chunk());
+            let chunk = match self.unless_interrupted(chunk).await {
+                None => return PageEnd::Broken(EndCause::Stopped, String::new()),
+                Some(Err(_)) => {
+                    let words = format!("silent for {SILENT_SECS} s");
+                    return PageEnd::Broken(EndCause::Idle, words);
+                }
+                Some(Ok(Err(Failure { words, .. }))) => {
+                    return PageEnd::Broken(EndCause::Cut, words);
+                }
+                Some(Ok(Ok(None))) => return PageEnd::Whole(splitter, size),
+                Some(Ok(Ok(Some(chunk)))) => chunk,
+            };
+            let at = shared.now();
+            let len = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
+            size.bytes = size.bytes.saturating_add(len);
+            splitter.push(&chunk, &mut pieces);
+            for piece in pieces.drain(..) {
+                match piece {
+                    ListPiece::Item(item) => {
+                        size.items += 1;
+                        self.intake.item(&item, at);
+                    }
+                    ListPiece::Part {
+                        bytes, len_so_far, ..
+                    } => self.intake.part(&bytes, len_so_far, at),
+                }
+                self.flush().await;
+            }
+            if splitter.held() < LONG_ITEM {
+                long_item = None;
+            } else if long_item.is_none() {
+                long_item = shared.long_lines.acquire().await.ok();
+            }
+        }
+    }
+}
+
+impl Drive {
+    /// Settles the gap that has just ended, if one has. Others may read lists meanwhile.
+    async fn settle_gap(&mut self, list_turn: &mut Option<OwnedSemaphorePermit>) {
+        let Some(open) = self.intake.take_open_gap() else {
+            return;
+        };
+        *list_turn = None;
+        let read = match &open.work {
+            Ok(work) => self.read_back(work).await,
+            Err(_) => None,
+        };
+        let at = self.shared.now();
+        self.intake.settle(open, read, at);
+    }
+
+    async fn read_back(&mut self, work: &crate::backfill::Work) -> Option<ReadBack> {
+        let until = Instant::now() + Duration::from_secs(BACKFILL_SECS);
+        let server = self.server().await?;
+        let shared = Arc::clone(&self.shared);
+        let mut found = Found::default();
+        let since = shared.now();
+        let target = &self.intake.target;
+        let mut asker = Asker::new(&server, target, &shared.redactor, until);
+        let reading = async {
+            let turn = timeout_at(until, shared.backfills.acquire());
+            if let Ok(Ok(_turn)) = turn.await {
+                let known = self.intake.stream.known();
+                read_back(&mut asker, work, known, &mut found).await;
+            } else {
+                found.given_up("other gaps were read back meanwhile");
+            }
+        };
+        // Whatever was found until an interruption is kept.
+        self.unless_interrupted(reading).await;
+        Some(ReadBack {
+            connection: shared.numbers.connection(),
+            since,
+            requests: asker.requests(),
+            found,
+        })
+    }
+}
+
+/// How long a watch of Events is read on after a list of the present at most, in milliseconds: by then
+/// everything up to there has come. It comes within milliseconds.
+const OUTLIVE_MILLIS: u64 = 10_000;
+
+/// What is told of a connection that has a successor.
+const TAKEN_OVER: &str = "its successor has taken over";
+
+impl Drive {
+    /// Begins to wait for the time at which the connection under way needs a successor.
+    fn overlap(&mut self, lead: &Reading) -> Overlap {
+        let more = self.outlive().unwrap_or_default();
+        let more = u64::try_from(more.as_micros()).unwrap_or(u64::MAX);
+        Overlap::new(lead.opened, self.intake.stream.successor_due(more))
+    }
+
+    /// Tells for how long a list of the present must be outlived, where no bookmarks move the position:
+    /// the history from there on may be lost already.
+    fn outlive(&self) -> Option<Duration> {
+        let millis = OUTLIVE_MILLIS.min(u64::from(self.shared.watch_secs) * 1_000 / 3);
+        (self.intake.target.role == Role::Events).then(|| Duration::from_millis(millis))
+    }
+
+    /// Takes a step towards a successor, or what it brings.
+    async fn turn(
+        &mut self,
+        turn: Turn,
+        overlap: &mut Overlap,
+        list_turn: &mut Option<OwnedSemaphorePermit>,
+    ) {
+        match turn {
+            Turn::Due => {
+                let now = self.shared.clock.elapsed();
+                if let Some(micros) = self.intake.stream.successor_wait(now) {
+                    return overlap.later(Some(micros));
+                }
+                // Events wait for nobody: they have no bookmarks to fall back on, and there are no others of
+                // their kind.
+                let turns = (self.intake.target.role != Role::Events)
+                    .then(|| Arc::clone(&self.shared.successors));
+                overlap.queue(async move { turns?.acquire_owned().await.ok() });
+            }
+            Turn::Begin(permit) => self.begin(permit, overlap),
+            Turn::Asked(asked) => self.asked(*asked, overlap),
+            Turn::Outlived => {
+                if let Some(open) = overlap.take_held() {
+                    let at = self.shared.now();
+                    self.intake.stream.outlived(&open.from.to_string(), at);
+                    self.open(open, overlap);
+                }
+            }
+            Turn::Chunk(chunk) => {
+                let Some(reading) = overlap.reading() else {
+                    return;
+                };
+                let end = self.take(reading, chunk, Side::Successor, list_turn).await;
+                if let Some(end) = end {
+                    let (cause, words) = told(&end);
+                    if let StreamEnd::Refused { code, .. } = end {
+                        self.count(code);
+                    }
+                    self.drop_successor(overlap, cause, words);
+                }
+            }
+            Turn::Settled => {}
+        }
+    }
+
+    fn begin(&mut self, permit: Option<OwnedSemaphorePermit>, overlap: &mut Overlap) {
+        let Some(server) = self.clients.borrow().clone() else {
+            return overlap.later(None);
+        };
+        // The successor is asked for what the resource is by now, in the version in which it is stored.
+        if let Ok(info) = self.descriptions.try_recv() {
+            let at = self.shared.now();
+            self.intake.describe(info, at);
+        }
+        let Some((from, timeout_secs)) = self.intake.stream.begin_successor() else {
+            return overlap.later(None);
+        };
+        let request = Request {
+            id: self.shared.numbers.connection(),
+            from,
+            timeout_secs,
+            outlive: self.outlive(),
+        };
+        let target = self.intake.target.clone();
+        overlap.asking(permit, request.ask(target, server));
+    }
+
+    fn asked(&mut self, asked: Asked, overlap: &mut Overlap) {
+        let Asked {
+            request,
+            server,
+            answer,
+        } = asked;
+        let answer = match answer {
+            Ok(answer) if answer.status == 200 && answer.is_json() => answer,
+            Ok(answer) => {
+                if answer.status == 401 {
+                    self.shared.refuse(server.generation);
+                }
+                self.count(answer.status);
+                let words = format!("status {}", answer.status);
+                return self.no_successor(overlap, answer.retry_after_secs(), &words);
+            }
+            Err(failure) => {
+                if failure.may_need_new_client() {
+                    self.shared.refuse(server.generation);
+                }
+                return self.no_successor(overlap, None, &failure.words);
+            }
+        };
+        let target = &self.intake.target;
+        let open = Open {
+            reading: Reading::new(answer, &server, request.id, target),
+            from: request.from,
+            timeout_secs: request.timeout_secs,
+        };
+        match request.outlive {
+            Some(outlive) => overlap.hold(open, outlive),
+            None => self.open(Box::new(open), overlap),
+        }
+    }
+
+    fn open(&mut self, open: Box<Open>, overlap: &mut Overlap) {
+        let at = self.shared.now();
+        let (id, secs) = (open.reading.id, open.timeout_secs);
+        self.intake.successor_connected(id, &open.from, secs, at);
+        self.shared.fleet.opened(id, at.elapsed);
+        overlap.open(open);
+    }
+
+    fn count(&self, code: u16) {
+        if code == 410 {
+            self.shared.health.count_expired();
+        }
+    }
+
+    fn no_successor(&mut self, overlap: &mut Overlap, retry_after_secs: Option<u32>, words: &str) {
+        let at = self.shared.now();
+        tracing::debug!(
+            resource = self.intake.target.info.qualified(),
+            words,
+            "no successor: the watch goes on"
+        );
+        let cause = EndCause::Unreachable;
+        self.intake
+            .successor_ended(cause, words, retry_after_secs, at);
+        overlap.later(self.intake.stream.successor_wait(at.elapsed));
+    }
+
+    /// Lets the successor go, however far it has come. The connection under way goes on, if it can.
+    fn drop_successor(&mut self, overlap: &mut Overlap, cause: EndCause, words: &str) {
+        let at = self.shared.now();
+        if let Some(reading) = overlap.take_reading() {
+            self.shared.fleet.closed(reading.id);
+        }
+        self.intake.successor_ended(cause, words, None, at);
+        overlap.later(self.intake.stream.successor_wait(at.elapsed));
+    }
+
+    /// The connection under way has come to its end: gives its successor, if that is open. Where a line
+    /// could not be read, it is asked for once more instead.
+    fn outlives(&mut self, overlap: &mut Overlap, end: &StreamEnd) -> Option<Reading> {
+        let (cause, words) = told(end);
+        let goes_on = self.intake.stream.has_open_successor() && cause != EndCause::Unreadable;
+        let Some(reading) = overlap.take_reading_if(goes_on) else {
+            self.drop_successor(overlap, EndCause::Clean, "its predecessor has ended");
+            return None;
+        };
+        if let StreamEnd::Refused { code, .. } = end {
+            self.count(*code);
+        }
+        let at = self.shared.now();
+        self.touch.ended(cause);
+        self.broke = Some(at.elapsed);
+        self.intake.take_over(cause, words, at);
+        let path = self.intake.target.path();
+        self.touch.connected(&reading.server, &path);
+        Some(reading)
+    }
+
+    /// Gives the successor if it may take over by now.
+    fn handover(&mut self, overlap: &mut Overlap) -> Option<Reading> {
+        let at = self.shared.now();
+        match self.intake.stream.handover(at.elapsed) {
+            Handover::Both => None,
+            Handover::GiveUp => {
+                self.drop_successor(overlap, EndCause::Clean, "its predecessor is ahead");
+                None
+            }
+            Handover::TakeOver => {
+                let reading = overlap.take_reading()?;
+                self.intake.take_over(EndCause::Clean, TAKEN_OVER, at);
+                Some(reading)
+            }
+        }
+    }
+}
+
+fn told(end: &StreamEnd) -> (EndCause, &str) {
+    match end {
+        StreamEnd::Ended { cause, detail } => (*cause, detail),
+        StreamEnd::Refused { code, message } => (cause_of(*code), message),
+    }
+}

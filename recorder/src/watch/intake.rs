@@ -1,0 +1,1325 @@
+//! Owns what an intake holds, and the sorting of what comes in. Refuses the writing: its neighbours do that.
+//!
+//! Owns what is told of connections: that one came about, how it ended, and a long row of the same
+//! failure only once. Refuses lines.
+//!
+//! Owns the way from what a stream says to entries: numbers, connections, redaction. Refuses to keep a
+//! byte of a Secret that could not be read.
+//!
+//! Owns what is told of a connection that is to take the place of the one under way: that it came
+//! about, that it took over, how it ended. Refuses a word about one that was refused: nothing is
+//! missing for want of it.
+//!
+//! Owns the end of a gap: what was read back, what the list showed and the judgement, in the order in
+//! which they stand in the file. Refuses requests: what was found comes in.
+//!
+//! Owns the events of a list that ends a gap, while they wait for what is read back of it: they are
+//! written behind that. Refuses to hold more than all resources together may: then they are written
+//! at once, and the gap is not read back.
+//!
+//! How the failing lists of one resource are logged: the first at once, then at growing intervals.
+
+use crate::backfill::{Found, FoundEvent, Life, Suspect, Verdict, Work};
+use crate::discover::{api_service, definition};
+use crate::known::KnownObject;
+use crate::queue::{Entry, EventEntry};
+use crate::resource::{Role, Target};
+use crate::version::Version;
+use crate::watch::context::{Numbers, Sighting};
+use crate::watch::state::{Differing, Output, Page, ReadBefore, Refusal, Review, Stream};
+use crate::wire::{self, Head, LineKind};
+use kubereel_format::{
+    BlobNote, ConnectionId, Elapsed, EndCause, EventType, Evidence, Gap, GapVerdict, ListMethod,
+    MAX_BODY, MAX_NAME, NotCoveredReason, Note, OddLineProblem, ResourceId, ResourceInfo, Stamp,
+};
+use kubereel_redact::Redactor;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// How much is kept of a line that broke off: it comes again, whole.
+const TRUNCATED_BYTES: usize = 4 * 1024;
+
+/// What a line means for the connection that brought it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// It goes on.
+    On,
+    /// It ends here: the stream behind this line cannot be trusted.
+    Unreadable,
+    /// The server ended it with a status.
+    Refused {
+        /// The code; 0 if it named none.
+        code: u16,
+        /// Its words.
+        message: String,
+    },
+}
+
+/// What an intake would have others do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wishes {
+    /// Remember that one server had the history that another had lost.
+    pub(crate) has_found_history: bool,
+    /// Ask what is served, and whether the cluster is still the one it was.
+    pub(crate) wants_discovery: bool,
+}
+
+#[derive(Debug)]
+struct Open {
+    id: ConnectionId,
+    /// The note that tells of it, until something worth telling has come.
+    untold: Option<(Stamp, Note)>,
+    last_version: Option<String>,
+}
+
+/// The intake of one resource.
+#[derive(Debug)]
+pub(crate) struct Intake {
+    /// The resource.
+    pub(crate) target: Target,
+    /// Its decisions.
+    pub(crate) stream: Stream,
+    redactor: Redactor,
+    numbers: Arc<Numbers>,
+    /// Bounds what waits for a gap to be settled.
+    room: Arc<Semaphore>,
+    held: Option<Held>,
+    open_gap: Option<OpenGap>,
+    /// An object had a secret for a name.
+    has_hidden_names: bool,
+    /// What an earlier run had read back of a gap when it was killed.
+    read_before: ReadBefore,
+    is_announced: bool,
+    open: Option<Open>,
+    /// The connection that is to take the place of the one under way.
+    successor: Option<Open>,
+    /// What is at hand comes from the successor: the two have changed places.
+    is_on_successor: bool,
+    /// The failure told last, so that a long row of the same is told once.
+    told: Option<(EndCause, String)>,
+    /// Lists that failed since the last complete one.
+    list_failures: ListFailures,
+    entries: Vec<Entry>,
+    sightings: Vec<Sighting>,
+    wishes: Wishes,
+}
+
+impl Intake {
+    /// Begins.
+    pub(crate) fn new(
+        target: Target,
+        stream: Stream,
+        redactor: Redactor,
+        numbers: Arc<Numbers>,
+        room: Arc<Semaphore>,
+    ) -> Self {
+        Self {
+            target,
+            stream,
+            redactor,
+            numbers,
+            room,
+            held: None,
+            open_gap: None,
+            has_hidden_names: false,
+            read_before: ReadBefore::new(),
+            is_announced: false,
+            open: None,
+            successor: None,
+            is_on_successor: false,
+            told: None,
+            list_failures: ListFailures::default(),
+            entries: Vec::new(),
+            sightings: Vec::new(),
+            wishes: Wishes::default(),
+        }
+    }
+
+    /// Does not write again what an earlier run had read back of a gap when it was killed.
+    pub(crate) fn leave_out(&mut self, read_before: ReadBefore) {
+        self.read_before = read_before;
+    }
+
+    /// Gives what is to be written, in order.
+    pub(crate) fn take_entries(&mut self) -> Vec<Entry> {
+        std::mem::take(&mut self.entries)
+    }
+
+    /// Gives what others want to hear.
+    pub(crate) fn take_sightings(&mut self) -> Vec<Sighting> {
+        std::mem::take(&mut self.sightings)
+    }
+
+    /// Gives what others are to do, once.
+    pub(crate) fn take_wishes(&mut self) -> Wishes {
+        std::mem::take(&mut self.wishes)
+    }
+
+    /// Takes a whole line of a watch.
+    pub(crate) fn line(&mut self, bytes: &[u8], at: Stamp) -> Flow {
+        if bytes.len() > MAX_BODY {
+            self.long_line(bytes, at);
+            return Flow::On;
+        }
+        let Some(line) = wire::line(bytes) else {
+            return self.unparsable_line(bytes, at);
+        };
+        match line.kind {
+            LineKind::Event(kind) => self.event(kind, line.object, bytes, at),
+            LineKind::Bookmark => self.bookmark(line.object, bytes, at),
+            LineKind::Error => self.error(line.object, bytes, at),
+            LineKind::Unknown(_) => {
+                self.odd(OddLineProblem::UnknownType, bytes, bytes.len(), at);
+                Flow::On
+            }
+        }
+    }
+
+    /// Takes a line that is no JSON. One that is not UTF-8 may tell all the same of which version of
+    /// which object it is: asking for it again would bring it again, and the watch goes on.
+    fn unparsable_line(&mut self, bytes: &[u8], at: Stamp) -> Flow {
+        let text = String::from_utf8_lossy(bytes);
+        if let Cow::Owned(text) = &text
+            && let Some(line) = wire::line(text.as_bytes())
+            && let LineKind::Event(kind) = line.kind
+            && let Some(head) = wire::head(line.object)
+            && head.is_complete()
+        {
+            self.unparsed_object(kind, head, bytes, at);
+            return Flow::On;
+        }
+        self.unreadable(bytes, at)
+    }
+
+    /// Keeps a line of which nothing can be read, and tells whether the stream behind it is trusted.
+    fn unreadable(&mut self, line: &[u8], at: Stamp) -> Flow {
+        self.odd(OddLineProblem::Unparsable, line, line.len(), at);
+        if self.stream.passes_unreadable(at.elapsed) {
+            return Flow::On;
+        }
+        Flow::Unreadable
+    }
+
+    /// Keeps the line of an event whose object cannot be parsed, and whose head can be read.
+    fn unparsed_object(&mut self, kind: EventType, head: Head<'_>, line: &[u8], at: Stamp) {
+        let head = self.renamed(head);
+        let mut outputs = Vec::new();
+        self.stream.event(kind, &head, at, &mut outputs);
+        let is_news = outputs
+            .iter()
+            .any(|output| matches!(output, Output::Write { .. }));
+        self.heard(&head.version, at);
+        self.write(outputs, None, at);
+        if is_news {
+            self.stream.not_written(&head);
+            let kept = self.keepable(line);
+            self.push_odd(OddLineProblem::Unparsable, kept, line.len(), at);
+        }
+    }
+
+    fn event(&mut self, kind: EventType, object: &[u8], line: &[u8], at: Stamp) -> Flow {
+        let Some(head) = wire::head(object) else {
+            return self.unreadable(line, at);
+        };
+        let head = self.renamed(head);
+        let mut outputs = Vec::new();
+        self.stream.event(kind, &head, at, &mut outputs);
+        self.heard(&head.version, at);
+        self.write(outputs, Some((&head, object)), at);
+        Flow::On
+    }
+
+    fn bookmark(&mut self, object: &[u8], line: &[u8], at: Stamp) -> Flow {
+        let Some(mark) = wire::bookmark(object) else {
+            return self.unreadable(line, at);
+        };
+        let mut outputs = Vec::new();
+        self.stream
+            .bookmark(&mark.version, mark.ends_initial, at, &mut outputs);
+        self.heard(&mark.version, at);
+        self.write(outputs, None, at);
+        Flow::On
+    }
+
+    fn error(&mut self, object: &[u8], line: &[u8], at: Stamp) -> Flow {
+        let status = wire::status(object);
+        let told = (
+            cause_of(status.code),
+            detail_of(status.code, &status.message),
+        );
+        if self.told.as_ref() != Some(&told) && !self.is_untold_successor() {
+            self.tell(at);
+            // A status has no fields for secrets; whatever else stands here might.
+            let kept = if status.kind == "Status" {
+                self.redactor.text(line).into_owned()
+            } else {
+                self.keepable(line)
+            };
+            self.push_odd(OddLineProblem::ServerError, kept, line.len(), at);
+        }
+        Flow::Refused {
+            code: status.code,
+            message: status.message,
+        }
+    }
+
+    /// Takes a part of a line or an item that is longer than is kept as one.
+    pub(crate) fn part(&mut self, bytes: &[u8], len_so_far: u64, at: Stamp) {
+        self.stream.unreadable_item();
+        self.tell(at);
+        let kept = self.keepable(bytes);
+        if let Some(open) = &self.open {
+            self.entries.push(Entry::Blob {
+                stamp: at,
+                note: BlobNote::OddLine {
+                    connection: open.id,
+                    problem: OddLineProblem::TooLong,
+                    len: len_so_far,
+                },
+                bytes: kept,
+            });
+        }
+    }
+
+    fn long_line(&mut self, bytes: &[u8], at: Stamp) {
+        let mut len_so_far = 0_u64;
+        for part in bytes.chunks(MAX_BODY) {
+            let len = u64::try_from(part.len()).unwrap_or(u64::MAX);
+            len_so_far = len_so_far.saturating_add(len);
+            self.part(part, len_so_far, at);
+        }
+    }
+
+    /// Takes what was left of a line when the stream ended: it may be a whole one.
+    pub(crate) fn rest(&mut self, bytes: &[u8], at: Stamp) -> Flow {
+        if wire::line(bytes).is_some() {
+            return self.line(bytes, at);
+        }
+        let kept = bytes.get(..TRUNCATED_BYTES).unwrap_or(bytes);
+        self.odd(OddLineProblem::Truncated, kept, bytes.len(), at);
+        Flow::On
+    }
+
+    /// Takes an item of a list.
+    pub(crate) fn item(&mut self, bytes: &[u8], at: Stamp) {
+        let Some(head) = wire::head(bytes) else {
+            self.stream.unreadable_item();
+            self.odd(OddLineProblem::Unparsable, bytes, bytes.len(), at);
+            return;
+        };
+        let head = self.renamed(head);
+        let mut outputs = Vec::new();
+        self.stream.item(&head, at, &mut outputs);
+        self.write(outputs, Some((&head, bytes)), at);
+    }
+
+    /// A page of a list has ended in order.
+    pub(crate) fn page(&mut self, page: Page<'_>, at: Stamp) {
+        let mut outputs = Vec::new();
+        self.stream.page(page, at, &mut outputs);
+        self.heard(page.version, at);
+        self.write(outputs, None, at);
+    }
+}
+
+impl Intake {
+    /// A request was answered with success.
+    pub(crate) fn connected(
+        &mut self,
+        id: ConnectionId,
+        from_rv: Option<String>,
+        method: ListMethod,
+        asked_secs: u32,
+        at: Stamp,
+    ) {
+        if self.stream.is_reviewing() {
+            self.held.get_or_insert_default();
+        }
+        let note = Note::Connected {
+            connection: id,
+            resource: self.target.info.id,
+            from_rv,
+            method,
+        };
+        self.open = Some(Open {
+            id,
+            untold: Some((at, note)),
+            last_version: None,
+        });
+        let mut outputs = Vec::new();
+        self.stream.answered(at.elapsed, asked_secs, &mut outputs);
+        self.write(outputs, None, at);
+    }
+
+    /// The next page of a list was answered with success.
+    pub(crate) fn page_answered(&mut self, at: Stamp) {
+        let mut outputs = Vec::new();
+        self.stream.answered(at.elapsed, 0, &mut outputs);
+        self.write(outputs, None, at);
+    }
+
+    /// Gives the number of the connection under way.
+    pub(crate) fn connection(&self) -> Option<ConnectionId> {
+        self.open.as_ref().map(|open| open.id)
+    }
+
+    /// The connection under way ended, not by the server's status.
+    pub(crate) fn ended(&mut self, cause: EndCause, detail: &str, at: Stamp) {
+        if self.stream.wants_list() && cause != EndCause::Stopped {
+            let words = if detail.is_empty() {
+                "the list ended before it was complete"
+            } else {
+                detail
+            };
+            self.list_failures.failed(&self.target, words, at);
+        }
+        self.stream.ended(cause, at.elapsed);
+        self.disconnect(cause, detail, at);
+    }
+
+    /// The server refused, before or in the middle of a stream.
+    pub(crate) fn refused(&mut self, refusal: Refusal<'_>, id: ConnectionId, at: Stamp) {
+        if self.stream.wants_list() {
+            let words = format!("{} {}", refusal.code, refusal.message);
+            self.list_failures.failed(&self.target, words.trim(), at);
+        }
+        let cause = cause_of(refusal.code);
+        let told = (cause, detail_of(refusal.code, refusal.message));
+        let is_news = self.told.as_ref() != Some(&told);
+        if is_news {
+            self.fail(id, cause, refusal.message, at);
+        } else {
+            self.open = None;
+        }
+        self.told = Some(told);
+        let mut outputs = Vec::new();
+        self.stream.refused(refusal, at.elapsed, &mut outputs);
+        self.write(outputs, None, at);
+    }
+
+    /// No connection came about.
+    pub(crate) fn unreachable(&mut self, id: ConnectionId, words: &str, at: Stamp) {
+        if self.stream.wants_list() {
+            self.list_failures.failed(&self.target, words, at);
+        }
+        let told = (EndCause::Unreachable, words.to_owned());
+        // A resource that could never be asked for is no part of what is complete.
+        self.announce(at);
+        if self.told.as_ref() != Some(&told) {
+            self.fail(id, EndCause::Unreachable, words, at);
+        }
+        self.told = Some(told);
+        self.stream.unreachable(at.elapsed);
+    }
+
+    /// The resource is no longer served, as of a version of the cluster if that can be told.
+    pub(crate) fn gone(&mut self, version: Option<&Version>, id: ConnectionId, at: Stamp) {
+        if let Some(version) = version {
+            let mut outputs = Vec::new();
+            self.stream.gone(version, at, &mut outputs);
+            self.open = Some(Open {
+                id,
+                untold: None,
+                last_version: None,
+            });
+            self.write(outputs, None, at);
+            self.open = None;
+        }
+        self.not_covered(NotCoveredReason::Gone, String::new(), at);
+    }
+
+    fn fail(&mut self, id: ConnectionId, cause: EndCause, words: &str, at: Stamp) {
+        if self.open.is_some() {
+            self.disconnect(cause, words, at);
+            return;
+        }
+        // Nothing else says of which resource an unanswered request was.
+        let detail = format!("{}: {words}", self.target.info.qualified());
+        self.note(
+            at,
+            Note::Disconnected {
+                connection: id,
+                cause,
+                last_rv: None,
+                detail,
+            },
+        );
+    }
+
+    fn disconnect(&mut self, cause: EndCause, detail: &str, at: Stamp) {
+        self.tell(at);
+        if let Some(open) = self.open.take() {
+            self.note(
+                at,
+                Note::Disconnected {
+                    connection: open.id,
+                    cause,
+                    last_rv: open.last_version,
+                    detail: detail.to_owned(),
+                },
+            );
+        }
+    }
+
+    /// Something came that is worth telling of: first, on which connection.
+    fn heard(&mut self, version: &str, at: Stamp) {
+        self.told = None;
+        self.tell(at);
+        if let Some(open) = &mut self.open
+            && !version.is_empty()
+        {
+            let last = open.last_version.get_or_insert_default();
+            last.clear();
+            last.push_str(version);
+        }
+    }
+
+    fn tell(&mut self, at: Stamp) {
+        let Some((stamp, note)) = self.open.as_mut().and_then(|open| open.untold.take()) else {
+            return;
+        };
+        self.announce(at);
+        self.note(stamp, note);
+    }
+
+    /// Says once that the resource is to be recorded: before it is asked for, so that one whose list
+    /// never comes is known to be missing.
+    pub(crate) fn announce(&mut self, at: Stamp) {
+        if !self.is_announced {
+            self.is_announced = true;
+            self.note(at, Note::Resource(self.target.info.clone()));
+        }
+    }
+
+    /// The recorder stops. A resource of which nothing was told yet was never listed.
+    pub(crate) fn stopped(&mut self, at: Stamp) {
+        if self.told.is_none() {
+            self.announce(at);
+        }
+        self.ended(EndCause::Stopped, "", at);
+    }
+
+    /// The description of the resource changed.
+    pub(crate) fn describe(&mut self, info: ResourceInfo, at: Stamp) {
+        self.target.info = info;
+        if self.is_announced {
+            self.note(at, Note::Resource(self.target.info.clone()));
+        }
+    }
+}
+
+/// Gives the cause of an end by a status code.
+pub(crate) const fn cause_of(code: u16) -> EndCause {
+    match code {
+        410 => EndCause::Expired,
+        code => EndCause::Status(code),
+    }
+}
+
+/// Gives what tells one refusal from another. Servers word a lost history differently each time.
+fn detail_of(code: u16, message: &str) -> String {
+    if code == 410 {
+        String::new()
+    } else {
+        message.to_owned()
+    }
+}
+
+/// Tells where in a line a part stands that borrows from it.
+fn place(line: &[u8], part: &[u8]) -> Option<Range<usize>> {
+    let start = part.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
+    let range = start..start.checked_add(part.len())?;
+    (line.get(range.clone())? == part).then_some(range)
+}
+
+/// Tells whether a word has more bytes than the reel takes of one.
+const fn is_too_long(word: &str) -> bool {
+    word.len() > MAX_NAME
+}
+
+/// Tells whether one of the words by which an object is known is too long for the reel.
+fn has_long_name(head: &Head<'_>) -> bool {
+    [&head.namespace, &head.name, &head.uid, &head.version]
+        .into_iter()
+        .any(|word| is_too_long(word))
+}
+
+impl Intake {
+    fn write(&mut self, outputs: Vec<Output>, object: Option<(&Head<'_>, &[u8])>, at: Stamp) {
+        if !outputs.is_empty() && self.open.is_some() {
+            self.tell(at);
+        }
+        for output in outputs {
+            self.write_one(output, object, at);
+        }
+    }
+
+    fn write_one(&mut self, output: Output, object: Option<(&Head<'_>, &[u8])>, at: Stamp) {
+        match output {
+            Output::Write {
+                kind,
+                evidence,
+                uid,
+            } => {
+                if let Some((head, bytes)) = object {
+                    self.write_object(kind, evidence, uid, head, bytes, at);
+                }
+            }
+            Output::Infer {
+                namespace,
+                name,
+                object,
+                version,
+            } => self.write_inferred(namespace, name, &object, version, at),
+            Output::NotCovered { reason, detail } => self.not_covered(reason, detail, at),
+            // It was unannounced when it was left out: the next connection announces it.
+            Output::CoveredAgain => {}
+            Output::HistoryFound { .. } => self.wishes.has_found_history = true,
+            Output::VersionFell => self.wishes.wants_discovery = true,
+            Output::Synced {
+                version,
+                method,
+                objects,
+            } => {
+                self.list_failures.ended(&self.target, at);
+                self.sight_complete();
+                self.note_on_connection(at, |connection, resource| Note::Synced {
+                    resource,
+                    connection,
+                    rv: version,
+                    method,
+                    objects,
+                });
+            }
+            Output::Bookmark { version } => {
+                self.note_on_connection(at, |connection, _| Note::Bookmark {
+                    connection,
+                    rv: version,
+                });
+            }
+            Output::Anomaly { kind, detail } => {
+                self.note_on_connection(at, |connection, _| Note::Anomaly {
+                    connection,
+                    kind,
+                    detail,
+                });
+            }
+            Output::Gap {
+                from,
+                to,
+                from_time,
+                to_time,
+                cause,
+                missing_at_most,
+                differences,
+                review,
+            } => {
+                let gap = Gap {
+                    id: self.numbers.gap(),
+                    resource: self.target.info.id,
+                    from_rv: from,
+                    to_rv: to,
+                    from_time,
+                    to_time,
+                    cause,
+                    missing_at_most,
+                    differences,
+                };
+                tracing::warn!(
+                    resource = self.target.info.qualified(),
+                    from = gap.from_rv.as_deref().unwrap_or("the beginning"),
+                    to = gap.to_rv,
+                    missing_at_most = gap.missing_at_most,
+                    "gap: {}",
+                    gap.cause.as_str()
+                );
+                self.gap(gap, review, at);
+            }
+        }
+    }
+
+    fn note_on_connection(
+        &mut self,
+        at: Stamp,
+        note: impl FnOnce(ConnectionId, ResourceId) -> Note,
+    ) {
+        if let Some(open) = &self.open {
+            let note = note(open.id, self.target.info.id);
+            match &mut self.open_gap {
+                Some(gap) => gap.follow(at, note),
+                None => self.note(at, note),
+            }
+        }
+    }
+
+    fn write_object(
+        &mut self,
+        kind: EventType,
+        evidence: Evidence,
+        uid: Option<String>,
+        head: &Head<'_>,
+        bytes: &[u8],
+        at: Stamp,
+    ) {
+        let Some(open) = &self.open else {
+            return;
+        };
+        let connection = open.id;
+        if std::str::from_utf8(bytes).is_err() {
+            // Neither a reader nor the policy for secrets could make sense of it.
+            self.stream.not_written(head);
+            let kept = self.keepable(bytes);
+            self.push_odd(OddLineProblem::Unparsable, kept, bytes.len(), at);
+            return;
+        }
+        let Some(body) = self.redactor.object(&self.target.subject(), bytes) else {
+            self.stream.not_written(head);
+            self.push_odd(OddLineProblem::Unparsable, Vec::new(), bytes.len(), at);
+            return;
+        };
+        let uid = uid.map_or_else(|| head.uid.as_ref().into(), String::into_boxed_str);
+        if body.len() > MAX_BODY || has_long_name(head) || is_too_long(&uid) {
+            self.stream.not_written(head);
+            self.push_odd(OddLineProblem::TooLong, body.into_owned(), bytes.len(), at);
+            return;
+        }
+        let body: Box<[u8]> = body.into();
+        self.sight(kind, &body);
+        self.push_event(EventEntry {
+            stamp: at,
+            connection,
+            kind,
+            evidence,
+            resource: self.target.info.id,
+            namespace: head.namespace.as_ref().into(),
+            name: head.name.as_ref().into(),
+            uid,
+            version: head.version.as_ref().into(),
+            body: Some(body),
+        });
+    }
+
+    fn write_inferred(
+        &mut self,
+        namespace: String,
+        name: String,
+        object: &KnownObject,
+        version: String,
+        at: Stamp,
+    ) {
+        let Some(open) = &self.open else {
+            return;
+        };
+        self.push_event(EventEntry {
+            stamp: at,
+            connection: open.id,
+            kind: EventType::Deleted,
+            evidence: Evidence::Inferred,
+            resource: self.target.info.id,
+            namespace: namespace.into(),
+            name: name.into(),
+            uid: object.uid.text().into(),
+            version: version.into(),
+            body: None,
+        });
+    }
+
+    /// Writes an event, or lets it wait for what is read back of the gap that its list ends.
+    fn push_event(&mut self, event: EventEntry) {
+        match &mut self.held {
+            Some(held) => {
+                let entries = held.hold(event, &self.room);
+                self.entries.extend(entries);
+            }
+            None => self.entries.push(Entry::Event(event)),
+        }
+    }
+
+    fn sight_complete(&mut self) {
+        if self.target.role == Role::Definitions {
+            self.sightings.push(Sighting::DefinitionsComplete);
+        }
+    }
+
+    fn sight(&mut self, kind: EventType, body: &[u8]) {
+        match self.target.role {
+            Role::Definitions if kind != EventType::Deleted => {
+                if let Some(definition) = definition(body) {
+                    let sighting = Sighting::Definition(Box::new(definition));
+                    self.sightings.push(sighting);
+                }
+            }
+            Role::ApiServices => {
+                if let Some(mut service) = api_service(body) {
+                    service.is_available &= kind != EventType::Deleted;
+                    self.sightings.push(Sighting::ApiService(service));
+                } else {
+                    self.wishes.wants_discovery = true;
+                }
+            }
+            Role::Definitions => self.wishes.wants_discovery = true,
+            Role::Plain | Role::Events => {}
+        }
+    }
+
+    fn note(&mut self, stamp: Stamp, note: Note) {
+        self.entries.push(Entry::Note { stamp, note });
+    }
+
+    fn not_covered(&mut self, reason: NotCoveredReason, detail: String, at: Stamp) {
+        let info = &self.target.info;
+        let note = Note::NotCovered {
+            group: info.group.clone(),
+            version: info.version.clone(),
+            plural: info.plural.clone(),
+            reason,
+            detail,
+        };
+        self.note(at, note);
+        self.is_announced = false;
+    }
+
+    fn odd(&mut self, problem: OddLineProblem, bytes: &[u8], len: usize, at: Stamp) {
+        self.tell(at);
+        let kept = self.keepable(bytes);
+        self.push_odd(problem, kept, len, at);
+    }
+
+    fn push_odd(&mut self, problem: OddLineProblem, kept: Vec<u8>, len: usize, at: Stamp) {
+        let Some(open) = &self.open else {
+            return;
+        };
+        self.entries.push(Entry::Blob {
+            stamp: at,
+            note: BlobNote::OddLine {
+                connection: open.id,
+                problem,
+                len: u64::try_from(len).unwrap_or(u64::MAX),
+            },
+            bytes: kept,
+        });
+    }
+
+    /// Gives what may be kept of an odd line: a line with an object without its secrets; of bytes that
+    /// cannot be read, nothing if the kind has secrets.
+    fn keepable(&self, bytes: &[u8]) -> Vec<u8> {
+        let subject = self.target.subject();
+        if let Some(line) = wire::line(bytes)
+            && let Some(place) = place(bytes, line.object)
+            && let Some(object) = self.redactor.object(&subject, line.object)
+        {
+            let before = self
+                .redactor
+                .text(bytes.get(..place.start).unwrap_or_default());
+            let after = self
+                .redactor
+                .text(bytes.get(place.end..).unwrap_or_default());
+            return [before, object, after].concat();
+        }
+        if self.redactor.is_closed(&subject) {
+            return Vec::new();
+        }
+        // What is not UTF-8 hides its fields from the policy: it is judged as what a reader would see.
+        if let Cow::Owned(text) = String::from_utf8_lossy(bytes)
+            && let Some(line) = wire::line(text.as_bytes())
+            && let Some(Cow::Owned(_)) = self.redactor.object(&subject, line.object)
+        {
+            return self.keepable(text.as_bytes());
+        }
+        if let Cow::Owned(text) = String::from_utf8_lossy(bytes)
+            && let Some(Cow::Owned(object)) = self.redactor.object(&subject, text.as_bytes())
+        {
+            return object;
+        }
+        let kept = self.redactor.object(&subject, bytes);
+        kept.map(Cow::into_owned).unwrap_or_default()
+    }
+
+    /// Gives a head with the name by which the reel is to know the object, so that nobody behind this
+    /// sees one that is a secret.
+    fn renamed<'a>(&mut self, head: Head<'a>) -> Head<'a> {
+        let name = self
+            .redactor
+            .name(&self.target.subject(), &head.name, &head.uid);
+        let name = match name {
+            Cow::Borrowed(_) => return head,
+            Cow::Owned(name) => name,
+        };
+        self.has_hidden_names = true;
+        Head {
+            name: name.into(),
+            ..head
+        }
+    }
+}
+
+impl Intake {
+    /// A successor's request was answered with success.
+    pub(crate) fn successor_connected(
+        &mut self,
+        id: ConnectionId,
+        from: &Version,
+        asked_secs: u32,
+        at: Stamp,
+    ) {
+        let note = Note::Connected {
+            connection: id,
+            resource: self.target.info.id,
+            from_rv: Some(from.to_string()),
+            method: ListMethod::Watch,
+        };
+        self.successor = Some(Open {
+            id,
+            untold: Some((at, note)),
+            last_version: None,
+        });
+        self.stream.successor_answered(from, asked_secs, at.elapsed);
+    }
+
+    /// Takes something as from the successor.
+    pub(crate) fn on_successor<T>(&mut self, take: impl FnOnce(&mut Self) -> T) -> T {
+        self.switch();
+        let taken = take(self);
+        self.switch();
+        taken
+    }
+
+    const fn switch(&mut self) {
+        std::mem::swap(&mut self.open, &mut self.successor);
+        self.is_on_successor = !self.is_on_successor;
+        self.stream.switch();
+    }
+
+    /// Tells whether what is at hand comes from a successor that has brought nothing yet.
+    fn is_untold_successor(&self) -> bool {
+        let open = self.open.as_ref();
+        self.is_on_successor && open.is_some_and(|open| open.untold.is_some())
+    }
+
+    /// The connection under way has ended so, or is let go: its successor goes on in its place.
+    pub(crate) fn take_over(&mut self, cause: EndCause, detail: &str, at: Stamp) {
+        // It is told first: at no time was there none.
+        self.on_successor(|intake| intake.tell(at));
+        self.stream.take_over(cause);
+        self.disconnect(cause, detail, at);
+        self.open = self.successor.take();
+    }
+
+    /// The successor was refused, broke off, or is let go. The connection under way goes on.
+    pub(crate) fn successor_ended(
+        &mut self,
+        cause: EndCause,
+        detail: &str,
+        retry_after_secs: Option<u32>,
+        at: Stamp,
+    ) {
+        self.stream.end_successor(retry_after_secs, at.elapsed);
+        let Some(open) = self.successor.take() else {
+            return;
+        };
+        if open.untold.is_none() {
+            self.note(
+                at,
+                Note::Disconnected {
+                    connection: open.id,
+                    cause,
+                    last_rv: open.last_version,
+                    detail: detail.to_owned(),
+                },
+            );
+        }
+    }
+}
+
+/// A gap that has ended, and has not been told yet.
+#[derive(Debug)]
+pub(crate) struct OpenGap {
+    /// The gap.
+    gap: Gap,
+    /// What is to be read back, or why nothing is.
+    pub(crate) work: Result<Work, &'static str>,
+    /// The notes that follow it.
+    notes: Vec<(Stamp, Note)>,
+}
+
+/// What was read back of a gap.
+#[derive(Debug)]
+pub(crate) struct ReadBack {
+    /// The number of all its requests together.
+    pub(crate) connection: ConnectionId,
+    /// When the first was made.
+    pub(crate) since: Stamp,
+    /// How many there were.
+    pub(crate) requests: u32,
+    /// What came of them.
+    pub(crate) found: Found,
+}
+
+impl OpenGap {
+    /// Notes something behind the gap.
+    fn follow(&mut self, at: Stamp, note: Note) {
+        self.notes.push((at, note));
+    }
+}
+
+impl Intake {
+    /// Gives the gap that is to be read back. [`Self::settle`] must follow.
+    pub(crate) const fn take_open_gap(&mut self) -> Option<OpenGap> {
+        self.open_gap.take()
+    }
+
+    /// Whatever a list would have waited for does not come any more.
+    pub(crate) fn release(&mut self, at: Stamp) {
+        if let Some(held) = self.held.take() {
+            self.entries.extend(restamped(held.into_events(), at));
+        }
+    }
+
+    /// A gap has ended: it is told once it is settled.
+    fn gap(&mut self, gap: Gap, review: Option<Review>, at: Stamp) {
+        let Some(review) = review else {
+            self.release(at);
+            self.note(at, Note::Gap(gap));
+            return;
+        };
+        let work = self.work(&gap, review);
+        self.open_gap = Some(OpenGap {
+            gap,
+            work,
+            notes: Vec::new(),
+        });
+    }
+
+    fn work(&self, gap: &Gap, review: Review) -> Result<Work, &'static str> {
+        let names = match review {
+            Review::Names(names) => names,
+            Review::Impossible(why) => return Err(why),
+        };
+        if self.held.as_ref().is_some_and(Held::is_given_up) {
+            return Err("the list differs by more bytes than can wait");
+        }
+        if self.has_hidden_names {
+            return Err("objects whose names are secrets cannot be asked for");
+        }
+        let number = |text: &str| Version::parse(text)?.number();
+        let from = gap.from_rv.as_deref().and_then(number);
+        let (Some(from), Some(to)) = (from, number(&gap.to_rv)) else {
+            return Err("its versions are no numbers");
+        };
+        let mut has_unclear = false;
+        let mut suspects = Vec::new();
+        for name in names {
+            let (before, after) = (life(name.before.as_ref()), life(name.after.as_ref()));
+            let Differing {
+                namespace, name, ..
+            } = name;
+            has_unclear |= before.is_err() || after.is_err();
+            suspects.push(Suspect {
+                namespace: namespace.into(),
+                name: name.into(),
+                before: before.unwrap_or_default(),
+                after: after.unwrap_or_default(),
+            });
+        }
+        Ok(Work {
+            from,
+            to,
+            suspects,
+            has_unclear,
+        })
+    }
+
+    /// Writes a gap: what was read back of it and what the list showed, in the order of versions, then
+    /// the gap, then the judgement.
+    pub(crate) fn settle(&mut self, open: OpenGap, read: Option<ReadBack>, at: Stamp) {
+        let held = self.held.take().map(Held::into_events).unwrap_or_default();
+        let judged = match (open.work, read) {
+            (Ok(work), Some(mut read)) => {
+                let (connection, requests) = (read.connection, read.requests);
+                let told = self.connected_exact(&read, &work);
+                let events = std::mem::take(&mut read.found.events);
+                let mut written = Vec::new();
+                for event in events {
+                    let version = event.version;
+                    match self.found_entry(event, connection) {
+                        Some(entry) => written.push(entry),
+                        None => read.found.withheld(version),
+                    }
+                }
+                let verdict = read.found.verdict(&work);
+                let begun = read.found.take_begun();
+                let mut events = in_order(held, written, &work, &begun);
+                let before = std::mem::take(&mut self.read_before);
+                events.retain(|event| !before.contains(&told_by(event)));
+                let is_found = |event: &&EventEntry| event.evidence == Evidence::Reconstructed;
+                let reconstructed = events.iter().filter(is_found).count();
+                let reconstructed = u64::try_from(reconstructed).unwrap_or(u64::MAX);
+                self.entries.extend(restamped(events, at));
+                if told {
+                    self.note(at, disconnected(connection, &verdict));
+                }
+                judgement(&open.gap, verdict, reconstructed, requests)
+            }
+            (work, _) => {
+                self.entries.extend(restamped(held, at));
+                let why = work.err().unwrap_or("the recorder stopped");
+                let verdict = Verdict {
+                    word: GapVerdict::Partly,
+                    missing_at_most: open.gap.missing_at_most,
+                    detail: why.to_owned(),
+                };
+                judgement(&open.gap, verdict, 0, 0)
+            }
+        };
+        self.note(at, Note::Gap(open.gap));
+        self.note(at, judged);
+        for (_, note) in open.notes {
+            self.note(at, note);
+        }
+    }
+
+    fn connected_exact(&mut self, read: &ReadBack, work: &Work) -> bool {
+        if read.requests == 0 {
+            return false;
+        }
+        let note = Note::Connected {
+            connection: read.connection,
+            resource: self.target.info.id,
+            from_rv: Some(work.from.to_string()),
+            method: ListMethod::Exact,
+        };
+        self.note(read.since, note);
+        true
+    }
+
+    /// Makes an entry of what was found; `None` if nothing of it may be kept.
+    fn found_entry(&self, event: FoundEvent, connection: ConnectionId) -> Option<EventEntry> {
+        let body = match &event.body {
+            Some(bytes) if std::str::from_utf8(bytes).is_err() => return None,
+            Some(bytes) => Some(self.redactor.object(&self.target.subject(), bytes)?.into()),
+            None => None,
+        };
+        Some(EventEntry {
+            stamp: Stamp::default(),
+            connection,
+            kind: event.kind,
+            evidence: Evidence::Reconstructed,
+            resource: self.target.info.id,
+            namespace: event.namespace.into(),
+            name: event.name.into(),
+            uid: event.uid.into(),
+            version: event.version.to_string().into(),
+            body,
+        })
+    }
+}
+
+/// Takes what a stream knows of an object; an error if it could not be found again by that.
+fn life(known: Option<&KnownObject>) -> Result<Option<Life>, ()> {
+    known.map(|known| Life::of(known).ok_or(())).transpose()
+}
+
+fn disconnected(connection: ConnectionId, verdict: &Verdict) -> Note {
+    Note::Disconnected {
+        connection,
+        cause: EndCause::Clean,
+        last_rv: None,
+        detail: verdict.detail.clone(),
+    }
+}
+
+fn judgement(gap: &Gap, verdict: Verdict, reconstructed: u64, requests: u32) -> Note {
+    let own = gap.missing_at_most;
+    tracing::info!(
+        to = gap.to_rv,
+        reconstructed,
+        requests,
+        missing_at_most = verdict.missing_at_most,
+        "gap {}: {}",
+        verdict.word.as_str(),
+        verdict.detail
+    );
+    Note::GapJudged {
+        gap: gap.id,
+        verdict: verdict.word,
+        reconstructed,
+        missing_at_most: match verdict.missing_at_most {
+            Some(bound) => Some(own.map_or(bound, |own| own.min(bound))),
+            None => own,
+        },
+        requests,
+        detail: verdict.detail,
+    }
+}
+
+/// Gives by what an event is known again.
+fn told_by(event: &EventEntry) -> (Box<str>, Box<str>, bool) {
+    let is_deletion = event.kind == EventType::Deleted;
+    (event.uid.clone(), event.version.clone(), is_deletion)
+}
+
+/// Puts what was found and what the list showed into the order of versions, each object's creation
+/// first and its deletion last, and nothing twice. What was read back is a creation only if it is
+/// among those `begun`.
+fn in_order(
+    held: Vec<EventEntry>,
+    found: Vec<EventEntry>,
+    work: &Work,
+    begun: &BTreeSet<(String, u128)>,
+) -> Vec<EventEntry> {
+    let deleted: BTreeSet<Box<str>> = found
+        .iter()
+        .filter(|event| event.kind == EventType::Deleted)
+        .map(|event| event.uid.clone())
+        .collect();
+    let listed: BTreeSet<(Box<str>, Box<str>)> = held
+        .iter()
+        .filter(|event| event.kind != EventType::Deleted)
+        .map(|event| (event.uid.clone(), event.version.clone()))
+        .collect();
+    let held = held.into_iter().filter(|event| {
+        // Its deletion was found: it need not be inferred any more.
+        event.evidence != Evidence::Inferred || !deleted.contains(&event.uid)
+    });
+    let found = found.into_iter().filter(|event| {
+        event.kind == EventType::Deleted
+            || !listed.contains(&(event.uid.clone(), event.version.clone()))
+    });
+    let mut events: Vec<EventEntry> = found.chain(held).collect();
+    let number = |event: &EventEntry| Version::parse(&event.version).and_then(|one| one.number());
+    events.sort_by_key(|event| (number(event), event.kind != EventType::Deleted));
+    let befores = work.suspects.iter().filter_map(|one| one.before.as_ref());
+    let mut told: BTreeSet<Box<str>> = befores.map(|life| life.uid.as_str().into()).collect();
+    for event in &mut events {
+        if event.kind == EventType::Deleted {
+            continue;
+        }
+        let is_first = told.insert(event.uid.clone());
+        let is_begin = event.evidence != Evidence::Reconstructed
+            || number(event)
+                .is_some_and(|version| begun.contains(&(event.uid.to_string(), version)));
+        event.kind = if is_first && is_begin {
+            EventType::Added
+        } else {
+            EventType::Modified
+        };
+    }
+    events
+}
+
+/// How many bytes of events may wait, of all resources together: 16 MiB.
+pub(crate) const HELD_BYTES: usize = 16 * 1024 * 1024;
+
+/// The events that wait.
+#[derive(Debug, Default)]
+struct Held {
+    events: Vec<EventEntry>,
+    room: Option<OwnedSemaphorePermit>,
+    /// There was no room: nothing waits any more.
+    is_given_up: bool,
+}
+
+impl Held {
+    /// Takes an event, or gives back all that are to be written now.
+    fn hold(&mut self, event: EventEntry, room: &Arc<Semaphore>) -> Vec<Entry> {
+        let mut entry = Entry::Event(event);
+        if !self.is_given_up {
+            let bytes = u32::try_from(entry.bytes()).unwrap_or(u32::MAX);
+            match (Arc::clone(room).try_acquire_many_owned(bytes), entry) {
+                (Ok(taken), Entry::Event(event)) => {
+                    match &mut self.room {
+                        Some(room) => room.merge(taken),
+                        None => self.room = Some(taken),
+                    }
+                    self.events.push(event);
+                    return Vec::new();
+                }
+                (_, given_back) => entry = given_back,
+            }
+        }
+        self.is_given_up = true;
+        self.room = None;
+        let waiting = std::mem::take(&mut self.events).into_iter();
+        waiting
+            .map(Entry::Event)
+            .chain(std::iter::once(entry))
+            .collect()
+    }
+
+    /// Tells whether some were written already for want of room.
+    const fn is_given_up(&self) -> bool {
+        self.is_given_up
+    }
+
+    /// Gives what waits, and lets go of the room.
+    fn into_events(self) -> Vec<EventEntry> {
+        self.events
+    }
+}
+
+/// Gives events the time at which they are written: whatever else came while they waited stands before
+/// them, and a moment is found by the times of what stands there.
+fn restamped(events: Vec<EventEntry>, at: Stamp) -> impl Iterator<Item = Entry> {
+    events
+        .into_iter()
+        .map(move |event| Entry::Event(EventEntry { stamp: at, ..event }))
+}
+
+/// The shortest time between two log lines about the same resource, in microseconds.
+const LOG_MICROS: u64 = 10_000_000;
+
+/// The lists of one resource that failed in a row.
+#[derive(Debug, Default)]
+struct ListFailures {
+    tries: u32,
+    since: Elapsed,
+    /// When the next failure is worth a line.
+    next_log: Elapsed,
+}
+
+impl ListFailures {
+    /// Counts a failure, and logs it if it is time.
+    fn failed(&mut self, target: &Target, error: &str, at: Stamp) {
+        let now = at.elapsed;
+        if self.tries == 0 {
+            self.since = now;
+            self.next_log = now;
+        }
+        self.tries = self.tries.saturating_add(1);
+        if now < self.next_log {
+            return;
+        }
+        let failing = now.micros.saturating_sub(self.since.micros);
+        self.next_log = Elapsed {
+            micros: now.micros.saturating_add(failing.max(LOG_MICROS)),
+        };
+        tracing::warn!(
+            resource = target.info.qualified(),
+            tries = self.tries,
+            failing_secs = failing / 1_000_000,
+            error,
+            "cannot list; trying again"
+        );
+    }
+
+    /// A list is complete.
+    fn ended(&mut self, target: &Target, at: Stamp) {
+        let tries = std::mem::take(&mut self.tries);
+        if tries > 0 {
+            let failed = at.elapsed.micros.saturating_sub(self.since.micros);
+            tracing::info!(
+                resource = target.info.qualified(),
+                tries,
+                failed_secs = failed / 1_000_000,
+                "listed"
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "intake_tests.rs"]
+mod tests;

@@ -1,0 +1,390 @@
+//! Owns the way to a second connection of a watch before its first one ends: when it is due, whose turn
+//! it is, the request, the time until it is read. Refuses to judge what it brings: the stream does.
+//!
+//! Owns the substitute for bookmarks where none come: a list of one object, read while the watch is
+//! running, names a version; a watch that runs on long after that has delivered everything up to it.
+//! Refuses to prove anything for a watch that ends too soon.
+//!
+//! Owns the waking of other servers: a server begins to keep the history of a custom resource only
+//! when it is first asked for it. So each is asked, before the one that has the history goes away.
+//! Refuses to do so for what every server keeps by itself, or when nothing has happened.
+
+use crate::resource::{Role, Target};
+use crate::server::{Answer, Failure, Get, Server};
+use crate::version::Version;
+use crate::watch::drive::{HEAD_SECS, Reading};
+use crate::watch::state::SETTLE_MICROS;
+use crate::wire::ListSplitter;
+use bytes::Bytes;
+use kubereel_format::{ConnectionId, EndCause};
+use std::cmp::Ordering;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+
+type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// How long to wait where a successor is due and cannot be begun.
+const LATER: Duration = Duration::from_secs(1);
+
+/// The successor of one connection.
+pub(super) struct Overlap {
+    stage: Stage,
+    /// A reason for another one came while one was under way.
+    is_wanted_again: bool,
+    /// One of those that may be under way at once.
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+enum Stage {
+    /// Not before then, or not at all.
+    Idle(Option<Instant>),
+    /// Others have successors under way.
+    Turn(BoxFuture<Option<OwnedSemaphorePermit>>),
+    /// The server is asked.
+    Asking(BoxFuture<Asked>),
+    /// It was answered, and is read from then on.
+    Held(Box<Open>, Instant),
+    /// It is read; it is looked at again at that time, though nothing comes.
+    Open(Box<Open>, Option<Instant>),
+}
+
+/// A successor's request.
+pub(super) struct Request {
+    pub(super) id: ConnectionId,
+    /// It goes on from here at least.
+    pub(super) from: Version,
+    pub(super) timeout_secs: u32,
+    /// The time for which the connection under way must outlive a list of the present, if the successor
+    /// is to go on from there.
+    pub(super) outlive: Option<Duration>,
+}
+
+/// What came of the request.
+pub(super) struct Asked {
+    pub(super) request: Request,
+    pub(super) server: Arc<Server>,
+    pub(super) answer: Result<Answer, Failure>,
+}
+
+/// A successor whose request was answered with success.
+pub(super) struct Open {
+    pub(super) reading: Reading,
+    pub(super) from: Version,
+    pub(super) timeout_secs: u32,
+}
+
+/// What has happened on the way.
+pub(super) enum Turn {
+    /// It is time.
+    Due,
+    /// It may be begun.
+    Begin(Option<OwnedSemaphorePermit>),
+    /// The server has answered, or not.
+    Asked(Box<Asked>),
+    /// The other connection has outlived what the successor goes on from: it is to be read now.
+    Outlived,
+    /// Something came on it.
+    Chunk(Result<Option<Bytes>, Failure>),
+    /// It has been open for a while.
+    Settled,
+}
+
+impl Request {
+    /// Asks the server.
+    pub(super) async fn ask(mut self, target: Target, server: Arc<Server>) -> Asked {
+        if self.outlive.is_some() {
+            let now = present(&server, &target).await;
+            let now = now.and_then(|now| Version::parse(&now));
+            let is_later = |now: &Version| now.order(&self.from) != Some(Ordering::Less);
+            match now.filter(|now| now.number().is_some() && is_later(now)) {
+                Some(now) => self.from = now,
+                // Without it the successor goes on from the position as any other does.
+                None => self.outlive = None,
+            }
+        }
+        let path = target.watch(&self.from, self.timeout_secs);
+        let answer = server.get(Get::json(&path, HEAD_SECS)).await;
+        Asked {
+            request: self,
+            server,
+            answer,
+        }
+    }
+}
+
+impl Overlap {
+    /// Begins: the successor is due so many microseconds after the begin of the first connection, if at
+    /// all.
+    pub(super) fn new(opened: Instant, due_micros: Option<u64>) -> Self {
+        let due = due_micros.map(|micros| opened + Duration::from_micros(micros));
+        Self {
+            stage: Stage::Idle(due),
+            is_wanted_again: false,
+            permit: None,
+        }
+    }
+
+    /// Waits for the next thing to happen. What is under way goes on if this is dropped.
+    pub(super) async fn turn(&mut self) -> Turn {
+        match &mut self.stage {
+            Stage::Idle(None) => std::future::pending().await,
+            Stage::Idle(Some(due)) => {
+                sleep_until(*due).await;
+                Turn::Due
+            }
+            Stage::Turn(turn) => Turn::Begin(turn.await),
+            Stage::Asking(asking) => Turn::Asked(Box::new(asking.await)),
+            Stage::Held(_, until) => {
+                sleep_until(*until).await;
+                Turn::Outlived
+            }
+            Stage::Open(open, settled) => {
+                let look = *settled;
+                tokio::select! {
+                    chunk = open.reading.chunk() => Turn::Chunk(chunk),
+                    () = sleep_until(look.unwrap_or_else(Instant::now)), if look.is_some() => {
+                        *settled = None;
+                        Turn::Settled
+                    }
+                }
+            }
+        }
+    }
+
+    /// It is due at once; if one is under way, which may be in vain, then another one behind it.
+    pub(super) fn hurry(&mut self) {
+        match &mut self.stage {
+            Stage::Idle(due) => *due = Some(Instant::now()),
+            _ => self.is_wanted_again = true,
+        }
+    }
+
+    /// Begins anew after the first connection was let go, for `next` in its place.
+    pub(super) fn follow(&mut self, next: Self) {
+        let is_wanted = self.is_wanted_again;
+        *self = next;
+        if is_wanted {
+            self.hurry();
+        }
+    }
+
+    /// Waits for its turn.
+    pub(super) fn queue(
+        &mut self,
+        turn: impl Future<Output = Option<OwnedSemaphorePermit>> + Send + 'static,
+    ) {
+        self.stage = Stage::Turn(Box::pin(turn));
+    }
+
+    /// The server is asked.
+    pub(super) fn asking(
+        &mut self,
+        permit: Option<OwnedSemaphorePermit>,
+        asked: impl Future<Output = Asked> + Send + 'static,
+    ) {
+        self.permit = permit;
+        self.stage = Stage::Asking(Box::pin(asked));
+    }
+
+    /// It is open, and is not read before it was outlived.
+    pub(super) fn hold(&mut self, open: Open, outlive: Duration) {
+        self.stage = Stage::Held(Box::new(open), Instant::now() + outlive);
+    }
+
+    /// It is open.
+    pub(super) fn open(&mut self, open: Box<Open>) {
+        let settled = Instant::now() + Duration::from_micros(SETTLE_MICROS);
+        self.stage = Stage::Open(open, Some(settled));
+    }
+
+    /// Tries again after a while: after so many microseconds, if that is known.
+    pub(super) fn later(&mut self, micros: Option<u64>) {
+        let wait = micros.map_or(LATER, Duration::from_micros);
+        let wait = if std::mem::take(&mut self.is_wanted_again) {
+            Duration::ZERO
+        } else {
+            wait
+        };
+        self.permit = None;
+        self.stage = Stage::Idle(Some(Instant::now() + wait));
+    }
+
+    /// Gives the successor that is held back.
+    pub(super) fn take_held(&mut self) -> Option<Box<Open>> {
+        match std::mem::replace(&mut self.stage, Stage::Idle(None)) {
+            Stage::Held(open, _) => Some(open),
+            stage => {
+                self.stage = stage;
+                None
+            }
+        }
+    }
+
+    /// Gives the connection of the successor that is read.
+    pub(super) fn take_reading(&mut self) -> Option<Reading> {
+        match std::mem::replace(&mut self.stage, Stage::Idle(None)) {
+            Stage::Open(open, _) => Some(open.reading),
+            stage => {
+                self.stage = stage;
+                None
+            }
+        }
+    }
+
+    /// Gives the connection of the successor that is read, if it is to be given.
+    pub(super) fn take_reading_if(&mut self, is_wanted: bool) -> Option<Reading> {
+        is_wanted.then(|| self.take_reading()).flatten()
+    }
+
+    /// Gives the connection of the successor that is read, to read it.
+    pub(super) fn reading(&mut self) -> Option<&mut Reading> {
+        match &mut self.stage {
+            Stage::Open(open, _) => Some(&mut open.reading),
+            _ => None,
+        }
+    }
+}
+
+/// How long a watch runs before the list is read, in seconds: before the shortest of them ends.
+const LIST_AFTER_SECS: u64 = 190;
+
+/// How long it must run on, in seconds. Events arrive within milliseconds.
+const OUTLIVE_SECS: u64 = 30;
+
+/// The longest answer that is read, in bytes: it holds one object.
+const MAX_ANSWER: usize = 8 * 1024 * 1024;
+
+type Asking = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
+
+/// A probe for one watch.
+pub(super) struct Probe(Option<Asking>);
+
+impl Probe {
+    /// Begins, for the resources that need it.
+    pub(super) fn new(target: &Target, server: &Arc<Server>) -> Self {
+        if target.role != Role::Events {
+            return Self(None);
+        }
+        Self(Some(Box::pin(ask(Arc::clone(server), target.clone()))))
+    }
+
+    /// Waits until the watch has outlived the list, and gives the list's version, once.
+    pub(super) async fn outlived(&mut self) -> String {
+        if let Some(asking) = &mut self.0 {
+            let version = asking.await;
+            self.0 = None;
+            if let Some(version) = version {
+                return version;
+            }
+        }
+        std::future::pending().await
+    }
+}
+
+async fn ask(server: Arc<Server>, target: Target) -> Option<String> {
+    tokio::time::sleep(Duration::from_secs(LIST_AFTER_SECS)).await;
+    let version = present(&server, &target).await?;
+    tokio::time::sleep(Duration::from_secs(OUTLIVE_SECS)).await;
+    Some(version)
+}
+
+/// Reads the version of a list of one object.
+pub(super) async fn present(server: &Server, target: &Target) -> Option<String> {
+    let path = target.page(Some(1), None);
+    let answer = server.get(Get::json(&path, HEAD_SECS)).await.ok()?;
+    if answer.status != 200 {
+        return None;
+    }
+    let bytes = answer.read(MAX_ANSWER, HEAD_SECS).await.ok()?;
+    let mut splitter = ListSplitter::new();
+    splitter.push(&bytes, &mut Vec::new());
+    Some(splitter.finish()?.version)
+}
+
+/// How many new connections are made. Behind one address with two servers, none of them and of the
+/// watch itself reaches the other one in 3 of 100 cases.
+const CONNECTIONS: usize = 4;
+
+/// How long an answer may take, in seconds.
+const PATIENCE_SECS: u64 = 10;
+
+/// The waking for one resource.
+#[derive(Debug)]
+pub(super) struct Touch {
+    is_custom: bool,
+    /// Something has happened since the servers were last asked.
+    is_due: bool,
+    /// Ends with its stream.
+    asking: JoinSet<()>,
+}
+
+impl Touch {
+    /// Begins: the first connection is a reason by itself.
+    pub(super) fn new(is_custom: bool) -> Self {
+        Self {
+            is_custom,
+            is_due: true,
+            asking: JoinSet::new(),
+        }
+    }
+
+    /// Tells whether the resource is a custom one.
+    pub(super) const fn is_custom(&self) -> bool {
+        self.is_custom
+    }
+
+    /// A connection has ended; if not in order, a server may have begun anew.
+    pub(super) fn ended(&mut self, cause: EndCause) {
+        self.is_due |= cause != EndCause::Clean;
+    }
+
+    /// A request was answered: asks the same of others.
+    pub(super) fn connected(&mut self, server: &Arc<Server>, target: &str) {
+        while self.asking.try_join_next().is_some() {}
+        if !self.is_custom || !std::mem::take(&mut self.is_due) {
+            return;
+        }
+        // Whatever is answered, its body is not read: being asked is enough.
+        let path = target.split('?').next().unwrap_or(target);
+        let path = format!("{path}?watch=true&timeoutSeconds=1&resourceVersion=0");
+        for _ in 0..CONNECTIONS {
+            let server = Arc::clone(server);
+            let path = path.clone();
+            self.asking.spawn(async move {
+                drop(server.get(Get::json(&path, PATIENCE_SECS)).await);
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Waits for its next step, as long as one that is due takes at most.
+    async fn is_due(overlap: &mut Overlap) -> bool {
+        let turn = tokio::time::timeout(Duration::from_millis(500), overlap.turn());
+        matches!(turn.await, Ok(Turn::Due))
+    }
+
+    #[tokio::test]
+    async fn a_reason_that_comes_while_one_is_under_way_is_not_forgotten() {
+        let later = Some(3_600_000_000);
+        let mut overlap = Overlap::new(Instant::now(), later);
+        overlap.queue(std::future::pending());
+        overlap.hurry();
+        overlap.later(later);
+        assert!(is_due(&mut overlap).await, "it was refused");
+        overlap.queue(std::future::pending());
+        overlap.hurry();
+        overlap.follow(Overlap::new(Instant::now(), later));
+        assert!(is_due(&mut overlap).await, "it has taken over");
+        overlap.queue(std::future::pending());
+        overlap.later(later);
+        assert!(!is_due(&mut overlap).await, "nothing has happened");
+    }
+}

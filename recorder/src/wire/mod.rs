@@ -1,0 +1,10 @@
+//! Reads what a server sends: cuts bytes into lines and list items, and parses the head of each. An
+//! object stays the server's bytes.
+
+mod head;
+mod line;
+mod split;
+
+pub(crate) use head::{Head, LineKind, bookmark, head, line, status};
+pub(crate) use line::{LineSplitter, Piece};
+pub(crate) use split::{ListPiece, ListSplitter};
