@@ -2,7 +2,7 @@
 //! names the cause once, and the path last.
 
 use crate::id::{BlockId, Seq};
-use crate::version::FormatVersion;
+use crate::limits::FormatVersion;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -206,4 +206,34 @@ pub struct Damage {
     pub first: Option<Seq>,
     /// The last one, if the place says so.
     pub last: Option<Seq>,
+}
+
+/// Bytes are not what the format says they are.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(crate) enum CodecError {
+    /// They end too early.
+    #[error("{what} ends too early")]
+    Short { what: &'static str },
+    /// They go on where they should end.
+    #[error("{what} has {extra} bytes too many")]
+    Long { what: &'static str, extra: usize },
+    /// A number is beyond its bound.
+    #[error("{what} is {found}, above {bound}")]
+    Bound {
+        what: &'static str,
+        found: u128,
+        bound: u128,
+    },
+    /// A value has no meaning.
+    #[error("{what} is {found}, which means nothing")]
+    Meaningless { what: &'static str, found: u64 },
+    /// A text is not UTF-8.
+    #[error("{what} is not UTF-8")]
+    NotUtf8 { what: &'static str },
+    /// The checksum does not fit: the bytes were changed after they were written.
+    #[error("checksum mismatch: the bytes were changed after they were written")]
+    Checksum,
+    /// The compressor refused.
+    #[error("{what}: {cause}")]
+    Library { what: &'static str, cause: String },
 }

@@ -1,8 +1,7 @@
 //! Owns one watch event as a reel keeps it: what was said, about which object, and how sure it is.
 //! Refuses to look inside the object: its bytes are the server's.
 
-use crate::id::{ConnectionId, ObjectId, ResourceId, Seq};
-use crate::time::Stamp;
+use crate::id::{ConnectionId, ObjectId, ResourceId, Seq, Stamp};
 use bincode::{Decode, Encode};
 
 /// What happened to an object.

@@ -1,10 +1,14 @@
 //! Owns the doors through which the fuzz targets reach the decoders. Refuses to be part of the
 //! library: it exists with the feature `fuzzing` only.
+//!
+//! Owns the door to the rows' decoders for the fuzz targets. Refuses to be part of the library.
 
 use crate::codec::bodies::{Bodies, BodyCounts};
 use crate::codec::splice::Blobs;
 use crate::codec::{CodecError, frame, index, record, splice};
-use crate::file::fuzzing as file;
+use crate::file::checkpoint;
+use crate::file::segment::{self, BlockPlace};
+use crate::file::tables::FileState;
 use crate::id::{BlobId, ResourceId};
 use crate::note::Note;
 use std::hint::black_box;
@@ -25,7 +29,7 @@ pub fn decode(bytes: &[u8]) {
     }
     // Behind a checksum that fits, so that what lies deeper is reached.
     if let Ok(packed) = frame::pack(bytes, frame::LEVEL_QUICK, &[]) {
-        file::decode_rows(&packed);
+        decode_rows(&packed);
     }
 }
 
@@ -54,4 +58,13 @@ pub fn splice(bytes: &[u8]) {
         Ok::<(), CodecError>(())
     });
     assert!(any.is_err() || any.is_ok_and(|out| out.len() <= 1 << 16));
+}
+
+/// Reads a row as each kind of row.
+pub(crate) fn decode_rows(row: &[u8]) {
+    let _place = black_box(BlockPlace::decode(row));
+    let _tail = black_box(segment::TailRow::decode(row).map(|row| row.index.len()));
+    let _checkpoint = black_box(checkpoint::Checkpoint::decode(row));
+    let _stored = black_box(checkpoint::CheckpointFrame::decode(row));
+    let _state = black_box(FileState::decode(row));
 }

@@ -6,25 +6,18 @@
 //! It knows no cluster, no socket, no screen and no clock: times come from its callers.
 
 mod codec;
-mod coverage;
 mod error;
 mod event;
 mod file;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
-mod gap;
 mod harmless;
 mod id;
 mod limits;
 mod note;
-mod resource;
 #[cfg(test)]
 mod spec_text;
-mod tables;
-mod time;
-mod version;
 
-pub use coverage::{CoveredSpan, NotCoveredReason};
 pub use error::{AppendError, Damage, FinishError, OpenError, ReadError};
 pub use event::{Body, EventHead, EventType, Evidence, NewEvent, ObjectKey};
 pub use file::{
@@ -32,14 +25,17 @@ pub use file::{
     ReadAllowance, ReadCounts, Reel, Scan, Sealed, SizeBreakdown, Usage, Version, file_digest,
     panic_is_caught,
 };
-pub use gap::{Gap, GapCause};
 pub use harmless::harmless;
-pub use id::{BlobId, BlockId, ConnectionId, EpochId, GapId, ObjectId, ResourceId, Seq, SessionId};
-pub use limits::{COMMIT_EVERY_MILLIS, MAX_BODY, MAX_LIST_PAGE, MAX_NAME};
-pub use note::{
-    AnomalyKind, BlobNote, DocumentKind, EndCause, GapVerdict, Lifecycle, ListMethod, Note,
-    NoteEntry, OddLineProblem, OutageClass, SessionEnd,
+pub use id::{
+    BlobId, BlockId, ConnectionId, Elapsed, EpochId, GapId, ObjectId, RecordedAt, ResourceId, Seq,
+    SessionId, Stamp,
 };
-pub use resource::ResourceInfo;
-pub use time::{Elapsed, RecordedAt, Stamp};
-pub use version::{FORMAT, FormatVersion, REDACTION_NONE, REDACTION_SAYS};
+pub use limits::{
+    COMMIT_EVERY_MILLIS, FORMAT, FormatVersion, MAX_BODY, MAX_LIST_PAGE, MAX_NAME, REDACTION_NONE,
+    REDACTION_SAYS,
+};
+pub use note::{
+    AnomalyKind, BlobNote, CoveredSpan, DocumentKind, EndCause, Gap, GapCause, GapVerdict,
+    Lifecycle, ListMethod, NotCoveredReason, Note, NoteEntry, OddLineProblem, OutageClass,
+    ResourceInfo, SessionEnd,
+};

@@ -3,12 +3,18 @@
 //!
 //! Notes and events share one sequence, so that a note says exactly between which events it fell.
 //! The order of the variants is the file's: new ones go to the end.
+//!
+//! Owns the record of a blindness: which resource, between which bounds, why. Refuses repair: the
+//! recorder closes gaps, readers only believe them.
+//!
+//! Owns the words for what a reel covers and what not. Refuses the sums: replay computes them from
+//! the notes.
+//!
+//! Owns what a reel knows of a resource: how the server's discovery described it. Refuses objects.
 
-use crate::coverage::NotCoveredReason;
-use crate::gap::Gap;
-use crate::id::{BlobId, ConnectionId, EpochId, GapId, ResourceId, Seq, SessionId};
-use crate::resource::ResourceInfo;
-use crate::time::{RecordedAt, Stamp};
+use crate::id::{
+    BlobId, ConnectionId, EpochId, GapId, RecordedAt, ResourceId, Seq, SessionId, Stamp,
+};
 use bincode::{Decode, Encode};
 
 /// A note and its place.
@@ -422,4 +428,159 @@ pub enum DocumentKind {
     OpenApi,
     /// The columns in which a resource prints.
     Table,
+}
+
+/// A span in which changes of a resource may be missing from the reel.
+///
+/// After `from_rv`, up to and including `to_rv`: what happened in between is known only as far as
+/// two lists differ.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Gap {
+    /// The gap's number.
+    pub id: GapId,
+    /// The resource.
+    pub resource: ResourceId,
+    /// The last resourceVersion received before, if there was one.
+    pub from_rv: Option<String>,
+    /// The resourceVersion of the list that ended the gap.
+    pub to_rv: String,
+    /// When the last thing before it was received.
+    pub from_time: RecordedAt,
+    /// When the list that ended it was received.
+    pub to_time: RecordedAt,
+    /// Why it opened.
+    pub cause: GapCause,
+    /// An upper bound of the changes that may be missing, if one is known: the distance of the
+    /// resourceVersions less what the list showed.
+    pub missing_at_most: Option<u64>,
+    /// How many differences between the last known state and the list were written for it.
+    pub differences: u64,
+}
+
+/// Why a gap opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub enum GapCause {
+    /// The server no longer had the history (410).
+    Expired,
+    /// No recorder ran.
+    RecorderStopped,
+    /// A line could not be understood, so that the stream's end is not trusted.
+    Unreadable,
+    /// The resource could not be read for a while (permission, missing, failing).
+    Unavailable,
+    /// The cluster behind the kubeconfig is another one, or was restored from a backup.
+    NewEpoch,
+}
+
+impl GapCause {
+    /// Gives the words that are shown to people and programs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Expired => "the server lost its history",
+            Self::RecorderStopped => "no recorder ran",
+            Self::Unreadable => "an unreadable line",
+            Self::Unavailable => "the resource could not be read",
+            Self::NewEpoch => "another cluster",
+        }
+    }
+}
+
+/// Why a resource, or a span of it, is not in the reel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub enum NotCoveredReason {
+    /// The recorder's user may not list or watch it.
+    Forbidden,
+    /// The server offers no watch for it.
+    NoWatch,
+    /// The server offers no list for it.
+    NoList,
+    /// Another recorded resource has the same storage.
+    SameStorage,
+    /// The server answers every request for it with an error.
+    Failing,
+    /// It vanished from the server.
+    Gone,
+    /// The user excluded it.
+    Excluded,
+    /// The reel would have become larger than its budget.
+    SizeBudget,
+    /// Its objects would have taken more memory than the recorder may use. Since format 0.3.
+    MemoryBudget,
+}
+
+impl NotCoveredReason {
+    /// Gives the words that are shown to people and programs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Forbidden => "forbidden",
+            Self::NoWatch => "no watch",
+            Self::NoList => "no list",
+            Self::SameStorage => "same storage as another resource",
+            Self::Failing => "failing",
+            Self::Gone => "gone",
+            Self::Excluded => "excluded",
+            Self::SizeBudget => "size budget",
+            Self::MemoryBudget => "memory budget",
+        }
+    }
+}
+
+/// A span in which every change of a resource is in the reel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoveredSpan {
+    /// The resourceVersion of the complete list that began it.
+    pub from_rv: String,
+    /// The last resourceVersion that is proven, by an event or a bookmark.
+    pub to_rv: String,
+    /// When the list that began it was received.
+    pub from_time: RecordedAt,
+    /// When the last event or bookmark was received.
+    pub to_time: RecordedAt,
+}
+
+/// One resource of the cluster, as its discovery documents described it.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct ResourceInfo {
+    /// The number by which events name it. Given by the recorder, never used again.
+    pub id: ResourceId,
+    /// The API group; empty for the core group.
+    pub group: String,
+    /// The version that is recorded, for example `v1`.
+    pub version: String,
+    /// The plural name, for example `pods`.
+    pub plural: String,
+    /// The singular name; empty if the server gave none.
+    pub singular: String,
+    /// The kind, for example `Pod`.
+    pub kind: String,
+    /// The short names, for example `po`.
+    pub short_names: Vec<String>,
+    /// The categories, for example `all`.
+    pub categories: Vec<String>,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+    /// The verbs that discovery names.
+    pub verbs: Vec<String>,
+    /// The server's storage version hash, if it gave one: equal hashes mean one storage.
+    pub storage_hash: Option<String>,
+}
+
+impl ResourceInfo {
+    /// Gives `plural.group`, or the plural alone for the core group.
+    pub fn qualified(&self) -> String {
+        if self.group.is_empty() {
+            self.plural.clone()
+        } else {
+            format!("{}.{}", self.plural, self.group)
+        }
+    }
+
+    /// Gives the `apiVersion` of its objects.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() {
+            self.version.clone()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
+    }
 }

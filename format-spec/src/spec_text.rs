@@ -1,7 +1,7 @@
 //! Owns the promise that SPEC.md says what the program does: its tables are compared with the code.
 
+use crate::file::tables;
 use crate::limits;
-use crate::tables;
 use redb::TableHandle as _;
 
 const SPEC: &str = include_str!("../SPEC.md");

@@ -3,8 +3,9 @@
 //!
 //! Four columns: entries, hunks, inserted text, blobs.
 
-use super::varint::{self, Fields};
-use super::{CodecError, columns};
+use super::CodecError;
+use super::varint::{self, FieldReader};
+use crate::codec::frame;
 use crate::id::ObjectId;
 use crate::limits::MAX_BODY;
 use std::ops::Range;
@@ -22,7 +23,7 @@ pub(crate) enum Base {
 
 /// The place of one body's delta in the columns of its segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct BodyEntry {
     pub(crate) base: Base,
     pub(crate) ops: Range<usize>,
     pub(crate) text: Range<usize>,
@@ -30,7 +31,7 @@ pub(crate) struct Entry {
 
 /// Writes the bodies of a segment.
 #[derive(Debug, Default)]
-pub(crate) struct Writer {
+pub(crate) struct BodyWriter {
     entries: Vec<u8>,
     pub(crate) ops: Vec<u8>,
     pub(crate) text: Vec<u8>,
@@ -51,7 +52,7 @@ impl BlobColumn {
     }
 }
 
-impl Writer {
+impl BodyWriter {
     /// Ends the entry of one event: what was appended to `ops` and `text` since the last is its.
     pub(crate) fn end_entry(&mut self, base: Base) {
         let base = match base {
@@ -83,8 +84,8 @@ impl Writer {
     }
 
     /// Gives the columns' bytes from a mark on.
-    pub(crate) fn columns_since(&self, mark: Mark) -> Vec<u8> {
-        columns::join([
+    pub(crate) fn columns_since(&self, mark: BodyMark) -> Vec<u8> {
+        frame::join_columns([
             self.entries.get(mark.entries..).unwrap_or_default(),
             self.ops.get(mark.ops..).unwrap_or_default(),
             self.text.get(mark.text..).unwrap_or_default(),
@@ -93,8 +94,8 @@ impl Writer {
     }
 
     /// Gives a mark of what is there now.
-    pub(crate) fn mark(&self) -> Mark {
-        Mark {
+    pub(crate) fn mark(&self) -> BodyMark {
+        BodyMark {
             entries: self.entries.len(),
             ops: self.ops.len(),
             text: self.text.len(),
@@ -104,7 +105,7 @@ impl Writer {
 
     /// Appends the columns of another segment.
     pub(crate) fn append(&mut self, columns: &[u8]) -> Result<(), CodecError> {
-        let [entries, ops, text, blobs] = columns::split(columns, "a segment's bodies")?;
+        let [entries, ops, text, blobs] = frame::split_columns(columns, "a segment's bodies")?;
         self.entries.extend_from_slice(entries);
         self.ops.extend_from_slice(ops);
         self.text.extend_from_slice(text);
@@ -117,7 +118,7 @@ impl Writer {
 
 /// How much of each column there was at one time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Mark {
+pub(crate) struct BodyMark {
     entries: usize,
     ops: usize,
     text: usize,
@@ -128,7 +129,7 @@ pub(crate) struct Mark {
 #[derive(Debug)]
 pub(crate) struct Bodies {
     raw: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<BodyEntry>,
     blobs: Vec<Range<usize>>,
 }
 
@@ -177,9 +178,10 @@ impl Bodies {
         most: BodyCounts,
     ) -> Result<Self, CodecError> {
         let columns = raw.get(part.clone()).unwrap_or_default();
-        let [entries, mut ops, mut text, blobs] = columns::places(columns, "a segment's bodies")?
-            .map(|place: Range<usize>| part.start + place.start..part.start + place.end);
-        let mut fields = Fields::new(raw.get(entries).unwrap_or_default(), "a body's entry");
+        let [entries, mut ops, mut text, blobs] =
+            frame::column_places(columns, "a segment's bodies")?
+                .map(|place: Range<usize>| part.start + place.start..part.start + place.end);
+        let mut fields = FieldReader::new(raw.get(entries).unwrap_or_default(), "a body's entry");
         let mut places = Vec::new();
         while !fields.is_empty() {
             within("a segment's number of bodies", places.len(), most.entries)?;
@@ -188,7 +190,7 @@ impl Bodies {
                 1 => Base::Previous,
                 other => Base::Other(ObjectId(u32::try_from(other - 2).unwrap_or(u32::MAX))),
             };
-            places.push(Entry {
+            places.push(BodyEntry {
                 base,
                 ops: take(&mut fields, &mut ops)?,
                 text: take(&mut fields, &mut text)?,
@@ -203,7 +205,7 @@ impl Bodies {
             }
         }
         let mut texts = Vec::new();
-        let mut fields = Fields::new(raw.get(blobs.clone()).unwrap_or_default(), "a blob");
+        let mut fields = FieldReader::new(raw.get(blobs.clone()).unwrap_or_default(), "a blob");
         while !fields.is_empty() {
             within("a segment's number of blobs", texts.len(), most.blobs)?;
             let len = fields.sized(MAX_BODY)?.len();
@@ -249,7 +251,10 @@ impl Bodies {
 }
 
 /// Reads a length and takes that much off the front of a column.
-fn take(fields: &mut Fields<'_>, column: &mut Range<usize>) -> Result<Range<usize>, CodecError> {
+fn take(
+    fields: &mut FieldReader<'_>,
+    column: &mut Range<usize>,
+) -> Result<Range<usize>, CodecError> {
     let start = column.start;
     column.start += fields.len_at_most(column.len())?;
     Ok(start..column.start)
@@ -262,7 +267,7 @@ mod tests {
 
     #[test]
     fn entries_and_blobs_come_back() {
-        let mut writer = Writer::default();
+        let mut writer = BodyWriter::default();
         writer.ops.push(7);
         writer.text.extend_from_slice(b"abc");
         writer.end_entry(Base::Whole);
@@ -273,8 +278,11 @@ mod tests {
         let mark = writer.mark();
         writer.text.extend_from_slice(b"d");
         writer.end_entry(Base::Other(ObjectId(5)));
-        let all =
-            Bodies::decode(writer.columns_since(Mark::default()), BodyCounts::UNKNOWN).unwrap();
+        let all = Bodies::decode(
+            writer.columns_since(BodyMark::default()),
+            BodyCounts::UNKNOWN,
+        )
+        .unwrap();
         assert_eq!(all.delta(0), Some((Base::Whole, &[7][..], &b"abc"[..])));
         assert_eq!(
             all.delta(1),
@@ -284,11 +292,14 @@ mod tests {
         assert_eq!(all.blob(0), Some(&b"blob"[..]));
         let tail = Bodies::decode(writer.columns_since(mark), BodyCounts::UNKNOWN).unwrap();
         assert_eq!((tail.len(), tail.blob_count()), (1, 0));
-        let mut joined = Writer::default();
+        let mut joined = BodyWriter::default();
         joined.append(all.raw()).unwrap();
         joined.append(tail.raw()).unwrap();
-        let joined =
-            Bodies::decode(joined.columns_since(Mark::default()), BodyCounts::UNKNOWN).unwrap();
+        let joined = Bodies::decode(
+            joined.columns_since(BodyMark::default()),
+            BodyCounts::UNKNOWN,
+        )
+        .unwrap();
         assert_eq!(joined.len(), 3);
         assert_eq!(
             joined.delta(2),
@@ -298,11 +309,11 @@ mod tests {
 
     #[test]
     fn more_bodies_or_blobs_than_the_index_names_are_refused() {
-        let mut writer = Writer::default();
+        let mut writer = BodyWriter::default();
         writer.end_entry(Base::Whole);
         writer.end_entry(Base::Previous);
         writer.blobs.push(b"blob");
-        let raw = writer.columns_since(Mark::default());
+        let raw = writer.columns_since(BodyMark::default());
         for (entries, blobs, is_refused) in
             [(2, 1, false), (3, 2, false), (1, 1, true), (2, 0, true)]
         {

@@ -3,11 +3,17 @@
 //!
 //! A frame is: one byte form (0 plain, 1 zstd), the length of the raw bytes (u32), the XXH3-128 of
 //! the raw bytes (16 bytes), then the payload to the frame's end.
+//!
+//! Owns the joining of columns: each one's length, then its bytes. Refuses to know what is in them.
+//!
+//! Owns the digest of bytes that come piece by piece. Refuses secrets: it notices changes, not malice.
 
-use super::CodecError;
+use crate::codec::varint::FieldReader;
+use crate::codec::{CodecError, varint};
 use std::cell::RefCell;
 use std::io::{Read as _, Write as _};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use std::ops::Range;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64, xxh3_128};
 use zstd::zstd_safe::{DCtx, get_error_name};
 
 /// The bytes of a frame before its payload.
@@ -63,7 +69,7 @@ pub(crate) fn pack(raw: &[u8], level: i32, prefix: &[u8]) -> Result<Vec<u8>, Cod
 
 /// Gives the raw bytes of a frame, which must be at most `max_raw`.
 pub(crate) fn unpack(frame: &[u8], prefix: &[u8], max_raw: usize) -> Result<Vec<u8>, CodecError> {
-    let mut fields = super::varint::Fields::new(frame, "a frame");
+    let mut fields = FieldReader::new(frame, "a frame");
     let form = fields.byte()?;
     let raw_len = u32_le(fields.bytes(4)?);
     let sum = fields.bytes(16)?;
@@ -150,13 +156,13 @@ pub(crate) struct Packer {
 
 /// A text in memory, compressed where that helps.
 #[derive(Debug)]
-pub(crate) struct Packed {
+pub(crate) struct PackedBody {
     bytes: Box<[u8]>,
     /// The text's length if `bytes` is compressed.
     raw_len: Option<usize>,
 }
 
-impl Packed {
+impl PackedBody {
     /// Gives how many bytes it takes.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
@@ -165,9 +171,9 @@ impl Packed {
     /// Writes it with some bytes in front and a checksum: memory does not change, a file may.
     pub(crate) fn encode(&self, head: &[u8]) -> Vec<u8> {
         let mut out = vec![0; 8];
-        super::varint::put_len(&mut out, head.len());
+        varint::put_len(&mut out, head.len());
         out.extend_from_slice(head);
-        super::varint::put_len(
+        varint::put_len(
             &mut out,
             self.raw_len.map_or(0, |len| len.saturating_add(1)),
         );
@@ -179,7 +185,7 @@ impl Packed {
 
     /// Reads what [`Self::encode`] wrote: the bytes in front, and the text.
     pub(crate) fn decode(bytes: &[u8]) -> Result<(&[u8], Self), CodecError> {
-        let mut fields = super::varint::Fields::new(bytes, "a body in a temporary file");
+        let mut fields = FieldReader::new(bytes, "a body in a temporary file");
         let sum = fields.bytes(8)?;
         if xxh3_64(fields.rest()).to_le_bytes() != *sum {
             return Err(CodecError::Checksum);
@@ -207,7 +213,7 @@ impl Packer {
     }
 
     /// Packs a text.
-    pub(crate) fn pack(&mut self, raw: &[u8]) -> Packed {
+    pub(crate) fn pack(&mut self, raw: &[u8]) -> PackedBody {
         let packed = self
             .compressor
             .as_mut()
@@ -215,11 +221,11 @@ impl Packer {
             .and_then(|packer| packer.compress(raw).ok())
             .filter(|packed| packed.len() < raw.len());
         match packed {
-            Some(bytes) => Packed {
+            Some(bytes) => PackedBody {
                 bytes: bytes.into(),
                 raw_len: Some(raw.len()),
             },
-            None => Packed {
+            None => PackedBody {
                 bytes: raw.into(),
                 raw_len: None,
             },
@@ -227,7 +233,7 @@ impl Packer {
     }
 
     /// Gives a packed text.
-    pub(crate) fn unpack(&mut self, packed: &Packed) -> Result<Vec<u8>, CodecError> {
+    pub(crate) fn unpack(&mut self, packed: &PackedBody) -> Result<Vec<u8>, CodecError> {
         let Some(len) = packed.raw_len else {
             return Ok(packed.bytes.to_vec());
         };
@@ -236,6 +242,56 @@ impl Packer {
             None => zstd::bulk::decompress(&packed.bytes, len),
         }
         .map_err(library("cannot decompress a body in memory"))
+    }
+}
+
+/// Joins columns.
+pub(crate) fn join_columns<const N: usize>(columns: [&[u8]; N]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(columns.iter().map(|column| column.len() + 4).sum());
+    for column in columns {
+        varint::put_len(&mut out, column.len());
+        out.extend_from_slice(column);
+    }
+    out
+}
+
+/// Gives the places of `N` columns, which must fill `bytes`.
+pub(crate) fn column_places<const N: usize>(
+    bytes: &[u8],
+    what: &'static str,
+) -> Result<[Range<usize>; N], CodecError> {
+    let mut fields = FieldReader::new(bytes, what);
+    let mut places = [const { 0..0 }; N];
+    for place in &mut places {
+        let len = fields.sized(bytes.len())?.len();
+        let end = bytes.len() - fields.rest().len();
+        *place = end - len..end;
+    }
+    fields.end()?;
+    Ok(places)
+}
+
+/// Takes `N` columns apart, which must fill `bytes`.
+pub(crate) fn split_columns<'a, const N: usize>(
+    bytes: &'a [u8],
+    what: &'static str,
+) -> Result<[&'a [u8]; N], CodecError> {
+    Ok(column_places(bytes, what)?.map(|place: Range<usize>| bytes.get(place).unwrap_or_default()))
+}
+
+/// A digest in the making: XXH3-128, as in frames.
+#[derive(Default)]
+pub(crate) struct Digest(Xxh3Default);
+
+impl Digest {
+    /// Takes in the next bytes.
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Gives the digest of all bytes so far.
+    pub(crate) fn value(&self) -> u128 {
+        self.0.digest128()
     }
 }
 
@@ -273,17 +329,17 @@ mod tests {
         fn packed_texts_come_back_from_bytes(raw in prop::collection::vec(0u8..5, 0..2000), head: Vec<u8>, at: prop::sample::Index) {
             let mut packer = Packer::new();
             let mut bytes = packer.pack(&raw).encode(&head);
-            let (front, packed) = Packed::decode(&bytes).unwrap();
+            let (front, packed) = PackedBody::decode(&bytes).unwrap();
             prop_assert_eq!(front, head);
             prop_assert_eq!(packer.unpack(&packed).unwrap(), raw);
             let place = at.index(bytes.len());
             bytes[place] ^= 1;
-            prop_assert!(Packed::decode(&bytes).is_err());
+            prop_assert!(PackedBody::decode(&bytes).is_err());
         }
 
         #[test]
         fn any_bytes_are_survived(frame: Vec<u8>) {
-            prop_assert!(Packed::decode(&frame).is_err());
+            prop_assert!(PackedBody::decode(&frame).is_err());
             prop_assert!(unpack(&frame, &[], 1 << 16).is_err() || frame.len() >= HEADER);
         }
     }

@@ -4,24 +4,24 @@
 //! Seven columns: new objects, kinds, wall times, clock skews, object numbers, resourceVersions and
 //! connections, notes.
 
-use super::varint::{self, Fields};
-use super::{CodecError, columns};
+use super::CodecError;
+use super::varint::{self, FieldReader};
+use crate::codec::frame;
 use crate::event::{EventType, Evidence, ObjectKey};
-use crate::id::{ConnectionId, ObjectId, ResourceId};
+use crate::id::{ConnectionId, Elapsed, ObjectId, RecordedAt, ResourceId, Stamp};
 use crate::limits::{MAX_NAME, MAX_RECORD};
-use crate::time::{Elapsed, RecordedAt, Stamp};
 use std::collections::BTreeMap;
 
 /// A record as the index keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) stamp: Stamp,
-    pub(crate) content: Content,
+    pub(crate) content: RecordContent,
 }
 
 /// What a record is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(crate) enum RecordContent {
     /// A note, encoded.
     Note(Vec<u8>),
     /// An event without its body.
@@ -133,11 +133,11 @@ pub(crate) fn encode(
         before.wall = record.stamp.wall.micros;
         before.elapsed = record.stamp.elapsed.micros;
         match &record.content {
-            Content::Note(bytes) => {
+            RecordContent::Note(bytes) => {
                 kinds.push(NOTE);
                 put_sized(&mut notes, bytes);
             }
-            Content::Event {
+            RecordContent::Event {
                 kind,
                 evidence,
                 object,
@@ -166,7 +166,7 @@ pub(crate) fn encode(
             }
         }
     }
-    columns::join([&keys, &kinds, &walls, &skews, &numbers, &versions, &notes])
+    frame::join_columns([&keys, &kinds, &walls, &skews, &numbers, &versions, &notes])
 }
 
 /// Reads the index of a segment whose first new object is number `first_object`.
@@ -178,23 +178,23 @@ pub(crate) fn decode(
     resource_of: impl Fn(ObjectId) -> Option<ResourceId>,
 ) -> Result<(Vec<ObjectKey>, Vec<Record>), CodecError> {
     let [keys, kinds, walls, skews, numbers, versions, notes] =
-        columns::split(bytes, "a segment's index")?;
-    let mut keys = Fields::new(keys, "an object's key");
+        frame::split_columns(bytes, "a segment's index")?;
+    let mut keys = FieldReader::new(keys, "an object's key");
     let mut objects = Vec::new();
     while !keys.is_empty() {
         objects.push(take_key(&mut keys)?);
     }
-    let mut walls = Fields::new(walls, "a wall time");
-    let mut skews = Fields::new(skews, "a clock skew");
-    let mut numbers = Fields::new(numbers, "an object's number");
-    let mut versions = Fields::new(versions, "a resourceVersion");
-    let mut notes = Fields::new(notes, "a note");
+    let mut walls = FieldReader::new(walls, "a wall time");
+    let mut skews = FieldReader::new(skews, "a clock skew");
+    let mut numbers = FieldReader::new(numbers, "an object's number");
+    let mut versions = FieldReader::new(versions, "a resourceVersion");
+    let mut notes = FieldReader::new(notes, "a note");
     let mut before = Before::default();
     let mut records = Vec::with_capacity(kinds.len());
     for byte in kinds {
         let stamp = take_stamp(&mut walls, &mut skews, &mut before)?;
         let content = if *byte == NOTE {
-            Content::Note(notes.sized(MAX_RECORD)?.to_vec())
+            RecordContent::Note(notes.sized(MAX_RECORD)?.to_vec())
         } else {
             let object = ObjectId(numbers.number32()?);
             let resource = object
@@ -225,9 +225,9 @@ fn take_event(
     byte: u8,
     object: ObjectId,
     resource: ResourceId,
-    versions: &mut Fields<'_>,
+    versions: &mut FieldReader<'_>,
     before: &mut Before,
-) -> Result<Content, CodecError> {
+) -> Result<RecordContent, CodecError> {
     let (kind, evidence) = kind_of(byte & !(NEW_CONNECTION | TEXT_VERSION))?;
     if byte & NEW_CONNECTION != 0 {
         let connection = ConnectionId(versions.number32()?);
@@ -254,7 +254,7 @@ fn take_event(
     } else {
         Rv::Text(versions.text(MAX_NAME)?.to_owned())
     };
-    Ok(Content::Event {
+    Ok(RecordContent::Event {
         kind,
         evidence,
         object,
@@ -264,8 +264,8 @@ fn take_event(
 }
 
 fn take_stamp(
-    walls: &mut Fields<'_>,
-    skews: &mut Fields<'_>,
+    walls: &mut FieldReader<'_>,
+    skews: &mut FieldReader<'_>,
     before: &mut Before,
 ) -> Result<Stamp, CodecError> {
     let step = walls.signed()?;
@@ -311,7 +311,7 @@ fn put_key(out: &mut Vec<u8>, key: &ObjectKey) {
     }
 }
 
-fn take_key(keys: &mut Fields<'_>) -> Result<ObjectKey, CodecError> {
+fn take_key(keys: &mut FieldReader<'_>) -> Result<ObjectKey, CodecError> {
     let resource = ResourceId(keys.number32()?);
     let namespace = keys.text(MAX_NAME)?.to_owned();
     let name = keys.text(MAX_NAME)?.to_owned();
@@ -384,7 +384,7 @@ mod tests {
         ];
         let version = prop_oneof!["[0-9]{1,20}", ".{0,40}"].prop_map(|text| Rv::new(&text));
         let event = (kind, evidence, 0..objects, 0u32..5, version).prop_map(
-            |(kind, evidence, object, connection, version)| Content::Event {
+            |(kind, evidence, object, connection, version)| RecordContent::Event {
                 kind,
                 evidence,
                 object: ObjectId(object),
@@ -394,7 +394,7 @@ mod tests {
         );
         let content = prop_oneof![
             4 => event,
-            1 => prop::collection::vec(any::<u8>(), 0..9).prop_map(Content::Note)
+            1 => prop::collection::vec(any::<u8>(), 0..9).prop_map(RecordContent::Note)
         ];
         (any::<i64>(), any::<u64>(), content).prop_map(|(wall, elapsed, content)| Record {
             stamp: Stamp {

@@ -53,12 +53,12 @@ fn short_number(bytes: &[u8]) -> Option<(u32, &[u8])> {
 
 /// Reads fields one after another from bytes that may be anything.
 #[derive(Clone, Debug)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct FieldReader<'a> {
     rest: &'a [u8],
     what: &'static str,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> FieldReader<'a> {
     /// Reads from `bytes`; `what` names them in errors.
     pub(crate) fn new(bytes: &'a [u8], what: &'static str) -> Self {
         Self { rest: bytes, what }
@@ -197,7 +197,7 @@ mod tests {
             let mut bytes = Vec::new();
             put(&mut bytes, value);
             put_signed(&mut bytes, signed);
-            let mut fields = Fields::new(&bytes, "test");
+            let mut fields = FieldReader::new(&bytes, "test");
             prop_assert_eq!(fields.number().unwrap(), value);
             prop_assert_eq!(fields.signed().unwrap(), signed);
             prop_assert!(fields.end().is_ok());
@@ -205,7 +205,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_survived(bytes: Vec<u8>) {
-            let mut fields = Fields::new(&bytes, "test");
+            let mut fields = FieldReader::new(&bytes, "test");
             while !fields.is_empty() {
                 if fields.number().is_err() {
                     break;
@@ -216,14 +216,14 @@ mod tests {
 
     #[test]
     fn a_longer_form_than_needed_is_refused() {
-        assert!(Fields::new(&[0x80, 0x00], "test").number().is_err());
+        assert!(FieldReader::new(&[0x80, 0x00], "test").number().is_err());
     }
 
     #[test]
     fn the_bound_is_kept() {
         let mut bytes = Vec::new();
         put(&mut bytes, 301);
-        assert!(Fields::new(&bytes, "test").at_most(300).is_err());
-        assert_eq!(Fields::new(&bytes, "test").at_most(301), Ok(301));
+        assert!(FieldReader::new(&bytes, "test").at_most(300).is_err());
+        assert_eq!(FieldReader::new(&bytes, "test").at_most(301), Ok(301));
     }
 }

@@ -3,29 +3,32 @@
 //!
 //! What was appended is durable after the next [`Appender::commit`]. A failed commit keeps everything
 //! in memory, and the next one tries again on a database opened anew.
+//!
+//! Owns the beginning of the writing end: a new reel, or one that is gone on with. Refuses what cannot
+//! be read whole, and what another program writes.
+//!
+//! Owns what an appender takes over from an earlier session: who was seen, what is live, and the
+//! segment that was open. Refuses to write.
 
-mod begin;
-
-use super::backend::Exclusive;
-use super::blobs::Fingerprints;
-use super::checkpoint::{self, Checkpoint};
-use super::encoder::Encoder;
-use super::extents::Stream;
-use super::growth::{Growth, Usage};
-use super::guard::{Fenced, fenced};
-use super::segment::Segment;
-use super::{directory, state};
-use crate::codec::bodies::Mark;
-use crate::codec::index::{self, Content, Record, Rv};
-use crate::codec::{CodecError, frame, record};
-use crate::error::AppendError;
-use crate::event::{Body, NewEvent, ObjectKey};
-use crate::id::{ObjectId, ResourceId, Seq};
+use crate::codec::bodies::BodyMark;
+use crate::codec::index::{Record, RecordContent, Rv};
+use crate::codec::{CodecError, frame, index, record};
+use crate::error::{AppendError, OpenError};
+use crate::event::{Body, EventType, NewEvent, ObjectKey};
+use crate::file::backend::{Exclusive, PanicFence, fenced};
+use crate::file::body::key_of;
+use crate::file::checkpoint::Checkpoint;
+use crate::file::encoder::{Encoder, Fingerprints};
+use crate::file::growth::{FileGrowth, Usage};
+use crate::file::load::BlockSource;
+use crate::file::reel::Reel;
+use crate::file::segment::{BlockPlace, FrameStream, Segment, SegmentStart};
+use crate::file::tables::FileState;
+use crate::file::{checkpoint, tables};
+use crate::id::{ObjectId, ResourceId, Seq, Stamp};
 use crate::limits::{BLOCK_GROUP, CHECKPOINT_RECORDS, MAX_BODY, MAX_ITEMS, MAX_NAME, MAX_PREFIX};
 use crate::note::{BlobNote, Note};
-use crate::tables;
-use crate::time::Stamp;
-use redb::{Database, ReadableTable as _};
+use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -39,7 +42,7 @@ pub struct Appender {
     path: PathBuf,
     backend: Exclusive,
     /// Absent after a failure, until it is opened anew.
-    database: Option<Fenced<Database>>,
+    database: Option<PanicFence<Database>>,
     segment: Segment,
     encoder: Encoder,
     /// The objects seen, by keyed fingerprint, and their resources by number.
@@ -51,13 +54,13 @@ pub struct Appender {
     announced: HashSet<ResourceId>,
     /// The number of the block that the open segment will be.
     block: u32,
-    group: Group,
-    bodies: Stream,
-    indexes: Stream,
+    group: BlockGroup,
+    bodies: FrameStream,
+    indexes: FrameStream,
     sealed: Vec<(u32, Vec<u8>)>,
     checkpoints: Checkpoints,
     next_commit: u64,
-    growth: Growth,
+    growth: FileGrowth,
 }
 
 /// How large a reel and what an appender keeps in memory may become.
@@ -90,7 +93,7 @@ const SEEN_BYTES: u64 = 48;
 
 /// The blocks that share a prefix.
 #[derive(Debug, Default)]
-struct Group {
+struct BlockGroup {
     first: u32,
     prefix: Vec<u8>,
 }
@@ -125,7 +128,12 @@ impl std::fmt::Debug for Appender {
 
 impl Appender {
     /// Makes an appender to an empty reel.
-    fn over(path: &Path, backend: Exclusive, database: Fenced<Database>, bounds: Bounds) -> Self {
+    fn over(
+        path: &Path,
+        backend: Exclusive,
+        database: PanicFence<Database>,
+        bounds: Bounds,
+    ) -> Self {
         Self {
             path: path.to_owned(),
             backend,
@@ -138,13 +146,13 @@ impl Appender {
             prints: Fingerprints::default(),
             announced: HashSet::new(),
             block: 0,
-            group: Group::default(),
-            bodies: Stream::default(),
-            indexes: Stream::default(),
+            group: BlockGroup::default(),
+            bodies: FrameStream::default(),
+            indexes: FrameStream::default(),
             sealed: Vec::new(),
             checkpoints: Checkpoints::default(),
             next_commit: 0,
-            growth: Growth::new(bounds.file_bytes),
+            growth: FileGrowth::new(bounds.file_bytes),
         }
     }
 
@@ -251,7 +259,7 @@ impl Appender {
             .map_err(|error| storage(error.to_string()))?;
         self.push(Record {
             stamp: event.stamp,
-            content: Content::Event {
+            content: RecordContent::Event {
                 kind: event.kind,
                 evidence: event.evidence,
                 object,
@@ -358,7 +366,7 @@ impl Appender {
         self.segment.note_bytes = self.segment.note_bytes.saturating_add(bytes.len());
         self.push(Record {
             stamp,
-            content: Content::Note(bytes),
+            content: RecordContent::Note(bytes),
         })
     }
 
@@ -423,7 +431,7 @@ impl Appender {
     fn seal(&mut self) -> Result<(), AppendError> {
         let storage = self.storage();
         let told = |error: CodecError| storage(error.to_string());
-        let raw = self.segment.bodies.columns_since(Mark::default());
+        let raw = self.segment.bodies.columns_since(BodyMark::default());
         let index = index::encode(
             &self.segment.objects,
             &self.segment.records,
@@ -439,14 +447,14 @@ impl Appender {
         };
         let packed = frame::pack(&raw, frame::LEVEL_KEPT, prefix).map_err(told)?;
         let index = frame::pack(&index, frame::LEVEL_KEPT, &[]).map_err(told)?;
-        let place = directory::Place {
+        let place = BlockPlace {
             start: self.segment.start,
             blobs: self.segment.blobs,
             prefix: self.group.first,
             bodies: self.bodies.push(&packed),
             index: self.indexes.push(&index),
         };
-        let row = directory::encode(&place).map_err(told)?;
+        let row = place.encode().map_err(told)?;
         if self.block == self.group.first {
             self.group.prefix = raw;
             self.group.prefix.truncate(MAX_PREFIX);
@@ -587,7 +595,7 @@ impl Appender {
         if !self.segment.records.is_empty() {
             self.seal()?;
         }
-        let finished = state::State {
+        let finished = FileState {
             finished: true,
             records: self.segment.end(),
         };
@@ -600,7 +608,7 @@ impl Appender {
     }
 
     /// Gives the parts that packing needs: the database, and the lock that must outlive it.
-    pub(crate) fn into_parts(self) -> (PathBuf, Option<Fenced<Database>>, Exclusive) {
+    pub(crate) fn into_parts(self) -> (PathBuf, Option<PanicFence<Database>>, Exclusive) {
         (self.path, self.database, self.backend)
     }
 }
@@ -614,11 +622,256 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 /// Opens the database over a file that is held for writing.
-pub(crate) fn open_database(backend: Exclusive) -> Result<Fenced<Database>, String> {
+pub(crate) fn open_database(backend: Exclusive) -> Result<PanicFence<Database>, String> {
     fenced(|| {
         Database::builder()
             .set_cache_size(WRITE_CACHE)
             .create_with_backend(backend)
     })
-    .map(Fenced::new)
+    .map(PanicFence::new)
+}
+
+impl Appender {
+    /// Makes a new reel.
+    ///
+    /// # Errors
+    ///
+    /// If there is a file of that name already, or it cannot be written.
+    pub fn create(path: &Path) -> Result<Self, OpenError> {
+        Self::create_within(path, Bounds::default())
+    }
+
+    /// Makes a new reel that keeps its bounds.
+    ///
+    /// # Errors
+    ///
+    /// If there is a file of that name already, or it cannot be written.
+    pub fn create_within(path: &Path, bounds: Bounds) -> Result<Self, OpenError> {
+        let backend = Exclusive::create(path)?.bounded(bounds.file_bytes);
+        let damaged = |cause: String| OpenError::Damaged {
+            path: path.to_owned(),
+            place: "a new file".to_owned(),
+            cause,
+        };
+        let database = open_database(backend.clone()).map_err(damaged)?;
+        fenced(|| -> Result<(), redb::Error> {
+            let transaction = database.begin_write()?;
+            {
+                let mut meta = transaction.open_table(tables::META)?;
+                meta.insert(tables::FORMAT_KEY, tables::format_row().as_slice())?;
+                transaction.open_table(tables::TAIL)?;
+                transaction.open_table(tables::EXTENTS)?;
+                transaction.open_table(tables::INDEXES)?;
+                transaction.open_table(tables::CHECKPOINTS)?;
+                transaction.open_table(tables::DIRECTORY)?;
+            }
+            transaction.commit()?;
+            Ok(())
+        })
+        .map_err(damaged)?;
+        Ok(Self::over(path, backend, database, bounds))
+    }
+
+    /// Goes on with a reel, whether its recorder ended in order or was killed.
+    ///
+    /// # Errors
+    ///
+    /// If the file is no reel, cannot be written, is being written by another program, or holds
+    /// damage: nothing is appended to what cannot be read.
+    pub fn resume(path: &Path) -> Result<Self, OpenError> {
+        Self::resume_within(path, Bounds::default())
+    }
+
+    /// Goes on with a reel that keeps its bounds: its file does not become longer than it may, or than
+    /// it is if that is more.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::resume`], and if not even a new beginning fits.
+    pub fn resume_within(path: &Path, bounds: Bounds) -> Result<Self, OpenError> {
+        let reel = Reel::open(path)?;
+        let damaged = |place: &str, cause: String| OpenError::Damaged {
+            path: path.to_owned(),
+            place: place.to_owned(),
+            cause,
+        };
+        if let Some(damage) = reel.damage().first() {
+            return Err(damaged(&damage.place, damage.cause.clone()));
+        }
+        let encoder = Encoder::new(folder_of(path), bounds.body_memory);
+        let mut carried =
+            ResumeState::read(&reel, encoder).map_err(|cause| damaged("a body", cause))?;
+        drop(reel);
+        let backend = Exclusive::open(path)?.bounded(bounds.file_bytes);
+        let database =
+            open_database(backend.clone()).map_err(|cause| damaged("the database", cause))?;
+        fenced(|| stamp_format(&database)).map_err(|cause| damaged("the format", cause))?;
+        let mut appender = Self::over(path, backend, database, bounds);
+        appender
+            .take_over(&mut carried)
+            .map_err(|cause| damaged("the last blocks", cause))?;
+        Ok(appender)
+    }
+
+    fn take_over(&mut self, carried: &mut ResumeState) -> Result<(), String> {
+        for (number, key) in (0u32..).zip(&carried.objects) {
+            let print = self.print(key);
+            self.see(print, ObjectId(number), key.resource);
+        }
+        self.announced.extend(carried.resources.iter().copied());
+        self.block = carried.blocks;
+        self.next_commit = carried.next_commit;
+        let Some(database) = &self.database else {
+            return Err("the database is gone".to_owned());
+        };
+        self.bodies = fenced(|| resume_stream(database, tables::EXTENTS))?;
+        self.indexes = fenced(|| resume_stream(database, tables::INDEXES))?;
+        self.group.first = self.block;
+        std::mem::swap(&mut self.segment, &mut carried.segment);
+        self.checkpoints.left_out.extend(&carried.left_out);
+        self.checkpoints.taken = std::mem::take(&mut carried.checkpoints);
+        std::mem::swap(&mut self.encoder, &mut carried.encoder);
+        if !self.segment.records.is_empty() {
+            self.seal().map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// Says that the file holds what this version of the format allows.
+fn stamp_format(database: &Database) -> Result<(), redb::Error> {
+    let transaction = database.begin_write()?;
+    transaction
+        .open_table(tables::META)?
+        .insert(tables::FORMAT_KEY, tables::format_row().as_slice())?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Gives the writing end of a stream behind what the file holds of it.
+fn resume_stream(
+    database: &Database,
+    table: TableDefinition<'_, u64, &'static [u8]>,
+) -> Result<FrameStream, redb::Error> {
+    let extents = database.begin_read()?.open_table(table)?;
+    let Some((number, row)) = extents.last()? else {
+        return Ok(FrameStream::default());
+    };
+    if row.value().len() >= crate::limits::EXTENT {
+        return Ok(FrameStream::resume(
+            number.value().saturating_add(1),
+            Vec::new(),
+        ));
+    }
+    Ok(FrameStream::resume(number.value(), row.value().to_vec()))
+}
+
+/// What an appender takes over from an earlier session.
+pub(crate) struct ResumeState {
+    pub(crate) objects: Vec<ObjectKey>,
+    pub(crate) resources: Vec<ResourceId>,
+    /// What knows the live objects' last bodies.
+    pub(crate) encoder: Encoder,
+    /// The resources that checkpoints leave out.
+    pub(crate) left_out: Vec<ResourceId>,
+    /// For each checkpoint how many records lie before it.
+    pub(crate) checkpoints: Vec<u64>,
+    pub(crate) blocks: u32,
+    pub(crate) next_commit: u64,
+    /// What was committed and not sealed.
+    pub(crate) segment: Segment,
+}
+
+impl ResumeState {
+    /// Reads it, with an encoder that knows nothing yet.
+    pub(crate) fn read(reel: &Reel, mut encoder: Encoder) -> Result<Self, String> {
+        let mut live: Vec<(Seq, ObjectId)> = reel
+            .objects()
+            .iter()
+            .filter_map(|object| live_version(reel, object.id).map(|seq| (seq, object.id)))
+            .collect();
+        // In the order of the file, so that each block is decoded once.
+        live.sort_unstable();
+        for (seq, object) in live {
+            let key = key_of(reel, object).ok_or("an object's name is missing")?;
+            let body = reel.body(seq).map_err(|error| error.to_string())?;
+            encoder.restore(object, key, &body, seq.0);
+            encoder.make_room().map_err(|error| error.to_string())?;
+        }
+        let resources = reel
+            .notes()
+            .iter()
+            .filter_map(|entry| match &entry.note {
+                Note::Resource(resource) => Some(resource.id),
+                _ => None,
+            })
+            .collect();
+        Ok(Self {
+            objects: reel
+                .objects()
+                .iter()
+                .map(|object| object.key.clone())
+                .collect(),
+            resources,
+            encoder,
+            left_out: reel.left_out().iter().copied().collect(),
+            checkpoints: reel.loaded.checkpoints.iter().map(|at| at.seq).collect(),
+            blocks: reel.loaded.next_block,
+            next_commit: reel.loaded.next_commit,
+            segment: open_segment(reel)?,
+        })
+    }
+}
+
+/// Gives the last event of an object that is still there at the end.
+fn live_version(reel: &Reel, object: ObjectId) -> Option<Seq> {
+    let last = reel.versions(object).last().copied()?;
+    (reel.kind_of(last)? != EventType::Deleted).then_some(last)
+}
+
+/// Puts the segment together that was open when the recorder stopped.
+fn open_segment(reel: &Reel) -> Result<Segment, String> {
+    let told = |error: CodecError| error.to_string();
+    let blocks = &reel.loaded.blocks;
+    let sealed = blocks.partition_point(|block| matches!(block.source, BlockSource::Sealed(_)));
+    let (sealed, tail) = blocks.split_at_checked(sealed).unwrap_or((blocks, &[]));
+    let start = match (tail.first(), sealed.last()) {
+        (Some(first), _) => first.start,
+        (None, Some(last)) => SegmentStart {
+            record: reel.end().0,
+            object: u32::try_from(reel.objects().len()).unwrap_or(u32::MAX),
+            blob: last.start.blob.saturating_add(last.blobs),
+        },
+        (None, None) => SegmentStart::default(),
+    };
+    let first_object = usize::try_from(start.object).unwrap_or(usize::MAX);
+    let new = reel.objects().get(first_object..).unwrap_or_default();
+    let mut segment = Segment::begin(start);
+    segment.objects = new.iter().map(|object| object.key.clone()).collect();
+    for block in tail {
+        if let BlockSource::Tail(bodies) = &block.source {
+            segment.blobs = segment.blobs.saturating_add(block.blobs);
+            segment.bodies.append(bodies.raw()).map_err(told)?;
+        }
+    }
+    let notes = reel.notes();
+    let first_note = notes.partition_point(|entry| entry.seq.0 < start.record);
+    let mut notes = notes.get(first_note..).unwrap_or_default().iter();
+    for seq in (start.record..reel.end().0).map(Seq) {
+        let content = if let Some(head) = reel.head(seq) {
+            RecordContent::Event {
+                kind: head.kind,
+                evidence: head.evidence,
+                object: head.object,
+                connection: head.connection,
+                version: Rv::new(&head.resource_version),
+            }
+        } else {
+            let entry = notes.next().ok_or("a note is missing")?;
+            RecordContent::Note(record::encode(&entry.note).map_err(told)?)
+        };
+        let stamp = reel.stamp(seq).ok_or("a time is missing")?;
+        segment.records.push(Record { stamp, content });
+    }
+    Ok(segment)
 }

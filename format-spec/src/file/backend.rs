@@ -1,11 +1,18 @@
 //! Owns the two ways in which the database touches the file: alone and for writing, or read-only
 //! with all writes kept in memory. The only module of the format that makes system calls. Refuses to
 //! let a reader change evidence, and two programs write one file.
+//!
+//! Owns the fence around the database: it may panic on a damaged file, also when it is closed, and a
+//! panic becomes an error here. Refuses to let one through.
 
 use crate::error::OpenError;
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::ops::{Deref, DerefMut};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,12 +32,12 @@ fn io_error(path: &Path) -> impl Fn(io::Error) -> OpenError {
 #[derive(Clone, Debug)]
 pub(crate) struct Exclusive {
     file: Arc<Mutex<File>>,
-    bound: Arc<Bound>,
+    bound: Arc<SizeBound>,
 }
 
 /// How long the file may become, and whether it would have become longer.
 #[derive(Debug)]
-struct Bound {
+struct SizeBound {
     max: AtomicU64,
     was_refused: AtomicBool,
 }
@@ -66,7 +73,7 @@ impl Exclusive {
         taken(file.try_lock(), path)?;
         Ok(Self {
             file: Arc::new(Mutex::new(file)),
-            bound: Arc::new(Bound {
+            bound: Arc::new(SizeBound {
                 max: AtomicU64::new(u64::MAX),
                 was_refused: AtomicBool::new(false),
             }),
@@ -162,11 +169,11 @@ const ROOM: u64 = 64 * 1024 * 1024;
 pub(crate) struct Overlay {
     file: Mutex<File>,
     file_len: u64,
-    written: Mutex<Written>,
+    written: Mutex<OverlayPages>,
 }
 
 #[derive(Debug)]
-struct Written {
+struct OverlayPages {
     len: u64,
     /// What lies below this in the file still shows through.
     shown: u64,
@@ -193,7 +200,7 @@ impl Overlay {
         Ok(Self {
             file: Mutex::new(file),
             file_len: facts.len(),
-            written: Mutex::new(Written {
+            written: Mutex::new(OverlayPages {
                 len: facts.len(),
                 shown: facts.len(),
                 pages: BTreeMap::new(),
@@ -223,7 +230,7 @@ impl Overlay {
     }
 
     /// Reads one page, as far as it lies in the file, zeros beyond.
-    fn page(&self, written: &Written, number: u64) -> io::Result<Vec<u8>> {
+    fn page(&self, written: &OverlayPages, number: u64) -> io::Result<Vec<u8>> {
         let mut page = vec![0; usize::try_from(PAGE).unwrap_or_default()];
         let offset = number.saturating_mul(PAGE);
         let there = written.shown.saturating_sub(offset).min(PAGE);
@@ -330,6 +337,75 @@ impl redb::StorageBackend for Overlay {
     }
 }
 
+thread_local! {
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Tells whether a panic on this thread would be caught and become an error: a program's panic hook
+/// can stay silent then.
+pub fn panic_is_caught() -> bool {
+    DEPTH.get() > 0
+}
+
+/// Runs something that uses the database, and gives its error, or its panic, in words.
+pub(crate) fn fenced<T, E: std::fmt::Display>(
+    what: impl FnOnce() -> Result<T, E>,
+) -> Result<T, String> {
+    DEPTH.set(DEPTH.get().saturating_add(1));
+    let outcome = catch_unwind(AssertUnwindSafe(what));
+    DEPTH.set(DEPTH.get().saturating_sub(1));
+    match outcome {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(panic) => Err(panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .map_or_else(
+                || "the database gave up".to_owned(),
+                |text| format!("the database gave up: {text}"),
+            )),
+    }
+}
+
+/// Something whose end may panic: it ends inside the fence.
+#[derive(Debug)]
+pub(crate) struct PanicFence<T>(Option<T>);
+
+impl<T> PanicFence<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+}
+
+impl<T> Deref for PanicFence<T> {
+    type Target = T;
+
+    #[expect(clippy::expect_used, reason = "only the end takes the value out")]
+    fn deref(&self) -> &T {
+        self.0.as_ref().expect("it has not ended")
+    }
+}
+
+impl<T> DerefMut for PanicFence<T> {
+    #[expect(clippy::expect_used, reason = "only the end takes the value out")]
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.as_mut().expect("it has not ended")
+    }
+}
+
+impl<T> Drop for PanicFence<T> {
+    fn drop(&mut self) {
+        if let Some(value) = self.0.take() {
+            // What a database cannot tidy up at its end is read again, and repaired, at the next start.
+            let _ended = fenced(|| {
+                drop(value);
+                Ok::<(), Infallible>(())
+            });
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -382,5 +458,26 @@ mod tests {
             Err(OpenError::InUse { .. })
         ));
         drop(reader);
+    }
+
+    struct Bad;
+
+    impl Drop for Bad {
+        fn drop(&mut self) {
+            assert!(panic_is_caught());
+            panic!("at the end");
+        }
+    }
+
+    #[test]
+    fn a_panic_becomes_words() {
+        let told = fenced(|| -> Result<(), io::Error> { panic!("page {}", 7) });
+        assert_eq!(told, Err("the database gave up: page 7".to_owned()));
+        assert!(!panic_is_caught());
+    }
+
+    #[test]
+    fn a_panic_at_the_end_stays_inside() {
+        drop(PanicFence::new(Bad));
     }
 }

@@ -1,38 +1,42 @@
 //! Owns the decoding of blocks, checkpoints and blobs, and what is kept of it. Refuses to choose the
 //! way to a body: the chain does.
+//!
+//! Owns the way to a body: the versions that it is told against, back to one that is told against
+//! nothing, stands in a checkpoint, or is known already. Refuses a way that leads through damage.
+//!
+//! Owns how much may be decoded for a body that nobody asked for yet. Refuses to decode.
 
-use super::allowance::ReadAllowance;
-use super::cache::Cache;
-use super::checkpoint::{Checkpoint, Stored};
-use super::directory::Span;
-use super::extents;
-use super::guard::{Fenced, fenced};
-use super::load::{Block, Source};
-use super::reel::{ReadCounts, Reel};
-use crate::codec::bodies::{Bodies, BodyCounts};
-use crate::codec::{CodecError, frame, seed, splice};
+use crate::codec::bodies::{Base, Bodies, BodyCounts};
+use crate::codec::{CodecError, frame, splice};
 use crate::error::ReadError;
 use crate::event::ObjectKey;
+use crate::file::backend::{PanicFence, fenced};
+use crate::file::cache::Cache;
+use crate::file::checkpoint::{Checkpoint, CheckpointFrame};
+use crate::file::load::{Block, BlockSource, Slot};
+use crate::file::reel::{ReadCounts, Reel};
+use crate::file::segment::FrameSpan;
+use crate::file::{checkpoint, segment, tables};
 use crate::id::{BlobId, BlockId, ObjectId, Seq};
-use crate::limits::{MAX_BLOCK_RAW, MAX_BODY, MAX_PREFIX, READ_CACHE};
-use crate::tables;
+use crate::limits::{MAX_BLOCK_RAW, MAX_BODY, MAX_CHAIN, MAX_CHAIN_RAW, MAX_PREFIX, READ_CACHE};
 use redb::{Database, ReadOnlyTable, ReadTransaction};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Reads bodies and blobs.
-pub(crate) struct Reader {
+pub(crate) struct BodyReader {
     extents: Result<ReadOnlyTable<u64, &'static [u8]>, String>,
     blocks: Mutex<Cache<u64, Bodies>>,
-    stored: Mutex<Cache<u64, Stored>>,
+    stored: Mutex<Cache<u64, CheckpointFrame>>,
     known: Mutex<Cache<Seq, Arc<[u8]>>>,
     damage: Mutex<FrameDamage>,
     rows: AtomicU64,
     frames: AtomicU64,
     built: AtomicU64,
     /// Outlives the table.
-    _database: Fenced<Database>,
+    _database: PanicFence<Database>,
 }
 
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -53,7 +57,7 @@ struct FrameDamage {
 }
 
 /// Why a body is not put together.
-enum Fault {
+enum BodyFault {
     Codec(CodecError),
     /// Another event's error.
     Read(ReadError),
@@ -62,7 +66,7 @@ enum Fault {
 }
 
 /// What a checkpoint says of a body.
-pub(crate) enum Way {
+pub(crate) enum StoredBody {
     /// Here it is.
     Here(Arc<[u8]>),
     /// It must be looked for elsewhere.
@@ -71,14 +75,14 @@ pub(crate) enum Way {
     Spent,
 }
 
-impl From<CodecError> for Fault {
+impl From<CodecError> for BodyFault {
     fn from(error: CodecError) -> Self {
         Self::Codec(error)
     }
 }
 
-impl Reader {
-    pub(crate) fn new(database: Fenced<Database>, transaction: &ReadTransaction) -> Self {
+impl BodyReader {
+    pub(crate) fn new(database: PanicFence<Database>, transaction: &ReadTransaction) -> Self {
         Self {
             extents: fenced(|| transaction.open_table(tables::EXTENTS)),
             blocks: Mutex::new(Cache::new(READ_CACHE / 2)),
@@ -134,8 +138,8 @@ impl Reader {
         allowance: &mut ReadAllowance,
     ) -> Result<Option<Arc<Bodies>>, ReadError> {
         let place = match &block.source {
-            Source::Tail(bodies) => return Ok(Some(Arc::clone(bodies))),
-            Source::Sealed(place) => place,
+            BlockSource::Tail(bodies) => return Ok(Some(Arc::clone(bodies))),
+            BlockSource::Sealed(place) => place,
         };
         let weight = |bodies: &Bodies| bodies.raw().len();
         if let Some(bodies) = held(&self.blocks).get(block.start.record, weight) {
@@ -155,8 +159,8 @@ impl Reader {
                 .ok()
                 .and_then(|at| blocks.get(at))
                 .filter(|first| match &first.source {
-                    Source::Sealed(place) => place.prefix == first.number,
-                    Source::Tail(_) => false,
+                    BlockSource::Sealed(place) => place.prefix == first.number,
+                    BlockSource::Tail(_) => false,
                 })
                 .ok_or_else(|| damaged(format!("block {}, its prefix, is lost", place.prefix)))?;
             match self.bodies_within(reel, first, allowance)? {
@@ -190,9 +194,9 @@ impl Reader {
         Ok(Some(bodies))
     }
 
-    fn extent_bytes(&self, span: Span) -> Result<Vec<u8>, String> {
+    fn extent_bytes(&self, span: FrameSpan) -> Result<Vec<u8>, String> {
         let table = self.extents.as_ref().map_err(Clone::clone)?;
-        extents::read(table, span, || {
+        segment::read_frame(table, span, || {
             self.rows.fetch_add(1, Ordering::Relaxed);
         })
     }
@@ -207,10 +211,10 @@ impl Reader {
     /// Gives a checkpoint's frame; nothing if it may not be decoded now.
     fn stored(
         &self,
-        span: Span,
+        span: FrameSpan,
         allowance: &mut ReadAllowance,
-    ) -> Result<Option<Arc<Stored>>, String> {
-        let weight = |stored: &Stored| stored.bodies.raw().len();
+    ) -> Result<Option<Arc<CheckpointFrame>>, String> {
+        let weight = |stored: &CheckpointFrame| stored.bodies.raw().len();
         if let Some(stored) = held(&self.stored).get(span.offset, weight) {
             return Ok(Some(stored));
         }
@@ -222,7 +226,7 @@ impl Reader {
         }
         let packed = self.extent_bytes(span)?;
         self.frames.fetch_add(1, Ordering::Relaxed);
-        let stored = match Stored::decode(&packed) {
+        let stored = match CheckpointFrame::decode(&packed) {
             Ok(stored) => Arc::new(stored),
             Err(error) => {
                 let cause = error.to_string();
@@ -237,7 +241,7 @@ impl Reader {
 
     /// Gives the body of an object's last version before a checkpoint that holds it.
     ///
-    /// [`Way::Elsewhere`] if the frame is damaged: the body stands elsewhere too.
+    /// [`StoredBody::Elsewhere`] if the frame is damaged: the body stands elsewhere too.
     pub(crate) fn stored_body(
         &self,
         reel: &Reel,
@@ -245,22 +249,22 @@ impl Reader {
         seq: Seq,
         object: ObjectId,
         allowance: &mut ReadAllowance,
-    ) -> Way {
+    ) -> StoredBody {
         let (Some(part), Some(key)) = (checkpoint.part_of(object), key_of(reel, object)) else {
-            return Way::Elsewhere;
+            return StoredBody::Elsewhere;
         };
         let stored = match self.stored(part, allowance) {
             Ok(Some(stored)) => stored,
-            Ok(None) => return Way::Spent,
-            Err(_damaged) => return Way::Elsewhere,
+            Ok(None) => return StoredBody::Spent,
+            Err(_damaged) => return StoredBody::Elsewhere,
         };
         let Some((ops, text)) = stored.delta(object) else {
-            return Way::Elsewhere;
+            return StoredBody::Elsewhere;
         };
-        match self.splice_within(reel, seq, &seed::of(key), ops, text, allowance) {
-            Ok(Some(body)) => Way::Here(body),
-            Ok(None) => Way::Spent,
-            Err(_damaged) => Way::Elsewhere,
+        match self.splice_within(reel, seq, &splice::seed_of(key), ops, text, allowance) {
+            Ok(Some(body)) => StoredBody::Here(body),
+            Ok(None) => StoredBody::Spent,
+            Err(_damaged) => StoredBody::Elsewhere,
         }
     }
 
@@ -306,12 +310,14 @@ impl Reader {
             return Ok(None);
         }
         let built = splice::apply(against, ops, text, MAX_BODY, |id, take| {
-            let found = self.find_blob(reel, id, allowance).map_err(Fault::Read)?;
-            let (bodies, place) = found.ok_or(Fault::Spent)?;
+            let found = self
+                .find_blob(reel, id, allowance)
+                .map_err(BodyFault::Read)?;
+            let (bodies, place) = found.ok_or(BodyFault::Spent)?;
             take(bodies.blob(place).unwrap_or_default());
-            Ok::<(), Fault>(())
+            Ok::<(), BodyFault>(())
         });
-        if !matches!(built, Err(Fault::Spent)) {
+        if !matches!(built, Err(BodyFault::Spent)) {
             self.built.fetch_add(1, Ordering::Relaxed);
         }
         match built {
@@ -319,9 +325,9 @@ impl Reader {
                 allowance.take_body(body.len());
                 Ok(Some(body.into()))
             }
-            Err(Fault::Spent) => Ok(None),
-            Err(Fault::Read(error)) => Err(error),
-            Err(Fault::Codec(error)) => Err(ReadError::Event {
+            Err(BodyFault::Spent) => Ok(None),
+            Err(BodyFault::Read(error)) => Err(error),
+            Err(BodyFault::Codec(error)) => Err(ReadError::Event {
                 seq,
                 cause: error.to_string(),
             }),
@@ -384,20 +390,280 @@ pub(crate) fn key_of(reel: &Reel, object: ObjectId) -> Option<&ObjectKey> {
     reel.objects().get(place).map(|object| &object.key)
 }
 
+/// One step of the way back: an event's delta, and whose body it is told against.
+struct DeltaStep {
+    seq: Seq,
+    object: ObjectId,
+    bodies: Arc<Bodies>,
+    place: usize,
+    base: Base,
+}
+
+/// Gives the body of an event; with `at`, of one that is the last of its object before `at`.
+pub(crate) fn body_of(
+    reel: &Reel,
+    reader: &BodyReader,
+    seq: Seq,
+    at: Option<Seq>,
+) -> Result<Arc<[u8]>, ReadError> {
+    body_within(reel, reader, seq, at, &mut { ReadAllowance::ALL })?.ok_or_else(|| lost(seq))
+}
+
+/// Gives the same, if no more has to be decoded for it than may be. What was decoded is kept: the next
+/// to ask for it has less to do.
+pub(crate) fn body_within(
+    reel: &Reel,
+    reader: &BodyReader,
+    seq: Seq,
+    at: Option<Seq>,
+    allowance: &mut ReadAllowance,
+) -> Result<Option<Arc<[u8]>>, ReadError> {
+    let mut object = reel.object_of(seq).ok_or_else(|| no_event(reel, seq))?;
+    let ladder = at.map_or_else(Vec::new, |at| ladder(reel, at));
+    let mut steps: Vec<DeltaStep> = Vec::new();
+    let mut raw_bytes = 0;
+    let mut here = seq;
+    let mut body = loop {
+        if let Some(known) = reader.known(here) {
+            break Some(known);
+        }
+        match stored(reel, reader, &ladder, here, object, allowance) {
+            StoredBody::Here(body) => break Some(body),
+            StoredBody::Elsewhere => {}
+            StoredBody::Spent => return Ok(None),
+        }
+        if steps.len() >= MAX_CHAIN {
+            return Err(ReadError::Event {
+                seq,
+                cause: format!("more than {MAX_CHAIN} versions lie behind it"),
+            });
+        }
+        let Some(step) = step(reel, reader, here, object, allowance)? else {
+            return Ok(None);
+        };
+        let base = step.base;
+        // The steps keep their blocks in memory until the body is put together.
+        let is_same_block = steps
+            .last()
+            .is_some_and(|last| Arc::ptr_eq(&last.bodies, &step.bodies));
+        if !is_same_block {
+            raw_bytes = step.bodies.raw().len().saturating_add(raw_bytes);
+        }
+        if raw_bytes > MAX_CHAIN_RAW {
+            return Err(ReadError::Event {
+                seq,
+                cause: format!("blocks of more than {MAX_CHAIN_RAW} bytes lie behind it"),
+            });
+        }
+        steps.push(step);
+        match base {
+            Base::Whole => break None,
+            Base::Previous => {}
+            Base::Other(other) => object = other,
+        }
+        here = before(reel, object, here)?;
+    };
+    for step in steps.into_iter().rev() {
+        if !allowance.has_body() {
+            return Ok(None);
+        }
+        let key = key_of(reel, step.object).ok_or_else(|| lost(step.seq))?;
+        let against = match (&body, step.base) {
+            (None, _) => Cow::Owned(splice::seed_of(key)),
+            (Some(before), Base::Other(other)) => {
+                let other = key_of(reel, other).ok_or_else(|| lost(step.seq))?;
+                Cow::Owned(splice::seed_from_other(before, other, key))
+            }
+            (Some(before), _) => Cow::Borrowed(&**before),
+        };
+        let (_, ops, text) = step
+            .bodies
+            .delta(step.place)
+            .ok_or_else(|| lost(step.seq))?;
+        let built = reader.splice_within(reel, step.seq, &against, ops, text, allowance)?;
+        let Some(built) = built else {
+            return Ok(None);
+        };
+        reader.keep(step.seq, &built);
+        body = Some(built);
+    }
+    body.map(Some).ok_or_else(|| lost(seq))
+}
+
+fn step(
+    reel: &Reel,
+    reader: &BodyReader,
+    seq: Seq,
+    object: ObjectId,
+    allowance: &mut ReadAllowance,
+) -> Result<Option<DeltaStep>, ReadError> {
+    let block = BodyReader::block_at(reel, seq)?;
+    let Some(bodies) = reader.bodies_within(reel, block, allowance)? else {
+        return Ok(None);
+    };
+    let place = BodyReader::place_in(reel, block, seq);
+    let Some((base, _, _)) = bodies.delta(place) else {
+        return Err(ReadError::Event {
+            seq,
+            cause: "its block holds no body for it".to_owned(),
+        });
+    };
+    Ok(Some(DeltaStep {
+        seq,
+        object,
+        bodies,
+        place,
+        base,
+    }))
+}
+
+/// Gives the last checkpoint before `at`, its parent, and so on.
+fn ladder(reel: &Reel, at: Seq) -> Vec<&Checkpoint> {
+    let all = &reel.loaded.checkpoints;
+    let mut number = all.partition_point(|checkpoint| checkpoint.seq <= at.0);
+    let mut ladder = Vec::new();
+    while let Some(checkpoint) = number.checked_sub(1).and_then(|place| all.get(place)) {
+        ladder.push(checkpoint);
+        let number32 = u32::try_from(number).unwrap_or(0);
+        number = usize::try_from(checkpoint::parent(number32)).unwrap_or(0);
+    }
+    ladder
+}
+
+/// Gives a body that stands in a checkpoint of the ladder.
+///
+/// An event before the ladder's top is its object's last before that: the first one asked for because
+/// the caller says so, one further back because the version after it lies behind the top, or is told
+/// against it there.
+fn stored(
+    reel: &Reel,
+    reader: &BodyReader,
+    ladder: &[&Checkpoint],
+    seq: Seq,
+    object: ObjectId,
+    allowance: &mut ReadAllowance,
+) -> StoredBody {
+    let Some(holder) = holder(reel, ladder, seq, object) else {
+        return StoredBody::Elsewhere;
+    };
+    let way = reader.stored_body(reel, holder, seq, object, allowance);
+    if let StoredBody::Here(body) = &way {
+        reader.keep(seq, body);
+    }
+    way
+}
+
+/// Gives the checkpoint of the ladder that holds an object's version.
+fn holder<'a>(
+    reel: &Reel,
+    ladder: &[&'a Checkpoint],
+    seq: Seq,
+    object: ObjectId,
+) -> Option<&'a Checkpoint> {
+    let top = ladder.first()?;
+    if seq.0 >= top.seq || hidden(reel, seq, Seq(top.seq)) {
+        return None;
+    }
+    // Asked, not believed: a caller's mistake must not give another version's bytes.
+    let next = reel.versions(object).partition_point(|known| *known <= seq);
+    if reel
+        .versions(object)
+        .get(next)
+        .is_some_and(|next| next.0 < top.seq)
+        || reel.left_out().contains(&key_of(reel, object)?.resource)
+    {
+        return None;
+    }
+    ladder.iter().find(|at| seq.0 >= at.parent_seq).copied()
+}
+
+/// Gives the version of an object before `seq`, if none between them may be lost.
+fn before(reel: &Reel, object: ObjectId, seq: Seq) -> Result<Seq, ReadError> {
+    let before = reel.versions.before(object, seq).ok_or_else(|| lost(seq))?;
+    if hidden(reel, before, seq) {
+        Err(lost(seq))
+    } else {
+        Ok(before)
+    }
+}
+
+/// Tells whether damage took records between two.
+fn hidden(reel: &Reel, from: Seq, to: Seq) -> bool {
+    let lost = &reel.loaded.heads.lost;
+    lost.iter()
+        .any(|(start, end)| *start < to.0 && *end > from.0)
+}
+
+fn no_event(reel: &Reel, seq: Seq) -> ReadError {
+    match reel.loaded.heads.slot(seq) {
+        Some(Slot::Note) => ReadError::NotAnEvent { seq },
+        Some(_) => lost(seq),
+        None => ReadError::NoSuchEvent {
+            seq,
+            end: reel.end(),
+        },
+    }
+}
+
+fn lost(seq: Seq) -> ReadError {
+    ReadError::Event {
+        seq,
+        cause: "it, or what it is told against, lies where the reel is damaged".to_owned(),
+    }
+}
+
+/// How much may be decoded ahead of a question.
+///
+/// What lies behind a body can be eight blocks and more. Whoever knows that the body will be asked for
+/// soon can have them decoded one by one, each in a moment of its own. See
+/// [`Reel::read_ahead`](crate::Reel::read_ahead).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadAllowance {
+    /// Frames that may be decompressed.
+    pub frames: u32,
+    /// Bytes of bodies that may be put together; the last body may go beyond.
+    pub body_bytes: u64,
+}
+
+impl ReadAllowance {
+    /// Enough for all that lies behind any body.
+    pub(crate) const ALL: Self = Self {
+        frames: u32::MAX,
+        body_bytes: u64::MAX,
+    };
+
+    /// Takes one frame off, if one is left.
+    pub(crate) fn take_frame(&mut self) -> bool {
+        let left = self.frames.checked_sub(1);
+        self.frames = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    /// Tells whether one more body may be put together.
+    pub(crate) fn has_body(&self) -> bool {
+        self.body_bytes > 0
+    }
+
+    /// Takes off what a body took.
+    pub(crate) fn take_body(&mut self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.body_bytes = self.body_bytes.saturating_sub(bytes);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::bodies::{Base, Mark, Writer};
-    use crate::codec::{columns, varint};
+    use crate::codec::bodies::{Base, BodyMark, BodyWriter};
+    use crate::codec::{frame, varint};
     use crate::event::{Body, EventType, Evidence, NewEvent};
     use crate::file::append::Appender;
-    use crate::file::checkpoint::Part;
-    use crate::file::directory;
-    use crate::id::{ConnectionId, ResourceId};
+    use crate::file::checkpoint::CheckpointPart;
+    use crate::file::segment;
+    use crate::file::segment::BlockPlace;
+    use crate::id::{ConnectionId, Elapsed, RecordedAt, ResourceId, Stamp};
     use crate::limits::EXTENT;
-    use crate::note::Note;
-    use crate::resource::ResourceInfo;
-    use crate::time::{Elapsed, RecordedAt, Stamp};
+    use crate::note::{Note, ResourceInfo};
     use redb::{ReadableDatabase as _, ReadableTable as _};
     use std::path::{Path, PathBuf};
 
@@ -461,7 +727,7 @@ mod tests {
     }
 
     /// Puts a frame behind the last extent, and gives its place.
-    fn add_frame(database: &Database, packed: &[u8]) -> Span {
+    fn add_frame(database: &Database, packed: &[u8]) -> FrameSpan {
         let transaction = database.begin_write().unwrap();
         let first = {
             let mut extents = transaction.open_table(tables::EXTENTS).unwrap();
@@ -475,7 +741,7 @@ mod tests {
             first
         };
         transaction.commit().unwrap();
-        Span {
+        FrameSpan {
             offset: first * u64::try_from(EXTENT).unwrap(),
             len: u32::try_from(packed.len()).unwrap(),
         }
@@ -486,28 +752,28 @@ mod tests {
         let database = Database::open(path).unwrap();
         let read = database.begin_read().unwrap();
         let row = read.open_table(tables::DIRECTORY).unwrap();
-        let mut place = directory::decode(row.get(number).unwrap().unwrap().value()).unwrap();
+        let mut place = BlockPlace::decode(row.get(number).unwrap().unwrap().value()).unwrap();
         assert_eq!(place.prefix, 0, "the group's first block is its prefix");
         let extents = read.open_table(tables::EXTENTS).unwrap();
         let prefix = if number == 0 {
             Vec::new()
         } else {
-            let first = directory::decode(row.get(0).unwrap().unwrap().value()).unwrap();
-            let packed = extents::read(&extents, first.bodies, || {}).unwrap();
+            let first = BlockPlace::decode(row.get(0).unwrap().unwrap().value()).unwrap();
+            let packed = segment::read_frame(&extents, first.bodies, || {}).unwrap();
             frame::unpack(&packed, &[], MAX_BLOCK_RAW).unwrap()
         };
-        let packed = extents::read(&extents, place.bodies, || {}).unwrap();
+        let packed = segment::read_frame(&extents, place.bodies, || {}).unwrap();
         let raw = frame::unpack(&packed, &prefix, MAX_BLOCK_RAW).unwrap();
-        let columns = columns::split::<4>(&raw, "a segment's bodies").unwrap();
+        let columns = frame::split_columns::<4>(&raw, "a segment's bodies").unwrap();
         let columns = change(columns.map(<[u8]>::to_vec));
-        let raw = columns::join(columns.each_ref().map(Vec::as_slice));
+        let raw = frame::join_columns(columns.each_ref().map(Vec::as_slice));
         let packed = frame::pack(&raw, frame::LEVEL_QUICK, &prefix).unwrap();
         drop((row, extents, read));
         place.bodies = add_frame(&database, &packed);
         let transaction = database.begin_write().unwrap();
         {
             let mut table = transaction.open_table(tables::DIRECTORY).unwrap();
-            let row = directory::encode(&place).unwrap();
+            let row = place.encode().unwrap();
             table.insert(number, row.as_slice()).unwrap();
         }
         transaction.commit().unwrap();
@@ -588,7 +854,7 @@ mod tests {
         let path = reel_in(folder.path());
         // All text of the block is its first body's, so that the others are damaged and the block is not.
         forge_block(&path, 1, |[entries, ops, mut text, blobs]| {
-            let mut fields = varint::Fields::new(&entries, "an entry");
+            let mut fields = varint::FieldReader::new(&entries, "an entry");
             let (base, ops_len) = (fields.number32().unwrap(), fields.number32().unwrap());
             let first = fields.number32().unwrap();
             let rest = fields.rest().to_vec();
@@ -622,15 +888,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = reel_in(folder.path());
         let database = Database::open(&path).unwrap();
-        let mut bodies = Writer::default();
+        let mut bodies = BodyWriter::default();
         bodies.end_entry(Base::Whole);
         bodies.text.resize(MAX_BLOCK_RAW - 1_000, b'z');
-        let raw = columns::join([&[0][..], &bodies.columns_since(Mark::default())]);
+        let raw = frame::join_columns([&[0][..], &bodies.columns_since(BodyMark::default())]);
         let packed = frame::pack(&raw, frame::LEVEL_QUICK, &[]).unwrap();
         let checkpoint = Checkpoint {
             seq: OBJECTS * ROUNDS,
             parent_seq: 0,
-            parts: vec![Part {
+            parts: vec![CheckpointPart {
                 first: 0,
                 span: add_frame(&database, &packed),
             }],

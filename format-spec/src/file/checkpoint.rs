@@ -7,12 +7,11 @@
 //! and so on: in as many as n has bits set. Events are left out: nobody needs an hour of them at once,
 //! and they are half of all objects.
 
-use super::directory::Span;
 use super::encoder::Encoder;
-use super::extents::Stream;
-use crate::codec::bodies::{Base, Bodies, BodyCounts, Mark, Writer};
-use crate::codec::varint::{self, Fields};
-use crate::codec::{CodecError, columns, frame, record, seed, splice};
+use crate::codec::bodies::{Base, Bodies, BodyCounts, BodyMark, BodyWriter};
+use crate::codec::varint::{self, FieldReader};
+use crate::codec::{CodecError, frame, record, splice};
+use crate::file::segment::{FrameSpan, FrameStream};
 use crate::id::{ObjectId, ResourceId};
 use crate::limits::{BLOCK_RAW, MAX_BLOCK_RAW, MAX_RECORD};
 use crate::note::Note;
@@ -27,16 +26,16 @@ pub(crate) struct Checkpoint {
     /// How many lay before its parent.
     pub(crate) parent_seq: u64,
     /// Its frames, in the order of the objects.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<CheckpointPart>,
 }
 
 /// A frame of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub(crate) struct Part {
+pub(crate) struct CheckpointPart {
     /// Its first object.
     pub(crate) first: u32,
     /// Its place among the bodies.
-    pub(crate) span: Span,
+    pub(crate) span: FrameSpan,
 }
 
 /// Gives the number of a checkpoint's parent.
@@ -59,7 +58,7 @@ impl Checkpoint {
         left_out: &HashSet<ResourceId>,
         seq: u64,
         parent_seq: u64,
-        stream: &mut Stream,
+        stream: &mut FrameStream,
     ) -> Result<Self, CodecError> {
         let mut parts = Vec::new();
         let mut open = OpenPart::default();
@@ -67,7 +66,7 @@ impl Checkpoint {
             let Some((key, body)) = encoder.live_body(object)? else {
                 continue;
             };
-            open.push(object, &seed::of(&key), &body, &encoder.blobs);
+            open.push(object, &splice::seed_of(&key), &body, &encoder.blobs);
             if open.bodies.len() >= BLOCK_RAW {
                 parts.push(open.end(stream)?);
             }
@@ -91,7 +90,7 @@ impl Checkpoint {
     }
 
     /// Gives the frame that holds an object, if one does.
-    pub(crate) fn part_of(&self, object: ObjectId) -> Option<Span> {
+    pub(crate) fn part_of(&self, object: ObjectId) -> Option<FrameSpan> {
         let count = self.parts.partition_point(|part| part.first <= object.0);
         let part = self.parts.get(count.checked_sub(1)?)?;
         Some(part.span)
@@ -104,11 +103,17 @@ struct OpenPart {
     first: Option<u32>,
     last: u32,
     numbers: Vec<u8>,
-    bodies: Writer,
+    bodies: BodyWriter,
 }
 
 impl OpenPart {
-    fn push(&mut self, object: ObjectId, seed: &[u8], body: &[u8], known: &super::blobs::Known) {
+    fn push(
+        &mut self,
+        object: ObjectId,
+        seed: &[u8],
+        body: &[u8],
+        known: &crate::file::encoder::BlobTexts,
+    ) {
         self.first.get_or_insert(object.0);
         varint::put(
             &mut self.numbers,
@@ -121,12 +126,12 @@ impl OpenPart {
         bodies.end_entry(Base::Whole);
     }
 
-    fn end(&mut self, stream: &mut Stream) -> Result<Part, CodecError> {
+    fn end(&mut self, stream: &mut FrameStream) -> Result<CheckpointPart, CodecError> {
         let done = std::mem::take(self);
-        let bodies = done.bodies.columns_since(Mark::default());
-        let raw = columns::join([&done.numbers, &bodies]);
+        let bodies = done.bodies.columns_since(BodyMark::default());
+        let raw = frame::join_columns([&done.numbers, &bodies]);
         let packed = frame::pack(&raw, frame::LEVEL_KEPT, &[])?;
-        Ok(Part {
+        Ok(CheckpointPart {
             first: done.first.unwrap_or_default(),
             span: stream.push(&packed),
         })
@@ -135,17 +140,17 @@ impl OpenPart {
 
 /// A frame of a checkpoint, read.
 #[derive(Debug)]
-pub(crate) struct Stored {
+pub(crate) struct CheckpointFrame {
     objects: Vec<u32>,
     pub(crate) bodies: Bodies,
 }
 
-impl Stored {
+impl CheckpointFrame {
     pub(crate) fn decode(packed: &[u8]) -> Result<Self, CodecError> {
         let raw = frame::unpack(packed, &[], MAX_BLOCK_RAW)?;
-        let [numbers, bodies] = columns::places(&raw, "a checkpoint")?;
+        let [numbers, bodies] = frame::column_places(&raw, "a checkpoint")?;
         let numbers = raw.get(numbers).unwrap_or_default();
-        let mut numbers = Fields::new(numbers, "a checkpoint's object");
+        let mut numbers = FieldReader::new(numbers, "a checkpoint's object");
         let mut objects = Vec::new();
         let mut last = 0u32;
         while !numbers.is_empty() {

@@ -6,20 +6,26 @@
 //!
 //! Bodies that take more memory than they may move to a temporary file, all at once: then each is
 //! written once, in one sequence, and the memory is free for those that change next.
+//!
+//! Owns the knowledge of which texts are in the blob log already. Refuses to keep the texts.
+//!
+//! A text is known by two keyed 64-bit hashes with keys drawn at each start: whoever writes an object
+//! cannot aim at a collision.
 
-use super::blobs::{Fingerprints, Known};
-use super::segment::Segment;
-use super::spill::{SpillFile, Spilled};
-use crate::codec::bodies::Base;
-use crate::codec::frame::{Packed, Packer};
-use crate::codec::varint::{self, Fields};
-use crate::codec::{CodecError, seed, splice};
+use crate::codec::bodies::{Base, BlobColumn};
+use crate::codec::frame::{PackedBody, Packer};
+use crate::codec::splice::Blobs;
+use crate::codec::varint::FieldReader;
+use crate::codec::{CodecError, splice, varint};
 use crate::event::{EventType, ObjectKey};
-use crate::id::{ObjectId, ResourceId};
+use crate::file::segment::Segment;
+use crate::file::spill::{SpillFile, SpillPlace};
+use crate::id::{BlobId, ObjectId, ResourceId};
 use crate::limits::{
     KEYFRAME_BLOCKS, KEYFRAME_VERSIONS, MAX_NAME, REFERENCE_BLOCKS, REFERENCE_DEPTH,
 };
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
 /// How many fingerprints of names are kept. They only improve compression, so that all are dropped
@@ -32,9 +38,9 @@ const BOX_BYTES: u64 = 192;
 
 /// A live object: its last body, and what a reader needs for that.
 #[derive(Debug)]
-struct Last {
-    place: Place,
-    reach: Reach,
+struct LiveObject {
+    place: BodyPlace,
+    reach: DeltaReach,
     /// The record that brought it.
     seq: u64,
     resource: ResourceId,
@@ -43,29 +49,29 @@ struct Last {
 
 /// Where who an object is and its last body stand.
 #[derive(Debug)]
-enum Place {
-    Memory(Box<(ObjectKey, Packed)>),
-    File(Spilled),
+enum BodyPlace {
+    Memory(Box<(ObjectKey, PackedBody)>),
+    File(SpillPlace),
 }
 
-impl Last {
+impl LiveObject {
     /// Counts the bytes that it takes in memory beside its row.
     fn boxed_bytes(&self) -> u64 {
         match &self.place {
-            Place::Memory(kept) => {
+            BodyPlace::Memory(kept) => {
                 let body = u64::try_from(kept.1.len()).unwrap_or(u64::MAX);
                 BOX_BYTES
                     .saturating_add(u64::from(self.name_bytes))
                     .saturating_add(body)
             }
-            Place::File(_) => 0,
+            BodyPlace::File(_) => 0,
         }
     }
 
     fn body_bytes(&self) -> u64 {
         match &self.place {
-            Place::Memory(kept) => u64::try_from(kept.1.len()).unwrap_or(u64::MAX),
-            Place::File(place) => u64::from(place.len),
+            BodyPlace::Memory(kept) => u64::try_from(kept.1.len()).unwrap_or(u64::MAX),
+            BodyPlace::File(place) => u64::from(place.len),
         }
     }
 }
@@ -88,7 +94,7 @@ impl LiveMemory {
 
 /// What a reader needs for one version.
 #[derive(Clone, Copy, Debug)]
-struct Reach {
+struct DeltaReach {
     /// How many blocks, and the newest of them.
     blocks: u8,
     block: u32,
@@ -98,7 +104,7 @@ struct Reach {
     depth: u8,
 }
 
-impl Reach {
+impl DeltaReach {
     /// What is needed for a version in `block` that is told against this one.
     fn next(self, block: u32) -> Self {
         Self {
@@ -120,13 +126,13 @@ impl Reach {
 
 /// Codes bodies.
 pub(crate) struct Encoder {
-    live: HashMap<ObjectId, Last>,
+    live: HashMap<ObjectId, LiveObject>,
     /// The newest live object of a like name, by fingerprint.
     alike: HashMap<(u64, u64), ObjectId>,
     /// The newest live object of a resource.
     newest: HashMap<ResourceId, ObjectId>,
     prints: Fingerprints,
-    pub(crate) blobs: Known,
+    pub(crate) blobs: BlobTexts,
     packer: Packer,
     memory: HashMap<ResourceId, LiveMemory>,
     boxed_bytes: u64,
@@ -160,7 +166,7 @@ impl Encoder {
             alike: HashMap::new(),
             newest: HashMap::new(),
             prints: Fingerprints::default(),
-            blobs: Known::default(),
+            blobs: BlobTexts::default(),
             packer: Packer::new(),
             memory: HashMap::new(),
             boxed_bytes: 0,
@@ -183,18 +189,18 @@ impl Encoder {
             return Ok(None);
         };
         let place = match &last.place {
-            Place::Memory(kept) => {
+            BodyPlace::Memory(kept) => {
                 let body = self.packer.unpack(&kept.1)?;
                 return Ok(Some((kept.0.clone(), body)));
             }
-            Place::File(place) => *place,
+            BodyPlace::File(place) => *place,
         };
         let refused = spilled("cannot read a body in a temporary file");
         let file = self.spill.as_mut();
         let file = file.ok_or_else(|| refused(std::io::ErrorKind::NotFound.into()))?;
         let text = file.read(place).map_err(refused)?;
-        let (names, body) = Packed::decode(&text)?;
-        let mut names = Fields::new(names, "a name in a temporary file");
+        let (names, body) = PackedBody::decode(&text)?;
+        let mut names = FieldReader::new(names, "a name in a temporary file");
         let key = ObjectKey {
             resource: last.resource,
             namespace: names.text(MAX_NAME)?.to_owned(),
@@ -221,7 +227,7 @@ impl Encoder {
             reason = "the order within a temporary file means nothing"
         )]
         for last in self.live.values_mut() {
-            let Place::Memory(kept) = &last.place else {
+            let BodyPlace::Memory(kept) = &last.place else {
                 continue;
             };
             let (key, body) = &**kept;
@@ -230,7 +236,7 @@ impl Encoder {
                 varint::put_len(&mut names, name.len());
                 names.extend_from_slice(name.as_bytes());
             }
-            last.place = Place::File(file.push(&body.encode(&names)).map_err(&refused)?);
+            last.place = BodyPlace::File(file.push(&body.encode(&names)).map_err(&refused)?);
         }
         file.flush().map_err(&refused)?;
         self.boxed_bytes = 0;
@@ -243,12 +249,12 @@ impl Encoder {
     /// Copies what is live of a file into a new one, in the order of the old one.
     fn rewrite(&mut self, mut old: SpillFile) -> std::io::Result<SpillFile> {
         let mut new = old.successor()?;
-        let mut places: Vec<&mut Spilled> = self
+        let mut places: Vec<&mut SpillPlace> = self
             .live
             .values_mut()
             .filter_map(|last| match &mut last.place {
-                Place::File(place) => Some(place),
-                Place::Memory(_) => None,
+                BodyPlace::File(place) => Some(place),
+                BodyPlace::Memory(_) => None,
             })
             .collect();
         places.sort_unstable_by_key(|place| place.offset);
@@ -265,7 +271,7 @@ impl Encoder {
 
     /// Forgets the live objects of a resource: their next versions are told against nothing.
     pub(crate) fn forget(&mut self, resource: ResourceId) {
-        let gone: Vec<Last> = self
+        let gone: Vec<LiveObject> = self
             .live
             .extract_if(|_, last| last.resource == resource)
             .map(|(_, last)| last)
@@ -277,7 +283,7 @@ impl Encoder {
         self.newest.remove(&resource);
     }
 
-    fn count(&mut self, last: &Last) {
+    fn count(&mut self, last: &LiveObject) {
         let boxed = last.boxed_bytes();
         let memory = self.memory.entry(last.resource).or_default();
         memory.objects = memory.objects.saturating_add(1);
@@ -287,7 +293,7 @@ impl Encoder {
         self.body_bytes = self.body_bytes.saturating_add(last.body_bytes());
     }
 
-    fn uncount(&mut self, last: &Last) {
+    fn uncount(&mut self, last: &LiveObject) {
         let boxed = last.boxed_bytes();
         let memory = self.memory.entry(last.resource).or_default();
         memory.objects = memory.objects.saturating_sub(1);
@@ -295,14 +301,14 @@ impl Encoder {
         memory.boxed_bytes = memory.boxed_bytes.saturating_sub(boxed);
         self.boxed_bytes = self.boxed_bytes.saturating_sub(boxed);
         self.body_bytes = self.body_bytes.saturating_sub(last.body_bytes());
-        if let (Place::File(place), Some(file)) = (&last.place, &mut self.spill) {
+        if let (BodyPlace::File(place), Some(file)) = (&last.place, &mut self.spill) {
             file.forget(*place);
         }
     }
 
     /// Takes an object over from an earlier session. Its next version is told against nothing.
     pub(crate) fn restore(&mut self, object: ObjectId, key: &ObjectKey, body: &[u8], seq: u64) {
-        let reach = Reach {
+        let reach = DeltaReach {
             blocks: KEYFRAME_BLOCKS,
             block: u32::MAX,
             versions: 0,
@@ -356,7 +362,7 @@ impl Encoder {
         let poor = segment.bodies.open_text() > body.len() / 4 * 3;
         let (base, reach) = if poor && matches!(base, Base::Other(_)) {
             segment.bodies.undo_entry();
-            self.write(segment, &seed::of(key), body);
+            self.write(segment, &splice::seed_of(key), body);
             (Base::Whole, whole(block))
         } else {
             (base, reach)
@@ -385,7 +391,7 @@ impl Encoder {
         object: ObjectId,
         key: &ObjectKey,
         block: u32,
-    ) -> Result<(Base, Vec<u8>, Reach), CodecError> {
+    ) -> Result<(Base, Vec<u8>, DeltaReach), CodecError> {
         if let Some(last) = self.live.get(&object) {
             let reach = last.reach.next(block);
             if reach.fits()
@@ -401,11 +407,11 @@ impl Encoder {
             if reach.fits_new_object()
                 && let Some((other_key, body)) = self.kept(other)?
             {
-                let against = seed::from_other(&body, &other_key, key);
+                let against = splice::seed_from_other(&body, &other_key, key);
                 return Ok((Base::Other(other), against, reach));
             }
         }
-        Ok((Base::Whole, seed::of(key), whole(block)))
+        Ok((Base::Whole, splice::seed_of(key), whole(block)))
     }
 
     /// Gives a live object that may look like a new one.
@@ -418,12 +424,19 @@ impl Encoder {
             .copied()
     }
 
-    fn keep(&mut self, object: ObjectId, key: &ObjectKey, body: &[u8], reach: Reach, seq: u64) {
+    fn keep(
+        &mut self,
+        object: ObjectId,
+        key: &ObjectKey,
+        body: &[u8],
+        reach: DeltaReach,
+        seq: u64,
+    ) {
         let name_bytes = [&key.namespace, &key.name, &key.uid]
             .into_iter()
             .fold(0, |sum: usize, name| sum.saturating_add(name.len()));
-        let last = Last {
-            place: Place::Memory(Box::new((key.clone(), self.packer.pack(body)))),
+        let last = LiveObject {
+            place: BodyPlace::Memory(Box::new((key.clone(), self.packer.pack(body)))),
             reach,
             seq,
             resource: key.resource,
@@ -453,8 +466,8 @@ impl Encoder {
     }
 }
 
-fn whole(block: u32) -> Reach {
-    Reach {
+fn whole(block: u32) -> DeltaReach {
+    DeltaReach {
         blocks: 1,
         block,
         versions: 0,
@@ -489,6 +502,97 @@ fn is_generated(part: &str) -> bool {
             .all(|byte| byte.is_ascii_digit() || b"abcdefbcdfghjklmnpqrstvwxz".contains(&byte))
         && (part.bytes().any(|byte| byte.is_ascii_digit())
             || !part.bytes().any(|byte| b"aeiou".contains(&byte)))
+}
+
+/// Beyond so many texts none is taken any more; they go into the blocks instead.
+const MOST: usize = 1 << 20;
+
+/// Two independent keyed hashes.
+#[derive(Debug, Default)]
+pub(crate) struct Fingerprints(RandomState, RandomState);
+
+impl Fingerprints {
+    /// Gives the fingerprint of some bytes.
+    pub(crate) fn of(&self, bytes: &[u8]) -> (u64, u64) {
+        (self.0.hash_one(bytes), self.1.hash_one(bytes))
+    }
+}
+
+/// The texts of the blob log.
+#[derive(Debug, Default)]
+pub(crate) struct BlobTexts {
+    prints: Fingerprints,
+    ids: HashMap<(u64, u64), BlobId>,
+}
+
+impl BlobTexts {
+    /// Gives the log's writing end: texts enter it in `column` with numbers from `first + count` on.
+    pub(crate) fn log<'a>(
+        &'a mut self,
+        column: &'a mut BlobColumn,
+        first: u32,
+        count: &'a mut u32,
+    ) -> BlobLog<'a> {
+        BlobLog {
+            known: self,
+            column,
+            first,
+            count,
+        }
+    }
+}
+
+/// The log as it is: nothing enters it.
+pub(crate) struct BlobReader<'a>(&'a BlobTexts);
+
+impl BlobTexts {
+    /// Gives the log for looking texts up only.
+    pub(crate) fn as_is(&self) -> BlobReader<'_> {
+        BlobReader(self)
+    }
+}
+
+impl Blobs for BlobReader<'_> {
+    fn intern(&mut self, text: &[u8]) -> Option<BlobId> {
+        self.0.ids.get(&self.0.prints.of(text)).copied()
+    }
+}
+
+/// The blob log's writing end.
+pub(crate) struct BlobLog<'a> {
+    known: &'a mut BlobTexts,
+    column: &'a mut BlobColumn,
+    first: u32,
+    count: &'a mut u32,
+}
+
+impl BlobLog<'_> {
+    fn push(&mut self, text: &[u8]) -> Option<BlobId> {
+        let id = self.first.checked_add(*self.count)?;
+        *self.count = self.count.checked_add(1)?;
+        self.column.push(text);
+        Some(BlobId(id))
+    }
+
+    /// Gives a text its number, new or old, whatever its length and however many there are.
+    pub(crate) fn always(&mut self, text: &[u8]) -> Option<BlobId> {
+        self.intern(text).or_else(|| self.push(text))
+    }
+}
+
+impl Blobs for BlobLog<'_> {
+    fn intern(&mut self, text: &[u8]) -> Option<BlobId> {
+        let print = self.known.prints.of(text);
+        if let Some(id) = self.known.ids.get(&print) {
+            return Some(*id);
+        }
+        if self.known.ids.len() >= MOST {
+            return None;
+        }
+        let id = self.push(text)?;
+        self.known.ids.insert(print, id);
+        Some(id)
+    }
 }
 
 #[cfg(test)]

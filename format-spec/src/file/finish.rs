@@ -3,9 +3,9 @@
 
 use super::append::{Appender, open_database};
 use super::backend::Exclusive;
-use super::guard::{Fenced, fenced};
 use crate::error::{AppendError, FinishError};
-use crate::tables;
+use crate::file::backend::{PanicFence, fenced};
+use crate::file::tables;
 use redb::{Database, ReadableDatabase as _, ReadableTable as _};
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub struct FinishStats {
 #[must_use = "the file is locked until it is packed or left as it is"]
 pub struct Sealed {
     path: PathBuf,
-    database: Option<Fenced<Database>>,
+    database: Option<PanicFence<Database>>,
     lock: Exclusive,
     records: u64,
 }

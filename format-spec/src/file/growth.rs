@@ -7,7 +7,7 @@
 //! little less than the bound.
 
 use super::backend::Exclusive;
-use super::guard::{Fenced, fenced};
+use crate::file::backend::{PanicFence, fenced};
 use redb::Database;
 
 /// The unit in which the database gives out space, in bytes.
@@ -44,7 +44,7 @@ pub struct Usage {
 
 /// What is known of a file's growth.
 #[derive(Debug)]
-pub(crate) struct Growth {
+pub(crate) struct FileGrowth {
     max: Option<u64>,
     /// What the database counted as used when it was asked last, if ever.
     counted: Option<u64>,
@@ -54,7 +54,7 @@ pub(crate) struct Growth {
     sealed_bytes: u64,
 }
 
-impl Growth {
+impl FileGrowth {
     pub(crate) fn new(max: Option<u64>) -> Self {
         Self {
             max,
@@ -107,7 +107,7 @@ impl Growth {
     /// Asks the database how much it uses, if enough was written since it was asked last; compacts it
     /// if that is the moment. The question takes a walk over the whole file, so that it is asked some
     /// hundred times in its life.
-    pub(crate) fn look(&mut self, database: &mut Fenced<Database>, backend: &Exclusive) {
+    pub(crate) fn look(&mut self, database: &mut PanicFence<Database>, backend: &Exclusive) {
         let Some(max) = self.max else {
             return;
         };
@@ -130,7 +130,7 @@ impl Growth {
         };
     }
 
-    pub(crate) fn count(&mut self, database: &Fenced<Database>) {
+    pub(crate) fn count(&mut self, database: &PanicFence<Database>) {
         let counted = fenced(|| -> Result<u64, redb::Error> {
             let transaction = database.begin_write()?;
             let stats = transaction.stats()?;
@@ -175,8 +175,8 @@ mod tests {
     use crate::error::AppendError;
     use crate::file::append::{Appender, Bounds};
     use crate::file::reel::Reel;
+    use crate::id::Stamp;
     use crate::note::Note;
-    use crate::time::Stamp;
 
     /// Text that does not compress well.
     fn noise(seed: u64, len: usize) -> String {

@@ -1,21 +1,22 @@
 //! Owns the reading of the directory and the tail into memory. Refuses to stop at damage: what is
 //! lost is named, the rest is read.
+//!
+//! Owns every record's head in memory: 33 bytes each, by column. Refuses bodies and notes.
 
-use super::checkpoint::Checkpoint;
-use super::directory::{self, Place};
-use super::extents;
-use super::guard::fenced;
-use super::heads::Heads;
-use super::segment::{Start, TailRow};
 use crate::codec::bodies::{Bodies, BodyCounts};
+use crate::codec::index::{Record, RecordContent, Rv};
 use crate::codec::{frame, index, record};
 use crate::error::Damage;
-use crate::event::ObjectKey;
-use crate::id::{ObjectId, ResourceId, Seq};
+use crate::event::{EventHead, EventType, Evidence, ObjectKey};
+use crate::file::backend::fenced;
+use crate::file::checkpoint::Checkpoint;
+use crate::file::segment::{BlockPlace, SegmentStart, TailRow};
+use crate::file::{segment, tables};
+use crate::id::{ConnectionId, Elapsed, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
 use crate::limits::{MAX_BLOCK_RAW, MAX_ITEMS, MAX_RECORD};
 use crate::note::{Note, NoteEntry};
-use crate::tables;
 use redb::{ReadTransaction, ReadableTable as _, ReadableTableMetadata as _};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What stands for the resource of an object that damage took.
@@ -23,9 +24,9 @@ pub(crate) const LOST_RESOURCE: ResourceId = ResourceId(u32::MAX);
 
 /// Where a block's bodies are.
 #[derive(Clone, Debug)]
-pub(crate) enum Source {
+pub(crate) enum BlockSource {
     /// In the extents.
-    Sealed(Place),
+    Sealed(BlockPlace),
     /// In memory: they came with a tail row.
     Tail(Arc<Bodies>),
 }
@@ -35,10 +36,10 @@ pub(crate) enum Source {
 pub(crate) struct Block {
     /// The number of a sealed block.
     pub(crate) number: u32,
-    pub(crate) start: Start,
+    pub(crate) start: SegmentStart,
     pub(crate) records: u32,
     pub(crate) blobs: u32,
-    pub(crate) source: Source,
+    pub(crate) source: BlockSource,
 }
 
 impl Block {
@@ -114,14 +115,14 @@ impl Loaded {
                     continue;
                 }
             };
-            let taken = directory::decode(row)
+            let taken = BlockPlace::decode(row)
                 .map_err(|error| error.to_string())
                 .and_then(|at| {
-                    let packed = extents::read(&indexes, at.index, || self.rows += 1)?;
+                    let packed = segment::read_frame(&indexes, at.index, || self.rows += 1)?;
                     self.index_bytes = self.index_bytes.saturating_add(len64(&packed));
                     let index = frame::unpack(&packed, &[], MAX_BLOCK_RAW + MAX_RECORD)
                         .map_err(|error| error.to_string())?;
-                    let source = Source::Sealed(at);
+                    let source = BlockSource::Sealed(at);
                     self.take(number, at.start, at.blobs, &index, source)
                 });
             if let Err(cause) = taken {
@@ -185,7 +186,7 @@ impl Loaded {
                     let bodies = Bodies::decode(row.bodies, BodyCounts::UNKNOWN)
                         .map_err(|error| error.to_string())?;
                     let blobs = u32::try_from(bodies.blob_count()).unwrap_or(u32::MAX);
-                    let source = Source::Tail(Arc::new(bodies));
+                    let source = BlockSource::Tail(Arc::new(bodies));
                     self.take(self.next_block, row.start, blobs, &row.index, source)
                 });
             if let Err(cause) = taken {
@@ -199,10 +200,10 @@ impl Loaded {
     fn take(
         &mut self,
         number: u32,
-        start: Start,
+        start: SegmentStart,
         blobs: u32,
         index: &[u8],
-        source: Source,
+        source: BlockSource,
     ) -> Result<(), String> {
         let known = u64::try_from(self.objects.len()).unwrap_or(u64::MAX);
         if start.record < self.heads.len() || u64::from(start.object) < known {
@@ -225,9 +226,9 @@ impl Loaded {
             index::decode(index, start.object, resource_of).map_err(|error| error.to_string())?;
         let events = records
             .iter()
-            .filter(|record| matches!(record.content, index::Content::Event { .. }))
+            .filter(|record| matches!(record.content, RecordContent::Event { .. }))
             .count();
-        if let Source::Tail(bodies) = &source
+        if let BlockSource::Tail(bodies) = &source
             && bodies.len() != events
         {
             return Err(format!("{} bodies for {events} events", bodies.len()));
@@ -265,7 +266,7 @@ impl Loaded {
         Ok(())
     }
 
-    fn take_record(&mut self, record: index::Record) {
+    fn take_record(&mut self, record: Record) {
         let (seq, stamp) = (Seq(self.heads.len()), record.stamp);
         let Some(bytes) = self.heads.push(record) else {
             return;
@@ -284,4 +285,261 @@ impl Loaded {
 
 fn len64(bytes: &[u8]) -> u64 {
     u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+}
+
+/// What stands in the place of an object's number for a note.
+const NOTE: u32 = u32::MAX;
+/// What stands in the place of an object's number for a record that damage took.
+const LOST: u32 = u32::MAX - 1;
+
+/// What a record is, as far as the heads know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    Note,
+    Lost,
+    Event(ObjectId),
+}
+
+/// Every record's head.
+#[derive(Debug, Default)]
+pub(crate) struct Heads {
+    walls: Vec<i64>,
+    elapsed: Vec<u64>,
+    objects: Vec<u32>,
+    connections: Vec<u32>,
+    versions: Vec<u64>,
+    kinds: Vec<(EventType, Evidence)>,
+    odd_versions: BTreeMap<u64, String>,
+    /// The records that are notes.
+    notes: Vec<u64>,
+    /// Where records were lost.
+    pub(crate) lost: Vec<(u64, u64)>,
+    events: u64,
+    /// The earliest wall time among the events of each group of records.
+    lows: Vec<i64>,
+}
+
+/// How many records share one entry of the lows.
+const GROUP: usize = 1024;
+
+/// Tells the number of an object from what stands in its place.
+const fn is_event(object: u32) -> bool {
+    object != NOTE && object != LOST
+}
+
+impl Heads {
+    pub(crate) fn len(&self) -> u64 {
+        u64::try_from(self.objects.len()).unwrap_or(u64::MAX)
+    }
+
+    pub(crate) fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Marks records up to `end` as lost.
+    pub(crate) fn lose_until(&mut self, end: u64) {
+        let start = self.len();
+        if start >= end {
+            return;
+        }
+        self.lost.push((start, end));
+        let wall = self.walls.last().copied().unwrap_or_default();
+        let elapsed = self.elapsed.last().copied().unwrap_or_default();
+        for _ in start..end {
+            self.put(
+                wall,
+                elapsed,
+                LOST,
+                0,
+                0,
+                (EventType::Added, Evidence::Live),
+            );
+        }
+    }
+
+    fn put(
+        &mut self,
+        wall: i64,
+        elapsed: u64,
+        object: u32,
+        connection: u32,
+        version: u64,
+        kind: (EventType, Evidence),
+    ) {
+        if self.walls.len().is_multiple_of(GROUP) {
+            self.lows.push(i64::MAX);
+        }
+        if let Some(low) = self.lows.last_mut().filter(|_| is_event(object)) {
+            *low = wall.min(*low);
+        }
+        self.walls.push(wall);
+        self.elapsed.push(elapsed);
+        self.objects.push(object);
+        self.connections.push(connection);
+        self.versions.push(version);
+        self.kinds.push(kind);
+    }
+
+    /// Appends a record, and gives the note's bytes if it is one.
+    pub(crate) fn push(&mut self, record: Record) -> Option<Vec<u8>> {
+        let (wall, elapsed) = (record.stamp.wall.micros, record.stamp.elapsed.micros);
+        match record.content {
+            RecordContent::Note(bytes) => {
+                self.notes.push(self.len());
+                self.put(
+                    wall,
+                    elapsed,
+                    NOTE,
+                    0,
+                    0,
+                    (EventType::Added, Evidence::Live),
+                );
+                Some(bytes)
+            }
+            RecordContent::Event {
+                kind,
+                evidence,
+                object,
+                connection,
+                version,
+            } => {
+                let number = match version {
+                    Rv::Number(number) => number,
+                    Rv::Text(text) => {
+                        self.odd_versions.insert(self.len(), text);
+                        0
+                    }
+                };
+                self.events = self.events.saturating_add(1);
+                self.put(
+                    wall,
+                    elapsed,
+                    object.0,
+                    connection.0,
+                    number,
+                    (kind, evidence),
+                );
+                None
+            }
+        }
+    }
+
+    /// Gives how many notes lie between two records, the first of them included.
+    pub(crate) fn notes_between(&self, from: u64, to: u64) -> usize {
+        let below = |end: u64| self.notes.partition_point(|note| *note < end);
+        below(to).saturating_sub(below(from))
+    }
+
+    fn place(seq: Seq) -> usize {
+        usize::try_from(seq.0).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn slot(&self, seq: Seq) -> Option<Slot> {
+        self.objects
+            .get(Self::place(seq))
+            .map(|object| match *object {
+                NOTE => Slot::Note,
+                LOST => Slot::Lost,
+                object => Slot::Event(ObjectId(object)),
+            })
+    }
+
+    pub(crate) fn object(&self, seq: Seq) -> Option<ObjectId> {
+        match self.slot(seq)? {
+            Slot::Event(object) => Some(object),
+            Slot::Note | Slot::Lost => None,
+        }
+    }
+
+    pub(crate) fn stamp(&self, seq: Seq) -> Option<Stamp> {
+        let place = Self::place(seq);
+        Some(Stamp {
+            wall: RecordedAt::from_micros(*self.walls.get(place)?),
+            elapsed: Elapsed {
+                micros: *self.elapsed.get(place)?,
+            },
+        })
+    }
+
+    pub(crate) fn kind(&self, seq: Seq) -> Option<(EventType, Evidence)> {
+        self.object(seq)?;
+        self.kinds.get(Self::place(seq)).copied()
+    }
+
+    pub(crate) fn connection(&self, seq: Seq) -> Option<ConnectionId> {
+        self.object(seq)?;
+        self.connections
+            .get(Self::place(seq))
+            .map(|number| ConnectionId(*number))
+    }
+
+    pub(crate) fn version(&self, seq: Seq) -> Option<u128> {
+        self.object(seq)?;
+        match self.odd_versions.get(&seq.0) {
+            Some(text) => text.parse().ok(),
+            None => self
+                .versions
+                .get(Self::place(seq))
+                .map(|number| u128::from(*number)),
+        }
+    }
+
+    pub(crate) fn head(&self, seq: Seq) -> Option<EventHead> {
+        let object = self.object(seq)?;
+        let place = Self::place(seq);
+        let (kind, evidence) = *self.kinds.get(place)?;
+        let resource_version = match self.odd_versions.get(&seq.0) {
+            Some(text) => text.clone(),
+            None => self.versions.get(place)?.to_string(),
+        };
+        Some(EventHead {
+            seq,
+            stamp: self.stamp(seq)?,
+            connection: ConnectionId(*self.connections.get(place)?),
+            kind,
+            evidence,
+            object,
+            resource_version,
+        })
+    }
+
+    /// Gives the number of records up to and including the last event received at `at` or before,
+    /// and the notes right behind it that are not later.
+    ///
+    /// A note may be written long after the time it tells of; events behind that time are not drawn
+    /// before it by such a note.
+    pub(crate) fn seq_after(&self, at: RecordedAt) -> Seq {
+        // Arrival times can step back, so that the search runs from the end, a group at a time.
+        let groups = self.walls.chunks(GROUP).zip(self.objects.chunks(GROUP));
+        let last = groups
+            .enumerate()
+            .zip(&self.lows)
+            .rev()
+            .filter(|(_, low)| **low <= at.micros)
+            .find_map(|((number, (walls, objects)), _)| {
+                let place = walls
+                    .iter()
+                    .zip(objects)
+                    .rposition(|(wall, object)| *wall <= at.micros && is_event(*object))?;
+                Some(number * GROUP + place)
+            });
+        let events = last.map_or(0, |last| last + 1);
+        let notes = self
+            .walls
+            .iter()
+            .zip(&self.objects)
+            .skip(events)
+            .take_while(|(wall, object)| **wall <= at.micros && **object == NOTE)
+            .count();
+        Seq(u64::try_from(events + notes).unwrap_or(u64::MAX))
+    }
+
+    /// Gives the objects' numbers, for indexing.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = Slot> {
+        self.objects.iter().map(|object| match *object {
+            NOTE => Slot::Note,
+            LOST => Slot::Lost,
+            object => Slot::Event(ObjectId(object)),
+        })
+    }
 }

@@ -1,14 +1,19 @@
 //! Owns the opening of a reel for reading: is it one, may it be read, is it whole. Refuses to change
 //! the file, and to name a damaged one whole.
+//!
+//! Owns the digest of a whole file, by which what was worked out of it is found again. Refuses to
+//! tell whether the file is sound: opening it does.
 
-use super::backend::Overlay;
-use super::guard::{Fenced, fenced};
-use super::load::Loaded;
-use super::state::{self, State};
+use crate::codec::frame::Digest;
 use crate::error::{Damage, OpenError};
-use crate::tables;
-use crate::version::{FORMAT, FormatVersion};
+use crate::file::backend::{Overlay, PanicFence, fenced};
+use crate::file::load::Loaded;
+use crate::file::tables;
+use crate::file::tables::FileState;
+use crate::limits::{FORMAT, FormatVersion};
 use redb::{Database, ReadTransaction, ReadableDatabase as _};
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 /// How many bytes of pages the database keeps while reading.
@@ -17,8 +22,8 @@ const READ_PAGES: usize = 8 * 1024 * 1024;
 const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
 
 /// A reel's parts, opened.
-pub(crate) struct Opened {
-    pub(crate) database: Fenced<Database>,
+pub(crate) struct OpenedReel {
+    pub(crate) database: PanicFence<Database>,
     pub(crate) transaction: ReadTransaction,
     pub(crate) format: FormatVersion,
     pub(crate) finished: bool,
@@ -27,7 +32,7 @@ pub(crate) struct Opened {
 }
 
 /// Opens a file.
-pub(crate) fn open(path: &Path) -> Result<Opened, OpenError> {
+pub(crate) fn open(path: &Path) -> Result<OpenedReel, OpenError> {
     let overlay = Overlay::open(path)?;
     let file_bytes = overlay.file_len();
     let start = overlay.start(64).map_err(|source| OpenError::Io {
@@ -57,7 +62,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, OpenError> {
             damage.push(broken(cause));
             let overlay = Overlay::open(path)?;
             fenced(|| builder().create_with_backend(overlay))
-                .map(Fenced::new)
+                .map(PanicFence::new)
                 .map_err(|cause| match whole_bytes(&cause) {
                     Some(whole_bytes) if file_bytes < whole_bytes => OpenError::CutOff {
                         path: path.to_owned(),
@@ -82,7 +87,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, OpenError> {
     let finished = read_state(&transaction, &mut loaded, &mut damage);
     damage.append(&mut loaded.damage);
     loaded.damage = damage;
-    Ok(Opened {
+    Ok(OpenedReel {
         database,
         transaction,
         format,
@@ -106,8 +111,8 @@ fn builder() -> redb::Builder {
 }
 
 /// Opens the database and has it check all its checksums: its reads never do.
-fn checked(overlay: Overlay) -> Result<(Fenced<Database>, bool), String> {
-    let mut database = fenced(|| builder().create_with_backend(overlay)).map(Fenced::new)?;
+fn checked(overlay: Overlay) -> Result<(PanicFence<Database>, bool), String> {
+    let mut database = fenced(|| builder().create_with_backend(overlay)).map(PanicFence::new)?;
     let whole = fenced(|| database.check_integrity())?;
     Ok((database, whole))
 }
@@ -133,7 +138,7 @@ fn read_format(transaction: &ReadTransaction, path: &Path) -> Result<FormatVersi
     };
     match row {
         Ok(Some(row)) => {
-            state::read_format(&row).ok_or_else(|| foreign("a redb database of something else"))
+            tables::format_of_row(&row).ok_or_else(|| foreign("a redb database of something else"))
         }
         Ok(None) => Err(foreign("a redb database of something else")),
         Err(cause) if cause.contains("does not exist") => {
@@ -169,7 +174,7 @@ fn read_state(
     });
     let state = match row {
         Ok(None) => return false,
-        Ok(Some(row)) => State::decode(&row).map_err(|error| error.to_string()),
+        Ok(Some(row)) => FileState::decode(&row).map_err(|error| error.to_string()),
         Err(cause) => Err(cause),
     };
     match state {
@@ -213,4 +218,55 @@ fn what_it_is(start: &[u8]) -> String {
             || "its first bytes are unknown".to_owned(),
             |(_, words)| (*words).to_owned(),
         )
+}
+
+/// How many bytes are read at once.
+const PIECE: usize = 256 * 1024;
+
+/// Gives the XXH3-128 of all bytes of a file: no change of it, not even damage, goes unnoticed.
+///
+/// It takes the same little memory for any length.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn file_digest(path: &Path) -> io::Result<u128> {
+    let mut file = File::open(path)?;
+    let mut piece = vec![0; PIECE];
+    let mut digest = Digest::default();
+    loop {
+        let read = match file.read(&mut piece) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        if read == 0 {
+            return Ok(digest.value());
+        }
+        digest.take(piece.get(..read).unwrap_or_default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_counts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.reel");
+        let mut bytes = vec![7_u8; PIECE * 2 + 3];
+        let digest = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).expect("room");
+            file_digest(&path).expect("it is there")
+        };
+        let whole = digest(&bytes);
+        let mut at_once = Digest::default();
+        at_once.take(&bytes);
+        assert_eq!(whole, at_once.value());
+        bytes[PIECE + 1] ^= 1;
+        assert_ne!(digest(&bytes), whole);
+        bytes[PIECE + 1] ^= 1;
+        assert_ne!(digest(&bytes[1..]), whole);
+        assert_eq!(digest(&bytes), whole);
+        assert!(file_digest(&folder.path().join("none")).is_err());
+    }
 }

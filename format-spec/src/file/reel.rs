@@ -1,20 +1,18 @@
 //! Owns the reading end of a reel: everything but the bodies is in memory after opening. Refuses to
 //! write, and to answer from what damage took.
 
-use super::allowance::ReadAllowance;
-use super::body::Reader;
-use super::chain;
-use super::checkpoint;
-use super::heads::Slot;
-use super::load::{Loaded, Source};
-use super::open;
+use super::body::BodyReader;
+use super::load::{BlockSource, Loaded};
 use super::scan::Scan;
+use super::{checkpoint, open};
 use crate::error::{Damage, OpenError, ReadError};
 use crate::event::{EventHead, EventType, Evidence, ObjectKey};
-use crate::id::{BlobId, BlockId, ConnectionId, ObjectId, ResourceId, Seq};
+use crate::file::body;
+use crate::file::body::ReadAllowance;
+use crate::file::load::Slot;
+use crate::id::{BlobId, BlockId, ConnectionId, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
+use crate::limits::FormatVersion;
 use crate::note::NoteEntry;
-use crate::time::{RecordedAt, Stamp};
-use crate::version::FormatVersion;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +29,7 @@ pub struct Reel {
     objects: Vec<Object>,
     pub(crate) loaded: Loaded,
     pub(crate) versions: Versions,
-    reader: Reader,
+    reader: BodyReader,
     blocks: Vec<BlockInfo>,
     left_out: HashSet<ResourceId>,
 }
@@ -193,8 +191,8 @@ impl Reel {
             .iter()
             .map(|block| {
                 let body_bytes = match &block.source {
-                    Source::Sealed(place) => Some(place.bodies.len),
-                    Source::Tail(_) => None,
+                    BlockSource::Sealed(place) => Some(place.bodies.len),
+                    BlockSource::Tail(_) => None,
                 };
                 BlockInfo {
                     id: BlockId(block.number),
@@ -211,7 +209,7 @@ impl Reel {
             finished: opened.finished,
             file_bytes: opened.file_bytes,
             versions,
-            reader: Reader::new(opened.database, &opened.transaction),
+            reader: BodyReader::new(opened.database, &opened.transaction),
             objects,
             left_out: loaded
                 .notes
@@ -315,7 +313,7 @@ impl Reel {
     ///
     /// If there is no such event, or damage took what it needs.
     pub fn body(&self, seq: Seq) -> Result<Arc<[u8]>, ReadError> {
-        chain::body(self, &self.reader, seq, None)
+        body::body_of(self, &self.reader, seq, None)
     }
 
     /// Gives the same as [`Self::body`], for one of many objects of the state at `at`: of the version
@@ -325,7 +323,7 @@ impl Reel {
     ///
     /// As for [`Self::body`].
     pub fn body_at(&self, seq: Seq, at: Seq) -> Result<Arc<[u8]>, ReadError> {
-        chain::body(self, &self.reader, seq, Some(at))
+        body::body_of(self, &self.reader, seq, Some(at))
     }
 
     /// Prepares a [`Self::body_at`] that will be asked for, as far as the allowance goes, and takes off
@@ -342,7 +340,7 @@ impl Reel {
         at: Seq,
         allowance: &mut ReadAllowance,
     ) -> Result<bool, ReadError> {
-        chain::body_within(self, &self.reader, seq, Some(at), allowance).map(|body| body.is_some())
+        body::body_within(self, &self.reader, seq, Some(at), allowance).map(|body| body.is_some())
     }
 
     /// Keeps at most so many bytes of what was decoded, and half as many that are on their way out;
@@ -365,7 +363,7 @@ impl Reel {
         self.reader.blob(self, id)
     }
 
-    pub(crate) fn reader(&self) -> &Reader {
+    pub(crate) fn reader(&self) -> &BodyReader {
         &self.reader
     }
 

@@ -3,7 +3,7 @@
 
 use super::reel::Reel;
 use crate::codec::bodies::{Base, Bodies};
-use crate::codec::seed;
+use crate::codec::splice;
 use crate::error::ReadError;
 use crate::event::{EventHead, EventType};
 use crate::id::{ObjectId, Seq};
@@ -122,13 +122,13 @@ impl<'a> Scan<'a> {
             reel.objects().get(place).map(|object| &object.key)
         };
         let against = match (base, key(head.object)) {
-            (Base::Whole, Some(own)) => Some(seed::of(own)),
+            (Base::Whole, Some(own)) => Some(splice::seed_of(own)),
             (Base::Previous, Some(_)) => self.lasts.get(&head.object).map(|last| last.to_vec()),
             (Base::Other(other), Some(own)) => self
                 .lasts
                 .get(&other)
                 .zip(key(other))
-                .map(|(last, other)| seed::from_other(last, other, own)),
+                .map(|(last, other)| splice::seed_from_other(last, other, own)),
             (_, None) => None,
         };
         match against {

@@ -2,18 +2,25 @@
 //! how bodies are coded.
 //!
 //! What a commit makes durable is a part of the open segment; what is sealed is the whole of it.
+//!
+//! Owns a stream of sealed frames, cut into rows of equal size. Refuses to know what is in it.
+//!
+//! Owns the directory's rows: where a sealed block's bodies and its index lie. Refuses these
+//! themselves.
 
-use crate::codec::bodies::{Mark, Writer};
-use crate::codec::index::{self, Record};
-use crate::codec::{CodecError, columns, frame, record};
+use crate::codec::bodies::{BodyMark, BodyWriter};
+use crate::codec::index::Record;
+use crate::codec::{CodecError, frame, index, record};
 use crate::event::ObjectKey;
+use crate::file::backend::fenced;
 use crate::id::{ObjectId, ResourceId};
-use crate::limits::{BLOCK_RAW, BLOCK_RECORDS, MAX_BLOCK_RAW, MAX_RECORD};
+use crate::limits::{BLOCK_RAW, BLOCK_RECORDS, EXTENT, MAX_BLOCK_RAW, MAX_RECORD};
 use bincode::{Decode, Encode};
+use redb::ReadOnlyTable;
 
 /// The numbers with which a segment begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub(crate) struct Start {
+pub(crate) struct SegmentStart {
     pub(crate) record: u64,
     pub(crate) object: u32,
     pub(crate) blob: u32,
@@ -22,28 +29,28 @@ pub(crate) struct Start {
 /// A segment that is being filled.
 #[derive(Debug, Default)]
 pub(crate) struct Segment {
-    pub(crate) start: Start,
+    pub(crate) start: SegmentStart,
     pub(crate) objects: Vec<ObjectKey>,
     pub(crate) records: Vec<Record>,
-    pub(crate) bodies: Writer,
+    pub(crate) bodies: BodyWriter,
     pub(crate) blobs: u32,
     /// The bytes of the notes.
     pub(crate) note_bytes: usize,
-    done: Done,
+    done: SegmentMark,
 }
 
 /// How much of the segment is durable.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Done {
+pub(crate) struct SegmentMark {
     objects: usize,
     records: usize,
-    bodies: Mark,
+    bodies: BodyMark,
     blobs: u32,
 }
 
 impl Segment {
     /// Begins an empty segment with the given numbers.
-    pub(crate) fn begin(start: Start) -> Self {
+    pub(crate) fn begin(start: SegmentStart) -> Self {
         Self {
             start,
             ..Self::default()
@@ -53,7 +60,7 @@ impl Segment {
     /// Begins an empty segment behind this one.
     pub(crate) fn next(&self) -> Self {
         let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
-        Self::begin(Start {
+        Self::begin(SegmentStart {
             record: self.end(),
             object: self.start.object.saturating_add(count(self.objects.len())),
             blob: self.start.blob.saturating_add(self.blobs),
@@ -78,8 +85,8 @@ impl Segment {
     }
 
     /// Gives a mark of what is there now, to be handed to [`Self::set_done`] once it is durable.
-    pub(crate) fn now(&self) -> Done {
-        Done {
+    pub(crate) fn now(&self) -> SegmentMark {
+        SegmentMark {
             objects: self.objects.len(),
             records: self.records.len(),
             bodies: self.bodies.mark(),
@@ -88,7 +95,7 @@ impl Segment {
     }
 
     /// Takes note that everything up to a mark is durable.
-    pub(crate) fn set_done(&mut self, done: Done) {
+    pub(crate) fn set_done(&mut self, done: SegmentMark) {
         self.done = done;
     }
 
@@ -98,9 +105,13 @@ impl Segment {
         whole: bool,
         resource_of: impl Fn(ObjectId) -> Option<ResourceId>,
     ) -> Result<Vec<u8>, CodecError> {
-        let done = if whole { Done::default() } else { self.done };
+        let done = if whole {
+            SegmentMark::default()
+        } else {
+            self.done
+        };
         let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
-        let start = Start {
+        let start = SegmentStart {
             record: self.start.record + u64::from(count(done.records)),
             object: self.start.object + count(done.objects),
             blob: self.start.blob + done.blobs,
@@ -111,14 +122,14 @@ impl Segment {
             resource_of,
         );
         let bodies = self.bodies.columns_since(done.bodies);
-        let raw = columns::join([&record::encode(&start)?, &index, &bodies]);
+        let raw = frame::join_columns([&record::encode(&start)?, &index, &bodies]);
         frame::pack(&raw, frame::LEVEL_QUICK, &[])
     }
 }
 
 /// A tail row, read.
 pub(crate) struct TailRow {
-    pub(crate) start: Start,
+    pub(crate) start: SegmentStart,
     pub(crate) index: Vec<u8>,
     pub(crate) bodies: Vec<u8>,
 }
@@ -126,11 +137,170 @@ pub(crate) struct TailRow {
 impl TailRow {
     pub(crate) fn decode(row: &[u8]) -> Result<Self, CodecError> {
         let raw = frame::unpack(row, &[], MAX_BLOCK_RAW.saturating_add(MAX_RECORD))?;
-        let [start, index, bodies] = columns::split(&raw, "a tail row")?;
+        let [start, index, bodies] = frame::split_columns(&raw, "a tail row")?;
         Ok(Self {
             start: record::decode(start)?,
             index: index.to_vec(),
             bodies: bodies.to_vec(),
         })
+    }
+}
+
+/// The writing end of the stream: what is durable of its last row, and what is not durable yet.
+#[derive(Debug, Default)]
+pub(crate) struct FrameStream {
+    /// The number of whole rows that are durable.
+    whole: u64,
+    /// The durable part of the row behind them.
+    part: Vec<u8>,
+    /// What comes behind that and is not durable yet.
+    pending: Vec<u8>,
+}
+
+impl FrameStream {
+    /// Goes on with a stream of so many bytes, the last of which are in `part`.
+    pub(crate) fn resume(whole: u64, part: Vec<u8>) -> Self {
+        Self {
+            whole,
+            part,
+            pending: Vec::new(),
+        }
+    }
+
+    /// Gives the offset at which the next frame will lie.
+    fn end(&self) -> u64 {
+        let rest = self.part.len().saturating_add(self.pending.len());
+        let whole = self
+            .whole
+            .saturating_mul(u64::try_from(EXTENT).unwrap_or_default());
+        whole.saturating_add(u64::try_from(rest).unwrap_or_default())
+    }
+
+    /// Appends a frame, and gives its place.
+    pub(crate) fn push(&mut self, frame: &[u8]) -> FrameSpan {
+        let offset = self.end();
+        self.pending.extend_from_slice(frame);
+        FrameSpan {
+            offset,
+            len: u32::try_from(frame.len()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Gives the rows that must be written for everything to be durable.
+    pub(crate) fn rows(&self) -> Vec<(u64, Vec<u8>)> {
+        if self.pending.is_empty() {
+            return Vec::new();
+        }
+        let all = [&self.part[..], &self.pending[..]].concat();
+        (self.whole..)
+            .zip(all.chunks(EXTENT).map(<[u8]>::to_vec))
+            .collect()
+    }
+
+    /// Takes note that everything is durable.
+    pub(crate) fn set_done(&mut self) {
+        self.part.append(&mut self.pending);
+        let rows = self.part.len() / EXTENT;
+        self.part.drain(..rows * EXTENT);
+        self.whole = self
+            .whole
+            .saturating_add(u64::try_from(rows).unwrap_or_default());
+    }
+}
+
+/// Gives the rows that a span of the stream touches: row number, and the bytes of it.
+fn rows_of(span: FrameSpan) -> impl Iterator<Item = (u64, usize, usize)> {
+    let size = u64::try_from(EXTENT).unwrap_or(u64::MAX);
+    let FrameSpan { offset, len } = span;
+    let end = offset.saturating_add(u64::from(len));
+    (offset / size..end.div_ceil(size)).map(move |row| {
+        let start = row.saturating_mul(size);
+        let within =
+            |at: u64| usize::try_from(at.saturating_sub(start).min(size)).unwrap_or(EXTENT);
+        (row, within(offset), within(end))
+    })
+}
+
+/// Reads a frame.
+pub(crate) fn read_frame(
+    table: &ReadOnlyTable<u64, &'static [u8]>,
+    span: FrameSpan,
+    mut count_row: impl FnMut(),
+) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    for (row, from, to) in rows_of(span) {
+        count_row();
+        let taken = fenced(|| {
+            Ok::<_, redb::Error>(match table.get(row)? {
+                Some(value) => value.value().get(from..to).map(<[u8]>::to_vec),
+                None => None,
+            })
+        })?;
+        bytes.append(&mut taken.ok_or_else(|| format!("extent {row} is missing or short"))?);
+    }
+    Ok(bytes)
+}
+
+/// A frame's place in its stream, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct FrameSpan {
+    pub(crate) offset: u64,
+    pub(crate) len: u32,
+}
+
+/// Where a sealed block's bodies and its index lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct BlockPlace {
+    /// The numbers with which the block begins.
+    pub(crate) start: SegmentStart,
+    /// How many blobs entered the log with it.
+    pub(crate) blobs: u32,
+    /// The block whose columns are the prefix of this one's frame; itself if there is none.
+    pub(crate) prefix: u32,
+    /// The frame of its bodies.
+    pub(crate) bodies: FrameSpan,
+    /// The frame of its index.
+    pub(crate) index: FrameSpan,
+}
+
+impl BlockPlace {
+    /// Gives the directory's row of the block.
+    pub(crate) fn encode(&self) -> Result<Vec<u8>, CodecError> {
+        frame::pack(&record::encode(self)?, frame::LEVEL_QUICK, &[])
+    }
+
+    /// Reads the directory's row of a block.
+    pub(crate) fn decode(row: &[u8]) -> Result<Self, CodecError> {
+        record::decode(&frame::unpack(row, &[], MAX_RECORD)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn what_is_pushed_is_found_again() {
+        let mut stream = FrameStream::default();
+        let mut rows = BTreeMap::new();
+        let mut frames = Vec::new();
+        for number in 0u8..40 {
+            let frame = vec![number; usize::from(number) * 611 + 1];
+            frames.push((stream.push(&frame), frame));
+            if number % 3 == 0 {
+                rows.extend(stream.rows());
+                stream.set_done();
+                assert!(stream.rows().is_empty());
+            }
+        }
+        rows.extend(stream.rows());
+        assert!(rows.values().rev().skip(1).all(|row| row.len() == EXTENT));
+        for (span, frame) in frames {
+            let found: Vec<u8> = rows_of(span)
+                .flat_map(|(row, from, to)| rows[&row][from..to].to_vec())
+                .collect();
+            assert_eq!(found, frame);
+        }
     }
 }

@@ -17,7 +17,7 @@ const GARBAGE: u64 = 64 * 1024 * 1024;
 
 /// A place in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spilled {
+pub(crate) struct SpillPlace {
     pub(crate) offset: u64,
     pub(crate) len: u32,
 }
@@ -48,11 +48,11 @@ impl SpillFile {
     }
 
     /// Appends a text; it can be read after [`Self::flush`].
-    pub(crate) fn push(&mut self, text: &[u8]) -> io::Result<Spilled> {
+    pub(crate) fn push(&mut self, text: &[u8]) -> io::Result<SpillPlace> {
         let too_long = |_| io::Error::from(io::ErrorKind::FileTooLarge);
         let len = u32::try_from(text.len()).map_err(too_long)?;
         self.file.write_all(text)?;
-        let place = Spilled {
+        let place = SpillPlace {
             offset: self.end,
             len,
         };
@@ -67,7 +67,7 @@ impl SpillFile {
     }
 
     /// Reads a text.
-    pub(crate) fn read(&mut self, place: Spilled) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&mut self, place: SpillPlace) -> io::Result<Vec<u8>> {
         let mut text = vec![0; usize::try_from(place.len).unwrap_or(usize::MAX)];
         let mut file = self.file.get_ref();
         file.seek(SeekFrom::Start(place.offset))?;
@@ -77,7 +77,7 @@ impl SpillFile {
     }
 
     /// A text is no longer needed.
-    pub(crate) fn forget(&mut self, place: Spilled) {
+    pub(crate) fn forget(&mut self, place: SpillPlace) {
         self.live = self.live.saturating_sub(u64::from(place.len));
     }
 

@@ -1,22 +1,46 @@
+//! Owns the definitions of the database's tables: built-in key and value types only. Refuses names
+//! and texts in keys: keys are numbers, or fixed words of the format.
+//!
 //! Owns the rows that speak of the whole file: the format's version, and whether it was finished.
 //! Refuses to guess: a file without them is no reel.
 
 use crate::codec::{CodecError, frame, record};
-use crate::limits::MAX_RECORD;
-use crate::tables::FORMAT_WORD;
-use crate::version::{FORMAT, FormatVersion};
+use crate::limits::{FORMAT, FormatVersion, MAX_RECORD};
 use bincode::{Decode, Encode};
+use redb::TableDefinition;
+
+/// Facts of the whole file, by fixed words.
+pub(crate) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
+/// Segments not yet sealed, one a commit, by commit number.
+pub(crate) const TAIL: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("tail");
+/// Sealed bodies: one stream of bytes in extents, by extent number.
+pub(crate) const EXTENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("ext");
+/// The blocks' indexes: one stream of bytes in extents, by extent number.
+pub(crate) const INDEXES: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("idx");
+/// The directory: a row a sealed block, by block number.
+pub(crate) const DIRECTORY: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("dir");
+
+/// Checkpoints, by checkpoint number, from 1.
+pub(crate) const CHECKPOINTS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("cp");
+
+/// The key of the format's version in [`META`]. Its value never changes its form: the word
+/// `kubereel`, then major and minor as two bytes each.
+pub(crate) const FORMAT_KEY: &str = "format";
+/// The key of the file's state in [`META`].
+pub(crate) const STATE_KEY: &str = "state";
+/// What the value of [`FORMAT_KEY`] begins with.
+pub(crate) const FORMAT_WORD: &[u8; 8] = b"kubereel";
 
 /// What is said of the whole file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub(crate) struct State {
+pub(crate) struct FileState {
     /// Whether the last recorder ended in order and packed the file.
     pub(crate) finished: bool,
     /// How many records there are, if finished.
     pub(crate) records: u64,
 }
 
-impl State {
+impl FileState {
     pub(crate) fn encode(self) -> Result<Vec<u8>, CodecError> {
         frame::pack(&record::encode(&self)?, frame::LEVEL_QUICK, &[])
     }
@@ -35,7 +59,7 @@ pub(crate) fn format_row() -> Vec<u8> {
 }
 
 /// Reads the row that names the format.
-pub(crate) fn read_format(row: &[u8]) -> Option<FormatVersion> {
+pub(crate) fn format_of_row(row: &[u8]) -> Option<FormatVersion> {
     match row.strip_prefix(FORMAT_WORD)? {
         [a, b, c, d] => Some(FormatVersion {
             major: u16::from_le_bytes([*a, *b]),
@@ -50,17 +74,16 @@ mod tests {
     use super::*;
     use crate::file::append::Appender;
     use crate::file::reel::Reel;
-    use crate::tables;
 
     #[test]
     fn the_rows_come_back() {
-        assert_eq!(read_format(&format_row()), Some(FORMAT));
-        assert_eq!(read_format(b"kubereel"), None);
-        let state = State {
+        assert_eq!(format_of_row(&format_row()), Some(FORMAT));
+        assert_eq!(format_of_row(b"kubereel"), None);
+        let state = FileState {
             finished: true,
             records: 9,
         };
-        assert_eq!(State::decode(&state.encode().unwrap()), Ok(state));
+        assert_eq!(FileState::decode(&state.encode().unwrap()), Ok(state));
     }
 
     #[test]
@@ -78,9 +101,9 @@ mod tests {
         let database = redb::Database::create(&path).unwrap();
         let transaction = database.begin_write().unwrap();
         transaction
-            .open_table(tables::META)
+            .open_table(META)
             .unwrap()
-            .insert(tables::FORMAT_KEY, row.as_slice())
+            .insert(FORMAT_KEY, row.as_slice())
             .unwrap();
         transaction.commit().unwrap();
         drop(database);
