@@ -90,7 +90,20 @@ pub(crate) const MAX_ITEMS: u64 = 1 << 31;
 /// How many bytes of decoded blocks and blobs a reader keeps.
 pub(crate) const READ_CACHE: usize = 48 * 1024 * 1024;
 
+/// Widens a length.
+#[expect(clippy::expect_used, reason = "the platform's width is checked below")]
+pub(crate) fn len64(len: usize) -> u64 {
+    u64::try_from(len).expect("a length has at most 64 bits")
+}
+
+/// Gives the place in memory that a number of 32 bits names.
+#[expect(clippy::expect_used, reason = "the platform's width is checked below")]
+pub(crate) fn place32(number: u32) -> usize {
+    usize::try_from(number).expect("a place in memory has at least 32 bits")
+}
+
 const _: () = {
+    assert!(usize::BITS >= u32::BITS && usize::BITS <= u64::BITS);
     // A reader follows what a writer writes.
     assert!(MAX_CHAIN > 128 && KEYFRAME_VERSIONS < 128);
     assert!(REFERENCE_BLOCKS < KEYFRAME_BLOCKS && KEYFRAME_BLOCKS <= 8);

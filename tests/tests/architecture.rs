@@ -186,8 +186,7 @@ fn one_file_each_names_the_compressor_the_record_codec_and_the_clock() {
             );
         }
         let is_database_room = path.starts_with("format-spec/src/file/")
-            || ["format-spec/src/spec_text.rs"]
-                .contains(&path.as_str());
+            || path == "format-spec/src/spec_text.rs";
         assert!(
             is_database_room || !text.contains("redb::"),
             "{path} names the database"

@@ -7,7 +7,7 @@ use super::CodecError;
 use super::varint::{self, FieldReader};
 use crate::codec::frame;
 use crate::id::ObjectId;
-use crate::limits::MAX_BODY;
+use crate::limits::{MAX_BODY, len64};
 use std::ops::Range;
 
 /// What the delta of a body is told against.
@@ -153,7 +153,7 @@ impl BodyCounts {
 
 /// Refuses one more item than a column may hold.
 fn within(what: &'static str, found: usize, most: usize) -> Result<(), CodecError> {
-    let wide = |count: usize| u128::try_from(count).unwrap_or(u128::MAX);
+    let wide = |count: usize| u128::from(len64(count));
     if found < most {
         return Ok(());
     }
@@ -172,6 +172,10 @@ impl Bodies {
     }
 
     /// Reads columns that are a part of some bytes.
+    #[expect(
+        clippy::expect_used,
+        reason = "the number was bounded when it was read"
+    )]
     pub(crate) fn decode_within(
         raw: Vec<u8>,
         part: &Range<usize>,
@@ -188,7 +192,9 @@ impl Bodies {
             let base = match fields.at_most(u64::from(u32::MAX) + 2)? {
                 0 => Base::Whole,
                 1 => Base::Previous,
-                other => Base::Other(ObjectId(u32::try_from(other - 2).unwrap_or(u32::MAX))),
+                other => Base::Other(ObjectId(
+                    u32::try_from(other - 2).expect("it is at most u32::MAX + 2"),
+                )),
             };
             places.push(BodyEntry {
                 base,

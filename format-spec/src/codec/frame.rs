@@ -10,6 +10,7 @@
 
 use crate::codec::varint::FieldReader;
 use crate::codec::{CodecError, varint};
+use crate::limits::{len64, place32};
 use std::cell::RefCell;
 use std::io::{Read as _, Write as _};
 use std::ops::Range;
@@ -40,7 +41,7 @@ fn library(what: &'static str) -> impl Fn(std::io::Error) -> CodecError {
 pub(crate) fn pack(raw: &[u8], level: i32, prefix: &[u8]) -> Result<Vec<u8>, CodecError> {
     let raw_len = u32::try_from(raw.len()).map_err(|_too_long| CodecError::Bound {
         what: "a frame's length",
-        found: u128::try_from(raw.len()).unwrap_or(u128::MAX),
+        found: u128::from(len64(raw.len())),
         bound: u128::from(u32::MAX),
     })?;
     let refused = library("cannot compress");
@@ -74,12 +75,12 @@ pub(crate) fn unpack(frame: &[u8], prefix: &[u8], max_raw: usize) -> Result<Vec<
     let raw_len = u32_le(fields.bytes(4)?);
     let sum = fields.bytes(16)?;
     let payload = fields.rest();
-    let len = usize::try_from(raw_len).unwrap_or(usize::MAX);
+    let len = place32(raw_len);
     if len > max_raw {
         return Err(CodecError::Bound {
             what: "a frame's length",
             found: u128::from(raw_len),
-            bound: u128::try_from(max_raw).unwrap_or(u128::MAX),
+            bound: u128::from(len64(max_raw)),
         });
     }
     let raw = match form {
@@ -111,7 +112,7 @@ thread_local! {
 }
 
 fn inflate(payload: &[u8], prefix: &[u8], raw_len: u32) -> Result<Vec<u8>, CodecError> {
-    let len = usize::try_from(raw_len).unwrap_or(usize::MAX);
+    let len = place32(raw_len);
     // A dictionary that begins with these bytes would be read as a trained one.
     if len > AT_ONCE || prefix.starts_with(&zstd::zstd_safe::MAGIC_DICTIONARY.to_le_bytes()) {
         return inflate_slowly(payload, prefix, raw_len);

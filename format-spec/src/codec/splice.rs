@@ -19,7 +19,7 @@ use crate::codec::varint::FieldReader;
 use crate::codec::{CodecError, varint};
 use crate::event::ObjectKey;
 use crate::id::BlobId;
-use crate::limits::BLOB_MIN;
+use crate::limits::{BLOB_MIN, len64, place32};
 use imara_diff::{Algorithm, Diff, InternedInput};
 
 /// Gives a long text that is inserted its number in the blob log, or refuses to take it there.
@@ -81,7 +81,7 @@ impl<'a> PieceWalk<'a> {
 
     /// Gives the bytes from here to the start of piece number `piece`.
     fn to(&mut self, piece: u32) -> &'a [u8] {
-        let count = usize::try_from(piece.saturating_sub(self.piece)).unwrap_or(usize::MAX);
+        let count = place32(piece.saturating_sub(self.piece));
         let len = pieces(self.rest).take(count).map(<[u8]>::len).sum();
         let (passed, rest) = self.rest.split_at_checked(len).unwrap_or((self.rest, &[]));
         self.rest = rest;
@@ -121,7 +121,7 @@ impl<B: Blobs> Hunks<'_, B> {
     fn plain(&mut self, bytes: &[u8], last: bool) {
         if !bytes.is_empty() || (last && self.skip > 0) {
             self.text.extend_from_slice(bytes);
-            self.write(u128::try_from(bytes.len()).unwrap_or(0) << 1);
+            self.write(u128::from(len64(bytes.len())) << 1);
         }
     }
 
@@ -160,7 +160,9 @@ pub(crate) fn apply<E: From<CodecError>>(
         push(&mut out, old.bytes(copy)?, max)?;
         old.bytes(skip)?;
         if insert & 1 == 0 {
-            let len = usize::try_from(insert >> 1).unwrap_or(usize::MAX);
+            let len = usize::try_from(insert >> 1).map_err(|_too_long| CodecError::Short {
+                what: "a delta's own text",
+            })?;
             push(&mut out, text.bytes(len)?, max)?;
         } else {
             let id = u32::try_from(insert >> 1).map_err(|_too_wide| CodecError::Bound {
@@ -185,8 +187,8 @@ fn push(out: &mut Vec<u8>, bytes: &[u8], max: usize) -> Result<(), CodecError> {
     if len > max {
         return Err(CodecError::Bound {
             what: "a body's length",
-            found: u128::try_from(len).unwrap_or(u128::MAX),
-            bound: u128::try_from(max).unwrap_or(u128::MAX),
+            found: u128::from(len64(len)),
+            bound: u128::from(len64(max)),
         });
     }
     out.extend_from_slice(bytes);

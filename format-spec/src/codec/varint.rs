@@ -2,6 +2,7 @@
 //! Refuses forms longer than the value needs.
 
 use super::CodecError;
+use crate::limits::len64;
 
 /// Appends an unsigned number of up to 128 bits.
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u128) {
@@ -18,7 +19,7 @@ pub(crate) fn put(out: &mut Vec<u8>, mut value: u128) {
 
 /// Appends a length.
 pub(crate) fn put_len(out: &mut Vec<u8>, len: usize) {
-    put(out, u128::try_from(len).unwrap_or(u128::MAX));
+    put(out, u128::from(len64(len)));
 }
 
 /// Appends a signed number.
@@ -116,7 +117,7 @@ impl<'a> FieldReader<'a> {
             _ => Err(CodecError::Bound {
                 what: self.what,
                 found,
-                bound: u128::try_from(bound).unwrap_or(u128::MAX),
+                bound: u128::from(len64(bound)),
             }),
         }
     }

@@ -26,7 +26,9 @@ use crate::file::segment::{BlockPlace, FrameStream, Segment, SegmentStart};
 use crate::file::tables::FileState;
 use crate::file::{checkpoint, tables};
 use crate::id::{ObjectId, ResourceId, Seq, Stamp};
-use crate::limits::{BLOCK_GROUP, CHECKPOINT_RECORDS, MAX_BODY, MAX_ITEMS, MAX_NAME, MAX_PREFIX};
+use crate::limits::{
+    BLOCK_GROUP, CHECKPOINT_RECORDS, MAX_BODY, MAX_ITEMS, MAX_NAME, MAX_PREFIX, len64, place32,
+};
 use crate::note::{BlobNote, Note};
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
 use std::collections::{HashMap, HashSet};
@@ -194,7 +196,7 @@ impl Appender {
 
     fn open_bytes(&self) -> u64 {
         let bytes = self.segment.bodies.len();
-        u64::try_from(bytes.saturating_add(self.segment.note_bytes)).unwrap_or(u64::MAX)
+        len64(bytes.saturating_add(self.segment.note_bytes))
     }
 
     /// Tells how much of the file is used, and how long it can become.
@@ -298,10 +300,8 @@ impl Appender {
     pub fn forget_objects(&mut self, resource: ResourceId) {
         self.encoder.forget(resource);
         let resources = &self.resources;
-        self.objects.retain(|_, object| {
-            let place = usize::try_from(object.0).unwrap_or(usize::MAX);
-            resources.get(place) != Some(&resource)
-        });
+        self.objects
+            .retain(|_, object| resources.get(place32(object.0)) != Some(&resource));
         self.objects.shrink_to_fit();
         self.seen.remove(&resource);
     }
@@ -479,9 +479,13 @@ impl Appender {
 
     /// Writes the live objects once more, behind the block that was just sealed.
     fn take_checkpoint(&mut self) -> Result<(), CodecError> {
-        let number =
-            u32::try_from(self.checkpoints.taken.len().saturating_add(1)).unwrap_or(u32::MAX);
-        let parent = usize::try_from(checkpoint::parent(number)).unwrap_or(usize::MAX);
+        let count = self.checkpoints.taken.len().saturating_add(1);
+        let number = u32::try_from(count).map_err(|_too_many| CodecError::Bound {
+            what: "the number of checkpoints",
+            found: u128::from(len64(count)),
+            bound: u128::from(u32::MAX),
+        })?;
+        let parent = place32(checkpoint::parent(number));
         let parent_seq = parent
             .checked_sub(1)
             .and_then(|place| self.checkpoints.taken.get(place));
@@ -839,13 +843,15 @@ fn open_segment(reel: &Reel) -> Result<Segment, String> {
         (Some(first), _) => first.start,
         (None, Some(last)) => SegmentStart {
             record: reel.end().0,
-            object: u32::try_from(reel.objects().len()).unwrap_or(u32::MAX),
+            object: u32::try_from(reel.objects().len()).map_err(|_too_many| "too many objects")?,
             blob: last.start.blob.saturating_add(last.blobs),
         },
         (None, None) => SegmentStart::default(),
     };
-    let first_object = usize::try_from(start.object).unwrap_or(usize::MAX);
-    let new = reel.objects().get(first_object..).unwrap_or_default();
+    let new = reel
+        .objects()
+        .get(place32(start.object)..)
+        .unwrap_or_default();
     let mut segment = Segment::begin(start);
     segment.objects = new.iter().map(|object| object.key.clone()).collect();
     for block in tail {

@@ -6,6 +6,7 @@
 //! panic becomes an error here. Refuses to let one through.
 
 use crate::error::OpenError;
+use crate::limits::len64;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -85,6 +86,7 @@ impl Exclusive {
     pub(crate) fn bounded(self, max: Option<u64>) -> Self {
         self.bound
             .max
+            // Without a bound every length is right.
             .store(max.unwrap_or(u64::MAX), Ordering::Relaxed);
         self
     }
@@ -149,8 +151,7 @@ impl redb::StorageBackend for Exclusive {
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let mut file = held(&self.file);
-        let len = u64::try_from(data.len()).unwrap_or(u64::MAX);
-        self.check_bound(&file, offset.saturating_add(len))?;
+        self.check_bound(&file, offset.saturating_add(len64(data.len())))?;
         file.seek(SeekFrom::Start(offset))?;
         file.write_all(data)
     }
@@ -158,6 +159,7 @@ impl redb::StorageBackend for Exclusive {
 
 /// The unit in which an [`Overlay`] keeps what was written, in bytes.
 const PAGE: u64 = 4096;
+const PAGE_LEN: usize = 4096;
 
 /// How many bytes more than the file has the database may want while it repairs: for a damaged header
 /// it would want any number.
@@ -231,15 +233,21 @@ impl Overlay {
 
     /// Reads one page, as far as it lies in the file, zeros beyond.
     fn page(&self, written: &OverlayPages, number: u64) -> io::Result<Vec<u8>> {
-        let mut page = vec![0; usize::try_from(PAGE).unwrap_or_default()];
+        let mut page = vec![0; PAGE_LEN];
         let offset = number.saturating_mul(PAGE);
-        let there = written.shown.saturating_sub(offset).min(PAGE);
-        let there = usize::try_from(there).unwrap_or_default();
+        let there = written.shown.saturating_sub(offset);
+        let there = usize::try_from(there).map_or(PAGE_LEN, |there| there.min(PAGE_LEN));
         if let Some(out) = page.get_mut(..there).filter(|out| !out.is_empty()) {
             read_at(&mut held(&self.file), offset, out)?;
         }
         Ok(page)
     }
+}
+
+/// Gives the place within its page.
+#[expect(clippy::expect_used, reason = "a remainder is below its divisor")]
+fn within_page(at: u64) -> usize {
+    usize::try_from(at % PAGE).expect("a page is short")
 }
 
 /// Splits a span of bytes at page borders: page number, place within, length.
@@ -250,10 +258,10 @@ fn page_parts(offset: u64, len: usize) -> impl Iterator<Item = (u64, usize, usiz
         if left == 0 {
             return None;
         }
-        let within = usize::try_from(at % PAGE).unwrap_or_default();
-        let room = usize::try_from(PAGE).unwrap_or_default() - within;
+        let within = within_page(at);
+        let room = PAGE_LEN - within;
         let part = (at / PAGE, within, room.min(left));
-        at = at.saturating_add(u64::try_from(part.2).unwrap_or_default());
+        at = at.saturating_add(len64(part.2));
         left -= part.2;
         Some(part)
     })
@@ -266,7 +274,7 @@ impl redb::StorageBackend for Overlay {
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let written = held(&self.written);
-        let end = offset.saturating_add(u64::try_from(out.len()).unwrap_or(u64::MAX));
+        let end = offset.saturating_add(len64(out.len()));
         if end > written.len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -303,7 +311,7 @@ impl redb::StorageBackend for Overlay {
             .pages
             .retain(|number, _| number.saturating_mul(PAGE) < len);
         if let Some(last) = written.pages.get_mut(&(len / PAGE)) {
-            let within = usize::try_from(len % PAGE).unwrap_or_default();
+            let within = within_page(len);
             last.iter_mut().skip(within).for_each(|byte| *byte = 0);
         }
         Ok(())
@@ -315,7 +323,7 @@ impl redb::StorageBackend for Overlay {
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let mut written = held(&self.written);
-        let end = offset.saturating_add(u64::try_from(data.len()).unwrap_or(u64::MAX));
+        let end = offset.saturating_add(len64(data.len()));
         self.check_room(end)?;
         let mut rest = data;
         for (number, within, len) in page_parts(offset, data.len()) {

@@ -18,7 +18,9 @@ use crate::file::reel::{ReadCounts, Reel};
 use crate::file::segment::FrameSpan;
 use crate::file::{checkpoint, segment, tables};
 use crate::id::{BlobId, BlockId, ObjectId, Seq};
-use crate::limits::{MAX_BLOCK_RAW, MAX_BODY, MAX_CHAIN, MAX_CHAIN_RAW, MAX_PREFIX, READ_CACHE};
+use crate::limits::{
+    MAX_BLOCK_RAW, MAX_BODY, MAX_CHAIN, MAX_CHAIN_RAW, MAX_PREFIX, READ_CACHE, len64, place32,
+};
 use redb::{Database, ReadOnlyTable, ReadTransaction};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -177,7 +179,7 @@ impl BodyReader {
         self.frames.fetch_add(1, Ordering::Relaxed);
         let most = BodyCounts {
             entries: Self::place_in(reel, block, Seq(block.end())),
-            blobs: usize::try_from(block.blobs).unwrap_or(usize::MAX),
+            blobs: place32(block.blobs),
         };
         let read =
             frame::unpack(&packed, prefix, MAX_BLOCK_RAW).and_then(|raw| Bodies::decode(raw, most));
@@ -204,6 +206,7 @@ impl BodyReader {
     /// Gives the place of an event among the events of its block.
     pub(crate) fn place_in(reel: &Reel, block: &Block, seq: Seq) -> usize {
         let start = block.start.record;
+        // A caller's number beyond the block is beyond every place in it.
         let before = usize::try_from(seq.0.saturating_sub(start)).unwrap_or(usize::MAX);
         before.saturating_sub(reel.loaded.heads.notes_between(start, seq.0))
     }
@@ -348,7 +351,7 @@ impl BodyReader {
             .checked_sub(1)
             .and_then(|place| blocks.get(place))
             .ok_or_else(missing)?;
-        let place = usize::try_from(id.0 - block.start.blob).unwrap_or(usize::MAX);
+        let place = place32(id.0 - block.start.blob);
         let Some(bodies) = self.bodies_within(reel, block, allowance)? else {
             return Ok(None);
         };
@@ -518,14 +521,15 @@ fn step(
 }
 
 /// Gives the last checkpoint before `at`, its parent, and so on.
+#[expect(clippy::expect_used, reason = "as many as there are keys")]
 fn ladder(reel: &Reel, at: Seq) -> Vec<&Checkpoint> {
     let all = &reel.loaded.checkpoints;
     let mut number = all.partition_point(|checkpoint| checkpoint.seq <= at.0);
     let mut ladder = Vec::new();
     while let Some(checkpoint) = number.checked_sub(1).and_then(|place| all.get(place)) {
         ladder.push(checkpoint);
-        let number32 = u32::try_from(number).unwrap_or(0);
-        number = usize::try_from(checkpoint::parent(number32)).unwrap_or(0);
+        let number32 = u32::try_from(number).expect("the keys of checkpoints have 32 bits");
+        number = place32(checkpoint::parent(number32));
     }
     ladder
 }
@@ -646,8 +650,7 @@ impl ReadAllowance {
 
     /// Takes off what a body took.
     pub(crate) fn take_body(&mut self, bytes: usize) {
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        self.body_bytes = self.body_bytes.saturating_sub(bytes);
+        self.body_bytes = self.body_bytes.saturating_sub(len64(bytes));
     }
 }
 

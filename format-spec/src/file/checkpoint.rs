@@ -13,7 +13,7 @@ use crate::codec::varint::{self, FieldReader};
 use crate::codec::{CodecError, frame, record, splice};
 use crate::file::segment::{FrameSpan, FrameStream};
 use crate::id::{ObjectId, ResourceId};
-use crate::limits::{BLOCK_RAW, MAX_BLOCK_RAW, MAX_RECORD};
+use crate::limits::{BLOCK_RAW, MAX_BLOCK_RAW, MAX_RECORD, len64};
 use crate::note::Note;
 use bincode::{Decode, Encode};
 use std::collections::HashSet;
@@ -165,7 +165,7 @@ impl CheckpointFrame {
         if bodies.len() != objects.len() {
             return Err(CodecError::Meaningless {
                 what: "a checkpoint's number of objects",
-                found: u64::try_from(objects.len()).unwrap_or(u64::MAX),
+                found: len64(objects.len()),
             });
         }
         Ok(Self { objects, bodies })

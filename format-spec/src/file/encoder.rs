@@ -22,7 +22,7 @@ use crate::file::segment::Segment;
 use crate::file::spill::{SpillFile, SpillPlace};
 use crate::id::{BlobId, ObjectId, ResourceId};
 use crate::limits::{
-    KEYFRAME_BLOCKS, KEYFRAME_VERSIONS, MAX_NAME, REFERENCE_BLOCKS, REFERENCE_DEPTH,
+    KEYFRAME_BLOCKS, KEYFRAME_VERSIONS, MAX_NAME, REFERENCE_BLOCKS, REFERENCE_DEPTH, len64,
 };
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
@@ -58,19 +58,16 @@ impl LiveObject {
     /// Counts the bytes that it takes in memory beside its row.
     fn boxed_bytes(&self) -> u64 {
         match &self.place {
-            BodyPlace::Memory(kept) => {
-                let body = u64::try_from(kept.1.len()).unwrap_or(u64::MAX);
-                BOX_BYTES
-                    .saturating_add(u64::from(self.name_bytes))
-                    .saturating_add(body)
-            }
+            BodyPlace::Memory(kept) => BOX_BYTES
+                .saturating_add(u64::from(self.name_bytes))
+                .saturating_add(len64(kept.1.len())),
             BodyPlace::File(_) => 0,
         }
     }
 
     fn body_bytes(&self) -> u64 {
         match &self.place {
-            BodyPlace::Memory(kept) => u64::try_from(kept.1.len()).unwrap_or(u64::MAX),
+            BodyPlace::Memory(kept) => len64(kept.1.len()),
             BodyPlace::File(place) => u64::from(place.len),
         }
     }
@@ -171,6 +168,7 @@ impl Encoder {
             memory: HashMap::new(),
             boxed_bytes: 0,
             body_bytes: 0,
+            // Without a bound nothing is too much.
             max_boxed_bytes: max_bytes.unwrap_or(u64::MAX),
             spill: None,
             folder: folder.to_owned(),
@@ -424,6 +422,7 @@ impl Encoder {
             .copied()
     }
 
+    #[expect(clippy::expect_used, reason = "writer and reader bound every name")]
     fn keep(
         &mut self,
         object: ObjectId,
@@ -440,8 +439,7 @@ impl Encoder {
             reach,
             seq,
             resource: key.resource,
-            // Three names of at most [`MAX_NAME`] bytes.
-            name_bytes: u16::try_from(name_bytes).unwrap_or(u16::MAX),
+            name_bytes: u16::try_from(name_bytes).expect("three names of at most MAX_NAME bytes"),
         };
         self.count(&last);
         if let Some(old) = self.live.insert(object, last) {

@@ -8,6 +8,7 @@
 
 use super::backend::Exclusive;
 use crate::file::backend::{PanicFence, fenced};
+use crate::limits::len64;
 use redb::Database;
 
 /// The unit in which the database gives out space, in bytes.
@@ -60,6 +61,7 @@ impl FileGrowth {
             max,
             counted: None,
             since: 0,
+            // Without a bound every length can be reached.
             reach: max.unwrap_or(u64::MAX),
             sealed_bytes: 0,
         }
@@ -160,12 +162,15 @@ fn doubled(len: u64, max: u64) -> u64 {
 }
 
 /// Gives what a row takes: the database rounds up to powers of two of its page.
+#[expect(
+    clippy::expect_used,
+    reason = "a length in memory is far below 2^63 pages"
+)]
 fn room_of(len: usize) -> u64 {
-    let len = u64::try_from(len).unwrap_or(u64::MAX);
-    let pages = len.div_ceil(PAGE).max(1);
+    let pages = len64(len).div_ceil(PAGE).max(1);
     pages
         .checked_next_power_of_two()
-        .unwrap_or(u64::MAX)
+        .expect("a row fits into memory")
         .saturating_mul(PAGE)
 }
 

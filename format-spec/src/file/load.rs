@@ -13,7 +13,7 @@ use crate::file::checkpoint::Checkpoint;
 use crate::file::segment::{BlockPlace, SegmentStart, TailRow};
 use crate::file::{segment, tables};
 use crate::id::{ConnectionId, Elapsed, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
-use crate::limits::{MAX_BLOCK_RAW, MAX_ITEMS, MAX_RECORD};
+use crate::limits::{MAX_BLOCK_RAW, MAX_ITEMS, MAX_RECORD, len64, place32};
 use crate::note::{Note, NoteEntry};
 use redb::{ReadTransaction, ReadableTable as _, ReadableTableMetadata as _};
 use std::collections::BTreeMap;
@@ -97,8 +97,9 @@ impl Loaded {
             Err(cause) => return self.hurt("the directory".to_owned(), cause),
         };
         // A hostile key must not make this loop long.
-        let most = u32::try_from(count.saturating_mul(2).saturating_add(1024)).unwrap_or(u32::MAX);
-        let end = last.map_or(0, |last| last.saturating_add(1)).min(most);
+        let most = count.saturating_mul(2).saturating_add(1024);
+        let end = last.map_or(0, |last| last.saturating_add(1));
+        let end = u32::try_from(most).map_or(end, |most| end.min(most));
         self.next_block = end;
         for number in 0..end {
             self.rows = self.rows.saturating_add(1);
@@ -119,7 +120,7 @@ impl Loaded {
                 .map_err(|error| error.to_string())
                 .and_then(|at| {
                     let packed = segment::read_frame(&indexes, at.index, || self.rows += 1)?;
-                    self.index_bytes = self.index_bytes.saturating_add(len64(&packed));
+                    self.index_bytes = self.index_bytes.saturating_add(len64(packed.len()));
                     let index = frame::unpack(&packed, &[], MAX_BLOCK_RAW + MAX_RECORD)
                         .map_err(|error| error.to_string())?;
                     let source = BlockSource::Sealed(at);
@@ -172,7 +173,7 @@ impl Loaded {
         let mut expected = rows.first().map_or(0, |(key, _)| *key);
         for (key, row) in rows {
             self.rows = self.rows.saturating_add(1);
-            self.tail_bytes = self.tail_bytes.saturating_add(len64(&row));
+            self.tail_bytes = self.tail_bytes.saturating_add(len64(row.len()));
             let place = format!("tail row {key}");
             if key != expected {
                 self.hurt(place, format!("tail row {expected} is missing"));
@@ -185,7 +186,8 @@ impl Loaded {
                 .and_then(|row| {
                     let bodies = Bodies::decode(row.bodies, BodyCounts::UNKNOWN)
                         .map_err(|error| error.to_string())?;
-                    let blobs = u32::try_from(bodies.blob_count()).unwrap_or(u32::MAX);
+                    let blobs = u32::try_from(bodies.blob_count())
+                        .map_err(|_too_many| "too many texts".to_owned())?;
                     let source = BlockSource::Tail(Arc::new(bodies));
                     self.take(self.next_block, row.start, blobs, &row.index, source)
                 });
@@ -205,13 +207,13 @@ impl Loaded {
         index: &[u8],
         source: BlockSource,
     ) -> Result<(), String> {
-        let known = u64::try_from(self.objects.len()).unwrap_or(u64::MAX);
+        let known = len64(self.objects.len());
         if start.record < self.heads.len() || u64::from(start.object) < known {
             return Err("it begins before the block in front of it ends".to_owned());
         }
         // Damage in front leaves a hole; a hostile row must not make it large.
         let hole = start.record - self.heads.len();
-        let most = 64 * 1024 * u64::try_from(self.damage.len()).unwrap_or(0);
+        let most = 64 * 1024 * len64(self.damage.len());
         if hole > most || u64::from(start.object) - known > most || start.record > MAX_ITEMS {
             return Err(format!("it begins at record {}", start.record));
         }
@@ -224,6 +226,7 @@ impl Loaded {
         };
         let (objects, records) =
             index::decode(index, start.object, resource_of).map_err(|error| error.to_string())?;
+        let count = u32::try_from(records.len()).map_err(|_too_many| "too many records")?;
         let events = records
             .iter()
             .filter(|record| matches!(record.content, RecordContent::Event { .. }))
@@ -245,18 +248,18 @@ impl Loaded {
             }
             self.heads.lose_until(end);
         }
-        let missing = usize::try_from(start.object).unwrap_or(usize::MAX);
-        self.objects.resize_with(missing, || ObjectKey {
-            resource: LOST_RESOURCE,
-            namespace: String::new(),
-            name: String::new(),
-            uid: String::new(),
-        });
+        self.objects
+            .resize_with(place32(start.object), || ObjectKey {
+                resource: LOST_RESOURCE,
+                namespace: String::new(),
+                name: String::new(),
+                uid: String::new(),
+            });
         self.objects.extend(objects);
         self.blocks.push(Block {
             number,
             start,
-            records: u32::try_from(records.len()).unwrap_or(u32::MAX),
+            records: count,
             blobs,
             source,
         });
@@ -281,10 +284,6 @@ impl Loaded {
             }),
         }
     }
-}
-
-fn len64(bytes: &[u8]) -> u64 {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }
 
 /// What stands in the place of an object's number for a note.
@@ -329,7 +328,7 @@ const fn is_event(object: u32) -> bool {
 
 impl Heads {
     pub(crate) fn len(&self) -> u64 {
-        u64::try_from(self.objects.len()).unwrap_or(u64::MAX)
+        len64(self.objects.len())
     }
 
     pub(crate) fn events(&self) -> u64 {
@@ -431,6 +430,7 @@ impl Heads {
     }
 
     fn place(seq: Seq) -> usize {
+        // A number that no place in memory has is beyond the last record.
         usize::try_from(seq.0).unwrap_or(usize::MAX)
     }
 
@@ -531,7 +531,7 @@ impl Heads {
             .skip(events)
             .take_while(|(wall, object)| **wall <= at.micros && **object == NOTE)
             .count();
-        Seq(u64::try_from(events + notes).unwrap_or(u64::MAX))
+        Seq(len64(events + notes))
     }
 
     /// Gives the objects' numbers, for indexing.

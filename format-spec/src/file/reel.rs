@@ -11,7 +11,7 @@ use crate::file::body;
 use crate::file::body::ReadAllowance;
 use crate::file::load::Slot;
 use crate::id::{BlobId, BlockId, ConnectionId, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
-use crate::limits::FormatVersion;
+use crate::limits::{FormatVersion, place32};
 use crate::note::NoteEntry;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ pub(crate) struct Versions {
 
 impl Versions {
     fn new(loaded: &Loaded) -> Self {
-        let place = |object: ObjectId| usize::try_from(object.0).unwrap_or(usize::MAX);
+        let place = |object: ObjectId| place32(object.0);
         let mut starts = vec![0usize; loaded.objects.len().saturating_add(1)];
         let events = || {
             (0u64..)
@@ -151,7 +151,7 @@ impl Versions {
     }
 
     pub(crate) fn of(&self, object: ObjectId) -> &[Seq] {
-        let place = usize::try_from(object.0).unwrap_or(usize::MAX);
+        let place = place32(object.0);
         let span = self
             .starts
             .get(place)

@@ -7,6 +7,7 @@ use crate::codec::splice;
 use crate::error::ReadError;
 use crate::event::{EventHead, EventType};
 use crate::id::{ObjectId, Seq};
+use crate::limits::place32;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -118,8 +119,9 @@ impl<'a> Scan<'a> {
             return reel.body(head.seq);
         };
         let key = |object: ObjectId| {
-            let place = usize::try_from(object.0).unwrap_or(usize::MAX);
-            reel.objects().get(place).map(|object| &object.key)
+            reel.objects()
+                .get(place32(object.0))
+                .map(|object| &object.key)
         };
         let against = match (base, key(head.object)) {
             (Base::Whole, Some(own)) => Some(splice::seed_of(own)),

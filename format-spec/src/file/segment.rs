@@ -14,7 +14,7 @@ use crate::codec::{CodecError, frame, index, record};
 use crate::event::ObjectKey;
 use crate::file::backend::fenced;
 use crate::id::{ObjectId, ResourceId};
-use crate::limits::{BLOCK_RAW, BLOCK_RECORDS, EXTENT, MAX_BLOCK_RAW, MAX_RECORD};
+use crate::limits::{BLOCK_RAW, BLOCK_RECORDS, EXTENT, MAX_BLOCK_RAW, MAX_RECORD, len64};
 use bincode::{Decode, Encode};
 use redb::ReadOnlyTable;
 
@@ -59,7 +59,6 @@ impl Segment {
 
     /// Begins an empty segment behind this one.
     pub(crate) fn next(&self) -> Self {
-        let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
         Self::begin(SegmentStart {
             record: self.end(),
             object: self.start.object.saturating_add(count(self.objects.len())),
@@ -69,8 +68,7 @@ impl Segment {
 
     /// Gives the number of the record that comes next.
     pub(crate) fn end(&self) -> u64 {
-        let len = u64::try_from(self.records.len()).unwrap_or(u64::MAX);
-        self.start.record.saturating_add(len)
+        self.start.record.saturating_add(len64(self.records.len()))
     }
 
     /// Tells whether it holds as much as a block should.
@@ -110,7 +108,6 @@ impl Segment {
         } else {
             self.done
         };
-        let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
         let start = SegmentStart {
             record: self.start.record + u64::from(count(done.records)),
             object: self.start.object + count(done.objects),
@@ -125,6 +122,13 @@ impl Segment {
         let raw = frame::join_columns([&record::encode(&start)?, &index, &bodies]);
         frame::pack(&raw, frame::LEVEL_QUICK, &[])
     }
+}
+
+/// Counts a segment's records or objects.
+#[expect(clippy::expect_used, reason = "a segment is sealed at BLOCK_RECORDS")]
+fn count(len: usize) -> u32 {
+    // A disk that refuses every commit lets a segment grow, in memory.
+    u32::try_from(len).expect("fewer records than 2^32 fit into memory")
 }
 
 /// A tail row, read.
@@ -170,19 +174,19 @@ impl FrameStream {
     /// Gives the offset at which the next frame will lie.
     fn end(&self) -> u64 {
         let rest = self.part.len().saturating_add(self.pending.len());
-        let whole = self
-            .whole
-            .saturating_mul(u64::try_from(EXTENT).unwrap_or_default());
-        whole.saturating_add(u64::try_from(rest).unwrap_or_default())
+        let whole = self.whole.saturating_mul(len64(EXTENT));
+        whole.saturating_add(len64(rest))
     }
 
     /// Appends a frame, and gives its place.
+    #[expect(clippy::expect_used, reason = "a block's columns are bounded")]
     pub(crate) fn push(&mut self, frame: &[u8]) -> FrameSpan {
         let offset = self.end();
         self.pending.extend_from_slice(frame);
         FrameSpan {
             offset,
-            len: u32::try_from(frame.len()).unwrap_or(u32::MAX),
+            len: u32::try_from(frame.len())
+                .expect("a frame is no longer than the columns in it, at most MAX_BLOCK_RAW"),
         }
     }
 
@@ -202,21 +206,19 @@ impl FrameStream {
         self.part.append(&mut self.pending);
         let rows = self.part.len() / EXTENT;
         self.part.drain(..rows * EXTENT);
-        self.whole = self
-            .whole
-            .saturating_add(u64::try_from(rows).unwrap_or_default());
+        self.whole = self.whole.saturating_add(len64(rows));
     }
 }
 
 /// Gives the rows that a span of the stream touches: row number, and the bytes of it.
 fn rows_of(span: FrameSpan) -> impl Iterator<Item = (u64, usize, usize)> {
-    let size = u64::try_from(EXTENT).unwrap_or(u64::MAX);
+    let size = len64(EXTENT);
     let FrameSpan { offset, len } = span;
     let end = offset.saturating_add(u64::from(len));
     (offset / size..end.div_ceil(size)).map(move |row| {
         let start = row.saturating_mul(size);
         let within =
-            |at: u64| usize::try_from(at.saturating_sub(start).min(size)).unwrap_or(EXTENT);
+            |at: u64| usize::try_from(at.saturating_sub(start)).map_or(EXTENT, |at| at.min(EXTENT));
         (row, within(offset), within(end))
     })
 }

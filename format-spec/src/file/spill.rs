@@ -4,6 +4,7 @@
 //! no truth of its own: all of it stands in the reel, and an appender that cannot read or write it
 //! begins anew from there. It is read only at places that [`SpillFile::push`] gave.
 
+use crate::limits::place32;
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -68,7 +69,7 @@ impl SpillFile {
 
     /// Reads a text.
     pub(crate) fn read(&mut self, place: SpillPlace) -> io::Result<Vec<u8>> {
-        let mut text = vec![0; usize::try_from(place.len).unwrap_or(usize::MAX)];
+        let mut text = vec![0; place32(place.len)];
         let mut file = self.file.get_ref();
         file.seek(SeekFrom::Start(place.offset))?;
         let read = file.read_exact(&mut text);
