@@ -44,6 +44,7 @@ impl Clock {
     reason = "this is the one place that reads the wall clock"
 )]
 fn wall() -> RecordedAt {
+    // A clock set beyond the year 294,246 stays there.
     let micros = match SystemTime::now().duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_micros()).unwrap_or(i64::MAX),
         Err(before) => i64::try_from(before.duration().as_micros()).map_or(i64::MIN, |past| -past),
@@ -52,6 +53,7 @@ fn wall() -> RecordedAt {
 }
 
 fn micros(duration: Duration) -> u64 {
+    // Saturates after 584,000 years.
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
@@ -82,6 +84,7 @@ impl StepDetector {
 }
 
 fn distance(stamp: Stamp) -> i64 {
+    // Saturates after 292,000 years.
     let elapsed = i64::try_from(stamp.elapsed.micros).unwrap_or(i64::MAX);
     stamp.wall.micros.saturating_sub(elapsed)
 }

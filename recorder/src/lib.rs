@@ -13,6 +13,7 @@ mod health;
 mod known;
 mod lifecycle;
 mod marks;
+mod number;
 mod observer;
 mod options;
 mod probe;

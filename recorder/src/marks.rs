@@ -12,6 +12,7 @@
 
 use crate::access::StatusToken;
 use crate::clock::Clock;
+use crate::number::len64;
 use crate::queue::{Entry, Queue};
 use kubereel_format::Note;
 use std::fs::{File, OpenOptions};
@@ -183,9 +184,7 @@ impl MarkFile {
         file.seek(SeekFrom::Start(self.read))?;
         let mut bytes = Vec::new();
         file.take(LOOK_BYTES).read_to_end(&mut bytes)?;
-        self.read = self
-            .read
-            .saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        self.read = self.read.saturating_add(len64(bytes.len()));
         Ok(bytes)
     }
 

@@ -181,13 +181,18 @@ impl Queue {
         }
     }
 
+    /// An entry larger than the queue takes all of its room.
+    #[expect(clippy::expect_used, reason = "the room is bounded by QUEUE_BYTES")]
+    fn permits(&self, entry: &Entry) -> u32 {
+        u32::try_from(entry.bytes().min(self.bytes)).expect("a queue has less than 4 GiB of room")
+    }
+
     /// Waits for room and puts an entry at the end. After [`Self::close`] it is gone at once:
     /// nobody would write it.
     pub(crate) async fn push(&self, mut entry: Entry) {
         scrub(&mut entry, &self.redactor);
         let since = self.clock.elapsed();
-        let bytes = entry.bytes().min(self.bytes);
-        let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let permits = self.permits(&entry);
         let Ok(room) = Arc::clone(&self.room).acquire_many_owned(permits).await else {
             return;
         };
@@ -203,8 +208,7 @@ impl Queue {
     pub(crate) fn try_push(&self, mut entry: Entry) -> bool {
         scrub(&mut entry, &self.redactor);
         let since = self.clock.elapsed();
-        let bytes = entry.bytes().min(self.bytes);
-        let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let permits = self.permits(&entry);
         let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(permits) else {
             return false;
         };

@@ -13,6 +13,7 @@
 use crate::access::{Refusal, StatusAccess};
 use crate::health::{Health, Status};
 use crate::marks::{Desk, NotTaken};
+use crate::number::len64;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
@@ -174,7 +175,7 @@ impl StatusPage {
 
     async fn take_mark(&self, body: Incoming, desk: &Desk) -> Result<String, (StatusCode, String)> {
         let refused = |status, words: &str| Err((status, format!("{words}\n")));
-        if body.size_hint().lower() > u64::try_from(MAX_MARK_BODY).unwrap_or(0) {
+        if body.size_hint().lower() > len64(MAX_MARK_BODY) {
             return refused(StatusCode::PAYLOAD_TOO_LARGE, "the mark is too long");
         }
         let Ok(_place) = self.marks.try_acquire() else {

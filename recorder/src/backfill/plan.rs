@@ -14,6 +14,7 @@
 //! unknown.
 
 use crate::known::{Known, KnownObject};
+use crate::number::len64;
 use kubereel_format::{EventType, GapVerdict};
 use std::collections::BTreeSet;
 
@@ -621,7 +622,7 @@ impl Found {
     /// Counts the revisions that nothing explains.
     fn count_unexplained(&self, work: &Work) -> u128 {
         let explained = self.explained.range(work.from.saturating_add(1)..=work.to);
-        let explained = u128::try_from(explained.count()).unwrap_or(u128::MAX);
+        let explained = u128::from(len64(explained.count()));
         work.to.saturating_sub(work.from).saturating_sub(explained)
     }
 }

@@ -14,6 +14,7 @@
 use crate::budget::plan;
 use crate::budget::plan::{MemoryPlan, Plan, Step};
 use crate::health::Health;
+use crate::number::len64;
 use crate::queue::Entry;
 use crate::resource::ResourceName;
 use kubereel_format::{
@@ -84,6 +85,7 @@ impl Gate {
         }
         published.send_replace(out.clone());
         Self {
+            // Without a bound no step is ever due.
             max_bytes: limits.max_bytes.unwrap_or(u64::MAX),
             memory: MemoryPlan::new(limits.max_memory),
             ended: BTreeSet::new(),
@@ -112,7 +114,7 @@ impl Gate {
         while let Some(id) = self.memory.due(|id| self.recorded.contains_key(&id)) {
             self.leave_largest(id, at, &mut said);
         }
-        let bytes = u64::try_from(entry.bytes()).unwrap_or(u64::MAX);
+        let bytes = len64(entry.bytes());
         if plan::is_too_large(&self.usage, bytes) {
             self.refuse(entry, bytes, at, &mut said);
         }
@@ -366,7 +368,8 @@ impl Gate {
 
     fn memory_measure(&self) -> String {
         let used = megabytes(self.memory.used_bytes());
-        let max = megabytes(self.memory.max_bytes().unwrap_or(u64::MAX));
+        let max = self.memory.max_bytes();
+        let max = max.map_or_else(|| "any amount".to_owned(), megabytes);
         format!("the objects that are left take {used} of memory, and may take {max}")
     }
 

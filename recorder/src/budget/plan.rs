@@ -151,7 +151,7 @@ const WATCHED_BYTES: u64 = 160;
 /// Gives how many bytes entries on their way to the file may take, at most `usual`.
 pub(crate) fn queue_bytes(max_memory: Option<u64>, usual: usize) -> usize {
     let part = max_memory.map_or(u64::MAX, |max| max / QUEUE_PART);
-    usize::try_from(part).unwrap_or(usize::MAX).min(usual)
+    usize::try_from(part).map_or(usual, |part| part.min(usual))
 }
 
 /// Gives how many bytes everything that is kept of objects may take.

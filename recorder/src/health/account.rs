@@ -153,6 +153,7 @@ impl Account {
                 error,
                 since_micros,
             } => {
+                // Saturates: a bound of the time, shown to people.
                 let since = i64::try_from(*since_micros).unwrap_or(i64::MAX);
                 self.outages.push(OutageTold {
                     endpoint: endpoint.clone(),

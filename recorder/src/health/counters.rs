@@ -3,6 +3,7 @@
 use super::account::{Account, Tally};
 use super::reach::{Come, Reach};
 use crate::clock::Clock;
+use crate::number::len64;
 use crate::queue::Entry;
 use crate::resource::ResourceName;
 use kubereel_format::{CommitStats, Elapsed, EventType, Note, ResourceId, ResourceInfo};
@@ -221,7 +222,7 @@ impl Health {
 
     /// So many bytes are received and not yet durable.
     pub(crate) fn set_queued(&self, bytes: usize) {
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let bytes = len64(bytes);
         self.queued_bytes.store(bytes, Ordering::Relaxed);
     }
 
@@ -292,12 +293,12 @@ impl Health {
 
     /// Tells how many resources will be followed and wait for the definitions.
     pub(crate) fn set_held(&self, resources: usize) {
-        self.words().held = u64::try_from(resources).unwrap_or(u64::MAX);
+        self.words().held = len64(resources);
     }
 
     /// So many resources are left out by decision: no watch, no list, another one stands for them.
     pub(crate) fn set_left_out(&self, resources: usize) {
-        self.words().left_out = u64::try_from(resources).unwrap_or(u64::MAX);
+        self.words().left_out = len64(resources);
     }
 
     /// Tells what the notes say so far.
@@ -312,7 +313,7 @@ impl Health {
         let words = self.words();
         let count = |wanted| {
             let states = words.resources.values();
-            u64::try_from(states.filter(|state| **state == wanted).count()).unwrap_or(u64::MAX)
+            len64(states.filter(|state| **state == wanted).count())
         };
         let complete = count(ResourceState::Complete);
         Status {

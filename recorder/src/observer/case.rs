@@ -2,6 +2,7 @@
 //! that nothing was met: `kubereel verify` proves.
 
 use crate::health::GapTold;
+use crate::number::len64;
 use crate::observer::report::{Report, Stage, secs, time};
 use kubereel_format::{GapVerdict, harmless};
 use std::borrow::Cow;
@@ -118,13 +119,13 @@ fn gaps(report: &Report) -> Verdict {
         .filter(|told| !is_read_back(told))
         .map(gap_words)
         .collect();
-    let untold = gaps.all - u64::try_from(gaps.told.len()).unwrap_or(gaps.all);
+    let untold = gaps.all - len64(gaps.told.len());
     if open.is_empty() && untold == 0 {
         let count = gaps.all;
         return fine(&format!("{count} gaps were met, all read back"));
     }
     let first = open.first().cloned().unwrap_or_default();
-    let more = untold + u64::try_from(open.len().saturating_sub(1)).unwrap_or(0);
+    let more = untold + len64(open.len().saturating_sub(1));
     trouble(&and_more(first, more), &open)
 }
 
@@ -171,7 +172,7 @@ fn covered(report: &Report) -> Verdict {
             standing.trouble
         ));
     }
-    let ours = u64::try_from(lines.len()).unwrap_or(0);
+    let ours = len64(lines.len());
     lines.extend(report.account.not_covered.told.iter().cloned());
     let all = report.account.not_covered.all + ours;
     match lines.first() {

@@ -26,6 +26,7 @@
 //! * the page has no `&`, so that one more round of decoding changes nothing.
 
 use crate::health::{Account, Status};
+use crate::number::len64;
 use crate::observer::case::{Verdict, cases};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -193,7 +194,7 @@ pub(in crate::observer) fn summary(report: &Report) -> String {
         lines.extend([String::new(), "the way to the cluster".to_owned()]);
         let way = account.way.told.iter();
         lines.extend(way.map(|(at, words)| format!("    {} {words}", time(*at))));
-        let untold = account.way.all - u64::try_from(account.way.told.len()).unwrap_or(0);
+        let untold = account.way.all - len64(account.way.told.len());
         if untold > 0 {
             lines.push(format!("    and {untold} more"));
         }

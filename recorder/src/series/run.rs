@@ -547,6 +547,7 @@ fn start(
             );
             index.goes_on(&newest.name);
             let micros = now.micros.saturating_sub(newest.began.as_microsecond());
+            // A clock that was set back makes it new.
             let age = Duration::from_micros(u64::try_from(micros).unwrap_or(0));
             let name = newest.name;
             Ok((

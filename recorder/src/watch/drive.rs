@@ -16,6 +16,7 @@
 use crate::backfill::{Asker, BACKFILL_SECS, Found, read_back};
 use crate::discover::present_revision;
 use crate::health::ResourceState;
+use crate::number::len64;
 use crate::resource::{Role, Target};
 use crate::server::{Answer, Failure, Get, Server};
 use crate::version::Version;
@@ -873,7 +874,7 @@ impl Drive {
                 Some(Ok(Ok(Some(chunk)))) => chunk,
             };
             let at = shared.now();
-            let len = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
+            let len = len64(chunk.len());
             size.bytes = size.bytes.saturating_add(len);
             splitter.push(&chunk, &mut pieces);
             for piece in pieces.drain(..) {
@@ -950,16 +951,15 @@ const TAKEN_OVER: &str = "its successor has taken over";
 impl Drive {
     /// Begins to wait for the time at which the connection under way needs a successor.
     fn overlap(&mut self, lead: &Reading) -> Overlap {
-        let more = self.outlive().unwrap_or_default();
-        let more = u64::try_from(more.as_micros()).unwrap_or(u64::MAX);
+        let more = self.outlive_millis().unwrap_or_default() * 1_000;
         Overlap::new(lead.opened, self.intake.stream.successor_due(more))
     }
 
     /// Tells for how long a list of the present must be outlived, where no bookmarks move the position:
     /// the history from there on may be lost already.
-    fn outlive(&self) -> Option<Duration> {
+    fn outlive_millis(&self) -> Option<u64> {
         let millis = OUTLIVE_MILLIS.min(u64::from(self.shared.watch_secs) * 1_000 / 3);
-        (self.intake.target.role == Role::Events).then(|| Duration::from_millis(millis))
+        (self.intake.target.role == Role::Events).then_some(millis)
     }
 
     /// Takes a step towards a successor, or what it brings.
@@ -1023,7 +1023,7 @@ impl Drive {
             id: self.shared.numbers.connection(),
             from,
             timeout_secs,
-            outlive: self.outlive(),
+            outlive: self.outlive_millis().map(Duration::from_millis),
         };
         let target = self.intake.target.clone();
         overlap.asking(permit, request.ask(target, server));

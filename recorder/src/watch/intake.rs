@@ -22,6 +22,7 @@
 use crate::backfill::{Found, FoundEvent, Life, Suspect, Verdict, Work};
 use crate::discover::{api_service, definition};
 use crate::known::KnownObject;
+use crate::number::len64;
 use crate::queue::{Entry, EventEntry};
 use crate::resource::{Role, Target};
 use crate::version::Version;
@@ -287,7 +288,7 @@ impl Intake {
     fn long_line(&mut self, bytes: &[u8], at: Stamp) {
         let mut len_so_far = 0_u64;
         for part in bytes.chunks(MAX_BODY) {
-            let len = u64::try_from(part.len()).unwrap_or(u64::MAX);
+            let len = len64(part.len());
             len_so_far = len_so_far.saturating_add(len);
             self.part(part, len_so_far, at);
         }
@@ -797,7 +798,7 @@ impl Intake {
             note: BlobNote::OddLine {
                 connection: open.id,
                 problem,
-                len: u64::try_from(len).unwrap_or(u64::MAX),
+                len: len64(len),
             },
             bytes: kept,
         });
@@ -1056,7 +1057,7 @@ impl Intake {
                 events.retain(|event| !before.contains(&told_by(event)));
                 let is_found = |event: &&EventEntry| event.evidence == Evidence::Reconstructed;
                 let reconstructed = events.iter().filter(is_found).count();
-                let reconstructed = u64::try_from(reconstructed).unwrap_or(u64::MAX);
+                let reconstructed = len64(reconstructed);
                 self.entries.extend(restamped(events, at));
                 if told {
                     self.note(at, disconnected(connection, &verdict));
@@ -1224,10 +1225,14 @@ struct Held {
 
 impl Held {
     /// Takes an event, or gives back all that are to be written now.
+    #[expect(
+        clippy::expect_used,
+        reason = "events are bounded before they come here"
+    )]
     fn hold(&mut self, event: EventEntry, room: &Arc<Semaphore>) -> Vec<Entry> {
         let mut entry = Entry::Event(event);
         if !self.is_given_up {
-            let bytes = u32::try_from(entry.bytes()).unwrap_or(u32::MAX);
+            let bytes = u32::try_from(entry.bytes()).expect("a body is at most MAX_BODY long");
             match (Arc::clone(room).try_acquire_many_owned(bytes), entry) {
                 (Ok(taken), Entry::Event(event)) => {
                     match &mut self.room {

@@ -1,6 +1,7 @@
 //! Owns the way from chunks to lines: a line may come in many chunks, a chunk may hold many lines,
 //! and a line may be longer than is kept as one. Refuses to read a line: `head` does.
 
+use crate::number::len64;
 use bytes::{Buf as _, Bytes};
 use kubereel_format::MAX_BODY;
 
@@ -88,7 +89,7 @@ impl LineSplitter {
 
     fn part(&mut self, is_last: bool) -> Piece {
         let bytes = Bytes::from(std::mem::take(&mut self.pending));
-        let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let len = len64(bytes.len());
         let len_so_far = self.handed_out.saturating_add(len);
         self.handed_out = if is_last { 0 } else { len_so_far };
         Piece::Part {

@@ -1,6 +1,7 @@
 //! Owns the way from the bytes of a list answer to its items: each item's bytes come out exactly as
 //! they stand, one after the other, while the answer is still arriving. Refuses to hold the answer.
 
+use crate::number::len64;
 use kubereel_format::MAX_BODY;
 
 /// The most bytes that are kept of a list's own metadata.
@@ -243,7 +244,7 @@ impl ListSplitter {
 
     fn part(&mut self, is_last: bool) -> ListPiece {
         let bytes = std::mem::take(&mut self.item);
-        let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let len = len64(bytes.len());
         let len_so_far = self.handed_out.saturating_add(len);
         self.handed_out = if is_last { 0 } else { len_so_far };
         ListPiece::Part {

@@ -11,6 +11,7 @@
 use crate::budget::{Admission, Gate};
 use crate::clock::Clock;
 use crate::health::Health;
+use crate::number::len64;
 use crate::queue::{Entry, Queue, Queued, Taken};
 use crate::writer::sink::{Shelf, Sink};
 use kubereel_format::{
@@ -347,6 +348,7 @@ impl Writer {
             .map_err(|error| Again::Failing(error.to_string()))?;
         // A commit that reported a failure may have happened all the same.
         let done = sink.next_seq().0.saturating_sub(self.batch_seq.0);
+        // More than the batch holds: all of it.
         let done = usize::try_from(done).unwrap_or(usize::MAX);
         for queued in self.batch.iter().skip(done) {
             append(sink.as_mut(), &queued.entry)?;
@@ -448,7 +450,7 @@ fn append(sink: &mut dyn Sink, entry: &Entry) -> Result<(), AppendError> {
         note: BlobNote::OddLine {
             connection: event.connection,
             problem,
-            len: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+            len: len64(bytes.len()),
         },
         bytes: bytes.to_vec(),
     })

@@ -19,6 +19,7 @@
 //! rest, and if that breaks as well, the next one goes on from the position.
 
 use crate::known::{Known, KnownObject, Uid};
+use crate::number::len64;
 use crate::version::Version;
 use crate::watch::state::backoff::{Backoff, LONGEST_MILLIS};
 use crate::watch::state::output::{Before, Output, Review, Step};
@@ -311,7 +312,7 @@ impl Stream {
         }
         self.known.begin_list();
         let vanished = self.known.take_unseen();
-        let differences = u64::try_from(vanished.len()).unwrap_or(u64::MAX);
+        let differences = len64(vanished.len());
         for (namespace, name, object) in vanished {
             out.push(Output::Infer {
                 namespace,
@@ -1198,9 +1199,11 @@ impl Stream {
         }
     }
 
+    #[expect(clippy::expect_used, reason = "the random number is bounded")]
     fn long_watch_secs(&mut self) -> u32 {
         let more = u64::from(self.long_secs / 4) + 1;
-        self.long_secs + u32::try_from(self.backoff.below(more)).unwrap_or(0)
+        let more = u32::try_from(self.backoff.below(more)).expect("it is below a quarter of a u32");
+        self.long_secs.saturating_add(more)
     }
 }
 
