@@ -3,7 +3,7 @@
 
 use crate::import::Options;
 use kubereel_format::{REDACTION_SAYS, ResourceInfo};
-use kubereel_redact::{NoRandomness, Redactor, Subject, has_values};
+use kubereel_redact::{NoRandomness, Redactor, ResourceType, has_values};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -90,7 +90,7 @@ impl Secrets {
         };
         let subjects = subjects(resource, api_version, kind);
         let hiding = subjects.iter().find(|one| redactor.hides_names(one));
-        redactor.name(hiding.unwrap_or(&Subject::default()), name, uid)
+        redactor.name(hiding.unwrap_or(&ResourceType::default()), name, uid)
     }
 
     /// Says what was taken out, if anything was to be.
@@ -114,10 +114,10 @@ fn subjects<'a>(
     resource: &'a ResourceInfo,
     api_version: &'a str,
     kind: &'a str,
-) -> [Subject<'a>; 2] {
+) -> [ResourceType<'a>; 2] {
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     [
-        Subject::new(&resource.group, &resource.plural).with_kind(kind),
-        Subject::new(group, &resource.plural).with_kind(kind),
+        ResourceType::new(&resource.group, &resource.plural).with_kind(kind),
+        ResourceType::new(group, &resource.plural).with_kind(kind),
     ]
 }

@@ -3,7 +3,7 @@
 
 use crate::entry::Entry;
 use kubereel_format::{BlobNote, Lifecycle, Note, SessionEnd};
-use kubereel_redact::{Redactor, Subject};
+use kubereel_redact::{Redactor, ResourceType};
 use std::borrow::Cow;
 
 /// Takes secrets out of the words of a note, and of a document.
@@ -21,7 +21,7 @@ pub(crate) fn scrub(entry: &mut Entry, redactor: &Redactor) {
             bytes,
             ..
         } => {
-            let document = redactor.object(&Subject::default(), bytes);
+            let document = redactor.object(&ResourceType::default(), bytes);
             if let Some(Cow::Owned(scrubbed)) = document {
                 *bytes = scrubbed;
             }

@@ -2,8 +2,8 @@
 //! the policy hides, no file shows.
 
 use crate::mark::hex;
-use crate::path::Pattern;
-use crate::subject::Subject;
+use crate::path::PathPattern;
+use crate::secret_fields::ResourceType;
 use crate::yaml::YamlMistake;
 use regex::bytes::{Regex, RegexBuilder};
 use ring::digest;
@@ -49,29 +49,29 @@ pub(crate) struct PlaceRule {
     /// Of which resource: plural and group; every one if there is none.
     resource: Option<(String, String)>,
     /// Its name, and where.
-    pub(crate) place: (String, Pattern),
+    pub(crate) place: (String, PathPattern),
 }
 
 impl PlaceRule {
     /// Tells whether it is for a resource.
-    pub(crate) fn is_for(&self, subject: &Subject<'_>) -> bool {
+    pub(crate) fn is_for(&self, resource: &ResourceType<'_>) -> bool {
         self.resource.as_ref().is_none_or(|(name, group)| {
-            group == subject.group
-                && (name.eq_ignore_ascii_case(subject.plural)
-                    || name.eq_ignore_ascii_case(subject.kind))
+            group == resource.group
+                && (name.eq_ignore_ascii_case(resource.plural)
+                    || name.eq_ignore_ascii_case(resource.kind))
         })
     }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    rules: Vec<Spanned<Rule>>,
+struct ExtraRuleFile {
+    rules: Vec<Spanned<ExtraRuleEntry>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rule {
+struct ExtraRuleEntry {
     name: Spanned<String>,
     #[serde(default)]
     kind: Option<Spanned<String>>,
@@ -94,7 +94,7 @@ impl Extra {
             column,
             what,
         };
-        let read: File = serde_saphyr::from_str(text).map_err(|error| {
+        let read: ExtraRuleFile = serde_saphyr::from_str(text).map_err(|error| {
             let mistake = YamlMistake::of(&error);
             wrong(
                 mistake.line.max(1),
@@ -109,12 +109,12 @@ impl Extra {
         };
         for rule in read.rules {
             let taken = extra.take(rule.value, rule.referenced);
-            taken.map_err(|(at, what): Wrong| wrong(at.line(), at.column(), what))?;
+            taken.map_err(|(at, what): LocatedMistake| wrong(at.line(), at.column(), what))?;
         }
         Ok(extra)
     }
 
-    fn take(&mut self, rule: Rule, at: Location) -> Result<(), Wrong> {
+    fn take(&mut self, rule: ExtraRuleEntry, at: Location) -> Result<(), LocatedMistake> {
         let name = rule.name.value;
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         if name.is_empty() || name.len() > 60 || !name.bytes().all(is_name) {
@@ -126,7 +126,7 @@ impl Extra {
         }
         match (rule.path, rule.text) {
             (Some(path), None) => {
-                let pattern = Pattern::read(&path.value).map_err(|_unclosed| {
+                let pattern = PathPattern::read(&path.value).map_err(|_unclosed| {
                     let what = "a path is keys with dots between them, such as spec.users.*.pin; a key with dots stands in double quotes";
                     (path.referenced, what.to_owned())
                 })?;
@@ -164,9 +164,9 @@ impl Extra {
 }
 
 /// What is wrong, and where.
-type Wrong = (Location, String);
+type LocatedMistake = (Location, String);
 
-fn compile(text: &Spanned<String>) -> Result<Regex, Wrong> {
+fn compile(text: &Spanned<String>) -> Result<Regex, LocatedMistake> {
     let wrong = |what| (text.referenced, what);
     let pattern = RegexBuilder::new(&text.value)
         .size_limit(PATTERN_BYTES)
@@ -208,9 +208,9 @@ mod tests {
         .expect("rules");
         assert_eq!(extra.count(), 2);
         assert_eq!(extra.digest().len(), 16);
-        assert!(extra.places[0].is_for(&Subject::new("acme.io", "widgets")));
-        assert!(extra.places[0].is_for(&Subject::new("acme.io", "").with_kind("Widgets")));
-        assert!(!extra.places[0].is_for(&Subject::new("", "widgets")));
+        assert!(extra.places[0].is_for(&ResourceType::new("acme.io", "widgets")));
+        assert!(extra.places[0].is_for(&ResourceType::new("acme.io", "").with_kind("Widgets")));
+        assert!(!extra.places[0].is_for(&ResourceType::new("", "widgets")));
     }
 
     #[test]

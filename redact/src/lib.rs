@@ -15,35 +15,24 @@
 //! cannot be guessed. Every other byte stays as it is.
 
 mod base64;
-mod certificates;
-mod config_map;
-mod counts;
-mod edit;
+mod credentials;
+mod decoded;
 mod extra;
-mod flags;
 mod forms;
-mod json_text;
-mod known;
 mod mark;
 mod memo;
-mod named;
 mod names;
 mod path;
-mod percent;
 mod policy;
 mod random;
-mod subject;
-mod table;
+mod search;
+mod secret_fields;
 mod text;
-mod values;
-mod walk;
 mod yaml;
 
-pub use counts::Count;
+pub use credentials::KnownCredentials;
 pub use extra::{Extra, ExtraError};
-pub use known::KnownCredentials;
-pub use policy::{Finding, NoRandomness, POLICY, Redactor};
+pub use policy::{Count, Finding, NoRandomness, POLICY, Redactor};
 pub use random::RandomStrings;
-pub use subject::Subject;
-pub use values::has_values;
+pub use secret_fields::{ResourceType, has_values};
 pub use yaml::YamlMistake;

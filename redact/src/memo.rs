@@ -12,12 +12,12 @@ const BYTES_MOST: usize = 64;
 const PLACES: usize = 1024;
 
 /// A hash and what was given for it.
-type Place<V> = Cell<Option<(u64, V)>>;
+type MemoSlot<V> = Cell<Option<(u64, V)>>;
 
 /// What a pure function of a text gave.
 pub(crate) struct Memo<V> {
     hasher: RandomState,
-    kept: Box<[Place<V>]>,
+    kept: Box<[MemoSlot<V>]>,
 }
 
 impl<V: Copy> Default for Memo<V> {

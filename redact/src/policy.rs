@@ -1,18 +1,17 @@
 //! Owns the policy: one entry for objects, one for texts, one for names. Refuses to keep of a kind with
 //! secrets what it cannot read.
 
-use crate::counts::{Count, Counts};
-use crate::edit::{self, Edit};
+use crate::credentials::KnownCredentials;
 use crate::extra::Extra;
-use crate::known::KnownCredentials;
-use crate::mark::{self, Marker, is_mark};
-use crate::subject::Subject;
-use crate::table::{self, Action};
-use crate::text::{self, Context};
-use crate::walk::{self, Asked, Scans};
+use crate::mark::{self, Edit, Marker, RuleName, is_mark};
+use crate::search::object::{self, FieldRules, TextScope};
+use crate::search::text::{self, SearchContext};
+use crate::secret_fields::{self, FieldAction, ResourceType};
+use crate::text::places;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 /// The policy that a session's first note names. Policy 1 knew the values of Secrets only; policy 2 knew
@@ -89,11 +88,15 @@ impl Redactor {
 
     /// Gives an object without its secrets; `None` if it is of a kind with secrets and cannot be read:
     /// then nothing of it may be kept.
-    pub fn object<'a>(&self, subject: &Subject<'_>, object: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+    pub fn object<'a>(
+        &self,
+        resource: &ResourceType<'_>,
+        object: &'a [u8],
+    ) -> Option<Cow<'a, [u8]>> {
         let mut body = Cow::Borrowed(object);
         for _ in 0..ROUNDS {
-            let Some(edits) = self.search(subject, &body, false) else {
-                return (!self.is_closed(subject)).then(|| match body {
+            let Some(edits) = self.search(resource, &body, false) else {
+                return (!self.is_closed(resource)).then(|| match body {
                     Cow::Borrowed(bytes) => self.text(bytes),
                     Cow::Owned(bytes) => Cow::Owned(self.text(&bytes).into_owned()),
                 });
@@ -102,7 +105,7 @@ impl Redactor {
                 break;
             }
             self.counts.add(&edits);
-            body = Cow::Owned(edit::apply(&body, &edits));
+            body = Cow::Owned(mark::apply(&body, &edits));
         }
         Some(body)
     }
@@ -117,7 +120,7 @@ impl Redactor {
                 break;
             }
             self.counts.add(&edits);
-            body = Cow::Owned(edit::apply(&body, &edits));
+            body = Cow::Owned(mark::apply(&body, &edits));
         }
         body
     }
@@ -131,8 +134,8 @@ impl Redactor {
     }
 
     /// Gives the name by which an object is known in a reel: another than its own, if that is a secret.
-    pub fn name<'a>(&self, subject: &Subject<'_>, name: &'a str, uid: &str) -> Cow<'a, str> {
-        if !self.hides_names(subject) {
+    pub fn name<'a>(&self, resource: &ResourceType<'_>, name: &'a str, uid: &str) -> Cow<'a, str> {
+        if !self.hides_names(resource) {
             return self.words(name);
         }
         if name.is_empty() || is_mark(name.as_bytes()) {
@@ -142,25 +145,25 @@ impl Redactor {
     }
 
     /// Tells whether a resource's objects have secrets for names.
-    pub fn hides_names(&self, subject: &Subject<'_>) -> bool {
-        table::of(subject)
+    pub fn hides_names(&self, resource: &ResourceType<'_>) -> bool {
+        secret_fields::of(resource)
             .iter()
-            .any(|place| place.action == Action::Name)
+            .any(|place| place.action == FieldAction::Name)
     }
 
     /// Tells whether a resource has fields that are secret by their place: of what cannot be read of
     /// it, nothing may be kept.
-    pub fn is_closed(&self, subject: &Subject<'_>) -> bool {
-        let is_secret = |action| !matches!(action, Action::Url);
-        table::of(subject)
+    pub fn is_closed(&self, resource: &ResourceType<'_>) -> bool {
+        let is_secret = |action| !matches!(action, FieldAction::Url);
+        secret_fields::of(resource)
             .iter()
             .any(|place| is_secret(place.action))
-            || !walk::own_for(&self.extra.places, subject).is_empty()
+            || self.extra.places.iter().any(|rule| rule.is_for(resource))
     }
 
     /// Finds what the policy would take out of an object.
-    pub fn findings(&self, subject: &Subject<'_>, object: &[u8]) -> Vec<Finding> {
-        let edits = match self.search(subject, object, true) {
+    pub fn findings(&self, resource: &ResourceType<'_>, object: &[u8]) -> Vec<Finding> {
+        let edits = match self.search(resource, object, true) {
             Some(edits) => edits,
             None => self.search_text(object, true),
         };
@@ -212,45 +215,36 @@ impl Redactor {
             return Cow::Borrowed(text);
         }
         self.counts.add(&edits);
-        Cow::Owned(edit::apply(text, &edits))
+        Cow::Owned(mark::apply(text, &edits))
     }
 
-    fn context(&self, tells: bool) -> Context<'_> {
-        Context {
+    fn context(&self, tells: bool) -> SearchContext<'_> {
+        SearchContext {
             marker: &self.marker,
             extra: &self.extra.texts,
             tells,
         }
     }
 
-    fn search(&self, subject: &Subject<'_>, object: &[u8], tells: bool) -> Option<Vec<Edit>> {
+    fn search(&self, resource: &ResourceType<'_>, object: &[u8], tells: bool) -> Option<Vec<Edit>> {
         let text = std::str::from_utf8(object).ok()?;
         let context = self.context(tells);
-        let (places, own) = (
-            table::of(subject),
-            walk::own_for(&self.extra.places, subject),
-        );
-        let suspicious = text::places(object, &self.extra.texts);
+        let rules = FieldRules::of(resource, &self.extra.places);
+        let suspicious = places(object, &self.extra.texts);
         let is_plain = suspicious
             .as_ref()
             .is_some_and(|found| found.texts.is_empty() && !found.has_fields);
-        // Without a suspicion only what is nested too deep is replaced, and credentials of this process in
-        // what is no JSON.
+        // Without a suspicion only what is nested too deep is replaced, and credentials of this process in a text
+        // that is not JSON.
         if is_plain
-            && places.is_empty()
-            && own.is_empty()
-            && !walk::may_be_deep(object)
+            && rules.is_empty()
+            && !object::may_be_deep(object)
             && KnownCredentials::of_process().find(object).is_empty()
         {
             return Some(Vec::new());
         }
-        let asked = Asked {
-            context,
-            places,
-            own,
-            scans: suspicious.as_ref().map_or(Scans::All, Scans::At),
-        };
-        walk::object(asked, text)
+        let scope = suspicious.as_ref().map_or(TextScope::All, TextScope::At);
+        object::find(context, rules, scope, text)
     }
 
     fn search_text(&self, text: &[u8], tells: bool) -> Vec<Edit> {
@@ -260,5 +254,44 @@ impl Redactor {
         } else {
             Vec::new()
         }
+    }
+}
+
+/// How often a rule replaced something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// The rule.
+    pub rule: String,
+    /// How often.
+    pub values: u64,
+}
+
+/// The counts of one run, shared by all who redact in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts(Arc<Mutex<BTreeMap<RuleName, u64>>>);
+
+impl Counts {
+    /// Counts replacements.
+    pub(crate) fn add(&self, edits: &[Edit]) {
+        if edits.is_empty() {
+            return;
+        }
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for edit in edits {
+            let count = counts.entry(edit.rule.clone()).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Gives the counts, by rule.
+    pub(crate) fn all(&self) -> Vec<Count> {
+        let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counts
+            .iter()
+            .map(|(rule, values)| Count {
+                rule: rule.to_string(),
+                values: *values,
+            })
+            .collect()
     }
 }

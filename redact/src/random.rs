@@ -4,8 +4,7 @@
 //! looks at what is left when those with a known meaning are taken away.
 
 use crate::base64;
-use crate::edit::Hint;
-use crate::mark::{SENTENCE, WORD};
+use crate::mark::{Hint, SENTENCE, WORD};
 use crate::policy::Finding;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
@@ -21,20 +20,10 @@ const SEEN_MOST: usize = 1_000_000;
 const LAYERS_MOST: u8 = 2;
 
 /// Fields whose text is random and public: ids, versions, hashes, keys for verification, pictures.
+#[rustfmt::skip]
 const PUBLIC_FIELDS: [&str; 13] = [
-    "uid",
-    "resourceversion",
-    "cabundle",
-    "continue",
-    "image",
-    "imageid",
-    "containerid",
-    "publickey",
-    "certificate",
-    "base64data",
-    "providerid",
-    "selflink",
-    "managedfields",
+    "uid", "resourceversion", "cabundle", "continue", "image", "imageid", "containerid", "publickey", "certificate",
+    "base64data", "providerid", "selflink", "managedfields",
 ];
 
 /// Parts of the names of fields and annotations whose text is a hash.

@@ -5,7 +5,7 @@ use crate::canary::Canaries;
 use crate::found::{Found, Place, Report, ScanError};
 use crate::{hex, raw};
 use kubereel_format::{BlobId, Note, NoteEntry, Reel, ResourceId, ResourceInfo, Seq};
-use kubereel_redact::{Extra, Finding, RandomStrings, Redactor, Subject};
+use kubereel_redact::{Extra, Finding, RandomStrings, Redactor, ResourceType};
 use std::collections::BTreeMap;
 
 /// How many places that cannot be read are told one by one.
@@ -173,7 +173,7 @@ impl Search<'_> {
         }
         if !whole.is_empty() {
             let place = Place::Kept { seq, at };
-            let findings = self.redactor.findings(&Subject::default(), &whole);
+            let findings = self.redactor.findings(&ResourceType::default(), &whole);
             let met = self.options.canaries.find(&whole);
             self.report.decompressed_bytes =
                 self.report.decompressed_bytes.saturating_add(len(&whole));
@@ -227,11 +227,11 @@ impl Search<'_> {
         }
     }
 
-    fn subject(&self, resource: ResourceId) -> Subject<'_> {
+    fn subject(&self, resource: ResourceId) -> ResourceType<'_> {
         self.resources
             .get(&resource)
-            .map_or_else(Subject::default, |info| {
-                Subject::new(&info.group, &info.plural).with_kind(&info.kind)
+            .map_or_else(ResourceType::default, |info| {
+                ResourceType::new(&info.group, &info.plural).with_kind(&info.kind)
             })
     }
 

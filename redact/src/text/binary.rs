@@ -34,7 +34,7 @@ const COMPRESSED: [&[u8]; 17] = [
 
 /// Tells by which rule bytes must be hidden as a whole. `holds` is asked whether an inflated text holds
 /// a secret.
-pub(super) fn secret(bytes: &[u8], holds: impl Fn(&[u8]) -> bool) -> Option<&'static str> {
+pub(crate) fn secret(bytes: &[u8], holds: impl Fn(&[u8]) -> bool) -> Option<&'static str> {
     if is_compressed(bytes) {
         return Some("compressed");
     }

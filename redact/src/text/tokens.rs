@@ -43,7 +43,7 @@ const fn is_word(byte: u8) -> bool {
 
 /// How sure the prefix alone is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum TokenBound {
     /// The prefix occurs nowhere else: a longer run is a token too, and it may be glued to other text.
     Open,
     /// The prefix occurs in ordinary names: the token must stand alone and be this long at most.
@@ -61,7 +61,7 @@ struct TokenForm {
     alphabet: Alphabet,
     /// The fewest characters after the prefix.
     least: usize,
-    bound: Standing,
+    bound: TokenBound,
     /// The vendor, for the scan's finding.
     vendor: &'static str,
     /// The document that states the form.
@@ -76,7 +76,7 @@ const fn form(
     prefix: &'static str,
     alphabet: Alphabet,
     least: usize,
-    bound: Standing,
+    bound: TokenBound,
     vendor: &'static str,
     source: &'static str,
 ) -> TokenForm {
@@ -91,7 +91,7 @@ const fn form(
 }
 
 use Alphabet::{Alnum, Base64, Dotted, Hex, Upper, Word};
-use Standing::{Alone, Mixed, Open, Path};
+use TokenBound::{Alone, Mixed, Open, Path};
 
 const AGE: &str = "age-encryption.org/v1, X25519 recipients";
 const ANTHROPIC: &str = "Anthropic, API keys; GitHub secret scanning patterns";
@@ -399,7 +399,7 @@ static PREFIXES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 });
 
 /// Finds the tokens of a text: the rule's name and the place.
-pub(super) fn find(text: &[u8]) -> impl Iterator<Item = (String, Range<usize>)> {
+pub(crate) fn find(text: &[u8]) -> impl Iterator<Item = (String, Range<usize>)> {
     candidates(text).filter_map(|(form, at)| {
         let place = form.token(text, at)?;
         form.stands_alone(text, at)
@@ -524,7 +524,10 @@ mod tests {
                 format!("x={token}."),
             ] {
                 assert_eq!(found(&text), [secret], "{text}");
-                assert!(super::super::triggers::suspects(text.as_bytes()), "{text}");
+                assert!(
+                    crate::text::triggers::suspects_as_is(text.as_bytes()),
+                    "{text}"
+                );
             }
             let short = &token[..token.len() - 1];
             assert_eq!(found(short), Vec::<String>::new(), "{short}");

@@ -1,4 +1,5 @@
-//! Owns what secrets look like that need no name beside them. Refuses what only a name tells.
+//! Secrets that a text shows by their form alone: tokens without a prefix in `tokens`, hashes of passwords, private
+//! keys, and the user and password of a URL. Values that only a name announces are in `assignments`.
 
 use regex::bytes::Regex;
 use std::ops::Range;
@@ -78,7 +79,7 @@ const ANNOUNCEMENTS: [&[u8]; 3] = [b"token", b"bootstrap", b"join"];
 const ANNOUNCED_WITHIN: usize = 120;
 
 /// Finds what looks like a secret.
-pub(super) fn secrets(text: &[u8]) -> Vec<(&'static str, Range<usize>)> {
+pub(crate) fn secrets(text: &[u8]) -> Vec<(&'static str, Range<usize>)> {
     let mut found = Vec::new();
     found.extend(bootstrap_tokens(text).map(|place| ("bootstrap-token", place)));
     if memchr::memmem::find(text, KEY_TYPE).is_some() {
@@ -168,6 +169,102 @@ fn is_no_word(value: &[u8]) -> bool {
     rest.any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
 }
 
+static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?-u)-{4,5}[ ]?(?P<what>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?[ ]?-{4,5}",
+    )
+    .ok()
+});
+
+/// How a key of `PuTTY` begins, and where it ends: after the line of its code.
+const PUTTY_BEGIN: &[u8] = b"PuTTY-User-Key-File-";
+const PUTTY_END: &[u8] = b"Private-MAC:";
+
+/// Finds keys of `PuTTY`.
+fn putty_keys(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    memchr::memmem::find_iter(text, PUTTY_BEGIN).map(move |start| {
+        let rest = text.get(start..).unwrap_or_default();
+        let end = memchr::memmem::find(rest, PUTTY_END).map(|mac| {
+            let hex = mac + PUTTY_END.len();
+            let line = rest.get(hex..).unwrap_or_default();
+            let is_code = |byte: &&u8| byte.is_ascii_hexdigit() || **byte == b' ';
+            hex + line.iter().take_while(is_code).count()
+        });
+        // Of a key that was cut off, everything.
+        start..start + end.unwrap_or(rest.len())
+    })
+}
+
+/// Finds private keys.
+pub(crate) fn private_keys(text: &[u8]) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = putty_keys(text).collect();
+    let mut begun = None;
+    let mut ended = 0;
+    if memchr::memmem::find(text, b"PRIVATE KEY").is_none() {
+        return found;
+    }
+    for line in LINE.iter().flat_map(|line| line.captures_iter(text)) {
+        let (Some(whole), Some(what)) = (line.get(0), line.name("what")) else {
+            continue;
+        };
+        if what.as_bytes() == b"BEGIN" {
+            begun.get_or_insert(whole.start());
+        } else {
+            // Of a key whose beginning was cut off, all that stands before its end.
+            found.push(begun.take().unwrap_or(ended)..whole.end());
+            ended = whole.end();
+        }
+    }
+    found.extend(begun.map(|start| start..text.len()));
+    found
+}
+
+/// A user's name alone that is this long is a token.
+const TOKEN_LEAST: usize = 20;
+
+/// Finds user and password in the URLs of a text.
+pub(crate) fn url_credentials(text: &[u8]) -> Vec<Range<usize>> {
+    memchr::memmem::find_iter(text, b"://")
+        .filter_map(|at| userinfo(text, at + 3, false))
+        .collect()
+}
+
+/// Finds user and password, or a token, in what follows the scheme of a URL. `is_alone` says that a
+/// user's name alone counts as well.
+pub(crate) fn userinfo(text: &[u8], start: usize, is_alone: bool) -> Option<Range<usize>> {
+    let rest = text.get(start..)?;
+    let word = rest.iter().take_while(|byte| !ends(**byte)).count();
+    let word = rest.get(..word)?;
+    let authority = word
+        .iter()
+        .take_while(|byte| !matches!(byte, b'/' | b'?' | b'#'))
+        .count();
+    let authority = word.get(..authority)?;
+    let at = if let Some(at) = memchr::memrchr(b'@', authority) {
+        at
+    } else {
+        // A slash in a password that nobody encoded: what follows the colon is no port then.
+        let colon = memchr::memchr(b':', authority)?;
+        let is_port = authority.get(colon + 1..)?.iter().all(u8::is_ascii_digit);
+        if is_port || authority.starts_with(b"[") {
+            return None;
+        }
+        memchr::memrchr(b'@', word)?
+    };
+    let info = word.get(..at)?;
+    let is_secret = memchr::memchr(b':', info).is_some()
+        || memchr::memmem::find(info, b"%3A").is_some()
+        || info.len() >= TOKEN_LEAST
+        || is_alone;
+    (is_secret && !info.is_empty()).then(|| start..start + at)
+}
+
+fn ends(byte: u8) -> bool {
+    byte.is_ascii_whitespace()
+        || byte.is_ascii_control()
+        || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'\\' | b'`')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,7 +294,7 @@ mod tests {
             let found = secrets(text.as_bytes());
             let found: Vec<&str> = found.into_iter().map(|(_, place)| &text[place]).collect();
             assert_eq!(found, [secret], "{text}");
-            assert!(super::super::triggers::suspects(text.as_bytes()));
+            assert!(crate::text::triggers::suspects_as_is(text.as_bytes()));
         }
     }
 
@@ -213,6 +310,79 @@ mod tests {
             r#"{"d":"not-a-key-without-a-type"}"#,
         ] {
             assert!(secrets(text.as_bytes()).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_are_found_whole_and_cut() {
+        for (text, expected) in [
+            (
+                "a -----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY----- b",
+                "-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----",
+            ),
+            (
+                "a -----BEGIN PRIVATE KEY-----\\nMII",
+                "-----BEGIN PRIVATE KEY-----\\nMII",
+            ),
+            (
+                "MII\n-----END EC PRIVATE KEY----- b",
+                "MII\n-----END EC PRIVATE KEY-----",
+            ),
+            (
+                "x ---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nx",
+                "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nx",
+            ),
+            (
+                "-----BEGIN PGP PRIVATE KEY BLOCK-----x",
+                "-----BEGIN PGP PRIVATE KEY BLOCK-----x",
+            ),
+            (
+                "a PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 1\nAAAA\nPrivate-MAC: 00ff\nb",
+                "PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 1\nAAAA\nPrivate-MAC: 00ff",
+            ),
+            (
+                "PuTTY-User-Key-File-2: ssh-rsa\\nPrivate-Lines: 1\\nAAAA",
+                "PuTTY-User-Key-File-2: ssh-rsa\\nPrivate-Lines: 1\\nAAAA",
+            ),
+        ] {
+            let places = private_keys(text.as_bytes());
+            let found: Vec<&str> = places.into_iter().map(|place| &text[place]).collect();
+            assert_eq!(found, [expected]);
+        }
+        for text in [
+            "-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----",
+            "the PRIVATE KEY is gone",
+        ] {
+            assert!(private_keys(text.as_bytes()).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn users_with_passwords_are_found() {
+        let found = |text: &'static str| -> Vec<&str> {
+            let places = url_credentials(text.as_bytes());
+            places.into_iter().map(|place| &text[place]).collect()
+        };
+        for (text, expected) in [
+            ("http://user:pw@host:80/a@b", "user:pw"),
+            ("https://user:p@ss@host", "user:p@ss"),
+            ("https://:pw@host", ":pw"),
+            ("postgres://user:p/w@host/db", "user:p/w"),
+            (
+                "https://abcdefghijklmnopqrstuvwxyz@github.com",
+                "abcdefghijklmnopqrstuvwxyz",
+            ),
+        ] {
+            assert_eq!(found(text), [expected], "{text}");
+        }
+        for text in [
+            "https://host:6443/a@b:c",
+            "ssh://git@github.com",
+            "https://[::1]:80/@",
+            "docker://quay.io/a/b@sha256:00",
+            "https://host/?a=b:c@d",
+        ] {
+            assert_eq!(found(text), Vec::<&str>::new(), "{text}");
         }
     }
 }
