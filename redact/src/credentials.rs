@@ -16,6 +16,7 @@
 
 use crate::base64;
 use crate::decoded::{self, DecodedText};
+use crate::text::patterns::constant_regex;
 use regex::bytes::Regex;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -337,19 +338,12 @@ struct GuessPatterns {
     run: Regex,
 }
 
-static GUESS_PATTERNS: LazyLock<GuessPatterns> = LazyLock::new(|| {
-    #[expect(
-        clippy::expect_used,
-        reason = "the patterns are constants, and a test compiles them"
-    )]
-    let regex = |pattern| Regex::new(pattern).expect("a constant pattern");
-    GuessPatterns {
-        announced: regex(
-            r#"(?i-u)(?:token|pass|passwd|password|secret|key|data|value|credentials?|auth)["']?[ \t]*[:=][ \t]*(?:"([^"]*)|'([^']*)|([^\s"',}\]][^\s,}\]]*))"#,
-        ),
-        login: regex(r#"(?-u)://([^\s/:@"']*):([^\s/"']+)@"#),
-        run: regex(r"(?-u)[A-Za-z0-9+/=_.~-]+"),
-    }
+static GUESS_PATTERNS: LazyLock<GuessPatterns> = LazyLock::new(|| GuessPatterns {
+    announced: constant_regex(
+        r#"(?i-u)(?:token|pass|passwd|password|secret|key|data|value|credentials?|auth)["']?[ \t]*[:=][ \t]*(?:"([^"]*)|'([^']*)|([^\s"',}\]][^\s,}\]]*))"#,
+    ),
+    login: constant_regex(r#"(?-u)://([^\s/:@"']*):([^\s/"']+)@"#),
+    run: constant_regex(r"(?-u)[A-Za-z0-9+/=_.~-]+"),
 });
 
 /// Tells whether a run of letters and digits looks random: hosts, paths and names are in lower case.

@@ -1,11 +1,13 @@
 //! What a secret looks like in a text: each module finds one family. How texts within texts are searched is in
 //! `search`.
 
+mod announced_names;
 pub(crate) mod assignments;
 pub(crate) mod binary;
 pub(crate) mod patterns;
 pub(crate) mod tokens;
 mod triggers;
+mod yaml_lines;
 
 pub(crate) use patterns::userinfo;
 pub(crate) use triggers::{DEPTH_MOST, SuspectPlaces, places, suspects};

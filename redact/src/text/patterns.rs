@@ -56,19 +56,27 @@ const PATTERNS: [(&str, &str); 11] = [
 static COMPILED: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
     PATTERNS
         .iter()
-        .filter_map(|(rule, pattern)| Some((*rule, Regex::new(&format!("(?-u:{pattern})")).ok()?)))
+        .map(|(rule, pattern)| (*rule, constant_regex(&format!("(?-u:{pattern})"))))
         .collect()
 });
 
-static SCHEME: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i-u)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=\-]{12,})").ok());
+/// Compiles a constant pattern.
+pub(crate) fn constant_regex(pattern: &str) -> Regex {
+    #[expect(
+        clippy::expect_used,
+        reason = "a pattern that is dropped would leave a secret in a reel; tests compile every constant"
+    )]
+    Regex::new(pattern).expect("a constant pattern")
+}
+
+static SCHEME: LazyLock<Regex> =
+    LazyLock::new(|| constant_regex(r"(?i-u)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=\-]{12,})"));
 
 /// RFC 7517 and 7518: the private members of a key.
-static JSON_WEB_KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static JSON_WEB_KEY: LazyLock<Regex> = LazyLock::new(|| {
+    constant_regex(
         r#"(?-u)\\*["'](?:d|p|q|dp|dq|qi|k)\\*["']\s{0,8}:\s{0,8}\\*["'](?P<s>[A-Za-z0-9_=+/\-]{16,})"#,
     )
-    .ok()
 });
 
 /// The member of a JSON web key without which it is none.
@@ -83,7 +91,7 @@ pub(crate) fn secrets(text: &[u8]) -> Vec<(&'static str, Range<usize>)> {
     let mut found = Vec::new();
     found.extend(bootstrap_tokens(text).map(|place| ("bootstrap-token", place)));
     if memchr::memmem::find(text, KEY_TYPE).is_some() {
-        let keys = JSON_WEB_KEY.iter().flat_map(|key| key.captures_iter(text));
+        let keys = JSON_WEB_KEY.captures_iter(text);
         found.extend(keys.filter_map(|key| Some(("json-web-key", key.name("s")?.range()))));
     }
     for (rule, pattern) in &*COMPILED {
@@ -96,7 +104,7 @@ pub(crate) fn secrets(text: &[u8]) -> Vec<(&'static str, Range<usize>)> {
             );
         }
     }
-    for captures in SCHEME.iter().flat_map(|scheme| scheme.captures_iter(text)) {
+    for captures in SCHEME.captures_iter(text) {
         if let Some(value) = captures.get(1)
             && is_no_word(value.as_bytes())
         {
@@ -169,11 +177,10 @@ fn is_no_word(value: &[u8]) -> bool {
     rest.any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
 }
 
-static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static KEY_LINE: LazyLock<Regex> = LazyLock::new(|| {
+    constant_regex(
         r"(?-u)-{4,5}[ ]?(?P<what>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?[ ]?-{4,5}",
     )
-    .ok()
 });
 
 /// How a key of `PuTTY` begins, and where it ends: after the line of its code.
@@ -203,7 +210,7 @@ pub(crate) fn private_keys(text: &[u8]) -> Vec<Range<usize>> {
     if memchr::memmem::find(text, b"PRIVATE KEY").is_none() {
         return found;
     }
-    for line in LINE.iter().flat_map(|line| line.captures_iter(text)) {
+    for line in KEY_LINE.captures_iter(text) {
         let (Some(whole), Some(what)) = (line.get(0), line.name("what")) else {
             continue;
         };
@@ -272,7 +279,9 @@ mod tests {
     #[test]
     fn every_pattern_is_one() {
         assert_eq!(COMPILED.len(), PATTERNS.len());
-        assert!(SCHEME.is_some());
+        for pattern in [&SCHEME, &JSON_WEB_KEY, &KEY_LINE] {
+            assert!(!pattern.is_match(b""));
+        }
     }
 
     #[test]

@@ -5,7 +5,9 @@
 //! Invariant: whatever the slow search finds in a text is suspected in it, and also in JSON in which the
 //! text stands, at a place within its quotes; a property test holds both against each other.
 
-use super::{assignments, binary, patterns, tokens};
+use super::announced_names::{TextName, count, is_followed, name_at};
+use super::tokens::{self, is_word};
+use super::{binary, patterns};
 use crate::base64;
 use crate::memo::Memo;
 use crate::names::{self, NameClass};
@@ -100,14 +102,6 @@ fn always(_: &[u8], _: usize, _: usize, _: bool) -> Suspicion {
 
 fn rest(text: &[u8], at: usize) -> &[u8] {
     text.get(at..).unwrap_or_default()
-}
-
-fn count(text: &[u8], is_meant: impl Fn(u8) -> bool) -> usize {
-    text.iter().take_while(|byte| is_meant(**byte)).count()
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
 /// Tells how many blanks and breaks stand here, spelt out or as escapes.
@@ -338,7 +332,12 @@ impl TriggerTable {
         triggers.push(trigger);
         let place = self.triggers.len();
         self.triggers.push(triggers);
-        if let (Some(list), Ok(place)) = (self.lists.get_mut(code), u16::try_from(place)) {
+        #[expect(
+            clippy::expect_used,
+            reason = "a trigger that is dropped would leave a secret in a reel; every test of texts builds the table"
+        )]
+        let place = u16::try_from(place).expect("fewer lists than the type counts");
+        if let Some(list) = self.lists.get_mut(code) {
             *list = place;
         }
     }
@@ -475,13 +474,11 @@ impl<'t> TriggerPass<'t> {
         if at < self.name.0 {
             return Suspicion::Unfounded;
         }
-        let Some(name) = assignments::name_at(self.text, at) else {
+        let Some(name) = name_at(self.text, at) else {
             return Suspicion::Unfounded;
         };
         self.name.0 = name.place.end;
-        if name.class >= NameClass::Mentions
-            && assignments::is_followed(self.text, &name, self.is_json)
-        {
+        if name.class >= NameClass::Mentions && is_followed(self.text, &name, self.is_json) {
             return Suspicion::Text;
         }
         let is_field = self.is_json
@@ -497,7 +494,7 @@ impl<'t> TriggerPass<'t> {
 
     /// Tells whether the name stands in the value of a field that gives its neighbours no name: a path, a
     /// reason, a message. Items of lists may be arguments.
-    fn is_plain_value(&self, name: &assignments::TextName) -> bool {
+    fn is_plain_value(&self, name: &TextName) -> bool {
         let from = name.place.start.saturating_sub(STRING_BYTES);
         let before = self.text.get(from..name.place.start).unwrap_or_default();
         let Some(open) = memchr::memrchr(b'"', before) else {
@@ -520,14 +517,14 @@ impl<'t> TriggerPass<'t> {
 
     /// Tells whether the name is of a class as the name of a field, also behind a `/` in it: in a text that
     /// is the name of an object.
-    fn is_class(&self, name: &assignments::TextName) -> bool {
+    fn is_class(&self, name: &TextName) -> bool {
         let name = self.text.get(name.place.clone()).unwrap_or_default();
         memchr::memchr(b'/', name).is_some()
             && std::str::from_utf8(name).is_ok_and(|name| names::class(name) != NameClass::Plain)
     }
 
     /// Tells whether a name may be one of several words of a field or of another name.
-    fn has_spaces(&self, name: &assignments::TextName) -> bool {
+    fn has_spaces(&self, name: &TextName) -> bool {
         let is_end =
             |at: Option<usize>| matches!(at.and_then(|at| self.text.get(at)), None | Some(b'"'));
         let place = &name.place;
