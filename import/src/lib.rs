@@ -8,27 +8,19 @@
 //!
 //! It knows no cluster, no network and no clock: times come from the input.
 
-mod broken;
+mod builtin_resources;
 mod document;
 mod error;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
-mod head;
 mod import;
-mod line;
-mod lines;
+mod input;
 mod outcome;
-mod part;
-mod resource;
+mod resources;
 mod secrets;
-mod sniff;
-mod take;
-mod when;
-mod whole;
-mod write;
+mod writer;
 
-pub use broken::{Broken, BrokenLine, Counted, Problem};
-pub use error::ImportError;
-pub use import::{Options, import};
-pub use outcome::{Dropped, Imported};
+pub use error::{BrokenPart, BrokenParts, BrokenUnit, ImportError, Problem};
+pub use import::{ImportOptions, import};
+pub use outcome::{DroppedMembers, Imported};
 pub use secrets::SecretCounts;

@@ -1,6 +1,7 @@
-//! Owns what an import says of itself when it is done. Refuses the words: the program has them.
+//! The outcome of an import, as values; the program writes the text.
 
-use crate::broken::Broken;
+use crate::error::BrokenParts;
+use crate::input::len_u64;
 use crate::secrets::SecretCounts;
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
@@ -25,13 +26,13 @@ pub struct Imported {
     /// Whether the objects were YAML, so that their bytes are not those of the input.
     pub converted: bool,
     /// What could not be taken.
-    pub broken: Broken,
+    pub broken: BrokenParts,
     /// Lines that say that nothing happened.
     pub bookmarks: u64,
     /// Lines in which a server said that its watch failed.
     pub errors: u64,
     /// Members of lines that no reel has a place for.
-    pub dropped: Dropped,
+    pub dropped: DroppedMembers,
     /// The Secrets.
     pub secrets: SecretCounts,
     /// Resources whose names were made from their kinds: `plural.group`.
@@ -44,18 +45,18 @@ pub struct Imported {
 
 /// Members of lines that no reel has a place for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DroppedMembers {
     /// How many, in all lines together.
     pub count: u64,
     /// How many of each name.
     pub names: BTreeMap<String, u64>,
 }
 
-impl Dropped {
+impl DroppedMembers {
     /// Counts one.
     pub(crate) fn push(&mut self, name: &str) {
         self.count = self.count.saturating_add(1);
-        let name = crate::broken::quoted(name);
+        let name = crate::error::quoted(name);
         if let Some(count) = self.names.get_mut(name) {
             *count = count.saturating_add(1);
         } else if self.names.len() < NAMED {
@@ -77,7 +78,7 @@ impl Imported {
         if self.broken.count > 0 {
             let numbers = self.broken.first.iter().map(|one| one.number.to_string());
             let numbers: Vec<String> = numbers.collect();
-            let more = if self.broken.count > to_u64(numbers.len()) {
+            let more = if self.broken.count > len_u64(numbers.len()) {
                 ", …"
             } else {
                 ""
@@ -118,8 +119,4 @@ impl Imported {
         }
         said
     }
-}
-
-fn to_u64(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }

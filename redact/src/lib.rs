@@ -32,7 +32,7 @@ mod yaml;
 
 pub use credentials::KnownCredentials;
 pub use extra::{Extra, ExtraError};
-pub use policy::{Count, Finding, NoRandomness, POLICY, Redactor};
+pub use policy::{Count, NoRandomness, POLICY, RedactionFinding, Redactor};
 pub use random::RandomStrings;
 pub use secret_fields::{ResourceType, has_values};
 pub use yaml::YamlMistake;

@@ -28,7 +28,7 @@ pub struct NoRandomness;
 
 /// What a search found. The secret itself is not told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct RedactionFinding {
     /// By which rule.
     pub rule: String,
     /// Where in the object; empty in a text.
@@ -41,7 +41,7 @@ pub struct Finding {
     pub begin: String,
 }
 
-impl From<Edit> for Finding {
+impl From<Edit> for RedactionFinding {
     fn from(edit: Edit) -> Self {
         Self {
             rule: edit.rule.into_owned(),
@@ -162,18 +162,18 @@ impl Redactor {
     }
 
     /// Finds what the policy would take out of an object.
-    pub fn findings(&self, resource: &ResourceType<'_>, object: &[u8]) -> Vec<Finding> {
+    pub fn findings(&self, resource: &ResourceType<'_>, object: &[u8]) -> Vec<RedactionFinding> {
         let edits = match self.search(resource, object, true) {
             Some(edits) => edits,
             None => self.search_text(object, true),
         };
-        edits.into_iter().map(Finding::from).collect()
+        edits.into_iter().map(RedactionFinding::from).collect()
     }
 
     /// Finds what the policy would take out of a text.
-    pub fn text_findings(&self, text: &[u8]) -> Vec<Finding> {
+    pub fn text_findings(&self, text: &[u8]) -> Vec<RedactionFinding> {
         let edits = self.search_text(text, true);
-        edits.into_iter().map(Finding::from).collect()
+        edits.into_iter().map(RedactionFinding::from).collect()
     }
 
     /// Tells how often each rule replaced something until now.

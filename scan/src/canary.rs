@@ -32,7 +32,7 @@ pub enum CanaryError {
 
 /// One canary that was met.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Met {
+pub(crate) struct CanaryMatch {
     /// Which canary, from 1.
     pub(crate) number: usize,
     /// In which form.
@@ -104,7 +104,7 @@ impl Canaries {
     }
 
     /// Finds them in bytes.
-    pub(crate) fn find(&self, bytes: &[u8]) -> Vec<Met> {
+    pub(crate) fn find(&self, bytes: &[u8]) -> Vec<CanaryMatch> {
         let Some(search) = &self.search else {
             return Vec::new();
         };
@@ -118,7 +118,7 @@ impl Canaries {
                     .iter()
                     .take(shown)
                     .take_while(|byte| byte.is_ascii_graphic());
-                Some(Met {
+                Some(CanaryMatch {
                     number,
                     form,
                     at: found.start(),

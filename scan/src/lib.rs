@@ -6,11 +6,9 @@
 //! but have no known form are told apart from secrets. A secret itself is never given back.
 
 mod canary;
-mod find;
-mod found;
-mod hex;
-mod raw;
+mod report;
+mod search;
 
 pub use canary::{Canaries, CanaryError};
-pub use find::{Options, scan};
-pub use found::{Found, Place, Report, ScanError};
+pub use report::{FindingPlace, ScanError, ScanFinding, ScanReport};
+pub use search::{ScanOptions, scan};

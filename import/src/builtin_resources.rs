@@ -3,7 +3,7 @@
 
 /// A resource that comes with the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BuiltIn {
+pub(crate) struct BuiltInResource {
     pub(crate) kind: &'static str,
     pub(crate) plural: &'static str,
     pub(crate) short_names: Vec<&'static str>,
@@ -12,19 +12,19 @@ pub(crate) struct BuiltIn {
 }
 
 /// Finds a resource by group and kind.
-pub(crate) fn of_kind(group: &str, kind: &str) -> Option<BuiltIn> {
+pub(crate) fn of_kind(group: &str, kind: &str) -> Option<BuiltInResource> {
     let mut all = rows(group);
     all.find(|one| one.kind == kind)
 }
 
 /// Finds a resource by group and plural.
-pub(crate) fn of_plural(group: &str, plural: &str) -> Option<BuiltIn> {
+pub(crate) fn of_plural(group: &str, plural: &str) -> Option<BuiltInResource> {
     let mut all = rows(group);
     all.find(|one| one.plural == plural)
 }
 
 /// Gives the resources of a group.
-fn rows(group: &str) -> impl Iterator<Item = BuiltIn> {
+fn rows(group: &str) -> impl Iterator<Item = BuiltInResource> {
     let mut lines = TABLE.lines();
     lines.find(|line| group_of(line) == Some(group));
     lines
@@ -36,12 +36,12 @@ fn group_of(line: &str) -> Option<&str> {
     line.strip_prefix('[')?.strip_suffix(']')
 }
 
-fn row(line: &'static str) -> Option<BuiltIn> {
+fn row(line: &'static str) -> Option<BuiltInResource> {
     let mut words = line.split(' ');
     let (kind, plural, scope) = (words.next()?, words.next()?, words.next()?);
     let (categories, short_names): (Vec<&str>, Vec<&str>) =
         words.partition(|word| word.starts_with('@'));
-    Some(BuiltIn {
+    Some(BuiltInResource {
         kind,
         plural,
         short_names,
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(once.len(), groups.len());
         let mut seen = 0;
         for group in &groups {
-            let all: Vec<BuiltIn> = rows(group).collect();
+            let all: Vec<BuiltInResource> = rows(group).collect();
             let plurals: BTreeSet<_> = all.iter().map(|one| one.plural).collect();
             let kinds: BTreeSet<_> = all.iter().map(|one| one.kind).collect();
             assert_eq!(

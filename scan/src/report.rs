@@ -27,7 +27,7 @@ pub enum ScanError {
 /// Where something was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum FindingPlace {
     /// In the object of an event.
     Object {
         /// The event.
@@ -62,13 +62,13 @@ pub enum Place {
 
 /// Something that should not be there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ScanFinding {
     /// By which rule of the policy, or as which canary: `canary 1`.
     pub rule: String,
     /// The form that the policy does not look into: `hex`; a canary's: plain, base64, …; else empty.
     pub form: &'static str,
     /// Where.
-    pub place: Place,
+    pub place: FindingPlace,
     /// Where in the object, if it can be told.
     pub path: String,
     /// At which byte of the object, the note or the file.
@@ -82,14 +82,14 @@ pub struct Found {
 /// What a scan says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Report {
+pub struct ScanReport {
     /// What was found, in the order of the reel; the first thousand.
-    pub found: Vec<Found>,
+    pub found: Vec<ScanFinding>,
     /// How much was found.
     pub total: u64,
     /// Strings that look random and have no known form, each once; the first thousand. Most are no
     /// secrets: they count apart.
-    pub high_entropy: Vec<Found>,
+    pub high_entropy: Vec<ScanFinding>,
     /// How many of them there are.
     pub high_entropy_total: u64,
     /// What could not be read, in words: a secret may be there.
@@ -104,9 +104,9 @@ pub struct Report {
     pub canaries: u64,
 }
 
-impl Report {
+impl ScanReport {
     /// Adds a find.
-    pub(crate) fn push(&mut self, found: Found) {
+    pub(crate) fn push(&mut self, found: ScanFinding) {
         self.total = self.total.saturating_add(1);
         if self.found.len() < TOLD_MOST {
             self.found.push(found);
@@ -114,7 +114,7 @@ impl Report {
     }
 
     /// Adds a string that looks random.
-    pub(crate) fn push_random(&mut self, found: Found) {
+    pub(crate) fn push_random(&mut self, found: ScanFinding) {
         self.high_entropy_total = self.high_entropy_total.saturating_add(1);
         if self.high_entropy.len() < TOLD_MOST {
             self.high_entropy.push(found);
