@@ -1,5 +1,4 @@
-//! Owns the names of the resources that Kubernetes and OpenShift bring along: kind, plural, short
-//! names, scope. Refuses the custom ones that a cluster adds: definitions in the input name those.
+//! The built-in resources of Kubernetes and OpenShift: kind, plural, scope, short names, categories.
 
 /// A resource that comes with the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -248,7 +247,7 @@ mod tests {
         assert_eq!(
             seen + groups.len(),
             TABLE.lines().count(),
-            "a line is no row"
+            "a line is not a row"
         );
     }
 

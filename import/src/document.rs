@@ -93,7 +93,7 @@ impl<'a> Visitor<'a> for EventVisitor {
 
 fn put<T, E: serde::de::Error>(place: &mut Option<T>, value: T, name: &str) -> Result<(), E> {
     if place.replace(value).is_some() {
-        return Err(E::custom(format_args!("{name:?} stands there twice")));
+        return Err(E::custom(format_args!("{name:?} occurs twice")));
     }
     Ok(())
 }
@@ -108,7 +108,7 @@ fn text<'a, M: MapAccess<'a>>(
         return Ok(());
     }
     let BorrowedText(value) = serde_json::from_str(raw.get())
-        .map_err(|_unread| M::Error::custom(format_args!("{name:?} is no string")))?;
+        .map_err(|_unread| M::Error::custom(format_args!("{name:?} is not a string")))?;
     put(place, value, name)
 }
 
@@ -328,18 +328,18 @@ mod tests {
     #[test]
     fn what_is_no_event_says_why() {
         for (text, words) in [
-            (&b"{"[..], "no JSON: EOF while parsing an object at byte 1"),
+            (&b"{"[..], "not JSON: EOF while parsing an object at byte 1"),
             (
                 b"[]",
-                "no event: invalid type: sequence, expected an object with the members of an event",
+                "not an event: invalid type: sequence, expected an object with the members of an event",
             ),
-            (br#"{"type":1}"#, "no event: \"type\" is no string"),
-            (br#"{"ts":1,"ts":2}"#, "no event: \"ts\" stands there twice"),
+            (br#"{"type":1}"#, "not an event: \"type\" is not a string"),
+            (br#"{"ts":1,"ts":2}"#, "not an event: \"ts\" occurs twice"),
             (
                 b"{\"object\":{\"a\":\"\xff\"}}",
-                "no JSON: invalid unicode code point",
+                "not JSON: invalid unicode code point",
             ),
-            (b"{} {}", "no JSON: trailing characters"),
+            (b"{} {}", "not JSON: trailing characters"),
         ] {
             let problem = EventLine::parse(text).expect_err("broken").to_string();
             assert!(problem.starts_with(words), "{problem:?} for {text:?}");
@@ -359,18 +359,18 @@ mod tests {
     #[test]
     fn what_is_no_object_says_so() {
         for (text, words) in [
-            ("7", "no Kubernetes object: invalid type: integer `7`"),
-            ("null", "no Kubernetes object: null"),
-            ("[]", "no Kubernetes object: invalid type: sequence"),
-            ("{}", "the object has no metadata.name"),
-            (r#"{"metadata":{}}"#, "the object has no metadata.name"),
+            ("7", "not a Kubernetes object: invalid type: integer `7`"),
+            ("null", "not a Kubernetes object: null"),
+            ("[]", "not a Kubernetes object: invalid type: sequence"),
+            ("{}", "metadata.name is missing"),
+            (r#"{"metadata":{}}"#, "metadata.name is missing"),
             (
                 r#"{"metadata":[]}"#,
-                "no Kubernetes object: invalid type: sequence",
+                "not a Kubernetes object: invalid type: sequence",
             ),
             (
                 r#"{"kind":7}"#,
-                "no Kubernetes object: invalid type: integer `7`",
+                "not a Kubernetes object: invalid type: integer `7`",
             ),
         ] {
             let problem = ObjectHead::parse(text.as_bytes())

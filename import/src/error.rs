@@ -31,10 +31,10 @@ pub enum ImportError {
         /// The program that writes it uncompressed to stdout.
         program: &'static str,
     },
-    /// It is a reel already.
-    #[error("the input is a reel already")]
+    /// It is already a reel.
+    #[error("the input is already a reel")]
     Reel,
-    /// It is no text.
+    /// It is not text.
     #[error("the input is neither JSON nor YAML: byte {offset} is 0")]
     Binary {
         /// Where a zero byte stands.
@@ -44,35 +44,35 @@ pub enum ImportError {
     #[error("the input is neither JSON lines of events nor a list of objects")]
     NotRecognised,
     /// It looks like YAML and is not.
-    #[error("the input cannot be read as YAML: {cause}")]
+    #[error("cannot parse the input as YAML: {cause}")]
     Yaml {
-        /// What is wrong with it.
+        /// The cause.
         cause: String,
     },
     /// It is a list or YAML, which is read as a whole, and too long for that.
-    #[error("the input is too long to be read as a whole: it may have {most} bytes")]
+    #[error("the input is too large to be read at once: limit {most} bytes")]
     TooLong {
         /// The most bytes.
         most: u64,
     },
-    /// It does not tell when its objects were so.
-    #[error("the input does not tell of what time its objects are")]
+    /// Its objects have no time.
+    #[error("the input has no time for its objects")]
     NoTime,
-    /// What is hidden could be guessed.
-    #[error("cannot draw a key for what is hidden: {source}")]
+    /// No key for the marks of redaction can be drawn.
+    #[error("cannot create a key for redaction: {source}")]
     NoRandomness {
         /// Why.
         #[from]
         source: NoRandomness,
     },
-    /// Nothing of it could be taken.
-    #[error("nothing of the input could be imported")]
+    /// Nothing in it could be imported.
+    #[error("nothing in the input could be imported")]
     Nothing {
-        /// What is wrong with it.
+        /// The cause.
         broken: BrokenParts,
     },
-    /// There is a file of the reel's name already.
-    #[error("there is such a file already: {}", .path.display())]
+    /// A file with the reel's name exists.
+    #[error("file exists: {}", .path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -136,35 +136,35 @@ pub struct BrokenPart {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// It is no JSON.
+    /// It is not JSON.
     NotJson(String),
-    /// It is no JSON, so that nothing after it can be read either.
+    /// It is not JSON, and nothing after it can be read either.
     Rest(String),
-    /// It is JSON, and no object with the members of an event.
+    /// It is JSON, but not an object with the members of an event.
     NotAnEvent(String),
     /// It has no `type`.
     NoType,
-    /// Its type is none that is known.
+    /// Its type is unknown.
     UnknownType(String),
     /// It has no `object`.
     NoObject,
-    /// It does not say when it came.
+    /// It has no time.
     NoTime,
-    /// Its time is none.
+    /// Its time is invalid.
     BadTime(String),
-    /// Its object is no Kubernetes object.
+    /// Its object is not a Kubernetes object.
     NotAnObject(String),
     /// Its object has no name.
     NoName,
     /// Neither the line nor its object names the resource.
     NoResource,
-    /// Its resource is one more than an input may name.
+    /// The input names more resources than allowed.
     TooManyResources,
     /// It is longer than any object may be.
     TooLong,
     /// One of its names is longer than names may be.
     LongName(&'static str),
-    /// It is a Secret that cannot be read, so that nothing of it may be kept.
+    /// It is a Secret that cannot be parsed, so nothing of it may be kept.
     UnreadableSecret,
 }
 
@@ -191,23 +191,27 @@ impl BrokenUnit {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotJson(why) => write!(f, "no JSON: {why}"),
-            Self::Rest(why) => write!(f, "no JSON, here ends what can be read: {why}"),
-            Self::NotAnEvent(why) => write!(f, "no event: {why}"),
-            Self::NoType => f.write_str("no type"),
+            Self::NotJson(why) => write!(f, "not JSON: {why}"),
+            Self::Rest(why) => write!(f, "not JSON, and nothing after it can be read: {why}"),
+            Self::NotAnEvent(why) => write!(f, "not an event: {why}"),
+            Self::NoType => f.write_str("type is missing"),
             Self::UnknownType(word) => write!(f, "unknown type {:?}", quoted(word)),
-            Self::NoObject => f.write_str("no object"),
-            Self::NoTime => f.write_str("no ts"),
+            Self::NoObject => f.write_str("object is missing"),
+            Self::NoTime => f.write_str("ts is missing"),
             Self::BadTime(word) => {
                 write!(f, "ts is neither seconds nor RFC 3339: {:?}", quoted(word))
             }
-            Self::NotAnObject(why) => write!(f, "no Kubernetes object: {why}"),
-            Self::NoName => f.write_str("the object has no metadata.name"),
-            Self::NoResource => f.write_str("no apiVersion and kind, and no resource named"),
+            Self::NotAnObject(why) => write!(f, "not a Kubernetes object: {why}"),
+            Self::NoName => f.write_str("metadata.name is missing"),
+            Self::NoResource => {
+                f.write_str("apiVersion and kind are missing, and the line names no resource")
+            }
             Self::TooManyResources => f.write_str("the input names too many resources"),
             Self::TooLong => write!(f, "longer than {MAX_BODY} bytes"),
             Self::LongName(what) => write!(f, "the {what} is too long"),
-            Self::UnreadableSecret => f.write_str("a Secret that cannot be read"),
+            Self::UnreadableSecret => {
+                f.write_str("the Secret cannot be parsed, so it cannot be redacted")
+            }
         }
     }
 }

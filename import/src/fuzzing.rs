@@ -1,5 +1,4 @@
-//! Owns the door through which the fuzz target reaches what reads an input. Refuses to be part of
-//! the library: it exists with the feature `fuzzing` only.
+//! The entry of the fuzz target, with the feature `fuzzing` only.
 
 use crate::document::{self, DocumentShape, EventLine, ObjectHead};
 use crate::input::{self, InputLine, InputLines};
@@ -40,7 +39,7 @@ fn take(line: &EventLine<'_>, object: &[u8], resources: &mut InputResources) {
     let Ok(head) = ObjectHead::parse(object) else {
         return;
     };
-    let asked = ResourceQuery {
+    let query = ResourceQuery {
         group: line.group.as_deref(),
         version: line.version.as_deref(),
         plural: line.resource.as_deref(),
@@ -48,9 +47,9 @@ fn take(line: &EventLine<'_>, object: &[u8], resources: &mut InputResources) {
         kind: &head.kind,
         namespaced: !head.namespace.is_empty(),
     };
-    let id = resources.find(&asked).map(|info| info.id);
+    let id = resources.find(&query).map(|info| info.id);
     assert_eq!(
-        resources.find(&asked).map(|info| info.id),
+        resources.find(&query).map(|info| info.id),
         id,
         "two answers"
     );

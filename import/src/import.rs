@@ -26,23 +26,23 @@ use std::path::Path;
 /// The bytes with which some editors begin a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How an input is taken.
+/// How an input is imported.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ImportOptions {
-    /// The time of what does not say its own: lines without `ts`, objects, lists.
+    /// The time of lines without `ts`, of objects and of lists.
     pub at: Option<RecordedAt>,
     /// When the input was last changed: the time of objects and lists if `at` is not given.
     pub changed_at: Option<RecordedAt>,
     /// Whether secrets are taken out, as the recorder does.
     pub redact: bool,
-    /// What is taken out beside what the policy takes out.
+    /// The user's rules for redaction, beside the policy.
     pub redact_extra: Extra,
     /// Whether a file of the reel's name is replaced.
     pub replace: bool,
-    /// What the reel says of the program that wrote it, for example its version.
+    /// The program in the reel's first note, for example its version.
     pub program: String,
-    /// What the reel says of the input, for example its name.
+    /// The description of the input in the reel's provenance, for example its name.
     pub source: String,
 }
 
@@ -59,8 +59,8 @@ impl ImportOptions {
 
 /// Makes a reel of an input.
 ///
-/// `progress` is told how many bytes of the input are done, line by line. The file stands under its
-/// name once it is complete; until then it is written beside it, and goes if the import fails.
+/// `progress` receives the number of bytes read, after each line. The reel is written beside its name, gets the name
+/// when it is complete, and is removed if the import fails.
 ///
 /// # Errors
 /// When the input cannot be read or holds nothing that can be taken, and when the reel cannot be
@@ -96,9 +96,9 @@ pub fn import(
         InputForm::Yaml => importer.all_yaml(input, &mut progress)?,
     }
     let mut imported = end(&mut importer, form, options)?;
-    let mut said = imported.last_words();
-    said.extend(importer.secrets.account());
-    let finished = importer.writer.finish(said)?;
+    let mut notes = imported.notes();
+    notes.extend(importer.secrets.account());
+    let finished = importer.writer.finish(notes)?;
     imported.file_bytes = finished.file_bytes;
     part.place()?;
     Ok(imported)
@@ -112,7 +112,7 @@ fn first_words(options: &ImportOptions) -> ReelStart {
     }
 }
 
-/// Sums up, unless nothing was taken.
+/// Sums up; an error if nothing was imported.
 fn end(
     importer: &mut Importer,
     form: InputForm,
@@ -168,7 +168,7 @@ struct ListType<'a> {
     kind: &'a str,
 }
 
-/// Everything that is known while the input is read.
+/// The state of one import.
 struct Importer {
     writer: ImportWriter,
     resources: InputResources,
@@ -177,17 +177,17 @@ struct Importer {
     dropped: DroppedMembers,
     bookmarks: u64,
     errors: u64,
-    /// The time of lines that do not say their own.
+    /// The time of lines without one.
     at: Option<RecordedAt>,
     /// The time of objects that stand there without an event.
     listed_at: Option<RecordedAt>,
-    /// Whether there were such.
+    /// Whether an object used that time.
     has_listed: bool,
     /// How many objects were met where lines do not count.
     objects: u64,
 }
 
-/// Why something is not in the reel.
+/// Why a part of the input is not in the reel.
 enum PartRefusal {
     /// It is broken; the rest may be well.
     Broken(Problem),
@@ -294,13 +294,13 @@ impl Importer {
         };
         let api_version = or(&head.api_version, named.api_version);
         let kind_name = or(&head.kind, named.kind);
-        let asked = ResourceQuery {
+        let query = ResourceQuery {
             api_version: &api_version,
             kind: &kind_name,
             namespaced: !head.namespace.is_empty(),
             ..*named
         };
-        let info = self.resources.find(&asked)?;
+        let info = self.resources.find(&query)?;
         let id = info.id;
         let is_secret = SecretRedaction::is_secret(info, &api_version, &kind_name);
         let is_definition =

@@ -367,7 +367,7 @@ mod tests {
             (b"\x1f\x8b\x08", "the input is compressed (gzip)"),
             (
                 b"redb\x1a\x0a\xa9\x0d\x0a\x00",
-                "the input is a reel already",
+                "the input is already a reel",
             ),
             (b"ab\x00", "the input is neither JSON nor YAML: byte 2 is 0"),
         ] {

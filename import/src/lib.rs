@@ -1,12 +1,11 @@
-//! Other recordings go in, a reel comes out.
+//! Imports recordings of other tools into a reel.
 //!
-//! [`import()`] reads JSON lines of watch events, as `kubereel export` and other recorders write them,
-//! and lists of objects, in JSON or YAML, as one moment.
-//! An object's bytes, its event's type and the order stay as they are in the input, unless it is YAML. What cannot be
-//! read is named by line and left out, and the reel says of itself that it was imported: an input
-//! does not tell what it leaves out.
+//! [`import()`] reads JSON lines of watch events, as `kubereel export` and other recorders write them, and lists of
+//! objects, in JSON or YAML, as one moment. An object's bytes, its event's type and the order stay as they are in the
+//! input, unless it is YAML. A part that cannot be read is reported by its line and left out. The reel is marked as
+//! imported: an input does not say what it leaves out.
 //!
-//! It knows no cluster, no network and no clock: times come from the input.
+//! The crate knows no cluster, no network and no clock: times come from the input.
 
 mod builtin_resources;
 mod document;

@@ -27,11 +27,11 @@ pub struct Imported {
     pub converted: bool,
     /// What could not be taken.
     pub broken: BrokenParts,
-    /// Lines that say that nothing happened.
+    /// Bookmark lines.
     pub bookmarks: u64,
-    /// Lines in which a server said that its watch failed.
+    /// Lines with the error of a server's watch.
     pub errors: u64,
-    /// Members of lines that no reel has a place for.
+    /// Members of lines that a reel does not store.
     pub dropped: DroppedMembers,
     /// The Secrets.
     pub secrets: SecretCounts,
@@ -43,7 +43,7 @@ pub struct Imported {
     pub file_bytes: u64,
 }
 
-/// Members of lines that no reel has a place for.
+/// Members of lines that a reel does not store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DroppedMembers {
     /// How many, in all lines together.
@@ -66,14 +66,14 @@ impl DroppedMembers {
 }
 
 impl Imported {
-    /// Gives what the reel says of the import, a note each.
-    pub(crate) fn last_words(&self) -> Vec<String> {
-        let mut said = Vec::new();
+    /// Gives the notes of the import for the reel.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
         if self.converted {
-            said.push("the objects were YAML and are JSON here".to_owned());
+            notes.push("the objects were YAML and are JSON here".to_owned());
         }
         if self.assumed_at.is_some() {
-            said.push("the time is that of the last change of the input's file".to_owned());
+            notes.push("the time is that of the last change of the input's file".to_owned());
         }
         if self.broken.count > 0 {
             let numbers = self.broken.first.iter().map(|one| one.number.to_string());
@@ -83,7 +83,7 @@ impl Imported {
             } else {
                 ""
             };
-            said.push(format!(
+            notes.push(format!(
                 "not in the reel: broken {}s {} ({}{more})",
                 self.broken.counted.as_str(),
                 self.broken.count,
@@ -91,7 +91,7 @@ impl Imported {
             ));
         }
         if self.errors > 0 {
-            said.push(format!(
+            notes.push(format!(
                 "not in the reel: ERROR lines {}; changes may be missing where they stood",
                 self.errors
             ));
@@ -102,7 +102,7 @@ impl Imported {
             } else {
                 "their values are in the reel"
             };
-            said.push(format!(
+            notes.push(format!(
                 "Secrets with data {}: {fate}",
                 self.secrets.with_data
             ));
@@ -114,9 +114,9 @@ impl Imported {
             if !names.is_empty() {
                 let more = if names.len() > NAMED { ", …" } else { "" };
                 let named: Vec<String> = names.iter().take(NAMED).cloned().collect();
-                said.push(format!("{what}: {}{more}", named.join(", ")));
+                notes.push(format!("{what}: {}{more}", named.join(", ")));
             }
         }
-        said
+        notes
     }
 }

@@ -16,9 +16,9 @@ const MAX_NAME: usize = 512;
 const MAX_RESOURCES: usize = 20_000;
 
 /// How many questions are remembered, so that an input of odd lines does not fill the memory.
-const MAX_ASKED: usize = 4 * MAX_RESOURCES;
+const MAX_QUERIES: usize = 4 * MAX_RESOURCES;
 
-/// What a line and its object say of the resource.
+/// What a line and its object tell about the resource.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ResourceQuery<'a> {
     pub(crate) group: Option<&'a str>,
@@ -36,8 +36,8 @@ pub(crate) struct ResourceQuery<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct InputResources {
     known: Vec<KnownResource>,
-    /// By what was asked: most lines ask what one before them asked.
-    asked: HashMap<String, usize>,
+    /// The answers to earlier queries: most lines repeat one.
+    queries: HashMap<String, usize>,
     by_plural: HashMap<(String, String, String), usize>,
     by_kind: HashMap<(String, String, String), usize>,
     definitions: BTreeMap<(String, String), ImportedDefinition>,
@@ -49,115 +49,119 @@ struct KnownResource {
     info: ResourceInfo,
     /// Whether the plural was made of the kind.
     is_guessed: bool,
-    /// Whether somebody who knows said where its objects live.
-    is_scope_told: bool,
-    told: Announcement,
+    /// Whether its scope comes from a definition or the built-in table.
+    is_scope_known: bool,
+    announced: Announcement,
 }
 
-/// What the reel says of a resource.
+/// How the reel describes a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Announcement {
-    /// Nothing: one whose only object is broken is never told of.
+    /// Not at all: so stays a resource whose only object is broken.
     Never,
-    /// Something that no longer holds.
+    /// With a description that has changed since.
     Outdated,
-    /// What holds.
+    /// With its current description.
     Current,
 }
 
 impl KnownResource {
-    /// Notes that the reel has to be told anew.
+    /// Marks the description in the reel as outdated.
     fn renew(&mut self) {
-        if self.told == Announcement::Current {
-            self.told = Announcement::Outdated;
+        if self.announced == Announcement::Current {
+            self.announced = Announcement::Outdated;
         }
     }
 }
 
 impl InputResources {
     /// Finds the resource of an object.
-    pub(crate) fn find(&mut self, asked: &ResourceQuery<'_>) -> Result<&ResourceInfo, Problem> {
+    pub(crate) fn find(&mut self, query: &ResourceQuery<'_>) -> Result<&ResourceInfo, Problem> {
         self.key.clear();
         for part in [
-            asked.group.unwrap_or("\u{1}"),
-            asked.version.unwrap_or("\u{1}"),
-            asked.plural.unwrap_or("\u{1}"),
-            asked.api_version,
-            asked.kind,
+            query.group.unwrap_or("\u{1}"),
+            query.version.unwrap_or("\u{1}"),
+            query.plural.unwrap_or("\u{1}"),
+            query.api_version,
+            query.kind,
         ] {
             self.key.push_str(part);
             self.key.push('\0');
         }
-        let at = if let Some(&at) = self.asked.get(&self.key) {
+        let at = if let Some(&at) = self.queries.get(&self.key) {
             at
         } else {
-            let at = self.look_up(asked)?;
-            if self.asked.len() >= MAX_ASKED {
-                self.asked.clear();
+            let at = self.look_up(query)?;
+            if self.queries.len() >= MAX_QUERIES {
+                self.queries.clear();
             }
-            self.asked.insert(self.key.clone(), at);
+            self.queries.insert(self.key.clone(), at);
             at
         };
-        let known = self.known.get_mut(at).ok_or(Problem::NoResource)?;
-        if asked.namespaced && !known.info.namespaced && !known.is_scope_told {
-            known.info.namespaced = true;
-            known.renew();
+        let resource = self.known.get_mut(at).ok_or(Problem::NoResource)?;
+        if query.namespaced && !resource.info.namespaced && !resource.is_scope_known {
+            resource.info.namespaced = true;
+            resource.renew();
         }
-        Ok(&known.info)
+        Ok(&resource.info)
     }
 
     /// Gives a resource's description if the reel has not got it as it is now.
     pub(crate) fn take_news(&mut self, id: ResourceId) -> Option<ResourceInfo> {
         let at = usize::try_from(id.0).ok()?;
-        let known = self
+        let resource = self
             .known
             .get_mut(at)
-            .filter(|known| known.told != Announcement::Current)?;
-        known.told = Announcement::Current;
-        Some(known.info.clone())
+            .filter(|resource| resource.announced != Announcement::Current)?;
+        resource.announced = Announcement::Current;
+        Some(resource.info.clone())
     }
 
     /// Gives the resources that the reel describes.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &ResourceInfo> {
-        let told = self
+        let announced = self
             .known
             .iter()
-            .filter(|known| known.told != Announcement::Never);
-        told.map(|known| &known.info)
+            .filter(|resource| resource.announced != Announcement::Never);
+        announced.map(|resource| &resource.info)
     }
 
     /// Gives those of them whose plural is a guess.
     pub(crate) fn guessed(&self) -> impl Iterator<Item = &ResourceInfo> {
-        let guessed =
-            |known: &&KnownResource| known.told != Announcement::Never && known.is_guessed;
-        self.known.iter().filter(guessed).map(|known| &known.info)
+        let guessed = |resource: &&KnownResource| {
+            resource.announced != Announcement::Never && resource.is_guessed
+        };
+        self.known
+            .iter()
+            .filter(guessed)
+            .map(|resource| &resource.info)
     }
 
     /// Takes a definition and gives the resources that it describes anew.
     pub(crate) fn learn(&mut self, definition: ImportedDefinition) -> Vec<ResourceId> {
-        let named = |known: &KnownResource| {
-            known.info.group == definition.group
-                && (known.info.plural == definition.plural
-                    || (known.is_guessed && known.info.kind == definition.kind))
+        let named = |resource: &KnownResource| {
+            resource.info.group == definition.group
+                && (resource.info.plural == definition.plural
+                    || (resource.is_guessed && resource.info.kind == definition.kind))
         };
         let places: Vec<usize> = (0..)
             .zip(&self.known)
-            .filter(|(_, known)| named(known))
+            .filter(|(_, resource)| named(resource))
             .map(|(at, _)| at)
             .collect();
         let mut anew = Vec::new();
         for at in places {
             self.rename(at, &definition.plural);
-            let Some(known) = self.known.get_mut(at) else {
+            let Some(resource) = self.known.get_mut(at) else {
                 continue;
             };
-            let before = known.info.clone();
-            describe(&mut known.info, &definition);
-            known.is_scope_told = true;
-            if known.info != before {
-                known.renew();
-                if known.told != Announcement::Never {
-                    anew.push(known.info.id);
+            let before = resource.info.clone();
+            describe(&mut resource.info, &definition);
+            resource.is_scope_known = true;
+            if resource.info != before {
+                resource.renew();
+                if resource.announced != Announcement::Never {
+                    anew.push(resource.info.id);
                 }
             }
         }
@@ -166,25 +170,25 @@ impl InputResources {
         anew
     }
 
-    fn look_up(&mut self, asked: &ResourceQuery<'_>) -> Result<usize, Problem> {
-        let (of_group, of_version) = match asked.api_version.split_once('/') {
+    fn look_up(&mut self, query: &ResourceQuery<'_>) -> Result<usize, Problem> {
+        let (of_group, of_version) = match query.api_version.split_once('/') {
             Some((group, version)) => (group, version),
-            None => ("", asked.api_version),
+            None => ("", query.api_version),
         };
-        let group = asked.group.unwrap_or(of_group);
-        let version = asked.version.unwrap_or(of_version);
-        if version.is_empty() || (asked.kind.is_empty() && asked.plural.is_none()) {
+        let group = query.group.unwrap_or(of_group);
+        let version = query.version.unwrap_or(of_version);
+        if version.is_empty() || (query.kind.is_empty() && query.plural.is_none()) {
             return Err(Problem::NoResource);
         }
-        for name in [group, version, asked.plural.unwrap_or_default(), asked.kind] {
+        for name in [group, version, query.plural.unwrap_or_default(), query.kind] {
             if name.len() > MAX_NAME {
                 return Err(Problem::LongName("resource's name"));
             }
         }
-        match asked.plural {
+        match query.plural {
             Some("") => Err(Problem::NoResource),
-            Some(plural) => self.of_plural(group, version, plural, asked),
-            None => self.of_kind(group, version, asked),
+            Some(plural) => self.of_plural(group, version, plural, query),
+            None => self.of_kind(group, version, query),
         }
     }
 
@@ -193,16 +197,19 @@ impl InputResources {
         group: &str,
         version: &str,
         plural: &str,
-        asked: &ResourceQuery<'_>,
+        query: &ResourceQuery<'_>,
     ) -> Result<usize, Problem> {
         let name = (group.to_owned(), version.to_owned(), plural.to_owned());
         if let Some(&at) = self.by_plural.get(&name) {
-            self.name_kind(at, asked.kind);
+            self.name_kind(at, query.kind);
             return Ok(at);
         }
         // A line names what was guessed before.
-        if let Some(&at) = self.by_kind.get(&(name.0, name.1, asked.kind.to_owned()))
-            && self.known.get(at).is_some_and(|known| known.is_guessed)
+        if let Some(&at) = self.by_kind.get(&(name.0, name.1, query.kind.to_owned()))
+            && self
+                .known
+                .get(at)
+                .is_some_and(|resource| resource.is_guessed)
         {
             self.rename(at, plural);
             return Ok(at);
@@ -213,29 +220,29 @@ impl InputResources {
             (None, Some(row)) => NameSource::BuiltIn(row),
             (None, None) => NameSource::Line(plural),
         };
-        self.push(group, version, &source, asked)
+        self.push(group, version, &source, query)
     }
 
     fn of_kind(
         &mut self,
         group: &str,
         version: &str,
-        asked: &ResourceQuery<'_>,
+        query: &ResourceQuery<'_>,
     ) -> Result<usize, Problem> {
-        let kind = (group.to_owned(), version.to_owned(), asked.kind.to_owned());
+        let kind = (group.to_owned(), version.to_owned(), query.kind.to_owned());
         if let Some(&at) = self.by_kind.get(&kind) {
             return Ok(at);
         }
         let definition = self
             .definitions
             .values()
-            .find(|one| one.group == group && one.kind == asked.kind);
-        let source = match (definition, builtin_resources::of_kind(group, asked.kind)) {
+            .find(|one| one.group == group && one.kind == query.kind);
+        let source = match (definition, builtin_resources::of_kind(group, query.kind)) {
             (Some(definition), _) => NameSource::Definition(definition.clone()),
             (None, Some(row)) => NameSource::BuiltIn(row),
             (None, None) => NameSource::Kind,
         };
-        self.push(group, version, &source, asked)
+        self.push(group, version, &source, query)
     }
 
     fn push(
@@ -243,7 +250,7 @@ impl InputResources {
         group: &str,
         version: &str,
         source: &NameSource<'_>,
-        asked: &ResourceQuery<'_>,
+        query: &ResourceQuery<'_>,
     ) -> Result<usize, Problem> {
         let at = self.known.len();
         if at >= MAX_RESOURCES {
@@ -256,11 +263,11 @@ impl InputResources {
             group: group.to_owned(),
             version: version.to_owned(),
             plural: String::new(),
-            singular: asked.kind.to_lowercase(),
-            kind: asked.kind.to_owned(),
+            singular: query.kind.to_lowercase(),
+            kind: query.kind.to_owned(),
             short_names: Vec::new(),
             categories: Vec::new(),
-            namespaced: asked.namespaced,
+            namespaced: query.namespaced,
             verbs: Vec::new(),
             storage_hash: None,
         };
@@ -268,7 +275,7 @@ impl InputResources {
             NameSource::Definition(definition) => describe(&mut info, definition),
             NameSource::BuiltIn(row) => describe_built_in(&mut info, row),
             NameSource::Line(plural) => (*plural).clone_into(&mut info.plural),
-            NameSource::Kind => info.plural = guess_plural(asked.kind),
+            NameSource::Kind => info.plural = guess_plural(query.kind),
         }
         let is_known = matches!(source, NameSource::Definition(_) | NameSource::BuiltIn(_));
         let version = || (info.group.clone(), info.version.clone());
@@ -285,25 +292,25 @@ impl InputResources {
         }
         self.known.push(KnownResource {
             is_guessed: matches!(source, NameSource::Kind),
-            is_scope_told: is_known,
-            told: Announcement::Never,
+            is_scope_known: is_known,
+            announced: Announcement::Never,
             info,
         });
         Ok(at)
     }
 
-    /// Gives a resource the plural that somebody named.
+    /// Gives a resource the plural from a line or a definition.
     fn rename(&mut self, at: usize, plural: &str) {
-        let Some(known) = self.known.get_mut(at) else {
+        let Some(resource) = self.known.get_mut(at) else {
             return;
         };
-        known.is_guessed = false;
-        if known.info.plural == plural {
+        resource.is_guessed = false;
+        if resource.info.plural == plural {
             return;
         }
-        plural.clone_into(&mut known.info.plural);
-        known.renew();
-        let info = &known.info;
+        plural.clone_into(&mut resource.info.plural);
+        resource.renew();
+        let info = &resource.info;
         let name = (
             info.group.clone(),
             info.version.clone(),
@@ -314,30 +321,30 @@ impl InputResources {
 
     /// Gives a resource its kind if only its plural was known.
     fn name_kind(&mut self, at: usize, kind: &str) {
-        let Some(known) = self.known.get_mut(at) else {
+        let Some(resource) = self.known.get_mut(at) else {
             return;
         };
-        if kind.is_empty() || !known.info.kind.is_empty() {
+        if kind.is_empty() || !resource.info.kind.is_empty() {
             return;
         }
-        kind.clone_into(&mut known.info.kind);
-        known.info.singular = kind.to_lowercase();
-        known.renew();
-        let info = &known.info;
+        kind.clone_into(&mut resource.info.kind);
+        resource.info.singular = kind.to_lowercase();
+        resource.renew();
+        let info = &resource.info;
         let name = (info.group.clone(), info.version.clone(), info.kind.clone());
         self.by_kind.entry(name).or_insert(at);
     }
 }
 
-/// Who names a resource.
+/// The source of a resource's names.
 enum NameSource<'a> {
     /// A definition in the input.
     Definition(ImportedDefinition),
     /// Kubernetes or OpenShift.
     BuiltIn(BuiltInResource),
-    /// The line; nobody says more.
+    /// Only the line.
     Line(&'a str),
-    /// Nobody: the plural is made of the kind.
+    /// Nothing: the plural is guessed from the kind.
     Kind,
 }
 
@@ -569,12 +576,12 @@ mod tests {
     #[test]
     fn without_names_there_is_no_resource() {
         let long = "x".repeat(MAX_NAME + 1);
-        for (asked, problem) in [
+        for (query, problem) in [
             (kind("", "Pod"), Problem::NoResource),
             (kind("v1", ""), Problem::NoResource),
             (kind("v1", &long), Problem::LongName("resource's name")),
         ] {
-            let found = InputResources::default().find(&asked).map(|info| info.id);
+            let found = InputResources::default().find(&query).map(|info| info.id);
             assert_eq!(found, Err(problem));
         }
     }

@@ -16,10 +16,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// After so many bytes what was appended is written.
+/// How many bytes of bodies are appended between two commits.
 const COMMIT_BYTES: usize = 16 * 1024 * 1024;
 
-/// What the first notes say.
+/// The contents of the first notes.
 #[derive(Debug)]
 pub(crate) struct ReelStart {
     /// The version of the program that imports.
@@ -144,10 +144,10 @@ impl ImportWriter {
         self.span.unwrap_or_default()
     }
 
-    /// Ends the reel with what the import has to say of itself.
-    pub(crate) fn finish(mut self, said: Vec<String>) -> Result<FinishStats, ImportError> {
+    /// Ends the reel with the notes of the import.
+    pub(crate) fn finish(mut self, notes: Vec<String>) -> Result<FinishStats, ImportError> {
         let (_, last) = self.span();
-        for text in said {
+        for text in notes {
             self.note(last, Note::Provenance { text })?;
         }
         let end = Note::SessionEnded {
@@ -256,8 +256,8 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Removes what an import left behind that was killed; what another one writes, or what is no reel,
-/// stays and is in the way.
+/// Removes the file of an import that was killed. A file that another import writes, and a file that is not a reel,
+/// stays and is an error.
 fn remove_leftover(path: &Path) -> Result<(), ImportError> {
     let is_empty = |path: &Path| path.metadata().is_ok_and(|file| file.len() == 0);
     match Reel::open(path) {

@@ -1,4 +1,4 @@
-//! Forms of values that are no secrets, whatever a generator of secrets draws.
+//! Forms of values that are not secrets.
 //!
 //! A value is kept under a name that announces a secret only if it has one of these forms. What decides
 //! is the value alone. A form must be one that a random value of the same length practically never has:
@@ -6,7 +6,7 @@
 
 use crate::names::{self, NameClass};
 
-/// A longer value is of no form: nobody reads it at a glance.
+/// A longer value has no form.
 const VALUE_MOST: usize = 300;
 
 /// What a value looks like, from what never is a secret to what may be one.

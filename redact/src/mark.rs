@@ -114,19 +114,19 @@ pub(crate) type RuleName = Cow<'static, str>;
 /// Bytes to put in the place of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edit {
-    /// Which.
+    /// The bytes that are replaced.
     pub(crate) place: Range<usize>,
-    /// What comes there.
+    /// The bytes that replace them.
     pub(crate) with: Vec<u8>,
-    /// By which rule.
+    /// The rule.
     pub(crate) rule: RuleName,
-    /// The secret, as far as a reader may be told: its length and its first letters.
+    /// The part of the secret that may be shown.
     pub(crate) hint: Hint,
     /// Where in an object it stands; empty in a text.
     pub(crate) path: String,
 }
 
-/// What may be told of a secret.
+/// The part of a secret that may be shown: its length and its first letters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hint {
     /// Its length, in bytes.
@@ -139,7 +139,7 @@ pub(crate) struct Hint {
 const SHOWN_MOST: usize = 4;
 
 impl Hint {
-    /// Tells of a secret.
+    /// Makes the hint of a secret.
     pub(crate) fn of(secret: &[u8]) -> Self {
         let most = SHOWN_MOST.min(secret.len() / 4);
         let begin = secret.iter().take(most);

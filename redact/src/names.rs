@@ -73,7 +73,7 @@ const BEFORE_KEY: [&str; 34] = [
     "ssh", "storage", "subscription", "unseal",
 ];
 
-/// Words before `key` with which it is no secret: selectors, places in a map, what is public.
+/// Words before `key` with which it is not a secret: selectors, places in a map, public keys.
 #[rustfmt::skip]
 const BEFORE_PUBLIC_KEY: [&str; 42] = [
     "annotation", "artifact", "authorized", "cache", "column", "condition", "config", "dedup", "entry", "field",
@@ -277,7 +277,7 @@ fn by_words(name: &str) -> NameClass {
     };
     match judge(before, last, true) {
         Some(class) => return class,
-        // `publicKey`, `topologyKey`: what stands before was said of the key.
+        // `publicKey`, `topologyKey`: the words before describe the key.
         None if *last == "key" => return NameClass::Plain,
         None => {}
     }
@@ -347,7 +347,7 @@ fn is_data_of_machine(words: &[&str]) -> bool {
     )
 }
 
-/// Splits a name into its words, in small letters and without digits: at everything that is no letter, and
+/// Splits a name into its words, in small letters and without digits: at everything but letters, and
 /// where a capital begins a word.
 fn split(name: &str) -> Vec<String> {
     let bytes = name.as_bytes();

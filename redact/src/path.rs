@@ -1,4 +1,4 @@
-//! Owns places in an object: the steps to a value, and patterns of such. Refuses values.
+//! Places in an object: the steps to a value, and patterns of such steps.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

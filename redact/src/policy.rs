@@ -1,5 +1,10 @@
-//! Owns the policy: one entry for objects, one for texts, one for names. Refuses to keep of a kind with
-//! secrets what it cannot read.
+//! The policy: one entry for objects, one for texts, one for names.
+//!
+//! Invariants:
+//!
+//! * Of an object of a kind with secret fields that cannot be parsed, nothing is kept.
+//! * Redacting twice changes nothing: an object is searched again until nothing is found, at most [`ROUNDS`] times.
+//! * Nothing that leaves this module holds a secret: a finding has at most a fourth of it, and at most four letters.
 
 use crate::credentials::KnownCredentials;
 use crate::extra::Extra;
@@ -14,28 +19,28 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
-/// The policy that a session's first note names. Policy 1 knew the values of Secrets only; policy 2 knew
+/// The version of the policy, stored in a session's first note. Policy 1 hid the values of Secrets only; policy 2 had
 /// fewer names, kept values in `managedFields`, and hid images and paths under names with AUTH or KEY.
 pub const POLICY: u32 = 3;
 
-/// How often an object is gone through again: what a replacement uncovers is found as well.
+/// How often an object is searched: a replacement may uncover another secret.
 const ROUNDS: usize = 4;
 
-/// The system gives no random bytes, and without them the hashes could be guessed.
+/// The system returned no random bytes, without which the hashes of marks could be guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the system gives no random bytes")]
+#[error("the system returned no random bytes")]
 pub struct NoRandomness;
 
-/// What a search found. The secret itself is not told.
+/// A secret that the policy would take out, without the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedactionFinding {
-    /// By which rule.
+    /// The rule.
     pub rule: String,
-    /// Where in the object; empty in a text.
+    /// The path in the object; empty in a text.
     pub path: String,
-    /// At which byte of what was searched.
+    /// The offset in the searched bytes.
     pub at: usize,
-    /// How long it is, in bytes.
+    /// The length in bytes.
     pub len: usize,
     /// Its first letters: at most four, and at most a fourth of it.
     pub begin: String,
@@ -110,8 +115,8 @@ impl Redactor {
         Some(body)
     }
 
-    /// Gives a text without the credentials that this process has read, and without the secrets that
-    /// can be told by what they look like. Every word that leaves the process passes here.
+    /// Gives a text without the credentials that this process has read, and without the secrets that have a known
+    /// form. Every text that leaves the process passes here.
     pub fn text<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
         let mut body = self.without_known(text);
         for _ in 0..ROUNDS {
@@ -125,7 +130,7 @@ impl Redactor {
         body
     }
 
-    /// The same for words.
+    /// Gives a string without secrets, as [`Redactor::text`] does.
     pub fn words<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.text(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -133,7 +138,7 @@ impl Redactor {
         }
     }
 
-    /// Gives the name by which an object is known in a reel: another than its own, if that is a secret.
+    /// Gives the name of an object in a reel, which differs from its own if that is a secret.
     pub fn name<'a>(&self, resource: &ResourceType<'_>, name: &'a str, uid: &str) -> Cow<'a, str> {
         if !self.hides_names(resource) {
             return self.words(name);
@@ -151,8 +156,8 @@ impl Redactor {
             .any(|place| place.action == FieldAction::Name)
     }
 
-    /// Tells whether a resource has fields that are secret by their place: of what cannot be read of
-    /// it, nothing may be kept.
+    /// Tells whether a resource has fields that are secret by their place. Nothing may be kept of its objects that
+    /// cannot be parsed.
     pub fn is_closed(&self, resource: &ResourceType<'_>) -> bool {
         let is_secret = |action| !matches!(action, FieldAction::Url);
         secret_fields::of(resource)
@@ -176,12 +181,12 @@ impl Redactor {
         edits.into_iter().map(RedactionFinding::from).collect()
     }
 
-    /// Tells how often each rule replaced something until now.
+    /// Gives the number of replacements of each rule until now.
     pub fn counts(&self) -> Vec<Count> {
         self.counts.all()
     }
 
-    /// Says in a line which policy was in force and what it did.
+    /// Describes the policy and its replacements in one line.
     pub fn account(&self) -> String {
         let mut text = format!("policy {POLICY}");
         if self.extra.count() > 0 {
@@ -257,16 +262,16 @@ impl Redactor {
     }
 }
 
-/// How often a rule replaced something.
+/// The replacements of one rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
     /// The rule.
     pub rule: String,
-    /// How often.
+    /// How many values it replaced.
     pub values: u64,
 }
 
-/// The counts of one run, shared by all who redact in it.
+/// The counts of one run, shared by the clones of its redactor.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts(Arc<Mutex<BTreeMap<RuleName, u64>>>);
 

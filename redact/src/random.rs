@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 
-/// A shorter string is not told from a generated name.
+/// A shorter string cannot be distinguished from a generated name.
 const RANDOM_LEAST: usize = 20;
 
 /// How many different strings are remembered, so that each is reported once.

@@ -77,6 +77,14 @@ impl FieldAction {
             _ => return None,
         })
     }
+
+    /// Gives the encoding that readers of the field expect.
+    pub(crate) const fn encoding(self) -> ValueEncoding {
+        match self {
+            Self::Base64 | Self::ConfigBase64 => ValueEncoding::Base64,
+            _ => ValueEncoding::Plain,
+        }
+    }
 }
 
 /// Under each `[group/plural Kind]` its rows: rule, action, paths, and after `#` the reason. Of two rows that match

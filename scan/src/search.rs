@@ -12,31 +12,31 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-/// How many places that cannot be read are told one by one.
+/// How many unreadable places are listed.
 const UNREAD_MOST: usize = 100;
 
-/// What is sought.
+/// What to search for.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ScanOptions {
-    /// Words that must not be there.
+    /// Words that must not be in the reel.
     pub canaries: Canaries,
     /// Rules beside those of the policy.
     pub extra: Extra,
 }
 
 impl ScanOptions {
-    /// Seeks what the policy names.
+    /// Searches for what the policy takes out, with canaries and extra rules.
     pub fn new(canaries: Canaries, extra: Extra) -> Self {
         Self { canaries, extra }
     }
 }
 
-/// Searches a reel. `progress` is told how many records are done.
+/// Searches a reel. `progress` receives the number of records searched.
 ///
 /// # Errors
 ///
-/// If the file cannot be read as it stands. Damage is no error: see [`ScanReport::unread`].
+/// If the file cannot be read as it stands. Damage is not an error: see [`ScanReport::unread`].
 pub fn scan(
     reel: &Reel,
     options: &ScanOptions,
@@ -161,7 +161,7 @@ impl ReelSearch<'_> {
 
     fn note(&mut self, entry: &NoteEntry) {
         let (seq, at) = (entry.seq, entry.stamp.wall);
-        // The words of a note as they are; the names of its parts are no secrets.
+        // The words of a note as they are; the names of its parts are not secrets.
         let words = format!("{:?}", entry.note);
         self.text(words.as_bytes(), &FindingPlace::Note { seq, at });
         let blobs: &[BlobId] = match &entry.note {
@@ -241,7 +241,7 @@ impl ReelSearch<'_> {
             })
     }
 
-    /// Says which object it is, as a command takes it; a name that is a secret is not said.
+    /// Gives the object as a command line names it, without a name that is a secret.
     fn called(&self, object: kubereel_format::ObjectId) -> String {
         let place = usize::try_from(object.0).unwrap_or(usize::MAX);
         let Some(object) = self.reel.objects().get(place) else {
@@ -305,7 +305,7 @@ fn search_file(
         report.file_bytes = report
             .file_bytes
             .saturating_add(u64::try_from(read).unwrap_or(0));
-        // What lies wholly in the bytes that were searched before was told then.
+        // What lies wholly in the earlier window was reported with it.
         let is_new = |end: usize| end > before;
         for met in canaries.find(&window) {
             if is_new(met.at + met.len) {

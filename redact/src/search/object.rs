@@ -31,10 +31,10 @@ const NESTED_MOST: usize = 200;
 /// The annotation with the token of a Secret.
 const TOKEN_VALUE: &str = "openshift.io/token-secret.value";
 
-/// A shorter text holds no secret that could be told from others.
+/// A shorter text cannot be recognised as a secret.
 const TEXT_LEAST: usize = 7;
 
-/// A shorter value is replaced in `managedFields` by its place only: elsewhere, `TCP` is no secret.
+/// A shorter value is replaced in `managedFields` by its place only: elsewhere, `TCP` is not a secret.
 const REPLACED_LEAST: usize = 6;
 
 /// Fields that refer to an object by kind and name.
@@ -312,8 +312,8 @@ impl<'w> ObjectWalk<'w> {
         Some(at + 1)
     }
 
-    /// Tells whether the name of a field may announce something; its place includes the quotes. Names are
-    /// asked about in the order in which they stand.
+    /// Tells whether the name of a field may announce something; its place includes the quotes. The
+    /// caller asks in the order of the names.
     fn may_announce(&mut self, at: Range<usize>) -> bool {
         let TextScope::At(places) = self.scope else {
             return true;
@@ -362,7 +362,7 @@ impl<'w> ObjectWalk<'w> {
     }
 
     /// Judges a text; its place includes the quotes.
-    pub(super) fn judge_string(&mut self, at: Range<usize>) {
+    fn judge_string(&mut self, at: Range<usize>) {
         let announced = std::mem::take(&mut self.announced);
         if at.len() <= 2 || self.by_place(&at) || self.by_annotation(&at) || self.by_goal(&at) {
             return;
@@ -376,8 +376,8 @@ impl<'w> ObjectWalk<'w> {
         self.scan(at);
     }
 
-    /// Judges anything else: `before` is how many edits there were before it was walked over.
-    pub(super) fn judge_other(&mut self, at: Range<usize>, before: usize) {
+    /// Judges anything else: `before` is the number of edits before the walk over it.
+    fn judge_other(&mut self, at: Range<usize>, before: usize) {
         let is_map = self.json.starts_with(&at, '{');
         let is_nothing = matches!(self.json.raw(&at), "null" | "{}" | "[]");
         if is_nothing {
@@ -397,10 +397,7 @@ impl<'w> ObjectWalk<'w> {
         if let Some(place) = found {
             let (rule, action) = (place.rule, place.action);
             self.edits.truncate(before);
-            let encoding = match action {
-                FieldAction::Base64 | FieldAction::ConfigBase64 => ValueEncoding::Base64,
-                _ => ValueEncoding::Plain,
-            };
+            let encoding = action.encoding();
             self.replace(at, rule.into(), encoding);
             return;
         }
@@ -420,7 +417,7 @@ impl<'w> ObjectWalk<'w> {
     }
 
     /// Judges the name of a field.
-    pub(super) fn judge_key(&mut self, at: Range<usize>) {
+    fn judge_key(&mut self, at: Range<usize>) {
         if matches!(self.goal, WalkGoal::Formless)
             && !forms::is_plain_field(&self.json.string_value(&at))
         {
@@ -430,7 +427,7 @@ impl<'w> ObjectWalk<'w> {
     }
 
     /// Judges fields that only mean something together.
-    pub(super) fn judge_fields(&mut self, at: Range<usize>, pairs: &PairedFields) {
+    fn judge_fields(&mut self, at: Range<usize>, pairs: &PairedFields) {
         if !pairs.values.is_empty() && matches!(self.goal, WalkGoal::Policy | WalkGoal::Formless) {
             self.variables(pairs);
         }
@@ -488,7 +485,7 @@ impl<'w> ObjectWalk<'w> {
         }
     }
 
-    /// Walks over a part of this text for something.
+    /// Walks over a part of this text with a goal of its own.
     fn within(&mut self, place: &Range<usize>, goal: WalkGoal<'_>) {
         let mut inner = self.inner(self.json.raw(place), FieldRules::default());
         inner.goal = goal;
@@ -502,10 +499,9 @@ impl<'w> ObjectWalk<'w> {
         }
     }
 
-    /// Judges a key of `fieldsV1` that holds a value: `v:"…"` is an item of a set, `k:{…}` are the fields by
-    /// which an item of a list is known. The same is replaced there as in the object, where it stands at
-    /// the same place.
-    pub(super) fn judge_owned_key(&mut self, at: Range<usize>) {
+    /// Judges a key of `fieldsV1` with a value: `v:"…"` is an item of a set, `k:{…}` are the fields that identify an
+    /// item of a list. A value is replaced here if it is replaced at the same place of the object.
+    fn judge_owned_key(&mut self, at: Range<usize>) {
         let Some(key) = self.json.decoded(&at) else {
             return;
         };
@@ -553,7 +549,7 @@ impl<'w> ObjectWalk<'w> {
     }
 
     /// Replaces in `fieldsV1` what was replaced in the object.
-    pub(super) fn judge_owned(&mut self) {
+    fn judge_owned(&mut self) {
         if self.edits.is_empty() || self.owned.is_empty() {
             return;
         }
@@ -631,10 +627,9 @@ impl<'w> ObjectWalk<'w> {
         };
         let (rule, action) = (place.rule, place.action);
         match action {
-            FieldAction::Whole | FieldAction::Text | FieldAction::Map => {
-                self.replace(at.clone(), rule.into(), ValueEncoding::Plain);
+            FieldAction::Whole | FieldAction::Text | FieldAction::Map | FieldAction::Base64 => {
+                self.replace(at.clone(), rule.into(), action.encoding());
             }
-            FieldAction::Base64 => self.replace(at.clone(), rule.into(), ValueEncoding::Base64),
             FieldAction::Config | FieldAction::ConfigBase64 => {
                 let value = self.json.string_value(at);
                 let key = match self.steps.last() {
@@ -646,17 +641,10 @@ impl<'w> ObjectWalk<'w> {
                     self.scan(at.clone());
                     return true;
                 }
-                let class = names::class(key);
-                if action == FieldAction::Config && class != NameClass::Secret && self.by_fields(at)
-                {
-                    return true;
+                let is_secret = names::class(key) == NameClass::Secret;
+                if action == FieldAction::ConfigBase64 || is_secret || !self.by_fields(at) {
+                    self.replace(at.clone(), rule.into(), action.encoding());
                 }
-                let encoding = if action == FieldAction::Config {
-                    ValueEncoding::Plain
-                } else {
-                    ValueEncoding::Base64
-                };
-                self.replace(at.clone(), rule.into(), encoding);
             }
             FieldAction::Url => {
                 self.url(at.clone(), rule);
@@ -670,8 +658,7 @@ impl<'w> ObjectWalk<'w> {
         true
     }
 
-    /// Tells whether a rule of the user's own settles what becomes of a value: one for its place, or for
-    /// what it stands in.
+    /// Tells whether a rule of the user settles what becomes of a value: a rule for its place or for a place around it.
     fn by_own(&mut self, at: &Range<usize>) -> bool {
         let own = self
             .rules
@@ -686,7 +673,7 @@ impl<'w> ObjectWalk<'w> {
         true
     }
 
-    /// Tells whether a value is one that this walk is for.
+    /// Tells whether the goal of this walk settles what becomes of a value.
     fn by_goal(&mut self, at: &Range<usize>) -> bool {
         let rule = match &self.goal {
             WalkGoal::Policy => return false,
@@ -767,15 +754,15 @@ impl<'w> ObjectWalk<'w> {
 
     /// Tells whether a flag settles what becomes of an argument.
     fn by_flag(&mut self, at: &Range<usize>, announced: NameClass) -> bool {
-        let said = self.json.string_value(at);
-        if announced != NameClass::Plain && !said.starts_with('-') {
-            if forms::is_kept(announced, &said) {
+        let text = self.json.string_value(at);
+        if announced != NameClass::Plain && !text.starts_with('-') {
+            if forms::is_kept(announced, &text) {
                 return false;
             }
             self.replace(at.clone(), "argument".into(), ValueEncoding::Plain);
             return true;
         }
-        match flag_argument(&said) {
+        match flag_argument(&text) {
             FlagArgument::Plain => false,
             FlagArgument::Announces(class) => {
                 self.announced = class;
@@ -790,8 +777,8 @@ impl<'w> ObjectWalk<'w> {
 
     /// Replaces user and password of a URL, and the values of its query.
     fn url(&mut self, at: Range<usize>, rule: &'static str) {
-        let said = self.json.string_value(&at).into_owned();
-        let bytes = said.as_bytes();
+        let text = self.json.string_value(&at).into_owned();
+        let bytes = text.as_bytes();
         let scheme = memchr::memmem::find(bytes, b"://").map_or(0, |found| found + 3);
         if let Some(place) = userinfo(bytes, scheme, true) {
             self.part(&at, place, rule);
@@ -800,7 +787,7 @@ impl<'w> ObjectWalk<'w> {
             return;
         };
         let mut from = query + 1;
-        for pair in said.get(query + 1..).unwrap_or_default().split('&') {
+        for pair in text.get(query + 1..).unwrap_or_default().split('&') {
             let value = pair.split_once('=').map_or(pair, |(_, value)| value);
             let end = from + pair.len();
             if !value.is_empty() {
@@ -826,7 +813,7 @@ impl<'w> ObjectWalk<'w> {
         }
     }
 
-    /// Replaces a part of what a text says by a word.
+    /// Replaces a part of a text by a word.
     fn part(&mut self, at: &Range<usize>, place: Range<usize>, rule: &'static str) {
         let Some(string) = self.json.decoded(at) else {
             return;
@@ -851,7 +838,7 @@ impl<'w> ObjectWalk<'w> {
     }
 
     /// Replaces a whole value by a mark, unless it is one.
-    pub(super) fn replace(&mut self, at: Range<usize>, rule: RuleName, encoding: ValueEncoding) {
+    fn replace(&mut self, at: Range<usize>, rule: RuleName, encoding: ValueEncoding) {
         let string = if self.json.starts_with(&at, '"') {
             self.json.decoded(&at)
         } else {
@@ -898,12 +885,12 @@ impl<'w> ObjectWalk<'w> {
         }
     }
 
-    pub(super) fn path_text(&self) -> String {
+    fn path_text(&self) -> String {
         path::write(&self.steps)
     }
 
     /// Tells whether the object at hand is an item of a list of that name.
-    pub(super) fn is_in_list(&self, list: &str) -> bool {
+    fn is_in_list(&self, list: &str) -> bool {
         matches!(self.steps.as_slice(), [.., PathStep::Key(key), PathStep::Item(_)] if key.eq_ignore_ascii_case(list))
     }
 
@@ -929,26 +916,27 @@ pub(crate) fn may_be_deep(json: &[u8]) -> bool {
     json.iter().filter(|byte| **byte | 0x20 == b'{').count() >= NESTED_MOST
 }
 
-/// Where such fields stand; a field may stand there more than once.
+/// The places of fields of one object that only mean something together: a variable's name and value, a reference's
+/// kind and name. A field may stand there more than once.
 #[derive(Debug, Default)]
-pub(super) struct PairedFields {
+struct PairedFields {
     /// Where `name`, `key` and the like stand, and whether it is `name`.
-    pub(super) names: Vec<(bool, Range<usize>)>,
+    names: Vec<(bool, Range<usize>)>,
     /// Where `value`, `default` and the like stand, with the names of those fields.
-    pub(super) values: Vec<(String, Range<usize>)>,
+    values: Vec<(String, Range<usize>)>,
     /// Values of `kind`.
-    pub(super) kinds: Vec<Range<usize>>,
+    kinds: Vec<Range<usize>>,
     /// Values of `uid`.
-    pub(super) uids: Vec<Range<usize>>,
+    uids: Vec<Range<usize>>,
     /// Whether a `kty` makes the object a JSON web key.
-    pub(super) is_key: bool,
+    is_key: bool,
     /// Values of the private members of a JSON web key.
-    pub(super) key_members: Vec<Range<usize>>,
+    key_members: Vec<Range<usize>>,
 }
 
 impl PairedFields {
     /// Notes a field.
-    pub(super) fn note(&mut self, key: &str, value: Range<usize>) {
+    fn note(&mut self, key: &str, value: Range<usize>) {
         let is = |name: &str| key.eq_ignore_ascii_case(name);
         match key.len() {
             4 if is("kind") => self.kinds.push(value),

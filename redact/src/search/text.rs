@@ -18,7 +18,7 @@ pub(crate) struct SearchContext<'a> {
     pub(crate) marker: &'a Marker,
     /// The patterns of the user's own rules.
     pub(crate) extra: &'a [(String, Regex)],
-    /// Whether places in objects are to be told.
+    /// Whether edits carry the path in the object.
     pub(crate) tells: bool,
 }
 

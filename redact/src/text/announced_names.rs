@@ -52,7 +52,7 @@ pub(super) fn name_at(text: &[u8], at: usize) -> Option<TextName> {
     let after = text.get(at..)?.iter().take(NAME_BYTES);
     let right = after.take_while(|byte| is_name_byte(**byte)).count();
     let mut place = at - left..at + right;
-    // An escape is no part of a name: `\npassword`.
+    // An escape is not part of a name: `\npassword`.
     place.start = (place.start + escape(text, place.start)).min(place.end);
     // The domain before it: `acme.io/api-token`.
     if place.start > 0 && text.get(place.start - 1) == Some(&b'/') {

@@ -14,7 +14,7 @@ use crate::mark::{is_encoded_mark, is_mark};
 use crate::names::{self, NameClass};
 use std::ops::Range;
 
-/// A shorter value after a colon is no secret.
+/// A shorter value after a colon is not a secret.
 const VALUE_LEAST: usize = 4;
 
 /// The same after `=`, where prose is rarer.
@@ -578,7 +578,7 @@ fn ends(byte: u8) -> bool {
         )
 }
 
-/// Tells whether a value stands for one that is elsewhere, or is no value.
+/// Tells whether a value refers to another one, or is not a value.
 fn is_reference(value: &[u8]) -> bool {
     matches!(
         value,

@@ -250,7 +250,7 @@ pub(crate) fn userinfo(text: &[u8], start: usize, is_alone: bool) -> Option<Rang
     let at = if let Some(at) = memchr::memrchr(b'@', authority) {
         at
     } else {
-        // A slash in a password that nobody encoded: what follows the colon is no port then.
+        // An unencoded slash in a password: what follows the colon is not a port then.
         let colon = memchr::memchr(b':', authority)?;
         let is_port = authority.get(colon + 1..)?.iter().all(u8::is_ascii_digit);
         if is_port || authority.starts_with(b"[") {

@@ -86,7 +86,7 @@ type CloseLook = fn(&[u8], usize, usize, bool) -> Suspicion;
 enum Trigger {
     /// A name that may announce a secret.
     Name,
-    /// A token of this form whose prefix begins so many bytes before the end of the code.
+    /// A token of this form, and the number of bytes from the start of its prefix to the end of the code.
     Token(usize, usize),
     /// A literal, how many bytes of it end with the code, whether its case counts, and the close look.
     Literal(&'static str, usize, bool, CloseLook),
@@ -398,7 +398,7 @@ struct TriggerPass<'t> {
     text: &'t [u8],
     is_json: bool,
     names: Vec<usize>,
-    /// Where the name ends that was looked at last, and what was said of it.
+    /// The end of the last name, and its suspicion.
     name: (usize, Suspicion),
 }
 
