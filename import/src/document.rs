@@ -1,156 +1,239 @@
-//! Owns what one JSON document is: an event, an object, a list of them. Refuses lists in lists
-//! without end.
+//! What is read of a line and of a document: an event's members, an object's head, the members that tell what a
+//! document is, and times.
+//!
+//! The bytes of an object are never changed here.
 
-use crate::broken::{Counted, Problem};
-use crate::error::ImportError;
-use crate::line;
-use crate::resource::Asked;
-use crate::take::Take;
-use kubereel_format::EventType;
-use serde::Deserializer as _;
-use serde::de::{IgnoredAny, MapAccess, Visitor};
+use crate::error::Problem;
+use jiff::Timestamp;
+use kubereel_format::RecordedAt;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::error::Category;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
-/// How deep lists may stand in lists.
-const DEPTH: usize = 8;
+/// A line, taken apart.
+#[derive(Debug, Default)]
+pub(crate) struct EventLine<'a> {
+    /// When it came, as JSON.
+    pub(crate) ts: Option<&'a RawValue>,
+    /// Its type.
+    pub(crate) kind: Option<Cow<'a, str>>,
+    /// The API group.
+    pub(crate) group: Option<Cow<'a, str>>,
+    /// The API version.
+    pub(crate) version: Option<Cow<'a, str>>,
+    /// The plural name of the resource.
+    pub(crate) resource: Option<Cow<'a, str>>,
+    /// The object.
+    pub(crate) object: Option<&'a RawValue>,
+    /// The names of other members.
+    pub(crate) others: Vec<Cow<'a, str>>,
+}
 
-/// The ending of a list's kind.
-const LIST: &str = "List";
+/// A string that is borrowed where it can be.
+#[derive(serde::Deserialize)]
+struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// What a list says of its items.
-#[derive(Clone, Copy, Debug, Default)]
-struct Listed<'a> {
-    api_version: &'a str,
-    kind: &'a str,
+impl<'a> EventLine<'a> {
+    /// Takes a line apart.
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, Problem> {
+        let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+        let parsed = deserializer
+            .deserialize_map(EventVisitor)
+            .and_then(|line| deserializer.end().map(|()| line));
+        parsed.map_err(|error| match error.classify() {
+            Category::Data => Problem::NotAnEvent(json_error(&error)),
+            _ => Problem::NotJson(json_error(&error)),
+        })
+    }
+}
+
+/// Gives an error's words; its line is always 1 and says nothing.
+pub(crate) fn json_error(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" at line ") {
+        Some((what, _)) if error.column() > 0 => format!("{what} at byte {}", error.column()),
+        Some((what, _)) => what.to_owned(),
+        None => text,
+    }
+}
+
+struct EventVisitor;
+
+impl<'a> Visitor<'a> for EventVisitor {
+    type Value = EventLine<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with the members of an event")
+    }
+
+    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+        let mut line = EventLine::default();
+        while let Some(BorrowedText(name)) = map.next_key()? {
+            match name.as_ref() {
+                "ts" => put(&mut line.ts, map.next_value()?, &name)?,
+                "object" => put(&mut line.object, map.next_value()?, &name)?,
+                "type" => text(&mut line.kind, &mut map, &name)?,
+                "group" => text(&mut line.group, &mut map, &name)?,
+                "version" => text(&mut line.version, &mut map, &name)?,
+                "resource" => text(&mut line.resource, &mut map, &name)?,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    line.others.push(name);
+                }
+            }
+        }
+        Ok(line)
+    }
+}
+
+fn put<T, E: serde::de::Error>(place: &mut Option<T>, value: T, name: &str) -> Result<(), E> {
+    if place.replace(value).is_some() {
+        return Err(E::custom(format_args!("{name:?} occurs twice")));
+    }
+    Ok(())
+}
+
+fn text<'a, M: MapAccess<'a>>(
+    place: &mut Option<Cow<'a, str>>,
+    map: &mut M,
+    name: &str,
+) -> Result<(), M::Error> {
+    let raw: &'a RawValue = map.next_value()?;
+    if raw.get() == "null" {
+        return Ok(());
+    }
+    let BorrowedText(value) = serde_json::from_str(raw.get())
+        .map_err(|_unread| M::Error::custom(format_args!("{name:?} is not a string")))?;
+    put(place, value, name)
+}
+
+/// What is read of an object; what it does not say is empty.
+#[derive(Debug, Default)]
+pub(crate) struct ObjectHead<'a> {
+    /// Its `apiVersion`.
+    pub(crate) api_version: Cow<'a, str>,
+    /// Its kind.
+    pub(crate) kind: Cow<'a, str>,
+    /// Its namespace.
+    pub(crate) namespace: Cow<'a, str>,
+    /// Its name.
+    pub(crate) name: Cow<'a, str>,
+    /// Its uid.
+    pub(crate) uid: Cow<'a, str>,
+    /// Its resourceVersion.
+    pub(crate) resource_version: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct HeadFields<'a> {
+    #[serde(borrow, default, rename = "apiVersion")]
+    api_version: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "map")]
+    metadata: Option<HeadMetadata<'a>>,
+}
+
+#[derive(Deserialize)]
+struct HeadMetadata<'a> {
+    #[serde(borrow, default)]
+    namespace: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    uid: Option<Cow<'a, str>>,
+    #[serde(borrow, default, rename = "resourceVersion")]
+    resource_version: Option<Cow<'a, str>>,
+}
+
+impl<'a> ObjectHead<'a> {
+    /// Reads an object's head.
+    pub(crate) fn parse(object: &'a [u8]) -> Result<Self, Problem> {
+        let mut deserializer = serde_json::Deserializer::from_slice(object);
+        let object: HeadFields<'a> = map(&mut deserializer)
+            .and_then(|object| deserializer.end().map(|()| object))
+            .map_err(|error| Problem::NotAnObject(json_error(&error)))?
+            .ok_or_else(|| Problem::NotAnObject("null".to_owned()))?;
+        let metadata = object.metadata.ok_or(Problem::NoName)?;
+        let name = metadata.name.unwrap_or_default();
+        if name.is_empty() {
+            return Err(Problem::NoName);
+        }
+        Ok(Self {
+            api_version: object.api_version.unwrap_or_default(),
+            kind: object.kind.unwrap_or_default(),
+            namespace: metadata.namespace.unwrap_or_default(),
+            name,
+            uid: metadata.uid.unwrap_or_default(),
+            resource_version: metadata.resource_version.unwrap_or_default(),
+        })
+    }
+}
+
+/// Reads an object or null. By itself serde takes an array for a struct as well.
+fn map<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    struct OfMap<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for OfMap<T> {
+        type Value = Option<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
+            T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+        }
+    }
+
+    deserializer.deserialize_any(OfMap(PhantomData))
 }
 
 /// The members that tell what a document is.
 #[derive(Debug, Default)]
-pub(crate) struct Shape<'a> {
-    is_event: bool,
-    api_version: Cow<'a, str>,
-    kind: Cow<'a, str>,
-    items: Option<&'a RawValue>,
+pub(crate) struct DocumentShape<'a> {
+    pub(crate) is_event: bool,
+    pub(crate) api_version: Cow<'a, str>,
+    pub(crate) kind: Cow<'a, str>,
+    pub(crate) items: Option<&'a RawValue>,
 }
 
-impl Take {
-    /// Takes a document: all that stands in one line, or in one place of a longer text.
-    pub(crate) fn document(&mut self, number: u64, bytes: &[u8]) -> Result<(), ImportError> {
-        self.nested(number, bytes, Listed::default(), 0)
-    }
-
-    fn nested(
-        &mut self,
-        number: u64,
-        bytes: &[u8],
-        listed: Listed<'_>,
-        depth: usize,
-    ) -> Result<(), ImportError> {
-        let bytes = bytes.trim_ascii();
-        if bytes.starts_with(b"[") {
-            return self.items(number, bytes, listed, depth);
-        }
-        let shape = match Shape::of(bytes) {
-            Ok(shape) => shape,
-            Err(problem) => {
-                let number = self.count(number);
-                self.broken(number, problem);
-                return Ok(());
-            }
-        };
-        if shape.is_event {
-            let number = self.count(number);
-            return self.line(number, bytes);
-        }
-        let list_of = shape.kind.strip_suffix(LIST);
-        if let Some(items) = shape.items
-            && items.get().starts_with('[')
-            && (list_of.is_some() || shape.kind.is_empty())
-        {
-            let listed = match list_of {
-                Some(kind) if !kind.is_empty() => Listed {
-                    api_version: &shape.api_version,
-                    kind,
-                },
-                _ => Listed::default(),
-            };
-            return self.items(number, items.get().as_bytes(), listed, depth);
-        }
-        let number = self.count(number);
-        let named = Asked {
-            api_version: listed.api_version,
-            kind: listed.kind,
-            ..Asked::default()
-        };
-        let at = self.listed_at.ok_or(ImportError::NoTime)?;
-        self.has_listed = true;
-        let outcome = self.object(at, EventType::Added, &named, bytes);
-        self.settle(number, outcome)
-    }
-
-    fn items(
-        &mut self,
-        number: u64,
-        array: &[u8],
-        listed: Listed<'_>,
-        depth: usize,
-    ) -> Result<(), ImportError> {
-        let problem = match serde_json::from_slice::<Vec<&RawValue>>(array) {
-            Ok(_) if depth >= DEPTH => {
-                Problem::NotAnObject(format!("more than {DEPTH} lists in lists"))
-            }
-            Ok(items) => {
-                for item in items {
-                    self.nested(number, item.get().as_bytes(), listed, depth + 1)?;
-                }
-                return Ok(());
-            }
-            Err(error) => Problem::NotJson(line::words(&error)),
-        };
-        let number = self.count(number);
-        self.broken(number, problem);
-        Ok(())
-    }
-
-    /// Gives the number of what comes next: its line's, or its own.
-    const fn count(&mut self, line: u64) -> u64 {
-        match self.broken.counted {
-            Counted::Lines => line,
-            Counted::Objects => {
-                self.objects += 1;
-                self.objects
-            }
-        }
-    }
-}
-
-impl<'a> Shape<'a> {
+impl<'a> DocumentShape<'a> {
     /// Reads what a document is.
     pub(crate) fn of(bytes: &'a [u8]) -> Result<Self, Problem> {
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
         deserializer
-            .deserialize_map(Members)
+            .deserialize_map(ShapeVisitor)
             .and_then(|shape| deserializer.end().map(|()| shape))
             .map_err(|error| match error.classify() {
-                serde_json::error::Category::Data => Problem::NotAnObject(line::words(&error)),
-                _ => Problem::NotJson(line::words(&error)),
+                Category::Data => Problem::NotAnObject(json_error(&error)),
+                _ => Problem::NotJson(json_error(&error)),
             })
     }
 }
 
-struct Members;
+struct ShapeVisitor;
 
-impl<'a> Visitor<'a> for Members {
-    type Value = Shape<'a>;
+impl<'a> Visitor<'a> for ShapeVisitor {
+    type Value = DocumentShape<'a>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-        let mut shape = Shape::default();
+        let mut shape = DocumentShape::default();
         let (mut has_type, mut has_object) = (false, false);
         while let Some(name) = map.next_key::<Cow<'a, str>>()? {
             match name.as_ref() {
@@ -162,8 +245,8 @@ impl<'a> Visitor<'a> for Members {
                     has_object = true;
                     map.next_value::<IgnoredAny>()?;
                 }
-                "apiVersion" => shape.api_version = text(map.next_value()?),
-                "kind" => shape.kind = text(map.next_value()?),
+                "apiVersion" => shape.api_version = string_or_empty(map.next_value()?),
+                "kind" => shape.kind = string_or_empty(map.next_value()?),
                 "items" => shape.items = Some(map.next_value()?),
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -176,6 +259,160 @@ impl<'a> Visitor<'a> for Members {
 }
 
 /// Gives a string; what is none is not what a list says of itself.
-fn text(value: &RawValue) -> Cow<'_, str> {
+fn string_or_empty(value: &RawValue) -> Cow<'_, str> {
     serde_json::from_str(value.get()).unwrap_or_default()
+}
+
+const MICROS: i64 = 1_000_000;
+
+/// How many digits of a fraction count.
+const FRACTION: usize = 6;
+
+/// Reads a JSON value as a time.
+pub(crate) fn time(json: &str) -> Option<RecordedAt> {
+    if json.starts_with('"') {
+        let text: String = serde_json::from_str(json).ok()?;
+        let at = text.parse::<Timestamp>().ok()?;
+        return Some(RecordedAt::from_micros(at.as_microsecond()));
+    }
+    let micros = seconds(json)?;
+    // The calendar's bounds are those of every reader.
+    Timestamp::from_microsecond(micros).ok()?;
+    Some(RecordedAt::from_micros(micros))
+}
+
+/// Reads a JSON number without an exponent, exactly.
+fn seconds(number: &str) -> Option<i64> {
+    let (is_negative, digits) = match number.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, number),
+    };
+    if digits.contains(['e', 'E']) {
+        return scientific(number);
+    }
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let micros = whole.parse::<i64>().ok()?.checked_mul(MICROS)?;
+    let fraction = fraction.get(..FRACTION).unwrap_or(fraction);
+    let micros = micros.checked_add(format!("{fraction:0<FRACTION$}").parse().ok()?)?;
+    Some(if is_negative { -micros } else { micros })
+}
+
+/// Reads a JSON number as programs write large ones: `1.6782e9`.
+fn scientific(number: &str) -> Option<i64> {
+    let secs: f64 = number.parse().ok()?;
+    let duration = jiff::SignedDuration::try_from_secs_f64(secs).ok()?;
+    i64::try_from(duration.as_micros()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_come_apart_and_the_object_keeps_its_bytes() {
+        let line = EventLine::parse(
+            br#" {"object": {"a" : 1e3, "b":"\u0041"} ,"_src":{"x":1},"ts":7.5,"type":"ADDED","group":"","resource":null} "#,
+        )
+        .expect("a line");
+        assert_eq!(
+            line.object.map(RawValue::get),
+            Some(r#"{"a" : 1e3, "b":"\u0041"}"#)
+        );
+        assert_eq!(line.ts.map(RawValue::get), Some("7.5"));
+        assert_eq!(line.kind.as_deref(), Some("ADDED"));
+        assert_eq!(line.group.as_deref(), Some(""));
+        assert_eq!(line.resource, None);
+        assert_eq!(line.others, ["_src"]);
+    }
+
+    #[test]
+    fn what_is_no_event_says_why() {
+        for (text, words) in [
+            (&b"{"[..], "not JSON: EOF while parsing an object at byte 1"),
+            (
+                b"[]",
+                "not an event: invalid type: sequence, expected an object with the members of an event",
+            ),
+            (br#"{"type":1}"#, "not an event: \"type\" is not a string"),
+            (br#"{"ts":1,"ts":2}"#, "not an event: \"ts\" occurs twice"),
+            (
+                b"{\"object\":{\"a\":\"\xff\"}}",
+                "not JSON: invalid unicode code point",
+            ),
+            (b"{} {}", "not JSON: trailing characters"),
+        ] {
+            let problem = EventLine::parse(text).expect_err("broken").to_string();
+            assert!(problem.starts_with(words), "{problem:?} for {text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_said_is_empty() {
+        let head = ObjectHead::parse(br#"{"metadata":{"name":"a","uid":null}}"#).expect("a head");
+        assert_eq!(head.name, "a");
+        assert_eq!(
+            [head.api_version, head.kind, head.namespace, head.uid],
+            ["", "", "", ""]
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_says_so() {
+        for (text, words) in [
+            ("7", "not a Kubernetes object: invalid type: integer `7`"),
+            ("null", "not a Kubernetes object: null"),
+            ("[]", "not a Kubernetes object: invalid type: sequence"),
+            ("{}", "metadata.name is missing"),
+            (r#"{"metadata":{}}"#, "metadata.name is missing"),
+            (
+                r#"{"metadata":[]}"#,
+                "not a Kubernetes object: invalid type: sequence",
+            ),
+            (
+                r#"{"kind":7}"#,
+                "not a Kubernetes object: invalid type: integer `7`",
+            ),
+        ] {
+            let problem = ObjectHead::parse(text.as_bytes())
+                .expect_err("broken")
+                .to_string();
+            assert!(problem.starts_with(words), "{problem:?} for {text:?}");
+        }
+    }
+
+    #[test]
+    fn seconds_and_rfc_3339_are_read_to_the_microsecond() {
+        for (json, micros) in [
+            ("1678262400", 1_678_262_400_000_000),
+            ("1678262400.5", 1_678_262_400_500_000),
+            ("1678262400.123456", 1_678_262_400_123_456),
+            ("1678262400.1234569", 1_678_262_400_123_456),
+            ("0.000001", 1),
+            ("-1.25", -1_250_000),
+            ("1.6782624e9", 1_678_262_400_000_000),
+            ("\"2023-03-08T08:00:00Z\"", 1_678_262_400_000_000),
+            ("\"2023-03-08T08:00:00.123456789Z\"", 1_678_262_400_123_456),
+            ("\"2023-03-08T10:00:00+02:00\"", 1_678_262_400_000_000),
+        ] {
+            assert_eq!(time(json), Some(RecordedAt::from_micros(micros)), "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        for json in [
+            "null",
+            "true",
+            "{}",
+            "\"\"",
+            "\"yesterday\"",
+            "\"2023-03-08\"",
+            "1e300",
+            "99999999999999999999",
+            "9223372036854775",
+            "-",
+        ] {
+            assert_eq!(time(json), None, "{json}");
+        }
+    }
 }

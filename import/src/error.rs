@@ -1,9 +1,11 @@
-//! Owns every way in which an import can fail as a whole. Refuses single broken lines: those are
-//! counted, and the rest is imported.
+//! The ways in which an import fails as a whole, and the broken parts that do not stop it.
+//!
+//! Neither keeps bytes of the input beyond a short quotation: they may hold what must not be kept.
 
-use crate::broken::Broken;
+use kubereel_format::MAX_BODY;
 use kubereel_format::{AppendError, FinishError, OpenError};
 use kubereel_redact::NoRandomness;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -29,10 +31,10 @@ pub enum ImportError {
         /// The program that writes it uncompressed to stdout.
         program: &'static str,
     },
-    /// It is a reel already.
-    #[error("the input is a reel already")]
+    /// It is already a reel.
+    #[error("the input is already a reel")]
     Reel,
-    /// It is no text.
+    /// It is not text.
     #[error("the input is neither JSON nor YAML: byte {offset} is 0")]
     Binary {
         /// Where a zero byte stands.
@@ -42,35 +44,35 @@ pub enum ImportError {
     #[error("the input is neither JSON lines of events nor a list of objects")]
     NotRecognised,
     /// It looks like YAML and is not.
-    #[error("the input cannot be read as YAML: {cause}")]
+    #[error("cannot parse the input as YAML: {cause}")]
     Yaml {
-        /// What is wrong with it.
+        /// The cause.
         cause: String,
     },
     /// It is a list or YAML, which is read as a whole, and too long for that.
-    #[error("the input is too long to be read as a whole: it may have {most} bytes")]
+    #[error("the input is too large to be read at once: limit {most} bytes")]
     TooLong {
         /// The most bytes.
         most: u64,
     },
-    /// It does not tell when its objects were so.
-    #[error("the input does not tell of what time its objects are")]
+    /// Its objects have no time.
+    #[error("the input has no time for its objects")]
     NoTime,
-    /// What is hidden could be guessed.
-    #[error("cannot draw a key for what is hidden: {source}")]
+    /// No key for the marks of redaction can be drawn.
+    #[error("cannot create a key for redaction: {source}")]
     NoRandomness {
         /// Why.
         #[from]
         source: NoRandomness,
     },
-    /// Nothing of it could be taken.
-    #[error("nothing of the input could be imported")]
+    /// Nothing in it could be imported.
+    #[error("nothing in the input could be imported")]
     Nothing {
-        /// What is wrong with it.
-        broken: Broken,
+        /// The cause.
+        broken: BrokenParts,
     },
-    /// There is a file of the reel's name already.
-    #[error("there is such a file already: {}", .path.display())]
+    /// A file with the reel's name exists.
+    #[error("file exists: {}", .path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -92,4 +94,130 @@ pub enum ImportError {
         /// Why.
         source: io::Error,
     },
+}
+
+/// How many are named one by one.
+const NAMED: usize = 20;
+
+/// How many bytes of a word of the input are repeated in a message.
+const QUOTED: usize = 60;
+
+/// All parts that could not be taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BrokenParts {
+    /// What the numbers count.
+    pub counted: BrokenUnit,
+    /// How many there are.
+    pub count: u64,
+    /// The first of them.
+    pub first: Vec<BrokenPart>,
+}
+
+/// What the numbers of broken parts count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BrokenUnit {
+    /// Lines.
+    #[default]
+    Lines,
+    /// Objects, in the order in which they stand there.
+    Objects,
+}
+
+/// A part of the input that could not be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenPart {
+    /// Which it is, from 1.
+    pub number: u64,
+    /// Why.
+    pub problem: Problem,
+}
+
+/// Why a part could not be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// It is not JSON.
+    NotJson(String),
+    /// It is not JSON, and nothing after it can be read either.
+    Rest(String),
+    /// It is JSON, but not an object with the members of an event.
+    NotAnEvent(String),
+    /// It has no `type`.
+    NoType,
+    /// Its type is unknown.
+    UnknownType(String),
+    /// It has no `object`.
+    NoObject,
+    /// It has no time.
+    NoTime,
+    /// Its time is invalid.
+    BadTime(String),
+    /// Its object is not a Kubernetes object.
+    NotAnObject(String),
+    /// Its object has no name.
+    NoName,
+    /// Neither the line nor its object names the resource.
+    NoResource,
+    /// The input names more resources than allowed.
+    TooManyResources,
+    /// It is longer than any object may be.
+    TooLong,
+    /// One of its names is longer than names may be.
+    LongName(&'static str),
+    /// It is a Secret that cannot be parsed, so nothing of it may be kept.
+    UnreadableSecret,
+}
+
+impl BrokenParts {
+    /// Adds one.
+    pub(crate) fn push(&mut self, number: u64, problem: Problem) {
+        self.count = self.count.saturating_add(1);
+        if self.first.len() < NAMED {
+            self.first.push(BrokenPart { number, problem });
+        }
+    }
+}
+
+impl BrokenUnit {
+    /// Gives the word for one of them.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Lines => "line",
+            Self::Objects => "object",
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotJson(why) => write!(f, "not JSON: {why}"),
+            Self::Rest(why) => write!(f, "not JSON, and nothing after it can be read: {why}"),
+            Self::NotAnEvent(why) => write!(f, "not an event: {why}"),
+            Self::NoType => f.write_str("type is missing"),
+            Self::UnknownType(word) => write!(f, "unknown type {:?}", quoted(word)),
+            Self::NoObject => f.write_str("object is missing"),
+            Self::NoTime => f.write_str("ts is missing"),
+            Self::BadTime(word) => {
+                write!(f, "ts is neither seconds nor RFC 3339: {:?}", quoted(word))
+            }
+            Self::NotAnObject(why) => write!(f, "not a Kubernetes object: {why}"),
+            Self::NoName => f.write_str("metadata.name is missing"),
+            Self::NoResource => {
+                f.write_str("apiVersion and kind are missing, and the line names no resource")
+            }
+            Self::TooManyResources => f.write_str("the input names too many resources"),
+            Self::TooLong => write!(f, "longer than {MAX_BODY} bytes"),
+            Self::LongName(what) => write!(f, "the {what} is too long"),
+            Self::UnreadableSecret => {
+                f.write_str("the Secret cannot be parsed, so it cannot be redacted")
+            }
+        }
+    }
+}
+
+/// Gives the beginning of a word of the input.
+pub(crate) fn quoted(word: &str) -> &str {
+    let end = word.floor_char_boundary(QUOTED);
+    word.get(..end).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
-//! Owns what an import says of itself when it is done. Refuses the words: the program has them.
+//! The outcome of an import, as values; the program writes the text.
 
-use crate::broken::Broken;
+use crate::error::BrokenParts;
+use crate::input::len_u64;
 use crate::secrets::SecretCounts;
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
@@ -25,13 +26,13 @@ pub struct Imported {
     /// Whether the objects were YAML, so that their bytes are not those of the input.
     pub converted: bool,
     /// What could not be taken.
-    pub broken: Broken,
-    /// Lines that say that nothing happened.
+    pub broken: BrokenParts,
+    /// Bookmark lines.
     pub bookmarks: u64,
-    /// Lines in which a server said that its watch failed.
+    /// Lines with the error of a server's watch.
     pub errors: u64,
-    /// Members of lines that no reel has a place for.
-    pub dropped: Dropped,
+    /// Members of lines that a reel does not store.
+    pub dropped: DroppedMembers,
     /// The Secrets.
     pub secrets: SecretCounts,
     /// Resources whose names were made from their kinds: `plural.group`.
@@ -42,20 +43,20 @@ pub struct Imported {
     pub file_bytes: u64,
 }
 
-/// Members of lines that no reel has a place for.
+/// Members of lines that a reel does not store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DroppedMembers {
     /// How many, in all lines together.
     pub count: u64,
     /// How many of each name.
     pub names: BTreeMap<String, u64>,
 }
 
-impl Dropped {
+impl DroppedMembers {
     /// Counts one.
     pub(crate) fn push(&mut self, name: &str) {
         self.count = self.count.saturating_add(1);
-        let name = crate::broken::quoted(name);
+        let name = crate::error::quoted(name);
         if let Some(count) = self.names.get_mut(name) {
             *count = count.saturating_add(1);
         } else if self.names.len() < NAMED {
@@ -65,24 +66,24 @@ impl Dropped {
 }
 
 impl Imported {
-    /// Gives what the reel says of the import, a note each.
-    pub(crate) fn last_words(&self) -> Vec<String> {
-        let mut said = Vec::new();
+    /// Gives the notes of the import for the reel.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
         if self.converted {
-            said.push("the objects were YAML and are JSON here".to_owned());
+            notes.push("the objects were YAML and are JSON here".to_owned());
         }
         if self.assumed_at.is_some() {
-            said.push("the time is that of the last change of the input's file".to_owned());
+            notes.push("the time is that of the last change of the input's file".to_owned());
         }
         if self.broken.count > 0 {
             let numbers = self.broken.first.iter().map(|one| one.number.to_string());
             let numbers: Vec<String> = numbers.collect();
-            let more = if self.broken.count > to_u64(numbers.len()) {
+            let more = if self.broken.count > len_u64(numbers.len()) {
                 ", …"
             } else {
                 ""
             };
-            said.push(format!(
+            notes.push(format!(
                 "not in the reel: broken {}s {} ({}{more})",
                 self.broken.counted.as_str(),
                 self.broken.count,
@@ -90,7 +91,7 @@ impl Imported {
             ));
         }
         if self.errors > 0 {
-            said.push(format!(
+            notes.push(format!(
                 "not in the reel: ERROR lines {}; changes may be missing where they stood",
                 self.errors
             ));
@@ -101,7 +102,7 @@ impl Imported {
             } else {
                 "their values are in the reel"
             };
-            said.push(format!(
+            notes.push(format!(
                 "Secrets with data {}: {fate}",
                 self.secrets.with_data
             ));
@@ -113,13 +114,9 @@ impl Imported {
             if !names.is_empty() {
                 let more = if names.len() > NAMED { ", …" } else { "" };
                 let named: Vec<String> = names.iter().take(NAMED).cloned().collect();
-                said.push(format!("{what}: {}{more}", named.join(", ")));
+                notes.push(format!("{what}: {}{more}", named.join(", ")));
             }
         }
-        said
+        notes
     }
-}
-
-fn to_u64(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }

@@ -1,9 +1,9 @@
-//! Owns what an import does about secrets: it counts the Secrets with values, and takes out what the
-//! policy names if it is asked to. Refuses to judge what is one: the policy does.
+//! Secrets during an import: Secrets with values are counted, and what the policy names is taken out on request.
 
-use crate::import::Options;
+use crate::input::len_u64;
 use kubereel_format::{REDACTION_SAYS, ResourceInfo};
-use kubereel_redact::{NoRandomness, Redactor, Subject, has_values};
+use kubereel_redact::Extra;
+use kubereel_redact::{NoRandomness, Redactor, ResourceType, has_values};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -19,20 +19,22 @@ pub struct SecretCounts {
     pub redacted: bool,
 }
 
-/// The Secrets while they come.
+/// Counts and redacts while the input is read.
 #[derive(Debug, Default)]
-pub(crate) struct Secrets {
+pub(crate) struct SecretRedaction {
     redactor: Option<Redactor>,
     seen: BTreeSet<(String, String)>,
     events: u64,
 }
 
-impl Secrets {
-    /// Begins.
-    pub(crate) fn new(options: &Options) -> Result<Self, NoRandomness> {
-        let redactor = options
-            .redact
-            .then(|| Redactor::new(options.redact_extra.clone()));
+impl SecretRedaction {
+    /// Redacts under the policy and the given extra rules, or only counts.
+    ///
+    /// # Errors
+    ///
+    /// If no key for the marks can be drawn.
+    pub(crate) fn new(redact: Option<&Extra>) -> Result<Self, NoRandomness> {
+        let redactor = redact.map(|extra| Redactor::new(extra.clone()));
         Ok(Self {
             redactor: redactor.transpose()?,
             ..Self::default()
@@ -90,7 +92,7 @@ impl Secrets {
         };
         let subjects = subjects(resource, api_version, kind);
         let hiding = subjects.iter().find(|one| redactor.hides_names(one));
-        redactor.name(hiding.unwrap_or(&Subject::default()), name, uid)
+        redactor.name(hiding.unwrap_or(&ResourceType::default()), name, uid)
     }
 
     /// Says what was taken out, if anything was to be.
@@ -102,7 +104,7 @@ impl Secrets {
     /// Sums up.
     pub(crate) fn counts(&self) -> SecretCounts {
         SecretCounts {
-            with_data: u64::try_from(self.seen.len()).unwrap_or(u64::MAX),
+            with_data: len_u64(self.seen.len()),
             events: self.events,
             redacted: self.redactor.is_some(),
         }
@@ -114,10 +116,10 @@ fn subjects<'a>(
     resource: &'a ResourceInfo,
     api_version: &'a str,
     kind: &'a str,
-) -> [Subject<'a>; 2] {
+) -> [ResourceType<'a>; 2] {
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     [
-        Subject::new(&resource.group, &resource.plural).with_kind(kind),
-        Subject::new(group, &resource.plural).with_kind(kind),
+        ResourceType::new(&resource.group, &resource.plural).with_kind(kind),
+        ResourceType::new(group, &resource.plural).with_kind(kind),
     ]
 }

@@ -4,7 +4,7 @@
 use crate::server::query_value;
 use crate::version::Version;
 use kubereel_format::ResourceInfo;
-use kubereel_redact::Subject;
+use kubereel_redact::ResourceType;
 
 /// Group and plural of a resource.
 pub(crate) type ResourceName = (String, String);
@@ -44,8 +44,8 @@ impl Target {
     }
 
     /// Says of which resource its objects are.
-    pub(crate) fn subject(&self) -> Subject<'_> {
-        Subject::new(&self.info.group, &self.info.plural).with_kind(&self.info.kind)
+    pub(crate) fn subject(&self) -> ResourceType<'_> {
+        ResourceType::new(&self.info.group, &self.info.plural).with_kind(&self.info.kind)
     }
 
     /// Tells whether its versions are the revisions of the cluster's own storage, so that they tell

@@ -9,7 +9,7 @@
     reason = "a benchmark prints, and what helps it may fail it"
 )]
 
-use kubereel_redact::{Extra, Redactor, Subject};
+use kubereel_redact::{Extra, Redactor, ResourceType};
 use serde_json::Value;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -109,7 +109,7 @@ fn main() {
     });
     let mut changed = 0_u64;
     let redacted = measure(&items, |item| {
-        let subject = Subject::new(&item.group, &item.plural).with_kind(&item.kind);
+        let subject = ResourceType::new(&item.group, &item.plural).with_kind(&item.kind);
         let kept = redactor.object(&subject, &item.body);
         changed += u64::from(matches!(kept, Some(std::borrow::Cow::Owned(_))));
         black_box(kept);

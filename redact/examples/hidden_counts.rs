@@ -10,7 +10,7 @@
     reason = "an example prints, and may fail"
 )]
 
-use kubereel_redact::{Extra, Redactor, Subject};
+use kubereel_redact::{Extra, Redactor, ResourceType};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -48,7 +48,7 @@ fn main() {
             let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
             let (kind, version) = (text("kind"), text("apiVersion"));
             let group = version.split_once('/').map_or("", |(group, _)| group);
-            let subject = Subject::new(group, "").with_kind(kind);
+            let subject = ResourceType::new(group, "").with_kind(kind);
             let body = object.to_string();
             (objects, bytes) = (objects + 1, bytes + body.len());
             for finding in redactor.findings(&subject, body.as_bytes()) {

@@ -1,6 +1,10 @@
-//! Owns base64, in both alphabets, with padding or without, and where runs of it stand in a text.
-//! Refuses to know what is in it.
+//! Base64 in untrusted texts: where runs of it stand, and their bytes.
+//!
+//! The decoder is more tolerant than that of the `base64` crate, as a secret may stand in broken base64: it takes both
+//! alphabets in one text, any padding, and drops an incomplete last group.
 
+use ::base64::Engine as _;
+use ::base64::engine::general_purpose::STANDARD;
 use std::ops::Range;
 
 /// A shorter run tells nothing: 16 characters are 12 bytes.
@@ -9,9 +13,7 @@ const RUN_LEAST: usize = 16;
 /// A run that may be a line of a longer one.
 const LINE_LEAST: usize = 16;
 
-const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// What a byte is in base64: 0 is no digit.
+/// What a byte is in base64: 0 is not a digit.
 const LOWER: u8 = 1;
 const UPPER: u8 = 2;
 const OTHER: u8 = 4;
@@ -48,7 +50,7 @@ fn class(byte: u8) -> u8 {
 
 /// A run of base64 in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct Base64Run {
     /// Where it stands, padding included.
     pub(crate) range: Range<usize>,
     /// Whether more of it stands on the next line.
@@ -57,7 +59,7 @@ pub(crate) struct Run {
 
 /// Finds the runs that may be base64 of a text: long enough, and with letters of both cases, as nearly
 /// all are and most names are not.
-pub(crate) fn runs(text: &[u8]) -> impl Iterator<Item = Run> {
+pub(crate) fn runs(text: &[u8]) -> impl Iterator<Item = Base64Run> {
     let mut at = 0;
     std::iter::from_fn(move || {
         while at < text.len() {
@@ -81,7 +83,7 @@ pub(crate) fn runs(text: &[u8]) -> impl Iterator<Item = Run> {
                 }
                 at = padded.max(at);
                 let rest = text.get(end..).unwrap_or_default();
-                return Some(Run {
+                return Some(Base64Run {
                     range: start..padded,
                     goes_on: line_break(rest).is_some(),
                 });
@@ -130,7 +132,7 @@ fn line_break(text: &[u8]) -> Option<usize> {
 }
 
 /// Gives a run with all lines that it goes on in: where it stands, and its digits.
-pub(crate) fn whole(text: &[u8], run: &Run) -> (Range<usize>, Vec<u8>) {
+pub(crate) fn whole(text: &[u8], run: &Base64Run) -> (Range<usize>, Vec<u8>) {
     let mut digits = text.get(run.range.clone()).unwrap_or_default().to_vec();
     let mut end = run.range.end;
     let mut line = run.range.len();
@@ -168,7 +170,7 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
         bits += 6;
         if bits >= 8 {
             bits -= 8;
-            out.push(u8::try_from((word >> bits) & 0xff).unwrap_or(0));
+            out.extend((word >> bits).to_le_bytes().first());
         }
     }
     digits.all(|byte| *byte == b'=').then_some(out)
@@ -176,20 +178,7 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
 
 /// Encodes in the standard alphabet, with padding.
 pub(crate) fn encode(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let mut word = 0_u32;
-        for place in 0..3 {
-            word = (word << 8) | u32::from(group.get(place).copied().unwrap_or(0));
-        }
-        for place in 0..4_usize {
-            let digit = usize::try_from((word >> (18 - 6 * place)) & 63).unwrap_or(0);
-            let is_padding = place > group.len();
-            let byte = DIGITS.get(digit).copied().filter(|_| !is_padding);
-            text.push(char::from(byte.unwrap_or(b'=')));
-        }
-    }
-    text
+    STANDARD.encode(bytes)
 }
 
 /// Encodes as another text is encoded: its alphabet, its padding.
@@ -233,7 +222,7 @@ mod tests {
     fn finds_runs_and_joins_lines() {
         let text =
             b"a cGFzc3dvcmQ6IGh1bnRlcjI= b lower-case-name-of-an-object 0123456789abcdef0123";
-        let found: Vec<Run> = runs(text).collect();
+        let found: Vec<Base64Run> = runs(text).collect();
         assert_eq!(found.len(), 1);
         assert_eq!(&text[found[0].range.clone()], b"cGFzc3dvcmQ6IGh1bnRlcjI=");
         assert!(!found[0].goes_on);

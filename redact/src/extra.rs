@@ -1,9 +1,11 @@
-//! Owns the rules that a user adds: a file of YAML, read and checked. Refuses to take anything away: what
-//! the policy hides, no file shows.
+//! Rules that a user adds, read from a YAML file. They only add to what the policy hides.
+//!
+//! Invariants of the file, which is untrusted: the number of rules and the size of each compiled pattern are bounded, a
+//! pattern matches neither the empty text nor a mark, and no error quotes the file, as it may hold secrets.
 
 use crate::mark::hex;
-use crate::path::Pattern;
-use crate::subject::Subject;
+use crate::path::PathPattern;
+use crate::secret_fields::ResourceType;
 use crate::yaml::YamlMistake;
 use regex::bytes::{Regex, RegexBuilder};
 use ring::digest;
@@ -17,7 +19,7 @@ const PATTERN_BYTES: usize = 1024 * 1024;
 /// How many rules there may be.
 const RULES_MOST: usize = 200;
 
-/// How many bytes of the digest are told.
+/// How many bytes of the digest are shown.
 const DIGEST_BYTES: usize = 8;
 
 /// What is wrong with a file of rules.
@@ -49,29 +51,29 @@ pub(crate) struct PlaceRule {
     /// Of which resource: plural and group; every one if there is none.
     resource: Option<(String, String)>,
     /// Its name, and where.
-    pub(crate) place: (String, Pattern),
+    pub(crate) place: (String, PathPattern),
 }
 
 impl PlaceRule {
     /// Tells whether it is for a resource.
-    pub(crate) fn is_for(&self, subject: &Subject<'_>) -> bool {
+    pub(crate) fn is_for(&self, resource: &ResourceType<'_>) -> bool {
         self.resource.as_ref().is_none_or(|(name, group)| {
-            group == subject.group
-                && (name.eq_ignore_ascii_case(subject.plural)
-                    || name.eq_ignore_ascii_case(subject.kind))
+            group == resource.group
+                && (name.eq_ignore_ascii_case(resource.plural)
+                    || name.eq_ignore_ascii_case(resource.kind))
         })
     }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    rules: Vec<Spanned<Rule>>,
+struct ExtraRuleFile {
+    rules: Vec<Spanned<ExtraRuleEntry>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rule {
+struct ExtraRuleEntry {
     name: Spanned<String>,
     #[serde(default)]
     kind: Option<Spanned<String>>,
@@ -86,7 +88,7 @@ impl Extra {
     ///
     /// # Errors
     ///
-    /// If it is no YAML of that form, or a path or pattern in it cannot be read.
+    /// If it is not YAML of that form, or a path or pattern in it is invalid.
     pub fn read(file: &str, text: &str) -> Result<Self, ExtraError> {
         let wrong = |line, column, what| ExtraError {
             file: file.to_owned(),
@@ -94,7 +96,7 @@ impl Extra {
             column,
             what,
         };
-        let read: File = serde_saphyr::from_str(text).map_err(|error| {
+        let read: ExtraRuleFile = serde_saphyr::from_str(text).map_err(|error| {
             let mistake = YamlMistake::of(&error);
             wrong(
                 mistake.line.max(1),
@@ -109,16 +111,16 @@ impl Extra {
         };
         for rule in read.rules {
             let taken = extra.take(rule.value, rule.referenced);
-            taken.map_err(|(at, what): Wrong| wrong(at.line(), at.column(), what))?;
+            taken.map_err(|(at, what): LocatedMistake| wrong(at.line(), at.column(), what))?;
         }
         Ok(extra)
     }
 
-    fn take(&mut self, rule: Rule, at: Location) -> Result<(), Wrong> {
+    fn take(&mut self, rule: ExtraRuleEntry, at: Location) -> Result<(), LocatedMistake> {
         let name = rule.name.value;
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         if name.is_empty() || name.len() > 60 || !name.bytes().all(is_name) {
-            let what = "a name is letters, digits and dashes, at most 60".to_owned();
+            let what = "a name has letters, digits, dashes and underscores, at most 60".to_owned();
             return Err((rule.name.referenced, what));
         }
         if self.count() >= RULES_MOST {
@@ -126,8 +128,8 @@ impl Extra {
         }
         match (rule.path, rule.text) {
             (Some(path), None) => {
-                let pattern = Pattern::read(&path.value).map_err(|_unclosed| {
-                    let what = "a path is keys with dots between them, such as spec.users.*.pin; a key with dots stands in double quotes";
+                let pattern = PathPattern::read(&path.value).map_err(|_unclosed| {
+                    let what = "a path has keys separated by dots, such as spec.users.*.pin; a key with dots needs double quotes";
                     (path.referenced, what.to_owned())
                 })?;
                 let resource = rule.kind.map(|kind| {
@@ -139,13 +141,13 @@ impl Extra {
             }
             (None, Some(text)) => {
                 if let Some(kind) = rule.kind {
-                    let what = "a text is searched in every kind: leave `kind` out".to_owned();
+                    let what = "`text` applies to every kind: remove `kind`".to_owned();
                     return Err((kind.referenced, what));
                 }
                 self.texts.push((name, compile(&text)?));
             }
             _ => {
-                let what = "a rule has either a `path` or a `text`, a regular expression";
+                let what = "a rule needs either `path` or `text` (a regular expression)";
                 return Err((at, what.to_owned()));
             }
         }
@@ -157,16 +159,16 @@ impl Extra {
         self.places.len() + self.texts.len()
     }
 
-    /// Gives the digest of the file, as far as it is told; empty without a file.
+    /// Gives the beginning of the file's digest; empty without a file.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 }
 
 /// What is wrong, and where.
-type Wrong = (Location, String);
+type LocatedMistake = (Location, String);
 
-fn compile(text: &Spanned<String>) -> Result<Regex, Wrong> {
+fn compile(text: &Spanned<String>) -> Result<Regex, LocatedMistake> {
     let wrong = |what| (text.referenced, what);
     let pattern = RegexBuilder::new(&text.value)
         .size_limit(PATTERN_BYTES)
@@ -181,7 +183,7 @@ fn compile(text: &Spanned<String>) -> Result<Regex, Wrong> {
         })?;
     if pattern.is_match(b"") {
         return Err(wrong(
-            "the expression is met by nothing, and so by every text".to_owned(),
+            "the expression matches the empty text, and so every text".to_owned(),
         ));
     }
     // Else what stands in the place of a secret would be one.
@@ -189,7 +191,7 @@ fn compile(text: &Spanned<String>) -> Result<Regex, Wrong> {
         || pattern.is_match(b"redacted-by-kubereel-12-bytes-0123456789abcdef")
     {
         return Err(wrong(
-            "the expression is met by the marks of kubereel".to_owned(),
+            "the expression matches the marks of kubereel".to_owned(),
         ));
     }
     Ok(pattern)
@@ -208,21 +210,25 @@ mod tests {
         .expect("rules");
         assert_eq!(extra.count(), 2);
         assert_eq!(extra.digest().len(), 16);
-        assert!(extra.places[0].is_for(&Subject::new("acme.io", "widgets")));
-        assert!(extra.places[0].is_for(&Subject::new("acme.io", "").with_kind("Widgets")));
-        assert!(!extra.places[0].is_for(&Subject::new("", "widgets")));
+        assert!(extra.places[0].is_for(&ResourceType::new("acme.io", "widgets")));
+        assert!(extra.places[0].is_for(&ResourceType::new("acme.io", "").with_kind("Widgets")));
+        assert!(!extra.places[0].is_for(&ResourceType::new("", "widgets")));
     }
 
     #[test]
     fn mistakes_are_told_with_their_place() {
         for (text, line, words) in [
-            ("rules:\n- name: x\n", 2, "either a `path` or a `text`"),
+            ("rules:\n- name: x\n", 2, "either `path` or `text`"),
             (
                 "rules:\n- name: x\n  text: '(a'\n",
                 3,
                 "not a regular expression",
             ),
-            ("rules:\n- name: x\n  text: 'a*'\n", 3, "met by nothing"),
+            (
+                "rules:\n- name: x\n  text: 'a*'\n",
+                3,
+                "matches the empty text",
+            ),
             (
                 "rules:\n- name: x\n  text: '[a-z]'\n",
                 3,
@@ -233,12 +239,12 @@ mod tests {
                 3,
                 "not a regular expression",
             ),
-            ("rules:\n- name: a b\n  text: X1\n", 2, "a name is"),
-            ("rules:\n- name: x\n  path: a..b\n", 3, "a path is"),
+            ("rules:\n- name: a b\n  text: X1\n", 2, "a name has"),
+            ("rules:\n- name: x\n  path: a..b\n", 3, "a path has"),
             (
                 "rules:\n- name: x\n  kind: y\n  text: X1\n",
                 3,
-                "leave `kind` out",
+                "remove `kind`",
             ),
             ("rules:\n- name: x\n  file: y\n", 3, "unknown field"),
             ("rules: 7\n", 1, ""),

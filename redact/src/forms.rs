@@ -1,13 +1,12 @@
-//! Forms of values that are no secrets, whatever a generator of secrets draws.
+//! Forms of values that are not secrets.
 //!
 //! A value is kept under a name that announces a secret only if it has one of these forms. What decides
 //! is the value alone. A form must be one that a random value of the same length practically never has:
 //! every word in it is made of pairs of letters that occur in words (`is_word`), and numbers are short.
 
-use crate::named::is_reference;
 use crate::names::{self, NameClass};
 
-/// A longer value is of no form: nobody reads it at a glance.
+/// A longer value has no form.
 const VALUE_MOST: usize = 300;
 
 /// What a value looks like, from what never is a secret to what may be one.
@@ -218,12 +217,12 @@ const PAIRS: [&str; 26] = [
 ];
 
 /// Words with digits, and short forms that are pronounced letter by letter.
+#[rustfmt::skip]
 const KNOWN: [&str; 44] = [
-    "aes128", "aes256", "amd64", "arm64", "base64", "crd", "crds", "crt", "csr", "ec2", "el7",
-    "el8", "es256", "healthz", "htpasswd", "http2", "i18n", "ipv4", "ipv6", "jks", "k8s", "livez",
-    "md5", "oauth2", "p12", "pkcs12", "pkcs8", "ppc64le", "readyz", "rhel7", "rhel8", "rhel9",
-    "rs256", "s390x", "s3", "sha1", "sha256", "sha512", "tls12", "ubi8", "ubi9", "utf8", "x509",
-    "x86",
+    "aes128", "aes256", "amd64", "arm64", "base64", "crd", "crds", "crt", "csr", "ec2", "el7", "el8", "es256",
+    "healthz", "htpasswd", "http2", "i18n", "ipv4", "ipv6", "jks", "k8s", "livez", "md5", "oauth2", "p12", "pkcs12",
+    "pkcs8", "ppc64le", "readyz", "rhel7", "rhel8", "rhel9", "rs256", "s390x", "s3", "sha1", "sha256", "sha512",
+    "tls12", "ubi8", "ubi9", "utf8", "x509", "x86",
 ];
 
 /// The longest run of letters that is one word.
@@ -334,9 +333,10 @@ fn is_name(value: &str) -> bool {
 }
 
 /// The folders below which paths of programs lie.
+#[rustfmt::skip]
 const FOLDERS: [&str; 22] = [
-    "app", "bin", "certs", "config", "data", "dev", "etc", "home", "host", "lib", "mnt", "opt",
-    "proc", "root", "run", "sbin", "secrets", "srv", "sys", "tmp", "usr", "var",
+    "app", "bin", "certs", "config", "data", "dev", "etc", "home", "host", "lib", "mnt", "opt", "proc", "root", "run",
+    "sbin", "secrets", "srv", "sys", "tmp", "usr", "var",
 ];
 
 /// A path below a usual folder, or of two steps at least.
@@ -380,33 +380,10 @@ fn is_path(value: &str) -> bool {
     is_rooted && (rest.is_empty() || words >= 1) && atoms_are_plain(rest, separators)
 }
 
+#[rustfmt::skip]
 const EXTENSIONS: [&str; 26] = [
-    "cer",
-    "cfg",
-    "conf",
-    "crt",
-    "csr",
-    "db",
-    "env",
-    "ini",
-    "jks",
-    "json",
-    "jwks",
-    "key",
-    "kubeconfig",
-    "log",
-    "p12",
-    "pem",
-    "properties",
-    "pub",
-    "sh",
-    "sock",
-    "toml",
-    "txt",
-    "xml",
-    "yaml",
-    "yml",
-    "zip",
+    "cer", "cfg", "conf", "crt", "csr", "db", "env", "ini", "jks", "json", "jwks", "key", "kubeconfig", "log", "p12",
+    "pem", "properties", "pub", "sh", "sock", "toml", "txt", "xml", "yaml", "yml", "zip",
 ];
 
 /// A file's name with a known extension, and folders before it.
@@ -588,6 +565,58 @@ fn is_short_number(value: &str) -> bool {
     (1..=5).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Tells whether a value is one reference to a variable, as Kubernetes spells it.
+fn is_reference(value: &str) -> bool {
+    value
+        .strip_prefix("$(")
+        .and_then(|rest| rest.strip_suffix(')'))
+        .is_some_and(|name| {
+            name.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+        })
+}
+
+/// What is public: certificates, and the public halves of keys.
+const PUBLIC: [&str; 4] = [
+    "CERTIFICATE",
+    "PUBLIC KEY",
+    "RSA PUBLIC KEY",
+    "EC PUBLIC KEY",
+];
+
+/// Tells whether a line begins or ends something public.
+fn is_bound(line: &str, bound: &str) -> bool {
+    let what = line
+        .strip_prefix("-----")
+        .and_then(|line| line.strip_prefix(bound))
+        .and_then(|line| line.strip_suffix("-----"));
+    what.is_some_and(|what| PUBLIC.contains(&what))
+}
+
+/// Tells whether a text is one certificate or public key or more, with at most comments between them.
+pub(crate) fn is_only_certificates(text: &str) -> bool {
+    let mut is_inside = false;
+    let mut count = 0_usize;
+    for line in text.lines().map(str::trim) {
+        match (is_inside, line) {
+            (false, line) if is_bound(line, "BEGIN ") => is_inside = true,
+            (true, line) if is_bound(line, "END ") => {
+                is_inside = false;
+                count += 1;
+            }
+            (false, "") => {}
+            (false, comment) if comment.starts_with('#') => {}
+            (true, line) if line.bytes().all(is_digit) => {}
+            _ => return false,
+        }
+    }
+    count > 0 && !is_inside
+}
+
+fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -698,6 +727,31 @@ mod tests {
         #[test]
         fn random_values_have_no_form(value in prop_oneof!["[A-Za-z0-9]{20,48}", "[A-Za-z0-9+/]{24,64}", "[0-9a-f]{24,64}", "[a-z0-9]{16,40}", "[A-Za-z0-9_-]{24,60}"]) {
             prop_assert_eq!(form(&value), ValueForm::Other);
+        }
+    }
+
+    const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
+    const END: &str = "-----END CERTIFICATE-----";
+
+    #[test]
+    fn a_key_beside_a_certificate_is_no_certificate() {
+        let certificate = format!("{BEGIN}\nMIIB+/=\nAAAA\n{END}\n");
+        assert!(is_only_certificates(&certificate));
+        assert!(is_only_certificates(&format!(
+            "# root\n{certificate}\n{certificate}"
+        )));
+        let public = certificate.replace("CERTIFICATE", "RSA PUBLIC KEY");
+        assert!(is_only_certificates(&public));
+        for text in [
+            String::new(),
+            certificate.replace("CERTIFICATE", "PRIVATE KEY"),
+            "# nothing".to_owned(),
+            format!("{certificate}-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----\n"),
+            format!("{certificate}password: x"),
+            format!("{BEGIN}\nMIIB"),
+            format!("{BEGIN}\nuser: x\n{END}"),
+        ] {
+            assert!(!is_only_certificates(&text), "{text}");
         }
     }
 }

@@ -1,49 +1,47 @@
-//! What of an object may not reach a reel, and what stands there instead.
+//! Redaction: takes secrets out of objects, texts and names before they reach a reel.
 //!
-//! The policy is one for whoever writes a reel: the recorder, and an import that is asked to; and
-//! for whoever proves it, the scan. It knows no reel and no cluster: bytes come in, bytes without
-//! secrets go out.
+//! The recorder, an import and a scan use one policy. The crate knows neither reels nor clusters: bytes come in, bytes
+//! without secrets go out.
 //!
-//! Three things are looked for. Fields that hold secrets by their place in a kind (`table`'s
-//! rows); fields, variables and flags that hold secrets by their name, in every kind; and what looks
-//! like a secret, in every text, also inside base64, percent encoding and JSON within strings.
+//! The policy looks for three things: fields that hold secrets by their place in a kind; fields, variables and flags
+//! that hold secrets by their name, in every kind; and forms of secrets in every text, also inside base64, percent
+//! encoding and JSON within strings. In texts, the values of the credentials that this process has read are replaced as
+//! well.
 //!
-//! In texts, the values of the credentials that this process has read are looked for as well.
+//! A secret is replaced by a mark with its length and a hash under a key of this run, which is never stored. A reader
+//! can see that a value changed, and that two values are equal, and cannot guess the value. Every other byte stays as it
+//! is.
 //!
-//! What is found is replaced by a mark that tells its length and a hash under a key of this run,
-//! which is never written down: that a value changed, and that two are equal, stays visible; the value
-//! cannot be guessed. Every other byte stays as it is.
+//! ```
+//! use kubereel_redact::{Extra, Redactor, ResourceType};
+//!
+//! let redactor = Redactor::new(Extra::default())?;
+//! let secrets = ResourceType::new("", "secrets");
+//! let object = br#"{"kind":"Secret","data":{"password":"aHVudGVyMg=="}}"#;
+//! let kept = redactor.object(&secrets, object).expect("JSON");
+//! assert!(!String::from_utf8_lossy(&kept).contains("aHVudGVyMg"));
+//! # Ok::<(), kubereel_redact::NoRandomness>(())
+//! ```
 
 mod base64;
-mod certificates;
-mod config_map;
-mod counts;
-mod edit;
+mod credentials;
+mod decoded;
 mod extra;
-mod flags;
 mod forms;
-mod json_text;
-mod known;
 mod mark;
 mod memo;
-mod named;
 mod names;
 mod path;
-mod percent;
 mod policy;
 mod random;
-mod subject;
-mod table;
+mod search;
+mod secret_fields;
 mod text;
-mod values;
-mod walk;
 mod yaml;
 
-pub use counts::Count;
+pub use credentials::KnownCredentials;
 pub use extra::{Extra, ExtraError};
-pub use known::KnownCredentials;
-pub use policy::{Finding, NoRandomness, POLICY, Redactor};
+pub use policy::{Count, NoRandomness, POLICY, RedactionFinding, Redactor};
 pub use random::RandomStrings;
-pub use subject::Subject;
-pub use values::has_values;
+pub use secret_fields::{ResourceType, has_values};
 pub use yaml::YamlMistake;

@@ -1,6 +1,7 @@
-//! Owns what was said of short byte strings lately: names of fields and types stand in every object of
-//! their kind. Keeps no text: only hashes of 64 bits with a random key, so that no attacker can make a text that
-//! is taken for another.
+//! Recent results of a function of short byte strings: names of fields and types occur in every object of their kind.
+//!
+//! Invariant: no text is kept, only 64-bit hashes under a random key, so that the author of an object cannot make
+//! a text that is taken for another one.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher as _, RandomState};
@@ -11,13 +12,13 @@ const BYTES_MOST: usize = 64;
 /// How many texts are remembered; a power of two.
 const PLACES: usize = 1024;
 
-/// A hash and what was given for it.
-type Place<V> = Cell<Option<(u64, V)>>;
+/// A hash and its result.
+type MemoSlot<V> = Cell<Option<(u64, V)>>;
 
-/// What a pure function of a text gave.
+/// Results of a pure function of a text.
 pub(crate) struct Memo<V> {
     hasher: RandomState,
-    kept: Box<[Place<V>]>,
+    kept: Box<[MemoSlot<V>]>,
 }
 
 impl<V: Copy> Default for Memo<V> {
@@ -30,7 +31,7 @@ impl<V: Copy> Default for Memo<V> {
 }
 
 impl<V: Copy> Memo<V> {
-    /// Gives what `make` gives for a text, or gave for it before.
+    /// Gives the result of `make` for a text, from memory if it is there.
     pub(crate) fn get(&self, text: &[u8], make: impl FnOnce() -> V) -> V {
         if text.len() > BYTES_MOST {
             return make();

@@ -1,11 +1,11 @@
-//! Owns places in an object: the steps to a value, and patterns of such. Refuses values.
+//! Places in an object: the steps to a value, and patterns of such steps.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// One step down into an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step<'a> {
+pub(crate) enum PathStep<'a> {
     /// Into a field.
     Key(Cow<'a, str>),
     /// Into an item of a list.
@@ -14,7 +14,7 @@ pub(crate) enum Step<'a> {
 
 /// One part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum PatternPart {
     Key(String),
     /// Any one step.
     One,
@@ -24,30 +24,30 @@ enum Part {
 
 /// A pattern of places.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pattern(Vec<Part>);
+pub(crate) struct PathPattern(Vec<PatternPart>);
 
 /// Why a pattern cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unclosed;
+pub(crate) struct PatternError;
 
-impl Pattern {
+impl PathPattern {
     /// Reads a pattern: keys by dots; `*` is one step, `**` any number; a key with dots stands in
     /// double quotes.
-    pub(crate) fn read(text: &str) -> Result<Self, Unclosed> {
+    pub(crate) fn read(text: &str) -> Result<Self, PatternError> {
         let mut parts = Vec::new();
         let mut rest = text.strip_prefix('.').unwrap_or(text);
         loop {
             let (part, after) = if let Some(quoted) = rest.strip_prefix('"') {
-                let (key, after) = quoted.split_once('"').ok_or(Unclosed)?;
-                (Part::Key(key.to_owned()), after)
+                let (key, after) = quoted.split_once('"').ok_or(PatternError)?;
+                (PatternPart::Key(key.to_owned()), after)
             } else {
                 let end = rest.find('.').unwrap_or(rest.len());
                 let (key, after) = rest.split_at(end);
                 let part = match key {
-                    "*" => Part::One,
-                    "**" => Part::Any,
-                    "" => return Err(Unclosed),
-                    key => Part::Key(key.to_owned()),
+                    "*" => PatternPart::One,
+                    "**" => PatternPart::Any,
+                    "" => return Err(PatternError),
+                    key => PatternPart::Key(key.to_owned()),
                 };
                 (part, after)
             };
@@ -55,55 +55,55 @@ impl Pattern {
             match after.strip_prefix('.') {
                 Some(after) => rest = after,
                 None if after.is_empty() => return Ok(Self(parts)),
-                None => return Err(Unclosed),
+                None => return Err(PatternError),
             }
         }
     }
 
     /// Tells whether a place is meant. Keys are compared without regard to case, as some readers do.
-    pub(crate) fn is_of(&self, steps: &[Step<'_>]) -> bool {
+    pub(crate) fn is_of(&self, steps: &[PathStep<'_>]) -> bool {
         leads(&self.0, steps)
     }
 
     /// Tells whether a place is meant, or lies within one that is.
-    pub(crate) fn covers(&self, steps: &[Step<'_>]) -> bool {
+    pub(crate) fn covers(&self, steps: &[PathStep<'_>]) -> bool {
         (1..=steps.len()).any(|len| steps.get(..len).is_some_and(|steps| self.is_of(steps)))
     }
 }
 
-fn leads(parts: &[Part], steps: &[Step<'_>]) -> bool {
+fn leads(parts: &[PatternPart], steps: &[PathStep<'_>]) -> bool {
     let Some((part, parts)) = parts.split_first() else {
         return steps.is_empty();
     };
-    if *part == Part::Any {
+    if *part == PatternPart::Any {
         return (0..=steps.len()).any(|skip| leads(parts, steps.get(skip..).unwrap_or_default()));
     }
     let Some((step, steps)) = steps.split_first() else {
         return false;
     };
     let is_met = match (part, step) {
-        (Part::Key(key), Step::Key(field)) => key.eq_ignore_ascii_case(field),
-        (Part::Key(_), Step::Item(_)) => false,
+        (PatternPart::Key(key), PathStep::Key(field)) => key.eq_ignore_ascii_case(field),
+        (PatternPart::Key(_), PathStep::Item(_)) => false,
         _ => true,
     };
     is_met && leads(parts, steps)
 }
 
 /// Writes a place as a reader would type it.
-pub(crate) fn write(steps: &[Step<'_>]) -> String {
+pub(crate) fn write(steps: &[PathStep<'_>]) -> String {
     let mut text = String::new();
     for step in steps {
         // Writing to a string cannot fail.
         let _written = match step {
-            Step::Item(item) => write!(text, "[{item}]"),
-            Step::Key(key)
+            PathStep::Item(item) => write!(text, "[{item}]"),
+            PathStep::Key(key)
                 if key
                     .bytes()
                     .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') =>
             {
                 write!(text, ".{key}")
             }
-            Step::Key(key) => write!(text, "['{key}']"),
+            PathStep::Key(key) => write!(text, "['{key}']"),
         };
     }
     text
@@ -113,11 +113,11 @@ pub(crate) fn write(steps: &[Step<'_>]) -> String {
 mod tests {
     use super::*;
 
-    fn steps(text: &str) -> Vec<Step<'_>> {
+    fn steps(text: &str) -> Vec<PathStep<'_>> {
         text.split('.')
             .map(|step| match step.parse() {
-                Ok(item) => Step::Item(item),
-                Err(_) => Step::Key(step.into()),
+                Ok(item) => PathStep::Item(item),
+                Err(_) => PathStep::Key(step.into()),
             })
             .collect()
     }
@@ -135,17 +135,17 @@ mod tests {
             ("spec.**", "spec.a.0", true),
             ("spec.a", "spec.0", false),
         ] {
-            let pattern = Pattern::read(pattern).expect("a pattern");
+            let pattern = PathPattern::read(pattern).expect("a pattern");
             assert_eq!(pattern.is_of(&steps(place)), expected, "{place}");
         }
-        let quoted = Pattern::read(r#"metadata.annotations."a.b/c""#).expect("a pattern");
+        let quoted = PathPattern::read(r#"metadata.annotations."a.b/c""#).expect("a pattern");
         assert!(quoted.is_of(&[
-            Step::Key("metadata".into()),
-            Step::Key("annotations".into()),
-            Step::Key("a.b/c".into())
+            PathStep::Key("metadata".into()),
+            PathStep::Key("annotations".into()),
+            PathStep::Key("a.b/c".into())
         ]));
         for broken in ["", "a..b", "\"a", "\"a\"b", "a."] {
-            assert_eq!(Pattern::read(broken), Err(Unclosed), "{broken}");
+            assert_eq!(PathPattern::read(broken), Err(PatternError), "{broken}");
         }
     }
 
@@ -155,6 +155,6 @@ mod tests {
             write(&steps("spec.containers.0.env")),
             ".spec.containers[0].env"
         );
-        assert_eq!(write(&[Step::Key("a.b/c".into())]), "['a.b/c']");
+        assert_eq!(write(&[PathStep::Key("a.b/c".into())]), "['a.b/c']");
     }
 }

@@ -1,48 +1,52 @@
-//! Owns the policy: one entry for objects, one for texts, one for names. Refuses to keep of a kind with
-//! secrets what it cannot read.
+//! The policy: one entry for objects, one for texts, one for names.
+//!
+//! Invariants:
+//!
+//! * Of an object of a kind with secret fields that cannot be parsed, nothing is kept.
+//! * Redacting twice changes nothing: an object is searched again until nothing is found, at most [`ROUNDS`] times.
+//! * Nothing that leaves this module holds a secret: a finding has at most a fourth of it, and at most four letters.
 
-use crate::counts::{Count, Counts};
-use crate::edit::{self, Edit};
+use crate::credentials::KnownCredentials;
 use crate::extra::Extra;
-use crate::known::KnownCredentials;
-use crate::mark::{self, Marker, is_mark};
-use crate::subject::Subject;
-use crate::table::{self, Action};
-use crate::text::{self, Context};
-use crate::walk::{self, Asked, Scans};
+use crate::mark::{self, Edit, Marker, RuleName, is_mark};
+use crate::search::object::{self, FieldRules, TextScope};
+use crate::search::text::{self, SearchContext};
+use crate::secret_fields::{self, FieldAction, ResourceType};
+use crate::text::places;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
-/// The policy that a session's first note names. Policy 1 knew the values of Secrets only; policy 2 knew
+/// The version of the policy, stored in a session's first note. Policy 1 hid the values of Secrets only; policy 2 had
 /// fewer names, kept values in `managedFields`, and hid images and paths under names with AUTH or KEY.
 pub const POLICY: u32 = 3;
 
-/// How often an object is gone through again: what a replacement uncovers is found as well.
+/// How often an object is searched: a replacement may uncover another secret.
 const ROUNDS: usize = 4;
 
-/// The system gives no random bytes, and without them the hashes could be guessed.
+/// The system returned no random bytes, without which the hashes of marks could be guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the system gives no random bytes")]
+#[error("the system returned no random bytes")]
 pub struct NoRandomness;
 
-/// What a search found. The secret itself is not told.
+/// A secret that the policy would take out, without the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// By which rule.
+pub struct RedactionFinding {
+    /// The rule.
     pub rule: String,
-    /// Where in the object; empty in a text.
+    /// The path in the object; empty in a text.
     pub path: String,
-    /// At which byte of what was searched.
+    /// The offset in the searched bytes.
     pub at: usize,
-    /// How long it is, in bytes.
+    /// The length in bytes.
     pub len: usize,
     /// Its first letters: at most four, and at most a fourth of it.
     pub begin: String,
 }
 
-impl From<Edit> for Finding {
+impl From<Edit> for RedactionFinding {
     fn from(edit: Edit) -> Self {
         Self {
             rule: edit.rule.into_owned(),
@@ -89,11 +93,15 @@ impl Redactor {
 
     /// Gives an object without its secrets; `None` if it is of a kind with secrets and cannot be read:
     /// then nothing of it may be kept.
-    pub fn object<'a>(&self, subject: &Subject<'_>, object: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+    pub fn object<'a>(
+        &self,
+        resource: &ResourceType<'_>,
+        object: &'a [u8],
+    ) -> Option<Cow<'a, [u8]>> {
         let mut body = Cow::Borrowed(object);
         for _ in 0..ROUNDS {
-            let Some(edits) = self.search(subject, &body, false) else {
-                return (!self.is_closed(subject)).then(|| match body {
+            let Some(edits) = self.search(resource, &body, false) else {
+                return (!self.is_closed(resource)).then(|| match body {
                     Cow::Borrowed(bytes) => self.text(bytes),
                     Cow::Owned(bytes) => Cow::Owned(self.text(&bytes).into_owned()),
                 });
@@ -102,13 +110,13 @@ impl Redactor {
                 break;
             }
             self.counts.add(&edits);
-            body = Cow::Owned(edit::apply(&body, &edits));
+            body = Cow::Owned(mark::apply(&body, &edits));
         }
         Some(body)
     }
 
-    /// Gives a text without the credentials that this process has read, and without the secrets that
-    /// can be told by what they look like. Every word that leaves the process passes here.
+    /// Gives a text without the credentials that this process has read, and without the secrets that have a known
+    /// form. Every text that leaves the process passes here.
     pub fn text<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
         let mut body = self.without_known(text);
         for _ in 0..ROUNDS {
@@ -117,12 +125,12 @@ impl Redactor {
                 break;
             }
             self.counts.add(&edits);
-            body = Cow::Owned(edit::apply(&body, &edits));
+            body = Cow::Owned(mark::apply(&body, &edits));
         }
         body
     }
 
-    /// The same for words.
+    /// Gives a string without secrets, as [`Redactor::text`] does.
     pub fn words<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.text(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -130,9 +138,9 @@ impl Redactor {
         }
     }
 
-    /// Gives the name by which an object is known in a reel: another than its own, if that is a secret.
-    pub fn name<'a>(&self, subject: &Subject<'_>, name: &'a str, uid: &str) -> Cow<'a, str> {
-        if !self.hides_names(subject) {
+    /// Gives the name of an object in a reel, which differs from its own if that is a secret.
+    pub fn name<'a>(&self, resource: &ResourceType<'_>, name: &'a str, uid: &str) -> Cow<'a, str> {
+        if !self.hides_names(resource) {
             return self.words(name);
         }
         if name.is_empty() || is_mark(name.as_bytes()) {
@@ -142,43 +150,43 @@ impl Redactor {
     }
 
     /// Tells whether a resource's objects have secrets for names.
-    pub fn hides_names(&self, subject: &Subject<'_>) -> bool {
-        table::of(subject)
+    pub fn hides_names(&self, resource: &ResourceType<'_>) -> bool {
+        secret_fields::of(resource)
             .iter()
-            .any(|place| place.action == Action::Name)
+            .any(|place| place.action == FieldAction::Name)
     }
 
-    /// Tells whether a resource has fields that are secret by their place: of what cannot be read of
-    /// it, nothing may be kept.
-    pub fn is_closed(&self, subject: &Subject<'_>) -> bool {
-        let is_secret = |action| !matches!(action, Action::Url);
-        table::of(subject)
+    /// Tells whether a resource has fields that are secret by their place. Nothing may be kept of its objects that
+    /// cannot be parsed.
+    pub fn is_closed(&self, resource: &ResourceType<'_>) -> bool {
+        let is_secret = |action| !matches!(action, FieldAction::Url);
+        secret_fields::of(resource)
             .iter()
             .any(|place| is_secret(place.action))
-            || !walk::own_for(&self.extra.places, subject).is_empty()
+            || self.extra.places.iter().any(|rule| rule.is_for(resource))
     }
 
     /// Finds what the policy would take out of an object.
-    pub fn findings(&self, subject: &Subject<'_>, object: &[u8]) -> Vec<Finding> {
-        let edits = match self.search(subject, object, true) {
+    pub fn findings(&self, resource: &ResourceType<'_>, object: &[u8]) -> Vec<RedactionFinding> {
+        let edits = match self.search(resource, object, true) {
             Some(edits) => edits,
             None => self.search_text(object, true),
         };
-        edits.into_iter().map(Finding::from).collect()
+        edits.into_iter().map(RedactionFinding::from).collect()
     }
 
     /// Finds what the policy would take out of a text.
-    pub fn text_findings(&self, text: &[u8]) -> Vec<Finding> {
+    pub fn text_findings(&self, text: &[u8]) -> Vec<RedactionFinding> {
         let edits = self.search_text(text, true);
-        edits.into_iter().map(Finding::from).collect()
+        edits.into_iter().map(RedactionFinding::from).collect()
     }
 
-    /// Tells how often each rule replaced something until now.
+    /// Gives the number of replacements of each rule until now.
     pub fn counts(&self) -> Vec<Count> {
         self.counts.all()
     }
 
-    /// Says in a line which policy was in force and what it did.
+    /// Describes the policy and its replacements in one line.
     pub fn account(&self) -> String {
         let mut text = format!("policy {POLICY}");
         if self.extra.count() > 0 {
@@ -212,45 +220,36 @@ impl Redactor {
             return Cow::Borrowed(text);
         }
         self.counts.add(&edits);
-        Cow::Owned(edit::apply(text, &edits))
+        Cow::Owned(mark::apply(text, &edits))
     }
 
-    fn context(&self, tells: bool) -> Context<'_> {
-        Context {
+    fn context(&self, tells: bool) -> SearchContext<'_> {
+        SearchContext {
             marker: &self.marker,
             extra: &self.extra.texts,
             tells,
         }
     }
 
-    fn search(&self, subject: &Subject<'_>, object: &[u8], tells: bool) -> Option<Vec<Edit>> {
+    fn search(&self, resource: &ResourceType<'_>, object: &[u8], tells: bool) -> Option<Vec<Edit>> {
         let text = std::str::from_utf8(object).ok()?;
         let context = self.context(tells);
-        let (places, own) = (
-            table::of(subject),
-            walk::own_for(&self.extra.places, subject),
-        );
-        let suspicious = text::places(object, &self.extra.texts);
+        let rules = FieldRules::of(resource, &self.extra.places);
+        let suspicious = places(object, &self.extra.texts);
         let is_plain = suspicious
             .as_ref()
             .is_some_and(|found| found.texts.is_empty() && !found.has_fields);
-        // Without a suspicion only what is nested too deep is replaced, and credentials of this process in
-        // what is no JSON.
+        // Without a suspicion only what is nested too deep is replaced, and credentials of this process in a text
+        // that is not JSON.
         if is_plain
-            && places.is_empty()
-            && own.is_empty()
-            && !walk::may_be_deep(object)
+            && rules.is_empty()
+            && !object::may_be_deep(object)
             && KnownCredentials::of_process().find(object).is_empty()
         {
             return Some(Vec::new());
         }
-        let asked = Asked {
-            context,
-            places,
-            own,
-            scans: suspicious.as_ref().map_or(Scans::All, Scans::At),
-        };
-        walk::object(asked, text)
+        let scope = suspicious.as_ref().map_or(TextScope::All, TextScope::At);
+        object::find(context, rules, scope, text)
     }
 
     fn search_text(&self, text: &[u8], tells: bool) -> Vec<Edit> {
@@ -260,5 +259,44 @@ impl Redactor {
         } else {
             Vec::new()
         }
+    }
+}
+
+/// The replacements of one rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// The rule.
+    pub rule: String,
+    /// How many values it replaced.
+    pub values: u64,
+}
+
+/// The counts of one run, shared by the clones of its redactor.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts(Arc<Mutex<BTreeMap<RuleName, u64>>>);
+
+impl Counts {
+    /// Counts replacements.
+    pub(crate) fn add(&self, edits: &[Edit]) {
+        if edits.is_empty() {
+            return;
+        }
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for edit in edits {
+            let count = counts.entry(edit.rule.clone()).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Gives the counts, by rule.
+    pub(crate) fn all(&self) -> Vec<Count> {
+        let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counts
+            .iter()
+            .map(|(rule, values)| Count {
+                rule: rule.to_string(),
+                values: *values,
+            })
+            .collect()
     }
 }

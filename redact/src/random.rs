@@ -4,14 +4,13 @@
 //! looks at what is left when those with a known meaning are taken away.
 
 use crate::base64;
-use crate::edit::Hint;
-use crate::mark::{SENTENCE, WORD};
-use crate::policy::Finding;
+use crate::mark::{Hint, SENTENCE, WORD};
+use crate::policy::RedactionFinding;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 
-/// A shorter string is not told from a generated name.
+/// A shorter string cannot be distinguished from a generated name.
 const RANDOM_LEAST: usize = 20;
 
 /// How many different strings are remembered, so that each is reported once.
@@ -21,20 +20,10 @@ const SEEN_MOST: usize = 1_000_000;
 const LAYERS_MOST: u8 = 2;
 
 /// Fields whose text is random and public: ids, versions, hashes, keys for verification, pictures.
+#[rustfmt::skip]
 const PUBLIC_FIELDS: [&str; 13] = [
-    "uid",
-    "resourceversion",
-    "cabundle",
-    "continue",
-    "image",
-    "imageid",
-    "containerid",
-    "publickey",
-    "certificate",
-    "base64data",
-    "providerid",
-    "selflink",
-    "managedfields",
+    "uid", "resourceversion", "cabundle", "continue", "image", "imageid", "containerid", "publickey", "certificate",
+    "base64data", "providerid", "selflink", "managedfields",
 ];
 
 /// Parts of the names of fields and annotations whose text is a hash.
@@ -60,7 +49,7 @@ pub struct RandomStrings {
 
 impl RandomStrings {
     /// Finds them in an object, with offsets within the text at their path; what is not JSON is searched as one text.
-    pub fn in_object(&mut self, object: &[u8]) -> Vec<Finding> {
+    pub fn in_object(&mut self, object: &[u8]) -> Vec<RedactionFinding> {
         let mut found = Vec::new();
         match serde_json::from_slice(object) {
             Ok(value) => self.value(&value, "", &mut found),
@@ -70,13 +59,13 @@ impl RandomStrings {
     }
 
     /// Finds them in a text.
-    pub fn in_text(&mut self, text: &str) -> Vec<Finding> {
+    pub fn in_text(&mut self, text: &str) -> Vec<RedactionFinding> {
         let mut found = Vec::new();
         self.text(text, "", 0, &mut found);
         found
     }
 
-    fn value(&mut self, value: &Value, path: &str, found: &mut Vec<Finding>) {
+    fn value(&mut self, value: &Value, path: &str, found: &mut Vec<RedactionFinding>) {
         match value {
             Value::String(text) => self.text(text, path, 0, found),
             Value::Array(items) => {
@@ -95,7 +84,7 @@ impl RandomStrings {
         }
     }
 
-    fn text(&mut self, text: &str, path: &str, layer: u8, found: &mut Vec<Finding>) {
+    fn text(&mut self, text: &str, path: &str, layer: u8, found: &mut Vec<RedactionFinding>) {
         // Certificates and public keys, and requests for them.
         if text.len() < RANDOM_LEAST || text.contains("-----BEGIN ") || text.contains(SENTENCE) {
             return;
@@ -125,7 +114,7 @@ impl RandomStrings {
             }
             if is_random(word) && self.is_new(word) {
                 let Hint { len, begin } = Hint::of(word.as_bytes());
-                found.push(Finding {
+                found.push(RedactionFinding {
                     rule: "high-entropy".to_owned(),
                     path: path.to_owned(),
                     at: start,

@@ -1,18 +1,19 @@
-//! What is wrong with a YAML text, without a word of the text: a kubeconfig, the output of a credential
-//! plugin and a file of rules may hold secrets, and the parser's own messages quote the lines around a
-//! mistake, or the value.
+//! Mistakes in a YAML text, reported without quoting the text.
+//!
+//! A kubeconfig, the output of a credential plugin and a file of rules may hold secrets, and the parser's own messages
+//! quote the value or the lines around a mistake.
 
 use serde_saphyr::Error;
 use std::fmt;
 
-/// A mistake in a YAML text: where, and of which kind.
+/// The place and the kind of a mistake in a YAML text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct YamlMistake {
     /// The line, from 1; 0 if the parser does not say where.
     pub line: u64,
     /// The character in the line, from 1.
     pub column: u64,
-    /// The kind of mistake, in words of our own.
+    /// The kind of mistake; never a part of the text.
     pub kind: &'static str,
 }
 
@@ -24,7 +25,7 @@ impl YamlMistake {
             .location()
             .map_or((0, 0), |at| (at.line(), at.column()));
         let kind = match error {
-            Error::Eof { .. } => "the text ends too early",
+            Error::Eof { .. } => "unexpected end of text",
             Error::MultipleDocuments { .. } => "more than one document",
             Error::InvalidUtf8Input => "not UTF-8",
             Error::IOError { .. } => "cannot be read",
@@ -33,15 +34,15 @@ impl YamlMistake {
             | Error::NullIntoString { .. }
             | Error::InvalidScalar { .. }
             | Error::InvalidBooleanStrict { .. }
-            | Error::TaggedScalarCannotDeserializeIntoString { .. } => "a value of the wrong type",
+            | Error::TaggedScalarCannotDeserializeIntoString { .. } => "value of the wrong type",
             Error::SerdeInvalidValue { .. } | Error::SerdeInvalidLength { .. } => {
-                "a value out of bounds"
+                "value out of range"
             }
             Error::SerdeUnknownField { .. } => "unknown field",
-            Error::SerdeUnknownVariant { .. } => "unknown word",
-            Error::SerdeMissingField { .. } => "a field is missing",
-            Error::DuplicateMappingKey { .. } => "a key stands twice",
-            Error::UnknownAnchor { .. } => "an alias without its anchor",
+            Error::SerdeUnknownVariant { .. } => "unknown value",
+            Error::SerdeMissingField { .. } => "missing field",
+            Error::DuplicateMappingKey { .. } => "duplicate key",
+            Error::UnknownAnchor { .. } => "alias without an anchor",
             Error::AliasReplayLimitExceeded { .. }
             | Error::AliasExpansionLimitExceeded { .. }
             | Error::AliasReplayStackDepthExceeded { .. }
@@ -50,7 +51,7 @@ impl YamlMistake {
             Error::Budget { .. } => "too large or too deep",
             Error::IndentationError { .. } => "wrong indentation",
             Error::InvalidBinaryBase64 { .. } | Error::BinaryNotUtf8 { .. } => {
-                "not base64 of a text"
+                "not base64-encoded text"
             }
             _ => "not YAML",
         };

@@ -1,5 +1,4 @@
-//! Owns canaries: words that must not be in a reel, in every form in which they could be. Refuses short
-//! ones, which stand in any file by chance.
+//! Canaries: words that must not be in a reel, in each of their encoded forms.
 
 use aho_corasick::AhoCorasick;
 use thiserror::Error;
@@ -10,15 +9,15 @@ const LEAST: usize = 6;
 /// The most canaries.
 const MOST: usize = 10_000;
 
-/// How many letters of a canary are ever told.
+/// How many letters of a canary are ever shown.
 const SHOWN: usize = 4;
 
-/// What is wrong with canaries.
+/// Canaries that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CanaryError {
     /// One is too short.
-    #[error("canary {number} has {len} bytes: fewer than {LEAST} are found by chance")]
+    #[error("canary {number} is too short: {len} bytes, at least {LEAST} needed")]
     Short {
         /// Which, from 1.
         number: usize,
@@ -32,7 +31,7 @@ pub enum CanaryError {
 
 /// One canary that was met.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Met {
+pub(crate) struct CanaryMatch {
     /// Which canary, from 1.
     pub(crate) number: usize,
     /// In which form.
@@ -104,7 +103,7 @@ impl Canaries {
     }
 
     /// Finds them in bytes.
-    pub(crate) fn find(&self, bytes: &[u8]) -> Vec<Met> {
+    pub(crate) fn find(&self, bytes: &[u8]) -> Vec<CanaryMatch> {
         let Some(search) = &self.search else {
             return Vec::new();
         };
@@ -118,7 +117,7 @@ impl Canaries {
                     .iter()
                     .take(shown)
                     .take_while(|byte| byte.is_ascii_graphic());
-                Some(Met {
+                Some(CanaryMatch {
                     number,
                     form,
                     at: found.start(),

@@ -1,16 +1,14 @@
-//! A reel goes in, what secrets are left in it comes out.
+//! The search for secrets that a reel holds.
 //!
-//! Every byte is searched: of objects, names, notes and documents as they are once decompressed, and
-//! of the file as it stands. What is sought is all that the redaction policy would take out, and
-//! canaries that the caller names, and beyond the policy texts in hexadecimal. Strings that look random
-//! but have no known form are told apart from secrets. A secret itself is never given back.
+//! Every byte is searched: objects, names, notes and documents after decompression, and the file as it stands. The scan
+//! looks for everything that the redaction policy would take out, for canaries that the caller names, and, beyond the
+//! policy, for texts in hexadecimal. Strings that look random but have no known form are listed apart. A secret itself
+//! is never returned.
 
 mod canary;
-mod find;
-mod found;
-mod hex;
-mod raw;
+mod report;
+mod search;
 
 pub use canary::{Canaries, CanaryError};
-pub use find::{Options, scan};
-pub use found::{Found, Place, Report, ScanError};
+pub use report::{FindingPlace, ScanError, ScanFinding, ScanReport};
+pub use search::{ScanOptions, scan};

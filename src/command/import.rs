@@ -8,7 +8,7 @@ use crate::screen::Screen;
 use crate::target_file;
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
-use kubereel_import::{ImportError, Imported, Options};
+use kubereel_import::{ImportError, ImportOptions, Imported};
 use kubereel_redact::Extra;
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -109,7 +109,7 @@ fn import(
     screen: &Screen,
 ) -> Result<Imported, ImportError> {
     let program = concat!(env!("CARGO_PKG_VERSION"), " (import)");
-    let mut options = Options::new(program, source.name);
+    let mut options = ImportOptions::new(program, source.name);
     options.at = args.at;
     options.changed_at = source.changed_at;
     options.redact = args.redact;

@@ -9,7 +9,7 @@ use crate::redact_extra;
 use crate::reel;
 use crate::screen::Screen;
 use crate::user_file;
-use kubereel_scan::{Canaries, Options, Report, ScanError};
+use kubereel_scan::{Canaries, ScanError, ScanOptions, ScanReport};
 use std::path::{Path, PathBuf};
 
 /// How much of a file of canaries is read.
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
     let total = timeline.reel().end().0;
     let report = {
         let mut progress = Progress::begin("scanning", total, screen.is_err_terminal());
-        let options = Options::new(canaries, extra);
+        let options = ScanOptions::new(canaries, extra);
         kubereel_scan::scan(timeline.reel(), &options, |done| progress.reached(done))
     };
     let report = report.map_err(|error| match error {
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
 }
 
 /// What was not read may hold anything: then the answer is not known.
-const fn verdict(report: &Report, is_strict: bool) -> Exit {
+const fn verdict(report: &ScanReport, is_strict: bool) -> Exit {
     if report.total > 0 || is_strict && report.high_entropy_total > 0 {
         Exit::No
     } else if report.unread.is_empty() {

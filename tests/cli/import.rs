@@ -129,13 +129,13 @@ fn broken_lines_are_named_and_the_rest_is_imported() {
     let input = Input::new(bytes);
     let ran = input.import(&[]).code(1);
     for words in [
-        "line 2: no JSON: ",
-        "line 4: no JSON: invalid unicode code point",
+        "line 2: not JSON: ",
+        "line 4: not JSON: invalid unicode code point",
         "line 5: unknown type \"CHANGED\"",
-        "line 6: no object",
-        "line 7: no type",
+        "line 6: object is missing",
+        "line 7: type is missing",
         "line 8: ts is neither seconds nor RFC 3339: \"\\\"noon\\\"\"",
-        "line 9: no apiVersion and kind, and no resource named",
+        "line 9: apiVersion and kind are missing, and the line names no resource",
         "1 BOOKMARK line left out",
         "1 ERROR line left out: changes may be missing there",
         "2 events of 1 resource",
@@ -198,7 +198,7 @@ fn what_is_no_recording_leaves_no_file() {
     input
         .import(&[])
         .code(2)
-        .says("the input is a reel already");
+        .says("the input is already a reel");
     input.left_nothing();
 }
 

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, Result, bail, ensure};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Timeline, timetext};
-use kubereel_import::{Options, import};
+use kubereel_import::{ImportOptions, import};
 use kubereel_monitortests::{
     Asked, ExceptionSet, JunitFile, Outcome, RunName, RunReport, Selection, builtin, run_reel,
     write_junit,
@@ -17,7 +17,7 @@ use kubereel_tests::scenario::{Expected, Monitored, Verdict};
 fn run(scenario: &Monitored, on: &BTreeSet<&str>) -> Result<RunReport> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("monitored.reel");
-    let options = Options::new("test", "the scenario for monitortests");
+    let options = ImportOptions::new("test", "the scenario for monitortests");
     import(scenario.lines(on)?.as_slice(), &path, &options, |_bytes| {})?;
     let timeline = Timeline::open(&path)?;
     let selection = Selection::default();

@@ -3,7 +3,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_history::{Timeline, timetext};
-use kubereel_import::{Options, import};
+use kubereel_import::{ImportOptions, import};
 use kubereel_monitortests::{
     Asked, ExceptionSet, Finding, Outcome, RunReport, Selection, Verdict, builtin, run_reel,
 };
@@ -21,7 +21,7 @@ fn run(file: &str) -> Result<Option<RunReport>> {
     decoder.window_log_max(WINDOW_LOG_MAX)?;
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("shared.reel");
-    let options = Options::new("test", "a shared recording");
+    let options = ImportOptions::new("test", "a shared recording");
     import(
         std::io::BufReader::new(decoder),
         &path,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context as _, Result, ensure};
 use jiff::Timestamp;
 use kubereel_history::Timeline;
-use kubereel_import::{Options, import};
+use kubereel_import::{ImportOptions, import};
 use kubereel_tests::scenario::Monitored;
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ fn the_base_is_a_whole_recording_without_a_degraded_operator() -> Result<()> {
     let spells = |on: &BTreeSet<&str>, name: &str| -> Result<usize> {
         let path = folder.path().join(name);
         let lines = scenario.lines(on)?;
-        let options = Options::new("test", "the scenario for monitortests");
+        let options = ImportOptions::new("test", "the scenario for monitortests");
         let imported = import(lines.as_slice(), &path, &options, |_bytes| {})?;
         ensure!(
             imported.broken.count == 0,

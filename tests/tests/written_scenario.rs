@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
 use kubereel_history::{Cut, Filter, Timeline};
-use kubereel_import::{Options, import};
+use kubereel_import::{ImportOptions, import};
 use kubereel_tests::scenario::{Writing, Written};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -30,7 +30,7 @@ fn reel() -> Result<Reel> {
     let written = writing.write(&mut lines)?;
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("written.reel");
-    let options = Options::new("test", "the second player");
+    let options = ImportOptions::new("test", "the second player");
     let imported = import(lines.as_slice(), &path, &options, |_bytes| {})?;
     assert_eq!(imported.events, EVENTS);
     assert_eq!(imported.broken.count, 0);

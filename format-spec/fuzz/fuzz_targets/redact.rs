@@ -2,7 +2,7 @@
 //! second time changes nothing.
 #![no_main]
 
-use kubereel_redact::{Extra, Redactor, Subject};
+use kubereel_redact::{Extra, Redactor, ResourceType};
 use std::sync::LazyLock;
 
 static REDACTOR: LazyLock<Redactor> =
@@ -14,11 +14,11 @@ fn is_json(bytes: &[u8]) -> bool {
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     for subject in [
-        Subject::new("", "pods"),
-        Subject::new("", "secrets"),
-        Subject::new("", "configmaps"),
-        Subject::new("oauth.openshift.io", "oauthaccesstokens"),
-        Subject::new("config.openshift.io", "proxies"),
+        ResourceType::new("", "pods"),
+        ResourceType::new("", "secrets"),
+        ResourceType::new("", "configmaps"),
+        ResourceType::new("oauth.openshift.io", "oauthaccesstokens"),
+        ResourceType::new("config.openshift.io", "proxies"),
     ] {
         if let Some(once) = REDACTOR.object(&subject, bytes) {
             assert!(is_json(&once) || !is_json(bytes), "still JSON");

@@ -2,7 +2,7 @@
 
 use super::journey::{at, journey, whatever};
 use kubereel_format::EventType;
-use kubereel_import::Options;
+use kubereel_import::ImportOptions;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -111,7 +111,7 @@ proptest! {
         }
         let broken = garbage.iter().filter(|(_, text)| !text.trim_ascii().is_empty()).count();
         let text = lines.join("\n").replace('\0', "?");
-        let journey = journey(text.as_bytes(), &Options::new("test", "a test"));
+        let journey = journey(text.as_bytes(), &ImportOptions::new("test", "a test"));
         prop_assert_eq!(journey.imported.broken.count, u64::try_from(broken).expect("a count"));
         prop_assert_eq!(journey.events.len(), spoken.len());
         for (kept, spoken) in journey.events.iter().zip(&spoken) {
@@ -143,7 +143,7 @@ fn a_name_may_come_back_with_another_uid() {
         )
     };
     let text = [line("1"), line("2"), line("1")].join("\n");
-    let journey = journey(text.as_bytes(), &Options::new("test", "a test"));
+    let journey = journey(text.as_bytes(), &ImportOptions::new("test", "a test"));
     assert_eq!(journey.events.len(), 3);
 }
 
@@ -155,7 +155,7 @@ fn times_may_go_back() {
         )
     };
     let text = [line("5"), line("3.5"), line("\"1970-01-01T00:00:04Z\"")].join("\n");
-    let journey = journey(text.as_bytes(), &Options::new("test", "a test"));
+    let journey = journey(text.as_bytes(), &ImportOptions::new("test", "a test"));
     let times: Vec<i64> = journey.events.iter().map(|one| one.at.micros).collect();
     assert_eq!(times, [5_000_000, 3_500_000, 4_000_000]);
     assert_eq!(journey.imported.to.micros, 5_000_000);

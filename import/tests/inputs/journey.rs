@@ -1,7 +1,7 @@
 //! The way of an input through a reel and back.
 
 use kubereel_format::{EventType, Note, RecordedAt, Reel, Seq};
-use kubereel_import::{ImportError, Imported, Options, import};
+use kubereel_import::{ImportError, ImportOptions, Imported, import};
 use std::collections::BTreeMap;
 use tempfile::TempDir;
 
@@ -28,15 +28,15 @@ pub struct Journey {
     pub connected: Vec<String>,
 }
 
-/// Options with a time for what has none.
-pub fn at(secs: i64) -> Options {
-    let mut options = Options::new("test", "a test");
+/// ImportOptions with a time for what has none.
+pub fn at(secs: i64) -> ImportOptions {
+    let mut options = ImportOptions::new("test", "a test");
     options.at = Some(RecordedAt::from_micros(secs * 1_000_000));
     options
 }
 
 /// Imports an input into a folder of its own, and checks that nothing is left if that fails.
-fn attempt(input: &[u8], options: &Options) -> (TempDir, Result<Imported, ImportError>) {
+fn attempt(input: &[u8], options: &ImportOptions) -> (TempDir, Result<Imported, ImportError>) {
     let folder = tempfile::tempdir().expect("a folder");
     let outcome = import(input, &folder.path().join(NAME), options, |_| {});
     let left = std::fs::read_dir(folder.path()).expect("a folder").count();
@@ -45,17 +45,17 @@ fn attempt(input: &[u8], options: &Options) -> (TempDir, Result<Imported, Import
 }
 
 /// Imports an input whatever it is.
-pub fn whatever(input: &[u8], options: &Options) {
+pub fn whatever(input: &[u8], options: &ImportOptions) {
     drop(attempt(input, options));
 }
 
 /// Imports an input that cannot be imported.
-pub fn refused(input: &[u8], options: &Options) -> ImportError {
+pub fn refused(input: &[u8], options: &ImportOptions) -> ImportError {
     attempt(input, options).1.expect_err("refused")
 }
 
 /// Imports an input and reads the reel.
-pub fn journey(input: &[u8], options: &Options) -> Journey {
+pub fn journey(input: &[u8], options: &ImportOptions) -> Journey {
     let (folder, outcome) = attempt(input, options);
     let imported = outcome.expect("an import");
     let path = folder.path().join(NAME);

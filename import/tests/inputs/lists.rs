@@ -2,7 +2,7 @@
 
 use super::journey::{at, journey, refused};
 use kubereel_format::{EventType, RecordedAt};
-use kubereel_import::{Counted, ImportError, Options};
+use kubereel_import::{BrokenUnit, ImportError, ImportOptions};
 
 const POD: &str =
     r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"x"},"n":1e3}"#;
@@ -88,7 +88,7 @@ fn broken_items_are_numbered_as_they_stand() {
     );
     let journey = journey(text.as_bytes(), &at(7));
     let broken = &journey.imported.broken;
-    assert_eq!(broken.counted, Counted::Objects);
+    assert_eq!(broken.counted, BrokenUnit::Objects);
     let said: Vec<String> = broken
         .first
         .iter()
@@ -97,9 +97,9 @@ fn broken_items_are_numbered_as_they_stand() {
     assert_eq!(
         said,
         [
-            "2 no Kubernetes object: invalid type: integer `7`, expected an object at byte 1",
-            "3 the object has no metadata.name",
-            "5 no JSON, here ends what can be read: EOF while parsing a value at line 3 column 5",
+            "2 not a Kubernetes object: invalid type: integer `7`, expected an object at byte 1",
+            "3 metadata.name is missing",
+            "5 not JSON, and nothing after it can be read: EOF while parsing a value at line 3 column 5",
         ]
     );
     assert_eq!(journey.events.len(), 2);
@@ -107,7 +107,7 @@ fn broken_items_are_numbered_as_they_stand() {
 
 #[test]
 fn without_a_time_there_is_no_moment() {
-    let mut options = Options::new("test", "a test");
+    let mut options = ImportOptions::new("test", "a test");
     let error = refused(POD.as_bytes(), &options);
     assert!(matches!(error, ImportError::NoTime), "{error}");
     options.changed_at = Some(RecordedAt::from_micros(9));
@@ -126,14 +126,14 @@ fn without_a_time_there_is_no_moment() {
 #[test]
 fn events_over_several_lines_may_say_their_own_time() {
     let text = format!("{{\n \"ts\": 5,\n \"type\": \"ADDED\",\n \"object\": {POD}\n}}\n");
-    let mut options = Options::new("test", "a test");
+    let mut options = ImportOptions::new("test", "a test");
     options.changed_at = Some(RecordedAt::from_micros(9));
     let journey = journey(text.as_bytes(), &options);
     assert_eq!(journey.imported.from, RecordedAt::from_micros(5_000_000));
     assert_eq!(journey.imported.assumed_at, None);
     let error = refused(
         format!("{text}{NODE}").as_bytes(),
-        &Options::new("test", "a test"),
+        &ImportOptions::new("test", "a test"),
     );
     assert!(matches!(error, ImportError::NoTime), "{error}");
 }

@@ -3,88 +3,39 @@
 //! Read are `name: value` and `name=value` of YAML, JSON, properties, INI, queries and shells, blocks and
 //! lists of YAML, neighbours such as `name: X` and `value: Y`, elements and attributes of XML, flags,
 //! `.netrc`, and the values of a Secret in YAML. Prose about secrets is left, as far as it can be known.
-//!
-//! `is_followed` is the quick look at a name: `values` takes nothing where it says no.
 
+use super::announced_names::{
+    NAME_BYTES, TextName, begins_line, count, is_blank, is_neighbour, is_netrc, is_signature,
+    names_in, word_before,
+};
+use super::yaml_lines::{IndentedLine, YamlText, closing, is_block_header, is_end_of_line};
 use crate::forms;
 use crate::mark::{is_encoded_mark, is_mark};
 use crate::names::{self, NameClass};
 use std::ops::Range;
 
-/// A shorter value after a colon is no secret.
+/// A shorter value after a colon is not a secret.
 const VALUE_LEAST: usize = 4;
 
 /// The same after `=`, where prose is rarer.
 const ASSIGNED_LEAST: usize = 3;
 
-/// How far before a name its file is looked for: `machine HOST login NAME password`.
-const NETRC_BYTES: usize = 300;
-
 /// How far behind a name its value may stand, and behind how many other fields.
 const NEIGHBOUR_BYTES: usize = 600;
 const NEIGHBOURS_MOST: usize = 8;
 
-/// How much of a name is read on each side.
-const NAME_BYTES: usize = 128;
-
 /// Words that follow such a name in prose.
+#[rustfmt::skip]
 const PROSE: [&str; 42] = [
-    "required",
-    "incorrect",
-    "invalid",
-    "expired",
-    "missing",
-    "not",
-    "is",
-    "must",
-    "null",
-    "nil",
-    "true",
-    "false",
-    "none",
-    "unset",
-    "empty",
-    "failed",
-    "cannot",
-    "rejected",
-    "denied",
-    "unknown",
-    "string",
-    "the",
-    "no",
-    "error",
-    "from",
-    "unauthorized",
-    "and",
-    "or",
-    "was",
-    "were",
-    "to",
-    "for",
-    "with",
-    "when",
-    "if",
-    "has",
-    "flag",
-    "flags",
-    "option",
-    "should",
-    "will",
-    "found",
+    "required", "incorrect", "invalid", "expired", "missing", "not", "is", "must", "null", "nil", "true", "false",
+    "none", "unset", "empty", "failed", "cannot", "rejected", "denied", "unknown", "string", "the", "no", "error",
+    "from", "unauthorized", "and", "or", "was", "were", "to", "for", "with", "when", "if", "has", "flag", "flags",
+    "option", "should", "will", "found",
 ];
 
-/// A name in a text.
-#[derive(Clone, Debug)]
-pub(super) struct TextName {
-    pub(super) place: Range<usize>,
-    pub(super) class: NameClass,
-    /// Whether dashes stand before it.
-    is_flag: bool,
-}
-
 /// Finds the values.
-pub(super) fn values(text: &[u8]) -> Vec<Range<usize>> {
-    let mut search = Search {
+pub(crate) fn values(text: &[u8]) -> Vec<Range<usize>> {
+    let mut search = AssignmentSearch {
         text,
         has_lines: memchr::memchr(b'\n', text).is_some(),
         found: Vec::new(),
@@ -108,258 +59,13 @@ pub(super) fn values(text: &[u8]) -> Vec<Range<usize>> {
     search.found
 }
 
-fn names_in(text: &[u8]) -> impl Iterator<Item = TextName> {
-    let mut from = 0;
-    names::places(text).filter_map(move |at| {
-        if at < from {
-            return None;
-        }
-        let name = name_at(text, at)?;
-        from = name.place.end;
-        (name.class >= NameClass::Mentions).then_some(name)
-    })
-}
-
-fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
-}
-
-/// Reads the name that a place lies in, or ends behind.
-pub(super) fn name_at(text: &[u8], at: usize) -> Option<TextName> {
-    let at = if text.get(at).is_some_and(|byte| is_name_byte(*byte)) {
-        at
-    } else {
-        at.checked_sub(1)?
-    };
-    let before = text.get(at.saturating_sub(NAME_BYTES)..at)?;
-    let left = before
-        .iter()
-        .rev()
-        .take_while(|byte| is_name_byte(**byte))
-        .count();
-    let after = text.get(at..)?.iter().take(NAME_BYTES);
-    let right = after.take_while(|byte| is_name_byte(**byte)).count();
-    let mut place = at - left..at + right;
-    // An escape is no part of a name: `\npassword`.
-    place.start = (place.start + escape(text, place.start)).min(place.end);
-    // The domain before it: `acme.io/api-token`.
-    if place.start > 0 && text.get(place.start - 1) == Some(&b'/') {
-        let before = text
-            .get(place.start.saturating_sub(NAME_BYTES)..place.start - 1)
-            .unwrap_or_default();
-        let domain = before
-            .iter()
-            .rev()
-            .take_while(|byte| is_name_byte(**byte))
-            .count();
-        let from = place.start - 1 - domain;
-        let domain = domain.saturating_sub(escape(text, from));
-        if domain > 0 {
-            place.start -= domain + 1;
-        }
-        // `secret/node-kubeconfigs` is an object.
-        let is_domain = memchr::memchr(b'.', before.get(before.len() - domain..)?).is_some();
-        let is_assigned = text.get(place.end) == Some(&b'=');
-        if domain > 0 && !is_domain && !is_assigned {
-            return Some(TextName {
-                place,
-                class: NameClass::Plain,
-                is_flag: false,
-            });
-        }
-    }
-    let is_flag = text.get(place.start) == Some(&b'-');
-    let is_mark_of_end = |at: usize| matches!(text.get(at), Some(b'-' | b'.'));
-    while place.start < place.end && is_mark_of_end(place.start) {
-        place.start += 1;
-    }
-    while place.start < place.end && is_mark_of_end(place.end - 1) {
-        place.end -= 1;
-    }
-    let name = std::str::from_utf8(text.get(place.clone())?).ok()?;
-    let class = if is_signature(name.as_bytes()) {
-        NameClass::Mentions
-    } else {
-        names::class(name)
-    };
-    Some(TextName {
-        place,
-        class,
-        is_flag,
-    })
-}
-
-/// Gives how many letters that stand here belong to an escape of JSON whose backslash is before them, such
-/// as `\u003c`, which servers write for `<`.
-fn escape(text: &[u8], start: usize) -> usize {
-    if start.checked_sub(1).and_then(|at| text.get(at)) != Some(&b'\\') {
-        return 0;
-    }
-    match text.get(start..).unwrap_or_default() {
-        [b'u', hex @ ..] if hex.len() >= 4 && hex.iter().take(4).all(u8::is_ascii_hexdigit) => 5,
-        [b'n' | b't' | b'r' | b'b' | b'f', ..] => 1,
-        _ => 0,
-    }
-}
-
-/// Tells whether a name is of the signature of a URL.
-fn is_signature(name: &[u8]) -> bool {
-    [&b"signature"[..], b"sig"].iter().any(|end| {
-        let (first, last) = name.split_at(name.len().saturating_sub(end.len()));
-        last.eq_ignore_ascii_case(end) && !first.last().is_some_and(u8::is_ascii_alphanumeric)
-    })
-}
-
-/// The quick look at what stands around a name.
-pub(super) fn is_followed(text: &[u8], name: &TextName, is_json: bool) -> bool {
-    let Some(rest) = text.get(name.place.end..) else {
-        return false;
-    };
-    let slashes = count(rest, |byte| byte == b'\\');
-    let is_quoted = matches!(rest.get(slashes), Some(b'"' | b'\''));
-    // The walk over the object judges its fields.
-    if is_json && slashes == 0 && rest.first() == Some(&b'"') {
-        return false;
-    }
-    let at = if is_quoted { slashes + 1 } else { 0 };
-    let rest = rest.get(at..).unwrap_or_default();
-    let blanks = count(rest, is_blank);
-    if matches!(rest.get(blanks), Some(b':' | b'=' | b'>')) {
-        return true;
-    }
-    if is_neighbour(text, name)
-        || is_kind(text, name)
-        || matches!(rest, [b'<', ..])
-        || is_escaped_angle(rest)
-        || opens_element(text, name.place.start)
-    {
-        return true;
-    }
-    let is_break = blanks > 0 || matches!(rest.first(), None | Some(b'\n' | b'\r' | b'\\'));
-    is_break
-        && (name.is_flag
-            || is_netrc(text, name)
-            || name.class == NameClass::Secret && blanks > 0 && begins_line(text, name, true))
-}
-
-/// Tells whether `<` stands before a name, with the prefix of a namespace between them or without.
-fn opens_element(text: &[u8], name: usize) -> bool {
-    let before = text
-        .get(name.saturating_sub(NAME_BYTES)..name)
-        .unwrap_or_default();
-    let is_prefix = |byte: &&u8| is_name_byte(**byte) || **byte == b':';
-    let prefix = before.iter().rev().take_while(is_prefix).count();
-    let (before, prefix) = before.split_at(before.len() - prefix);
-    before.ends_with(b"<")
-        || before.ends_with(b"\\") && matches!(prefix.get(..5), Some(b"u003c" | b"u003C"))
-}
-
-/// Tells whether a text begins with `<` or `>` as JSON of servers has it.
-fn is_escaped_angle(text: &[u8]) -> bool {
-    let slashes = count(text, |byte| byte == b'\\');
-    let escape = text.get(slashes..slashes + 5);
-    slashes > 0
-        && escape.is_some_and(|escape| matches!(escape, b"u003c" | b"u003C" | b"u003e" | b"u003E"))
-}
-
-fn count(text: &[u8], is_meant: impl Fn(u8) -> bool) -> usize {
-    text.iter().take_while(|byte| is_meant(**byte)).count()
-}
-
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t')
-}
-
-/// Gives the word before a place, over quotes, blanks and `:` or `=` between them; and where it begins.
-fn word_before(text: &[u8], at: usize) -> Option<(usize, &str)> {
-    let is_between = |byte: u8| is_blank(byte) || matches!(byte, b'"' | b'\'' | b'\\');
-    let mut end = at;
-    let mut is_assigned = false;
-    while let Some(byte) = end.checked_sub(1).and_then(|at| text.get(at)).copied() {
-        match byte {
-            b':' | b'=' if !is_assigned => is_assigned = true,
-            byte if is_between(byte) => {}
-            _ => break,
-        }
-        end -= 1;
-    }
-    let before = text.get(end.saturating_sub(NAME_BYTES)..end)?;
-    let len = before
-        .iter()
-        .rev()
-        .take_while(|byte| byte.is_ascii_alphanumeric())
-        .count();
-    let word = std::str::from_utf8(text.get(end - len..end)?).ok()?;
-    let word_start = end - len;
-    // `\nname: X` in a text within a text.
-    let is_escaped = word_start.checked_sub(1).and_then(|at| text.get(at)) == Some(&b'\\');
-    let word = if is_escaped {
-        word.get(1..).unwrap_or_default()
-    } else {
-        word
-    };
-    is_assigned.then_some((end - word.len(), word))
-}
-
-/// Tells whether a name is the value of a `name`, so that its own value stands beside it.
-fn is_neighbour(text: &[u8], name: &TextName) -> bool {
-    word_before(text, name.place.start).is_some_and(|(_, word)| names::is_name_field(word))
-        || text
-            .get(..name.place.start)
-            .is_some_and(|text| text.ends_with(b"<name>") || text.ends_with(br"\u003cname\u003e"))
-}
-
-fn is_kind(text: &[u8], name: &TextName) -> bool {
-    text.get(name.place.clone()) == Some(b"Secret")
-        && word_before(text, name.place.start).is_some_and(|(_, word)| word == "kind")
-}
-
-fn is_netrc(text: &[u8], name: &TextName) -> bool {
-    let before = text
-        .get(name.place.start.saturating_sub(NETRC_BYTES)..name.place.start)
-        .unwrap_or_default();
-    [&b"login "[..], b"machine "]
-        .iter()
-        .any(|word| memchr::memmem::find(before, word).is_some())
-        && text.get(name.place.clone()).is_some_and(|name| {
-            name.eq_ignore_ascii_case(b"password") || name.eq_ignore_ascii_case(b"passwd")
-        })
-}
-
-/// Tells whether a name is the first word of its line, or of a field in `{…}`. With `is_raw`, escaped breaks
-/// of lines are such too.
-fn begins_line(text: &[u8], name: &TextName, is_raw: bool) -> bool {
-    let before = text.get(..name.place.start).unwrap_or_default();
-    let is_between = |byte: u8| is_blank(byte) || matches!(byte, b'"' | b'\'' | b'-' | b'\\');
-    let skip = before
-        .iter()
-        .rev()
-        .take_while(|byte| is_between(**byte))
-        .count();
-    let rest = before.get(..before.len() - skip).unwrap_or_default();
-    match rest.last() {
-        None | Some(b'\n' | b'\r' | b'{' | b',' | b'[') => true,
-        // An escaped break, and the begin of a string.
-        Some(b'n' | b'r' | b't' | b':') if is_raw => true,
-        _ => rest.ends_with(b"export") || rest.ends_with(b"ENV") || rest.ends_with(b"ARG"),
-    }
-}
-
-/// One line of a text: where it stands, and the column of its first letter behind dashes of lists.
-#[derive(Clone, Debug)]
-struct Line {
-    place: Range<usize>,
-    indent: usize,
-    column: usize,
-}
-
-struct Search<'t> {
+struct AssignmentSearch<'t> {
     text: &'t [u8],
     has_lines: bool,
     found: Vec<Range<usize>>,
 }
 
-impl Search<'_> {
+impl AssignmentSearch<'_> {
     fn get(&self, place: Range<usize>) -> &[u8] {
         self.text.get(place).unwrap_or_default()
     }
@@ -777,109 +483,62 @@ impl Search<'_> {
         }
     }
 
-    /// Gives the line that begins at a place.
-    fn line(&self, start: usize) -> Option<Line> {
-        let rest = self.text.get(start..).filter(|rest| !rest.is_empty())?;
-        let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        let line = rest.get(..len)?;
-        let indent = count(line, |byte| byte == b' ');
-        let mut column = indent;
-        while line.get(column) == Some(&b'-') && matches!(line.get(column + 1), None | Some(b' ')) {
-            column += 1;
-            column += count(line.get(column..)?, |byte| byte == b' ');
-        }
-        let end = line.trim_ascii_end().len().max(column.min(len));
-        Some(Line {
-            place: start..start + end,
-            indent,
-            column,
-        })
-    }
-
-    /// Gives where the next line begins.
-    fn next_line(&self, at: usize) -> Option<usize> {
-        Some(at + memchr::memchr(b'\n', self.rest(at))? + 1)
-    }
-
     /// Takes what belongs to a field of YAML on the lines below it.
     fn block(&mut self, at: usize, name: &TextName, is_scalar: bool) {
-        let start = self.get(0..name.place.start);
-        let line = memchr::memrchr(b'\n', start).map_or(0, |at| at + 1);
-        let opening = usize::from(matches!(start.last(), Some(b'"' | b'\'')));
-        let column = (name.place.start - opening).saturating_sub(line);
-        let mut taken: Option<Range<usize>> = None;
-        let mut next = self.next_line(at);
-        let mut first: Option<usize> = None;
-        while let Some(line) = next.and_then(|at| self.line(at)) {
-            next = self.next_line(line.place.start);
-            let content = line.place.start + line.indent..line.place.end;
-            if content.start >= content.end {
-                continue;
-            }
-            let is_item = line.column > line.indent;
-            let is_below = line.indent > column || !is_scalar && is_item && line.indent == column;
-            if !is_below {
-                break;
-            }
-            let first = *first.get_or_insert(line.indent);
-            if is_scalar {
-                let from = taken.map_or(content.start, |taken| taken.start);
-                taken = Some(from..content.end);
-                continue;
-            }
-            let scalar = line.place.start + line.column..line.place.end;
-            let field = self.field(scalar.clone());
-            match field {
-                Some(_) if line.indent != first => {}
-                Some((len, sign)) => {
-                    let field = self.get(scalar.start..scalar.start + len);
-                    let word = std::str::from_utf8(field)
-                        .unwrap_or_default()
-                        .trim_matches(['"', '\'']);
-                    if names::is_value_field(word) {
-                        let field = TextName {
-                            place: scalar.start..scalar.start + len,
-                            ..name.clone()
-                        };
-                        self.assigned(sign, &field, true, true, false);
-                    }
-                }
-                None if is_item => {
-                    let quoted = self.get(scalar.clone());
-                    let is_quoted =
-                        quoted.len() >= 2 && matches!(quoted.first(), Some(b'"' | b'\''));
-                    let place = if is_quoted {
-                        scalar.start + 1..scalar.end - 1
-                    } else {
-                        scalar
-                    };
-                    self.take(place, name.class);
-                }
-                None if line.indent >= first => {
-                    let from = taken.map_or(content.start, |taken| taken.start);
-                    taken = Some(from..content.end);
-                }
-                None => {}
-            }
-        }
-        if let Some(place) = taken
+        let yaml = YamlText(self.text);
+        let place = if is_scalar {
+            yaml.block_scalar(at, name.place.start)
+        } else {
+            self.nested_fields(&yaml.below(at, name.place.start, false), name)
+        };
+        if let Some(place) = place
             && !is_reference(self.get(place.clone()))
         {
             self.take(place, name.class);
         }
     }
 
-    /// Reads a line as a field: the length of its name, and where the value begins.
-    fn field(&self, place: Range<usize>) -> Option<(usize, usize)> {
-        let line = self.get(place.clone());
-        let len = match line.first()? {
-            quote @ (b'"' | b'\'') => memchr::memchr(*quote, line.get(1..)?)? + 2,
-            _ => count(line, |byte| is_name_byte(byte) || byte == b'/'),
-        };
-        let is_field = len > 0
-            && line.get(len) == Some(&b':')
-            && matches!(line.get(len + 1), None | Some(b' ' | b'\t'));
-        is_field.then_some((len, place.start + len + 1))
+    /// Takes the items and the value fields of the lines below a field, and gives the place of a scalar there.
+    fn nested_fields(&mut self, lines: &[IndentedLine], name: &TextName) -> Option<Range<usize>> {
+        let yaml = YamlText(self.text);
+        let first = lines.first()?.indent();
+        let mut scalar: Option<Range<usize>> = None;
+        for line in lines {
+            let (content, item) = (line.content(), line.scalar());
+            match yaml.field(item.clone()) {
+                Some(_) if line.indent() != first => {}
+                Some((len, sign)) => {
+                    let field = self.get(item.start..item.start + len);
+                    let word = std::str::from_utf8(field)
+                        .unwrap_or_default()
+                        .trim_matches(['"', '\'']);
+                    if names::is_value_field(word) {
+                        let field = TextName {
+                            place: item.start..item.start + len,
+                            ..name.clone()
+                        };
+                        self.assigned(sign, &field, true, true, false);
+                    }
+                }
+                None if line.is_item() => {
+                    let quoted = self.get(item.clone());
+                    let is_quoted =
+                        quoted.len() >= 2 && matches!(quoted.first(), Some(b'"' | b'\''));
+                    let place = if is_quoted {
+                        item.start + 1..item.end - 1
+                    } else {
+                        item
+                    };
+                    self.take(place, name.class);
+                }
+                None if line.indent() >= first => {
+                    let from = scalar.map_or(content.start, |scalar| scalar.start);
+                    scalar = Some(from..content.end);
+                }
+                None => {}
+            }
+        }
+        scalar
     }
 
     /// Takes the values of each Secret in YAML.
@@ -887,97 +546,11 @@ impl Search<'_> {
         if !self.has_lines {
             return;
         }
-        let text = self.text;
-        for at in memchr::memmem::find_iter(text, b"Secret") {
-            let place = at..at + 6;
-            let name = TextName {
-                place,
-                class: NameClass::Secret,
-                is_flag: false,
-            };
-            let is_alone = text.get(at + 6).is_none_or(|byte| !is_name_byte(*byte));
-            if let Some((kind, "kind")) = word_before(text, at)
-                && is_alone
-            {
-                self.secret(kind, &name);
-            }
-        }
-    }
-
-    fn secret(&mut self, kind: usize, name: &TextName) {
-        let start = |at: usize| memchr::memrchr(b'\n', self.get(0..at)).map_or(0, |at| at + 1);
-        let mut first = start(kind);
-        let Some(line) = self.line(first) else {
-            return;
-        };
-        let quotes =
-            usize::from(self.get(0..kind).ends_with(b"\"") || self.get(0..kind).ends_with(b"'"));
-        let column = kind - quotes - first;
-        if column != line.column {
-            return;
-        }
-        // The first line of the object: the one with the dash of its item, or the first as deep as `kind`.
-        let mut is_item = line.column > line.indent;
-        while first > 0 && !is_item {
-            let before = start(first - 1);
-            let Some(line) = self.line(before) else { break };
-            let is_empty = line.place.start + line.column >= line.place.end;
-            let is_mark_of_document = self.get(line.place.clone()).starts_with(b"---");
-            if !is_empty && line.column < column || is_mark_of_document {
-                break;
-            }
-            is_item = line.column == column && line.column > line.indent;
-            first = before;
-        }
-        let mut next = Some(first);
-        let mut is_in_data = false;
-        while let Some(line) = next.and_then(|at| self.line(at)) {
-            next = self.next_line(line.place.start);
-            let content = line.place.start + line.column..line.place.end;
-            if content.start >= content.end {
-                continue;
-            }
-            let is_after = line.place.start > kind
-                && (line.indent < column || self.get(line.place.clone()).starts_with(b"---"));
-            if is_after {
-                break;
-            }
-            let Some((len, sign)) = self.field(content.clone()) else {
-                continue;
-            };
-            let field = TextName {
-                place: content.start..content.start + len,
-                ..name.clone()
-            };
-            if line.column == column {
-                let word = self.get(field.place.clone());
-                is_in_data = [&b"data"[..], b"stringData"]
-                    .iter()
-                    .any(|one| word.trim_ascii() == *one);
-                let flow = sign + count(self.rest(sign), is_blank);
-                if is_in_data && self.rest(flow).first() == Some(&b'{') {
-                    let end =
-                        closing_brace(self.rest(flow)).map_or(self.text.len(), |len| flow + len);
-                    let inner = self.get(flow + 1..end).trim_ascii().len();
-                    let skip = count(self.rest(flow + 1), |byte| byte.is_ascii_whitespace());
-                    self.take_all(flow + 1 + skip..flow + 1 + skip + inner);
-                }
-            } else if is_in_data {
-                let at = sign + count(self.rest(sign), is_blank);
-                let rest = self.rest(at);
-                if is_end_of_line(rest) || is_block_header(rest) {
-                    self.block(at, &field, true);
-                } else {
-                    let quote = rest
-                        .first()
-                        .copied()
-                        .filter(|byte| matches!(byte, b'"' | b'\''));
-                    let place = match quote {
-                        Some(quote) => at + 1..closing(self.text, at + 1, quote, 0),
-                        None => at..content.end,
-                    };
-                    self.take_all(place);
-                }
+        for value in YamlText(self.text).secret_values() {
+            if !value.is_block {
+                self.take_all(value.place);
+            } else if !is_reference(self.get(value.place.clone())) {
+                self.take(value.place, NameClass::Secret);
             }
         }
     }
@@ -996,26 +569,6 @@ fn is_weak(name: &[u8], class: NameClass) -> bool {
     class < NameClass::Secret || name.len() <= 6 || name.eq_ignore_ascii_case(b"cookies")
 }
 
-fn is_end_of_line(rest: &[u8]) -> bool {
-    matches!(
-        rest.get(count(rest, is_blank)),
-        None | Some(b'\n' | b'\r' | b'#')
-    )
-}
-
-/// Tells whether a block of YAML begins here: `|`, `>-`, `|2+`.
-fn is_block_header(rest: &[u8]) -> bool {
-    let [b'|' | b'>', rest @ ..] = rest else {
-        return false;
-    };
-    let marks = count(rest, |byte| {
-        byte.is_ascii_digit() || matches!(byte, b'-' | b'+')
-    });
-    marks <= 2
-        && is_end_of_line(rest.get(marks..).unwrap_or_default())
-        && memchr::memchr(b'\n', rest).is_some()
-}
-
 fn ends(byte: u8) -> bool {
     byte.is_ascii_whitespace()
         || byte.is_ascii_control()
@@ -1025,7 +578,7 @@ fn ends(byte: u8) -> bool {
         )
 }
 
-/// Tells whether a value stands for one that is elsewhere, or is no value.
+/// Tells whether a value refers to another one, or is not a value.
 fn is_reference(value: &[u8]) -> bool {
     matches!(
         value,
@@ -1039,39 +592,6 @@ fn is_prose_word(value: &[u8]) -> bool {
         .any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Gives the place of the brace that closes the one at the beginning.
-fn closing_brace(text: &[u8]) -> Option<usize> {
-    let mut open = 0_usize;
-    for (at, byte) in text.iter().enumerate() {
-        match byte {
-            b'{' => open += 1,
-            b'}' => open -= 1,
-            _ => {}
-        }
-        if open == 0 {
-            return Some(at);
-        }
-    }
-    None
-}
-
-/// Finds the quote that closes a value: one with no more backslashes before it than the first has.
-fn closing(text: &[u8], start: usize, quote: u8, slashes: usize) -> usize {
-    let rest = text.get(start..).unwrap_or_default();
-    for found in memchr::memchr_iter(quote, rest) {
-        let before = rest.get(..found).unwrap_or_default();
-        let escapes = before
-            .iter()
-            .rev()
-            .take_while(|byte| **byte == b'\\')
-            .count();
-        if escapes <= slashes {
-            return start + found - escapes;
-        }
-    }
-    text.len()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -1082,7 +602,7 @@ mod tests {
         places.dedup();
         let found: Vec<&str> = places.into_iter().map(|place| &text[place]).collect();
         assert!(
-            found.is_empty() || crate::text::triggers::suspects(text.as_bytes()),
+            found.is_empty() || crate::text::triggers::suspects_as_is(text.as_bytes()),
             "{text}"
         );
         found

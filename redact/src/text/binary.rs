@@ -1,4 +1,4 @@
-//! Bytes that were encoded in base64 and are no text: compressed data and binary private keys.
+//! Bytes that were encoded in base64 and are not text: compressed data and binary private keys.
 //!
 //! A format with a signature is known by it and is not opened. Deflate has none and zlib's two bytes
 //! occur by chance: such bytes are inflated as far as they go and searched.
@@ -32,9 +32,8 @@ const COMPRESSED: [&[u8]; 17] = [
     b"\xce\xb2\xcf\x81",       // brotli, framed; bare brotli has no signature
 ];
 
-/// Tells by which rule bytes must be hidden as a whole. `holds` is asked whether an inflated text holds
-/// a secret.
-pub(super) fn secret(bytes: &[u8], holds: impl Fn(&[u8]) -> bool) -> Option<&'static str> {
+/// Gives the rule by which bytes must be hidden as a whole. `holds` decides whether an inflated text holds a secret.
+pub(crate) fn secret(bytes: &[u8], holds: impl Fn(&[u8]) -> bool) -> Option<&'static str> {
     if is_compressed(bytes) {
         return Some("compressed");
     }

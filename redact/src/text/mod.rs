@@ -1,16 +1,13 @@
-//! What looks like a secret in a text, whichever way it is encoded.
+//! What a secret looks like in a text: each module finds one family. How texts within texts are searched is in
+//! `search`.
 
-mod assignments;
-mod authority;
-mod binary;
-mod coarse;
-mod find;
-mod pattern;
-mod private_key;
-mod tokens;
+mod announced_names;
+pub(crate) mod assignments;
+pub(crate) mod binary;
+pub(crate) mod patterns;
+pub(crate) mod tokens;
 mod triggers;
+mod yaml_lines;
 
-pub(crate) use authority::userinfo;
-pub(crate) use coarse::{DEPTH_MOST, places};
-pub(crate) use find::{Context, find};
-pub(crate) use triggers::Places;
+pub(crate) use patterns::userinfo;
+pub(crate) use triggers::{DEPTH_MOST, SuspectPlaces, places, suspects};

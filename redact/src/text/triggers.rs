@@ -5,9 +5,14 @@
 //! Invariant: whatever the slow search finds in a text is suspected in it, and also in JSON in which the
 //! text stands, at a place within its quotes; a property test holds both against each other.
 
-use super::{assignments, pattern, tokens};
+use super::announced_names::{TextName, count, is_followed, name_at};
+use super::tokens::{self, is_word};
+use super::{binary, patterns};
+use crate::base64;
+use crate::memo::Memo;
 use crate::names::{self, NameClass};
-use crate::table;
+use crate::secret_fields;
+use regex::bytes::Regex;
 use std::sync::LazyLock;
 
 /// How far before and behind a name the string in which it stands is looked at.
@@ -74,17 +79,17 @@ fn text_if(is_suspect: bool) -> Suspicion {
 
 /// Looks at what follows a literal: the text, where the literal begins and ends, and whether the text is
 /// JSON as it came.
-type Closely = fn(&[u8], usize, usize, bool) -> Suspicion;
+type CloseLook = fn(&[u8], usize, usize, bool) -> Suspicion;
 
 /// What is to be looked at closely at a code.
 #[derive(Clone, Copy, Debug)]
 enum Trigger {
     /// A name that may announce a secret.
     Name,
-    /// A token of this form whose prefix begins so many bytes before the end of the code.
+    /// A token of this form, and the number of bytes from the start of its prefix to the end of the code.
     Token(usize, usize),
     /// A literal, how many bytes of it end with the code, whether its case counts, and the close look.
-    Literal(&'static str, usize, bool, Closely),
+    Literal(&'static str, usize, bool, CloseLook),
     /// Percent encoding.
     Percent,
     /// An escape that JSON does not need.
@@ -97,14 +102,6 @@ fn always(_: &[u8], _: usize, _: usize, _: bool) -> Suspicion {
 
 fn rest(text: &[u8], at: usize) -> &[u8] {
     text.get(at..).unwrap_or_default()
-}
-
-fn count(text: &[u8], is_meant: impl Fn(u8) -> bool) -> usize {
-    text.iter().take_while(|byte| is_meant(**byte)).count()
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
 /// Tells how many blanks and breaks stand here, spelt out or as escapes.
@@ -200,7 +197,7 @@ fn inner_kind(text: &[u8], start: usize, end: usize, is_json: bool) -> Suspicion
     let len = memchr::memchr2(b'"', b'\\', value).unwrap_or(0);
     let kind = std::str::from_utf8(value.get(..len).unwrap_or_default());
     match kind {
-        Ok(kind) if value.get(len) == Some(&b'"') && table::of_kind(kind).is_empty() => {
+        Ok(kind) if value.get(len) == Some(&b'"') && secret_fields::of_kind(kind).is_empty() => {
             Suspicion::Unfounded
         }
         _ => Suspicion::Fields,
@@ -212,7 +209,7 @@ fn fields(_: &[u8], _: usize, _: usize, _: bool) -> Suspicion {
 }
 
 /// The literals, with the place of the three characters by which they are found.
-const LITERALS: &[(&str, usize, bool, Closely)] = &[
+const LITERALS: &[(&str, usize, bool, CloseLook)] = &[
     ("PRIVATE KEY", 6, true, always),
     ("PuTTY-User-Key-File-", 4, true, always),
     ("eyJ", 0, true, eight_more),
@@ -247,16 +244,16 @@ const LITERALS: &[(&str, usize, bool, Closely)] = &[
     ("last-applied-configuration", 3, false, fields),
 ];
 
-struct Table {
+struct TriggerTable {
     bits: Box<[u64]>,
     /// Of each code, which list of triggers.
     lists: Box<[u16]>,
     triggers: Vec<Vec<Trigger>>,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
+static TABLE: LazyLock<TriggerTable> = LazyLock::new(TriggerTable::new);
 
-impl Table {
+impl TriggerTable {
     fn new() -> Self {
         let mut table = Self {
             bits: vec![0; WORDS].into(),
@@ -335,7 +332,12 @@ impl Table {
         triggers.push(trigger);
         let place = self.triggers.len();
         self.triggers.push(triggers);
-        if let (Some(list), Ok(place)) = (self.lists.get_mut(code), u16::try_from(place)) {
+        #[expect(
+            clippy::expect_used,
+            reason = "a trigger that is dropped would leave a secret in a reel; every test of texts builds the table"
+        )]
+        let place = u16::try_from(place).expect("fewer lists than the type counts");
+        if let Some(list) = self.lists.get_mut(code) {
             *list = place;
         }
     }
@@ -360,7 +362,7 @@ fn next_symbol(code: usize, symbol: u8) -> usize {
 
 /// What a pass over JSON found.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct SuspectPlaces {
     /// Where texts begin to be suspicious, in order.
     pub(crate) texts: Vec<usize>,
     /// Where names may announce something, in order: each at most two bytes behind a byte of the name.
@@ -370,15 +372,15 @@ pub(crate) struct Places {
 }
 
 /// Tells whether a text may hold a secret, encodings apart.
-pub(super) fn suspects(text: &[u8]) -> bool {
-    let mut pass = Pass::new(text, false);
-    pass.any(|_, suspicion| suspicion == Suspicion::Text) || pattern::dots(text).next().is_some()
+pub(super) fn suspects_as_is(text: &[u8]) -> bool {
+    let mut pass = TriggerPass::new(text, false);
+    pass.any(|_, suspicion| suspicion == Suspicion::Text) || patterns::dots(text).next().is_some()
 }
 
 /// Finds the places in an object's JSON where there may be a secret, encodings apart.
-pub(super) fn places(json: &[u8]) -> Places {
-    let mut places = Places::default();
-    let mut pass = Pass::new(json, true);
+fn trigger_places(json: &[u8]) -> SuspectPlaces {
+    let mut places = SuspectPlaces::default();
+    let mut pass = TriggerPass::new(json, true);
     pass.any(|at, suspicion| {
         match suspicion {
             Suspicion::Text => places.texts.push(at),
@@ -388,19 +390,19 @@ pub(super) fn places(json: &[u8]) -> Places {
         false
     });
     places.names = pass.names;
-    places.texts.extend(pattern::dots(json));
+    places.texts.extend(patterns::dots(json));
     places
 }
 
-struct Pass<'t> {
+struct TriggerPass<'t> {
     text: &'t [u8],
     is_json: bool,
     names: Vec<usize>,
-    /// Where the name ends that was looked at last, and what was said of it.
+    /// The end of the last name, and its suspicion.
     name: (usize, Suspicion),
 }
 
-impl<'t> Pass<'t> {
+impl<'t> TriggerPass<'t> {
     fn new(text: &'t [u8], is_json: bool) -> Self {
         Self {
             text,
@@ -472,13 +474,11 @@ impl<'t> Pass<'t> {
         if at < self.name.0 {
             return Suspicion::Unfounded;
         }
-        let Some(name) = assignments::name_at(self.text, at) else {
+        let Some(name) = name_at(self.text, at) else {
             return Suspicion::Unfounded;
         };
         self.name.0 = name.place.end;
-        if name.class >= NameClass::Mentions
-            && assignments::is_followed(self.text, &name, self.is_json)
-        {
+        if name.class >= NameClass::Mentions && is_followed(self.text, &name, self.is_json) {
             return Suspicion::Text;
         }
         let is_field = self.is_json
@@ -494,7 +494,7 @@ impl<'t> Pass<'t> {
 
     /// Tells whether the name stands in the value of a field that gives its neighbours no name: a path, a
     /// reason, a message. Items of lists may be arguments.
-    fn is_plain_value(&self, name: &assignments::TextName) -> bool {
+    fn is_plain_value(&self, name: &TextName) -> bool {
         let from = name.place.start.saturating_sub(STRING_BYTES);
         let before = self.text.get(from..name.place.start).unwrap_or_default();
         let Some(open) = memchr::memrchr(b'"', before) else {
@@ -517,14 +517,14 @@ impl<'t> Pass<'t> {
 
     /// Tells whether the name is of a class as the name of a field, also behind a `/` in it: in a text that
     /// is the name of an object.
-    fn is_class(&self, name: &assignments::TextName) -> bool {
+    fn is_class(&self, name: &TextName) -> bool {
         let name = self.text.get(name.place.clone()).unwrap_or_default();
         memchr::memchr(b'/', name).is_some()
             && std::str::from_utf8(name).is_ok_and(|name| names::class(name) != NameClass::Plain)
     }
 
     /// Tells whether a name may be one of several words of a field or of another name.
-    fn has_spaces(&self, name: &assignments::TextName) -> bool {
+    fn has_spaces(&self, name: &TextName) -> bool {
         let is_end =
             |at: Option<usize>| matches!(at.and_then(|at| self.text.get(at)), None | Some(b'"'));
         let place = &name.place;
@@ -554,5 +554,128 @@ fn is_of_servers(escape: &[u8]) -> bool {
         },
         [b'\\', b'u', ..] => true,
         _ => false,
+    }
+}
+
+/// How deep texts within texts are searched.
+pub(crate) const DEPTH_MOST: u8 = 3;
+
+/// How many printable characters a decoded text has side by side at least; with fewer it is noise.
+const LEGIBLE_LEAST: usize = 7;
+
+/// What else is suspicious: the patterns of the user's own rules.
+type OwnPatterns = [(String, Regex)];
+
+/// Finds the places in an object's JSON where there may be a secret, or something that encodes one. With rules
+/// of the user's own, every text is suspicious: a match may be escaped in JSON in any way.
+pub(crate) fn places(json: &[u8], extra: &OwnPatterns) -> Option<SuspectPlaces> {
+    if !extra.is_empty() {
+        return None;
+    }
+    let mut places = trigger_places(json);
+    places.texts.extend(hiding(json, 0, extra, true));
+    places.texts.sort_unstable();
+    Some(places)
+}
+
+/// Tells whether there may be a secret in a text, or in what it encodes.
+pub(crate) fn suspects(text: &[u8], depth: u8, extra: &OwnPatterns) -> bool {
+    // Most of what seems to be base64 is a name and decodes to noise.
+    if depth > 0 && extra.is_empty() && !is_legible(text) {
+        return false;
+    }
+    suspects_as_is(text)
+        || extra.iter().any(|(_, pattern)| pattern.is_match(text))
+        || depth < DEPTH_MOST && hiding(text, depth, extra, false).next().is_some()
+}
+
+/// Tells whether as many printable characters stand side by side as the shortest secret of a known form has
+/// with what announces it: `://a:b@`.
+fn is_legible(text: &[u8]) -> bool {
+    let mut run = 0;
+    text.iter().any(|byte| {
+        let is_print = matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
+        run = if is_print { run + 1 } else { 0 };
+        run >= LEGIBLE_LEAST
+    })
+}
+
+/// Looks into runs of base64 and finds where those begin that may hide a secret; in JSON, those that are
+/// names of fields are passed over.
+fn hiding(
+    text: &[u8],
+    depth: u8,
+    extra: &OwnPatterns,
+    is_json: bool,
+) -> impl Iterator<Item = usize> {
+    let hides = move |run: &base64::Base64Run| {
+        let is_field = is_json && text.get(run.range.end..run.range.end + 2) == Some(b"\":");
+        let digits = text.get(run.range.clone()).unwrap_or_default();
+        let before = run.range.start.checked_sub(1).and_then(|at| text.get(at));
+        // The first digit may be the letter of an escape.
+        let behind_letter = match digits {
+            [b'n' | b't' | b'r' | b'b' | b'f', rest @ ..] if before == Some(&b'\\') => rest,
+            _ => &[],
+        };
+        !is_field
+            && (run.goes_on
+                || is_suspect_run(digits, depth, extra)
+                || !behind_letter.is_empty() && is_suspect_run(behind_letter, depth, extra))
+    };
+    base64::runs(text)
+        .filter(move |run| hides(run))
+        .map(|run| run.range.start)
+}
+
+/// Tells whether a run of base64 may hide a secret, from whichever of its digits it is decoded.
+fn is_suspect_run(digits: &[u8], depth: u8, extra: &OwnPatterns) -> bool {
+    let is_suspect = || {
+        (0..4).any(|skip| {
+            let decoded = digits.get(skip..).and_then(base64::decode);
+            decoded.is_some_and(|inner| {
+                suspects(&inner, depth + 1, extra)
+                    || binary::secret(&inner, |text| suspects(text, depth + 1, extra)).is_some()
+            })
+        })
+    };
+    // Most runs are names of types and fields that stand in every object of their kind.
+    if depth == 0 && extra.is_empty() {
+        RUNS.with(|runs| runs.get(digits, is_suspect))
+    } else {
+        is_suspect()
+    }
+}
+
+thread_local! {
+    static RUNS: Memo<bool> = Memo::default();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_objects_are_passed() {
+        for text in [
+            r#"{"kind":"Pod","metadata":{"name":"etcd-0","uid":"0b1f9cc6-6a5e-4d0b-9d0e-9f3a4a0a8a11","annotations":{"a":"25%"}},"spec":{"containers":[{"image":"quay.io/a/b@sha256:3e9a9708a3b2b94d2b7f8f9a3a29a7d8e4e8b9f3d4a4e2c7d1c5a1f0e9b8c7d6","terminationMessagePolicy":"FallbackToLogsOnError","volumeMounts":[{"mountPath":"/var/run/secrets/kubernetes.io/serviceaccount"}]}],"volumes":[{"secret":{"secretName":"x"}}],"tolerations":[{"key":"node.kubernetes.io/not-ready"}]}}"#,
+            r#"{"message":"Get \"https://10.0.0.1:6443/api\": dial tcp 10.0.0.1:6443: connect: connection refused","note":"a \u003c b"}"#,
+            r#"{"message":"secret \"pull-secret\" not found; basic access is off"}"#,
+        ] {
+            let places = places(text.as_bytes(), &[]).expect("no rules");
+            assert!(places.texts.is_empty(), "{text}: {places:?}");
+        }
+    }
+
+    #[test]
+    fn what_servers_escape_is_suspected() {
+        for text in [
+            r#"{"message":"\u003cpassword\u003ehunter2x\u003c/password\u003e"}"#,
+            r#"{"message":"\u003ca:password b\u003ehunter2x"}"#,
+            r#"{"message":"x\u0026password=hunter2x"}"#,
+            r#"{"message":"\nenvH4sIAAAAAAAAA0tMSgYAAAAA"}"#,
+        ] {
+            let places = places(text.as_bytes(), &[]).expect("no rules");
+            assert!(!places.texts.is_empty(), "{text}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! One canary in each field of the table; everything around it stays.
 
 use crate::{redacted, redactor, same_shape};
-use kubereel_redact::Subject;
+use kubereel_redact::ResourceType;
 use serde_json::{Value, json};
 
 /// A secret that nothing but its place tells.
@@ -9,9 +9,13 @@ const CANARY: &str = "canary yellow bird";
 /// The same in base64.
 const ENCODED: &str = "Y2FuYXJ5IHllbGxvdyBiaXJk";
 
-fn of(api_version: &'static str, plural: &'static str, kind: &'static str) -> Subject<'static> {
+fn of(
+    api_version: &'static str,
+    plural: &'static str,
+    kind: &'static str,
+) -> ResourceType<'static> {
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
-    Subject::new(group, plural).with_kind(kind)
+    ResourceType::new(group, plural).with_kind(kind)
 }
 
 /// Puts a value at a place, in an object with a neighbour.
@@ -114,7 +118,7 @@ fn values_in_base64_stay_base64_and_tell_their_length() {
 #[test]
 fn equal_values_show_as_equal_wherever_they_stand() {
     let redactor = redactor();
-    let mark = |subject: &Subject<'_>, object: Value, at: &str| -> String {
+    let mark = |subject: &ResourceType<'_>, object: Value, at: &str| -> String {
         let bytes = object.to_string();
         let after = redactor.object(subject, bytes.as_bytes()).unwrap();
         let after: Value = serde_json::from_slice(&after).unwrap();

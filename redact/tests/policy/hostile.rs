@@ -1,11 +1,11 @@
 //! Forms that no server sends, and objects that cannot be read.
 
 use crate::{redacted, redactor};
-use kubereel_redact::Subject;
+use kubereel_redact::ResourceType;
 
 #[test]
 fn nothing_hides_behind_odd_forms() {
-    let secret = Subject::new("", "secrets");
+    let secret = ResourceType::new("", "secrets");
     for text in [
         r#"{"d\u0061ta":{"k":"CANARY"}}"#,
         r#"{"data":{"k":"CANARY"},"data":{"k":"CANARY"}}"#,
@@ -26,7 +26,7 @@ fn nothing_hides_behind_odd_forms() {
 
 #[test]
 fn escapes_that_no_server_writes_hide_nothing() {
-    let event = Subject::new("", "events");
+    let event = ResourceType::new("", "events");
     for (text, gone) in [
         (r#"{"m":"http:\/\/user:canary@host"}"#, "canary"),
         (r#"{"m":"p\u0061ssword=canary-1"}"#, "canary"),
@@ -63,7 +63,7 @@ fn escapes_that_no_server_writes_hide_nothing() {
 
 #[test]
 fn without_secrets_nothing_changes() {
-    let secret = Subject::new("", "secrets");
+    let secret = ResourceType::new("", "secrets");
     for text in [
         r#"{"metadata":{"name":"s"},"data":null}"#,
         r#"{ "metadata" : {"annotations":null} , "data" : {} }"#,
@@ -86,16 +86,16 @@ fn of_a_kind_with_secrets_nothing_unreadable_is_kept() {
         "\u{1}",
     ] {
         for plural in ["secrets", "configmaps"] {
-            let subject = Subject::new("", plural);
+            let subject = ResourceType::new("", plural);
             assert_eq!(redactor.object(&subject, text.as_bytes()), None, "{text}");
         }
-        let events = Subject::new("", "events");
+        let events = ResourceType::new("", "events");
         let kept = redactor.object(&events, text.as_bytes()).unwrap();
         assert_eq!(&*kept, text.as_bytes());
     }
-    let secrets = Subject::new("", "secrets");
+    let secrets = ResourceType::new("", "secrets");
     assert_eq!(redactor.object(&secrets, b"{\"a\":\"\xff\"}"), None);
-    let events = Subject::new("", "events");
+    let events = ResourceType::new("", "events");
     let kept = redactor
         .object(&events, b"{\"a\":\"\xff password=canary-1")
         .unwrap();
@@ -107,12 +107,12 @@ fn depth_ends_the_reading_and_not_the_program() {
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     let redactor = redactor();
     let kept = redactor
-        .object(&Subject::new("", "secrets"), deep.as_bytes())
+        .object(&ResourceType::new("", "secrets"), deep.as_bytes())
         .unwrap();
     assert!(kept.len() < 1000, "what is deep is replaced whole");
     assert!(
         redactor
-            .object(&Subject::new("", "pods"), deep.as_bytes())
+            .object(&ResourceType::new("", "pods"), deep.as_bytes())
             .is_some()
     );
     let kinds = format!(
@@ -122,7 +122,7 @@ fn depth_ends_the_reading_and_not_the_program() {
     );
     assert!(
         redactor
-            .object(&Subject::new("", "pods"), kinds.as_bytes())
+            .object(&ResourceType::new("", "pods"), kinds.as_bytes())
             .is_some()
     );
 }

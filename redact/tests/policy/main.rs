@@ -13,7 +13,7 @@ mod names;
 mod properties;
 mod texts;
 
-use kubereel_redact::{Extra, Redactor, Subject};
+use kubereel_redact::{Extra, Redactor, ResourceType};
 use serde_json::Value;
 
 /// A redactor with a key of its own and no rules beside the policy.
@@ -22,7 +22,7 @@ pub(crate) fn redactor() -> Redactor {
 }
 
 /// An object of a kind without its secrets, which must still be JSON and have none left.
-pub(crate) fn redacted(subject: &Subject<'_>, object: &str) -> String {
+pub(crate) fn redacted(subject: &ResourceType<'_>, object: &str) -> String {
     let redactor = redactor();
     let once = redactor.object(subject, object.as_bytes()).unwrap();
     let text = String::from_utf8(once.to_vec()).unwrap();

@@ -1,7 +1,7 @@
 //! Every way to name a secret, in every carrier; and values that stay under such names.
 
 use crate::{redacted, redactor, same_shape};
-use kubereel_redact::{Extra, Redactor, Subject};
+use kubereel_redact::{Extra, Redactor, ResourceType};
 use serde_json::{Value, json};
 
 /// Names that announce a secret, each in the forms that people write.
@@ -53,8 +53,8 @@ fn secret() -> String {
     ["zq7", "Vx2", "mK9"].concat()
 }
 
-fn widget() -> Subject<'static> {
-    Subject::new("acme.io", "widgets").with_kind("Widget")
+fn widget() -> ResourceType<'static> {
+    ResourceType::new("acme.io", "widgets").with_kind("Widget")
 }
 
 /// Writes a name as flags are written.
@@ -355,7 +355,7 @@ fn what_is_nested_too_deep_is_replaced_whole() {
         let deep = format!("{}\"canary\"{}", "{\"a\":[".repeat(400), "]}".repeat(400));
         let object = format!("{{\"spec\":{deep},\"after\":1}}");
         let after = redactor
-            .object(&Subject::new("", kind), object.as_bytes())
+            .object(&ResourceType::new("", kind), object.as_bytes())
             .unwrap();
         let after = String::from_utf8(after.into_owned()).unwrap();
         assert!(

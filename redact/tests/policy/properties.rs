@@ -1,7 +1,7 @@
 //! What holds for every object.
 
 use crate::{redactor, same_shape};
-use kubereel_redact::{Extra, Redactor, Subject};
+use kubereel_redact::{Extra, Redactor, ResourceType};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -80,13 +80,13 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-fn subject() -> impl Strategy<Value = Subject<'static>> {
+fn subject() -> impl Strategy<Value = ResourceType<'static>> {
     prop_oneof![
-        Just(Subject::new("", "pods")),
-        Just(Subject::new("", "secrets")),
-        Just(Subject::new("", "configmaps")),
-        Just(Subject::new("oauth.openshift.io", "oauthaccesstokens")),
-        Just(Subject::new("config.openshift.io", "proxies")),
+        Just(ResourceType::new("", "pods")),
+        Just(ResourceType::new("", "secrets")),
+        Just(ResourceType::new("", "configmaps")),
+        Just(ResourceType::new("oauth.openshift.io", "oauthaccesstokens")),
+        Just(ResourceType::new("config.openshift.io", "proxies")),
     ]
 }
 
@@ -107,7 +107,7 @@ proptest! {
     fn an_object_keeps_its_shape(value in value()) {
         let redactor = redactor();
         let text = value.to_string();
-        let once = redactor.object(&Subject::new("", "pods"), text.as_bytes()).unwrap();
+        let once = redactor.object(&ResourceType::new("", "pods"), text.as_bytes()).unwrap();
         let after: Value = serde_json::from_slice(&once).unwrap();
         // What is no text under `data` of a nested Secret or in a JSON web key becomes one; keys never hold
         // secrets here.
@@ -131,7 +131,7 @@ proptest! {
     #[test]
     fn bytes_of_any_kind_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let redactor = redactor();
-        for subject in [Subject::new("", "secrets"), Subject::new("", "pods")] {
+        for subject in [ResourceType::new("", "secrets"), ResourceType::new("", "pods")] {
             if let Some(kept) = redactor.object(&subject, &bytes) {
                 let kept = kept.into_owned();
                 prop_assert_eq!(&*redactor.object(&subject, &kept).unwrap(), &kept[..]);

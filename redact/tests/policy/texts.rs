@@ -1,7 +1,7 @@
 //! Secrets in texts, each in every encoding that a text can have.
 
 use crate::{redacted, redactor};
-use kubereel_redact::{Extra, Redactor, Subject};
+use kubereel_redact::{Extra, Redactor, ResourceType};
 use serde_json::json;
 
 const KEY: &str = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAcanarycanary\nAAECAwQFBgcICQoLDA0ODxAR\n-----END RSA PRIVATE KEY-----\n";
@@ -219,7 +219,7 @@ fn forms(secret: &str) -> Vec<String> {
 
 #[test]
 fn every_secret_is_found_in_every_encoding() {
-    let event = Subject::new("", "events").with_kind("Event");
+    let event = ResourceType::new("", "events").with_kind("Event");
     let mut tried = 0;
     for (text, secret) in secrets() {
         for (how, encoded) in encodings(&text) {
@@ -242,7 +242,7 @@ fn every_secret_is_found_in_every_encoding() {
 
 #[test]
 fn only_the_secret_goes() {
-    let event = Subject::new("", "events").with_kind("Event");
+    let event = ResourceType::new("", "events").with_kind("Event");
     for (text, secret) in secrets() {
         let before =
             json!({"message": format!("\u{2028}<a & b> {text} \"é\""), "n": 1}).to_string();
@@ -306,7 +306,7 @@ fn compressed(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
 
 #[test]
 fn what_is_compressed_cannot_be_searched_and_goes() {
-    let event = Subject::new("", "events").with_kind("Event");
+    let event = ResourceType::new("", "events").with_kind("Event");
     let text = b"user: bob\npassword: canary-pass-0123456789\nhost: example\n";
     let nested = base64(text);
     let mut tried = 0;
@@ -348,7 +348,7 @@ fn encodings_of(encoded: &str) -> Vec<(&'static str, String)> {
 
 #[test]
 fn public_bytes_in_base64_stay() {
-    let event = Subject::new("", "events").with_kind("Event");
+    let event = ResourceType::new("", "events").with_kind("Event");
     let random: Vec<u8> = (0..600_u32)
         .map(|at| u8::try_from((at * at * 37 + at * 101) % 251).unwrap())
         .collect();
@@ -395,7 +395,7 @@ fn private_keys_in_binary_form_go() {
 
 #[test]
 fn json_web_keys_lose_their_private_members_only() {
-    let widget = Subject::new("acme.io", "widgets").with_kind("Widget");
+    let widget = ResourceType::new("acme.io", "widgets").with_kind("Widget");
     let key = json!({"kty": "RSA", "kid": "one", "n": "publicpublicpublicpublic", "e": "AQAB",
         "d": "canarycanarycanary0", "p": "canarycanarycanary1", "dp": "canarycanarycanary2", "qi": "canarycanarycanary3"});
     let other = json!({"d": "1", "k": "a value of something else", "p": "a-part-of-something"});
@@ -419,7 +419,7 @@ fn json_web_keys_lose_their_private_members_only() {
 
 #[test]
 fn ordinary_messages_are_kept_byte_by_byte() {
-    let event = Subject::new("", "events").with_kind("Event");
+    let event = ResourceType::new("", "events").with_kind("Event");
     for text in [
         "Successfully assigned openshift-etcd/etcd-0 to master-0",
         "MountVolume.SetUp failed for volume \"kube-api-access\" : secret \"token\" not found",
@@ -447,7 +447,7 @@ fn rules_of_ones_own_are_added() {
     )
     .unwrap();
     let redactor = Redactor::new(extra).unwrap();
-    let widgets = Subject::new("acme.io", "widgets");
+    let widgets = ResourceType::new("acme.io", "widgets");
     let object =
         json!({"spec": {"door": {"code": "canary"}}, "note": "uses LIC-123456 here"}).to_string();
     let after = redactor.object(&widgets, object.as_bytes()).unwrap();
@@ -462,12 +462,12 @@ fn rules_of_ones_own_are_added() {
     );
     let encoded = json!({"note": base64(b"uses LIC-123456 here")}).to_string();
     let after = redactor
-        .object(&Subject::default(), encoded.as_bytes())
+        .object(&ResourceType::default(), encoded.as_bytes())
         .unwrap();
     assert_ne!(&*after, encoded.as_bytes());
     let elsewhere = json!({"spec": {"door": {"code": "canary"}}}).to_string();
     let after = redactor
-        .object(&Subject::new("", "pods"), elsewhere.as_bytes())
+        .object(&ResourceType::new("", "pods"), elsewhere.as_bytes())
         .unwrap();
     assert_eq!(&*after, elsewhere.as_bytes());
 }

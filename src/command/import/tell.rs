@@ -6,7 +6,7 @@ use crate::screen::Screen;
 use crate::words::{bytes, count};
 use kubereel_history::harmless;
 use kubereel_history::timetext;
-use kubereel_import::{Broken, Imported};
+use kubereel_import::{BrokenParts, Imported};
 use std::path::Path;
 
 /// Says what an import did, and whether all of the input is in the reel.
@@ -91,7 +91,7 @@ pub(super) fn outcome(
 }
 
 /// Names the lines that could not be taken.
-pub(super) fn broken(broken: &Broken, screen: &mut Screen) -> Result<(), CommandError> {
+pub(super) fn broken(broken: &BrokenParts, screen: &mut Screen) -> Result<(), CommandError> {
     for one in &broken.first {
         let what = broken.counted.as_str();
         screen.aside(format!(

@@ -5,7 +5,7 @@ use crate::screen::Screen;
 use crate::table::Table;
 use crate::words::{bytes, count, number};
 use kubereel_history::{Timeline, harmless, timetext};
-use kubereel_scan::{Found, Place, Report};
+use kubereel_scan::{FindingPlace, ScanFinding, ScanReport};
 use serde_json::{Value, json};
 
 /// How many finds people are shown.
@@ -14,7 +14,7 @@ const SHOWN: usize = 40;
 /// Prints what was found, then what that means.
 pub(super) fn page(
     timeline: &Timeline,
-    report: &Report,
+    report: &ScanReport,
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
     listed(timeline, &report.found, report.total, screen)?;
@@ -55,7 +55,7 @@ pub(super) fn page(
 
 fn listed(
     timeline: &Timeline,
-    found: &[Found],
+    found: &[ScanFinding],
     total: u64,
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
@@ -76,12 +76,14 @@ fn listed(
     Ok(())
 }
 
-fn row(timeline: &Timeline, found: &Found) -> Vec<String> {
+fn row(timeline: &Timeline, found: &ScanFinding) -> Vec<String> {
     let (time, place) = match &found.place {
-        Place::Object { at, object, .. } => (timeline.written(*at), object.clone()),
-        Place::Name { object } => (String::new(), format!("the names of {object}")),
-        Place::Note { seq, at } => (timeline.written(*at), format!("note {}", seq.0)),
-        Place::Kept { seq, at } => (timeline.written(*at), format!("what note {} keeps", seq.0)),
+        FindingPlace::Object { at, object, .. } => (timeline.written(*at), object.clone()),
+        FindingPlace::Name { object } => (String::new(), format!("the names of {object}")),
+        FindingPlace::Note { seq, at } => (timeline.written(*at), format!("note {}", seq.0)),
+        FindingPlace::Kept { seq, at } => {
+            (timeline.written(*at), format!("what note {} keeps", seq.0))
+        }
         _ => (String::new(), format!("the file, byte {}", found.offset)),
     };
     let rule = if found.form.is_empty() {
@@ -102,7 +104,7 @@ fn row(timeline: &Timeline, found: &Found) -> Vec<String> {
 }
 
 /// Prints one JSON object.
-pub(super) fn json(report: &Report, screen: &mut Screen) -> Result<(), CommandError> {
+pub(super) fn json(report: &ScanReport, screen: &mut Screen) -> Result<(), CommandError> {
     let found: Vec<Value> = report.found.iter().map(written).collect();
     let random: Vec<Value> = report.high_entropy.iter().map(written).collect();
     let verdict = match (report.total, report.unread.is_empty()) {
@@ -125,12 +127,12 @@ pub(super) fn json(report: &Report, screen: &mut Screen) -> Result<(), CommandEr
     screen.line(format!("{whole:#}"))
 }
 
-fn written(found: &Found) -> Value {
+fn written(found: &ScanFinding) -> Value {
     let (place, seq, at, object) = match &found.place {
-        Place::Object { seq, at, object } => ("object", Some(*seq), Some(*at), Some(object)),
-        Place::Name { object } => ("name", None, None, Some(object)),
-        Place::Note { seq, at } => ("note", Some(*seq), Some(*at), None),
-        Place::Kept { seq, at } => ("kept", Some(*seq), Some(*at), None),
+        FindingPlace::Object { seq, at, object } => ("object", Some(*seq), Some(*at), Some(object)),
+        FindingPlace::Name { object } => ("name", None, None, Some(object)),
+        FindingPlace::Note { seq, at } => ("note", Some(*seq), Some(*at), None),
+        FindingPlace::Kept { seq, at } => ("kept", Some(*seq), Some(*at), None),
         _ => ("file", None, None, None),
     };
     json!({

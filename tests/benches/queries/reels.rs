@@ -5,7 +5,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{RecordedAt, Reel, Seq};
-use kubereel_import::Options;
+use kubereel_import::ImportOptions;
 use kubereel_tests::scenario::Writing;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write as _};
@@ -150,7 +150,7 @@ fn write(events: u64, lines: &Path) -> Result<()> {
 pub(crate) fn import(lines: &Path, reel: &Path) -> Result<()> {
     let mut decoder = zstd::stream::read::Decoder::new(File::open(lines)?)?;
     decoder.window_log_max(27)?;
-    let options = Options::new("bench", "the second player");
+    let options = ImportOptions::new("bench", "the second player");
     let input = BufReader::with_capacity(1 << 20, decoder);
     let imported = kubereel_import::import(input, reel, &options, |_bytes| {})?;
     ensure!(

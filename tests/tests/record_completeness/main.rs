@@ -277,7 +277,7 @@ fn keeps_no_secret(reel: &Reel) -> Result<()> {
     ensure!(is_clean(&raw), "the file holds the canary");
     // In every form, and everything else that the policy knows.
     let canaries = Canaries::new(vec![CANARY.as_bytes().to_vec()])?;
-    let options = kubereel_scan::Options::new(canaries, Extra::default());
+    let options = kubereel_scan::ScanOptions::new(canaries, Extra::default());
     let report = kubereel_scan::scan(reel, &options, |_| {})?;
     ensure!(
         report.total == 0 && report.unread.is_empty() && report.objects > 100,

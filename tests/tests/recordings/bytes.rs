@@ -2,7 +2,7 @@
 //! and in its order.
 
 use super::recording::Recording;
-use kubereel_import::Options;
+use kubereel_import::ImportOptions;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -22,7 +22,7 @@ struct Line<'a> {
 
 /// Checks a recording and tells how many lines it has.
 fn comes_back(recording: &Recording, same_time: impl Fn(&Line<'_>, &Line<'_>) -> bool) -> usize {
-    let reel = recording.import(&Options::new("test", "a recording"));
+    let reel = recording.import(&ImportOptions::new("test", "a recording"));
     assert_eq!(reel.imported.broken.count, 0);
     let mut out = Vec::new();
     let exported = reel.timeline.export_jsonl(&mut out, |_| {}).unwrap();
@@ -79,7 +79,7 @@ fn a_second_journey_changes_nothing() {
     let Some(recording) = Recording::read("cvo-upgrade/events.jsonl.zst") else {
         return;
     };
-    let options = Options::new("test", "a recording");
+    let options = ImportOptions::new("test", "a recording");
     let mut once = Vec::new();
     let first = recording.import(&options);
     first.timeline.export_jsonl(&mut once, |_| {}).unwrap();

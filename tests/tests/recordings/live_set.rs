@@ -4,7 +4,7 @@
 use super::recording::Recording;
 use kubereel_format::{EventHead, RecordedAt, Seq};
 use kubereel_history::{Certainty, Cut, Filter, Timeline};
-use kubereel_import::Options;
+use kubereel_import::ImportOptions;
 use kubereel_tests::shared_data::shared_data;
 use ring::digest::{SHA256, digest};
 use serde::Deserialize;
@@ -83,7 +83,7 @@ fn the_live_objects_are_those_of_the_oracle_at_every_checkpoint() {
     };
     let oracle = std::fs::read(oracle).unwrap();
     let oracle: Vec<Checkpoint> = serde_json::from_slice(&oracle).unwrap();
-    let reel = recording.import(&Options::new("test", "a recording"));
+    let reel = recording.import(&ImportOptions::new("test", "a recording"));
     let events = events(&reel.timeline);
     assert_eq!(events.len(), 7584);
     let mut reproduced = Vec::new();

@@ -3,15 +3,15 @@
 use super::recording::{Recording, Reel};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Certainty, Filter, Moment, Timeline};
-use kubereel_import::Options;
+use kubereel_import::ImportOptions;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// 2021-08-03T11:30:00Z, behind everything that the objects tell of.
 const AT_MICROS: i64 = 1_627_990_200_000_000;
 
-fn at() -> Options {
-    let mut options = Options::new("test", "a must-gather");
+fn at() -> ImportOptions {
+    let mut options = ImportOptions::new("test", "a must-gather");
     options.at = Some(RecordedAt::from_micros(AT_MICROS));
     options
 }

@@ -1,7 +1,7 @@
 //! A shared recording: its lines as they are, and the reel that is made of them.
 
 use kubereel_history::Timeline;
-use kubereel_import::{Imported, Options, import};
+use kubereel_import::{ImportOptions, Imported, import};
 use kubereel_tests::shared_data::shared_data;
 use tempfile::TempDir;
 
@@ -40,7 +40,7 @@ impl Recording {
     }
 
     /// Makes a reel of it.
-    pub fn import(&self, options: &Options) -> Reel {
+    pub fn import(&self, options: &ImportOptions) -> Reel {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.reel");
         let imported = import(self.bytes.as_slice(), &path, options, |_| {}).unwrap();

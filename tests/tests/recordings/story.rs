@@ -5,7 +5,7 @@ use kubereel_format::{RecordedAt, ResourceInfo, Seq};
 use kubereel_history::{
     Cut, Filter, Form, HistoryItem, HistoryQuestion, Scope, SeenVersion, Timeline,
 };
-use kubereel_import::Options;
+use kubereel_import::ImportOptions;
 use serde_json::Value;
 
 /// An imported recording.
@@ -18,7 +18,7 @@ pub struct Story {
 impl Story {
     /// Imports a recording; `None`, said aloud, if it is not there.
     pub fn read(file: &str) -> Option<Self> {
-        let reel = Recording::read(file)?.import(&Options::new("test", "a recording"));
+        let reel = Recording::read(file)?.import(&ImportOptions::new("test", "a recording"));
         let raw = reel.timeline.reel();
         let all = raw.objects().iter().map(|object| raw.versions(object.id));
         let mut events: Vec<Seq> = all.flatten().copied().collect();

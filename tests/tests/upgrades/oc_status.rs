@@ -5,7 +5,7 @@ use super::recording::Recording;
 use super::{expected, facts};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Form, Moment, Timeline};
-use kubereel_import::Options;
+use kubereel_import::ImportOptions;
 use kubereel_tests::shared_data::shared_data;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -132,7 +132,7 @@ fn gathered(folder: &Path, scenario: &str) -> super::recording::Reel {
             );
         }
     }
-    let mut options = Options::new("test", "gathered lists");
+    let mut options = ImportOptions::new("test", "gathered lists");
     options.at = Some(RecordedAt::from_micros(1_900_000_000_000_000));
     let reel = Recording {
         bytes: text.into_bytes(),

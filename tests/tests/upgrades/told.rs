@@ -4,7 +4,7 @@ use super::recording::{Recording, Reel};
 use super::timeline::{Section, sections, time};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Ill, Moment, UpdateKind, UpgradeStory};
-use kubereel_import::Options;
+use kubereel_import::ImportOptions;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ impl Told {
     fn read(kind: UpdateKind) -> Option<Self> {
         let recording = Recording::read("cvo-upgrade/events.jsonl.zst")?;
         let sections = sections()?;
-        let reel = recording.import(&Options::new("test", "a recording"));
+        let reel = recording.import(&ImportOptions::new("test", "a recording"));
         let timeline = &reel.timeline;
         let cut = timeline.resolve(Moment::End).unwrap();
         let updates = timeline.updates(cut).unwrap();

@@ -1,4 +1,5 @@
-//! Owns what secrets look like that need no name beside them. Refuses what only a name tells.
+//! Secrets that a text shows by their form alone: tokens without a prefix in `tokens`, hashes of passwords, private
+//! keys, and the user and password of a URL. Values that only a name announces are in `assignments`.
 
 use regex::bytes::Regex;
 use std::ops::Range;
@@ -55,19 +56,27 @@ const PATTERNS: [(&str, &str); 11] = [
 static COMPILED: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
     PATTERNS
         .iter()
-        .filter_map(|(rule, pattern)| Some((*rule, Regex::new(&format!("(?-u:{pattern})")).ok()?)))
+        .map(|(rule, pattern)| (*rule, constant_regex(&format!("(?-u:{pattern})"))))
         .collect()
 });
 
-static SCHEME: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i-u)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=\-]{12,})").ok());
+/// Compiles a constant pattern.
+pub(crate) fn constant_regex(pattern: &str) -> Regex {
+    #[expect(
+        clippy::expect_used,
+        reason = "a pattern that is dropped would leave a secret in a reel; tests compile every constant"
+    )]
+    Regex::new(pattern).expect("a constant pattern")
+}
+
+static SCHEME: LazyLock<Regex> =
+    LazyLock::new(|| constant_regex(r"(?i-u)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=\-]{12,})"));
 
 /// RFC 7517 and 7518: the private members of a key.
-static JSON_WEB_KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static JSON_WEB_KEY: LazyLock<Regex> = LazyLock::new(|| {
+    constant_regex(
         r#"(?-u)\\*["'](?:d|p|q|dp|dq|qi|k)\\*["']\s{0,8}:\s{0,8}\\*["'](?P<s>[A-Za-z0-9_=+/\-]{16,})"#,
     )
-    .ok()
 });
 
 /// The member of a JSON web key without which it is none.
@@ -78,11 +87,11 @@ const ANNOUNCEMENTS: [&[u8]; 3] = [b"token", b"bootstrap", b"join"];
 const ANNOUNCED_WITHIN: usize = 120;
 
 /// Finds what looks like a secret.
-pub(super) fn secrets(text: &[u8]) -> Vec<(&'static str, Range<usize>)> {
+pub(crate) fn secrets(text: &[u8]) -> Vec<(&'static str, Range<usize>)> {
     let mut found = Vec::new();
     found.extend(bootstrap_tokens(text).map(|place| ("bootstrap-token", place)));
     if memchr::memmem::find(text, KEY_TYPE).is_some() {
-        let keys = JSON_WEB_KEY.iter().flat_map(|key| key.captures_iter(text));
+        let keys = JSON_WEB_KEY.captures_iter(text);
         found.extend(keys.filter_map(|key| Some(("json-web-key", key.name("s")?.range()))));
     }
     for (rule, pattern) in &*COMPILED {
@@ -95,7 +104,7 @@ pub(super) fn secrets(text: &[u8]) -> Vec<(&'static str, Range<usize>)> {
             );
         }
     }
-    for captures in SCHEME.iter().flat_map(|scheme| scheme.captures_iter(text)) {
+    for captures in SCHEME.captures_iter(text) {
         if let Some(value) = captures.get(1)
             && is_no_word(value.as_bytes())
         {
@@ -168,6 +177,101 @@ fn is_no_word(value: &[u8]) -> bool {
     rest.any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
 }
 
+static KEY_LINE: LazyLock<Regex> = LazyLock::new(|| {
+    constant_regex(
+        r"(?-u)-{4,5}[ ]?(?P<what>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?[ ]?-{4,5}",
+    )
+});
+
+/// How a key of `PuTTY` begins, and where it ends: after the line of its code.
+const PUTTY_BEGIN: &[u8] = b"PuTTY-User-Key-File-";
+const PUTTY_END: &[u8] = b"Private-MAC:";
+
+/// Finds keys of `PuTTY`.
+fn putty_keys(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    memchr::memmem::find_iter(text, PUTTY_BEGIN).map(move |start| {
+        let rest = text.get(start..).unwrap_or_default();
+        let end = memchr::memmem::find(rest, PUTTY_END).map(|mac| {
+            let hex = mac + PUTTY_END.len();
+            let line = rest.get(hex..).unwrap_or_default();
+            let is_code = |byte: &&u8| byte.is_ascii_hexdigit() || **byte == b' ';
+            hex + line.iter().take_while(is_code).count()
+        });
+        // Of a key that was cut off, everything.
+        start..start + end.unwrap_or(rest.len())
+    })
+}
+
+/// Finds private keys.
+pub(crate) fn private_keys(text: &[u8]) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = putty_keys(text).collect();
+    let mut begun = None;
+    let mut ended = 0;
+    if memchr::memmem::find(text, b"PRIVATE KEY").is_none() {
+        return found;
+    }
+    for line in KEY_LINE.captures_iter(text) {
+        let (Some(whole), Some(what)) = (line.get(0), line.name("what")) else {
+            continue;
+        };
+        if what.as_bytes() == b"BEGIN" {
+            begun.get_or_insert(whole.start());
+        } else {
+            // Of a key whose beginning was cut off, all that stands before its end.
+            found.push(begun.take().unwrap_or(ended)..whole.end());
+            ended = whole.end();
+        }
+    }
+    found.extend(begun.map(|start| start..text.len()));
+    found
+}
+
+/// A user's name alone that is this long is a token.
+const TOKEN_LEAST: usize = 20;
+
+/// Finds user and password in the URLs of a text.
+pub(crate) fn url_credentials(text: &[u8]) -> Vec<Range<usize>> {
+    memchr::memmem::find_iter(text, b"://")
+        .filter_map(|at| userinfo(text, at + 3, false))
+        .collect()
+}
+
+/// Finds user and password, or a token, in what follows the scheme of a URL. `is_alone` says that a
+/// user's name alone counts as well.
+pub(crate) fn userinfo(text: &[u8], start: usize, is_alone: bool) -> Option<Range<usize>> {
+    let rest = text.get(start..)?;
+    let word = rest.iter().take_while(|byte| !ends(**byte)).count();
+    let word = rest.get(..word)?;
+    let authority = word
+        .iter()
+        .take_while(|byte| !matches!(byte, b'/' | b'?' | b'#'))
+        .count();
+    let authority = word.get(..authority)?;
+    let at = if let Some(at) = memchr::memrchr(b'@', authority) {
+        at
+    } else {
+        // An unencoded slash in a password: what follows the colon is not a port then.
+        let colon = memchr::memchr(b':', authority)?;
+        let is_port = authority.get(colon + 1..)?.iter().all(u8::is_ascii_digit);
+        if is_port || authority.starts_with(b"[") {
+            return None;
+        }
+        memchr::memrchr(b'@', word)?
+    };
+    let info = word.get(..at)?;
+    let is_secret = memchr::memchr(b':', info).is_some()
+        || memchr::memmem::find(info, b"%3A").is_some()
+        || info.len() >= TOKEN_LEAST
+        || is_alone;
+    (is_secret && !info.is_empty()).then(|| start..start + at)
+}
+
+fn ends(byte: u8) -> bool {
+    byte.is_ascii_whitespace()
+        || byte.is_ascii_control()
+        || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'\\' | b'`')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,7 +279,9 @@ mod tests {
     #[test]
     fn every_pattern_is_one() {
         assert_eq!(COMPILED.len(), PATTERNS.len());
-        assert!(SCHEME.is_some());
+        for pattern in [&SCHEME, &JSON_WEB_KEY, &KEY_LINE] {
+            assert!(!pattern.is_match(b""));
+        }
     }
 
     #[test]
@@ -197,7 +303,7 @@ mod tests {
             let found = secrets(text.as_bytes());
             let found: Vec<&str> = found.into_iter().map(|(_, place)| &text[place]).collect();
             assert_eq!(found, [secret], "{text}");
-            assert!(super::super::triggers::suspects(text.as_bytes()));
+            assert!(crate::text::triggers::suspects_as_is(text.as_bytes()));
         }
     }
 
@@ -213,6 +319,79 @@ mod tests {
             r#"{"d":"not-a-key-without-a-type"}"#,
         ] {
             assert!(secrets(text.as_bytes()).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_are_found_whole_and_cut() {
+        for (text, expected) in [
+            (
+                "a -----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY----- b",
+                "-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----",
+            ),
+            (
+                "a -----BEGIN PRIVATE KEY-----\\nMII",
+                "-----BEGIN PRIVATE KEY-----\\nMII",
+            ),
+            (
+                "MII\n-----END EC PRIVATE KEY----- b",
+                "MII\n-----END EC PRIVATE KEY-----",
+            ),
+            (
+                "x ---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nx",
+                "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nx",
+            ),
+            (
+                "-----BEGIN PGP PRIVATE KEY BLOCK-----x",
+                "-----BEGIN PGP PRIVATE KEY BLOCK-----x",
+            ),
+            (
+                "a PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 1\nAAAA\nPrivate-MAC: 00ff\nb",
+                "PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 1\nAAAA\nPrivate-MAC: 00ff",
+            ),
+            (
+                "PuTTY-User-Key-File-2: ssh-rsa\\nPrivate-Lines: 1\\nAAAA",
+                "PuTTY-User-Key-File-2: ssh-rsa\\nPrivate-Lines: 1\\nAAAA",
+            ),
+        ] {
+            let places = private_keys(text.as_bytes());
+            let found: Vec<&str> = places.into_iter().map(|place| &text[place]).collect();
+            assert_eq!(found, [expected]);
+        }
+        for text in [
+            "-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----",
+            "the PRIVATE KEY is gone",
+        ] {
+            assert!(private_keys(text.as_bytes()).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn users_with_passwords_are_found() {
+        let found = |text: &'static str| -> Vec<&str> {
+            let places = url_credentials(text.as_bytes());
+            places.into_iter().map(|place| &text[place]).collect()
+        };
+        for (text, expected) in [
+            ("http://user:pw@host:80/a@b", "user:pw"),
+            ("https://user:p@ss@host", "user:p@ss"),
+            ("https://:pw@host", ":pw"),
+            ("postgres://user:p/w@host/db", "user:p/w"),
+            (
+                "https://abcdefghijklmnopqrstuvwxyz@github.com",
+                "abcdefghijklmnopqrstuvwxyz",
+            ),
+        ] {
+            assert_eq!(found(text), [expected], "{text}");
+        }
+        for text in [
+            "https://host:6443/a@b:c",
+            "ssh://git@github.com",
+            "https://[::1]:80/@",
+            "docker://quay.io/a/b@sha256:00",
+            "https://host/?a=b:c@d",
+        ] {
+            assert_eq!(found(text), Vec::<&str>::new(), "{text}");
         }
     }
 }

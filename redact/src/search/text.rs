@@ -1,34 +1,34 @@
-//! Owns the search of one text: what stands there, what is percent-encoded, what is base64, what is
-//! JSON. Refuses objects, but for those within a text.
+//! The search of one text: as it stands, percent-decoded, decoded from base64, and as JSON.
+//!
+//! Invariant: the quick look ([`SearchContext::suspects`]) suspects every text in which [`find`] finds something; a
+//! property test compares the two.
 
-use super::coarse::{DEPTH_MOST, suspects};
-use super::{assignments, authority, binary, pattern, private_key, tokens};
+use super::object;
 use crate::base64;
-use crate::edit::{self, Edit, Hint, Rule};
-use crate::mark::{Marker, is_mark};
-use crate::percent;
-use crate::walk;
+use crate::decoded::{self, DecodedText};
+use crate::mark::{self, Edit, Hint, Marker, RuleName, is_mark};
+use crate::text::{DEPTH_MOST, assignments, binary, patterns, suspects, tokens};
 use regex::bytes::Regex;
 use std::ops::Range;
 
 /// What a search needs to know.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Context<'a> {
+pub(crate) struct SearchContext<'a> {
     /// Makes the marks.
     pub(crate) marker: &'a Marker,
     /// The patterns of the user's own rules.
     pub(crate) extra: &'a [(String, Regex)],
-    /// Whether places in objects are to be told.
+    /// Whether edits carry the path in the object.
     pub(crate) tells: bool,
 }
 
-impl Context<'_> {
+impl SearchContext<'_> {
     /// Makes an edit of a part of a text; none of what is a mark already.
     pub(crate) fn edit(
         &self,
         text: &[u8],
         place: Range<usize>,
-        rule: impl Into<Rule>,
+        rule: impl Into<RuleName>,
     ) -> Option<Edit> {
         let secret = text
             .get(place.clone())
@@ -49,29 +49,29 @@ impl Context<'_> {
 }
 
 /// Finds the secrets in a text, settled.
-pub(crate) fn find(context: Context<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
+pub(crate) fn find(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
     let mut edits = plain(context, text);
     if depth < DEPTH_MOST {
         edits.extend(percent_encoded(context, text, depth));
         edits.extend(base64_encoded(context, text, depth));
-        edits.extend(walk::inner_json(context, text, depth));
+        edits.extend(object::find_in_text(context, text, depth));
     }
-    edit::settle(edits, text, context.marker)
+    mark::settle(edits, text, context.marker)
 }
 
-fn plain(context: Context<'_>, text: &[u8]) -> Vec<Edit> {
+fn plain(context: SearchContext<'_>, text: &[u8]) -> Vec<Edit> {
     let mut edits = Vec::new();
-    let mut push = |place, rule: Rule| edits.extend(context.edit(text, place, rule));
-    for place in private_key::keys(text) {
+    let mut push = |place, rule: RuleName| edits.extend(context.edit(text, place, rule));
+    for place in patterns::private_keys(text) {
         push(place, "private-key".into());
     }
-    for (rule, place) in pattern::secrets(text) {
+    for (rule, place) in patterns::secrets(text) {
         push(place, rule.into());
     }
     for (rule, place) in tokens::find(text) {
         push(place, rule.into());
     }
-    for place in authority::credentials(text) {
+    for place in patterns::url_credentials(text) {
         push(place, "url-credentials".into());
     }
     for place in assignments::values(text) {
@@ -85,24 +85,24 @@ fn plain(context: Context<'_>, text: &[u8]) -> Vec<Edit> {
     edits
 }
 
-fn percent_encoded(context: Context<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
-    let Some(decoded) = percent::decode(text) else {
+fn percent_encoded(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
+    let Some(decoded) = DecodedText::from_percent(text) else {
         return Vec::new();
     };
-    let inner = find(context, &decoded.text, depth + 1);
+    let inner = find(context, decoded.text(), depth + 1);
     inner
         .into_iter()
         .filter_map(|edit| {
             Some(Edit {
                 place: decoded.place(&edit.place)?,
-                with: percent::encode(&edit.with),
+                with: decoded::to_percent(&edit.with),
                 ..edit
             })
         })
         .collect()
 }
 
-fn base64_encoded(context: Context<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
+fn base64_encoded(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut from = 0;
     for run in base64::runs(text) {
@@ -123,7 +123,7 @@ fn base64_encoded(context: Context<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
             }
             let inner = find(context, &decoded, depth + 1);
             let first = inner.first()?.clone();
-            let redacted = edit::apply(&decoded, &inner);
+            let redacted = mark::apply(&decoded, &inner);
             let like = text.get(place.clone())?;
             Some(Edit {
                 with: base64::encode_like(&redacted, like).into_bytes(),
@@ -232,7 +232,7 @@ mod tests {
         #[test]
         fn the_quick_look_suspects_all_that_the_search_finds(text in text()) {
             let marker = Marker::random().expect("random bytes");
-            let context = Context { marker: &marker, extra: &[], tells: false };
+            let context = SearchContext { marker: &marker, extra: &[], tells: false };
             let found = find(context, text.as_bytes(), 0);
             if !found.is_empty() {
                 prop_assert!(context.suspects(text.as_bytes(), 0), "{:?}", found);

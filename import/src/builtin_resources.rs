@@ -1,9 +1,8 @@
-//! Owns the names of the resources that Kubernetes and OpenShift bring along: kind, plural, short
-//! names, scope. Refuses the custom ones that a cluster adds: definitions in the input name those.
+//! The built-in resources of Kubernetes and OpenShift: kind, plural, scope, short names, categories.
 
 /// A resource that comes with the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BuiltIn {
+pub(crate) struct BuiltInResource {
     pub(crate) kind: &'static str,
     pub(crate) plural: &'static str,
     pub(crate) short_names: Vec<&'static str>,
@@ -12,19 +11,19 @@ pub(crate) struct BuiltIn {
 }
 
 /// Finds a resource by group and kind.
-pub(crate) fn of_kind(group: &str, kind: &str) -> Option<BuiltIn> {
+pub(crate) fn of_kind(group: &str, kind: &str) -> Option<BuiltInResource> {
     let mut all = rows(group);
     all.find(|one| one.kind == kind)
 }
 
 /// Finds a resource by group and plural.
-pub(crate) fn of_plural(group: &str, plural: &str) -> Option<BuiltIn> {
+pub(crate) fn of_plural(group: &str, plural: &str) -> Option<BuiltInResource> {
     let mut all = rows(group);
     all.find(|one| one.plural == plural)
 }
 
 /// Gives the resources of a group.
-fn rows(group: &str) -> impl Iterator<Item = BuiltIn> {
+fn rows(group: &str) -> impl Iterator<Item = BuiltInResource> {
     let mut lines = TABLE.lines();
     lines.find(|line| group_of(line) == Some(group));
     lines
@@ -36,12 +35,12 @@ fn group_of(line: &str) -> Option<&str> {
     line.strip_prefix('[')?.strip_suffix(']')
 }
 
-fn row(line: &'static str) -> Option<BuiltIn> {
+fn row(line: &'static str) -> Option<BuiltInResource> {
     let mut words = line.split(' ');
     let (kind, plural, scope) = (words.next()?, words.next()?, words.next()?);
     let (categories, short_names): (Vec<&str>, Vec<&str>) =
         words.partition(|word| word.starts_with('@'));
-    Some(BuiltIn {
+    Some(BuiltInResource {
         kind,
         plural,
         short_names,
@@ -235,7 +234,7 @@ mod tests {
         assert_eq!(once.len(), groups.len());
         let mut seen = 0;
         for group in &groups {
-            let all: Vec<BuiltIn> = rows(group).collect();
+            let all: Vec<BuiltInResource> = rows(group).collect();
             let plurals: BTreeSet<_> = all.iter().map(|one| one.plural).collect();
             let kinds: BTreeSet<_> = all.iter().map(|one| one.kind).collect();
             assert_eq!(
@@ -248,7 +247,7 @@ mod tests {
         assert_eq!(
             seen + groups.len(),
             TABLE.lines().count(),
-            "a line is no row"
+            "a line is not a row"
         );
     }
 

@@ -1,5 +1,7 @@
-//! Owns the way into the reel: one session, one connection for each resource, every event with its
-//! own time. Refuses to claim completeness: no list, no bookmark, no gap is written.
+//! The way into the reel: one session, a connection for each resource, every event with its own time, in a file that
+//! gets its name when it is complete.
+//!
+//! An import never claims completeness: no list, no bookmark and no gap is written.
 
 use crate::error::ImportError;
 use kubereel_format::{
@@ -7,16 +9,19 @@ use kubereel_format::{
     ListMethod, NewEvent, Note, REDACTION_NONE, RecordedAt, ResourceId, ResourceInfo, SessionEnd,
     SessionId, Stamp,
 };
+use kubereel_format::{OpenError, Reel};
 use kubereel_redact::POLICY;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
 
-/// After so many bytes what was appended is written.
+/// How many bytes of bodies are appended between two commits.
 const COMMIT_BYTES: usize = 16 * 1024 * 1024;
 
-/// What the first notes say.
+/// The contents of the first notes.
 #[derive(Debug)]
-pub(crate) struct Start {
+pub(crate) struct ReelStart {
     /// The version of the program that imports.
     pub(crate) program: String,
     /// Whether values of Secrets are taken out.
@@ -27,7 +32,7 @@ pub(crate) struct Start {
 
 /// An event's object and its names.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Item<'a> {
+pub(crate) struct ImportedEvent<'a> {
     pub(crate) at: RecordedAt,
     pub(crate) kind: EventType,
     pub(crate) resource: ResourceId,
@@ -39,9 +44,9 @@ pub(crate) struct Item<'a> {
 }
 
 /// The reel in the making.
-pub(crate) struct Writer {
+pub(crate) struct ImportWriter {
     appender: Appender,
-    start: Option<Start>,
+    start: Option<ReelStart>,
     span: Option<(RecordedAt, RecordedAt)>,
     /// The resources that have a connection.
     connected: BTreeSet<ResourceId>,
@@ -50,9 +55,9 @@ pub(crate) struct Writer {
     pending: usize,
 }
 
-impl Writer {
+impl ImportWriter {
     /// Makes the file. The reel begins with its first event.
-    pub(crate) fn create(path: &Path, start: Start) -> Result<Self, ImportError> {
+    pub(crate) fn create(path: &Path, start: ReelStart) -> Result<Self, ImportError> {
         Ok(Self {
             appender: Appender::create(path)?,
             start: Some(start),
@@ -101,7 +106,7 @@ impl Writer {
     }
 
     /// Appends an event.
-    pub(crate) fn event(&mut self, item: &Item<'_>) -> Result<(), AppendError> {
+    pub(crate) fn event(&mut self, item: &ImportedEvent<'_>) -> Result<(), AppendError> {
         let stamp = self.stamp(item.at)?;
         self.appender.append_event(&NewEvent {
             stamp,
@@ -139,10 +144,10 @@ impl Writer {
         self.span.unwrap_or_default()
     }
 
-    /// Ends the reel with what the import has to say of itself.
-    pub(crate) fn finish(mut self, said: Vec<String>) -> Result<FinishStats, ImportError> {
+    /// Ends the reel with the notes of the import.
+    pub(crate) fn finish(mut self, notes: Vec<String>) -> Result<FinishStats, ImportError> {
         let (_, last) = self.span();
-        for text in said {
+        for text in notes {
             self.note(last, Note::Provenance { text })?;
         }
         let end = Note::SessionEnded {
@@ -189,5 +194,130 @@ impl Writer {
             self.appender.append_note(stamp, provenance)?;
         }
         Ok(stamp)
+    }
+}
+
+/// A reel in the making.
+#[derive(Debug)]
+pub(crate) struct PartFile {
+    path: PathBuf,
+    target: PathBuf,
+    replaces: bool,
+}
+
+impl PartFile {
+    /// Makes room for a reel.
+    pub(crate) fn begin(target: &Path, replaces: bool) -> Result<Self, ImportError> {
+        check_free(target, replaces)?;
+        let path = with_ending(target, ".part");
+        remove_leftover(&path)?;
+        Ok(Self {
+            path,
+            target: target.to_owned(),
+            replaces,
+        })
+    }
+
+    /// Gives the name under which it is written.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the finished file its name.
+    pub(crate) fn place(self) -> Result<(), ImportError> {
+        check_free(&self.target, self.replaces)?;
+        std::fs::rename(&self.path, &self.target).map_err(|source| ImportError::Place {
+            path: self.target.clone(),
+            source,
+        })
+    }
+}
+
+fn check_free(target: &Path, replaces: bool) -> Result<(), ImportError> {
+    // A dangling link is in the way as well.
+    if !replaces && target.symlink_metadata().is_ok() {
+        return Err(ImportError::Exists {
+            path: target.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+impl Drop for PartFile {
+    fn drop(&mut self) {
+        // It is gone if it got its name.
+        drop(std::fs::remove_file(&self.path));
+    }
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(path.file_name().unwrap_or_default());
+    name.push(ending);
+    path.with_file_name(name)
+}
+
+/// Removes the file of an import that was killed. A file that another import writes, and a file that is not a reel,
+/// stays and is an error.
+fn remove_leftover(path: &Path) -> Result<(), ImportError> {
+    let is_empty = |path: &Path| path.metadata().is_ok_and(|file| file.len() == 0);
+    match Reel::open(path) {
+        Err(OpenError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(OpenError::NotAReel { .. }) if !is_empty(path) => Err(ImportError::Exists {
+            path: path.to_owned(),
+        }),
+        Err(error @ OpenError::InUse { .. }) => Err(error.into()),
+        _ => std::fs::remove_file(path).map_err(|source| ImportError::Place {
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_an_import_left_is_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("a.reel");
+        let leftover = folder.path().join("a.reel.part");
+        std::fs::write(&leftover, "").expect("written");
+        drop(PartFile::begin(&target, false).expect("an empty file goes"));
+        assert!(!leftover.exists());
+        std::fs::write(&leftover, "mine").expect("written");
+        let error = PartFile::begin(&target, false).expect_err("in the way");
+        assert!(matches!(error, ImportError::Exists { path } if path == leftover));
+        assert_eq!(std::fs::read(&leftover).expect("still there"), b"mine");
+    }
+
+    #[test]
+    fn what_a_killed_import_left_goes_and_what_a_running_one_writes_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("a.reel");
+        let leftover = folder.path().join("a.reel.part");
+        let running = Appender::create(&leftover).expect("a reel");
+        let error = PartFile::begin(&target, false).expect_err("in use");
+        assert!(
+            matches!(error, ImportError::Create(OpenError::InUse { .. })),
+            "{error}"
+        );
+        assert!(leftover.exists());
+        drop(running);
+        drop(PartFile::begin(&target, false).expect("nobody writes it"));
+        assert!(!leftover.exists());
+    }
+
+    #[test]
+    fn a_file_stays_unless_it_is_to_be_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("a.reel");
+        std::fs::write(&target, "old").expect("written");
+        assert!(PartFile::begin(&target, false).is_err());
+        let part = PartFile::begin(&target, true).expect("told to");
+        std::fs::write(part.path(), "new").expect("written");
+        part.place().expect("placed");
+        assert_eq!(std::fs::read(&target).expect("there"), b"new");
+        assert!(!folder.path().join("a.reel.part").exists());
     }
 }

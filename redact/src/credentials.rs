@@ -14,7 +14,9 @@
 //! * The memory is bounded. The oldest values go first: those are the tokens that have expired. What was
 //!   only guessed from a file that cannot be parsed never displaces what was read from one that can.
 
-use crate::{base64, percent};
+use crate::base64;
+use crate::decoded::{self, DecodedText};
+use crate::text::patterns::constant_regex;
 use regex::bytes::Regex;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -43,22 +45,22 @@ const MIXED_LEAST: usize = 16;
 #[derive(Debug, Default)]
 pub struct KnownCredentials {
     is_used: AtomicBool,
-    known: RwLock<Known>,
+    known: RwLock<CredentialStore>,
 }
 
 static OF_PROCESS: LazyLock<KnownCredentials> = LazyLock::new(KnownCredentials::default);
 
 #[derive(Debug)]
-struct Known {
-    read: Values,
-    guessed: Values,
+struct CredentialStore {
+    read: CredentialValues,
+    guessed: CredentialValues,
 }
 
-impl Default for Known {
+impl Default for CredentialStore {
     fn default() -> Self {
         Self {
-            read: Values::new(READ_BYTES),
-            guessed: Values::new(GUESSED_BYTES),
+            read: CredentialValues::new(READ_BYTES),
+            guessed: CredentialValues::new(GUESSED_BYTES),
         }
     }
 }
@@ -94,7 +96,8 @@ impl KnownCredentials {
         let Some((login, _)) = rest.rsplit_once('@') else {
             return;
         };
-        let decoded = percent::decode(login.as_bytes()).map(|decoded| decoded.text);
+        let decoded =
+            DecodedText::from_percent(login.as_bytes()).map(|decoded| decoded.text().to_vec());
         for login in [Some(login.as_bytes().to_vec()), decoded]
             .into_iter()
             .flatten()
@@ -111,21 +114,21 @@ impl KnownCredentials {
     /// lower case, stay readable.
     pub fn remember_unparsable(&self, file: &[u8]) {
         for line in file.split(|byte| matches!(byte, b'\n' | b'\r')) {
-            for found in GUESS.announced.captures_iter(line) {
+            for found in GUESS_PATTERNS.announced.captures_iter(line) {
                 // A path names a file; a run of base64 that begins so is found below.
                 let value = found.iter().skip(1).flatten().next();
                 if let Some(value) = value.filter(|value| !value.as_bytes().starts_with(b"/")) {
                     self.guess(value.as_bytes());
                 }
             }
-            for found in GUESS.login.captures_iter(line) {
+            for found in GUESS_PATTERNS.login.captures_iter(line) {
                 if let (Some(user), Some(password)) = (found.get(1), found.get(2)) {
                     let login = [user.as_bytes(), b":", password.as_bytes()].concat();
                     self.guess(password.as_bytes());
                     self.guess(base64::encode(&login).as_bytes());
                 }
             }
-            for found in GUESS.run.find_iter(line) {
+            for found in GUESS_PATTERNS.run.find_iter(line) {
                 if is_mixed(found.as_bytes()) {
                     self.guess(found.as_bytes());
                 }
@@ -171,7 +174,7 @@ impl KnownCredentials {
         }
     }
 
-    fn add(&self, values: &[Vec<u8>], into: fn(&mut Known) -> &mut Values) {
+    fn add(&self, values: &[Vec<u8>], into: fn(&mut CredentialStore) -> &mut CredentialValues) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         for value in values {
             into(&mut known).add(value.get(..VALUE_BYTES).unwrap_or(value));
@@ -181,9 +184,9 @@ impl KnownCredentials {
     }
 }
 
-/// Values, oldest first, and every part of them that is looked for.
+/// CredentialValues, oldest first, and every part of them that is looked for.
 #[derive(Debug)]
-struct Values {
+struct CredentialValues {
     most: usize,
     bytes: usize,
     queue: VecDeque<Vec<u8>>,
@@ -191,7 +194,7 @@ struct Values {
     windows: HashMap<[u8; WINDOW], u32>,
 }
 
-impl Values {
+impl CredentialValues {
     fn new(most: usize) -> Self {
         Self {
             most,
@@ -255,10 +258,10 @@ fn spellings(value: &[u8]) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     let mut spell = |value: &[u8]| {
         all.push(value.to_vec());
-        if let Some(decoded) = percent::decode(value) {
-            all.push(decoded.text);
+        if let Some(decoded) = DecodedText::from_percent(value) {
+            all.push(decoded.text().to_vec());
         }
-        let encoded = percent::encode(value);
+        let encoded = decoded::to_percent(value);
         if encoded != value && value.len() < VALUE_BYTES / 3 {
             all.push(encoded);
         }
@@ -329,25 +332,18 @@ fn whole_words<'a>(text: &'a [u8], word: &'a [u8]) -> impl Iterator<Item = Range
 }
 
 /// How credentials stand in what cannot be parsed.
-struct Guess {
+struct GuessPatterns {
     announced: Regex,
     login: Regex,
     run: Regex,
 }
 
-static GUESS: LazyLock<Guess> = LazyLock::new(|| {
-    #[expect(
-        clippy::expect_used,
-        reason = "the patterns are constants, and a test compiles them"
-    )]
-    let regex = |pattern| Regex::new(pattern).expect("a constant pattern");
-    Guess {
-        announced: regex(
-            r#"(?i-u)(?:token|pass|passwd|password|secret|key|data|value|credentials?|auth)["']?[ \t]*[:=][ \t]*(?:"([^"]*)|'([^']*)|([^\s"',}\]][^\s,}\]]*))"#,
-        ),
-        login: regex(r#"(?-u)://([^\s/:@"']*):([^\s/"']+)@"#),
-        run: regex(r"(?-u)[A-Za-z0-9+/=_.~-]+"),
-    }
+static GUESS_PATTERNS: LazyLock<GuessPatterns> = LazyLock::new(|| GuessPatterns {
+    announced: constant_regex(
+        r#"(?i-u)(?:token|pass|passwd|password|secret|key|data|value|credentials?|auth)["']?[ \t]*[:=][ \t]*(?:"([^"]*)|'([^']*)|([^\s"',}\]][^\s,}\]]*))"#,
+    ),
+    login: constant_regex(r#"(?-u)://([^\s/:@"']*):([^\s/"']+)@"#),
+    run: constant_regex(r"(?-u)[A-Za-z0-9+/=_.~-]+"),
 });
 
 /// Tells whether a run of letters and digits looks random: hosts, paths and names are in lower case.

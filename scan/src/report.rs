@@ -1,11 +1,11 @@
-//! Owns what a scan says: what was found and where, and what could not be searched. Refuses secrets.
+//! The report of a scan: what was found and where, and what could not be searched. It never holds a secret.
 
 use kubereel_format::{RecordedAt, Seq};
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// How many finds are told one by one.
-pub(crate) const TOLD_MOST: usize = 1000;
+/// How many findings are listed.
+pub(crate) const LISTED_MOST: usize = 1000;
 
 /// A reel could not be searched.
 #[derive(Debug, Error)]
@@ -19,7 +19,7 @@ pub enum ScanError {
         /// Why.
         source: std::io::Error,
     },
-    /// There is no key for the policy's marks.
+    /// No key for the policy's marks can be drawn.
     #[error(transparent)]
     NoRandomness(#[from] kubereel_redact::NoRandomness),
 }
@@ -27,7 +27,7 @@ pub enum ScanError {
 /// Where something was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum FindingPlace {
     /// In the object of an event.
     Object {
         /// The event.
@@ -60,16 +60,16 @@ pub enum Place {
     File,
 }
 
-/// Something that should not be there.
+/// A secret or a canary in a reel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ScanFinding {
     /// By which rule of the policy, or as which canary: `canary 1`.
     pub rule: String,
     /// The form that the policy does not look into: `hex`; a canary's: plain, base64, …; else empty.
     pub form: &'static str,
     /// Where.
-    pub place: Place,
-    /// Where in the object, if it can be told.
+    pub place: FindingPlace,
+    /// The path in the object, if it has one.
     pub path: String,
     /// At which byte of the object, the note or the file.
     pub offset: u64,
@@ -79,17 +79,17 @@ pub struct Found {
     pub begin: String,
 }
 
-/// What a scan says.
+/// The result of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Report {
+pub struct ScanReport {
     /// What was found, in the order of the reel; the first thousand.
-    pub found: Vec<Found>,
-    /// How much was found.
+    pub found: Vec<ScanFinding>,
+    /// How many findings there are.
     pub total: u64,
-    /// Strings that look random and have no known form, each once; the first thousand. Most are no
+    /// Strings that look random and have no known form, each once; the first thousand. Most are not
     /// secrets: they count apart.
-    pub high_entropy: Vec<Found>,
+    pub high_entropy: Vec<ScanFinding>,
     /// How many of them there are.
     pub high_entropy_total: u64,
     /// What could not be read, in words: a secret may be there.
@@ -104,19 +104,19 @@ pub struct Report {
     pub canaries: u64,
 }
 
-impl Report {
+impl ScanReport {
     /// Adds a find.
-    pub(crate) fn push(&mut self, found: Found) {
+    pub(crate) fn push(&mut self, found: ScanFinding) {
         self.total = self.total.saturating_add(1);
-        if self.found.len() < TOLD_MOST {
+        if self.found.len() < LISTED_MOST {
             self.found.push(found);
         }
     }
 
     /// Adds a string that looks random.
-    pub(crate) fn push_random(&mut self, found: Found) {
+    pub(crate) fn push_random(&mut self, found: ScanFinding) {
         self.high_entropy_total = self.high_entropy_total.saturating_add(1);
-        if self.high_entropy.len() < TOLD_MOST {
+        if self.high_entropy.len() < LISTED_MOST {
             self.high_entropy.push(found);
         }
     }

@@ -1,0 +1,99 @@
+//! JSON by its bytes: where its values begin and end.
+//!
+//! The text comes from a server or a user: every place is checked, and nothing recurses.
+
+use crate::decoded::DecodedText;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A JSON text. Its places are bytes from its start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JsonText<'j>(pub(super) &'j str);
+
+impl<'j> JsonText<'j> {
+    pub(super) fn byte(self, at: usize) -> Option<u8> {
+        self.0.as_bytes().get(at).copied()
+    }
+
+    /// Gives the place behind the white space that begins here.
+    pub(super) fn space(self, mut at: usize) -> usize {
+        while matches!(self.byte(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            at += 1;
+        }
+        at
+    }
+
+    /// Gives the end of the string whose quote stands here.
+    pub(super) fn string(self, at: usize) -> Option<usize> {
+        let bytes = self.0.as_bytes();
+        let mut from = at + 1;
+        loop {
+            let found = from + memchr::memchr2(b'"', b'\\', bytes.get(from..)?)?;
+            if bytes.get(found) == Some(&b'"') {
+                return Some(found + 1);
+            }
+            from = found + 2;
+        }
+    }
+
+    /// Gives the end of the number, boolean or null that begins here.
+    pub(super) fn literal(self, at: usize) -> Option<usize> {
+        let rest = self.0.as_bytes().get(at..)?;
+        let is_part =
+            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+        let len = rest.iter().take_while(|byte| is_part(byte)).count();
+        (len > 0).then_some(at + len)
+    }
+
+    /// Gives the end of the object or list that begins here.
+    pub(super) fn nested(self, at: usize) -> Option<usize> {
+        let mut open = 0_usize;
+        let mut at = at;
+        loop {
+            match self.byte(at)? {
+                b'"' => {
+                    at = self.string(at)?;
+                    continue;
+                }
+                b'{' | b'[' => open += 1,
+                b'}' | b']' => open -= 1,
+                _ => {}
+            }
+            at += 1;
+            if open == 0 {
+                return Some(at);
+            }
+        }
+    }
+
+    /// Gives the JSON at a place; empty if the place is not in the text.
+    pub(super) fn raw(self, place: &Range<usize>) -> &'j str {
+        self.0.get(place.clone()).unwrap_or_default()
+    }
+
+    /// Gives the value of the string at a place; empty if it is not a string.
+    pub(super) fn string_value(self, place: &Range<usize>) -> Cow<'j, str> {
+        let raw = self.raw(place);
+        let inner = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
+        let inner = inner.unwrap_or_default();
+        if inner.contains('\\') {
+            serde_json::from_str(raw).unwrap_or_else(|_| Cow::Owned(inner.to_owned()))
+        } else {
+            Cow::Borrowed(inner)
+        }
+    }
+
+    /// Decodes the string at a place, with the place of each byte.
+    pub(super) fn decoded(self, place: &Range<usize>) -> Option<DecodedText<'j>> {
+        let bytes = self.0.as_bytes();
+        let raw = bytes.get(place.start + 1..place.end.checked_sub(1)?)?;
+        Some(DecodedText::from_json(raw))
+    }
+
+    /// Tells whether the text from a place on begins with a character.
+    pub(super) fn starts_with(self, place: &Range<usize>, first: char) -> bool {
+        self.0
+            .get(place.start..)
+            .is_some_and(|text| text.starts_with(first))
+    }
+}

@@ -1,0 +1,1024 @@
+//! The search of an object: a walk over its JSON by bytes, and what becomes of each value.
+//!
+//! Invariants:
+//!
+//! * Bytes that are not replaced stay as they came: the walk only collects edits.
+//! * An edit replaces a whole JSON value, or a part of a string that maps to whole escapes, so that the object stays
+//!   JSON.
+//! * Nesting is bounded: what lies deeper than [`NESTED_MOST`] is replaced whole, without recursion.
+//! * A value is judged by its place first, then by the name of its field, then by its text.
+
+use super::json::JsonText;
+use super::text::{self, SearchContext};
+use crate::base64;
+use crate::decoded::{self, DecodedText};
+use crate::extra::PlaceRule;
+use crate::forms::{self, ValueForm};
+use crate::mark::{self, Edit, Hint, RuleName, is_encoded_mark, is_mark};
+use crate::names::{self, NameClass};
+use crate::path::{self, PathPattern, PathStep};
+use crate::secret_fields::{
+    self, FieldAction, LAST_APPLIED, ObjectIdentity, ResourceType, SecretField, ValueEncoding,
+};
+use crate::text::{DEPTH_MOST, SuspectPlaces, userinfo};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// What lies deeper is replaced whole. No server sends such objects.
+const NESTED_MOST: usize = 200;
+
+/// The annotation with the token of a Secret.
+const TOKEN_VALUE: &str = "openshift.io/token-secret.value";
+
+/// A shorter text cannot be recognised as a secret.
+const TEXT_LEAST: usize = 7;
+
+/// A shorter value is replaced in `managedFields` by its place only: elsewhere, `TCP` is not a secret.
+const REPLACED_LEAST: usize = 6;
+
+/// Fields that refer to an object by kind and name.
+const REFERENCES: [&str; 6] = [
+    "ownerReferences",
+    "involvedObject",
+    "regarding",
+    "related",
+    "objectRef",
+    "targetRef",
+];
+
+/// What a walk replaces beside what the policy replaces everywhere.
+#[derive(Clone, Debug)]
+enum WalkGoal<'w> {
+    /// Nothing else.
+    Policy,
+    /// Every value: a name beside it, or above it, announced a secret.
+    Announced(NameClass, &'static str),
+    /// Every value without a form: the text is a value of a `ConfigMap`.
+    Formless,
+    /// Values that were replaced elsewhere in the object, with the rule.
+    Replaced(&'w BTreeMap<Vec<u8>, RuleName>),
+}
+
+/// One walk over one JSON text.
+struct ObjectWalk<'w> {
+    context: SearchContext<'w>,
+    json: JsonText<'w>,
+    rules: FieldRules<'w>,
+    identity: ObjectIdentity,
+    steps: Vec<PathStep<'w>>,
+    edits: Vec<Edit>,
+    scope: TextScope<'w>,
+    /// How many places of `scope` lie behind: texts, names.
+    passed: (usize, usize),
+    /// How deep in texts within texts this text stands.
+    depth: u8,
+    /// Whether objects within this one are judged by their kind.
+    opens: bool,
+    /// What the argument before announced.
+    announced: NameClass,
+    /// What the field at hand announces.
+    class: NameClass,
+    goal: WalkGoal<'w>,
+    /// Where the steps of a `fieldsV1` begin, while the walk is in it.
+    owned_from: Option<usize>,
+    /// Whether a field has a name that may be a value.
+    has_odd_key: bool,
+    /// Keys of `fieldsV1` that hold values.
+    owned: Vec<Range<usize>>,
+}
+
+/// Which texts of an object are searched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TextScope<'w> {
+    None,
+    All,
+    /// Those with such a place in them, found in the same JSON.
+    At(&'w SuspectPlaces),
+}
+
+/// The rules that settle a value by its place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FieldRules<'w> {
+    pub(crate) fields: Vec<&'static SecretField>,
+    /// The user's own rules.
+    pub(crate) own: Vec<&'w (String, PathPattern)>,
+}
+
+impl<'w> FieldRules<'w> {
+    /// Gives the rules of the policy and of the user for a resource.
+    pub(crate) fn of(resource: &ResourceType<'_>, own: &'w [PlaceRule]) -> Self {
+        let own = own.iter().filter(|rule| rule.is_for(resource));
+        Self {
+            fields: secret_fields::of(resource),
+            own: own.map(|rule| &rule.place).collect(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.own.is_empty()
+    }
+}
+
+/// Finds what may not be kept of an object, settled; `None` if it cannot be read.
+pub(crate) fn find(
+    context: SearchContext<'_>,
+    rules: FieldRules<'_>,
+    scope: TextScope<'_>,
+    text: &str,
+) -> Option<Vec<Edit>> {
+    let marker = context.marker;
+    let mut walk = ObjectWalk::new(context, rules, scope, text, 0);
+    walk.opens = true;
+    walk.whole()?;
+    walk.judge_owned();
+    Some(mark::settle(walk.edits, text.as_bytes(), marker))
+}
+
+/// Finds what may not be kept of an object that stands in a text, such as what was applied last.
+pub(super) fn find_in_text(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
+    let begins = text.iter().find(|byte| !byte.is_ascii_whitespace());
+    if !matches!(begins, Some(b'{' | b'[')) {
+        return Vec::new();
+    }
+    let Ok(text) = std::str::from_utf8(text) else {
+        return Vec::new();
+    };
+    let mut walk = ObjectWalk::new(
+        context,
+        FieldRules::default(),
+        TextScope::All,
+        text,
+        depth + 1,
+    );
+    walk.opens = true;
+    if walk.whole().is_none() {
+        return Vec::new();
+    }
+    walk.judge_owned();
+    let mut edits = walk.edits;
+    // A path within a text leads nowhere from the object.
+    for edit in &mut edits {
+        edit.path.clear();
+    }
+    edits
+}
+
+impl<'w> ObjectWalk<'w> {
+    fn new(
+        context: SearchContext<'w>,
+        rules: FieldRules<'w>,
+        scope: TextScope<'w>,
+        text: &'w str,
+        depth: u8,
+    ) -> Self {
+        let needs_identity = rules.fields.iter().any(|field| {
+            use FieldAction::{Config, ConfigBase64, Name};
+            matches!(field.action, Config | ConfigBase64 | Name)
+        });
+        Self {
+            context,
+            json: JsonText(text),
+            rules,
+            identity: if needs_identity {
+                ObjectIdentity::read(text)
+            } else {
+                ObjectIdentity::default()
+            },
+            steps: Vec::new(),
+            edits: Vec::new(),
+            scope,
+            passed: (0, 0),
+            depth,
+            opens: false,
+            announced: NameClass::Plain,
+            class: NameClass::Plain,
+            goal: WalkGoal::Policy,
+            owned_from: None,
+            has_odd_key: false,
+            owned: Vec::new(),
+        }
+    }
+
+    /// Begins a walk over a part of this text, in which no text is searched: this walk does that.
+    fn inner<'i>(&self, text: &'i str, rules: FieldRules<'i>) -> ObjectWalk<'i>
+    where
+        'w: 'i,
+    {
+        ObjectWalk::new(self.context, rules, TextScope::None, text, self.depth)
+    }
+
+    /// Walks over the whole text; `None` if it is not one JSON value.
+    fn whole(&mut self) -> Option<()> {
+        let end = self.value(self.json.space(0))?;
+        (self.json.space(end) == self.json.0.len()).then_some(())
+    }
+
+    /// Walks over the value that begins here and gives its end.
+    fn value(&mut self, at: usize) -> Option<usize> {
+        let first = self.json.byte(at)?;
+        if first == b'"' {
+            let end = self.json.string(at)?;
+            self.judge_string(at..end);
+            return Some(end);
+        }
+        let before = self.edits.len();
+        let end = match first {
+            b'{' if self.steps.len() < NESTED_MOST => self.fields(at)?,
+            b'[' if self.steps.len() < NESTED_MOST => self.items(at)?,
+            b'{' | b'[' => {
+                let end = self.json.nested(at)?;
+                self.replace(at..end, "too-deep".into(), ValueEncoding::Plain);
+                return Some(end);
+            }
+            _ => self.json.literal(at)?,
+        };
+        self.judge_other(at..end, before);
+        Some(end)
+    }
+
+    fn items(&mut self, at: usize) -> Option<usize> {
+        let mut at = self.json.space(at + 1);
+        if self.json.byte(at) == Some(b']') {
+            return Some(at + 1);
+        }
+        let outer = std::mem::take(&mut self.announced);
+        for item in 0.. {
+            self.steps.push(PathStep::Item(item));
+            let end = self.value(at)?;
+            self.steps.pop();
+            at = self.json.space(end);
+            match self.json.byte(at)? {
+                b',' => at = self.json.space(at + 1),
+                b']' => break,
+                _ => return None,
+            }
+        }
+        self.announced = outer;
+        Some(at + 1)
+    }
+
+    fn fields(&mut self, begin: usize) -> Option<usize> {
+        let mut at = self.json.space(begin + 1);
+        if self.json.byte(at) == Some(b'}') {
+            return Some(at + 1);
+        }
+        let mut pairs = PairedFields::default();
+        loop {
+            if self.json.byte(at)? != b'"' {
+                return None;
+            }
+            let key_end = self.json.string(at)?;
+            self.judge_key(at..key_end);
+            let key = self.json.string_value(&(at..key_end));
+            if self.owned_from.is_some() && key.starts_with(['k', 'v']) {
+                self.judge_owned_key(at..key_end);
+            }
+            let colon = self.json.space(key_end);
+            if self.json.byte(colon)? != b':' {
+                return None;
+            }
+            let value = self.json.space(colon + 1);
+            let owned_from = self.owned_from;
+            if key == "fieldsV1" && self.is_in_list("managedFields") {
+                self.owned_from = Some(self.steps.len() + 1);
+            }
+            let above = self.class;
+            self.class = if self.may_announce(at..key_end) {
+                names::class(&key)
+            } else {
+                NameClass::Plain
+            };
+            if self.class == NameClass::Plain
+                && above >= NameClass::Possible
+                && names::is_value_field(&key)
+            {
+                self.class = above;
+            }
+            self.steps.push(PathStep::Key(key.clone()));
+            let end = self.value(value)?;
+            self.steps.pop();
+            self.class = above;
+            self.owned_from = owned_from;
+            pairs.note(&key, value..end);
+            at = self.json.space(end);
+            match self.json.byte(at)? {
+                b',' => at = self.json.space(at + 1),
+                b'}' => break,
+                _ => return None,
+            }
+        }
+        self.judge_fields(begin..at + 1, &pairs);
+        Some(at + 1)
+    }
+
+    /// Tells whether the name of a field may announce something; its place includes the quotes. The
+    /// caller asks in the order of the names.
+    fn may_announce(&mut self, at: Range<usize>) -> bool {
+        let TextScope::At(places) = self.scope else {
+            return true;
+        };
+        let (_, passed) = &mut self.passed;
+        let found = next_place(&places.names, passed, at.start);
+        found.is_some_and(|found| found <= at.end)
+            || memchr::memchr(b'\\', self.json.raw(&at).as_bytes()).is_some()
+    }
+
+    /// Tells whether a text is to be searched; its place includes the quotes.
+    fn scans(&mut self, at: &Range<usize>) -> bool {
+        match self.scope {
+            TextScope::None => false,
+            TextScope::All => true,
+            TextScope::At(places) => {
+                let (passed, _) = &mut self.passed;
+                let found = next_place(&places.texts, passed, at.start);
+                found.is_some_and(|found| found < at.end)
+            }
+        }
+    }
+
+    /// Walks over an object within this one, as one of its kind.
+    fn open(&mut self, place: &Range<usize>, kind: &str) {
+        let fields = secret_fields::of_kind(kind);
+        if fields.is_empty() {
+            return;
+        }
+        let rules = FieldRules {
+            fields,
+            own: Vec::new(),
+        };
+        let mut inner = self.inner(self.json.raw(place), rules);
+        if inner.value(0).is_none() {
+            return;
+        }
+        let above = self.path_text();
+        for mut edit in inner.edits {
+            edit.place = edit.place.start + place.start..edit.place.end + place.start;
+            if self.context.tells {
+                edit.path = format!("{above}{}", edit.path);
+            }
+            self.edits.push(edit);
+        }
+    }
+
+    /// Judges a text; its place includes the quotes.
+    fn judge_string(&mut self, at: Range<usize>) {
+        let announced = std::mem::take(&mut self.announced);
+        if at.len() <= 2 || self.by_place(&at) || self.by_annotation(&at) || self.by_goal(&at) {
+            return;
+        }
+        if matches!(self.steps.last(), Some(PathStep::Item(_))) && self.by_flag(&at, announced) {
+            return;
+        }
+        if self.class != NameClass::Plain && self.by_name(&at) {
+            return;
+        }
+        self.scan(at);
+    }
+
+    /// Judges anything else: `before` is the number of edits before the walk over it.
+    fn judge_other(&mut self, at: Range<usize>, before: usize) {
+        let is_map = self.json.starts_with(&at, '{');
+        let is_nothing = matches!(self.json.raw(&at), "null" | "{}" | "[]");
+        if is_nothing {
+            return;
+        }
+        let found = self.rules.fields.iter().find(|place| {
+            let takes = match place.action {
+                FieldAction::Map => !is_map,
+                FieldAction::Whole
+                | FieldAction::Base64
+                | FieldAction::Config
+                | FieldAction::ConfigBase64 => true,
+                FieldAction::Text | FieldAction::Url | FieldAction::Name => false,
+            };
+            takes && place.pattern.is_of(&self.steps)
+        });
+        if let Some(place) = found {
+            let (rule, action) = (place.rule, place.action);
+            self.edits.truncate(before);
+            let encoding = action.encoding();
+            self.replace(at, rule.into(), encoding);
+            return;
+        }
+        // Lists and objects are judged by what is in them.
+        if !is_map && !self.json.starts_with(&at, '[') && !self.by_own(&at) && !self.by_goal(&at) {
+            self.by_name(&at);
+        }
+    }
+
+    /// Gives the value of a string, or the JSON of anything else.
+    fn written(&self, at: &Range<usize>) -> Cow<'_, str> {
+        if self.json.starts_with(at, '"') {
+            self.json.string_value(at)
+        } else {
+            self.json.raw(at).into()
+        }
+    }
+
+    /// Judges the name of a field.
+    fn judge_key(&mut self, at: Range<usize>) {
+        if matches!(self.goal, WalkGoal::Formless)
+            && !forms::is_plain_field(&self.json.string_value(&at))
+        {
+            self.has_odd_key = true;
+        }
+        self.scan(at);
+    }
+
+    /// Judges fields that only mean something together.
+    fn judge_fields(&mut self, at: Range<usize>, pairs: &PairedFields) {
+        if !pairs.values.is_empty() && matches!(self.goal, WalkGoal::Policy | WalkGoal::Formless) {
+            self.variables(pairs);
+        }
+        if pairs.is_key {
+            for member in &pairs.key_members {
+                self.replace(member.clone(), "json-web-key".into(), ValueEncoding::Plain);
+            }
+        }
+        if pairs.kinds.is_empty() {
+            return;
+        }
+        let kinds: Vec<_> = pairs
+            .kinds
+            .iter()
+            .map(|kind| self.json.string_value(kind))
+            .collect();
+        let is_reference = REFERENCES
+            .iter()
+            .any(|list| self.is_in_list(list) || self.is_field(list));
+        for kind in &kinds {
+            if is_reference && secret_fields::has_secret_name(kind) {
+                self.reference(pairs);
+            }
+            if self.opens && (!self.steps.is_empty() || self.depth > 0) {
+                self.open(&at, kind);
+            }
+        }
+    }
+
+    fn variables(&mut self, pairs: &PairedFields) {
+        let rule = if self.is_in_list("env") {
+            "variable"
+        } else {
+            "named-pair"
+        };
+        for (_, name) in &pairs.names {
+            let name = self.json.string_value(name);
+            let is_proxy = name.len() >= 6
+                && name
+                    .get(name.len() - 6..)
+                    .is_some_and(|end| end.eq_ignore_ascii_case("_proxy"));
+            let class = names::class(&name);
+            if class == NameClass::Plain && !is_proxy {
+                continue;
+            }
+            for (field, value) in &pairs.values {
+                self.steps.push(PathStep::Key(field.clone().into()));
+                if is_proxy && self.json.starts_with(value, '"') {
+                    self.url(value.clone(), "proxy");
+                } else {
+                    self.within(value, WalkGoal::Announced(class, rule));
+                }
+                self.steps.pop();
+            }
+        }
+    }
+
+    /// Walks over a part of this text with a goal of its own.
+    fn within(&mut self, place: &Range<usize>, goal: WalkGoal<'_>) {
+        let mut inner = self.inner(self.json.raw(place), FieldRules::default());
+        inner.goal = goal;
+        inner.steps.clone_from(&self.steps);
+        if inner.value(0).is_none() {
+            return;
+        }
+        for mut edit in inner.edits {
+            edit.place = edit.place.start + place.start..edit.place.end + place.start;
+            self.edits.push(edit);
+        }
+    }
+
+    /// Judges a key of `fieldsV1` with a value: `v:"…"` is an item of a set, `k:{…}` are the fields that identify an
+    /// item of a list. A value is replaced here if it is replaced at the same place of the object.
+    fn judge_owned_key(&mut self, at: Range<usize>) {
+        let Some(key) = self.json.decoded(&at) else {
+            return;
+        };
+        let Some(value) = key
+            .text()
+            .strip_prefix(b"k:")
+            .or_else(|| key.text().strip_prefix(b"v:"))
+        else {
+            return;
+        };
+        self.owned.push(at.clone());
+        let list = self.steps.iter().rev().find_map(|step| match step {
+            PathStep::Key(key) => key.strip_prefix("f:"),
+            PathStep::Item(_) => None,
+        });
+        let class = names::class(list.unwrap_or_default());
+        let Ok(value) = std::str::from_utf8(value) else {
+            return;
+        };
+        let is_plain = class == NameClass::Plain && !names::may_announce(value.as_bytes());
+        if is_plain && self.rules.is_empty() {
+            return;
+        }
+        let steps = self
+            .steps
+            .get(self.owned_from.unwrap_or(0)..)
+            .unwrap_or_default();
+        let mut steps: Vec<_> = steps
+            .iter()
+            .map(|step| match step {
+                PathStep::Key(key) => match key.strip_prefix("f:") {
+                    Some(field) => PathStep::Key(field.to_owned().into()),
+                    None => PathStep::Item(0),
+                },
+                PathStep::Item(item) => PathStep::Item(*item),
+            })
+            .collect();
+        steps.push(PathStep::Item(0));
+        let mut inner = self.inner(value, self.rules.clone());
+        (inner.steps, inner.class) = (steps, class);
+        if inner.value(0).is_some() {
+            let edits = inner.edits;
+            self.push_owned(&at, &key, edits);
+        }
+    }
+
+    /// Replaces in `fieldsV1` what was replaced in the object.
+    fn judge_owned(&mut self) {
+        if self.edits.is_empty() || self.owned.is_empty() {
+            return;
+        }
+        let mut replaced = BTreeMap::new();
+        for edit in &self.edits {
+            let raw = self.json.raw(&edit.place);
+            let inner = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
+            if let Some(inner) = inner.filter(|inner| inner.len() >= REPLACED_LEAST) {
+                let value = DecodedText::from_json(inner.as_bytes()).text().to_vec();
+                replaced.insert(value, edit.rule.clone());
+            }
+        }
+        if replaced.is_empty() {
+            return;
+        }
+        for at in std::mem::take(&mut self.owned) {
+            let Some(key) = self.json.decoded(&at) else {
+                continue;
+            };
+            let value = key.text().get(2..);
+            let Some(value) = value.and_then(|value| std::str::from_utf8(value).ok()) else {
+                continue;
+            };
+            let mut inner = self.inner(value, FieldRules::default());
+            inner.goal = WalkGoal::Replaced(&replaced);
+            if inner.value(0).is_some() {
+                let edits = inner.edits;
+                self.push_owned(&at, &key, edits);
+            }
+        }
+    }
+
+    /// Takes edits of the value in a key of `fieldsV1`.
+    fn push_owned(&mut self, at: &Range<usize>, key: &DecodedText<'_>, edits: Vec<Edit>) {
+        for mut edit in edits {
+            edit.place = edit.place.start + 2..edit.place.end + 2;
+            self.push_part(at, key, edit);
+        }
+    }
+
+    fn reference(&mut self, pairs: &PairedFields) {
+        let uid = pairs.uids.first().map(|uid| self.json.string_value(uid));
+        for (_, name) in pairs.names.iter().filter(|(is_name, _)| *is_name) {
+            self.rename(name.clone(), uid.as_deref().unwrap_or_default());
+        }
+    }
+
+    /// Replaces the name of an object.
+    fn rename(&mut self, at: Range<usize>, uid: &str) {
+        let name = self.json.string_value(&at);
+        if name.is_empty() || is_mark(name.as_bytes()) {
+            return;
+        }
+        let with = mark::name_of(uid).unwrap_or_else(|| self.context.marker.word(name.as_bytes()));
+        self.push(
+            at,
+            format!("\"{with}\""),
+            "oauth-name".into(),
+            name.as_bytes(),
+        );
+    }
+
+    /// Tells whether the place of a field settles what becomes of its text.
+    fn by_place(&mut self, at: &Range<usize>) -> bool {
+        if self.by_own(at) {
+            return true;
+        }
+        let found = self
+            .rules
+            .fields
+            .iter()
+            .find(|place| place.pattern.is_of(&self.steps));
+        let Some(place) = found else {
+            return false;
+        };
+        let (rule, action) = (place.rule, place.action);
+        match action {
+            FieldAction::Whole | FieldAction::Text | FieldAction::Map | FieldAction::Base64 => {
+                self.replace(at.clone(), rule.into(), action.encoding());
+            }
+            FieldAction::Config | FieldAction::ConfigBase64 => {
+                let value = self.json.string_value(at);
+                let key = match self.steps.last() {
+                    Some(PathStep::Key(key)) => key.as_ref(),
+                    _ => "",
+                };
+                if self.identity.keeps(key, &value) {
+                    // The list has judged the name of the key with the value.
+                    self.scan(at.clone());
+                    return true;
+                }
+                let is_secret = names::class(key) == NameClass::Secret;
+                if action == FieldAction::ConfigBase64 || is_secret || !self.by_fields(at) {
+                    self.replace(at.clone(), rule.into(), action.encoding());
+                }
+            }
+            FieldAction::Url => {
+                self.url(at.clone(), rule);
+                return false;
+            }
+            FieldAction::Name => {
+                let uid = self.identity.uid().to_owned();
+                self.rename(at.clone(), &uid);
+            }
+        }
+        true
+    }
+
+    /// Tells whether a rule of the user settles what becomes of a value: a rule for its place or for a place around it.
+    fn by_own(&mut self, at: &Range<usize>) -> bool {
+        let own = self
+            .rules
+            .own
+            .iter()
+            .find(|(_, pattern)| pattern.covers(&self.steps));
+        let Some((rule, _)) = own else {
+            return false;
+        };
+        let rule = rule.clone();
+        self.replace(at.clone(), rule.into(), ValueEncoding::Plain);
+        true
+    }
+
+    /// Tells whether the goal of this walk settles what becomes of a value.
+    fn by_goal(&mut self, at: &Range<usize>) -> bool {
+        let rule = match &self.goal {
+            WalkGoal::Policy => return false,
+            WalkGoal::Announced(class, rule) => {
+                if forms::is_kept(*class, &self.written(at)) {
+                    return false;
+                }
+                RuleName::from(*rule)
+            }
+            WalkGoal::Formless => {
+                if forms::form(&self.written(at)) <= ValueForm::Word {
+                    return false;
+                }
+                "config-map".into()
+            }
+            WalkGoal::Replaced(replaced) => match replaced.get(self.written(at).as_bytes()) {
+                Some(rule) => rule.clone(),
+                None => return false,
+            },
+        };
+        self.replace(at.clone(), rule, ValueEncoding::Plain);
+        true
+    }
+
+    /// Judges a value of a `ConfigMap` field by field, if it is JSON: `false` if it is not.
+    fn by_fields(&mut self, at: &Range<usize>) -> bool {
+        let Some(value) = self.json.decoded(at) else {
+            return false;
+        };
+        let Ok(text) = std::str::from_utf8(value.text()) else {
+            return false;
+        };
+        if !text.trim_start().starts_with(['{', '[']) || self.depth >= DEPTH_MOST {
+            return false;
+        }
+        let rules = FieldRules::default();
+        let mut inner = ObjectWalk::new(self.context, rules, TextScope::All, text, self.depth + 1);
+        (inner.opens, inner.goal) = (true, WalkGoal::Formless);
+        if inner.whole().is_none() || inner.has_odd_key {
+            return false;
+        }
+        for mut edit in mark::settle(inner.edits, text.as_bytes(), self.context.marker) {
+            edit.path.clear();
+            self.push_part(at, &value, edit);
+        }
+        true
+    }
+
+    /// Tells whether an annotation's name settles what becomes of its text.
+    fn by_annotation(&mut self, at: &Range<usize>) -> bool {
+        let rule = match self.steps.as_slice() {
+            [.., PathStep::Key(above), PathStep::Key(key)] if above == "annotations" => {
+                if key.eq_ignore_ascii_case(LAST_APPLIED) {
+                    "last-applied"
+                } else if key.eq_ignore_ascii_case(TOKEN_VALUE) {
+                    "token-annotation"
+                } else {
+                    return false;
+                }
+            }
+            _ => return false,
+        };
+        self.replace(at.clone(), rule.into(), ValueEncoding::Plain);
+        true
+    }
+
+    /// Tells whether the name of a field settles what becomes of its value.
+    fn by_name(&mut self, at: &Range<usize>) -> bool {
+        let value = self.written(at);
+        let is_count = matches!(self.steps.last(), Some(PathStep::Key(key)) if names::is_plural(key))
+            && forms::form(&value) == ValueForm::Number;
+        if is_count || forms::is_kept(self.class, &value) {
+            return false;
+        }
+        self.replace(at.clone(), "named-field".into(), ValueEncoding::Plain);
+        true
+    }
+
+    /// Tells whether a flag settles what becomes of an argument.
+    fn by_flag(&mut self, at: &Range<usize>, announced: NameClass) -> bool {
+        let text = self.json.string_value(at);
+        if announced != NameClass::Plain && !text.starts_with('-') {
+            if forms::is_kept(announced, &text) {
+                return false;
+            }
+            self.replace(at.clone(), "argument".into(), ValueEncoding::Plain);
+            return true;
+        }
+        match flag_argument(&text) {
+            FlagArgument::Plain => false,
+            FlagArgument::Announces(class) => {
+                self.announced = class;
+                false
+            }
+            FlagArgument::Secret(place) => {
+                self.part(at, place, "argument");
+                true
+            }
+        }
+    }
+
+    /// Replaces user and password of a URL, and the values of its query.
+    fn url(&mut self, at: Range<usize>, rule: &'static str) {
+        let text = self.json.string_value(&at).into_owned();
+        let bytes = text.as_bytes();
+        let scheme = memchr::memmem::find(bytes, b"://").map_or(0, |found| found + 3);
+        if let Some(place) = userinfo(bytes, scheme, true) {
+            self.part(&at, place, rule);
+        }
+        let Some(query) = memchr::memchr(b'?', bytes) else {
+            return;
+        };
+        let mut from = query + 1;
+        for pair in text.get(query + 1..).unwrap_or_default().split('&') {
+            let value = pair.split_once('=').map_or(pair, |(_, value)| value);
+            let end = from + pair.len();
+            if !value.is_empty() {
+                self.part(&at, end - value.len()..end, rule);
+            }
+            from = end + 1;
+        }
+    }
+
+    /// Searches a text.
+    fn scan(&mut self, at: Range<usize>) {
+        if at.len() < TEXT_LEAST || !self.scans(&at) {
+            return;
+        }
+        let Some(string) = self.json.decoded(&at) else {
+            return;
+        };
+        if !self.context.suspects(string.text(), self.depth) {
+            return;
+        }
+        for edit in text::find(self.context, string.text(), self.depth) {
+            self.push_part(&at, &string, edit);
+        }
+    }
+
+    /// Replaces a part of a text by a word.
+    fn part(&mut self, at: &Range<usize>, place: Range<usize>, rule: &'static str) {
+        let Some(string) = self.json.decoded(at) else {
+            return;
+        };
+        if let Some(edit) = self.context.edit(string.text(), place, rule) {
+            self.push_part(at, &string, edit);
+        }
+    }
+
+    fn push_part(&mut self, at: &Range<usize>, string: &DecodedText<'_>, edit: Edit) {
+        let Some(place) = string.place(&edit.place) else {
+            return;
+        };
+        let offset = at.start + 1;
+        let path = self.path();
+        self.edits.push(Edit {
+            place: place.start + offset..place.end + offset,
+            with: decoded::to_json(&edit.with),
+            path,
+            ..edit
+        });
+    }
+
+    /// Replaces a whole value by a mark, unless it is one.
+    fn replace(&mut self, at: Range<usize>, rule: RuleName, encoding: ValueEncoding) {
+        let string = if self.json.starts_with(&at, '"') {
+            self.json.decoded(&at)
+        } else {
+            None
+        };
+        let secret = match &string {
+            Some(string) => string.text().to_vec(),
+            None => self.json.raw(&at).as_bytes().to_vec(),
+        };
+        let with = match encoding {
+            // A name may announce what the kind of its object has replaced in base64.
+            ValueEncoding::Plain if is_mark(&secret) || is_encoded_mark(&secret) => return,
+            ValueEncoding::Base64 if is_encoded_mark(&secret) => return,
+            ValueEncoding::Plain => self.context.marker.sentence(&secret),
+            ValueEncoding::Base64 => {
+                // The value is what it decodes to: so it is equal to the same one elsewhere.
+                let value = base64::decode(&secret);
+                let mark = self
+                    .context
+                    .marker
+                    .sentence(value.as_deref().unwrap_or(&secret));
+                base64::encode(mark.as_bytes())
+            }
+        };
+        self.push(at, format!("\"{with}\""), rule, &secret);
+    }
+
+    fn push(&mut self, place: Range<usize>, with: String, rule: RuleName, secret: &[u8]) {
+        let path = self.path();
+        self.edits.push(Edit {
+            place,
+            with: with.into_bytes(),
+            rule,
+            hint: Hint::of(secret),
+            path,
+        });
+    }
+
+    fn path(&self) -> String {
+        if self.context.tells {
+            self.path_text()
+        } else {
+            String::new()
+        }
+    }
+
+    fn path_text(&self) -> String {
+        path::write(&self.steps)
+    }
+
+    /// Tells whether the object at hand is an item of a list of that name.
+    fn is_in_list(&self, list: &str) -> bool {
+        matches!(self.steps.as_slice(), [.., PathStep::Key(key), PathStep::Item(_)] if key.eq_ignore_ascii_case(list))
+    }
+
+    fn is_field(&self, name: &str) -> bool {
+        matches!(self.steps.last(), Some(PathStep::Key(key)) if key.eq_ignore_ascii_case(name))
+    }
+}
+
+/// Gives the first place that is not before `from`.
+fn next_place(places: &[usize], passed: &mut usize, from: usize) -> Option<usize> {
+    while let Some(place) = places.get(*passed).copied() {
+        if place >= from {
+            return Some(place);
+        }
+        *passed += 1;
+    }
+    None
+}
+
+/// Tells whether an object may be nested too deep to be walked over.
+pub(crate) fn may_be_deep(json: &[u8]) -> bool {
+    // `[` and `{` differ in one bit; without it, so do `;` and others that do no harm.
+    json.iter().filter(|byte| **byte | 0x20 == b'{').count() >= NESTED_MOST
+}
+
+/// The places of fields of one object that only mean something together: a variable's name and value, a reference's
+/// kind and name. A field may stand there more than once.
+#[derive(Debug, Default)]
+struct PairedFields {
+    /// Where `name`, `key` and the like stand, and whether it is `name`.
+    names: Vec<(bool, Range<usize>)>,
+    /// Where `value`, `default` and the like stand, with the names of those fields.
+    values: Vec<(String, Range<usize>)>,
+    /// Values of `kind`.
+    kinds: Vec<Range<usize>>,
+    /// Values of `uid`.
+    uids: Vec<Range<usize>>,
+    /// Whether a `kty` makes the object a JSON web key.
+    is_key: bool,
+    /// Values of the private members of a JSON web key.
+    key_members: Vec<Range<usize>>,
+}
+
+impl PairedFields {
+    /// Notes a field.
+    fn note(&mut self, key: &str, value: Range<usize>) {
+        let is = |name: &str| key.eq_ignore_ascii_case(name);
+        match key.len() {
+            4 if is("kind") => self.kinds.push(value),
+            3 if is("uid") => self.uids.push(value),
+            3 if key == "kty" => self.is_key = true,
+            1 | 2 if matches!(key, "d" | "p" | "q" | "dp" | "dq" | "qi" | "k") => {
+                self.key_members.push(value);
+            }
+            _ if names::is_name_field(key) => {
+                self.names.push((key.eq_ignore_ascii_case("name"), value));
+            }
+            _ if names::is_value_field(key) => self.values.push((key.to_owned(), value)),
+            _ => {}
+        }
+    }
+}
+
+/// A longer name of a flag is a sentence.
+const NAME_MOST: usize = 128;
+
+/// What an argument says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FlagArgument {
+    /// Nothing secret.
+    Plain,
+    /// A flag with a secret, which stands there.
+    Secret(Range<usize>),
+    /// A flag whose value is the next argument, and what its name says of it.
+    Announces(NameClass),
+}
+
+/// Judges an argument.
+pub(crate) fn flag_argument(text: &str) -> FlagArgument {
+    let name = text.trim_start_matches('-');
+    if name.len() == text.len() && !text.contains('=') {
+        return FlagArgument::Plain;
+    }
+    let (name, value) = match name.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (name, None),
+    };
+    // With a space in it, it is a line of a script.
+    if name.len() > NAME_MOST || name.contains(char::is_whitespace) {
+        return FlagArgument::Plain;
+    }
+    let class = names::class(name);
+    match value {
+        None if class >= NameClass::Possible => FlagArgument::Announces(class),
+        Some(value) if !forms::is_kept(class, value) => {
+            FlagArgument::Secret(text.len() - value.len()..text.len())
+        }
+        _ => FlagArgument::Plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_tell_secrets() {
+        for (text, expected) in [
+            ("--token=abc", FlagArgument::Secret(8..11)),
+            ("-password=x", FlagArgument::Secret(10..11)),
+            ("--client-secret=a=b", FlagArgument::Secret(16..19)),
+            ("TOKEN=abc", FlagArgument::Secret(6..9)),
+            ("--Api_Key=x", FlagArgument::Secret(10..11)),
+            ("--token", FlagArgument::Announces(NameClass::Secret)),
+            ("--token=", FlagArgument::Plain),
+            ("--token=$(TOKEN)", FlagArgument::Plain),
+            ("--token-ttl=10m", FlagArgument::Plain),
+            ("--tls-private-key-file=/a", FlagArgument::Plain),
+            ("token", FlagArgument::Plain),
+            (
+                "--kubeconfig=/etc/kubernetes/kubeconfig",
+                FlagArgument::Plain,
+            ),
+            ("--authorization-mode=Node,RBAC", FlagArgument::Plain),
+            ("--client-key", FlagArgument::Announces(NameClass::Possible)),
+            ("--v=4", FlagArgument::Plain),
+        ] {
+            assert_eq!(flag_argument(text), expected, "{text}");
+        }
+    }
+}

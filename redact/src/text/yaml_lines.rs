@@ -1,0 +1,274 @@
+//! YAML by its lines: what belongs to a field on the lines below it, and the values of each Secret.
+//!
+//! The text is not parsed, as it may be cut off, indented anew or quoted in another text.
+
+use super::announced_names::{count, is_blank, is_name_byte, word_before};
+use std::ops::Range;
+
+/// A line of YAML.
+#[derive(Clone, Debug)]
+pub(super) struct IndentedLine {
+    place: Range<usize>,
+    indent: usize,
+    /// The column of the first character behind dashes of lists.
+    column: usize,
+}
+
+impl IndentedLine {
+    /// Gives the place behind the indentation.
+    pub(super) fn content(&self) -> Range<usize> {
+        self.place.start + self.indent..self.place.end
+    }
+
+    /// Gives the place behind the dashes of lists.
+    pub(super) fn scalar(&self) -> Range<usize> {
+        self.place.start + self.column..self.place.end
+    }
+
+    pub(super) const fn indent(&self) -> usize {
+        self.indent
+    }
+
+    pub(super) const fn is_item(&self) -> bool {
+        self.column > self.indent
+    }
+}
+
+/// A value of a Secret.
+#[derive(Clone, Debug)]
+pub(super) struct YamlSecretValue {
+    pub(super) place: Range<usize>,
+    /// Whether it is a block on lines of its own.
+    pub(super) is_block: bool,
+}
+
+/// A text that may be YAML.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct YamlText<'t>(pub(super) &'t [u8]);
+
+impl<'t> YamlText<'t> {
+    fn get(self, place: Range<usize>) -> &'t [u8] {
+        self.0.get(place).unwrap_or_default()
+    }
+
+    fn rest(self, at: usize) -> &'t [u8] {
+        self.0.get(at..).unwrap_or_default()
+    }
+
+    /// Gives the line that begins at a place.
+    fn line(self, start: usize) -> Option<IndentedLine> {
+        let rest = self.0.get(start..).filter(|rest| !rest.is_empty())?;
+        let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = rest.get(..len)?;
+        let indent = count(line, |byte| byte == b' ');
+        let mut column = indent;
+        while line.get(column) == Some(&b'-') && matches!(line.get(column + 1), None | Some(b' ')) {
+            column += 1;
+            column += count(line.get(column..)?, |byte| byte == b' ');
+        }
+        let end = line.trim_ascii_end().len().max(column.min(len));
+        Some(IndentedLine {
+            place: start..start + end,
+            indent,
+            column,
+        })
+    }
+
+    /// Gives where the next line begins.
+    fn next_line(self, at: usize) -> Option<usize> {
+        Some(at + memchr::memchr(b'\n', self.rest(at))? + 1)
+    }
+
+    /// Gives the lines with content below a field: `at` is behind its colon. Without a block header, a list may stand
+    /// in the column of the field.
+    pub(super) fn below(self, at: usize, field: usize, is_scalar: bool) -> Vec<IndentedLine> {
+        let before = self.get(0..field);
+        let line = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+        let opening = usize::from(matches!(before.last(), Some(b'"' | b'\'')));
+        let column = (field - opening).saturating_sub(line);
+        let mut lines = Vec::new();
+        let mut next = self.next_line(at);
+        while let Some(line) = next.and_then(|at| self.line(at)) {
+            next = self.next_line(line.place.start);
+            if line.content().is_empty() {
+                continue;
+            }
+            let is_list = !is_scalar && line.is_item() && line.indent == column;
+            if line.indent <= column && !is_list {
+                break;
+            }
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// Gives the place of the block scalar below a field.
+    pub(super) fn block_scalar(self, at: usize, field: usize) -> Option<Range<usize>> {
+        let lines = self.below(at, field, true);
+        Some(lines.first()?.content().start..lines.last()?.content().end)
+    }
+
+    /// Reads a line as a field: the length of its name, and where the value begins.
+    pub(super) fn field(self, place: Range<usize>) -> Option<(usize, usize)> {
+        let line = self.get(place.clone());
+        let len = match line.first()? {
+            quote @ (b'"' | b'\'') => memchr::memchr(*quote, line.get(1..)?)? + 2,
+            _ => count(line, |byte| is_name_byte(byte) || byte == b'/'),
+        };
+        let is_field = len > 0
+            && line.get(len) == Some(&b':')
+            && matches!(line.get(len + 1), None | Some(b' ' | b'\t'));
+        is_field.then_some((len, place.start + len + 1))
+    }
+
+    /// Takes the values of each Secret in YAML.
+    pub(super) fn secret_values(self) -> Vec<YamlSecretValue> {
+        let text = self.0;
+        let mut values = Vec::new();
+        for at in memchr::memmem::find_iter(text, b"Secret") {
+            let is_alone = text.get(at + 6).is_none_or(|byte| !is_name_byte(*byte));
+            if let Some((kind, "kind")) = word_before(text, at)
+                && is_alone
+            {
+                self.values_of(kind, &mut values);
+            }
+        }
+        values
+    }
+
+    /// Takes the values of the Secret whose `kind` stands at a place.
+    fn values_of(self, kind: usize, values: &mut Vec<YamlSecretValue>) {
+        let Some((first, column)) = self.object_around(kind) else {
+            return;
+        };
+        let mut next = Some(first);
+        let mut is_in_data = false;
+        while let Some(line) = next.and_then(|at| self.line(at)) {
+            next = self.next_line(line.place.start);
+            let content = line.scalar();
+            if content.is_empty() {
+                continue;
+            }
+            let is_after = line.place.start > kind
+                && (line.indent < column || self.get(line.place.clone()).starts_with(b"---"));
+            if is_after {
+                break;
+            }
+            let Some((len, sign)) = self.field(content.clone()) else {
+                continue;
+            };
+            let at = sign + count(self.rest(sign), is_blank);
+            if line.column == column {
+                let word = self.get(content.start..content.start + len);
+                is_in_data = [&b"data"[..], b"stringData"]
+                    .iter()
+                    .any(|one| word.trim_ascii() == *one);
+                if is_in_data && self.rest(at).first() == Some(&b'{') {
+                    values.push(YamlSecretValue {
+                        place: self.inside_braces(at),
+                        is_block: false,
+                    });
+                }
+            } else if is_in_data {
+                let rest = self.rest(at);
+                let is_block = is_end_of_line(rest) || is_block_header(rest);
+                let place = match rest.first() {
+                    _ if is_block => self.block_scalar(at, content.start),
+                    Some(quote @ (b'"' | b'\'')) => {
+                        Some(at + 1..closing(self.0, at + 1, *quote, 0))
+                    }
+                    _ => Some(at..content.end),
+                };
+                values.extend(place.map(|place| YamlSecretValue { place, is_block }));
+            }
+        }
+    }
+
+    /// Gives what stands between the brace at a place and the one that closes it, without white space around it.
+    fn inside_braces(self, at: usize) -> Range<usize> {
+        let end = closing_brace(self.rest(at)).map_or(self.0.len(), |len| at + len);
+        let len = self.get(at + 1..end).trim_ascii().len();
+        let start = at + 1 + count(self.rest(at + 1), |byte| byte.is_ascii_whitespace());
+        start..start + len
+    }
+
+    /// Gives the first line of the object whose `kind` stands at a place, and the column of its fields.
+    fn object_around(self, kind: usize) -> Option<(usize, usize)> {
+        let start = |at: usize| memchr::memrchr(b'\n', self.get(0..at)).map_or(0, |at| at + 1);
+        let mut first = start(kind);
+        let line = self.line(first)?;
+        let quotes =
+            usize::from(self.get(0..kind).ends_with(b"\"") || self.get(0..kind).ends_with(b"'"));
+        let column = kind - quotes - first;
+        if column != line.column {
+            return None;
+        }
+        // The first line of the object: the one with the dash of its item, or the first as deep as `kind`.
+        let mut is_item = line.is_item();
+        while first > 0 && !is_item {
+            let before = start(first - 1);
+            let Some(line) = self.line(before) else { break };
+            let is_empty = line.scalar().is_empty();
+            let is_mark_of_document = self.get(line.place.clone()).starts_with(b"---");
+            if !is_empty && line.column < column || is_mark_of_document {
+                break;
+            }
+            is_item = line.column == column && line.is_item();
+            first = before;
+        }
+        Some((first, column))
+    }
+}
+
+pub(super) fn is_end_of_line(rest: &[u8]) -> bool {
+    matches!(
+        rest.get(count(rest, is_blank)),
+        None | Some(b'\n' | b'\r' | b'#')
+    )
+}
+
+/// Tells whether a block of YAML begins here: `|`, `>-`, `|2+`.
+pub(super) fn is_block_header(rest: &[u8]) -> bool {
+    let [b'|' | b'>', rest @ ..] = rest else {
+        return false;
+    };
+    let marks = count(rest, |byte| {
+        byte.is_ascii_digit() || matches!(byte, b'-' | b'+')
+    });
+    marks <= 2
+        && is_end_of_line(rest.get(marks..).unwrap_or_default())
+        && memchr::memchr(b'\n', rest).is_some()
+}
+
+/// Gives the place of the brace that closes the one at the beginning.
+fn closing_brace(text: &[u8]) -> Option<usize> {
+    let mut open = 0_usize;
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'{' => open += 1,
+            b'}' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Finds the quote that closes a value: one with no more backslashes before it than the first has.
+pub(super) fn closing(text: &[u8], start: usize, quote: u8, slashes: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    for found in memchr::memchr_iter(quote, rest) {
+        let before = rest.get(..found).unwrap_or_default();
+        let escapes = before
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b'\\')
+            .count();
+        if escapes <= slashes {
+            return start + found - escapes;
+        }
+    }
+    text.len()
+}

@@ -1,0 +1,397 @@
+//! The search of a reel: objects, names, notes, documents, then the file as it stands.
+//!
+//! What cannot be read does not end the search: it is reported, and the rest is searched. The file is searched a window
+//! at a time, and windows overlap by more than a secret needs to be recognised.
+
+use crate::canary::{Canaries, CanaryMatch};
+use crate::report::{FindingPlace, ScanError, ScanFinding, ScanReport};
+use kubereel_format::{BlobId, Note, NoteEntry, Reel, ResourceId, ResourceInfo, Seq};
+use kubereel_redact::{Extra, RandomStrings, RedactionFinding, Redactor, ResourceType};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+/// How many unreadable places are listed.
+const UNREAD_MOST: usize = 100;
+
+/// What to search for.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ScanOptions {
+    /// Words that must not be in the reel.
+    pub canaries: Canaries,
+    /// Rules beside those of the policy.
+    pub extra: Extra,
+}
+
+impl ScanOptions {
+    /// Searches for what the policy takes out, with canaries and extra rules.
+    pub fn new(canaries: Canaries, extra: Extra) -> Self {
+        Self { canaries, extra }
+    }
+}
+
+/// Searches a reel. `progress` receives the number of records searched.
+///
+/// # Errors
+///
+/// If the file cannot be read as it stands. Damage is not an error: see [`ScanReport::unread`].
+pub fn scan(
+    reel: &Reel,
+    options: &ScanOptions,
+    mut progress: impl FnMut(u64),
+) -> Result<ScanReport, ScanError> {
+    let mut search = ReelSearch {
+        reel,
+        options,
+        redactor: Redactor::new(options.extra.clone())?,
+        random: RandomStrings::default(),
+        resources: BTreeMap::new(),
+        report: ScanReport {
+            canaries: u64::try_from(options.canaries.count()).unwrap_or(u64::MAX),
+            ..ScanReport::default()
+        },
+    };
+    for damage in reel.damage() {
+        search.unread(format!("{}: {}", damage.place, damage.cause));
+    }
+    for entry in reel.notes() {
+        if let Note::Resource(info) = &entry.note {
+            search.resources.insert(info.id, info.clone());
+        }
+    }
+    search.names();
+    for event in reel.scan(Seq(0)) {
+        match event {
+            Ok(event) => {
+                search.event(&event);
+                progress(event.head.seq.0);
+            }
+            Err(error) => search.unread(error.to_string()),
+        }
+    }
+    for entry in reel.notes() {
+        search.note(entry);
+    }
+    search_file(
+        &mut search.report,
+        reel.path(),
+        &options.canaries,
+        &search.redactor,
+    )?;
+    Ok(search.report)
+}
+
+struct ReelSearch<'a> {
+    reel: &'a Reel,
+    options: &'a ScanOptions,
+    redactor: Redactor,
+    random: RandomStrings,
+    resources: BTreeMap<ResourceId, ResourceInfo>,
+    report: ScanReport,
+}
+
+impl ReelSearch<'_> {
+    fn unread(&mut self, what: String) {
+        if self.report.unread.len() < UNREAD_MOST {
+            self.report.unread.push(what);
+        }
+    }
+
+    fn names(&mut self) {
+        for object in self.reel.objects() {
+            let key = &object.key;
+            let place = FindingPlace::Name {
+                object: self.called(object.id),
+            };
+            let subject = self.subject(key.resource);
+            // A name that the policy hides is another than that by which it would be known.
+            let is_bare = self.redactor.hides_names(&subject)
+                && self.redactor.name(&subject, &key.name, &key.uid) != key.name;
+            if is_bare {
+                let found = ScanFinding {
+                    rule: "oauth-name".to_owned(),
+                    form: "",
+                    place: place.clone(),
+                    path: ".metadata.name".to_owned(),
+                    offset: 0,
+                    len: key.name.len(),
+                    begin: String::new(),
+                };
+                self.report.push(found);
+            }
+            for text in [&key.namespace, &key.name, &key.uid] {
+                self.text(text.as_bytes(), &place);
+            }
+        }
+    }
+
+    fn event(&mut self, event: &kubereel_format::Event) {
+        self.report.objects = self.report.objects.saturating_add(1);
+        let head = &event.head;
+        let resource = self
+            .reel
+            .objects()
+            .get(usize::try_from(head.object.0).unwrap_or(usize::MAX))
+            .map(|object| object.key.resource);
+        let subject = resource
+            .map(|resource| self.subject(resource))
+            .unwrap_or_default();
+        let findings = self.redactor.findings(&subject, &event.body);
+        let random = self.random.in_object(&event.body);
+        let in_hex = hex_texts(&event.body);
+        let met = self.options.canaries.find(&event.body);
+        self.report.decompressed_bytes = self
+            .report
+            .decompressed_bytes
+            .saturating_add(len(&event.body));
+        if findings.is_empty() && met.is_empty() && random.is_empty() && in_hex.is_empty() {
+            return;
+        }
+        let place = FindingPlace::Object {
+            seq: head.seq,
+            at: head.stamp.wall,
+            object: self.called(head.object),
+        };
+        self.push(findings, met, &place);
+        self.hex(in_hex, &place);
+        self.random(random, &place);
+    }
+
+    fn note(&mut self, entry: &NoteEntry) {
+        let (seq, at) = (entry.seq, entry.stamp.wall);
+        // The words of a note as they are; the names of its parts are not secrets.
+        let words = format!("{:?}", entry.note);
+        self.text(words.as_bytes(), &FindingPlace::Note { seq, at });
+        let blobs: &[BlobId] = match &entry.note {
+            Note::OddLine { blobs, .. } | Note::Document { blobs, .. } => blobs,
+            _ => &[],
+        };
+        let mut whole = Vec::new();
+        for blob in blobs {
+            match self.reel.blob(*blob) {
+                Ok(bytes) => whole.extend_from_slice(&bytes),
+                Err(error) => self.unread(error.to_string()),
+            }
+        }
+        if !whole.is_empty() {
+            let place = FindingPlace::Kept { seq, at };
+            let findings = self.redactor.findings(&ResourceType::default(), &whole);
+            let met = self.options.canaries.find(&whole);
+            self.report.decompressed_bytes =
+                self.report.decompressed_bytes.saturating_add(len(&whole));
+            let random = self.random.in_object(&whole);
+            self.push(findings, met, &place);
+            self.hex(hex_texts(&whole), &place);
+            self.random(random, &place);
+        }
+    }
+
+    fn text(&mut self, text: &[u8], place: &FindingPlace) {
+        let findings = self.redactor.text_findings(text);
+        let met = self.options.canaries.find(text);
+        self.report.decompressed_bytes = self.report.decompressed_bytes.saturating_add(len(text));
+        self.push(findings, met, place);
+        let random = self.random.in_text(&String::from_utf8_lossy(text));
+        self.random(random, place);
+    }
+
+    /// Searches texts that were spelt in hexadecimal, which the policy does not decode.
+    fn hex(&mut self, texts: Vec<(usize, Vec<u8>)>, place: &FindingPlace) {
+        for (at, text) in texts {
+            let start = u64::try_from(at).unwrap_or(u64::MAX);
+            for finding in self.redactor.text_findings(&text) {
+                let found = by_policy(finding, place.clone(), 0);
+                self.report.push(ScanFinding {
+                    form: "hex",
+                    offset: start,
+                    ..found
+                });
+            }
+        }
+    }
+
+    fn random(&mut self, findings: Vec<RedactionFinding>, place: &FindingPlace) {
+        for finding in findings {
+            let found = by_policy(finding, place.clone(), 0);
+            self.report.push_random(found);
+        }
+    }
+
+    fn push(
+        &mut self,
+        findings: Vec<RedactionFinding>,
+        met: Vec<CanaryMatch>,
+        place: &FindingPlace,
+    ) {
+        let by_policy = findings
+            .into_iter()
+            .map(|one| by_policy(one, place.clone(), 0));
+        for found in by_policy.chain(met.into_iter().map(|one| by_canary(one, place.clone(), 0))) {
+            self.report.push(found);
+        }
+    }
+
+    fn subject(&self, resource: ResourceId) -> ResourceType<'_> {
+        self.resources
+            .get(&resource)
+            .map_or_else(ResourceType::default, |info| {
+                ResourceType::new(&info.group, &info.plural).with_kind(&info.kind)
+            })
+    }
+
+    /// Gives the object as a command line names it, without a name that is a secret.
+    fn called(&self, object: kubereel_format::ObjectId) -> String {
+        let place = usize::try_from(object.0).unwrap_or(usize::MAX);
+        let Some(object) = self.reel.objects().get(place) else {
+            return "an object".to_owned();
+        };
+        let key = &object.key;
+        let subject = self.subject(key.resource);
+        let resource = self
+            .resources
+            .get(&key.resource)
+            .map_or_else(|| "?".to_owned(), ResourceInfo::qualified);
+        let name = self.redactor.name(&subject, &key.name, &key.uid);
+        if key.namespace.is_empty() {
+            format!("{resource}/{name}")
+        } else {
+            let namespace = self.redactor.words(&key.namespace);
+            format!("{resource}/{name} -n {namespace}")
+        }
+    }
+}
+
+fn len(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+}
+
+/// How much is searched at once.
+const WINDOW_BYTES: usize = 1024 * 1024;
+
+/// How much of a window is searched again with the next: longer than what a pattern needs to be met.
+const OVERLAP_BYTES: usize = 8 * 1024;
+
+/// A shorter find of the policy stands in compressed bytes by chance.
+const FOUND_LEAST: usize = 12;
+
+/// Searches the file.
+fn search_file(
+    report: &mut ScanReport,
+    path: &Path,
+    canaries: &Canaries,
+    redactor: &Redactor,
+) -> Result<(), ScanError> {
+    let failed = |source| ScanError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = File::open(path).map_err(failed)?;
+    let overlap = OVERLAP_BYTES.max(canaries.longest());
+    let mut window: Vec<u8> = Vec::new();
+    let mut start = 0_u64;
+    loop {
+        let before = window.len();
+        let most = u64::try_from(WINDOW_BYTES).unwrap_or(u64::MAX);
+        let read = file
+            .by_ref()
+            .take(most)
+            .read_to_end(&mut window)
+            .map_err(failed)?;
+        if read == 0 {
+            return Ok(());
+        }
+        report.file_bytes = report
+            .file_bytes
+            .saturating_add(u64::try_from(read).unwrap_or(0));
+        // What lies wholly in the earlier window was reported with it.
+        let is_new = |end: usize| end > before;
+        for met in canaries.find(&window) {
+            if is_new(met.at + met.len) {
+                report.push(by_canary(met, FindingPlace::File, start));
+            }
+        }
+        for finding in redactor.text_findings(&window) {
+            let end = finding.at + finding.len;
+            let secret = window.get(finding.at..end).unwrap_or_default();
+            let is_text = secret
+                .iter()
+                .all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~'));
+            if is_new(end) && is_text && secret.len() >= FOUND_LEAST {
+                report.push(by_policy(finding, FindingPlace::File, start));
+            }
+        }
+        let cut = window.len().saturating_sub(overlap);
+        window.drain(..cut);
+        start = start.saturating_add(u64::try_from(cut).unwrap_or(0));
+    }
+}
+
+/// Says what the policy found.
+fn by_policy(finding: RedactionFinding, place: FindingPlace, start: u64) -> ScanFinding {
+    ScanFinding {
+        rule: finding.rule,
+        form: "",
+        place,
+        path: finding.path,
+        offset: start.saturating_add(u64::try_from(finding.at).unwrap_or(u64::MAX)),
+        len: finding.len,
+        begin: finding.begin,
+    }
+}
+
+/// Says which canary was met.
+fn by_canary(met: CanaryMatch, place: FindingPlace, start: u64) -> ScanFinding {
+    ScanFinding {
+        rule: format!("canary {}", met.number),
+        form: met.form,
+        place,
+        path: String::new(),
+        offset: start.saturating_add(u64::try_from(met.at).unwrap_or(u64::MAX)),
+        len: met.len,
+        begin: met.begin,
+    }
+}
+
+/// A shorter text holds nothing of a known form.
+const DIGITS_LEAST: usize = 32;
+
+/// Gives the texts that runs of hexadecimal digits spell, and where each run stands. Digests and uids
+/// spell no text.
+fn hex_texts(bytes: &[u8]) -> Vec<(usize, Vec<u8>)> {
+    let mut at = 0;
+    let runs = bytes.split(|byte| !byte.is_ascii_hexdigit());
+    runs.filter_map(|run| {
+        let start = at;
+        at += run.len() + 1;
+        if run.len() < DIGITS_LEAST {
+            return None;
+        }
+        let text: Option<Vec<u8>> = run.chunks_exact(2).map(hex_byte).collect();
+        let text = text?;
+        let is_text = text
+            .iter()
+            .all(|byte| matches!(byte, b'\n' | b'\r' | b'\t' | b' '..=b'~'));
+        is_text.then_some((start, text))
+    })
+    .collect()
+}
+
+fn hex_byte(digits: &[u8]) -> Option<u8> {
+    let digits = std::str::from_utf8(digits).ok()?;
+    u8::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_decoded_and_digests_are_not() {
+        let spelt = b"{\"a\":\"70617373776f72643a2068756e746572320a\"}";
+        assert_eq!(hex_texts(spelt), [(6, b"password: hunter2\n".to_vec())]);
+        let digest = b"3e9a9708a3b2b94d2b7f8f9a3a29a7d8e4e8b9f3d4a4e2c7d1c5a1f0e9b8c7d6";
+        assert!(hex_texts(digest).is_empty());
+    }
+}
