@@ -3,10 +3,10 @@
 use super::Answer;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use kubereel_history::{Certainty, Held};
+use kubereel_history::{Certainty, ObjectVersion};
 
 /// Gives the names that were asked for and not found.
-pub(super) fn names(asked: &[String], held: &[Held]) -> Vec<String> {
+pub(super) fn names(asked: &[String], held: &[ObjectVersion]) -> Vec<String> {
     asked
         .iter()
         .filter(|name| !held.iter().any(|held| held.name == **name))

@@ -1,10 +1,15 @@
 //! Owns the line that says when an answer is from and how far it can be trusted.
 
 use crate::screen::Paint;
-use kubereel_history::{Certainty, State, Timeline, timetext};
+use kubereel_history::{Certainty, ResourceSnapshot, Timeline, timetext};
 
 /// Writes the line: `at 14:02:31.480Z (+41m12s, rv 118204) · complete`.
-pub(crate) fn line(timeline: &Timeline, state: &State, rv: Option<u128>, paint: Paint) -> String {
+pub(crate) fn line(
+    timeline: &Timeline,
+    state: &ResourceSnapshot,
+    rv: Option<u128>,
+    paint: Paint,
+) -> String {
     let at = timeline.written(state.at);
     let offset = timetext::offset(state.at.micros_since(timeline.start()));
     let rv = rv.map_or_else(String::new, |rv| format!(", rv {rv}"));
