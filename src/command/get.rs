@@ -168,7 +168,9 @@ pub(crate) fn answer(
         screen.aside(format!("No resources found{}.", harmless(&place)))?;
     }
     Ok(match state.certainty {
-        Certainty::Known { .. } | Certainty::Imported { .. } => Exit::Yes,
+        Certainty::Known { .. } | Certainty::ReadBack { .. } | Certainty::Imported { .. } => {
+            Exit::Yes
+        }
         Certainty::Damaged { .. } => Exit::Reel,
         _ => Exit::Unknown,
     })

@@ -2,7 +2,7 @@
 //! question about histories, differences or waits needs is in the modules of those names.
 
 use crate::account::{Account, AccountError, CommitBounds, Sequence};
-use crate::coverage::{self, Certainty, Coverage, UnobservedReason, UnobservedSpan};
+use crate::coverage::{self, Certainty, Coverage, RecordedGap, UnobservedReason, UnobservedSpan};
 use crate::moment::{Cut, Moment, ResolveError};
 use crate::object::{Form, Meta};
 use crate::outage::{self, Outage};
@@ -54,11 +54,16 @@ impl Timeline {
         let tables = ReelTables::new(reel);
         let notes = tables.reel().notes();
         let sequences = OnceLock::new();
-        let coverage = Coverage::of_all(&tables, |gap| {
-            let sequences = sequences.get_or_init(|| Sequence::all(tables.reel()));
-            let mut sequences: std::slice::Iter<'_, Sequence> = sequences.iter();
+        let all = || sequences.get_or_init(|| Sequence::all(tables.reel()));
+        let unexplained = |gap: &RecordedGap| {
+            let mut sequences = all().iter();
             sequences.find_map(|sequence| sequence.unexplained_in(&tables, gap))
-        });
+        };
+        let not_before = |resource, seq| {
+            let mut sequences = all().iter();
+            sequences.find_map(|sequence| sequence.not_committed_at(tables.reel(), resource, seq))
+        };
+        let coverage = Coverage::of_all(&tables, unexplained, not_before);
         Self {
             clusters: session::clusters(notes),
             outages: outage::outages(notes, tables.sessions()),

@@ -27,7 +27,7 @@ pub(super) fn explain(
     let at = answer.timeline.written(answer.state.at);
     let resource = answer.resource.qualified();
     let exit = match answer.state.certainty {
-        Certainty::Known { .. } => Exit::No,
+        Certainty::Known { .. } | Certainty::ReadBack { .. } => Exit::No,
         Certainty::Damaged { .. } => Exit::Reel,
         _ => Exit::Unknown,
     };

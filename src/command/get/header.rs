@@ -30,6 +30,11 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
         Certainty::Known {
             silent_since: Some(since),
         } => format!("complete, the server's last word at {}", written(*since)),
+        Certainty::ReadBack { from, to } => format!(
+            "complete, read back: no watch ran {}–{}, and nothing changed unseen",
+            written(*from),
+            written(*to)
+        ),
         Certainty::Imported { .. } => {
             "as imported: the recording does not tell what it leaves out".to_owned()
         }

@@ -96,6 +96,20 @@ impl Sequence {
         self.bounds(reel.rv_of(seq)?, reel.stamp(seq)?.wall)
     }
 
+    /// Gives a time at which the change that an event of a resource brought had not been committed yet. That
+    /// of an inferred deletion is not known: its revision is a guess.
+    pub(crate) fn not_committed_at(
+        &self,
+        reel: &Reel,
+        resource: ResourceId,
+        seq: Seq,
+    ) -> Option<RecordedAt> {
+        if reel.evidence_of(seq)? == Evidence::Inferred {
+            return None;
+        }
+        self.committed(reel, resource, seq)?.after
+    }
+
     fn bounds(&self, rv: u128, received: RecordedAt) -> Option<CommitBounds> {
         probes::bounds(&self.probes, rv, received)
     }

@@ -17,6 +17,13 @@ pub enum Certainty {
         /// nothing was missed in between.
         silent_since: Option<RecordedAt>,
     },
+    /// No watch ran at the moment, and all that happened in that time is known: the state was this.
+    ReadBack {
+        /// When the last watch ended.
+        from: RecordedAt,
+        /// When the next one began.
+        to: RecordedAt,
+    },
     /// The state comes from another tool's recording, which does not tell what it leaves out.
     Imported {
         /// When the recording first speaks of the resource.
@@ -73,13 +80,13 @@ impl Certainty {
     /// Tells whether the state shown is all that there is to know: the state that was, or what an
     /// imported recording says it was.
     pub const fn is_known(&self) -> bool {
-        matches!(self, Self::Known { .. } | Self::Imported { .. })
+        self.is_proven() || matches!(self, Self::Imported { .. })
     }
 
     /// Tells whether what the state shown does not hold was not there: an imported recording does not
     /// tell what it leaves out.
     pub const fn is_proven(&self) -> bool {
-        matches!(self, Self::Known { .. })
+        matches!(self, Self::Known { .. } | Self::ReadBack { .. })
     }
 
     /// Tells whether there is a state to show, be it an old one.
@@ -226,6 +233,12 @@ impl Coverage {
 
     /// Says how a state is known that no span hides.
     fn known_at(&self, cut: Seq, wall: RecordedAt) -> Certainty {
+        if let Some(span) = self.read_back().rev().find(|span| span.holds(cut, wall)) {
+            return Certainty::ReadBack {
+                from: span.from,
+                to: span.to,
+            };
+        }
         let span = self.covered.iter().rev().find(|span| span.begun_by < cut);
         match (span, self.imported) {
             (None, Some(imported)) => Certainty::Imported {

@@ -8,6 +8,9 @@
 //!   the list that showed the state again. Neighbouring events do not bound a span.
 //! * A gap of which every change was read back, or which the revisions prove to be empty, is not missing
 //!   anything: its changes came late.
+//! * Where everything came, only objects whose changes came late have states that are not known. A change came
+//!   late unless the probes of the storage show that it was committed after the span. Where no change did, the
+//!   span was observed: it was read back.
 //! * A change that the lives of objects prove to be lost concerns the object of that name only. A question
 //!   about another object is not answered by it, one about all objects is.
 //! * An imported recording does not tell what it leaves out: of it only what it marks itself is known.
@@ -20,9 +23,9 @@ use super::lost::LostChange;
 use crate::select::ObjectFilter;
 use crate::tables::{ReelTables, before};
 use kubereel_format::{
-    Damage, NotCoveredReason, OddLineProblem, RecordedAt, Reel, ResourceId, Seq,
+    Damage, NotCoveredReason, ObjectId, OddLineProblem, RecordedAt, Reel, ResourceId, Seq,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// How much later than its announcement a resource may be listed first, in microseconds: 60 s.
@@ -54,6 +57,18 @@ pub struct UnobservedSpan {
     revisions: Option<RevisionBounds>,
     /// Whether it is too short to be told from a late delivery.
     is_brief: bool,
+    /// Of a span in which nothing is missing: which objects changed in it, as far as that is known.
+    late: LateChanges,
+}
+
+/// The objects of which changes may have been committed in a span and received after it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum LateChanges {
+    /// Nothing tells which.
+    #[default]
+    AnyObject,
+    /// Only these, by namespace and name.
+    Of(BTreeSet<(String, String)>),
 }
 
 /// The resourceVersions of states that are not known: above the one and below the other, where there is one.
@@ -182,6 +197,12 @@ impl UnobservedSpan {
         self.reason.effect() == UnobservedEffect::Late
     }
 
+    /// Tells whether all that happened in it is known with the times at which it happened: nothing changed,
+    /// or what did is older or newer.
+    pub(super) fn is_read_back(&self) -> bool {
+        matches!(&self.late, LateChanges::Of(changed) if changed.is_empty())
+    }
+
     /// Tells whether the state after all records below `cut`, seen as of a time, lies in it.
     pub(crate) fn holds(&self, cut: Seq, wall: RecordedAt) -> bool {
         let has_begun = match self.begin {
@@ -227,8 +248,12 @@ impl UnobservedSpan {
 
     /// Tells whether it says anything of the objects that were asked for.
     pub(crate) fn concerns(&self, filter: &ObjectFilter<'_>) -> bool {
-        match &self.reason {
-            UnobservedReason::LostChange { lost } => filter.takes(&lost.namespace, &lost.name),
+        match (&self.reason, &self.late) {
+            (UnobservedReason::LostChange { lost }, _) => filter.takes(&lost.namespace, &lost.name),
+            (_, LateChanges::Of(changed)) => {
+                let mut changed = changed.iter();
+                changed.any(|(namespace, name)| filter.takes(namespace, name))
+            }
             _ => true,
         }
     }
@@ -273,10 +298,12 @@ impl Coverage {
     /// Derives what was observed of every resource.
     ///
     /// `unexplained` counts the revisions in a gap that no event explains; it is asked only if changes may
-    /// be missing in one.
+    /// be missing in one. `not_before` gives a time at which the change of an event had not been committed
+    /// yet, if that is known; it is asked only of events after a span in which nothing is missing.
     pub(crate) fn of_all(
         tables: &ReelTables,
         unexplained: impl Fn(&RecordedGap) -> Option<u64>,
+        not_before: impl Fn(ResourceId, Seq) -> Option<RecordedAt>,
     ) -> BTreeMap<ResourceId, Self> {
         let mut all = Self::read_all(tables);
         for coverage in all.values_mut().filter(|one| one.has_open_gaps()) {
@@ -292,6 +319,7 @@ impl Coverage {
             };
             derived.add_damage();
             derived.add_coverage(coverage);
+            derived.date_late(coverage, &not_before);
             derived.all.sort_by_key(|span| (span.from, span.to));
             coverage.unobserved = derived.all;
         }
@@ -301,7 +329,14 @@ impl Coverage {
     /// Gives all times in which the resource was not observed, by their begin: also those whose changes
     /// came later, and those without a state. They may overlap.
     pub fn unobserved_spans(&self) -> impl DoubleEndedIterator<Item = &UnobservedSpan> {
-        self.unobserved.iter().filter(|span| !span.is_brief)
+        let spans = self.unobserved.iter();
+        spans.filter(|span| !span.is_brief && !span.is_read_back())
+    }
+
+    /// Gives the times without a watch of which all is known nevertheless, by their begin.
+    pub fn read_back(&self) -> impl DoubleEndedIterator<Item = &UnobservedSpan> {
+        let spans = self.unobserved.iter();
+        spans.filter(|span| !span.is_brief && span.is_read_back())
     }
 
     /// Gives the times in which changes of the resource may be missing, by their begin.
@@ -373,6 +408,7 @@ impl DerivedSpans<'_> {
             end,
             revisions: None,
             is_brief: false,
+            late: LateChanges::AnyObject,
         }))
     }
 
@@ -440,6 +476,66 @@ impl DerivedSpans<'_> {
                 span.is_brief = !is_long && !is_refused;
             }
         }
+    }
+
+    /// Finds which objects changed in the spans in which nothing is missing, and narrows these to the time
+    /// from which on a change may have been committed.
+    fn date_late(
+        &mut self,
+        coverage: &Coverage,
+        not_before: &impl Fn(ResourceId, Seq) -> Option<RecordedAt>,
+    ) {
+        let last = coverage.covered.iter().map(|span| span.covered.to_time);
+        let last_proof = last.max();
+        let mut all = std::mem::take(&mut self.all);
+        for span in all
+            .iter_mut()
+            .filter(|span| span.is_late() && !span.is_brief)
+        {
+            // Without a proof after it, nothing tells that all its changes have been received.
+            if span.is_open() || last_proof.is_none_or(|proof| proof < span.to) {
+                continue;
+            }
+            let Some(changes) = self.late_changes(span, not_before) else {
+                continue;
+            };
+            let begins = changes.iter().map(|(_, not_before)| *not_before);
+            if let Some(begin) = begins.min().filter(|begin| *begin > span.from) {
+                let begin = begin.min(span.to);
+                (span.from, span.begin) = (begin, SpanBegin::At(begin));
+            }
+            let keys = changes
+                .iter()
+                .filter_map(|(object, _)| self.tables.key_of(*object));
+            let names = keys.map(|key| (key.namespace.clone(), key.name.clone()));
+            span.late = LateChanges::Of(names.collect());
+        }
+        self.all = all;
+    }
+
+    /// Gives the objects that may have changed in a span without its having been received before its begin,
+    /// each with a time at which the change had not been committed yet; `None` if that is not known of one.
+    fn late_changes(
+        &self,
+        span: &UnobservedSpan,
+        not_before: &impl Fn(ResourceId, Seq) -> Option<RecordedAt>,
+    ) -> Option<Vec<(ObjectId, RecordedAt)>> {
+        let reel = self.tables.reel();
+        let (first, _) = span.records(reel);
+        let mut late = Vec::new();
+        for &object in self.tables.objects_of(self.resource) {
+            let versions = reel.versions(object);
+            if versions.last().is_none_or(|last| *last < first) {
+                continue;
+            }
+            // The versions of an object come in the order of their commits: the others are newer.
+            let next = versions.get(versions.partition_point(|seq| *seq < first))?;
+            let not_before = not_before(self.resource, *next)?;
+            if not_before < span.to {
+                late.push((object, not_before));
+            }
+        }
+        Some(late)
     }
 
     /// Adds the time before the first list, and whether that came late or never.

@@ -6,8 +6,8 @@ use kubereel_format::{
     RecordedAt, ResourceId, Seq,
 };
 use kubereel_history::{
-    Cut, GapOutcome, HistoryItem, HistoryQuestion, ObjectFilter, ResourceProof, Scope, Summary,
-    Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, WaitFor, WaitQuestion,
+    Certainty, Cut, GapOutcome, HistoryItem, HistoryQuestion, ObjectFilter, ResourceProof, Scope,
+    Summary, Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, WaitFor, WaitQuestion,
 };
 use proptest::prelude::*;
 
@@ -15,6 +15,12 @@ const A: Thing<'static> = Thing {
     namespace: "default",
     name: "a",
     uid: "u",
+};
+
+const B: Thing<'static> = Thing {
+    namespace: "default",
+    name: "b",
+    uid: "v",
 };
 
 fn unseen(story: impl FnOnce(&mut Script)) -> (Timeline, Vec<UnobservedSpan>) {
@@ -65,6 +71,83 @@ fn a_reconnect_hides_nothing_and_a_gap_does() {
         (secs(&timeline, gap.from), secs(&timeline, gap.to)),
         (50, 55)
     );
+}
+
+/// Two pods are listed at the begin and watched for 20 s; the API is away for 8 s, and the watch cannot go on.
+/// What happened meanwhile is read back, with a probe every two seconds while there is an API.
+fn restarted(changed: Option<Thing<'static>>) -> Timeline {
+    let (timeline, _) = unseen(|script| {
+        script.probed(10, 5);
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.initial(stream, A, 5, &pod(A, 5, "x"));
+        script.initial(stream, B, 6, &pod(B, 6, "x"));
+        script.synced(stream, 10);
+        let listed = script.now();
+        for _ in 0..10 {
+            script.wait(2_000);
+            script.probed(10, 5);
+        }
+        script.wait(1_000);
+        script.disconnect(stream, EndCause::Cut);
+        script.wait(8_000);
+        script.probed(12, 5);
+        let again = script.connect(pods, Some(10));
+        script.disconnect(again, EndCause::Expired);
+        script.wait(2_000);
+        let stream = script.connect(pods, None);
+        if let Some(thing) = changed {
+            let back = Evidence::Reconstructed;
+            script.event(
+                stream,
+                EventType::Modified,
+                back,
+                thing,
+                12,
+                &pod(thing, 12, "y"),
+            );
+        }
+        script.gap(pods, 10, 12, listed);
+        script.judged(GapVerdict::Reconstructed, None);
+        script.synced(stream, 12);
+        script.wait(2_000);
+        script.probed(12, 5);
+        script.modified(stream, B, 13, &pod(B, 13, "z"));
+        script.wait(10_000);
+    });
+    timeline
+}
+
+#[test]
+fn a_gap_that_was_read_back_hides_only_objects_that_changed_in_it() {
+    let certainty = |timeline: &Timeline, secs: i64, names: &[String]| {
+        let pods = timeline.resources().find("pods").expect("pods").id;
+        let wall = RecordedAt::from_micros(timeline.start().micros + secs * 1_000_000 + 500_000);
+        let below = timeline.reel().seq_after(wall);
+        let one = ObjectFilter {
+            namespace: None,
+            names,
+        };
+        timeline.certainty_of(pods, Cut::Arrival { below, wall }, &one)
+    };
+    let (a, b) = (["a".to_owned()], ["b".to_owned()]);
+    let quiet = restarted(None);
+    assert!(quiet.is_fully_observed(quiet.resources().find("pods").expect("pods").id));
+    for secs in 0..40 {
+        let all = certainty(&quiet, secs, &[]);
+        assert!(all.is_proven(), "{secs}: {all:?}");
+        let is_read_back = matches!(all, Certainty::ReadBack { .. });
+        assert_eq!(is_read_back, (1..31).contains(&secs), "{secs}: {all:?}");
+    }
+    let changed = restarted(Some(A));
+    for secs in 0..40 {
+        // Not committed yet when the API was asked last; received with the list.
+        let is_hidden = (20..31).contains(&secs);
+        let known = |names: &[String]| certainty(&changed, secs, names).is_proven();
+        assert_eq!(known(&[]), !is_hidden, "{secs}");
+        assert_eq!(known(&a), !is_hidden, "{secs}");
+        assert!(known(&b), "{secs}");
+    }
 }
 
 #[test]
@@ -551,7 +634,7 @@ proptest! {
             match gap.outcome() {
                 GapOutcome::MayMiss => prop_assert!(!certainty.is_known(), "{:?}", certainty),
                 _ => prop_assert!(
-                    !matches!(certainty, kubereel_history::Certainty::InsideGap { .. }),
+                    !matches!(certainty, Certainty::InsideGap { .. }),
                     "{:?}", certainty
                 ),
             }
