@@ -7,7 +7,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::screen::Screen;
 use kubereel_format::ResourceInfo;
-use kubereel_history::{Certainty, Cut, Filter, Held, State, Timeline};
+use kubereel_history::{Certainty, Cut, ObjectFilter, ObjectVersion, ResourceSnapshot, Timeline};
 
 /// Separates resource and names: `pods/a`, or `pods a b`.
 pub(crate) fn names<'a>(
@@ -110,9 +110,9 @@ impl Named<'_> {
         timeline: &Timeline,
         cut: Cut,
         screen: &mut Screen,
-    ) -> Result<(State, Held), CommandError> {
+    ) -> Result<(ResourceSnapshot, ObjectVersion), CommandError> {
         let only = [self.name.clone()];
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace: self.resource.namespaced.then_some(self.namespace),
             names: &only,
         };
@@ -132,7 +132,7 @@ impl Named<'_> {
     }
 
     /// Says that the name was not there at a moment, and when it was.
-    fn absent(&self, timeline: &Timeline, state: &State) -> CommandError {
+    fn absent(&self, timeline: &Timeline, state: &ResourceSnapshot) -> CommandError {
         let lives = timeline.lives(self.resource.id, self.namespace, &self.name);
         if lives.is_empty() {
             return self.never_seen(timeline);

@@ -6,7 +6,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
-use kubereel_history::{Description, Held, Moment, State, Timeline};
+use kubereel_history::{Description, Moment, ObjectVersion, ResourceSnapshot, Timeline};
 use std::path::PathBuf;
 
 mod json;
@@ -58,8 +58,8 @@ Examples:
 struct Subject<'a> {
     timeline: &'a Timeline,
     named: Named<'a>,
-    state: &'a State,
-    held: &'a Held,
+    state: &'a ResourceSnapshot,
+    held: &'a ObjectVersion,
     told: &'a Description,
     around_minutes: u16,
 }

@@ -11,8 +11,8 @@ use crate::reel;
 use crate::screen::Screen;
 use crate::words::count;
 use kubereel_history::{
-    Asked, Certainty, Cut, Differing, Field, Filter, LabelSelector, Moment, Scope, State, Timeline,
-    differing,
+    Asked, Certainty, Cut, Differing, Field, LabelSelector, Moment, ObjectFilter, ResourceSnapshot,
+    Scope, Timeline, differing,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
 struct Pair<'a> {
     before: Asked<'a>,
     after: Asked<'a>,
-    states: (State, State),
+    states: (ResourceSnapshot, ResourceSnapshot),
 }
 
 /// One of the two moments.
@@ -115,7 +115,7 @@ enum End {
 }
 
 impl Pair<'_> {
-    const fn state(&self, end: End) -> &State {
+    const fn state(&self, end: End) -> &ResourceSnapshot {
         match end {
             End::From => &self.states.0,
             End::To => &self.states.1,
@@ -200,7 +200,8 @@ fn one_resource<'a>(
         screen.aside(format!("{word:<4} {line}"))?;
     }
     for name in &names {
-        let is_there = |state: &State| state.objects.iter().any(|held| held.name == *name);
+        let is_there =
+            |state: &ResourceSnapshot| state.objects.iter().any(|held| held.name == *name);
         if !is_there(&pair.states.0) && !is_there(&pair.states.1) {
             return Err(nowhere(timeline, question, &pair, name));
         }
@@ -255,7 +256,7 @@ fn pair<'a>(
 ) -> Result<Pair<'a>, CommandError> {
     let asked = |cut: Cut| {
         let resource = timeline.resource_at(found, cut);
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace: question
                 .namespace
                 .as_deref()
@@ -267,7 +268,7 @@ fn pair<'a>(
     };
     let ((before, mut old), (after, mut new)) = (asked(cuts.0), asked(cuts.1));
     if !question.selector.is_empty() {
-        let chosen = |state: &State, cut: Cut| {
+        let chosen = |state: &ResourceSnapshot, cut: Cut| {
             timeline
                 .labelled(state.objects.clone(), cut, &question.selector)
                 .map_err(|error| CommandError::new(Exit::Reel, error))
@@ -277,7 +278,7 @@ fn pair<'a>(
             .flatten()
             .map(|held| (held.namespace, held.name))
             .collect();
-        let is_chosen = |held: &kubereel_history::Held| {
+        let is_chosen = |held: &kubereel_history::ObjectVersion| {
             either.contains(&(held.namespace.clone(), held.name.clone()))
         };
         old.objects.retain(is_chosen);

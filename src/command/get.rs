@@ -8,7 +8,9 @@ use crate::reel;
 use crate::screen::Screen;
 use kubereel_format::ResourceInfo;
 use kubereel_history::harmless;
-use kubereel_history::{Certainty, Cut, Filter, Held, LabelSelector, Moment, State, Timeline};
+use kubereel_history::{
+    Certainty, Cut, LabelSelector, Moment, ObjectFilter, ObjectVersion, ResourceSnapshot, Timeline,
+};
 use std::path::PathBuf;
 
 mod absent;
@@ -125,7 +127,7 @@ pub(crate) fn answer(
     let resource = timeline.resource_at(recorded, cut);
     let is_bound = resource.namespaced && !question.all_namespaces;
     let namespace = is_bound.then_some(question.namespace.as_str());
-    let filter = Filter {
+    let filter = ObjectFilter {
         namespace,
         names: &names,
     };
@@ -166,7 +168,9 @@ pub(crate) fn answer(
         screen.aside(format!("No resources found{}.", harmless(&place)))?;
     }
     Ok(match state.certainty {
-        Certainty::Known { .. } | Certainty::Imported { .. } => Exit::Yes,
+        Certainty::Known { .. } | Certainty::ReadBack { .. } | Certainty::Imported { .. } => {
+            Exit::Yes
+        }
         Certainty::Damaged { .. } => Exit::Reel,
         _ => Exit::Unknown,
     })
@@ -176,9 +180,9 @@ pub(crate) fn answer(
 struct Answer<'a> {
     timeline: &'a Timeline,
     resource: &'a ResourceInfo,
-    state: &'a State,
+    state: &'a ResourceSnapshot,
     cut: Cut,
-    held: &'a [Held],
+    held: &'a [ObjectVersion],
     is_single: bool,
     shows_namespace: bool,
 }

@@ -4,7 +4,7 @@
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use kubereel_format::ResourceInfo;
-use kubereel_history::{Certainty, SelectError, State, Timeline};
+use kubereel_history::{Certainty, ResourceSnapshot, SelectError, Timeline};
 
 /// Says why a name names no recorded resource.
 pub(crate) fn explain(error: &SelectError, timeline: &Timeline) -> CommandError {
@@ -32,7 +32,11 @@ pub(crate) fn explain(error: &SelectError, timeline: &Timeline) -> CommandError 
 }
 
 /// Says why there is no state to show.
-pub(crate) fn state(timeline: &Timeline, resource: &ResourceInfo, state: &State) -> CommandError {
+pub(crate) fn state(
+    timeline: &Timeline,
+    resource: &ResourceInfo,
+    state: &ResourceSnapshot,
+) -> CommandError {
     let name = resource.qualified();
     let at = timeline.written(state.at);
     match &state.certainty {

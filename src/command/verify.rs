@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::reel;
 use crate::screen::Screen;
-use kubereel_history::Verdict;
+use kubereel_history::{Integrity, Proof, Verdict};
 use std::path::PathBuf;
 
 /// Prove that a reel is whole and complete, or say what is not
@@ -55,9 +55,9 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
     let integrity = {
         let total = timeline.reel().end().0;
         let mut progress = Progress::begin("reading", total, screen.is_err_terminal());
-        timeline.integrity(|done| progress.reached(done))
+        Integrity::read(&timeline, |done| progress.reached(done))
     };
-    let proof = timeline.proof(integrity);
+    let proof = Proof::of(&timeline, integrity);
     match args.output {
         Some(Form::Json) => screen.json(&proof)?,
         None => page::print(&timeline, &proof, args.all, screen)?,

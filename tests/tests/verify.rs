@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use jiff::Timestamp;
 use kubereel_format::OutageClass;
-use kubereel_history::{Account, Proof, Timeline, Verdict};
+use kubereel_history::{Account, GapOutcome, Integrity, Proof, Timeline, Verdict};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::{self, EtcdKey, Oracle};
 use kubereel_tests::recording::{Page, Recording, program};
@@ -141,7 +141,10 @@ fn bounds_hold(timeline: &Timeline, oracle: &Oracle) -> Result<()> {
         let Some(coverage) = timeline.coverage(info.id) else {
             continue;
         };
-        for hole in coverage.holes().iter().chain(coverage.proven()) {
+        for hole in coverage
+            .gaps(GapOutcome::MayMiss)
+            .chain(coverage.gaps(GapOutcome::ProvenEmpty))
+        {
             let within = |bound: &Option<String>| bound.as_ref().and_then(|rv| rv.parse().ok());
             let from: u64 = within(&hole.gap.from_rv).unwrap_or(0);
             let to: u64 = hole.gap.to_rv.parse()?;
@@ -165,7 +168,7 @@ fn bounds_hold(timeline: &Timeline, oracle: &Oracle) -> Result<()> {
 }
 
 fn proof(timeline: &Timeline) -> Proof {
-    timeline.proof(timeline.integrity(|_| {}))
+    Proof::of(&timeline, Integrity::read(&timeline, |_| {}))
 }
 
 fn exit_code(reel: &Path) -> Result<Option<i32>> {

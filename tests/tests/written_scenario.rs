@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
-use kubereel_history::{Cut, Filter, Timeline};
+use kubereel_history::{Cut, ObjectFilter, Timeline};
 use kubereel_import::{ImportOptions, import};
 use kubereel_tests::scenario::{Writing, Written};
 use serde_json::Value;
@@ -105,7 +105,11 @@ fn states_are_those_of_a_replay(reel: &Reel) -> Result<()> {
         let below = timeline.reel().seq_after(wall);
         let mut bodies = Vec::new();
         for info in timeline.resources().iter() {
-            let state = timeline.as_of(info.id, Cut::Arrival { below, wall }, &Filter::default());
+            let state = timeline.as_of(
+                info.id,
+                Cut::Arrival { below, wall },
+                &ObjectFilter::default(),
+            );
             for held in &state.objects {
                 bodies.push(String::from_utf8(timeline.reel().body(held.seq)?.to_vec())?);
             }

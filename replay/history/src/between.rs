@@ -1,11 +1,11 @@
 //! Owns the difference of the states at two moments: which objects came, went or changed. Refuses
 //! bodies of objects that have the same version at both.
 
-use crate::as_of::{Held, State};
 use crate::changes::{Change, Scope};
+use crate::moment::Cut;
 use crate::object::Form;
 use crate::query_error::QueryError;
-use crate::resolve::Cut;
+use crate::snapshot::{ObjectVersion, ResourceSnapshot};
 use crate::timeline::Timeline;
 use kubereel_format::{ResourceInfo, Seq};
 use serde_json::Value;
@@ -28,26 +28,26 @@ pub enum Fate {
     /// It was not there at the first moment.
     Created {
         /// What is there at the second.
-        new: Held,
+        new: ObjectVersion,
     },
     /// It is not there at the second moment.
     Deleted {
         /// What was there at the first.
-        old: Held,
+        old: ObjectVersion,
     },
     /// Another object of that name is there at the second moment.
     Recreated {
         /// What was there at the first.
-        old: Held,
+        old: ObjectVersion,
         /// What is there at the second.
-        new: Held,
+        new: ObjectVersion,
     },
     /// It has another version.
     Changed {
         /// What was there at the first moment.
-        old: Held,
+        old: ObjectVersion,
         /// What is there at the second.
-        new: Held,
+        new: ObjectVersion,
     },
 }
 
@@ -63,7 +63,7 @@ impl Fate {
     }
 
     /// Gives what was there at the first moment.
-    pub const fn before(&self) -> Option<&Held> {
+    pub const fn before(&self) -> Option<&ObjectVersion> {
         match self {
             Self::Created { .. } => None,
             Self::Deleted { old } | Self::Recreated { old, .. } | Self::Changed { old, .. } => {
@@ -73,7 +73,7 @@ impl Fate {
     }
 
     /// Gives what is there at the second moment.
-    pub const fn after(&self) -> Option<&Held> {
+    pub const fn after(&self) -> Option<&ObjectVersion> {
         match self {
             Self::Deleted { .. } => None,
             Self::Created { new } | Self::Recreated { new, .. } | Self::Changed { new, .. } => {
@@ -84,9 +84,10 @@ impl Fate {
 }
 
 /// Says which names differ between two states, in the order of the server's keys. Reads no body.
-pub fn differing(before: &State, after: &State) -> Vec<Differing> {
-    let place = |held: &Held| format!("{}/{}", held.namespace, held.name);
-    let mut both: BTreeMap<String, (Option<&Held>, Option<&Held>)> = BTreeMap::new();
+pub fn differing(before: &ResourceSnapshot, after: &ResourceSnapshot) -> Vec<Differing> {
+    let place = |held: &ObjectVersion| format!("{}/{}", held.namespace, held.name);
+    let mut both: BTreeMap<String, (Option<&ObjectVersion>, Option<&ObjectVersion>)> =
+        BTreeMap::new();
     for held in &before.objects {
         both.entry(place(held)).or_default().0 = Some(held);
     }
@@ -111,7 +112,11 @@ pub fn differing(before: &State, after: &State) -> Vec<Differing> {
 }
 
 /// An object that is recorded in another version of its resource has another number there.
-fn fate(old: Option<Held>, new: Option<Held>, is_one_resource: bool) -> Option<Fate> {
+fn fate(
+    old: Option<ObjectVersion>,
+    new: Option<ObjectVersion>,
+    is_one_resource: bool,
+) -> Option<Fate> {
     match (old, new) {
         (Some(old), Some(new)) if old.seq == new.seq => None,
         (Some(old), Some(new)) if old.object == new.object || !is_one_resource => {
@@ -148,7 +153,7 @@ impl Timeline {
         scope: &Scope,
     ) -> Result<Vec<Change>, QueryError> {
         let is_narrowed = !scope.fields.is_empty();
-        let read = |held: Option<&Held>, asked: Asked<'_>| {
+        let read = |held: Option<&ObjectVersion>, asked: Asked<'_>| {
             held.map(|held| self.value_at(held.seq, asked)).transpose()
         };
         let both =

@@ -2,8 +2,9 @@
 //! bodies on the way: whoever wants those of a step asks for them.
 
 use crate::ahead::{Ahead, Direction};
-use crate::resolve::Cut;
-use crate::timeline::{Timeline, before};
+use crate::moment::Cut;
+use crate::tables::before;
+use crate::timeline::Timeline;
 use kubereel_format::{EventType, ObjectId, ReadAllowance, ReadError, RecordedAt, ResourceId, Seq};
 use std::sync::Arc;
 
@@ -75,7 +76,7 @@ impl Timeline {
         let below = match cut {
             Cut::Arrival { below, .. } => below,
             Cut::Revision(_) => {
-                let within = |seq: &Seq| self.is_within(*seq, cut);
+                let within = |seq: &Seq| cut.includes(reel, *seq);
                 let last = match &seqs {
                     Some(seqs) => seqs.iter().copied().rfind(within),
                     None => (0..reel.end().0).rev().map(Seq).find(within),

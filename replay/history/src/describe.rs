@@ -2,13 +2,13 @@
 //! owns, the Events about it, and its versions around then. Refuses judgement: nothing is left out
 //! because it looks well.
 
-use crate::as_of::Held;
 use crate::changes::Scope;
 use crate::cluster_events::{EventQuestion, Logged, Regarding};
 use crate::history::{HistoryItem, HistoryQuestion};
+use crate::moment::Cut;
 use crate::query_error::QueryError;
 use crate::related::Relatives;
-use crate::resolve::Cut;
+use crate::snapshot::ObjectVersion;
 use crate::timeline::Timeline;
 use crate::writers::Authors;
 use kubereel_format::{RecordedAt, ResourceInfo, Seq};
@@ -92,7 +92,7 @@ impl Timeline {
     pub fn describe(
         &self,
         resource: &ResourceInfo,
-        held: &Held,
+        held: &ObjectVersion,
         cut: Cut,
         around_micros: i64,
         most: usize,
@@ -151,7 +151,7 @@ impl Timeline {
     }
 
     /// Says who wrote the version that held, against the one before it.
-    fn authors_of(&self, resource: &ResourceInfo, held: &Held) -> Authors {
+    fn authors_of(&self, resource: &ResourceInfo, held: &ObjectVersion) -> Authors {
         let wall = self.wall_of(held.seq);
         let below = |seq: Seq| Some(Cut::Arrival { below: seq, wall });
         let mut history = self.history(HistoryQuestion {
@@ -173,7 +173,7 @@ impl Timeline {
     fn around(
         &self,
         resource: &ResourceInfo,
-        held: &Held,
+        held: &ObjectVersion,
         wall: RecordedAt,
         around_micros: i64,
         most: usize,

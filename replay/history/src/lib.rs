@@ -5,7 +5,7 @@
 
 mod account;
 mod ahead;
-mod as_of;
+
 mod between;
 mod blame;
 mod changes;
@@ -25,12 +25,14 @@ mod outage;
 mod proof;
 mod query_error;
 mod related;
-mod resolve;
+
 mod samples;
 mod select;
 mod session;
+mod snapshot;
 mod step;
 mod summary;
+mod tables;
 mod timeline;
 pub mod timetext;
 mod wait;
@@ -39,7 +41,6 @@ mod writers;
 pub use account::{
     Account, AccountError, CommitBounds, LeftOut, MAX_RANGES, Member, Sequence, UnexplainedRange,
 };
-pub use as_of::{Filter, Held, Life, State};
 pub use between::{Asked, Differing, Fate, differing};
 pub use blame::{Blame, BlameSource, Blamed};
 pub use changes::{
@@ -49,8 +50,8 @@ pub use changes::{
 pub use cluster_events::{EventLog, EventQuestion, Logged, Regarding, Said};
 pub use columns::{Columns, LabelColumns, Room};
 pub use coverage::{
-    Blind, Certainty, Coverage, CoveredFrom, Hole, ImportedFrom, Judged, LostChange,
-    UnobservedEffect, UnobservedReason, UnobservedSpan, UnparsedSpan,
+    Certainty, Coverage, CoveredFrom, GapJudgement, GapOutcome, ImportedFrom, LostChange,
+    RecordedGap, UnobservedEffect, UnobservedReason, UnobservedSpan,
 };
 pub use cursor::{Cursor, CursorStep, StepBodies, Track};
 pub use density::{Density, MAX_SLICES};
@@ -58,7 +59,7 @@ pub use describe::{Condition, Description, Scalar};
 pub use export::{ExportError, Exported};
 pub use history::{HeldFor, HeldUntil, History, HistoryItem, HistoryQuestion, Place, SeenVersion};
 pub use kubereel_format::harmless;
-pub use moment::{MOMENT_FORMS, Moment, MomentError};
+pub use moment::{Cut, MOMENT_FORMS, Moment, MomentError, ResolveError};
 pub use object::{
     Form, ListForm, ListWriter, Meta, YamlLine, name_of, write_json, write_yaml, yaml_lines,
 };
@@ -71,24 +72,22 @@ pub use operators::{
     Update, UpdateEnd, UpdateKind, UpdateStatus, Updates, UpgradeStory, VersionPod,
 };
 pub use outage::{Outage, ProbedOutage};
-pub use proof::{
-    AccountSummary, Integrity, LeftOutSummary, OutageSum, Proof, RangeSummary, ResourceProof,
-    ResourceState, UnseenSummary, Verdict,
-};
+pub use proof::{Integrity, OutageSum, Proof, ResourceProof, ResourceState, Verdict};
 pub use query_error::QueryError;
 pub use related::{Child, Owned, OwnedObject, OwnerRef, Relatives};
-pub use resolve::{Cut, ResolveError};
 pub use samples::CounterMove;
 pub use select::{
-    Excluded, FieldSelector, FieldSelectorError, LabelError, LabelSelector, MAX_MANIFEST,
-    ManifestError, ManifestObject, ResourceTable, SelectError, manifest_objects,
+    ExcludedResource, FieldSelector, FieldSelectorError, LabelError, LabelSelector, MAX_MANIFEST,
+    ManifestError, ManifestObject, ObjectFilter, ResourceTable, SelectError, manifest_objects,
 };
 pub use session::{Cluster, Session};
+pub use snapshot::{ObjectLifetime, ObjectVersion, ResourceSnapshot};
 pub use step::SteppedOver;
 pub use summary::{
-    ClusterSummary, CounterMoveSummary, CoveredSummary, DamageSummary, EventCounts, GapSummary,
-    LabelSummary, MarkSummary, NotCoveredSummary, ObjectCounts, OutageSummary, Parts,
-    ResourceSummary, SessionSummary, Summary,
+    AccountSummary, ClusterSummary, CounterMoveSummary, CoveredSummary, DamageSummary, EventCounts,
+    GapSummary, LabelSummary, LeftOutSummary, MarkSummary, NotCoveredSummary, ObjectCounts,
+    OutageSummary, Parts, RangeSummary, ResourceSummary, SessionSummary, Summary, UnseenSummary,
+    waits,
 };
 pub use timeline::Timeline;
 pub use wait::{

@@ -1,9 +1,11 @@
-//! Owns the one grammar of TIME: every command, screen and rule that takes a moment takes this.
-//! Refuses to look into a reel: `resolve` does.
+//! The grammar of TIME, which every command, screen and rule that takes a moment uses, and the place of a
+//! moment in a reel. A time of day that occurs twice is an error that names both.
 
+use crate::tables::ReelTables;
 use jiff::civil::Time;
-use jiff::{SignedDuration, Timestamp};
-use kubereel_format::{RecordedAt, Seq};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan as _};
+use kubereel_format::{RecordedAt, Reel, Seq};
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -174,6 +176,153 @@ fn nanos_of(fraction: &str) -> Option<i32> {
         return None;
     }
     plain_number(&format!("{fraction:0<9}")).filter(|_| !fraction.is_empty())
+}
+
+/// A place in a reel at which a state is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// After all records below `below`, seen as of a wall-clock time.
+    Arrival {
+        /// The first record that does not count.
+        below: Seq,
+        /// The wall-clock time that was asked for.
+        wall: RecordedAt,
+    },
+    /// After the change with this resourceVersion, whenever it arrived.
+    Revision(u128),
+}
+
+/// A moment has no place in this reel.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ResolveError {
+    /// The reel holds nothing at all.
+    #[error("the reel holds no records")]
+    EmptyReel,
+    /// A time of day that the recording passed more than once.
+    #[error("the recording passed that time of day {} times", .candidates.len())]
+    Ambiguous {
+        /// The moments it may mean, in order.
+        candidates: Vec<RecordedAt>,
+    },
+    /// There is no record of that number.
+    #[error("no record {seq}: the reel has {end}")]
+    NoSuchRecord {
+        /// The number.
+        seq: Seq,
+        /// How many there are.
+        end: Seq,
+    },
+    /// A resourceVersion or a record's number was asked for where there is no reel.
+    #[error("only a reel has resourceVersions and records")]
+    NoReel,
+    /// The time is beyond what a calendar holds.
+    #[error("that moment is beyond the calendar")]
+    OutOfRange,
+}
+
+impl Cut {
+    /// The place after all records up to a wall-clock time.
+    pub(crate) fn at(reel: &Reel, wall: RecordedAt) -> Self {
+        Self::Arrival {
+            below: reel.seq_after(wall),
+            wall,
+        }
+    }
+
+    /// Tells whether an event belongs to what was known there.
+    pub(crate) fn includes(self, reel: &Reel, seq: Seq) -> bool {
+        match self {
+            Self::Arrival { below, .. } => seq < below,
+            Self::Revision(rv) => reel.rv_of(seq).is_some_and(|version| version <= rv),
+        }
+    }
+}
+
+impl Moment {
+    /// Finds the place of the moment in a reel.
+    ///
+    /// # Errors
+    /// When the moment has no place or more than one in this reel.
+    pub(crate) fn place(self, tables: &ReelTables) -> Result<Cut, ResolveError> {
+        let reel = tables.reel();
+        let end = reel.end();
+        if end == Seq(0) {
+            return Err(ResolveError::EmptyReel);
+        }
+        match self {
+            Self::Revision(rv) => Ok(Cut::Revision(rv)),
+            Self::Record(seq) if seq < end => Ok(Cut::Arrival {
+                below: Seq(seq.0 + 1),
+                wall: tables.wall_of(seq),
+            }),
+            Self::Record(seq) => Err(ResolveError::NoSuchRecord { seq, end }),
+            // Not by time: a clock that stepped back must not hide the last records.
+            Self::End => Ok(Cut::Arrival {
+                below: end,
+                wall: tables.end(),
+            }),
+            by_time => {
+                let wall = by_time.within(tables.start(), tables.end())?;
+                Ok(Cut::at(reel, wall))
+            }
+        }
+    }
+
+    /// Finds the time of a moment between two others, where there is no reel: in a file of intervals.
+    ///
+    /// # Errors
+    /// When it has no time, or more than one, there.
+    pub fn within(self, start: RecordedAt, end: RecordedAt) -> Result<RecordedAt, ResolveError> {
+        let moved = |from: RecordedAt, by: Option<i64>| {
+            by.and_then(|by| from.micros.checked_add(by))
+                .map(RecordedAt::from_micros)
+                .ok_or(ResolveError::OutOfRange)
+        };
+        match self {
+            Self::Time(wall) => Ok(wall),
+            Self::TimeOfDay(time) => day_time(time, start, end),
+            Self::AfterStart { micros } => moved(start, i64::try_from(micros).ok()),
+            Self::BeforeEnd { micros } => moved(end, i64::try_from(micros).ok().map(|by| -by)),
+            Self::Start => Ok(start),
+            Self::End => Ok(end),
+            Self::Revision(_) | Self::Record(_) => Err(ResolveError::NoReel),
+        }
+    }
+}
+
+/// Finds the one moment between two others with that time of day; outside of them, the nearest one.
+fn day_time(time: Time, start: RecordedAt, end: RecordedAt) -> Result<RecordedAt, ResolveError> {
+    let day = |at: RecordedAt| {
+        Timestamp::from_microsecond(at.micros)
+            .ok()
+            .map(|at| at.to_zoned(TimeZone::UTC).date())
+            .ok_or(ResolveError::OutOfRange)
+    };
+    let (first, last) = (day(start)?, day(end)?);
+    let mut candidates = Vec::new();
+    for date in first.series(1.day()).take_while(|date| *date <= last) {
+        let at = date
+            .to_datetime(time)
+            .to_zoned(TimeZone::UTC)
+            .ok()
+            .ok_or(ResolveError::OutOfRange)?;
+        candidates.push(RecordedAt::from_micros(at.timestamp().as_microsecond()));
+    }
+    let inside: Vec<RecordedAt> = candidates
+        .iter()
+        .copied()
+        .filter(|at| (start..=end).contains(at))
+        .collect();
+    let distance = |at: RecordedAt| start.micros_since(at).max(at.micros_since(end)).max(0);
+    match inside.as_slice() {
+        [one] => Ok(*one),
+        [] => candidates
+            .into_iter()
+            .min_by_key(|at| distance(*at))
+            .ok_or(ResolveError::OutOfRange),
+        _ => Err(ResolveError::Ambiguous { candidates: inside }),
+    }
 }
 
 #[cfg(test)]

@@ -28,17 +28,17 @@ pub struct CounterMove {
     pub to: String,
 }
 
-impl Timeline {
+impl CounterMove {
     /// Lists when each sampled counter moved, in order.
     ///
     /// Servers are told apart by when their process began, so that a restart or another server behind the
     /// same address is no move. What a server's first reading shows is where its counters stood.
-    pub fn counter_moves(&self) -> Vec<CounterMove> {
+    pub fn all(timeline: &Timeline) -> Vec<Self> {
         // For each server: its last reading, and the one before.
         let mut readings: BTreeMap<&str, (RecordedAt, Option<RecordedAt>)> = BTreeMap::new();
         let mut values: BTreeMap<(&str, &str, &str), &str> = BTreeMap::new();
         let mut moves = Vec::new();
-        for entry in self.reel().notes() {
+        for entry in timeline.reel().notes() {
             let Note::Sampled {
                 endpoint,
                 name,
@@ -61,7 +61,7 @@ impl Timeline {
             if let Some(after) = after
                 && from != Some(value.as_str())
             {
-                moves.push(CounterMove {
+                moves.push(Self {
                     endpoint: endpoint.clone(),
                     name: name.clone(),
                     labels: labels.clone(),

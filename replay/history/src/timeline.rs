@@ -1,135 +1,111 @@
-//! Owns an opened reel and what can be said about it as a whole: its time span, its resources, what
-//! is covered. Refuses bodies: the questions read those.
+//! An opened reel with all that is derived of it once, and the questions about states at a moment. What a
+//! question about histories, differences or waits needs is in the modules of those names.
 
-use crate::account::Sequence;
-use crate::coverage::{Coverage, UnobservedSpan};
+use crate::account::{Account, AccountError, CommitBounds, Sequence};
+use crate::coverage::{self, Certainty, Coverage, RecordedGap, UnobservedReason, UnobservedSpan};
+use crate::moment::{Cut, Moment, ResolveError};
+use crate::object::{Form, Meta};
 use crate::outage::{self, Outage};
-use crate::select::ResourceTable;
+use crate::query_error::QueryError;
+use crate::select::{LabelSelector, ObjectFilter, ResourceTable, nearest};
 use crate::session::{self, Cluster, Session};
+use crate::snapshot::{ObjectLifetime, ObjectVersion, ResourceSnapshot};
+use crate::tables::ReelTables;
 use crate::timetext;
-use kubereel_format::{ObjectId, ObjectKey, OpenError, RecordedAt, Reel, ResourceId, Seq};
+use kubereel_format::{
+    EventType, Evidence, ObjectId, ObjectKey, OpenError, ReadError, RecordedAt, Reel, ResourceId,
+    ResourceInfo, Seq,
+};
+use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+/// More threads than these only wait for each other's blocks.
+const MOST_THREADS: usize = 4;
+
+/// Fewer versions than these are not worth a thread of their own.
+const LEAST_EACH: usize = 128;
 
 /// A reel, opened for questions.
 pub struct Timeline {
-    reel: Reel,
-    start: RecordedAt,
-    end: RecordedAt,
-    resources: ResourceTable,
-    objects: BTreeMap<ResourceId, Vec<ObjectId>>,
-    sessions: Vec<Session>,
+    tables: ReelTables,
     clusters: Vec<Cluster>,
     outages: Vec<Outage>,
     coverage: BTreeMap<ResourceId, Coverage>,
+    /// Few questions need the revisions.
     sequences: OnceLock<Vec<Sequence>>,
-    unobserved: OnceLock<BTreeMap<ResourceId, Vec<UnobservedSpan>>>,
 }
 
 impl Timeline {
     /// Opens a reel.
     ///
     /// # Errors
-    /// When the file cannot be read, is no reel, or is being recorded at the moment.
+    /// When the file cannot be read, is not a reel, or is being recorded at the moment.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         Ok(Self::new(Reel::open(path)?))
     }
 
     /// Takes a reel that is open already.
     pub fn new(reel: Reel) -> Self {
-        let wall = |seq| reel.stamp(seq).map(|stamp| stamp.wall);
-        let start = wall(Seq(0)).unwrap_or_default();
-        // A clock that stepped back must not cut the recording short.
-        let last = before(reel.end()).and_then(wall);
-        let notes = reel.notes().iter().map(|entry| entry.stamp.wall);
-        let end = notes.chain(last).max().unwrap_or(start);
-        let mut objects: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();
-        for object in reel.objects() {
-            objects
-                .entry(object.key.resource)
-                .or_default()
-                .push(object.id);
-        }
-        let sessions = session::sessions(reel.notes(), |seq| before(seq).and_then(wall), end);
-        let clusters = session::clusters(reel.notes());
-        let outages = outage::outages(reel.notes(), &sessions);
-        let resources = ResourceTable::new(reel.notes());
-        let coverage = Coverage::of_all(&reel, &objects, &sessions);
-        let mut timeline = Self {
-            reel,
-            start,
-            end,
-            resources,
-            objects,
-            sessions,
-            clusters,
-            outages,
-            coverage,
-            sequences: OnceLock::new(),
-            unobserved: OnceLock::new(),
+        let tables = ReelTables::new(reel);
+        let notes = tables.reel().notes();
+        let sequences = OnceLock::new();
+        let all = || sequences.get_or_init(|| Sequence::all(tables.reel()));
+        let unexplained = |gap: &RecordedGap| {
+            let mut sequences = all().iter();
+            sequences.find_map(|sequence| sequence.unexplained_in(&tables, gap))
         };
-        timeline.bound_holes();
-        timeline
-    }
-
-    /// Bounds what gaps can have lost by the revisions that nothing explains.
-    fn bound_holes(&mut self) {
-        let is_bound = |coverage: &Coverage| coverage.holes().is_empty();
-        if self.coverage.values().all(is_bound) || self.sequences().is_empty() {
-            return;
+        let not_before = |resource, seq| {
+            let mut sequences = all().iter();
+            sequences.find_map(|sequence| sequence.not_committed_at(tables.reel(), resource, seq))
+        };
+        let coverage = Coverage::of_all(&tables, unexplained, not_before);
+        Self {
+            clusters: session::clusters(notes),
+            outages: outage::outages(notes, tables.sessions()),
+            coverage,
+            sequences,
+            tables,
         }
-        let mut coverage = std::mem::take(&mut self.coverage);
-        for one in coverage.values_mut() {
-            one.bound(self);
-        }
-        self.coverage = coverage;
-    }
-
-    pub(crate) const fn sequence_cell(&self) -> &OnceLock<Vec<Sequence>> {
-        &self.sequences
-    }
-
-    pub(crate) const fn unobserved_cell(
-        &self,
-    ) -> &OnceLock<BTreeMap<ResourceId, Vec<UnobservedSpan>>> {
-        &self.unobserved
     }
 
     /// Gives the reel itself.
     pub const fn reel(&self) -> &Reel {
-        &self.reel
+        self.tables.reel()
     }
 
     /// Gives the time of the first record.
     pub const fn start(&self) -> RecordedAt {
-        self.start
+        self.tables.start()
     }
 
     /// Gives the latest time of the recording: that of the last record, unless a clock stepped back.
     pub const fn end(&self) -> RecordedAt {
-        self.end
+        self.tables.end()
     }
 
     /// Gives the recorded resources and those that are not covered.
     pub const fn resources(&self) -> &ResourceTable {
-        &self.resources
+        self.tables.resources()
     }
 
     /// Gives the objects of a resource that the reel ever saw.
     pub fn objects_of(&self, resource: ResourceId) -> &[ObjectId] {
-        self.objects.get(&resource).map_or(&[], Vec::as_slice)
+        self.tables.objects_of(resource)
     }
 
-    /// Gives who an object is.
+    /// Gives the resource, the namespace, the name and the uid of an object.
     pub fn key_of(&self, object: ObjectId) -> Option<&ObjectKey> {
-        let place = usize::try_from(object.0).ok()?;
-        self.reel.objects().get(place).map(|object| &object.key)
+        self.tables.key_of(object)
     }
 
     /// Gives the recorder's runs, in order.
     pub fn sessions(&self) -> &[Session] {
-        &self.sessions
+        self.tables.sessions()
     }
 
     /// Gives the clusters met, in order.
@@ -142,27 +118,423 @@ impl Timeline {
         &self.outages
     }
 
-    /// Gives what is covered of a resource.
+    /// Writes a time so that it names the same moment of this reel when it is pasted after `--at`.
+    pub fn written(&self, at: RecordedAt) -> String {
+        timetext::within(self.start(), self.end(), at)
+    }
+
+    /// Finds the place of a moment.
+    ///
+    /// # Errors
+    /// When the moment has no place or more than one in this reel.
+    pub fn resolve(&self, moment: Moment) -> Result<Cut, ResolveError> {
+        moment.place(&self.tables)
+    }
+
+    /// Gives the moment that lies `micros` later on the wall clock, or earlier.
+    pub(crate) fn moved(&self, from: RecordedAt, micros: i64) -> Cut {
+        let wall = RecordedAt::from_micros(from.micros.saturating_add(micros));
+        Cut::at(self.reel(), wall)
+    }
+
+    /// Gives the wall-clock time of a record; beyond the last record, the end of the recording.
+    pub(crate) fn wall_of(&self, seq: Seq) -> RecordedAt {
+        self.tables.wall_of(seq)
+    }
+
+    /// Tells whether an object exists after its last event.
+    pub(crate) fn is_alive(&self, object: ObjectId) -> bool {
+        let last = self.reel().versions(object).last();
+        last.and_then(|&seq| self.reel().kind_of(seq))
+            .is_some_and(|kind| kind != EventType::Deleted)
+    }
+}
+
+/// What was observed.
+impl Timeline {
+    /// Gives what was observed of a resource, and what was not.
     pub fn coverage(&self, resource: ResourceId) -> Option<&Coverage> {
         self.coverage.get(&resource)
     }
 
     /// Gives the record that completed the first list of any resource.
     pub fn first_complete(&self) -> Option<Seq> {
-        let begins = self
-            .coverage
-            .values()
-            .filter_map(|coverage| coverage.spans().first());
-        begins.map(|span| span.begun_by).min()
+        coverage::first_complete(&self.coverage)
     }
 
-    /// Writes a time so that it names the same moment of this reel when it is pasted after `--at`.
-    pub fn written(&self, at: RecordedAt) -> String {
-        timetext::within(self.start, self.end, at)
+    /// Gives all times in which a resource was not observed, by their begin: also those whose changes came
+    /// later, and those without a state. They may overlap.
+    pub fn unobserved_spans(
+        &self,
+        resource: ResourceId,
+    ) -> impl DoubleEndedIterator<Item = &UnobservedSpan> {
+        let coverage = self.coverage(resource).into_iter();
+        coverage.flat_map(Coverage::unobserved_spans)
+    }
+
+    /// Gives the times in which changes of a recorded resource may be missing, by their begin.
+    ///
+    /// Times without a watch that was resumed later are not among them: what happened in them came late,
+    /// but it came.
+    pub fn unobserved(&self, resource: ResourceId) -> impl Iterator<Item = &UnobservedSpan> {
+        let coverage = self.coverage(resource).into_iter();
+        coverage.flat_map(Coverage::may_miss)
+    }
+
+    /// Tells whether no change of a resource can be missing since its first list.
+    pub fn is_fully_observed(&self, resource: ResourceId) -> bool {
+        self.unobserved(resource).next().is_none()
+    }
+
+    /// Tells whether changes of a resource may be missing between two versions of one object, received at
+    /// these times.
+    pub fn may_miss_changes(&self, resource: ResourceId, from: RecordedAt, to: RecordedAt) -> bool {
+        self.unobserved(resource).any(|span| {
+            // Between two versions of one life neither its creation nor its deletion can be lost.
+            let is_of_all = !matches!(span.reason, UnobservedReason::LostChange { .. });
+            is_of_all && span.from < to && span.to > from
+        })
+    }
+
+    /// Judges how far an answer about all objects of a resource at a moment can be trusted.
+    pub fn certainty(&self, resource: ResourceId, cut: Cut) -> Certainty {
+        self.certainty_of(resource, cut, &ObjectFilter::default())
+    }
+
+    /// Judges how far an answer about some objects of a resource at a moment can be trusted.
+    pub fn certainty_of(
+        &self,
+        resource: ResourceId,
+        cut: Cut,
+        filter: &ObjectFilter<'_>,
+    ) -> Certainty {
+        Certainty::judge(&self.tables, self.coverage(resource), cut, filter)
+    }
+
+    /// Gives the sequences of revisions of which probes tell.
+    pub fn sequences(&self) -> &[Sequence] {
+        self.sequences.get_or_init(|| Sequence::all(self.reel()))
+    }
+
+    /// Accounts for the revisions of each epoch that has probes.
+    ///
+    /// # Errors
+    /// When there is nothing to account for, with the reason.
+    pub fn accounts(&self) -> Result<Vec<Account>, AccountError> {
+        Account::of_all(self.sequences(), &self.tables, &self.coverage)
+    }
+
+    /// Tells between which times the change that an event brought was committed, by the recorder's
+    /// clock; `None` if the event's revision is none of those that probes tell of.
+    pub fn committed(&self, seq: Seq) -> Option<CommitBounds> {
+        let object = self.reel().object_of(seq)?;
+        let resource = self.key_of(object)?.resource;
+        let mut sequences = self.sequences().iter();
+        sequences.find_map(|sequence| sequence.committed(self.reel(), resource, seq))
     }
 }
 
-/// Gives the record before another.
-pub(crate) fn before(seq: Seq) -> Option<Seq> {
-    seq.0.checked_sub(1).map(Seq)
+/// States at a moment.
+impl Timeline {
+    /// Picks, of all recorded resources of the same group and plural, the one that best answers for
+    /// a moment.
+    pub fn resource_at<'a>(&'a self, named: &'a ResourceInfo, cut: Cut) -> &'a ResourceInfo {
+        let namesakes = self.resources().namesakes(named);
+        let best = |wanted: fn(&Certainty) -> bool| {
+            let fits = |info: &&&ResourceInfo| wanted(&self.certainty(info.id, cut));
+            namesakes.iter().find(fits).copied()
+        };
+        best(Certainty::is_known)
+            .or_else(|| best(Certainty::has_state))
+            .or_else(|| best(|certainty| matches!(certainty, Certainty::NotCovered { .. })))
+            .or_else(|| namesakes.last().copied())
+            .unwrap_or(named)
+    }
+
+    /// Gives the state of a resource at a moment.
+    ///
+    /// At a time or a record, each object has the last version that was received. At a
+    /// resourceVersion, each has the last version up to that one, whenever it was received.
+    pub fn as_of(
+        &self,
+        resource: ResourceId,
+        cut: Cut,
+        filter: &ObjectFilter<'_>,
+    ) -> ResourceSnapshot {
+        let certainty = self.certainty_of(resource, cut, filter);
+        let mut held: BTreeMap<String, ObjectVersion> = BTreeMap::new();
+        let mut newest = Newest::default();
+        let epoch = match cut {
+            Cut::Arrival { .. } => Seq(0)..self.reel().end(),
+            Cut::Revision(rv) => self.epoch_of_revision(resource, rv),
+        };
+        for &object in self.objects_of(resource) {
+            let Some(seq) = self.version_at(object, cut, &epoch) else {
+                continue;
+            };
+            newest.take(seq, self.reel().rv_of(seq));
+            let Some(key) = self.key_of(object) else {
+                continue;
+            };
+            let is_asked = filter.takes(&key.namespace, &key.name);
+            let is_alive = self.reel().kind_of(seq) != Some(EventType::Deleted);
+            if !is_asked || !is_alive {
+                continue;
+            }
+            let new = ObjectVersion {
+                object,
+                namespace: key.namespace.clone(),
+                name: key.name.clone(),
+                seq,
+            };
+            // The order of a list is that of the server's keys, in which a namespace ends in a slash.
+            let place = format!("{}/{}", key.namespace, key.name);
+            // A name has one object at a time: where a deletion was never seen, the newer one holds.
+            let is_newer = held.get(&place).is_none_or(|old| old.seq < seq);
+            if is_newer {
+                held.insert(place, new);
+            }
+        }
+        let at = match cut {
+            Cut::Arrival { wall, .. } => wall,
+            Cut::Revision(_) => newest.seq.map_or(self.start(), |seq| self.wall_of(seq)),
+        };
+        let objects = if certainty.has_state() {
+            held.into_values().collect()
+        } else {
+            Vec::new()
+        };
+        ResourceSnapshot {
+            resource,
+            at,
+            rv: newest.rv,
+            certainty,
+            objects,
+        }
+    }
+
+    /// Gives the lives of a name in the order of first sight.
+    pub fn lives(&self, resource: ResourceId, namespace: &str, name: &str) -> Vec<ObjectLifetime> {
+        let reel = self.reel();
+        let mut lives = Vec::new();
+        for object in reel.objects() {
+            let key = &object.key;
+            if key.resource != resource || key.namespace != namespace || key.name != name {
+                continue;
+            }
+            let versions = reel.versions(object.id);
+            let (Some(&first), Some(&last)) = (versions.first(), versions.last()) else {
+                continue;
+            };
+            let is_deleted = reel.kind_of(last) == Some(EventType::Deleted);
+            lives.push(ObjectLifetime {
+                object: object.id,
+                first,
+                from: self.wall_of(first),
+                is_older_than_reel: reel
+                    .head(first)
+                    .is_some_and(|head| head.evidence == Evidence::Initial),
+                to: is_deleted.then(|| self.wall_of(last)),
+            });
+        }
+        lives.sort_by_key(|life| life.first);
+        lives
+    }
+
+    /// Gives a namespace in which an object of that name was ever seen.
+    pub fn namespace_of(&self, resource: ResourceId, name: &str) -> Option<&str> {
+        self.reel()
+            .objects()
+            .iter()
+            .map(|object| &object.key)
+            .find(|key| key.resource == resource && key.name == name)
+            .map(|key| key.namespace.as_str())
+    }
+
+    /// Finds the version of an object that held at a moment.
+    fn version_at(&self, object: ObjectId, cut: Cut, epoch: &Range<Seq>) -> Option<Seq> {
+        match cut {
+            Cut::Arrival { below, .. } => self.tables.last_version(object, below),
+            Cut::Revision(rv) => self
+                .reel()
+                .versions(object)
+                .iter()
+                .filter(|seq| epoch.contains(seq))
+                .filter_map(|&seq| Some((self.reel().rv_of(seq)?, seq)))
+                .filter(|(version, _)| *version <= rv)
+                .max()
+                .map(|(_, seq)| seq),
+        }
+    }
+
+    /// Gives the records of the cluster epoch that a resourceVersion belongs to: a restored cluster
+    /// counts its versions again.
+    fn epoch_of_revision(&self, resource: ResourceId, rv: u128) -> Range<Seq> {
+        let begun_by = self
+            .coverage(resource)
+            .and_then(|coverage| coverage.span_at_revision(rv))
+            .map_or(Seq(0), |span| span.begun_by);
+        let clusters = self.clusters();
+        let from = clusters
+            .iter()
+            .skip(1)
+            .map(|cluster| cluster.first)
+            .rfind(|&first| first <= begun_by)
+            .unwrap_or(Seq(0));
+        let to = clusters
+            .iter()
+            .skip(1)
+            .map(|cluster| cluster.first)
+            .find(|&first| first > begun_by)
+            .unwrap_or(self.reel().end());
+        from..to
+    }
+    /// Gives the names of a resource that a wrong one may have meant, best first.
+    pub fn nearest_names(&self, resource: ResourceId, namespace: &str, name: &str) -> Vec<String> {
+        let keys = self.objects_of(resource).iter();
+        let keys = keys.filter_map(|&object| self.key_of(object));
+        let in_namespace = keys.filter(|key| key.namespace == namespace);
+        nearest(name, in_namespace.map(|key| key.name.as_str()))
+    }
+}
+
+/// Bodies.
+impl Timeline {
+    /// Reads the metadata of the version that an event brought.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or the body is no object.
+    pub fn meta(&self, seq: Seq) -> Result<Meta, QueryError> {
+        let body = self.reel().body(seq)?;
+        Meta::of(&body).map_err(|source| QueryError::Body { seq, source })
+    }
+
+    /// Reads the version that an event brought, in the form in which kubectl shows it.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or the body is no object.
+    pub fn object(
+        &self,
+        seq: Seq,
+        resource: &ResourceInfo,
+        form: Form,
+    ) -> Result<Value, QueryError> {
+        let body = self.reel().body(seq)?;
+        form.of(&body, resource)
+            .map_err(|source| QueryError::Body { seq, source })
+    }
+
+    /// Reads the bytes of a version that held at a moment: cheaper than one alone where many are asked.
+    pub(crate) fn body_held(&self, seq: Seq, cut: Cut) -> Result<Arc<[u8]>, ReadError> {
+        match cut {
+            Cut::Arrival { below, .. } => self.reel().body_at(seq, below),
+            Cut::Revision(_) => self.reel().body(seq),
+        }
+    }
+
+    /// Keeps the objects whose labels a selector selects.
+    ///
+    /// # Errors
+    /// When an object's labels cannot be read: whether it is selected is then not known.
+    pub fn labelled(
+        &self,
+        objects: Vec<ObjectVersion>,
+        cut: Cut,
+        selector: &LabelSelector,
+    ) -> Result<Vec<ObjectVersion>, QueryError> {
+        if selector.is_empty() {
+            return Ok(objects);
+        }
+        let are_selected = self.read_each(&objects, cut, &mut |_| {}, |held, body| {
+            let meta = Meta::of(body).map_err(|source| QueryError::Body {
+                seq: held.seq,
+                source,
+            })?;
+            Ok(selector.matches(&meta.labels))
+        })?;
+        let both = objects.into_iter().zip(are_selected);
+        Ok(both.filter(|(_, is)| *is).map(|(held, _)| held).collect())
+    }
+
+    /// Reads something of each of the versions that held at a moment, and gives it in their order.
+    ///
+    /// `progress` is told now and then how many were read.
+    ///
+    /// # Errors
+    /// The first error of `read`, or of the reel.
+    pub fn read_each<T: Send>(
+        &self,
+        held: &[ObjectVersion],
+        cut: Cut,
+        progress: &mut dyn FnMut(u64),
+        read: impl Fn(&ObjectVersion, &[u8]) -> Result<T, QueryError> + Sync,
+    ) -> Result<Vec<T>, QueryError> {
+        let mut order: Vec<(usize, &ObjectVersion)> = held.iter().enumerate().collect();
+        order.sort_unstable_by_key(|(_, held)| held.seq);
+        let (done, failed) = (AtomicU64::new(0), AtomicBool::new(false));
+        let run = |part: &[(usize, &ObjectVersion)], tell: &mut dyn FnMut(u64)| -> Made<T> {
+            let mut made = Vec::with_capacity(part.len());
+            for (place, held) in part {
+                if failed.load(Ordering::Relaxed) {
+                    break;
+                }
+                let one = self
+                    .body_held(held.seq, cut)
+                    .map_err(QueryError::from)
+                    .and_then(|body| read(held, &body));
+                made.push((
+                    *place,
+                    one.inspect_err(|_| failed.store(true, Ordering::Relaxed))?,
+                ));
+                tell(done.fetch_add(1, Ordering::Relaxed) + 1);
+            }
+            Ok(made)
+        };
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads
+            .min(MOST_THREADS)
+            .min(held.len() / LEAST_EACH)
+            .max(1);
+        let mut parts = order.chunks(order.len().div_ceil(threads).max(1));
+        let first = parts.next().unwrap_or_default();
+        let made: Vec<Made<T>> = thread::scope(|scope| {
+            let others: Vec<_> = parts
+                .map(|part| {
+                    let spawned = thread::Builder::new()
+                        .name("reading".to_owned())
+                        .spawn_scoped(scope, || run(part, &mut |_| {}));
+                    (part, spawned)
+                })
+                .collect();
+            let mut made = vec![run(first, progress)];
+            for (part, spawned) in others {
+                // Without a thread of its own, the part is read here.
+                let joined = spawned.ok().and_then(|thread| thread.join().ok());
+                made.push(joined.unwrap_or_else(|| run(part, progress)));
+            }
+            made
+        });
+        let mut all = Vec::with_capacity(held.len());
+        for part in made {
+            all.extend(part?);
+        }
+        all.sort_unstable_by_key(|(place, _)| *place);
+        Ok(all.into_iter().map(|(_, made)| made).collect())
+    }
+}
+
+/// What one thread made, each with its place among what was asked for.
+type Made<T> = Result<Vec<(usize, T)>, QueryError>;
+
+#[derive(Default)]
+struct Newest {
+    seq: Option<Seq>,
+    rv: Option<u128>,
+}
+
+impl Newest {
+    fn take(&mut self, seq: Seq, rv: Option<u128>) {
+        self.seq = self.seq.max(Some(seq));
+        self.rv = self.rv.max(rv);
+    }
 }

@@ -4,13 +4,13 @@ use crate::command::asked::Named;
 use crate::command_error::CommandError;
 use crate::field_text;
 use crate::screen::Screen;
-use kubereel_history::{Blame, BlameSource, Blamed, State, timetext};
+use kubereel_history::{Blame, BlameSource, Blamed, ResourceSnapshot, timetext};
 use serde_json::{Value, json};
 
 /// Prints an object's fields with who set them.
 pub(super) fn print(
     named: &Named<'_>,
-    state: &State,
+    state: &ResourceSnapshot,
     blamed: &Blamed,
     screen: &mut Screen,
 ) -> Result<(), CommandError> {

@@ -134,7 +134,7 @@ fn say(
 /// Says in a few words why a state may differ; `None` if it is proven.
 const fn kind(certainty: &Certainty) -> Option<&'static str> {
     match certainty {
-        Certainty::Known { .. } => None,
+        Certainty::Known { .. } | Certainty::ReadBack { .. } => None,
         Certainty::Imported { .. } => {
             Some("as imported: the recording does not tell what it leaves out")
         }

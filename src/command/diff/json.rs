@@ -5,7 +5,7 @@ use crate::command::get::header;
 use crate::command_error::CommandError;
 use crate::field_text;
 use crate::screen::Screen;
-use kubereel_history::{Held, State, Timeline, timetext};
+use kubereel_history::{ObjectVersion, ResourceSnapshot, Timeline, timetext};
 use serde_json::{Value, json};
 
 /// A JSON document under way; silent if another form was asked for.
@@ -72,7 +72,7 @@ impl Printer {
     }
 }
 
-fn told(timeline: &Timeline, pair: &super::Pair<'_>, state: &State) -> Value {
+fn told(timeline: &Timeline, pair: &super::Pair<'_>, state: &ResourceSnapshot) -> Value {
     json!({
         "resource": pair.after.resource.qualified(),
         "at": timetext::rfc3339(state.at),
@@ -86,7 +86,7 @@ fn told(timeline: &Timeline, pair: &super::Pair<'_>, state: &State) -> Value {
 fn written(timeline: &Timeline, found: &Found<'_>) -> Value {
     let differing = &found.differing;
     let reel = timeline.reel();
-    let version = |held: Option<&Held>| {
+    let version = |held: Option<&ObjectVersion>| {
         let head = reel.head(held?.seq)?;
         let object = usize::try_from(head.object.0).ok();
         let object = object.and_then(|at| reel.objects().get(at))?;

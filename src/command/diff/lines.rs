@@ -6,7 +6,7 @@ use crate::field_text::{self, HANG};
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use crate::words::count;
-use kubereel_history::{Fate, Held, Timeline};
+use kubereel_history::{Fate, ObjectVersion, Timeline};
 
 /// Prints one object that differs.
 pub(super) fn print(
@@ -45,8 +45,8 @@ fn what(timeline: &Timeline, found: &Found<'_>) -> String {
         let stamp = reel.stamp(seq).map(|stamp| stamp.wall);
         timeline.written(stamp.unwrap_or_default())
     };
-    let first = |held: &Held| reel.versions(held.object).first().copied();
-    let uid = |held: &Held| {
+    let first = |held: &ObjectVersion| reel.versions(held.object).first().copied();
+    let uid = |held: &ObjectVersion| {
         usize::try_from(held.object.0)
             .ok()
             .and_then(|at| reel.objects().get(at))

@@ -3,10 +3,10 @@
 use super::Answer;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use kubereel_history::{Certainty, Held};
+use kubereel_history::{Certainty, ObjectVersion};
 
 /// Gives the names that were asked for and not found.
-pub(super) fn names(asked: &[String], held: &[Held]) -> Vec<String> {
+pub(super) fn names(asked: &[String], held: &[ObjectVersion]) -> Vec<String> {
     asked
         .iter()
         .filter(|name| !held.iter().any(|held| held.name == **name))
@@ -27,7 +27,7 @@ pub(super) fn explain(
     let at = answer.timeline.written(answer.state.at);
     let resource = answer.resource.qualified();
     let exit = match answer.state.certainty {
-        Certainty::Known { .. } => Exit::No,
+        Certainty::Known { .. } | Certainty::ReadBack { .. } => Exit::No,
         Certainty::Damaged { .. } => Exit::Reel,
         _ => Exit::Unknown,
     };

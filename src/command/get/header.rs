@@ -1,10 +1,15 @@
 //! Owns the line that says when an answer is from and how far it can be trusted.
 
 use crate::screen::Paint;
-use kubereel_history::{Certainty, State, Timeline, timetext};
+use kubereel_history::{Certainty, ResourceSnapshot, Timeline, timetext};
 
 /// Writes the line: `at 14:02:31.480Z (+41m12s, rv 118204) · complete`.
-pub(crate) fn line(timeline: &Timeline, state: &State, rv: Option<u128>, paint: Paint) -> String {
+pub(crate) fn line(
+    timeline: &Timeline,
+    state: &ResourceSnapshot,
+    rv: Option<u128>,
+    paint: Paint,
+) -> String {
     let at = timeline.written(state.at);
     let offset = timetext::offset(state.at.micros_since(timeline.start()));
     let rv = rv.map_or_else(String::new, |rv| format!(", rv {rv}"));
@@ -25,6 +30,11 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
         Certainty::Known {
             silent_since: Some(since),
         } => format!("complete, the server's last word at {}", written(*since)),
+        Certainty::ReadBack { from, to } => format!(
+            "complete, read back: no watch ran {}–{}, and nothing changed unseen",
+            written(*from),
+            written(*to)
+        ),
         Certainty::Imported { .. } => {
             "as imported: the recording does not tell what it leaves out".to_owned()
         }

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::screen::Screen;
 use kubereel_history::harmless;
 use kubereel_history::{
-    Form, Held, ListForm, ListWriter, QueryError, name_of, write_json, write_yaml,
+    Form, ListForm, ListWriter, ObjectVersion, QueryError, name_of, write_json, write_yaml,
 };
 use serde_json::Value;
 use std::io::Write as _;
@@ -77,10 +77,10 @@ impl Answer<'_> {
     /// Makes something of each object, in the form in which it is shown.
     pub(super) fn each<T: Send>(
         &self,
-        held: &[Held],
+        held: &[ObjectVersion],
         screen: &Screen,
         form: Form,
-        make: impl Fn(&Held, Value) -> T + Sync,
+        make: impl Fn(&ObjectVersion, Value) -> T + Sync,
     ) -> Result<Vec<T>, CommandError> {
         let total = u64::try_from(held.len()).unwrap_or(u64::MAX);
         let mut progress = Progress::begin("reading", total, screen.is_err_terminal());

@@ -4,7 +4,7 @@ use super::page::Page;
 use crate::words::{count, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::harmless;
-use kubereel_history::{GapSummary, ResourceSummary, UnseenSummary, timetext};
+use kubereel_history::{GapSummary, ResourceSummary, UnseenSummary, timetext, waits};
 
 impl Page<'_> {
     pub(super) fn provenance(&mut self) {
@@ -140,7 +140,7 @@ impl Page<'_> {
     }
 
     pub(super) fn outages(&mut self) {
-        for (at, text) in self.timeline.waits().iter().take(self.most) {
+        for (at, text) in waits(self.timeline).iter().take(self.most) {
             self.push(
                 "waiting",
                 &[self.timeline.written(*at), harmless(text).into_owned()],

@@ -7,7 +7,7 @@ use crate::command::asked::Named;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use kubereel_format::{EventType, ResourceInfo, Seq};
-use kubereel_history::{Cut, Filter, Form, Held, Timeline, WaitFor, WaitSpan};
+use kubereel_history::{Cut, Form, ObjectFilter, ObjectVersion, Timeline, WaitFor, WaitSpan};
 use std::collections::BTreeSet;
 
 /// One name that is waited for.
@@ -246,7 +246,7 @@ impl<'a> Place<'a> {
     }
 
     /// Gives the first version of each object that came after the start.
-    fn later(&self) -> Vec<Held> {
+    fn later(&self) -> Vec<ObjectVersion> {
         let span = &self.span;
         let reel = self.timeline.reel();
         let objects = self.timeline.objects_of(self.resource.id).iter();
@@ -260,7 +260,7 @@ impl<'a> Place<'a> {
                     (span.from.below..span.to.below).contains(seq)
                         && reel.kind_of(*seq) != Some(EventType::Deleted)
                 });
-                Some(Held {
+                Some(ObjectVersion {
                     object,
                     namespace: key.namespace.clone(),
                     name: key.name.clone(),
@@ -275,8 +275,8 @@ impl<'a> Place<'a> {
         is_bound.then_some(self.question.which.namespace())
     }
 
-    fn held(&self, cut: Cut) -> Result<Vec<Held>, CommandError> {
-        let filter = Filter {
+    fn held(&self, cut: Cut) -> Result<Vec<ObjectVersion>, CommandError> {
+        let filter = ObjectFilter {
             namespace: self.namespace(),
             names: &[],
         };
@@ -284,7 +284,11 @@ impl<'a> Place<'a> {
         self.matching(state.objects, cut)
     }
 
-    fn matching(&self, held: Vec<Held>, cut: Cut) -> Result<Vec<Held>, CommandError> {
+    fn matching(
+        &self,
+        held: Vec<ObjectVersion>,
+        cut: Cut,
+    ) -> Result<Vec<ObjectVersion>, CommandError> {
         let unreadable = |error| CommandError::new(Exit::Reel, error);
         let labels = &self.question.which.selector;
         let held = self.timeline.labelled(held, cut, labels);

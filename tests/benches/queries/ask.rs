@@ -6,7 +6,9 @@ use crate::reels::Made;
 use crate::table::{Row, spent};
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{ReadError, RecordedAt, Seq};
-use kubereel_history::{Cursor, CursorStep, Cut, Filter, State, StepBodies, Timeline, Track};
+use kubereel_history::{
+    Cursor, CursorStep, Cut, ObjectFilter, ResourceSnapshot, StepBodies, Timeline, Track,
+};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -87,7 +89,7 @@ fn object(timeline: &Timeline, event: Seq, wall: RecordedAt) -> Result<()> {
         .get(usize::try_from(object.0)?)
         .context("no such object")?
         .key;
-    let filter = Filter {
+    let filter = ObjectFilter {
         namespace: Some(&key.namespace),
         names: std::slice::from_ref(&key.name),
     };
@@ -176,9 +178,9 @@ fn state(
     let cut = at(timeline, wall);
     let below = timeline.reel().seq_after(wall);
     let resources = timeline.resources().iter();
-    let states: Vec<State> = resources
+    let states: Vec<ResourceSnapshot> = resources
         .filter(|info| with_events || info.plural != "events")
-        .map(|info| timeline.as_of(info.id, cut, &Filter::default()))
+        .map(|info| timeline.as_of(info.id, cut, &ObjectFilter::default()))
         .collect();
     let mut held: Vec<_> = states.iter().flat_map(|state| &state.objects).collect();
     // In the order in which objects were first seen: so they lie in checkpoints.

@@ -7,7 +7,10 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EpochId, EventType, Evidence, Note, Reel, ResourceInfo, Seq};
-use kubereel_history::{Hole, Proof, Timeline};
+use kubereel_history::{
+    Coverage, GapOutcome, Integrity, Proof, RecordedGap, ResourceProof, Timeline, UnobservedReason,
+    UnobservedSpan,
+};
 
 /// Everything that a reel claims.
 pub struct Claims {
@@ -70,7 +73,7 @@ impl Claims {
         let timeline = Timeline::open(reel)?;
         let damage = timeline.reel().damage();
         ensure!(damage.is_empty(), "damaged: {damage:?}");
-        let proof = timeline.proof(timeline.integrity(|_| {}));
+        let proof = Proof::of(&timeline, Integrity::read(&timeline, |_| {}));
         let epochs = epochs(timeline.reel());
         let mut claims = Self {
             resources: Vec::new(),
@@ -116,7 +119,7 @@ impl Claims {
     }
 
     fn said(&self, info: ResourceInfo) -> Result<Said> {
-        let proof = self.timeline.resource_proof(&info);
+        let proof = ResourceProof::of(&self.timeline, &info);
         let told = self.timeline.coverage(info.id);
         let mut said = Said {
             is_complete: proof.state.is_complete(),
@@ -124,10 +127,8 @@ impl Claims {
             spans: Vec::new(),
             gaps: Vec::new(),
             closed: Vec::new(),
-            is_excluded: told.is_some_and(|told| !told.excluded().is_empty()),
-            unread: told.map_or(0, |told| {
-                told.unparsed().iter().map(|span| span.lines).sum()
-            }),
+            is_excluded: told.is_some_and(is_excluded),
+            unread: told.map_or(0, unparsed_lines),
             info,
         };
         let Some(told) = told else {
@@ -142,14 +143,16 @@ impl Claims {
                 to: number(&covered.to_rv)?,
             });
         }
-        for hole in told.holes() {
+        for hole in told.gaps(GapOutcome::MayMiss) {
             let most = hole
                 .missing_at_most()
                 .map(|most| most.saturating_add(hole.gap.differences));
             said.gaps
                 .extend(self.stretches(hole).into_iter().map(|one| (one, most)));
         }
-        let closed = told.reconstructed().iter().chain(told.proven());
+        let closed = told
+            .gaps(GapOutcome::ReadBack)
+            .chain(told.gaps(GapOutcome::ProvenEmpty));
         for hole in closed {
             said.closed.extend(self.stretches(hole));
         }
@@ -157,7 +160,7 @@ impl Claims {
     }
 
     /// A gap between two lives has the end of the one and the begin of the other.
-    fn stretches(&self, hole: &Hole) -> Vec<Stretch> {
+    fn stretches(&self, hole: &RecordedGap) -> Vec<Stretch> {
         let number = |text: &str| text.parse::<u128>().ok();
         let after = hole.gap.from_rv.as_deref().and_then(number);
         let to = number(&hole.gap.to_rv).unwrap_or(u128::MAX);
@@ -254,4 +257,17 @@ fn epochs(reel: &Reel) -> Vec<(Seq, EpochId, String)> {
         _ => None,
     });
     named.collect()
+}
+
+fn is_excluded(told: &Coverage) -> bool {
+    let is_it = |span: &UnobservedSpan| matches!(span.reason, UnobservedReason::NotRecorded { .. });
+    told.unobserved_spans().any(is_it)
+}
+
+fn unparsed_lines(told: &Coverage) -> u64 {
+    let lines = told.unobserved_spans().map(|span| match span.reason {
+        UnobservedReason::Unparsed { lines, .. } => lines,
+        _ => 0,
+    });
+    lines.sum()
 }

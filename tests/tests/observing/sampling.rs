@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use kubereel_format::Note;
-use kubereel_history::Timeline;
+use kubereel_history::{CounterMove, Timeline};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::recording::{Observed, Observing};
 use kubereel_tests::scripted::{Canned, Fault, Kubeconfig, On};
@@ -39,7 +39,7 @@ fn a_counter_that_moved_is_told_with_its_bounds() -> Result<()> {
     assert_eq!(sampled(&observed, "panics_total")?, ["0", "3"]);
     assert_eq!(sampled(&observed, "other")?, [""; 0]);
     let timeline = Timeline::open(&observed.file("artifacts", ".reel")?)?;
-    let moves = timeline.counter_moves();
+    let moves = CounterMove::all(&timeline);
     assert_eq!(moves.len(), 1, "{moves:?}");
     assert_eq!(
         (moves[0].from.as_deref(), moves[0].to.as_str()),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, Reel};
-use kubereel_history::{ResourceState, Timeline, Verdict};
+use kubereel_history::{Integrity, Proof, ResourceState, Timeline, Verdict};
 use kubereel_tests::recording::Account;
 use kubereel_tests::scripted::Resource;
 use rustix::process::{Pid, Resource as Limited, Rlimit, prlimit};
@@ -67,7 +67,7 @@ fn with_too_few_descriptors_it_says_what_it_could_not_follow() -> Result<()> {
     scene.finish()?;
     let keys: Vec<String> = resources.iter().map(Resource::key).collect();
     let timeline = Timeline::open(&scene.reel())?;
-    let proof = timeline.proof(timeline.integrity(|_| {}));
+    let proof = Proof::of(&timeline, Integrity::read(&timeline, |_| {}));
     ensure!(proof.verdict == Verdict::Incomplete, "{:?}", proof.reasons);
     let unknown = |key: &String| {
         let mut told = proof.resources.iter();

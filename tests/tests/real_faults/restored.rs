@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EpochId, GapCause, Note, Reel, Seq};
-use kubereel_history::Verdict;
+use kubereel_history::{GapOutcome, Verdict};
 use kubereel_tests::claims::{Claims, Fact};
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::oracle::Oracle;
@@ -105,17 +105,20 @@ fn nothing_is_claimed_across(told: &Told) -> Result<()> {
                 info.qualified()
             );
         }
-        let holes = coverage.holes().iter();
+        let holes = coverage.gaps(GapOutcome::MayMiss);
         gaps += holes
             .filter(|hole| hole.gap.cause == GapCause::NewEpoch)
             .count();
-        let closed = coverage.proven().iter().chain(coverage.reconstructed());
+        let closed = coverage
+            .gaps(GapOutcome::ProvenEmpty)
+            .chain(coverage.gaps(GapOutcome::ReadBack));
+        let closed: Vec<_> = closed.collect();
         ensure!(
             closed
-                .clone()
+                .iter()
                 .all(|hole| hole.gap.cause != GapCause::NewEpoch),
             "a gap between histories is said to hide nothing: {:#?}",
-            closed.collect::<Vec<_>>()
+            closed
         );
     }
     ensure!(gaps > 20, "only {gaps} resources have a gap");

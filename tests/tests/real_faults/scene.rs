@@ -210,8 +210,9 @@ impl<'a> Scene<'a> {
 /// says rightly that none does.
 fn is_watching(timeline: &Timeline) -> bool {
     timeline.resources().iter().all(|info| {
-        let blind = timeline.coverage(info.id).map(Coverage::blind);
-        blind.unwrap_or_default().iter().all(|one| one.to.is_some())
+        let coverage = timeline.coverage(info.id).into_iter();
+        let mut unwatched = coverage.flat_map(Coverage::unwatched);
+        unwatched.all(|span| !span.is_open())
     })
 }
 
@@ -265,8 +266,9 @@ impl Told {
         let infos = self.timeline().resources().iter();
         let infos = infos.filter(|info| info.plural == plural);
         let coverage = infos.filter_map(|info| self.timeline().coverage(info.id));
-        let blind = coverage.flat_map(Coverage::blind);
-        let micros = blind.filter_map(|blind| Some(blind.to?.micros_since(blind.from)));
+        let unwatched = coverage.flat_map(Coverage::unwatched);
+        let closed = unwatched.filter(|span| !span.is_open());
+        let micros = closed.map(|span| span.to.micros_since(span.from));
         let longest = micros.max().and_then(|micros| u64::try_from(micros).ok());
         longest.map_or(0.0, |micros| Duration::from_micros(micros).as_secs_f64())
     }

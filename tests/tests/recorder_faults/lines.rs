@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use kubereel_format::{AnomalyKind, EndCause, Note, OddLineProblem};
+use kubereel_history::ResourceProof;
 use kubereel_tests::recording::settle;
 use kubereel_tests::scripted::{Edit, Fault, On, Pick};
 
@@ -106,7 +107,7 @@ fn objects_that_are_not_utf8_are_kept_and_the_watch_goes_on() -> Result<()> {
     assert_eq!(odd_lines(&scene)?, [OddLineProblem::Unparsable; 5]);
     let timeline = kubereel_history::Timeline::open(&scene.reel())?;
     let endpoints = timeline.resources().find("endpoints")?;
-    let proof = timeline.resource_proof(endpoints);
+    let proof = ResourceProof::of(&timeline, endpoints);
     assert_eq!(proof.state, kubereel_history::ResourceState::Incomplete);
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use super::recording::Recording;
 use kubereel_format::{EventHead, RecordedAt, Seq};
-use kubereel_history::{Certainty, Cut, Filter, Timeline};
+use kubereel_history::{Certainty, Cut, ObjectFilter, Timeline};
 use kubereel_import::ImportOptions;
 use kubereel_tests::shared_data::shared_data;
 use ring::digest::{SHA256, digest};
@@ -43,7 +43,7 @@ fn live(timeline: &Timeline, cut: Cut) -> (Vec<String>, BTreeMap<String, usize>)
     let mut lines = Vec::new();
     let mut kinds = BTreeMap::new();
     for info in timeline.resources().iter() {
-        let state = timeline.as_of(info.id, cut, &Filter::default());
+        let state = timeline.as_of(info.id, cut, &ObjectFilter::default());
         assert!(
             matches!(
                 state.certainty,

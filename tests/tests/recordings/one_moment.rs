@@ -2,7 +2,7 @@
 
 use super::recording::{Recording, Reel};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Certainty, Filter, Moment, Timeline};
+use kubereel_history::{Certainty, ObjectFilter, Moment, Timeline};
 use kubereel_import::ImportOptions;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ fn at() -> ImportOptions {
 fn count(timeline: &Timeline, name: &str) -> usize {
     let resource = timeline.resources().find(name).unwrap();
     let cut = timeline.resolve(Moment::End).unwrap();
-    let state = timeline.as_of(resource.id, cut, &Filter::default());
+    let state = timeline.as_of(resource.id, cut, &ObjectFilter::default());
     assert!(matches!(state.certainty, Certainty::Imported { .. }));
     assert_eq!(state.at.micros, AT_MICROS);
     state.objects.len()

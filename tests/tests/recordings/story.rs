@@ -3,7 +3,7 @@
 use super::recording::{Recording, Reel};
 use kubereel_format::{RecordedAt, ResourceInfo, Seq};
 use kubereel_history::{
-    Cut, Filter, Form, HistoryItem, HistoryQuestion, Scope, SeenVersion, Timeline,
+    Cut, Form, HistoryItem, HistoryQuestion, ObjectFilter, Scope, SeenVersion, Timeline,
 };
 use kubereel_import::ImportOptions;
 use serde_json::Value;
@@ -81,7 +81,7 @@ impl Story {
         let [resource, namespace, name] = *object;
         let resource = self.resource(resource);
         let names = [name.to_owned()];
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace: Some(namespace),
             names: &names,
         };

@@ -3,7 +3,7 @@
 
 use super::story::{Story, item, scope, table, text};
 use kubereel_format::EventType;
-use kubereel_history::{Asked, ChangeKind, Fate, Filter, differing};
+use kubereel_history::{Asked, ChangeKind, Fate, ObjectFilter, differing};
 use kubereel_tests::shared_data::shared_data;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -148,7 +148,7 @@ fn agrees(
 
     let info = story.resource(resource);
     let names = [name.to_owned()];
-    let filter = Filter {
+    let filter = ObjectFilter {
         namespace: Some(namespace),
         names: &names,
     };

@@ -7,7 +7,7 @@ use super::trust::trust;
 use crate::model::{Difference, DifferenceRow, Place, Subject};
 use kubereel_format::ResourceInfo;
 use kubereel_history::{
-    Asked, Change, Differing, Fate, Filter, Scope, Timeline, differing, harmless,
+    Asked, Change, Differing, Fate, ObjectFilter, Scope, Timeline, differing, harmless,
 };
 
 /// How many objects are listed.
@@ -37,8 +37,8 @@ pub(super) fn compare(
         if !go_on(0, 0) {
             return None;
         }
-        let before = timeline.as_of(then.id, a.cut(), &Filter::default());
-        let after = timeline.as_of(now.id, b.cut(), &Filter::default());
+        let before = timeline.as_of(then.id, a.cut(), &ObjectFilter::default());
+        let after = timeline.as_of(now.id, b.cut(), &ObjectFilter::default());
         let name = harmless(&info.qualified()).into_owned();
         for (moment, state) in [("A", &before), ("here", &after)] {
             if let Some(why) = trust(timeline, &state.certainty) {
@@ -126,7 +126,7 @@ pub(super) fn read(timeline: &Timeline, subject: &Subject, a: Place, b: Place) -
         return vec![Line::of(Ink::Wary, "the reel knows no such resource")];
     };
     let only = [subject.name.clone()];
-    let filter = Filter {
+    let filter = ObjectFilter {
         namespace: info.namespaced.then_some(subject.namespace.as_str()),
         names: &only,
     };

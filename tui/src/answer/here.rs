@@ -5,14 +5,14 @@ use super::line::{Ink, Line};
 use super::trust::trust;
 use crate::model::{Place, Subject};
 use kubereel_format::ResourceInfo;
-use kubereel_history::{Filter, Held, QueryError, Timeline, harmless};
+use kubereel_history::{ObjectFilter, ObjectVersion, QueryError, Timeline, harmless};
 
 /// The version of an object that held at a moment.
 pub(super) struct Here<'a> {
     /// Its resource, as it was recorded then.
     pub(super) info: &'a ResourceInfo,
     /// The version.
-    pub(super) held: Held,
+    pub(super) held: ObjectVersion,
     /// What is wrong with the knowledge of the moment.
     pub(super) lines: Vec<Line>,
 }
@@ -28,7 +28,7 @@ pub(super) fn here<'a>(
     };
     let info = timeline.resource_at(info, place.cut());
     let only = [subject.name.clone()];
-    let filter = Filter {
+    let filter = ObjectFilter {
         namespace: info.namespaced.then_some(subject.namespace.as_str()),
         names: &only,
     };

@@ -4,7 +4,7 @@
 use super::trust::trust;
 use crate::model::{Order, Place};
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo};
-use kubereel_history::{Filter, Timeline, harmless};
+use kubereel_history::{ObjectFilter, Timeline, harmless};
 use std::cmp::Reverse;
 
 /// What changes within so many seconds before and after the moment is nearby.
@@ -49,7 +49,7 @@ pub(super) fn read(timeline: &Timeline, order: Order, place: Place) -> Kinds {
 }
 
 fn counted(timeline: &Timeline, info: &ResourceInfo, place: Place) -> Kind {
-    let state = timeline.as_of(info.id, place.cut(), &Filter::default());
+    let state = timeline.as_of(info.id, place.cut(), &ObjectFilter::default());
     let reel = timeline.reel();
     let micros = NEARBY_SECS.saturating_mul(1_000_000);
     let edge = |by: i64| {

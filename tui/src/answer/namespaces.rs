@@ -4,7 +4,7 @@
 use super::trust::trust;
 use crate::model::Place;
 use kubereel_format::ResourceId;
-use kubereel_history::{Filter, Timeline, harmless};
+use kubereel_history::{ObjectFilter, Timeline, harmless};
 use std::collections::BTreeMap;
 
 /// The namespaces to choose from.
@@ -43,7 +43,7 @@ pub(super) fn read(timeline: &Timeline, resource: ResourceId, place: Place) -> N
             counts.entry(key.namespace.as_str()).or_default();
         }
     }
-    let state = timeline.as_of(info.id, place.cut(), &Filter::default());
+    let state = timeline.as_of(info.id, place.cut(), &ObjectFilter::default());
     for held in &state.objects {
         if let Some(count) = counts.get_mut(held.namespace.as_str()) {
             *count += 1;

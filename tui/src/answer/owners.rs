@@ -5,7 +5,9 @@ use super::here::{Here, here, unread};
 use super::line::{Ink, Line, Target};
 use crate::model::{Place, Subject};
 use kubereel_format::{ResourceId, ResourceInfo, Seq};
-use kubereel_history::{Columns, Filter, Form, OwnedObject, OwnerRef, Room, Timeline, harmless};
+use kubereel_history::{
+    Columns, Form, ObjectFilter, OwnedObject, OwnerRef, Room, Timeline, harmless,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How deep the tree is followed.
@@ -133,7 +135,7 @@ impl<'a> Tree<'a> {
         let info = timeline.resource_at(named, self.place.cut());
         let only = [owner.name.clone()];
         let namespace = if info.namespaced { namespace } else { "" };
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace: info.namespaced.then_some(namespace),
             names: &only,
         };

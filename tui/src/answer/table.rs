@@ -5,7 +5,7 @@ use super::trust::trust;
 use crate::filter::{Query, Seen};
 use crate::model::{EventsOf, Order, Place, Subject};
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
-use kubereel_history::{Columns, Filter, Form, Held, Room, Timeline, harmless};
+use kubereel_history::{Columns, Form, ObjectFilter, ObjectVersion, Room, Timeline, harmless};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ pub(super) fn read(timeline: &Timeline, listing: &Listing, place: Place) -> Tabl
     };
     let info = timeline.resource_at(info, place.cut());
     table.name = harmless(&info.qualified()).into_owned();
-    let filter = Filter {
+    let filter = ObjectFilter {
         namespace: listing.namespace.as_deref().filter(|_| info.namespaced),
         names: &[],
     };
@@ -146,7 +146,7 @@ struct Rows<'a> {
 
 impl Rows<'_> {
     /// Makes a row of a body; `None` if it does not pass.
-    fn row(&self, held: &Held, body: &[u8]) -> Option<Row> {
+    fn row(&self, held: &ObjectVersion, body: &[u8]) -> Option<Row> {
         let cells = match Form::default().of(body, self.info) {
             Ok(object) => {
                 if !self.listing.filter.admits_body(&object) {
@@ -160,7 +160,7 @@ impl Rows<'_> {
     }
 
     /// Makes a row of what cannot be read together with the others.
-    fn alone(&self, held: &Held) -> Option<Row> {
+    fn alone(&self, held: &ObjectVersion) -> Option<Row> {
         match self.timeline.reel().body(held.seq) {
             Ok(body) => self.row(held, &body),
             Err(error) => {
@@ -171,12 +171,12 @@ impl Rows<'_> {
     }
 
     /// Gives the cells of what cannot be read; whether its labels and fields pass is not known.
-    fn unread(&self, held: &Held, error: &str) -> Option<Vec<String>> {
+    fn unread(&self, held: &ObjectVersion, error: &str) -> Option<Vec<String>> {
         let is_known = !self.listing.filter.is_deep();
         is_known.then(|| vec![held.name.clone(), format!("cannot be read: {error}")])
     }
 
-    fn passed(&self, held: &Held, mut cells: Vec<String>) -> Option<Row> {
+    fn passed(&self, held: &ObjectVersion, mut cells: Vec<String>) -> Option<Row> {
         if self.info.namespaced && self.listing.namespace.is_none() {
             cells.insert(0, held.namespace.clone());
         }

@@ -6,7 +6,7 @@ use kubereel_history::{Certainty, Timeline, harmless};
 pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> Option<String> {
     let at = |at| timeline.written(at);
     Some(match certainty {
-        Certainty::Known { .. } => return None,
+        Certainty::Known { .. } | Certainty::ReadBack { .. } => return None,
         Certainty::Imported { .. } => {
             "imported: what the recording leaves out is not known".to_owned()
         }

@@ -1,7 +1,6 @@
 //! Owns the revision clock: between which times a revision was committed, by what probes were told.
 //! Refuses a probe that contradicts an earlier one of its epoch.
 
-use crate::timeline::Timeline;
 use kubereel_format::{EpochId, Note, NoteEntry, RecordedAt, Seq};
 use std::collections::BTreeMap;
 
@@ -69,22 +68,6 @@ pub(super) fn read(notes: &[NoteEntry]) -> BTreeMap<EpochId, Vec<Probe>> {
         });
     }
     probes
-}
-
-impl Timeline {
-    /// Tells between which times the change that an event brought was committed, by the recorder's
-    /// clock; `None` if the event's revision is none of those that probes tell of.
-    pub fn committed(&self, seq: Seq) -> Option<CommitBounds> {
-        let object = self.reel().object_of(seq)?;
-        let resource = self.key_of(object)?.resource;
-        let connection = self.reel().connection_of(seq)?;
-        let sequence = self
-            .sequences()
-            .iter()
-            .find(|sequence| sequence.holds(connection) && sequence.has_member(resource))?;
-        let received = self.reel().stamp(seq)?.wall;
-        sequence.bounds(self.reel().rv_of(seq)?, received)
-    }
 }
 
 /// Finds the bounds of a revision that was received at a time.

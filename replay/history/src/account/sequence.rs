@@ -4,9 +4,10 @@
 use super::fit::{LeftOut, Member, members};
 use super::probes::{self, CommitBounds, Probe};
 use super::revisions::{Recorded, Revisions};
-use crate::timeline::Timeline;
+use crate::coverage::RecordedGap;
+use crate::tables::ReelTables;
 use kubereel_format::{
-    ConnectionId, EpochId, Evidence, Gap, GapCause, Note, ObjectId, RecordedAt, Reel, ResourceId,
+    ConnectionId, EpochId, Evidence, GapCause, Note, ObjectId, RecordedAt, Reel, ResourceId,
     ResourceInfo, Seq,
 };
 use std::collections::{BTreeMap, HashSet};
@@ -81,26 +82,54 @@ impl Sequence {
         &self.probes
     }
 
-    pub(super) fn bounds(&self, rv: u128, received: RecordedAt) -> Option<CommitBounds> {
+    /// Gives between which times the change that an event of a resource brought was committed; `None` if
+    /// the event's revision is none of the sequence, or older than its probes.
+    pub(crate) fn committed(
+        &self,
+        reel: &Reel,
+        resource: ResourceId,
+        seq: Seq,
+    ) -> Option<CommitBounds> {
+        if !self.holds(reel.connection_of(seq)?) || !self.has_member(resource) {
+            return None;
+        }
+        self.bounds(reel.rv_of(seq)?, reel.stamp(seq)?.wall)
+    }
+
+    /// Gives a time at which the change that an event of a resource brought had not been committed yet. That
+    /// of an inferred deletion is not known: its revision is a guess.
+    pub(crate) fn not_committed_at(
+        &self,
+        reel: &Reel,
+        resource: ResourceId,
+        seq: Seq,
+    ) -> Option<RecordedAt> {
+        if reel.evidence_of(seq)? == Evidence::Inferred {
+            return None;
+        }
+        self.committed(reel, resource, seq)?.after
+    }
+
+    fn bounds(&self, rv: u128, received: RecordedAt) -> Option<CommitBounds> {
         probes::bounds(&self.probes, rv, received)
     }
 
     /// Gives the revisions at which something was recorded; they are put in order once.
-    pub(super) fn revisions(&self, timeline: &Timeline) -> &Revisions {
+    pub(super) fn revisions(&self, tables: &ReelTables) -> &Revisions {
         self.revisions.get_or_init(|| {
-            let reel = timeline.reel();
+            let reel = tables.reel();
             let mut events: Vec<Recorded> = Vec::new();
             for (resource, member) in self.members() {
                 if member != Member::Fits {
                     continue;
                 }
-                for &object in timeline.objects_of(resource) {
+                for &object in tables.objects_of(resource) {
                     let versions = reel.versions(object).iter();
                     let told = versions.filter_map(|&seq| self.revision(reel, seq));
                     events.extend(told.map(|revision| (revision, object.0)));
                 }
             }
-            Revisions::new(events, |one, other| are_one(timeline, one, other))
+            Revisions::new(events, |one, other| are_one(tables, one, other))
         })
     }
 
@@ -114,8 +143,9 @@ impl Sequence {
 
     /// Counts the revisions inside a gap at which nothing was recorded: so many changes of its resource
     /// can be missing, and no more. `None` if the revisions say nothing of the resource.
-    pub(crate) fn unexplained_in(&self, timeline: &Timeline, gap: &Gap, noted: Seq) -> Option<u64> {
-        let info = timeline.resources().get(gap.resource)?;
+    pub(crate) fn unexplained_in(&self, tables: &ReelTables, gap: &RecordedGap) -> Option<u64> {
+        let (noted, gap) = (gap.closed_by, &gap.gap);
+        let info = tables.resources().get(gap.resource)?;
         if gap.cause == GapCause::NewEpoch
             || !self.is_of(noted)
             || !self.has_member(gap.resource)
@@ -125,7 +155,7 @@ impl Sequence {
         }
         let from = gap.from_rv.as_ref()?.parse::<u64>().ok()?;
         let to = gap.to_rv.parse::<u64>().ok()?;
-        let revisions = self.revisions(timeline);
+        let revisions = self.revisions(tables);
         (from <= to && revisions.shared() == 0).then(|| revisions.unexplained(from, to))
     }
 }
@@ -137,15 +167,12 @@ pub(super) fn is_events(info: &ResourceInfo) -> bool {
 
 /// Tells whether two objects may share a revision: one that is recorded under two names of its
 /// resource, and Events that expired together.
-fn are_one(timeline: &Timeline, one: u32, other: u32) -> bool {
-    let keys = (
-        timeline.key_of(ObjectId(one)),
-        timeline.key_of(ObjectId(other)),
-    );
+fn are_one(tables: &ReelTables, one: u32, other: u32) -> bool {
+    let keys = (tables.key_of(ObjectId(one)), tables.key_of(ObjectId(other)));
     let (Some(one), Some(other)) = keys else {
         return false;
     };
-    let expires = |resource| timeline.resources().get(resource).is_some_and(is_events);
+    let expires = |resource| tables.resources().get(resource).is_some_and(is_events);
     (one.uid == other.uid && !one.uid.is_empty())
         || (expires(one.resource) && expires(other.resource))
 }

@@ -4,8 +4,10 @@
 use super::fit::LeftOut;
 use super::probes::{Probe, Steady, session_of};
 use super::sequence::Sequence;
-use crate::timeline::Timeline;
+use crate::coverage::Coverage;
+use crate::tables::ReelTables;
 use kubereel_format::{EndCause, EpochId, Note, RecordedAt, ResourceId, Seq};
+use std::collections::BTreeMap;
 
 /// How many unexplained ranges an account lists.
 pub const MAX_RANGES: usize = 1000;
@@ -102,24 +104,22 @@ impl Account {
     }
 }
 
-impl Timeline {
-    /// Gives the sequences of revisions of which probes tell.
-    pub fn sequences(&self) -> &[Sequence] {
-        self.sequence_cell()
-            .get_or_init(|| Sequence::all(self.reel()))
-    }
-
+impl Account {
     /// Accounts for the revisions of each epoch that has probes.
     ///
     /// # Errors
     /// When there is nothing to account for, with the reason.
-    pub fn accounts(&self) -> Result<Vec<Account>, AccountError> {
-        if self.sequences().is_empty() {
+    pub(crate) fn of_all(
+        sequences: &[Sequence],
+        tables: &ReelTables,
+        coverage: &BTreeMap<ResourceId, Coverage>,
+    ) -> Result<Vec<Self>, AccountError> {
+        if sequences.is_empty() {
             return Err(AccountError::NoProbes);
         }
-        let sequences = self.sequences().iter();
-        let accounts: Vec<Account> = sequences
-            .filter_map(|sequence| sequence.account(self))
+        let accounts = sequences.iter();
+        let accounts: Vec<Self> = accounts
+            .filter_map(|sequence| sequence.account(tables, coverage))
             .collect();
         if accounts.is_empty() {
             return Err(AccountError::TooShort);
@@ -129,14 +129,18 @@ impl Timeline {
 }
 
 impl Sequence {
-    fn account(&self, timeline: &Timeline) -> Option<Account> {
-        let (from_rv, from) = self.first_lists(timeline)?;
-        let last = self.last_delivered(timeline)?;
+    fn account(
+        &self,
+        tables: &ReelTables,
+        coverage: &BTreeMap<ResourceId, Coverage>,
+    ) -> Option<Account> {
+        let (from_rv, from) = self.first_lists(coverage)?;
+        let last = self.last_delivered(tables)?;
         if last.revision < from_rv {
             return None;
         }
         let to_rv = last.revision;
-        let revisions = self.revisions(timeline);
+        let revisions = self.revisions(tables);
         let mut ranges = 0u64;
         let mut unexplained = Vec::new();
         for run in revisions.ranges(from_rv, to_rv) {
@@ -177,13 +181,13 @@ impl Sequence {
     }
 
     /// Finds up to where the resources that were there from the begin had been listed, and when.
-    fn first_lists(&self, timeline: &Timeline) -> Option<(u64, RecordedAt)> {
+    fn first_lists(&self, coverage: &BTreeMap<ResourceId, Coverage>) -> Option<(u64, RecordedAt)> {
         let begin = self.probes().first()?.answered.1;
         let firsts = self.members().filter_map(|(resource, _)| {
             if !self.has_member(resource) {
                 return None;
             }
-            let spans = timeline.coverage(resource)?.spans().iter();
+            let spans = coverage.get(&resource)?.spans().iter();
             let mut of_epoch = spans.filter(|span| self.is_of(span.begun_by));
             let covered = &of_epoch.next()?.covered;
             let late = covered.from_time.micros_since(begin);
@@ -194,8 +198,8 @@ impl Sequence {
     }
 
     /// Finds the last probe that the streams outlived by long enough.
-    fn last_delivered(&self, timeline: &Timeline) -> Option<&Probe> {
-        let (session, end) = self.streams_end(timeline)?;
+    fn last_delivered(&self, tables: &ReelTables) -> Option<&Probe> {
+        let (session, end) = self.streams_end(tables)?;
         self.probes().iter().rev().find(|probe| {
             let (asked_in, at) = probe.answered.0;
             asked_in < session || at.saturating_add(DELIVERY_MICROS) <= end
@@ -203,8 +207,8 @@ impl Sequence {
     }
 
     /// Finds when the epoch's streams ended: at its last record, or when they were told to stop.
-    fn streams_end(&self, timeline: &Timeline) -> Option<Steady> {
-        let reel = timeline.reel();
+    fn streams_end(&self, tables: &ReelTables) -> Option<Steady> {
+        let reel = tables.reel();
         let mut session = 0;
         let mut stopped = None;
         for (number, entry) in session_of(reel.notes()) {

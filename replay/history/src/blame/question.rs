@@ -3,10 +3,10 @@
 
 use super::origin::{Blame, BlameSource, Brought};
 use super::tree::{Growth, Tree};
-use crate::as_of::Held;
 use crate::changes::{Path, Scope, Step, count, matched};
 use crate::object::Form;
 use crate::query_error::QueryError;
+use crate::snapshot::ObjectVersion;
 use crate::timeline::Timeline;
 use crate::writers::{self, Authors, Managed};
 use kubereel_format::{EventType, Evidence, RecordedAt, ResourceInfo, Seq};
@@ -33,7 +33,11 @@ impl Timeline {
     ///
     /// # Errors
     /// When the version itself cannot be read, or a version has too many fields.
-    pub fn blame(&self, resource: &ResourceInfo, held: &Held) -> Result<Blamed, QueryError> {
+    pub fn blame(
+        &self,
+        resource: &ResourceInfo,
+        held: &ObjectVersion,
+    ) -> Result<Blamed, QueryError> {
         let mut unreadable = Vec::new();
         let mut last: Option<(Value, Tree, RecordedAt)> = None;
         let mut is_torn = false;

@@ -2,8 +2,8 @@
 //! expired: a deletion is no word of a component. Each body is read when its turn comes.
 
 use super::said::{Regarding, Said};
+use crate::moment::Cut;
 use crate::query_error::QueryError;
-use crate::resolve::Cut;
 use crate::timeline::Timeline;
 use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, Seq};
 
@@ -66,8 +66,8 @@ impl Timeline {
         let reel = self.reel();
         let wanted = |seq: Seq| {
             reel.kind_of(seq) != Some(EventType::Deleted)
-                && question.from.is_none_or(|cut| !self.is_within(seq, cut))
-                && question.to.is_none_or(|cut| self.is_within(seq, cut))
+                && question.from.is_none_or(|cut| !cut.includes(reel, seq))
+                && question.to.is_none_or(|cut| cut.includes(reel, seq))
         };
         let mut seqs = Vec::new();
         for resource in self.event_resources() {

@@ -2,10 +2,10 @@
 //! columns are the server's own.
 
 use super::cell::Type;
-use crate::as_of::Filter;
 use crate::jsonpath::Path;
+use crate::moment::Cut;
 use crate::query_error::QueryError;
-use crate::resolve::Cut;
+use crate::select::ObjectFilter;
 use crate::timeline::Timeline;
 use kubereel_format::{RecordedAt, ResourceInfo};
 use serde::Deserialize;
@@ -78,7 +78,7 @@ impl Timeline {
             return Ok(None);
         };
         let names = [resource.qualified()];
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace: None,
             names: &names,
         };

@@ -1,11 +1,12 @@
 //! Whether the state at a moment is known, in words for an answer: the [`UnobservedSpan`] that the moment
 //! lies in, or that there is none. The state itself is read by `as_of`.
 
-use super::chain::{Coverage, CoveredFrom, ImportedFrom};
-use super::{UnobservedReason, UnobservedSpan};
-use crate::as_of::Filter;
-use crate::timeline::Timeline;
-use kubereel_format::{Damage, Gap, NotCoveredReason, RecordedAt, ResourceId, Seq};
+use super::chain::{Coverage, CoveredFrom};
+use super::unobserved::{UnobservedReason, UnobservedSpan};
+use crate::moment::Cut;
+use crate::select::ObjectFilter;
+use crate::tables::ReelTables;
+use kubereel_format::{Damage, Gap, NotCoveredReason, RecordedAt, Seq};
 
 /// How far an answer about a moment can be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,13 @@ pub enum Certainty {
         /// The server's last word on the resource, if nothing came after the moment to prove that
         /// nothing was missed in between.
         silent_since: Option<RecordedAt>,
+    },
+    /// No watch ran at the moment, and all that happened in that time is known: the state was this.
+    ReadBack {
+        /// When the last watch ended.
+        from: RecordedAt,
+        /// When the next one began.
+        to: RecordedAt,
     },
     /// The state comes from another tool's recording, which does not tell what it leaves out.
     Imported {
@@ -72,13 +80,13 @@ impl Certainty {
     /// Tells whether the state shown is all that there is to know: the state that was, or what an
     /// imported recording says it was.
     pub const fn is_known(&self) -> bool {
-        matches!(self, Self::Known { .. } | Self::Imported { .. })
+        self.is_proven() || matches!(self, Self::Imported { .. })
     }
 
     /// Tells whether what the state shown does not hold was not there: an imported recording does not
     /// tell what it leaves out.
     pub const fn is_proven(&self) -> bool {
-        matches!(self, Self::Known { .. })
+        matches!(self, Self::Known { .. } | Self::ReadBack { .. })
     }
 
     /// Tells whether there is a state to show, be it an old one.
@@ -88,25 +96,82 @@ impl Certainty {
 }
 
 impl Certainty {
-    /// Words a span for an answer about a moment in it.
-    fn of(span: &UnobservedSpan, coverage: &Coverage, cut: Seq) -> Self {
+    /// Judges a state of objects of a resource; `coverage` is what is known of the resource.
+    pub(crate) fn judge(
+        tables: &ReelTables,
+        coverage: Option<&Coverage>,
+        cut: Cut,
+        filter: &ObjectFilter<'_>,
+    ) -> Self {
+        // Damage before the moment may have taken versions; damage at no place in particular, any.
+        let is_touched = |damage: &&Damage| match cut {
+            Cut::Arrival { below, .. } => damage.first.is_none_or(|first| first < below),
+            Cut::Revision(_) => true,
+        };
+        if let Some(damage) = tables.reel().damage().iter().find(is_touched) {
+            return Self::Damaged {
+                damage: damage.clone(),
+            };
+        }
+        let Some(coverage) = coverage else {
+            return Self::BeforeFirst { first: None };
+        };
+        match cut {
+            Cut::Arrival { below, wall } => {
+                Self::at_arrival(coverage, filter, (below, wall), tables.end())
+            }
+            Cut::Revision(rv) => Self::at_revision(coverage, filter, rv),
+        }
+    }
+
+    /// Judges the state after all records below one, seen as of a wall-clock time.
+    fn at_arrival(
+        coverage: &Coverage,
+        filter: &ObjectFilter<'_>,
+        (cut, wall): (Seq, RecordedAt),
+        last: RecordedAt,
+    ) -> Self {
+        let is_after_last = wall > last;
+        match coverage.first_ranked(filter, |span| span.holds(cut, wall)) {
+            Some((rank, span)) if rank < WATCHES || !is_after_last => {
+                Self::of(span, coverage.first_after(cut))
+            }
+            _ if is_after_last => Self::AfterLast { last },
+            _ => coverage.known_at(cut, wall),
+        }
+    }
+
+    /// Judges the state after the change with a resourceVersion.
+    fn at_revision(coverage: &Coverage, filter: &ObjectFilter<'_>, rv: u128) -> Self {
+        let first = coverage.covered.first();
+        let first = first.map(|span| span.covered.from_time);
+        match coverage.first_ranked(filter, |span| span.holds_revision(rv)) {
+            // A state that is missing comes before one that may be wrong.
+            Some((rank, span)) if rank == GAPS || coverage.span_at_revision(rv).is_some() => {
+                Self::of(span, first)
+            }
+            _ => coverage.known_at_revision(rv, first),
+        }
+    }
+
+    /// Words a span for an answer about a moment in it; `first` is when the state is known first after it.
+    fn of(span: &UnobservedSpan, first: Option<RecordedAt>) -> Self {
         let to = (!span.is_open()).then_some(span.to);
+        if let Some(gap) = span.open_gap() {
+            let gap = gap.gap.clone();
+            return Self::InsideGap { gap };
+        }
         match &span.reason {
-            UnobservedReason::Gap { gap } => Self::InsideGap { gap: gap.clone() },
             UnobservedReason::NotRecorded { reason, detail } => Self::NotCovered {
                 reason: *reason,
                 detail: detail.clone(),
             },
             UnobservedReason::NotBegun
             | UnobservedReason::NotListedYet
-            | UnobservedReason::NeverListed => {
-                let after = coverage.spans.iter().find(|span| span.begun_by >= cut);
-                let imported = coverage.imported.map(|imported| imported.since);
-                Self::BeforeFirst {
-                    first: after.map(|span| span.covered.from_time).or(imported),
-                }
-            }
-            UnobservedReason::NoWatch | UnobservedReason::WatchEnded => Self::Blind {
+            | UnobservedReason::NeverListed => Self::BeforeFirst { first },
+            UnobservedReason::NoWatch
+            | UnobservedReason::WatchEnded
+            | UnobservedReason::Gap { .. } => Self::Blind {
                 from: span.from,
                 to,
             },
@@ -121,55 +186,60 @@ impl Certainty {
     }
 }
 
+/// The rank of gaps in which changes may be missing.
+const GAPS: u8 = 0;
+
+/// The rank of times without a watch: after the end of the recording, an answer names that end.
+const WATCHES: u8 = 6;
+
 /// Which of several reasons at one moment an answer names: a state that is missing comes before one that may
 /// be wrong, and what the server declared before what was concluded.
-const fn rank(reason: &UnobservedReason) -> Option<u8> {
-    match reason {
-        UnobservedReason::Gap { .. } => Some(0),
+fn rank(span: &UnobservedSpan) -> Option<u8> {
+    match &span.reason {
+        UnobservedReason::Gap { .. } if span.open_gap().is_some() => Some(GAPS),
         UnobservedReason::NotRecorded { .. } => Some(1),
         UnobservedReason::NotListedYet | UnobservedReason::NeverListed => Some(2),
         UnobservedReason::NotBegun => Some(3),
         UnobservedReason::Unparsed { .. } => Some(4),
         UnobservedReason::LostChange { .. } => Some(5),
-        UnobservedReason::WatchEnded | UnobservedReason::NoWatch => Some(6),
+        UnobservedReason::WatchEnded | UnobservedReason::NoWatch | UnobservedReason::Gap { .. } => {
+            Some(WATCHES)
+        }
         // Versions that cannot be read are missing at every later moment, too: the reel's damage tells.
         UnobservedReason::Damaged { .. } => None,
     }
 }
 
-impl Timeline {
-    /// Judges the state of some objects of a resource after all records below `cut`, seen as of the
-    /// wall-clock time `wall`.
-    pub(crate) fn at_arrival(
-        &self,
-        resource: ResourceId,
-        coverage: &Coverage,
-        filter: &Filter<'_>,
-        (cut, wall): (Seq, RecordedAt),
-    ) -> Certainty {
-        let spans = self.unobserved_spans(resource).iter();
-        let within = spans.filter(|span| span.holds(cut, wall) && span.concerns(filter));
-        let ranked = within.filter_map(|span| Some((rank(&span.reason)?, span)));
-        // Of equals the one that began last.
-        let first = ranked.rev().min_by_key(|(rank, _)| *rank);
-        let is_after_last = wall > self.end();
-        match first {
-            Some((rank, span)) if rank < WATCHES || !is_after_last => {
-                Certainty::of(span, coverage, cut)
-            }
-            _ if is_after_last => Certainty::AfterLast { last: self.end() },
-            _ => coverage.known_at(cut, wall),
-        }
-    }
-}
-
-/// The rank of times without a watch: after the end of the recording, an answer names that end.
-const WATCHES: u8 = 6;
-
 impl Coverage {
+    /// Gives the span to name of those that hide a state, with its rank; of equals, the one that began last.
+    fn first_ranked(
+        &self,
+        filter: &ObjectFilter<'_>,
+        hides: impl Fn(&UnobservedSpan) -> bool,
+    ) -> Option<(u8, &UnobservedSpan)> {
+        let within = self
+            .unobserved_spans()
+            .filter(|span| hides(span) && span.concerns(filter));
+        let ranked = within.filter_map(|span| Some((rank(span)?, span)));
+        ranked.rev().min_by_key(|(rank, _)| *rank)
+    }
+
+    /// Gives when the state is known first after all records below one.
+    fn first_after(&self, cut: Seq) -> Option<RecordedAt> {
+        let after = self.covered.iter().find(|span| span.begun_by >= cut);
+        let imported = self.imported.map(|imported| imported.since);
+        after.map(|span| span.covered.from_time).or(imported)
+    }
+
     /// Says how a state is known that no span hides.
     fn known_at(&self, cut: Seq, wall: RecordedAt) -> Certainty {
-        let span = self.spans.iter().rev().find(|span| span.begun_by < cut);
+        if let Some(span) = self.read_back().rev().find(|span| span.holds(cut, wall)) {
+            return Certainty::ReadBack {
+                from: span.from,
+                to: span.to,
+            };
+        }
+        let span = self.covered.iter().rev().find(|span| span.begun_by < cut);
         match (span, self.imported) {
             (None, Some(imported)) => Certainty::Imported {
                 since: imported.since,
@@ -182,22 +252,35 @@ impl Coverage {
         }
     }
 
-    /// Judges a state that an import may know of.
-    fn imported_at(
-        &self,
-        is_begun: impl Fn(&ImportedFrom) -> bool,
-        is_after_last: bool,
-        last: RecordedAt,
-    ) -> Option<Certainty> {
-        let imported = self.imported.as_ref()?;
-        let since = imported.since;
-        Some(if !is_begun(imported) {
-            Certainty::BeforeFirst { first: Some(since) }
-        } else if is_after_last {
-            Certainty::AfterLast { last }
-        } else {
-            Certainty::Imported { since }
-        })
+    /// Says how the state at a resourceVersion is known that no span hides.
+    fn known_at_revision(&self, rv: u128, first: Option<RecordedAt>) -> Certainty {
+        if let Some(span) = self.span_at_revision(rv) {
+            let covered = &span.covered;
+            let is_proven = covered.to_rv.parse::<u128>().is_ok_and(|to| rv <= to);
+            return if is_proven {
+                Certainty::Known { silent_since: None }
+            } else {
+                Certainty::AfterLast {
+                    last: covered.to_time,
+                }
+            };
+        }
+        match (&self.imported, self.excluded.last()) {
+            _ if !self.covered.is_empty() => Certainty::BeforeFirst { first },
+            (Some(imported), _) => {
+                let since = imported.since;
+                if imported.first_rv.is_none_or(|first| first <= rv) {
+                    Certainty::Imported { since }
+                } else {
+                    Certainty::BeforeFirst { first: Some(since) }
+                }
+            }
+            (None, Some(excluded)) => Certainty::NotCovered {
+                reason: excluded.reason,
+                detail: excluded.detail.clone(),
+            },
+            (None, None) => Certainty::BeforeFirst { first },
+        }
     }
 
     /// Finds the span that a resourceVersion belongs to: the last one that begins at or before it.
@@ -205,56 +288,9 @@ impl Coverage {
     /// After a restore the versions count up again from below, and the newer history wins.
     pub(crate) fn span_at_revision(&self, rv: u128) -> Option<&CoveredFrom> {
         let begun = |from: &str| from.parse::<u128>().is_ok_and(|from| from <= rv);
-        self.spans
+        self.covered
             .iter()
             .rev()
             .find(|span| begun(&span.covered.from_rv))
-    }
-
-    /// Judges the state after the change with resourceVersion `rv`.
-    pub(crate) fn at_revision(&self, rv: u128) -> Certainty {
-        let number = |text: &str| text.parse::<u128>().ok();
-        let inside = |hole: &&super::Hole| {
-            let is_after = hole.gap.from_rv.as_deref().and_then(number);
-            let is_before = number(&hole.gap.to_rv);
-            is_after.is_some_and(|from| rv > from) && is_before.is_some_and(|to| rv < to)
-        };
-        if let Some(hole) = self.holes.iter().find(inside) {
-            return Certainty::InsideGap {
-                gap: hole.gap.clone(),
-            };
-        }
-        let Some(span) = self.span_at_revision(rv) else {
-            let begun = |imported: &ImportedFrom| imported.first_rv.is_none_or(|first| first <= rv);
-            if self.spans.is_empty()
-                && let Some(certainty) = self.imported_at(begun, false, RecordedAt::default())
-            {
-                return certainty;
-            }
-            if let (true, Some(excluded)) = (self.spans.is_empty(), self.excluded.last()) {
-                return Certainty::NotCovered {
-                    reason: excluded.reason,
-                    detail: excluded.detail.clone(),
-                };
-            }
-            return Certainty::BeforeFirst {
-                first: self.spans.first().map(|span| span.covered.from_time),
-            };
-        };
-        let mut unparsed = self.unparsed.iter();
-        if let Some(unparsed) = unparsed.find(|span| span.holds_revision(rv)) {
-            return Certainty::Unobserved {
-                from: unparsed.from,
-                to: unparsed.to,
-                reason: unparsed.reason(),
-            };
-        }
-        if number(&span.covered.to_rv).is_some_and(|to| rv <= to) {
-            Certainty::Known { silent_since: None }
-        } else {
-            Certainty::AfterLast {
-                last: span.covered.to_time,
-            }
-        }
     }
 }

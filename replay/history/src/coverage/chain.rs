@@ -1,33 +1,43 @@
-//! Owns the chain of each resource: where its complete states begin, how far they are proven, where
-//! the chain breaks. Refuses trust in silence: what no event or bookmark proves is not covered.
+//! What the notes and events say of each resource's observation: where complete states begin, how far they
+//! are proven, and what broke the chain. [`super::unobserved`] makes spans of it; nothing outside of this
+//! folder interprets gaps, ended watches, exclusions, unparsed lines, lost changes, damage or imports.
+//!
+//! Invariants:
+//!
+//! * Silence proves nothing: a covered span ends with the last event, bookmark or list of the resource.
+//! * A gap ends the covered span before it, whether it is noted before or after the list that ends it.
+//! * A list goes on from nothing: a time without a watch that it ends lasts until it is complete.
 
-use super::judged::Judged;
+use super::gap::{GapJudgement, GapOutcome, RecordedGap};
 use super::lost::LostChange;
-use super::unparsed::{AskedAgain, UnparsedSpan};
-use crate::select::Excluded;
-use crate::session::Session;
+use super::unobserved::UnobservedSpan;
+use super::unparsed::{RetriedLines, UnparsedSpan};
+use crate::select::ExcludedResource;
+use crate::tables::ReelTables;
 use kubereel_format::{
     ConnectionId, CoveredSpan, EndCause, EpochId, Gap, GapId, ListMethod, NotCoveredReason, Note,
-    NoteEntry, ObjectId, OddLineProblem, RecordedAt, Reel, ResourceId, Seq,
+    NoteEntry, OddLineProblem, RecordedAt, ResourceId, Seq,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is covered of one resource.
+/// What was observed of one resource, and what was not.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
-    pub(super) spans: Vec<CoveredFrom>,
-    pub(super) holes: Vec<Hole>,
-    pub(super) reconstructed: Vec<Hole>,
-    pub(super) proven: Vec<Hole>,
-    pub(super) blind: Vec<Blind>,
-    pub(super) excluded: Vec<Excluded>,
+    /// The spans in which every change is in the reel.
+    pub(super) covered: Vec<CoveredFrom>,
+    pub(super) gaps: Vec<RecordedGap>,
+    pub(super) unwatched: Vec<UnwatchedTime>,
+    pub(super) excluded: Vec<ExcludedResource>,
     pub(super) imported: Option<ImportedFrom>,
     pub(super) unparsed: Vec<UnparsedSpan>,
     pub(super) lost: Vec<LostChange>,
-    announced: Vec<Seq>,
-    /// The server refused to go on with the watch that is the last one, so that its end is not only
-    /// that of the recording.
+    /// The records that announced the resource.
+    pub(super) announced: Vec<Seq>,
+    /// Whether the server refused to go on with the last watch: then its end is not only that of the
+    /// recording.
     pub(super) is_refused: bool,
+    /// Derived from all of these; see `unobserved`.
+    pub(super) unobserved: Vec<UnobservedSpan>,
 }
 
 /// A span in which every change is in the reel, and the records that bound it.
@@ -52,72 +62,41 @@ pub struct ImportedFrom {
     pub first_rv: Option<u128>,
 }
 
-/// A gap and the record after which the state is known again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hole {
-    /// The gap.
-    pub gap: Gap,
-    /// The record that completed the list after it.
-    pub closed_by: Seq,
-    /// What the server's own history told of it, if it was asked.
-    pub judged: Option<Judged>,
-    /// How many revisions lie in it at which nothing was recorded, of any resource; `None` if the
-    /// revisions say nothing of this one.
-    pub unexplained: Option<u64>,
-}
-
 /// A time in which no watch of a resource ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blind {
-    /// When the last one ended.
-    pub from: RecordedAt,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UnwatchedTime {
+    /// When the last watch ended.
+    pub(super) from: RecordedAt,
     /// When the next one began, or when the recording of the resource ended; `None` if nothing came.
-    pub to: Option<RecordedAt>,
+    pub(super) to: Option<RecordedAt>,
     /// Whether its end showed what had happened: the next watch continued at the position of the last one,
     /// or the resource was gone.
-    pub is_resumed: bool,
+    pub(super) is_resumed: bool,
 }
 
 impl Coverage {
     /// Gives the spans in which every change is in the reel, in order.
     pub fn spans(&self) -> &[CoveredFrom] {
-        &self.spans
+        &self.covered
     }
 
-    /// Gives the times that unparsed lines leave unobserved, in order.
-    pub fn unparsed(&self) -> &[UnparsedSpan] {
-        &self.unparsed
-    }
-
-    /// Gives the gaps in which changes may be missing, in order.
-    pub fn holes(&self) -> &[Hole] {
-        &self.holes
-    }
-
-    /// Gives the gaps of which every change was read back from the server's history, in order: nothing
-    /// is missing in them, but what happened was received after their end.
-    pub fn reconstructed(&self) -> &[Hole] {
-        &self.reconstructed
-    }
-
-    /// Gives the times in which no watch ran, in order.
-    pub fn blind(&self) -> &[Blind] {
-        &self.blind
-    }
-
-    /// Tells whether, and since when, the resource is known from another tool's recording.
+    /// Gives when another tool's recording of the resource begins, if there is one.
     pub const fn imported(&self) -> Option<&ImportedFrom> {
         self.imported.as_ref()
     }
 
-    /// Gives the records that ended the recording of the resource.
-    pub fn excluded(&self) -> &[Excluded] {
-        &self.excluded
+    /// Tells whether the resource is known from another tool's recording only, which does not tell what
+    /// it leaves out.
+    pub const fn is_only_imported(&self) -> bool {
+        self.covered.is_empty() && self.imported.is_some()
     }
 
-    /// Gives the record that announced the resource first.
-    pub(super) fn first_announced(&self) -> Option<Seq> {
-        self.announced.first().copied()
+    /// Gives the record with which the state is known first, and its time.
+    pub fn first_known(&self) -> Option<(Seq, RecordedAt)> {
+        let listed = self.covered.first();
+        let listed = listed.map(|span| (span.begun_by, span.covered.from_time));
+        let imported = self.imported.as_ref();
+        listed.or_else(|| imported.map(|imported| (imported.begun_by, imported.since)))
     }
 
     /// Gives the first record after another that announced the resource.
@@ -126,85 +105,86 @@ impl Coverage {
     }
 
     /// Reads the chains of all resources from the notes and from each resource's events.
-    pub(crate) fn of_all(
-        reel: &Reel,
-        objects: &BTreeMap<ResourceId, Vec<ObjectId>>,
-        sessions: &[Session],
-    ) -> BTreeMap<ResourceId, Self> {
-        let mut chains = Chains {
-            asked_again: AskedAgain::of(reel.notes()),
-            ..Chains::default()
-        };
-        for entry in reel.notes() {
-            chains.take(entry, reel, objects, sessions);
+    pub(super) fn read_all(tables: &ReelTables) -> BTreeMap<ResourceId, Self> {
+        let mut chains = Chains::new(tables);
+        for entry in tables.reel().notes() {
+            chains.take(entry);
         }
-        let resources: Vec<ResourceId> = chains.coverage.keys().copied().collect();
-        for resource in resources {
-            chains.close(resource, reel.end(), reel, objects);
-        }
-        let wall_of = |seq: Seq| reel.stamp(seq).map(|stamp| stamp.wall);
-        for coverage in chains.coverage.values_mut() {
-            coverage.join_reconstructed(|hole| wall_of(hole.closed_by).unwrap_or_default());
-        }
-        for (resource, Dark { from, is_refused }) in chains.dark {
-            // What ends with the session is no blindness within it.
-            if let Some(coverage) = chains.coverage.get_mut(&resource) {
-                coverage.is_refused = is_refused;
-                coverage.blind.push(Blind {
-                    from,
-                    to: None,
-                    is_resumed: false,
-                });
-            }
-        }
-        for (resource, coverage) in &mut chains.coverage {
-            let objects = objects.get(resource).map_or(&[][..], Vec::as_slice);
-            coverage.find_lost(reel, objects);
-        }
-        chains.coverage
+        chains.finish()
     }
 }
 
 /// The begin of a time in which no watch of a resource ran.
 #[derive(Clone, Copy, Debug)]
-struct Dark {
+struct UnwatchedSince {
     from: RecordedAt,
     /// The server did not let the watch go on, or the recorder did not trust it.
     is_refused: bool,
 }
 
 /// The chains while the notes are read.
-#[derive(Default)]
-struct Chains {
+struct Chains<'a> {
+    tables: &'a ReelTables,
     coverage: BTreeMap<ResourceId, Coverage>,
     names: BTreeMap<(String, String), ResourceId>,
     /// Which resource a connection is for, and which connections are open.
     connections: BTreeMap<ConnectionId, ResourceId>,
     open: BTreeMap<ResourceId, BTreeSet<ConnectionId>>,
     /// Since when no connection of a resource goes on from what is known.
-    dark: BTreeMap<ResourceId, Dark>,
-    /// The spans that go on.
-    spans: BTreeMap<ResourceId, CoveredFrom>,
+    unwatched: BTreeMap<ResourceId, UnwatchedSince>,
+    /// The covered spans that go on.
+    covered: BTreeMap<ResourceId, CoveredFrom>,
     last_session: Option<usize>,
     epoch: Option<EpochId>,
     /// Of which resource a gap is.
     gaps: BTreeMap<GapId, ResourceId>,
-    /// The unparsable lines that were asked for again.
-    asked_again: AskedAgain,
+    retried_lines: RetriedLines,
 }
 
-impl Chains {
+impl<'a> Chains<'a> {
+    fn new(tables: &'a ReelTables) -> Self {
+        Self {
+            tables,
+            coverage: BTreeMap::new(),
+            names: BTreeMap::new(),
+            connections: BTreeMap::new(),
+            open: BTreeMap::new(),
+            unwatched: BTreeMap::new(),
+            covered: BTreeMap::new(),
+            last_session: None,
+            epoch: None,
+            gaps: BTreeMap::new(),
+            retried_lines: RetriedLines::of(tables.reel().notes()),
+        }
+    }
+
+    fn finish(mut self) -> BTreeMap<ResourceId, Coverage> {
+        let resources: Vec<ResourceId> = self.coverage.keys().copied().collect();
+        for resource in resources {
+            self.close(resource, self.tables.reel().end());
+        }
+        for (resource, UnwatchedSince { from, is_refused }) in self.unwatched {
+            if let Some(coverage) = self.coverage.get_mut(&resource) {
+                coverage.is_refused = is_refused;
+                coverage.unwatched.push(UnwatchedTime {
+                    from,
+                    to: None,
+                    is_resumed: false,
+                });
+            }
+        }
+        for (resource, coverage) in &mut self.coverage {
+            coverage.join_gaps(GapOutcome::ReadBack);
+            coverage.find_lost(self.tables, *resource);
+        }
+        self.coverage
+    }
+
     #[expect(clippy::too_many_lines, reason = "one arm a kind of note")]
-    fn take(
-        &mut self,
-        entry: &NoteEntry,
-        reel: &Reel,
-        objects: &BTreeMap<ResourceId, Vec<ObjectId>>,
-        sessions: &[Session],
-    ) {
+    fn take(&mut self, entry: &NoteEntry) {
         let (seq, wall) = (entry.seq, entry.stamp.wall);
         match &entry.note {
-            Note::SessionStarted { .. } => self.start_session(sessions),
+            Note::SessionStarted { .. } => self.start_session(),
             Note::Resource(info) => {
                 let name = (info.group.clone(), info.plural.clone());
                 self.names.insert(name, info.id);
@@ -222,10 +202,10 @@ impl Chains {
                 let Some(&resource) = self.names.get(&name) else {
                     return;
                 };
-                self.close(resource, seq, reel, objects);
+                self.close(resource, seq);
                 self.exclude(
                     resource,
-                    Excluded {
+                    ExcludedResource {
                         since: seq,
                         group: group.clone(),
                         version: version.clone(),
@@ -244,7 +224,7 @@ impl Chains {
                 let imported = ImportedFrom {
                     begun_by: seq,
                     since: wall,
-                    first_rv: lowest_rv(reel, objects.get(resource)),
+                    first_rv: lowest_rv(self.tables, *resource),
                 };
                 let coverage = self.coverage.entry(*resource).or_default();
                 coverage.imported.get_or_insert(imported);
@@ -269,14 +249,14 @@ impl Chains {
                 rv,
                 ..
             } => {
-                self.end_unparsed(*resource, *connection, rv, seq, wall);
+                self.end_unparsed(*resource, *connection, rv, seq);
                 self.sync(*resource, rv, seq, wall);
             }
             Note::Bookmark { connection, rv } => {
                 if let Some(span) = self
                     .connections
                     .get(connection)
-                    .and_then(|resource| self.spans.get_mut(resource))
+                    .and_then(|resource| self.covered.get_mut(resource))
                 {
                     prove(span, rv, seq, wall);
                 }
@@ -285,21 +265,21 @@ impl Chains {
                 connection,
                 problem,
                 ..
-            } if self.asked_again.hides_change(seq, *problem) => {
-                self.leave_unparsed(entry, *connection, *problem, reel, objects);
+            } if self.retried_lines.hides_change(seq, *problem) => {
+                self.leave_unparsed(entry, *connection, *problem);
             }
-            Note::Cluster { epoch, .. } => self.cluster(*epoch, seq, reel, objects),
+            Note::Cluster { epoch, .. } => self.cluster(*epoch, seq),
             Note::Gap(gap) => self.gap(gap, seq),
             Note::GapJudged { gap, .. } => self.judge(*gap, &entry.note),
             _ => {}
         }
     }
 
-    fn exclude(&mut self, resource: ResourceId, excluded: Excluded, wall: RecordedAt) {
-        let dark = self.dark.remove(&resource);
+    fn exclude(&mut self, resource: ResourceId, excluded: ExcludedResource, wall: RecordedAt) {
+        let since = self.unwatched.remove(&resource);
         let coverage = self.coverage.entry(resource).or_default();
-        if let Some(Dark { from, .. }) = dark {
-            coverage.blind.push(Blind {
+        if let Some(UnwatchedSince { from, .. }) = since {
+            coverage.unwatched.push(UnwatchedTime {
                 from,
                 to: Some(wall),
                 // That a resource is gone tells what became of its objects. Any other end may hide changes.
@@ -310,63 +290,52 @@ impl Chains {
     }
 
     /// A whole list shows the objects whose lines could not be parsed.
-    fn end_unparsed(
-        &mut self,
-        resource: ResourceId,
-        connection: ConnectionId,
-        rv: &str,
-        seq: Seq,
-        wall: RecordedAt,
-    ) {
+    fn end_unparsed(&mut self, resource: ResourceId, connection: ConnectionId, rv: &str, seq: Seq) {
         let coverage = self.coverage.entry(resource).or_default();
         for unparsed in &mut coverage.unparsed {
-            unparsed.end(connection, rv, seq, wall);
+            unparsed.end(connection, rv, seq);
         }
     }
 
     /// Where another history begins, what is equal in both, such as a version, proves nothing across.
-    fn cluster(
-        &mut self,
-        epoch: EpochId,
-        at: Seq,
-        reel: &Reel,
-        objects: &BTreeMap<ResourceId, Vec<ObjectId>>,
-    ) {
+    fn cluster(&mut self, epoch: EpochId, at: Seq) {
         if self.epoch.replace(epoch).is_none_or(|last| last == epoch) {
             return;
         }
-        let resources: Vec<ResourceId> = self.spans.keys().copied().collect();
-        let from = reel.stamp(at).map(|stamp| stamp.wall).unwrap_or_default();
+        let resources: Vec<ResourceId> = self.covered.keys().copied().collect();
+        let from = self.tables.wall_of(at);
         for resource in resources {
-            self.close(resource, at, reel, objects);
+            self.close(resource, at);
             let is_refused = true;
-            self.dark
+            self.unwatched
                 .entry(resource)
-                .or_insert(Dark { from, is_refused });
+                .or_insert(UnwatchedSince { from, is_refused });
         }
     }
 
     /// A killed session left its connections open.
-    fn start_session(&mut self, sessions: &[Session]) {
-        let ended = self.last_session.and_then(|at| sessions.get(at));
+    fn start_session(&mut self) {
+        let ended = self
+            .last_session
+            .and_then(|at| self.tables.sessions().get(at));
         self.last_session = Some(self.last_session.map_or(0, |at| at + 1));
         let Some(ended) = ended else {
             return;
         };
-        let stopped = Dark {
+        let stopped = UnwatchedSince {
             from: ended.to,
             is_refused: false,
         };
         for (resource, open) in std::mem::take(&mut self.open) {
             if !open.is_empty() {
-                self.dark.entry(resource).or_insert(stopped);
+                self.unwatched.entry(resource).or_insert(stopped);
             }
         }
         self.connections.clear();
         // Connections that ended because the recorder stopped count as open until it had stopped.
-        let resources: Vec<ResourceId> = self.spans.keys().copied().collect();
+        let resources: Vec<ResourceId> = self.covered.keys().copied().collect();
         for resource in resources {
-            self.dark.entry(resource).or_insert(stopped);
+            self.unwatched.entry(resource).or_insert(stopped);
         }
     }
 
@@ -387,11 +356,11 @@ impl Chains {
 
     /// Ends the time in which no watch of a resource ran.
     fn lighten(&mut self, resource: ResourceId, wall: RecordedAt) {
-        let Some(Dark { from, .. }) = self.dark.remove(&resource) else {
+        let Some(UnwatchedSince { from, .. }) = self.unwatched.remove(&resource) else {
             return;
         };
         if let Some(coverage) = self.coverage.get_mut(&resource) {
-            coverage.blind.push(Blind {
+            coverage.unwatched.push(UnwatchedTime {
                 from,
                 to: Some(wall),
                 is_resumed: true,
@@ -405,26 +374,19 @@ impl Chains {
         };
         let open = self.open.entry(resource).or_default();
         open.remove(&connection);
-        let is_synced = self.spans.contains_key(&resource);
+        let is_synced = self.covered.contains_key(&resource);
         if open.is_empty() && is_synced && cause != EndCause::Stopped {
             let is_refused = !matches!(cause, EndCause::Clean | EndCause::Cut | EndCause::Idle);
-            let dark = self.dark.entry(resource).or_insert(Dark {
+            let since = self.unwatched.entry(resource).or_insert(UnwatchedSince {
                 from: wall,
                 is_refused,
             });
-            dark.is_refused |= is_refused;
+            since.is_refused |= is_refused;
         }
     }
 
     /// A line or an item was kept that nobody could parse, and the recording went on behind it.
-    fn leave_unparsed(
-        &mut self,
-        entry: &NoteEntry,
-        by: ConnectionId,
-        problem: OddLineProblem,
-        reel: &Reel,
-        objects: &BTreeMap<ResourceId, Vec<ObjectId>>,
-    ) {
+    fn leave_unparsed(&mut self, entry: &NoteEntry, by: ConnectionId, problem: OddLineProblem) {
         let Some(&resource) = self.connections.get(&by) else {
             return;
         };
@@ -433,10 +395,13 @@ impl Chains {
             open.take(by);
             return;
         }
-        let proven = self.spans.get(&resource).or_else(|| coverage.spans.last());
+        let proven = self
+            .covered
+            .get(&resource)
+            .or_else(|| coverage.covered.last());
         let proven = proven.and_then(|span| span.covered.to_rv.parse::<u128>().ok());
-        let last = last_event(reel, objects.get(&resource), entry.seq);
-        let received = last.and_then(|seq| reel.rv_of(seq));
+        let last = self.tables.last_event(resource, entry.seq);
+        let received = last.and_then(|seq| self.tables.reel().rv_of(seq));
         let after_rv = proven.map(|proven| received.map_or(proven, |rv| rv.max(proven)));
         let span = UnparsedSpan::new(entry, by, problem, after_rv);
         coverage.unparsed.push(span);
@@ -445,12 +410,12 @@ impl Chains {
     fn sync(&mut self, resource: ResourceId, rv: &str, seq: Seq, wall: RecordedAt) {
         self.lighten(resource, wall);
         let coverage = self.coverage.entry(resource).or_default();
-        if let Some(hole) = coverage.holes.last_mut()
-            && hole.gap.to_rv == rv
+        if let Some(gap) = coverage.gaps.last_mut()
+            && gap.gap.to_rv == rv
         {
-            hole.closed_by = hole.closed_by.max(seq);
+            gap.closed_by = gap.closed_by.max(seq);
         }
-        if let Some(span) = self.spans.get_mut(&resource) {
+        if let Some(span) = self.covered.get_mut(&resource) {
             prove(span, rv, seq, wall);
             return;
         }
@@ -464,13 +429,13 @@ impl Chains {
                 to_time: wall,
             },
         };
-        self.spans.insert(resource, begun);
+        self.covered.insert(resource, begun);
     }
 
     fn judge(&mut self, gap: GapId, note: &Note) {
         let resource = self.gaps.get(&gap);
         let coverage = resource.and_then(|resource| self.coverage.get_mut(resource));
-        if let (Some(coverage), Some(judged)) = (coverage, Judged::of(note)) {
+        if let (Some(coverage), Some(judged)) = (coverage, GapJudgement::of(note)) {
             coverage.judge(gap, judged);
         }
     }
@@ -479,20 +444,15 @@ impl Chains {
     fn gap(&mut self, gap: &Gap, seq: Seq) {
         self.gaps.insert(gap.id, gap.resource);
         let coverage = self.coverage.entry(gap.resource).or_default();
-        coverage.holes.push(Hole {
-            gap: gap.clone(),
-            closed_by: seq,
-            judged: None,
-            unexplained: None,
-        });
-        let Some(mut span) = self.spans.remove(&gap.resource) else {
+        coverage.gaps.push(RecordedGap::new(gap.clone(), seq));
+        let Some(mut span) = self.covered.remove(&gap.resource) else {
             return;
         };
         let is_synced = span.covered.to_rv == gap.to_rv;
         let synced_by = span.proven_by;
         if span.covered.from_rv == gap.to_rv {
             // The list began this span: the gap lies before it.
-            self.spans.insert(gap.resource, span);
+            self.covered.insert(gap.resource, span);
             return;
         }
         if let Some(from_rv) = &gap.from_rv {
@@ -500,51 +460,35 @@ impl Chains {
         }
         span.covered.to_time = gap.from_time.max(span.covered.from_time);
         span.proven_by = span.proven_by.min(seq);
-        coverage.spans.push(span);
+        coverage.covered.push(span);
         if is_synced {
             self.sync(gap.resource, &gap.to_rv, synced_by, gap.to_time);
         }
     }
 
     /// Ends a resource's span at a record, proven by the last event before it.
-    fn close(
-        &mut self,
-        resource: ResourceId,
-        at: Seq,
-        reel: &Reel,
-        objects: &BTreeMap<ResourceId, Vec<ObjectId>>,
-    ) {
-        let Some(mut span) = self.spans.remove(&resource) else {
+    fn close(&mut self, resource: ResourceId, at: Seq) {
+        let Some(mut span) = self.covered.remove(&resource) else {
             return;
         };
-        if let Some(seq) = last_event(reel, objects.get(&resource), at)
+        let reel = self.tables.reel();
+        if let Some(seq) = self.tables.last_event(resource, at)
             && seq > span.proven_by
             && let (Some(rv), Some(stamp)) = (reel.rv_of(seq), reel.stamp(seq))
         {
             prove(&mut span, &rv.to_string(), seq, stamp.wall);
         }
         let coverage = self.coverage.entry(resource).or_default();
-        coverage.spans.push(span);
+        coverage.covered.push(span);
     }
 }
 
-/// Finds the last event of a resource before a record.
-fn last_event(reel: &Reel, objects: Option<&Vec<ObjectId>>, at: Seq) -> Option<Seq> {
-    let objects = objects.into_iter().flatten();
-    let lasts = objects.filter_map(|&object| {
-        let versions = reel.versions(object);
-        let below = versions.partition_point(|&seq| seq < at);
-        below.checked_sub(1).and_then(|last| versions.get(last))
-    });
-    lasts.max().copied()
-}
-
-/// Finds the lowest resourceVersion with which any of the objects appears.
-fn lowest_rv(reel: &Reel, objects: Option<&Vec<ObjectId>>) -> Option<u128> {
-    let firsts = objects.into_iter().flatten();
-    firsts
-        .filter_map(|&object| reel.rv_of(*reel.versions(object).first()?))
-        .min()
+/// Finds the lowest resourceVersion with which any object of a resource appears.
+fn lowest_rv(tables: &ReelTables, resource: ResourceId) -> Option<u128> {
+    let reel = tables.reel();
+    let objects = tables.objects_of(resource).iter();
+    let firsts = objects.filter_map(|&object| reel.rv_of(*reel.versions(object).first()?));
+    firsts.min()
 }
 
 /// Moves a span's end forward; a lower resourceVersion does not move it back.

@@ -1,11 +1,11 @@
-//! Owns what the lives of objects say of changes that are missing: whatever a watch says of an object
-//! that was never created, or of a name that was never given up, proves that something was lost.
-//! Refuses lives that were not followed from a complete list on, and to guess at lost changes that
-//! leave no such trace.
+//! Changes that the order of an object's events proves to be missing: an event about an object whose creation
+//! was never received, or a second object of a name whose first one was never deleted. Only objects that
+//! were followed from a complete list on prove anything.
 
-use super::Coverage;
-use crate::coverage::CoveredFrom;
-use kubereel_format::{EventType, Evidence, ObjectId, ObjectKey, RecordedAt, Reel, Seq};
+use super::chain::{Coverage, CoveredFrom};
+use super::unobserved::RevisionBounds;
+use crate::tables::ReelTables;
+use kubereel_format::{EventType, Evidence, ObjectId, ObjectKey, RecordedAt, ResourceId, Seq};
 use std::collections::BTreeMap;
 
 /// A change that must have been made, and is not in the reel.
@@ -21,22 +21,33 @@ pub struct LostChange {
     pub to: RecordedAt,
     /// Whether it is a deletion; else it is a creation.
     pub is_deletion: bool,
+    /// The last resourceVersion known to be older than it; `None` if there is none.
+    pub(super) after_rv: Option<u128>,
+    /// The resourceVersion of the event that showed it.
+    pub(super) by_rv: Option<u128>,
+}
+
+impl LostChange {
+    /// Gives between which resourceVersions the state of the name is not known.
+    pub(super) fn revisions(&self) -> Option<RevisionBounds> {
+        let is_bounded = self.after_rv.is_some() && self.by_rv.is_some();
+        is_bounded.then_some(RevisionBounds {
+            after: self.after_rv,
+            below: self.by_rv,
+        })
+    }
 }
 
 impl Coverage {
-    /// Gives the changes that are proven to be missing, by the time when that showed.
-    pub fn lost(&self) -> &[LostChange] {
-        &self.lost
-    }
-
-    /// Looks for them.
-    pub(super) fn find_lost(&mut self, reel: &Reel, objects: &[ObjectId]) {
+    /// Finds the changes that are proven to be missing, by the time of the event that showed it.
+    pub(super) fn find_lost(&mut self, tables: &ReelTables, resource: ResourceId) {
         if self.imported.is_some() {
             return;
         }
-        let mut lives: BTreeMap<(&str, &str), Vec<Life>> = BTreeMap::new();
-        for &object in objects {
-            if let Some((key, life)) = Life::of(reel, object) {
+        let reel = tables.reel();
+        let mut lives: BTreeMap<(&str, &str), Vec<ObservedLife>> = BTreeMap::new();
+        for &object in tables.objects_of(resource) {
+            if let Some((key, life)) = ObservedLife::of(tables, object) {
                 let place = (key.namespace.as_str(), key.name.as_str());
                 lives.entry(place).or_default().push(life);
             }
@@ -44,13 +55,14 @@ impl Coverage {
         let mut lost = Vec::new();
         for ((namespace, name), mut lives) in lives {
             lives.sort_unstable_by_key(|life| life.first);
-            let mut before: Option<Life> = None;
+            let mut before: Option<ObservedLife> = None;
             for life in lives {
-                let Some(span) = begun_before(&self.spans, life.first) else {
+                let Some(span) = begun_before(&self.covered, life.first) else {
                     before = Some(life);
                     continue;
                 };
-                let former = before.and_then(|before| before.last_before(reel, life.first));
+                let former =
+                    before.and_then(|before| tables.last_version(before.object, life.first));
                 let is_deletion = match life.began {
                     (EventType::Modified | EventType::Deleted, Evidence::Live) => Some(false),
                     (EventType::Added, Evidence::Live) => {
@@ -60,7 +72,9 @@ impl Coverage {
                     _ => None,
                 };
                 // Up to its last event the name was the former object's.
-                let known = former.map_or(RecordedAt::default(), |former| wall(reel, former));
+                let known = former.map_or(RecordedAt::default(), |former| tables.wall_of(former));
+                let former_rv = former.and_then(|former| reel.rv_of(former));
+                let listed_rv = span.covered.from_rv.parse::<u128>().ok();
                 lost.extend(is_deletion.map(|is_deletion| LostChange {
                     namespace: namespace.to_owned(),
                     name: name.to_owned(),
@@ -69,8 +83,14 @@ impl Coverage {
                     } else {
                         known.max(span.covered.from_time)
                     },
-                    to: wall(reel, life.first),
+                    to: tables.wall_of(life.first),
                     is_deletion,
+                    after_rv: if is_deletion {
+                        former_rv
+                    } else {
+                        former_rv.max(listed_rv)
+                    },
+                    by_rv: reel.rv_of(life.first),
                 }));
                 before = Some(life);
             }
@@ -82,17 +102,17 @@ impl Coverage {
 
 /// One object's records.
 #[derive(Clone, Copy, Debug)]
-struct Life {
+struct ObservedLife {
     object: ObjectId,
     first: Seq,
     began: (EventType, Evidence),
 }
 
-impl Life {
-    /// An object without a uid is no life: nobody can tell it from the next of its name.
-    fn of(reel: &Reel, object: ObjectId) -> Option<(&ObjectKey, Self)> {
-        let place = usize::try_from(object.0).ok()?;
-        let key = &reel.objects().get(place)?.key;
+impl ObservedLife {
+    /// Without a uid an object cannot be told from the next one of its name.
+    fn of(tables: &ReelTables, object: ObjectId) -> Option<(&ObjectKey, Self)> {
+        let reel = tables.reel();
+        let key = tables.key_of(object)?;
         let first = *reel.versions(object).first()?;
         let began = (reel.kind_of(first)?, reel.evidence_of(first)?);
         let life = Self {
@@ -102,21 +122,9 @@ impl Life {
         };
         (!key.uid.is_empty()).then_some((key, life))
     }
-
-    /// Gives the last record before another.
-    fn last_before(&self, reel: &Reel, at: Seq) -> Option<Seq> {
-        let versions = reel.versions(self.object);
-        let below = versions.partition_point(|&seq| seq < at);
-        versions.get(below.checked_sub(1)?).copied()
-    }
 }
 
 /// Gives the last span that a complete list began before a record.
 fn begun_before(spans: &[CoveredFrom], at: Seq) -> Option<&CoveredFrom> {
     spans.iter().rfind(|span| span.begun_by < at)
-}
-
-fn wall(reel: &Reel, seq: Seq) -> RecordedAt {
-    reel.stamp(seq)
-        .map_or_else(RecordedAt::default, |stamp| stamp.wall)
 }

@@ -8,14 +8,24 @@
 //!   the list that showed the state again. Neighbouring events do not bound a span.
 //! * A gap of which every change was read back, or which the revisions prove to be empty, is not missing
 //!   anything: its changes came late.
+//! * Where everything came, only objects whose changes came late have states that are not known. A change came
+//!   late unless the probes of the storage show that it was committed after the span. Where no change did, the
+//!   span was observed: it was read back.
 //! * A change that the lives of objects prove to be lost concerns the object of that name only. A question
 //!   about another object is not answered by it, one about all objects is.
 //! * An imported recording does not tell what it leaves out: of it only what it marks itself is known.
+//! * A span has bounds by arrival and, where a loss lies between two resourceVersions, bounds by these. A
+//!   question by revision is answered by the same spans as one by time.
 
-use super::{Coverage, LostChange};
-use crate::as_of::Filter;
-use crate::timeline::{Timeline, before};
-use kubereel_format::{Damage, Gap, NotCoveredReason, OddLineProblem, RecordedAt, ResourceId, Seq};
+use super::chain::Coverage;
+use super::gap::{GapOutcome, RecordedGap};
+use super::lost::LostChange;
+use crate::select::ObjectFilter;
+use crate::tables::{ReelTables, before};
+use kubereel_format::{
+    Damage, NotCoveredReason, ObjectId, OddLineProblem, RecordedAt, Reel, ResourceId, Seq,
+};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// How much later than its announcement a resource may be listed first, in microseconds: 60 s.
@@ -43,6 +53,29 @@ pub struct UnobservedSpan {
     pub reason: UnobservedReason,
     begin: SpanBegin,
     end: SpanEnd,
+    /// Between which resourceVersions the state is not known; `None` where the span has no such bounds.
+    revisions: Option<RevisionBounds>,
+    /// Whether it is too short to be told from a late delivery.
+    is_brief: bool,
+    /// Of a span in which nothing is missing: which objects changed in it, as far as that is known.
+    late: LateChanges,
+}
+
+/// The objects of which changes may have been committed in a span and received after it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum LateChanges {
+    /// Nothing tells which.
+    #[default]
+    AnyObject,
+    /// Only these, by namespace and name.
+    Of(BTreeSet<(String, String)>),
+}
+
+/// The resourceVersions of states that are not known: above the one and below the other, where there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RevisionBounds {
+    pub(super) after: Option<u128>,
+    pub(super) below: Option<u128>,
 }
 
 /// Where a span begins in the order of arrival.
@@ -89,10 +122,10 @@ pub enum UnobservedReason {
     NotListedYet,
     /// The resource was served, and no complete list of it was ever received.
     NeverListed,
-    /// The recording has a gap.
+    /// The recording has a gap. If nothing is missing in it, its changes came late.
     Gap {
-        /// The gap.
-        gap: Gap,
+        /// The gap, and what is known of the changes in it.
+        gap: RecordedGap,
     },
     /// The resource was not recorded.
     NotRecorded {
@@ -112,8 +145,10 @@ pub enum UnobservedReason {
     },
     /// An object was kept as an unparsed line: its change is not in the state.
     Unparsed {
-        /// Why it could not be parsed.
+        /// Why the first of the lines could not be parsed.
         problem: OddLineProblem,
+        /// The number of such lines.
+        lines: u64,
     },
     /// A part of the reel cannot be read.
     Damaged {
@@ -124,8 +159,9 @@ pub enum UnobservedReason {
 
 impl UnobservedReason {
     /// Tells what it does to an answer.
-    pub const fn effect(&self) -> UnobservedEffect {
+    pub fn effect(&self) -> UnobservedEffect {
         match self {
+            Self::Gap { gap } if gap.outcome() != GapOutcome::MayMiss => UnobservedEffect::Late,
             Self::NotBegun
             | Self::NotRecorded {
                 reason: NotCoveredReason::Gone,
@@ -143,6 +179,30 @@ impl UnobservedSpan {
         matches!(self.end, SpanEnd::Open)
     }
 
+    /// Gives the gap that it is, if it is one in which changes may be missing.
+    pub fn open_gap(&self) -> Option<&RecordedGap> {
+        self.gap()
+            .filter(|gap| gap.outcome() == GapOutcome::MayMiss)
+    }
+
+    fn gap(&self) -> Option<&RecordedGap> {
+        match &self.reason {
+            UnobservedReason::Gap { gap } => Some(gap),
+            _ => None,
+        }
+    }
+
+    /// Tells whether nothing is missing in it, but was received later.
+    pub fn is_late(&self) -> bool {
+        self.reason.effect() == UnobservedEffect::Late
+    }
+
+    /// Tells whether all that happened in it is known with the times at which it happened: nothing changed,
+    /// or what did is older or newer.
+    pub(super) fn is_read_back(&self) -> bool {
+        matches!(&self.late, LateChanges::Of(changed) if changed.is_empty())
+    }
+
     /// Tells whether the state after all records below `cut`, seen as of a time, lies in it.
     pub(crate) fn holds(&self, cut: Seq, wall: RecordedAt) -> bool {
         let has_begun = match self.begin {
@@ -158,11 +218,19 @@ impl UnobservedSpan {
         has_begun && !has_ended
     }
 
+    /// Tells whether the state after the change with a resourceVersion lies in it.
+    pub(super) fn holds_revision(&self, rv: u128) -> bool {
+        self.revisions
+            .is_some_and(|RevisionBounds { after, below }| {
+                after.is_none_or(|after| after < rv) && below.is_none_or(|below| rv < below)
+            })
+    }
+
     /// Gives the records in it: from the first that lies in it to the first that does not; the latter is
     /// `None` if nothing ended it.
-    pub(crate) fn records(&self, timeline: &Timeline) -> (Seq, Option<Seq>) {
+    pub(crate) fn records(&self, reel: &Reel) -> (Seq, Option<Seq>) {
         let end = match self.end {
-            SpanEnd::At(to) => Some(timeline.reel().seq_after(to)),
+            SpanEnd::At(to) => Some(reel.seq_after(to)),
             SpanEnd::Record(by) => Some(Seq(by.0.saturating_add(1))),
             SpanEnd::Open => None,
         };
@@ -170,7 +238,7 @@ impl UnobservedSpan {
             SpanBegin::Start => Seq(0),
             // A clock that stepped back must not hide it.
             SpanBegin::At(from) => {
-                let after = timeline.reel().seq_after(from);
+                let after = reel.seq_after(from);
                 after.min(end.and_then(before).unwrap_or(after))
             }
             SpanBegin::Record(by) => by,
@@ -179,9 +247,13 @@ impl UnobservedSpan {
     }
 
     /// Tells whether it says anything of the objects that were asked for.
-    pub(crate) fn concerns(&self, filter: &Filter<'_>) -> bool {
-        match &self.reason {
-            UnobservedReason::LostChange { lost } => filter.takes(&lost.namespace, &lost.name),
+    pub(crate) fn concerns(&self, filter: &ObjectFilter<'_>) -> bool {
+        match (&self.reason, &self.late) {
+            (UnobservedReason::LostChange { lost }, _) => filter.takes(&lost.namespace, &lost.name),
+            (_, LateChanges::Of(changed)) => {
+                let mut changed = changed.iter();
+                changed.any(|(namespace, name)| filter.takes(namespace, name))
+            }
             _ => true,
         }
     }
@@ -191,10 +263,12 @@ impl fmt::Display for UnobservedReason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotBegun => out.write_str("not recorded yet"),
-            Self::NoWatch => out.write_str("no watch ran"),
             Self::NotListedYet => out.write_str("not listed yet"),
             Self::NeverListed => out.write_str("never listed completely"),
-            Self::Gap { gap } => write!(out, "gap: {}", gap.cause.as_str()),
+            Self::Gap { gap } if gap.outcome() == GapOutcome::MayMiss => {
+                write!(out, "gap: {}", gap.gap.cause.as_str())
+            }
+            Self::NoWatch | Self::Gap { .. } => out.write_str("no watch ran"),
             Self::NotRecorded { reason, detail } if detail.is_empty() => {
                 write!(out, "not recorded: {}", reason.as_str())
             }
@@ -206,7 +280,7 @@ impl fmt::Display for UnobservedReason {
                 out.write_str("a name was taken again whose last holder never went")
             }
             Self::LostChange { .. } => out.write_str("an object changed whose creation never came"),
-            Self::Unparsed { problem } => match problem {
+            Self::Unparsed { problem, .. } => match problem {
                 OddLineProblem::TooLong => {
                     out.write_str("an object is too long; it is kept as an unparsed line")
                 }
@@ -220,133 +294,253 @@ impl fmt::Display for UnobservedReason {
     }
 }
 
-impl Timeline {
-    /// Gives the times in which changes of a recorded resource may be missing, by their begin.
+impl Coverage {
+    /// Derives what was observed of every resource.
     ///
-    /// Times without a watch that was resumed later are not among them: what happened in them came late,
-    /// but it came.
-    pub fn unobserved(&self, resource: ResourceId) -> impl Iterator<Item = &UnobservedSpan> {
-        let spans = self.unobserved_spans(resource).iter();
+    /// `unexplained` counts the revisions in a gap that no event explains; it is asked only if changes may
+    /// be missing in one. `not_before` gives a time at which the change of an event had not been committed
+    /// yet, if that is known; it is asked only of events after a span in which nothing is missing.
+    pub(crate) fn of_all(
+        tables: &ReelTables,
+        unexplained: impl Fn(&RecordedGap) -> Option<u64>,
+        not_before: impl Fn(ResourceId, Seq) -> Option<RecordedAt>,
+    ) -> BTreeMap<ResourceId, Self> {
+        let mut all = Self::read_all(tables);
+        for coverage in all.values_mut().filter(|one| one.has_open_gaps()) {
+            coverage.bound_gaps(&unexplained);
+        }
+        let first_complete = first_complete(&all);
+        for (resource, coverage) in &mut all {
+            let mut derived = DerivedSpans {
+                tables,
+                resource: *resource,
+                first_complete,
+                all: Vec::new(),
+            };
+            derived.add_damage();
+            derived.add_coverage(coverage);
+            derived.date_late(coverage, &not_before);
+            derived.all.sort_by_key(|span| (span.from, span.to));
+            coverage.unobserved = derived.all;
+        }
+        all
+    }
+
+    /// Gives all times in which the resource was not observed, by their begin: also those whose changes
+    /// came later, and those without a state. They may overlap.
+    pub fn unobserved_spans(&self) -> impl DoubleEndedIterator<Item = &UnobservedSpan> {
+        let spans = self.unobserved.iter();
+        spans.filter(|span| !span.is_brief && !span.is_read_back())
+    }
+
+    /// Gives the times without a watch of which all is known nevertheless, by their begin.
+    pub fn read_back(&self) -> impl DoubleEndedIterator<Item = &UnobservedSpan> {
+        let spans = self.unobserved.iter();
+        spans.filter(|span| !span.is_brief && span.is_read_back())
+    }
+
+    /// Gives the times in which changes of the resource may be missing, by their begin.
+    pub fn may_miss(&self) -> impl Iterator<Item = &UnobservedSpan> {
+        let spans = self.unobserved_spans();
         spans.filter(|span| span.reason.effect() == UnobservedEffect::MayMiss)
     }
 
-    /// Tells whether no change of a resource can be missing since its first list.
-    pub fn is_fully_observed(&self, resource: ResourceId) -> bool {
-        self.unobserved(resource).next().is_none()
+    /// Gives the gaps of an outcome, by their begin.
+    pub fn gaps(&self, outcome: GapOutcome) -> impl Iterator<Item = &RecordedGap> {
+        let gaps = self.unobserved.iter().filter_map(UnobservedSpan::gap);
+        gaps.filter(move |gap| gap.outcome() == outcome)
     }
 
-    /// Gives all times in which a resource was not observed, by their begin: also those whose changes came
-    /// later, and those without a state. They may overlap.
-    pub fn unobserved_spans(&self, resource: ResourceId) -> &[UnobservedSpan] {
-        let all = self.unobserved_cell().get_or_init(|| {
-            let resources = self.resources().iter().map(|info| info.id);
-            resources.map(|id| (id, self.derive_spans(id))).collect()
-        });
-        all.get(&resource).map_or(&[], Vec::as_slice)
+    /// Gives the times in which no watch ran and which were not declared as a gap in which changes may be
+    /// missing, however short, by their begin.
+    pub fn unwatched(&self) -> impl Iterator<Item = &UnobservedSpan> {
+        let is_unwatched =
+            |span: &&UnobservedSpan| span.is_late() || span.reason == UnobservedReason::WatchEnded;
+        self.unobserved.iter().filter(is_unwatched)
     }
+}
 
-    /// Tells whether changes of a resource may be missing between two versions of one object, received at
-    /// these times.
-    pub fn may_miss_changes(&self, resource: ResourceId, from: RecordedAt, to: RecordedAt) -> bool {
-        self.unobserved(resource).any(|span| {
-            // Between two versions of one life neither its creation nor its deletion can be lost.
-            let is_of_all = !matches!(span.reason, UnobservedReason::LostChange { .. });
-            is_of_all && span.from < to && span.to > from
-        })
-    }
-
-    fn derive_spans(&self, resource: ResourceId) -> Vec<UnobservedSpan> {
-        let mut spans = Spans {
-            timeline: self,
-            resource,
-            all: Vec::new(),
-        };
-        spans.add_damage();
-        match self.coverage(resource) {
-            Some(coverage) => spans.add_covered(coverage),
-            None => spans.add(SpanBegin::Start, SpanEnd::Open, UnobservedReason::NotBegun),
-        }
-        spans.all.sort_by_key(|span| (span.from, span.to));
-        spans.all
-    }
+/// Gives the record that completed the first list of any resource.
+pub(crate) fn first_complete(all: &BTreeMap<ResourceId, Coverage>) -> Option<Seq> {
+    let begins = all.values().filter_map(|coverage| coverage.spans().first());
+    begins.map(|span| span.begun_by).min()
 }
 
 /// The spans of a resource while they are derived.
-struct Spans<'a> {
-    timeline: &'a Timeline,
+struct DerivedSpans<'a> {
+    tables: &'a ReelTables,
     resource: ResourceId,
+    /// The record that completed the first list of any resource.
+    first_complete: Option<Seq>,
     all: Vec<UnobservedSpan>,
 }
 
-impl Spans<'_> {
-    fn add(&mut self, begin: SpanBegin, end: SpanEnd, reason: UnobservedReason) {
-        let timeline = self.timeline;
+impl DerivedSpans<'_> {
+    /// Adds a span, unless it ends before it begins.
+    fn add(
+        &mut self,
+        begin: SpanBegin,
+        end: SpanEnd,
+        reason: UnobservedReason,
+    ) -> Option<&mut UnobservedSpan> {
+        let tables = self.tables;
         let from = match begin {
-            SpanBegin::Start => timeline.start(),
+            SpanBegin::Start => tables.start(),
             SpanBegin::At(at) => at,
-            SpanBegin::Record(seq) => timeline.wall_of(seq),
+            SpanBegin::Record(seq) => tables.wall_of(seq),
         };
         let to = match end {
-            SpanEnd::At(at) if at <= from => return,
+            SpanEnd::At(at) if at <= from => return None,
             SpanEnd::At(at) => at,
-            SpanEnd::Record(seq) => timeline.wall_of(seq),
-            SpanEnd::Open => timeline.end(),
+            SpanEnd::Record(seq) => tables.wall_of(seq),
+            SpanEnd::Open => tables.end(),
         };
         // Records order a span; its times have a length though a clock stepped back in it. Only before a
         // list with which everything began there is none.
         let least = i64::from(begin != SpanBegin::Start);
         let to = to.max(RecordedAt::from_micros(from.micros.saturating_add(least)));
-        self.all.push(UnobservedSpan {
+        Some(self.all.push_mut(UnobservedSpan {
             from,
             to,
             resource: self.resource,
             reason,
             begin,
             end,
-        });
+            revisions: None,
+            is_brief: false,
+            late: LateChanges::AnyObject,
+        }))
     }
 
-    fn add_covered(&mut self, coverage: &Coverage) {
+    fn add_coverage(&mut self, coverage: &Coverage) {
         self.add_begin(coverage);
-        for hole in coverage.holes() {
-            let gap = hole.gap.clone();
-            let (begin, end) = (
-                SpanBegin::At(gap.from_time),
-                SpanEnd::Record(hole.closed_by),
-            );
-            let to_time = gap.to_time;
-            self.add(begin, end, UnobservedReason::Gap { gap });
-            if let Some(last) = self.all.last_mut() {
-                last.to = last.to.max(to_time);
-            }
+        for gap in &coverage.gaps {
+            self.add_gap(gap);
         }
         self.add_excluded(coverage);
-        for unparsed in coverage.unparsed() {
+        for unparsed in &coverage.unparsed {
+            let begin = SpanBegin::Record(unparsed.since());
             let end = unparsed.until().map_or(SpanEnd::Open, SpanEnd::Record);
-            self.add(SpanBegin::Record(unparsed.since()), end, unparsed.reason());
+            if let Some(span) = self.add(begin, end, unparsed.reason()) {
+                span.revisions = Some(unparsed.revisions());
+            }
         }
-        for lost in coverage.lost() {
+        for lost in &coverage.lost {
             let reason = UnobservedReason::LostChange { lost: lost.clone() };
-            self.add(SpanBegin::At(lost.from), SpanEnd::At(lost.to), reason);
+            let (begin, end) = (SpanBegin::At(lost.from), SpanEnd::At(lost.to));
+            if let Some(span) = self.add(begin, end, reason) {
+                span.revisions = lost.revisions();
+            }
         }
-        for blind in coverage.blind() {
-            let end = blind.to.map_or(SpanEnd::Open, SpanEnd::At);
-            let reason = if blind.is_resumed {
+        self.add_unwatched(coverage);
+    }
+
+    /// Adds a gap. One in which nothing is missing is a time without a watch whose changes came late.
+    fn add_gap(&mut self, gap: &RecordedGap) {
+        let from = gap.gap.from_time;
+        let to = self.tables.wall_of(gap.closed_by).max(gap.gap.to_time);
+        let is_late = gap.outcome() != GapOutcome::MayMiss;
+        let end = if is_late {
+            // A summary names the gap even if a clock stepped back in it.
+            SpanEnd::At(to.max(RecordedAt::from_micros(from.micros.saturating_add(1))))
+        } else {
+            SpanEnd::Record(gap.closed_by)
+        };
+        let reason = UnobservedReason::Gap { gap: gap.clone() };
+        let Some(span) = self.add(SpanBegin::At(from), end, reason) else {
+            return;
+        };
+        span.to = span.to.max(to);
+        if is_late {
+            span.is_brief = span.to.micros_since(from) < SHORTEST_BLINDNESS_MICROS;
+        } else {
+            let after = gap.gap.from_rv.as_deref().and_then(|rv| rv.parse().ok());
+            let below = gap.gap.to_rv.parse().ok();
+            let is_bounded = after.is_some() && below.is_some();
+            span.revisions = is_bounded.then_some(RevisionBounds { after, below });
+        }
+    }
+
+    fn add_unwatched(&mut self, coverage: &Coverage) {
+        for time in &coverage.unwatched {
+            let end = time.to.map_or(SpanEnd::Open, SpanEnd::At);
+            let reason = if time.is_resumed {
                 UnobservedReason::NoWatch
             } else {
                 UnobservedReason::WatchEnded
             };
-            let to = blind.to.unwrap_or(self.timeline.end());
-            let is_long = to.micros_since(blind.from) >= SHORTEST_BLINDNESS_MICROS;
-            if is_long || blind.to.is_none() && coverage.is_refused {
-                self.add(SpanBegin::At(blind.from), end, reason);
+            let to = time.to.unwrap_or(self.tables.end());
+            let is_long = to.micros_since(time.from) >= SHORTEST_BLINDNESS_MICROS;
+            let is_refused = time.to.is_none() && coverage.is_refused;
+            if let Some(span) = self.add(SpanBegin::At(time.from), end, reason) {
+                span.is_brief = !is_long && !is_refused;
             }
         }
     }
 
+    /// Finds which objects changed in the spans in which nothing is missing, and narrows these to the time
+    /// from which on a change may have been committed.
+    fn date_late(
+        &mut self,
+        coverage: &Coverage,
+        not_before: &impl Fn(ResourceId, Seq) -> Option<RecordedAt>,
+    ) {
+        let last = coverage.covered.iter().map(|span| span.covered.to_time);
+        let last_proof = last.max();
+        let mut all = std::mem::take(&mut self.all);
+        for span in all
+            .iter_mut()
+            .filter(|span| span.is_late() && !span.is_brief)
+        {
+            // Without a proof after it, nothing tells that all its changes have been received.
+            if span.is_open() || last_proof.is_none_or(|proof| proof < span.to) {
+                continue;
+            }
+            let Some(changes) = self.late_changes(span, not_before) else {
+                continue;
+            };
+            let begins = changes.iter().map(|(_, not_before)| *not_before);
+            if let Some(begin) = begins.min().filter(|begin| *begin > span.from) {
+                let begin = begin.min(span.to);
+                (span.from, span.begin) = (begin, SpanBegin::At(begin));
+            }
+            let keys = changes
+                .iter()
+                .filter_map(|(object, _)| self.tables.key_of(*object));
+            let names = keys.map(|key| (key.namespace.clone(), key.name.clone()));
+            span.late = LateChanges::Of(names.collect());
+        }
+        self.all = all;
+    }
+
+    /// Gives the objects that may have changed in a span without its having been received before its begin,
+    /// each with a time at which the change had not been committed yet; `None` if that is not known of one.
+    fn late_changes(
+        &self,
+        span: &UnobservedSpan,
+        not_before: &impl Fn(ResourceId, Seq) -> Option<RecordedAt>,
+    ) -> Option<Vec<(ObjectId, RecordedAt)>> {
+        let reel = self.tables.reel();
+        let (first, _) = span.records(reel);
+        let mut late = Vec::new();
+        for &object in self.tables.objects_of(self.resource) {
+            let versions = reel.versions(object);
+            if versions.last().is_none_or(|last| *last < first) {
+                continue;
+            }
+            // The versions of an object come in the order of their commits: the others are newer.
+            let next = versions.get(versions.partition_point(|seq| *seq < first))?;
+            let not_before = not_before(self.resource, *next)?;
+            if not_before < span.to {
+                late.push((object, not_before));
+            }
+        }
+        Some(late)
+    }
+
     /// Adds the time before the first list, and whether that came late or never.
     fn add_begin(&mut self, coverage: &Coverage) {
-        let timeline = self.timeline;
+        let tables = self.tables;
         let first = coverage.spans().first();
         if let Some(imported) = coverage.imported()
             && first.is_none_or(|first| imported.begun_by < first.begun_by)
@@ -355,14 +549,14 @@ impl Spans<'_> {
             self.add(SpanBegin::Start, end, UnobservedReason::NotBegun);
             return;
         }
-        let announced = coverage.first_announced();
+        let announced = coverage.announced.first().copied();
         let Some(first) = first else {
             let end = announced.map_or(SpanEnd::Open, SpanEnd::Record);
             self.add(SpanBegin::Start, end, UnobservedReason::NotBegun);
             let Some(announced) = announced else {
                 return;
             };
-            let gone = coverage.excluded().last().filter(|last| {
+            let gone = coverage.excluded.last().filter(|last| {
                 let is_back = coverage.announced_after(last.since).is_some();
                 last.reason == NotCoveredReason::Gone && !is_back
             });
@@ -380,12 +574,11 @@ impl Spans<'_> {
             return;
         };
         // Before anything was listed there was no recording of a state at all.
-        let begin = timeline
-            .first_complete()
-            .map_or(announced, |seq| announced.max(seq));
-        let late = timeline
+        let complete = self.first_complete;
+        let begin = complete.map_or(announced, |seq| announced.max(seq));
+        let late = tables
             .wall_of(first.begun_by)
-            .micros_since(timeline.wall_of(begin));
+            .micros_since(tables.wall_of(begin));
         if late >= LATEST_LIST_MICROS {
             self.add(
                 SpanBegin::Record(begin),
@@ -398,7 +591,7 @@ impl Spans<'_> {
     /// Adds the times in which the resource was not recorded: until it is announced again, and from there on
     /// until it is listed.
     fn add_excluded(&mut self, coverage: &Coverage) {
-        for excluded in coverage.excluded() {
+        for excluded in &coverage.excluded {
             let mut spans = coverage.spans().iter();
             let listed = spans.find(|span| span.begun_by > excluded.since);
             let listed = listed.map(|span| span.begun_by);
@@ -417,16 +610,14 @@ impl Spans<'_> {
                 _ => announced,
             };
             match (back, listed, announced) {
-                (Some(back), Some(listed), _) => self.add(
-                    SpanBegin::Record(back),
-                    SpanEnd::Record(listed),
-                    UnobservedReason::NotListedYet,
-                ),
-                (Some(_), None, Some(announced)) if !coverage.spans().is_empty() => self.add(
-                    SpanBegin::Record(announced),
-                    SpanEnd::Open,
-                    UnobservedReason::NeverListed,
-                ),
+                (Some(back), Some(listed), _) => {
+                    let (begin, end) = (SpanBegin::Record(back), SpanEnd::Record(listed));
+                    self.add(begin, end, UnobservedReason::NotListedYet);
+                }
+                (Some(_), None, Some(announced)) if !coverage.spans().is_empty() => {
+                    let begin = SpanBegin::Record(announced);
+                    self.add(begin, SpanEnd::Open, UnobservedReason::NeverListed);
+                }
                 _ => {}
             }
         }
@@ -434,15 +625,15 @@ impl Spans<'_> {
 
     /// Adds the times of which the reel cannot be read.
     fn add_damage(&mut self) {
-        let timeline = self.timeline;
+        let reel = self.tables.reel();
         for Damage {
             place,
             cause,
             first,
             last,
-        } in timeline.reel().damage()
+        } in reel.damage()
         {
-            let is_there = |seq: &Seq| timeline.reel().stamp(*seq).is_some();
+            let is_there = |seq: &Seq| reel.stamp(*seq).is_some();
             let begin = first.and_then(before).filter(is_there);
             let end = last.map(|last| Seq(last.0.saturating_add(1)));
             let end = end.filter(is_there);

@@ -6,21 +6,17 @@
 //! recorder ended the connection itself ([`EndCause::Unreadable`]), was asked for again from the
 //! position before it: it comes whole, or a gap is declared.
 
-use super::UnobservedReason;
-use kubereel_format::{ConnectionId, EndCause, Note, NoteEntry, OddLineProblem, RecordedAt, Seq};
+use super::unobserved::{RevisionBounds, UnobservedReason};
+use kubereel_format::{ConnectionId, EndCause, Note, NoteEntry, OddLineProblem, Seq};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A time that unparsed lines leave unobserved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnparsedSpan {
-    /// When the first line came.
-    pub from: RecordedAt,
-    /// When a complete list showed the state again; `None` if none did.
-    pub to: Option<RecordedAt>,
+pub(super) struct UnparsedSpan {
     /// Why the first line was not parsed.
-    pub problem: OddLineProblem,
-    /// How many lines there are.
-    pub lines: u64,
+    problem: OddLineProblem,
+    /// The number of lines.
+    lines: u64,
     since: Seq,
     until: Option<Seq>,
     /// The last resourceVersion received before; the unparsed objects may have any above it.
@@ -33,12 +29,12 @@ pub struct UnparsedSpan {
 
 impl UnparsedSpan {
     /// Gives the first line's record.
-    pub const fn since(&self) -> Seq {
+    pub(super) const fn since(&self) -> Seq {
         self.since
     }
 
     /// Gives the record of the list that showed the state again; `None` if none did.
-    pub const fn until(&self) -> Option<Seq> {
+    pub(super) const fn until(&self) -> Option<Seq> {
         self.until
     }
 
@@ -50,8 +46,6 @@ impl UnparsedSpan {
         after_rv: Option<u128>,
     ) -> Self {
         Self {
-            from: entry.stamp.wall,
-            to: None,
             problem,
             lines: 1,
             since: entry.seq,
@@ -75,32 +69,35 @@ impl UnparsedSpan {
 
     /// Ends it with a list, unless the last line is an item of that list: then the list does not tell
     /// that object's state either.
-    pub(super) fn end(&mut self, list: ConnectionId, rv: &str, seq: Seq, wall: RecordedAt) {
+    pub(super) fn end(&mut self, list: ConnectionId, rv: &str, seq: Seq) {
         if self.by != list && self.is_open() {
-            self.to = Some(wall);
             self.until = Some(seq);
             self.to_rv = rv.parse().ok();
         }
     }
 
-    /// Tells whether the state at a resourceVersion lies in it.
-    pub(super) fn holds_revision(&self, rv: u128) -> bool {
-        self.after_rv.is_none_or(|after| after < rv) && self.to_rv.is_none_or(|to| rv < to)
+    /// Gives between which resourceVersions the state is not known.
+    pub(super) const fn revisions(&self) -> RevisionBounds {
+        RevisionBounds {
+            after: self.after_rv,
+            below: self.to_rv,
+        }
     }
 
     /// Gives why nothing is known of the state in that time.
     pub(super) const fn reason(&self) -> UnobservedReason {
         UnobservedReason::Unparsed {
             problem: self.problem,
+            lines: self.lines,
         }
     }
 }
 
-/// The lines that were asked for again.
+/// The unparsable lines that the recorder asked for again.
 #[derive(Debug, Default)]
-pub(super) struct AskedAgain(BTreeSet<Seq>);
+pub(super) struct RetriedLines(BTreeSet<Seq>);
 
-impl AskedAgain {
+impl RetriedLines {
     /// Finds them.
     pub(super) fn of(notes: &[NoteEntry]) -> Self {
         let mut last: BTreeMap<ConnectionId, Seq> = BTreeMap::new();

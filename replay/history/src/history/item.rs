@@ -2,8 +2,8 @@
 
 use crate::changes::{Change, Scope};
 use crate::coverage::UnobservedSpan;
+use crate::moment::Cut;
 use crate::query_error::QueryError;
-use crate::resolve::Cut;
 use crate::writers::Authors;
 use kubereel_format::{EventType, Evidence, Gap, RecordedAt, ResourceInfo, Seq};
 

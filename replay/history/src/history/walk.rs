@@ -2,15 +2,15 @@
 //! version is read when it is asked for.
 
 use super::item::{HeldFor, HeldUntil, HistoryItem, HistoryQuestion, Place, SeenVersion};
-use crate::as_of::Filter;
 use crate::changes::{Change, Scope};
-use crate::coverage::{UnobservedReason, UnobservedSpan};
+use crate::coverage::UnobservedSpan;
+use crate::moment::Cut;
 use crate::object::Form;
 use crate::query_error::QueryError;
-use crate::resolve::Cut;
+use crate::select::ObjectFilter;
 use crate::timeline::Timeline;
 use crate::writers::{self, Authors};
-use kubereel_format::{EventType, Evidence, Gap, ObjectId, RecordedAt, ResourceId, Seq};
+use kubereel_format::{EventType, Evidence, Gap, ObjectId, RecordedAt, Seq};
 use serde_json::Value;
 use std::collections::VecDeque;
 
@@ -57,17 +57,6 @@ impl Timeline {
     pub fn history<'a>(&'a self, question: HistoryQuestion<'a>) -> History<'a> {
         History::new(self, question)
     }
-
-    /// Gives the names of a resource that a wrong one may have meant, best first.
-    pub fn nearest_names(&self, resource: ResourceId, namespace: &str, name: &str) -> Vec<String> {
-        let objects = self.reel().objects();
-        let known = self
-            .objects_of(resource)
-            .iter()
-            .filter_map(|object| objects.get(usize::try_from(object.0).ok()?))
-            .filter(|object| object.key.namespace == namespace);
-        crate::select::nearest(name, known.map(|object| object.key.name.as_str()))
-    }
 }
 
 impl<'a> History<'a> {
@@ -99,7 +88,7 @@ impl<'a> History<'a> {
         versions.sort_unstable();
         let wall = |cut: Cut| match cut {
             Cut::Arrival { wall, .. } => wall,
-            Cut::Revision(_) => timeline.as_of(resource, cut, &Filter::default()).at,
+            Cut::Revision(_) => timeline.as_of(resource, cut, &ObjectFilter::default()).at,
         };
         let from = question.from.map_or(RecordedAt { micros: i64::MIN }, wall);
         let end = question.to.map_or(timeline.end(), wall).min(timeline.end());
@@ -280,10 +269,8 @@ impl<'a> History<'a> {
     }
 
     fn uid(&self, object: ObjectId) -> String {
-        usize::try_from(object.0)
-            .ok()
-            .and_then(|at| self.timeline.reel().objects().get(at))
-            .map_or_else(String::new, |object| object.key.uid.clone())
+        let key = self.timeline.key_of(object);
+        key.map_or_else(String::new, |key| key.uid.clone())
     }
 
     fn value(&self, seq: Seq) -> Result<Value, QueryError> {
@@ -320,7 +307,7 @@ fn planned(
     asked: std::ops::Range<RecordedAt>,
 ) -> VecDeque<PlannedStep> {
     let names = [question.name.to_owned()];
-    let filter = Filter {
+    let filter = ObjectFilter {
         namespace: Some(question.namespace),
         names: &names,
     };
@@ -328,9 +315,9 @@ fn planned(
         .unobserved(question.resource.id)
         .filter(|span| span.concerns(&filter) && span.to > asked.start && span.from < asked.end);
     let mut gaps: Vec<(RecordedAt, PlannedStep)> = spans
-        .map(|span| match &span.reason {
-            UnobservedReason::Gap { gap } => (span.from, PlannedStep::Gap(gap.clone())),
-            _ => (span.from, PlannedStep::Unobserved(span.clone())),
+        .map(|span| match span.open_gap() {
+            Some(gap) => (span.from, PlannedStep::Gap(gap.gap.clone())),
+            None => (span.from, PlannedStep::Unobserved(span.clone())),
         })
         .collect();
     gaps.sort_by_key(|(from, _)| *from);

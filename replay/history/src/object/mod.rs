@@ -3,10 +3,8 @@
 mod form;
 mod json;
 mod list;
-mod many;
 mod meta;
 pub(crate) mod number;
-mod read;
 mod yaml;
 mod yaml_lines;
 

@@ -2,9 +2,10 @@
 //! more. Refuses to draw the tree.
 
 use super::owners::{holds, metadata};
-use crate::as_of::{Filter, Held};
+use crate::moment::Cut;
 use crate::query_error::QueryError;
-use crate::resolve::Cut;
+use crate::select::ObjectFilter;
+use crate::snapshot::ObjectVersion;
 use crate::timeline::Timeline;
 use kubereel_format::ResourceId;
 
@@ -14,7 +15,7 @@ pub struct OwnedObject {
     /// Its resource.
     pub resource: ResourceId,
     /// Who it is, and its version.
-    pub held: Held,
+    pub held: ObjectVersion,
     /// The uids of its owners.
     pub owner_uids: Vec<String>,
 }
@@ -37,7 +38,7 @@ impl Timeline {
     /// When the reel is damaged there.
     pub fn owned_in(&self, namespace: &str, cut: Cut) -> Result<Owned, QueryError> {
         let events = self.event_resources();
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace: (!namespace.is_empty()).then_some(namespace),
             names: &[],
         };

@@ -1,9 +1,10 @@
 //! Owns the owners of an object and what it owns, at a moment. Refuses to follow names: an owner is
 //! known by its uid.
 
-use crate::as_of::{Filter, Held, State};
+use crate::moment::Cut;
 use crate::query_error::QueryError;
-use crate::resolve::Cut;
+use crate::select::ObjectFilter;
+use crate::snapshot::{ObjectVersion, ResourceSnapshot};
 use crate::timeline::Timeline;
 use kubereel_format::{ResourceId, Seq};
 use serde::Deserialize;
@@ -36,7 +37,7 @@ pub struct Child {
     /// Its resource.
     pub resource: ResourceId,
     /// Who it is, and its version.
-    pub held: Held,
+    pub held: ObjectVersion,
     /// Whether the owner controls it.
     pub is_controlled: bool,
 }
@@ -81,7 +82,7 @@ impl Timeline {
             return Ok(relatives);
         }
         let events = self.event_resources();
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace: (!namespace.is_empty()).then_some(namespace),
             names: &[],
         };
@@ -117,7 +118,7 @@ impl Timeline {
 
     fn children_among(
         &self,
-        state: &State,
+        state: &ResourceSnapshot,
         uid: &str,
         cut: Cut,
         children: &mut Vec<Child>,
@@ -186,12 +187,12 @@ impl Timeline {
         };
         let resource = self.resource_at(named, cut);
         let only = [owner.name.clone()];
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace: resource.namespaced.then_some(namespace),
             names: &only,
         };
         let state = self.as_of(resource.id, cut, &filter);
-        let is_owner = |held: &&Held| {
+        let is_owner = |held: &&ObjectVersion| {
             self.key_of(held.object)
                 .is_some_and(|key| key.uid == owner.uid)
         };

@@ -10,6 +10,6 @@ mod resource;
 pub use field::{FieldSelector, FieldSelectorError};
 pub use label::{LabelError, LabelSelector};
 pub use manifest::{MAX_MANIFEST, ManifestError, ManifestObject, manifest_objects};
-pub use resource::{Excluded, ResourceTable, SelectError};
+pub use resource::{ExcludedResource, ObjectFilter, ResourceTable, SelectError};
 
 pub(crate) use nearest::nearest;

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// A resource of the cluster that is not recorded, from some record on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Excluded {
+pub struct ExcludedResource {
     /// The record that says so.
     pub since: Seq,
     /// The API group; empty for the core group.
@@ -23,7 +23,7 @@ pub struct Excluded {
     pub detail: String,
 }
 
-impl Excluded {
+impl ExcludedResource {
     /// Tells whether something is missed by it: what has gone, or what another stands for, is not.
     pub const fn is_loss(&self) -> bool {
         matches!(
@@ -45,6 +45,23 @@ impl Excluded {
     }
 }
 
+/// Which objects of a resource are asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ObjectFilter<'a> {
+    /// Only those of this namespace.
+    pub namespace: Option<&'a str>,
+    /// Only those of these names; all if empty.
+    pub names: &'a [String],
+}
+
+impl ObjectFilter<'_> {
+    /// Tells whether an object is asked for.
+    pub fn takes(&self, namespace: &str, name: &str) -> bool {
+        self.namespace.is_none_or(|only| namespace == only)
+            && (self.names.is_empty() || self.names.iter().any(|asked| asked == name))
+    }
+}
+
 /// A name names no recorded resource.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -61,7 +78,7 @@ pub enum SelectError {
     #[error("{} was not recorded: {}", .excluded.qualified(), .excluded.reason.as_str())]
     NotCovered {
         /// What is known of it.
-        excluded: Excluded,
+        excluded: ExcludedResource,
     },
     /// It was recorded in another version only.
     #[error("{qualified} was recorded as {recorded}, not as {asked}")]
@@ -79,7 +96,7 @@ pub enum SelectError {
 #[derive(Clone, Debug, Default)]
 pub struct ResourceTable {
     recorded: BTreeMap<ResourceId, ResourceInfo>,
-    excluded: Vec<Excluded>,
+    excluded: Vec<ExcludedResource>,
 }
 
 impl ResourceTable {
@@ -105,7 +122,7 @@ impl ResourceTable {
                     table
                         .excluded
                         .retain(|excluded| (&excluded.group, &excluded.plural) != (group, plural));
-                    table.excluded.push(Excluded {
+                    table.excluded.push(ExcludedResource {
                         since: entry.seq,
                         group: group.clone(),
                         version: version.clone(),
@@ -131,7 +148,7 @@ impl ResourceTable {
     }
 
     /// Gives what is not recorded as of the end of the reel.
-    pub fn excluded(&self) -> &[Excluded] {
+    pub fn excluded(&self) -> &[ExcludedResource] {
         &self.excluded
     }
 

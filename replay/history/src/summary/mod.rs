@@ -3,21 +3,16 @@
 //! The structs are the documented schema of `info -o json`: names are stable, times are RFC 3339,
 //! durations are in seconds.
 
-mod cluster;
-mod counters;
-mod discovery;
-mod outside;
+mod account;
+mod reel;
 mod resource;
-mod whole;
-mod written;
 
-pub(crate) use written::{rfc3339, rfc3339_or_none};
+pub(crate) use reel::{not_covered_summaries, outage_summaries};
+pub(crate) use resource::{count_of, rfc3339_or_none};
 
-pub use cluster::ClusterSummary;
-pub use counters::CounterMoveSummary;
-pub use outside::{LabelSummary, MarkSummary};
-pub use resource::{CoveredSummary, GapSummary, ResourceSummary};
-pub use whole::{
-    DamageSummary, EventCounts, NotCoveredSummary, ObjectCounts, OutageSummary, Parts,
-    SessionSummary, Summary,
+pub use account::{AccountSummary, LeftOutSummary, RangeSummary};
+pub use reel::{
+    ClusterSummary, CounterMoveSummary, DamageSummary, EventCounts, LabelSummary, MarkSummary,
+    NotCoveredSummary, ObjectCounts, OutageSummary, Parts, SessionSummary, Summary, waits,
 };
+pub use resource::{CoveredSummary, GapSummary, ResourceSummary, UnseenSummary};

@@ -1,13 +1,11 @@
-//! Owns what a summary says of one resource: its events, objects, coverage and gaps. Refuses the
-//! judgement of a moment: [`crate::Certainty`] is that.
+//! The summary of one resource: its events, objects, covered spans and gaps. Whether the state at a moment is
+//! known is [`crate::Certainty`].
 
-use super::discovery::Named;
-use super::written::{rfc3339, secs_between};
-use crate::coverage::{Coverage, Hole};
-use crate::proof::UnseenSummary;
+use crate::coverage::{Coverage, GapOutcome, RecordedGap};
 use crate::timeline::Timeline;
-use kubereel_format::{EventType, RecordedAt, ResourceInfo};
-use serde::Serialize;
+use crate::timetext;
+use kubereel_format::{DocumentKind, EventType, Note, RecordedAt, ResourceId, ResourceInfo};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeSet;
 
 /// What is known of one resource.
@@ -102,87 +100,114 @@ pub struct GapSummary {
     pub unexplained: Option<u64>,
 }
 
-impl Timeline {
-    pub(super) fn sum_up(
-        &self,
+/// A time other than a gap in which changes may be missing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct UnseenSummary {
+    /// When it began.
+    #[serde(serialize_with = "rfc3339")]
+    pub from: RecordedAt,
+    /// When it ended.
+    #[serde(serialize_with = "rfc3339")]
+    pub to: RecordedAt,
+    /// Why.
+    pub why: String,
+}
+
+impl UnseenSummary {
+    /// Describes the times in which changes may be missing and which are not gaps: those have summaries of
+    /// their own.
+    pub(crate) fn all(timeline: &Timeline, resource: ResourceId) -> Vec<Self> {
+        let spans = timeline.unobserved(resource);
+        spans
+            .filter(|span| span.open_gap().is_none())
+            .map(|span| Self {
+                from: span.from,
+                to: span.to,
+                why: span.reason.to_string(),
+            })
+            .collect()
+    }
+}
+
+impl ResourceSummary {
+    pub(super) fn of(
+        timeline: &Timeline,
         info: &ResourceInfo,
-        first: Option<&BTreeSet<Named>>,
-    ) -> ResourceSummary {
-        let coverage = self.coverage(info.id);
-        let objects = self.objects_of(info.id);
+        first: Option<&FirstDiscovery>,
+    ) -> Self {
+        let coverage = timeline.coverage(info.id);
+        let objects = timeline.objects_of(info.id);
+        let reel = timeline.reel();
         let (mut added, mut modified, mut deleted, mut live) = (0u64, 0u64, 0u64, 0u64);
         for &object in objects {
-            for &seq in self.reel().versions(object) {
-                match self.reel().kind_of(seq) {
+            for &seq in reel.versions(object) {
+                match reel.kind_of(seq) {
                     Some(EventType::Added) => added += 1,
                     Some(EventType::Modified) => modified += 1,
                     Some(EventType::Deleted) => deleted += 1,
                     None => {}
                 }
             }
-            live += u64::from(self.is_alive(object));
+            live += u64::from(timeline.is_alive(object));
         }
-        ResourceSummary {
+        Self {
             resource: info.qualified(),
             version: info.version.clone(),
             kind: info.kind.clone(),
             namespaced: info.namespaced,
-            appeared_later: first
-                .map(|names| !names.contains(&(info.group.clone(), info.plural.clone()))),
+            appeared_later: first.map(|first| !first.contains(info)),
             events: added + modified + deleted,
             added,
             modified,
             deleted,
-            objects_seen: u64::try_from(objects.len()).unwrap_or(u64::MAX),
+            objects_seen: count_of(objects.len()),
             objects_live: live,
             whole: coverage.is_some_and(|coverage| !coverage.spans().is_empty())
-                && self.is_fully_observed(info.id),
+                && timeline.is_fully_observed(info.id),
             imported: coverage.is_some_and(|coverage| coverage.imported().is_some()),
-            covered: coverage.map_or_else(Vec::new, covered),
-            gaps: coverage.map_or_else(Vec::new, |coverage| {
-                coverage.holes().iter().map(GapSummary::of).collect()
-            }),
-            reconstructed: coverage.map_or_else(Vec::new, |coverage| {
-                coverage
-                    .reconstructed()
-                    .iter()
-                    .map(GapSummary::of)
-                    .collect()
-            }),
-            proven: coverage.map_or_else(Vec::new, |coverage| {
-                coverage.proven().iter().map(GapSummary::of).collect()
-            }),
-            unseen: UnseenSummary::beside_gaps(self.unobserved(info.id)),
-            blind_secs: coverage.map_or(0.0, |coverage| self.blind_secs(coverage)),
+            covered: coverage.map_or_else(Vec::new, CoveredSummary::all),
+            gaps: GapSummary::all(coverage, GapOutcome::MayMiss),
+            reconstructed: GapSummary::all(coverage, GapOutcome::ReadBack),
+            proven: GapSummary::all(coverage, GapOutcome::ProvenEmpty),
+            unseen: UnseenSummary::all(timeline, info.id),
+            blind_secs: coverage.map_or(0.0, unwatched_secs),
         }
-    }
-
-    fn blind_secs(&self, coverage: &Coverage) -> f64 {
-        let blind = coverage.blind().iter();
-        let secs = blind.map(|blind| secs_between(blind.from, blind.to.unwrap_or(self.end())));
-        // The sum of nothing is negative zero.
-        secs.sum::<f64>().abs()
     }
 }
 
-fn covered(coverage: &Coverage) -> Vec<CoveredSummary> {
-    coverage
-        .spans()
-        .iter()
-        .map(|span| CoveredSummary {
-            from: span.covered.from_time,
-            to: span.covered.to_time,
-            from_rv: span.covered.from_rv.clone(),
-            to_rv: span.covered.to_rv.clone(),
-        })
-        .collect()
+fn unwatched_secs(coverage: &Coverage) -> f64 {
+    let spans = coverage.unwatched();
+    let secs = spans.map(|span| secs_between(span.from, span.to));
+    // The sum of nothing is negative zero.
+    secs.sum::<f64>().abs()
+}
+
+impl CoveredSummary {
+    fn all(coverage: &Coverage) -> Vec<Self> {
+        let spans = coverage.spans().iter();
+        spans
+            .map(|span| Self {
+                from: span.covered.from_time,
+                to: span.covered.to_time,
+                from_rv: span.covered.from_rv.clone(),
+                to_rv: span.covered.to_rv.clone(),
+            })
+            .collect()
+    }
 }
 
 impl GapSummary {
-    /// Tells of a gap.
-    pub(crate) fn of(hole: &Hole) -> Self {
-        let gap = &hole.gap;
-        let judged = hole.judged.as_ref();
+    /// Describes the gaps of an outcome, by their begin.
+    pub(crate) fn all(coverage: Option<&Coverage>, outcome: GapOutcome) -> Vec<Self> {
+        let gaps = coverage.into_iter();
+        let gaps = gaps.flat_map(|coverage| coverage.gaps(outcome));
+        gaps.map(Self::of).collect()
+    }
+
+    fn of(recorded: &RecordedGap) -> Self {
+        let gap = &recorded.gap;
+        let judgement = recorded.judgement.as_ref();
         Self {
             from: gap.from_time,
             to: gap.to_time,
@@ -190,11 +215,133 @@ impl GapSummary {
             from_rv: gap.from_rv.clone(),
             to_rv: gap.to_rv.clone(),
             cause: gap.cause.as_str().to_owned(),
-            missing_at_most: hole.missing_at_most(),
+            missing_at_most: recorded.missing_at_most(),
             differences: gap.differences,
-            verdict: judged.map(|judged| judged.verdict.as_str().to_owned()),
-            read_back: judged.map_or(0, |judged| judged.reconstructed),
-            unexplained: hole.unexplained,
+            verdict: judgement.map(|judgement| judgement.verdict.as_str().to_owned()),
+            read_back: judgement.map_or(0, |judgement| judgement.reconstructed),
+            unexplained: recorded.unexplained,
         }
     }
+}
+
+/// Group and plural name of a resource.
+type GroupPlural = (String, String);
+
+#[derive(Deserialize)]
+struct DiscoveryDocument {
+    /// Of an aggregated document: its groups.
+    items: Option<Vec<DiscoveredGroup>>,
+    /// Of a document for one version: that version.
+    #[serde(rename = "groupVersion")]
+    group_version: Option<String>,
+    resources: Option<Vec<LegacyResource>>,
+}
+
+#[derive(Deserialize)]
+struct DiscoveredGroup {
+    #[serde(default)]
+    metadata: DiscoveredName,
+    #[serde(default)]
+    versions: Vec<DiscoveredVersion>,
+}
+
+#[derive(Default, Deserialize)]
+struct DiscoveredName {
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct DiscoveredVersion {
+    #[serde(default)]
+    resources: Vec<DiscoveredResource>,
+}
+
+#[derive(Deserialize)]
+struct DiscoveredResource {
+    resource: String,
+}
+
+#[derive(Deserialize)]
+struct LegacyResource {
+    name: String,
+}
+
+/// The resources that the server had before the first list was complete.
+pub(super) struct FirstDiscovery(BTreeSet<GroupPlural>);
+
+impl FirstDiscovery {
+    /// Reads them; `None` if the server's documents are not in the reel.
+    pub(super) fn read(timeline: &Timeline) -> Option<Self> {
+        let complete = timeline.first_complete()?;
+        let mut names = None;
+        let before = |entry: &&kubereel_format::NoteEntry| entry.seq < complete;
+        for entry in timeline.reel().notes().iter().take_while(before) {
+            let Note::Document {
+                kind: DocumentKind::Discovery,
+                blobs,
+                ..
+            } = &entry.note
+            else {
+                continue;
+            };
+            let mut bytes = Vec::new();
+            for blob in blobs {
+                bytes.extend_from_slice(&timeline.reel().blob(*blob).ok()?);
+            }
+            let document: DiscoveryDocument = serde_json::from_slice(&bytes).ok()?;
+            document.name_all(names.get_or_insert_with(BTreeSet::new));
+        }
+        names.map(Self)
+    }
+
+    fn contains(&self, info: &ResourceInfo) -> bool {
+        let name = (info.group.clone(), info.plural.clone());
+        self.0.contains(&name)
+    }
+}
+
+impl DiscoveryDocument {
+    fn name_all(self, names: &mut BTreeSet<GroupPlural>) {
+        for group in self.items.into_iter().flatten() {
+            for resource in group.versions.into_iter().flat_map(|one| one.resources) {
+                names.insert((group.metadata.name.clone(), resource.resource));
+            }
+        }
+        let version = self.group_version.unwrap_or_default();
+        let group = version.split_once('/').map_or("", |(group, _)| group);
+        for resource in self.resources.into_iter().flatten() {
+            names.insert((group.to_owned(), resource.name));
+        }
+    }
+}
+
+/// Counts things that are in memory.
+#[expect(clippy::expect_used, reason = "a usize has at most 64 bits")]
+pub(crate) fn count_of(things: usize) -> u64 {
+    u64::try_from(things).expect("a usize has at most 64 bits")
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+pub(crate) fn rfc3339<S: Serializer>(at: &RecordedAt, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_str(&timetext::rfc3339(*at))
+}
+
+#[expect(clippy::ref_option, reason = "serde passes a reference")]
+pub(crate) fn rfc3339_or_none<S: Serializer>(
+    at: &Option<RecordedAt>,
+    out: S,
+) -> Result<S::Ok, S::Error> {
+    match at {
+        Some(at) => out.serialize_some(&timetext::rfc3339(*at)),
+        None => out.serialize_none(),
+    }
+}
+
+/// Gives the seconds between two times, to the microsecond.
+pub(super) fn secs_between(from: RecordedAt, to: RecordedAt) -> f64 {
+    jiff::SignedDuration::from_micros(to.micros_since(from)).as_secs_f64()
 }

@@ -3,8 +3,8 @@
 
 use super::answer::MissedWhy;
 use super::span::WaitSpan;
-use crate::as_of::Filter;
-use crate::coverage::{UnobservedEffect, UnobservedReason};
+use crate::coverage::UnobservedReason;
+use crate::select::ObjectFilter;
 use crate::timeline::Timeline;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 
@@ -24,22 +24,22 @@ impl Timeline {
     pub(super) fn dark(
         &self,
         resource: ResourceId,
-        filter: &Filter<'_>,
+        filter: &ObjectFilter<'_>,
         span: &WaitSpan,
     ) -> Vec<Dark> {
         const NEVER: Seq = Seq(u64::MAX);
         let mut dark = Vec::new();
         for unobserved in self.unobserved_spans(resource) {
-            let is_late = unobserved.reason.effect() == UnobservedEffect::Late;
+            let is_late = unobserved.is_late();
             // What no watch saw before the end may have been received after it. Before that, it came.
             if !unobserved.concerns(filter)
                 || is_late && !unobserved.holds(span.to.below, span.to.at)
             {
                 continue;
             }
-            let (below, until) = unobserved.records(self);
+            let (below, until) = unobserved.records(self.reel());
             let why = match unobserved.reason {
-                UnobservedReason::Gap { .. } => MissedWhy::Gap,
+                _ if unobserved.open_gap().is_some() => MissedWhy::Gap,
                 // Each version that cannot be read is reported by itself.
                 UnobservedReason::Damaged { .. } => continue,
                 _ => MissedWhy::NotObserved,

@@ -6,9 +6,9 @@ use super::judge::Truth;
 use super::series::{Piece, Series};
 use super::span::Instant;
 use super::walk::WaitQuestion;
-use crate::as_of::Filter;
 use crate::cluster_events::{EventQuestion, Regarding};
-use crate::resolve::Cut;
+use crate::moment::Cut;
+use crate::select::ObjectFilter;
 use crate::timeline::Timeline;
 use kubereel_format::{Evidence, Seq};
 
@@ -23,7 +23,7 @@ impl Timeline {
         // Where a recording knows Events by two groups, they are the same ones.
         let dark = resources
             .first()
-            .map(|&events| self.dark(events, &Filter::default(), span));
+            .map(|&events| self.dark(events, &ObjectFilter::default(), span));
         let is_unrecorded = dark.is_none();
         for dark in dark.into_iter().flatten() {
             let from = Instant {
@@ -32,7 +32,7 @@ impl Timeline {
             };
             let to = Instant {
                 below: dark.until,
-                at: crate::timeline::before(dark.until).map_or(dark.from, |seq| self.wall_of(seq)),
+                at: crate::tables::before(dark.until).map_or(dark.from, |seq| self.wall_of(seq)),
             };
             steps.push((from, None, Truth::Unknown(dark.why)));
             steps.push((to, None, Truth::NotMet));

@@ -4,8 +4,9 @@
 use super::answer::MissedWhy;
 use super::dark::Dark;
 use super::span::{Instant, WaitSpan};
-use crate::as_of::Filter;
-use crate::timeline::{Timeline, before};
+use crate::select::ObjectFilter;
+use crate::tables::before;
+use crate::timeline::Timeline;
 use kubereel_format::{EventType, ObjectId, ResourceId, Seq};
 use std::collections::BTreeMap;
 
@@ -72,7 +73,7 @@ impl Timeline {
         span: &WaitSpan,
     ) -> Marks {
         let names = [name.to_owned()];
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace: Some(namespace),
             names: &names,
         };

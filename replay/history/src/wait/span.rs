@@ -1,8 +1,9 @@
 //! Owns the time that a wait searches. Refuses what is in it: `marks` finds that.
 
 use super::goal::WaitFor;
+use crate::coverage::Coverage;
 use crate::cursor::Track;
-use crate::resolve::Cut;
+use crate::moment::Cut;
 use crate::timeline::Timeline;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 
@@ -79,13 +80,8 @@ impl Timeline {
     }
 
     fn first_known(&self, resource: ResourceId) -> Instant {
-        let coverage = self.coverage(resource);
-        let span = coverage.and_then(|coverage| coverage.spans().first());
-        let listed = span.map(|span| (span.begun_by, span.covered.from_time));
-        let imported = coverage
-            .and_then(|coverage| coverage.imported())
-            .map(|imported| (imported.begun_by, imported.since));
-        listed.or(imported).map_or(
+        let first = self.coverage(resource).and_then(Coverage::first_known);
+        first.map_or(
             Instant {
                 below: Seq(0),
                 at: self.start(),

@@ -9,9 +9,10 @@ use super::marks::Known;
 use super::series::{Piece, Series};
 use super::span::{Instant, WaitSpan};
 use crate::changes::Scope;
+use crate::coverage::Coverage;
 use crate::history::{HistoryItem, HistoryQuestion};
+use crate::moment::Cut;
 use crate::object::Form;
-use crate::resolve::Cut;
 use crate::timeline::Timeline;
 use crate::writers::Authors;
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
@@ -90,8 +91,8 @@ impl Timeline {
 
     /// Tells whether only another tool recorded a resource, which does not tell what it leaves out.
     fn is_only_imported(&self, resource: ResourceId) -> bool {
-        let coverage = self.coverage(resource);
-        coverage.is_some_and(|known| known.spans().is_empty() && known.imported().is_some())
+        self.coverage(resource)
+            .is_some_and(Coverage::is_only_imported)
     }
 
     /// Judges all goals on every version, and tells whether one could not be read.

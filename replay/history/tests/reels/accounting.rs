@@ -2,7 +2,9 @@
 
 use crate::script::{Script, Stream, Thing, pod, thing};
 use kubereel_format::{EndCause, EpochId, EventType, Evidence, Note, OutageClass, RecordedAt, Seq};
-use kubereel_history::{Account, AccountError, Certainty, LeftOut, Member, Moment, Timeline};
+use kubereel_history::{
+    Account, AccountError, Certainty, GapOutcome, LeftOut, Member, Moment, Summary, Timeline,
+};
 use std::path::Path;
 
 const A: Thing<'static> = Thing {
@@ -130,7 +132,8 @@ fn a_gap_in_which_every_revision_is_explained_lost_nothing() {
     });
     let coverage = timeline.coverage(pods).expect("recorded");
     assert_eq!(coverage.spans().len(), 1, "{coverage:?}");
-    let [proven] = coverage.proven() else {
+    let proven: Vec<_> = coverage.gaps(GapOutcome::ProvenEmpty).collect();
+    let [proven] = proven.as_slice() else {
         panic!("{coverage:?}");
     };
     assert_eq!(proven.unexplained, Some(0));
@@ -151,7 +154,8 @@ fn a_gap_cannot_have_lost_more_than_what_nothing_explains() {
         pods.resource
     });
     let coverage = timeline.coverage(pods).expect("recorded");
-    let [hole] = coverage.holes() else {
+    let holes: Vec<_> = coverage.gaps(GapOutcome::MayMiss).collect();
+    let [hole] = holes.as_slice() else {
         panic!("{coverage:?}");
     };
     assert_eq!(hole.unexplained, Some(1));
@@ -171,8 +175,9 @@ fn of_events_nothing_is_proven() {
         events.resource
     });
     let coverage = timeline.coverage(events).expect("recorded");
-    assert!(coverage.proven().is_empty());
-    let [hole] = coverage.holes() else {
+    assert_eq!(coverage.gaps(GapOutcome::ProvenEmpty).count(), 0);
+    let holes: Vec<_> = coverage.gaps(GapOutcome::MayMiss).collect();
+    let [hole] = holes.as_slice() else {
         panic!("{coverage:?}");
     };
     assert_eq!(hole.unexplained, None);
@@ -224,8 +229,8 @@ fn a_revision_of_two_objects_takes_the_account_its_force() {
     let account = account(&timeline);
     assert_eq!((account.shared, account.share()), (1, None));
     let coverage = timeline.coverage(pods).expect("recorded");
-    assert_eq!(coverage.holes().len(), 1);
-    assert!(coverage.proven().is_empty());
+    assert_eq!(coverage.gaps(GapOutcome::MayMiss).count(), 1);
+    assert_eq!(coverage.gaps(GapOutcome::ProvenEmpty).count(), 0);
 }
 
 #[test]
@@ -250,7 +255,7 @@ fn an_outage_is_told_with_its_bounds_endpoint_and_class() {
         script.probed(10, 5);
         script.finish();
     });
-    let summary = timeline.summary();
+    let summary = Summary::of(&timeline);
     let [outage] = &summary.outages[..] else {
         panic!("{:?}", summary.outages);
     };

@@ -5,17 +5,19 @@ use kubereel_format::{
     EndCause, EpochId, EventType, Evidence, GapVerdict, NotCoveredReason, Note, RecordedAt,
     ResourceId,
 };
-use kubereel_history::{Certainty, Cut, Filter, Moment, State, Timeline, UnobservedReason};
+use kubereel_history::{
+    Certainty, Cut, GapOutcome, Moment, ObjectFilter, ResourceSnapshot, Timeline, UnobservedReason,
+};
 use std::path::Path;
 
-fn at(timeline: &Timeline, resource: ResourceId, moment: &str) -> State {
+fn at(timeline: &Timeline, resource: ResourceId, moment: &str) -> ResourceSnapshot {
     let moment: Moment = moment.parse().expect("a moment");
     let cut = timeline.resolve(moment).expect("a place");
-    timeline.as_of(resource, cut, &Filter::default())
+    timeline.as_of(resource, cut, &ObjectFilter::default())
 }
 
-fn names(state: &State) -> Vec<String> {
-    let name = |held: &kubereel_history::Held| format!("{}/{}", held.namespace, held.name);
+fn names(state: &ResourceSnapshot) -> Vec<String> {
+    let name = |held: &kubereel_history::ObjectVersion| format!("{}/{}", held.namespace, held.name);
     state.objects.iter().map(name).collect()
 }
 
@@ -130,7 +132,7 @@ fn names_and_namespaces_narrow_the_answer() {
         (None, &named[..], vec!["web-2/b"]),
         (Some("web"), &named[..], vec![]),
     ] {
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace,
             names: names_asked,
         };
@@ -310,7 +312,10 @@ fn a_gap_whose_every_change_was_read_back_is_none() {
     let pods = stream.resource;
     let coverage = timeline.coverage(pods).expect("recorded");
     assert_eq!(coverage.spans().len(), 1, "{coverage:?}");
-    let closed = coverage.reconstructed().first().expect("it is told");
+    let closed = coverage
+        .gaps(GapOutcome::ReadBack)
+        .next()
+        .expect("it is told");
     assert_eq!(closed.gap.to_rv, "30");
     assert!(timeline.is_fully_observed(pods));
     for moment in ["rv:17", "rv:18", "rv:29", "14:00:05", "14:00:14", "end"] {
@@ -338,8 +343,9 @@ fn a_gap_that_was_read_back_in_part_stays_one() {
         let (timeline, stream) = write(|path| read_back(path, verdict));
         let coverage = timeline.coverage(stream.resource).expect("recorded");
         assert!(!timeline.is_fully_observed(stream.resource));
-        assert!(coverage.reconstructed().is_empty());
-        let [hole] = coverage.holes() else {
+        assert_eq!(coverage.gaps(GapOutcome::ReadBack).count(), 0);
+        let holes: Vec<_> = coverage.gaps(GapOutcome::MayMiss).collect();
+        let [hole] = holes.as_slice() else {
             panic!("{coverage:?}");
         };
         assert_eq!(hole.missing_at_most(), Some(1));

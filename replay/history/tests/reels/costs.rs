@@ -4,7 +4,7 @@
 use crate::script::{Script, Stream, Thing, thing};
 use kubereel_format::{ObjectId, ReadCounts, RecordedAt, Seq};
 use kubereel_history::{
-    Asked, Cut, EventQuestion, Filter, HistoryQuestion, Scope, Timeline, Track, differing,
+    Asked, Cut, EventQuestion, HistoryQuestion, ObjectFilter, Scope, Timeline, Track, differing,
 };
 use std::path::Path;
 
@@ -154,7 +154,7 @@ const QUESTIONS: [(&str, Ask); 11] = [
     }),
     ("a resource's state", |timeline, cut| {
         let info = timeline.resources().find("pods").expect("pods");
-        let state = timeline.as_of(info.id, cut, &Filter::default());
+        let state = timeline.as_of(info.id, cut, &ObjectFilter::default());
         assert_eq!(state.objects.len(), 200);
         let below = below(timeline, cut);
         for held in state.objects {
@@ -184,7 +184,7 @@ const QUESTIONS: [(&str, Ask); 11] = [
     }),
     ("a description", |timeline, cut| {
         let info = timeline.resources().find("nodes").expect("nodes");
-        let state = timeline.as_of(info.id, cut, &Filter::default());
+        let state = timeline.as_of(info.id, cut, &ObjectFilter::default());
         timeline
             .describe(
                 info,
@@ -212,8 +212,8 @@ const QUESTIONS: [(&str, Ask); 11] = [
     ("a difference", |timeline, cut| {
         let info = timeline.resources().find("pods").expect("pods");
         let from = earlier(timeline, cut, 1_000_000);
-        let old = timeline.as_of(info.id, from, &Filter::default());
-        let new = timeline.as_of(info.id, cut, &Filter::default());
+        let old = timeline.as_of(info.id, from, &ObjectFilter::default());
+        let new = timeline.as_of(info.id, cut, &ObjectFilter::default());
         let mut changed = 0;
         let asked = |cut| Asked {
             resource: info,
@@ -229,7 +229,7 @@ const QUESTIONS: [(&str, Ask); 11] = [
     }),
     ("blame", |timeline, cut| {
         let info = timeline.resources().find("nodes").expect("nodes");
-        let state = timeline.as_of(info.id, cut, &Filter::default());
+        let state = timeline.as_of(info.id, cut, &ObjectFilter::default());
         timeline
             .blame(info, state.objects.first().expect("the node"))
             .expect("blame");

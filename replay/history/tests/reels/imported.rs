@@ -4,7 +4,7 @@ use kubereel_format::{
     Appender, Body, ConnectionId, EventType, Evidence, ListMethod, NewEvent, Note, RecordedAt,
     ResourceId, ResourceInfo, Stamp,
 };
-use kubereel_history::{Certainty, Cut, Filter, Moment, Timeline};
+use kubereel_history::{Certainty, Cut, Moment, ObjectFilter, Summary, Timeline};
 
 fn stamp(secs: i64) -> Stamp {
     Stamp {
@@ -82,7 +82,7 @@ fn it_is_known_as_far_as_the_recording_tells() {
         (Moment::Revision(9), imported, 1),
     ] {
         let cut: Cut = timeline.resolve(moment).expect("a place");
-        let state = timeline.as_of(ResourceId(0), cut, &Filter::default());
+        let state = timeline.as_of(ResourceId(0), cut, &ObjectFilter::default());
         assert_eq!(state.certainty, certainty, "{moment:?}");
         assert_eq!(state.objects.len(), objects, "{moment:?}");
     }
@@ -92,7 +92,7 @@ fn it_is_known_as_far_as_the_recording_tells() {
 #[test]
 fn the_summary_does_not_call_it_complete() {
     let folder = tempfile::tempdir().expect("a folder");
-    let summary = timeline(&folder).summary();
+    let summary = Summary::of(&timeline(&folder));
     assert_eq!(summary.provenance, ["imported from here"]);
     let [pods] = summary.resources.as_slice() else {
         panic!("{:?}", summary.resources);

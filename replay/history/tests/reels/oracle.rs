@@ -2,7 +2,7 @@
 
 use crate::script::{Script, thing};
 use kubereel_format::{EventType, Evidence, Seq};
-use kubereel_history::{Cut, Filter, Timeline};
+use kubereel_history::{Cut, ObjectFilter, Timeline};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -91,7 +91,7 @@ proptest! {
         let timeline = Timeline::open(&path).expect("a reel");
         let asked = |cut: Cut| -> Vec<(String, Seq)> {
             timeline
-                .as_of(pods, cut, &Filter::default())
+                .as_of(pods, cut, &ObjectFilter::default())
                 .objects
                 .into_iter()
                 .map(|held| (format!("{}/{}", held.namespace, held.name), held.seq))

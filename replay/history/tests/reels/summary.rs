@@ -58,7 +58,7 @@ fn summary() -> Summary {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("test.reel");
     eventful(&path);
-    Timeline::open(&path).expect("a reel").summary()
+    Summary::of(&Timeline::open(&path).expect("a reel"))
 }
 
 #[test]

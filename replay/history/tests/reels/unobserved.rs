@@ -2,12 +2,12 @@
 
 use crate::script::{Script, Stream, Thing, pod, thing};
 use kubereel_format::{
-    EndCause, EventType, Evidence, GapCause, NotCoveredReason, OddLineProblem, RecordedAt,
-    ResourceId, Seq,
+    EndCause, EventType, Evidence, GapCause, GapVerdict, NotCoveredReason, OddLineProblem,
+    RecordedAt, ResourceId, Seq,
 };
 use kubereel_history::{
-    Cut, Filter, HistoryItem, HistoryQuestion, Scope, Timeline, UnobservedEffect, UnobservedReason,
-    UnobservedSpan, WaitFor, WaitQuestion,
+    Certainty, Cut, GapOutcome, HistoryItem, HistoryQuestion, ObjectFilter, ResourceProof, Scope,
+    Summary, Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, WaitFor, WaitQuestion,
 };
 use proptest::prelude::*;
 
@@ -15,6 +15,12 @@ const A: Thing<'static> = Thing {
     namespace: "default",
     name: "a",
     uid: "u",
+};
+
+const B: Thing<'static> = Thing {
+    namespace: "default",
+    name: "b",
+    uid: "v",
 };
 
 fn unseen(story: impl FnOnce(&mut Script)) -> (Timeline, Vec<UnobservedSpan>) {
@@ -58,13 +64,90 @@ fn a_reconnect_hides_nothing_and_a_gap_does() {
         panic!("{unseen:?}");
     };
     assert!(
-        matches!(&gap.reason, UnobservedReason::Gap { gap } if gap.cause == GapCause::Expired),
+        matches!(&gap.reason, UnobservedReason::Gap { gap } if gap.gap.cause == GapCause::Expired),
         "{gap:?}"
     );
     assert_eq!(
         (secs(&timeline, gap.from), secs(&timeline, gap.to)),
         (50, 55)
     );
+}
+
+/// Two pods are listed at the begin and watched for 20 s; the API is away for 8 s, and the watch cannot go on.
+/// What happened meanwhile is read back, with a probe every two seconds while there is an API.
+fn restarted(changed: Option<Thing<'static>>) -> Timeline {
+    let (timeline, _) = unseen(|script| {
+        script.probed(10, 5);
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.initial(stream, A, 5, &pod(A, 5, "x"));
+        script.initial(stream, B, 6, &pod(B, 6, "x"));
+        script.synced(stream, 10);
+        let listed = script.now();
+        for _ in 0..10 {
+            script.wait(2_000);
+            script.probed(10, 5);
+        }
+        script.wait(1_000);
+        script.disconnect(stream, EndCause::Cut);
+        script.wait(8_000);
+        script.probed(12, 5);
+        let again = script.connect(pods, Some(10));
+        script.disconnect(again, EndCause::Expired);
+        script.wait(2_000);
+        let stream = script.connect(pods, None);
+        if let Some(thing) = changed {
+            let back = Evidence::Reconstructed;
+            script.event(
+                stream,
+                EventType::Modified,
+                back,
+                thing,
+                12,
+                &pod(thing, 12, "y"),
+            );
+        }
+        script.gap(pods, 10, 12, listed);
+        script.judged(GapVerdict::Reconstructed, None);
+        script.synced(stream, 12);
+        script.wait(2_000);
+        script.probed(12, 5);
+        script.modified(stream, B, 13, &pod(B, 13, "z"));
+        script.wait(10_000);
+    });
+    timeline
+}
+
+#[test]
+fn a_gap_that_was_read_back_hides_only_objects_that_changed_in_it() {
+    let certainty = |timeline: &Timeline, secs: i64, names: &[String]| {
+        let pods = timeline.resources().find("pods").expect("pods").id;
+        let wall = RecordedAt::from_micros(timeline.start().micros + secs * 1_000_000 + 500_000);
+        let below = timeline.reel().seq_after(wall);
+        let one = ObjectFilter {
+            namespace: None,
+            names,
+        };
+        timeline.certainty_of(pods, Cut::Arrival { below, wall }, &one)
+    };
+    let (a, b) = (["a".to_owned()], ["b".to_owned()]);
+    let quiet = restarted(None);
+    assert!(quiet.is_fully_observed(quiet.resources().find("pods").expect("pods").id));
+    for secs in 0..40 {
+        let all = certainty(&quiet, secs, &[]);
+        assert!(all.is_proven(), "{secs}: {all:?}");
+        let is_read_back = matches!(all, Certainty::ReadBack { .. });
+        assert_eq!(is_read_back, (1..31).contains(&secs), "{secs}: {all:?}");
+    }
+    let changed = restarted(Some(A));
+    for secs in 0..40 {
+        // Not committed yet when the API was asked last; received with the list.
+        let is_hidden = (20..31).contains(&secs);
+        let known = |names: &[String]| certainty(&changed, secs, names).is_proven();
+        assert_eq!(known(&[]), !is_hidden, "{secs}");
+        assert_eq!(known(&a), !is_hidden, "{secs}");
+        assert!(known(&b), "{secs}");
+    }
 }
 
 #[test]
@@ -147,7 +230,10 @@ fn a_line_that_is_no_event_hides_a_change_until_the_next_list() {
             let [unread] = unseen.as_slice() else {
                 panic!("{unseen:?}");
             };
-            assert_eq!(unread.reason, UnobservedReason::Unparsed { problem });
+            assert_eq!(
+                unread.reason,
+                UnobservedReason::Unparsed { problem, lines: 1 }
+            );
             let span = (secs(&timeline, unread.from), secs(&timeline, unread.to));
             assert_eq!(span, (7, until));
         }
@@ -288,6 +374,32 @@ fn a_life_without_a_begin_and_a_name_without_an_end_prove_a_loss() {
     assert_eq!(unseen, []);
 }
 
+#[test]
+fn a_lost_change_hides_the_state_of_its_name_at_the_revisions_in_which_it_lies() {
+    let other = thing("default", "b", "w");
+    let (timeline, _) = unseen(|script| {
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.initial(stream, A, 5, &pod(A, 5, "x"));
+        script.synced(stream, 5);
+        script.wait(7_000);
+        script.modified(stream, other, 9, &pod(other, 9, "x"));
+        script.wait(3_000);
+    });
+    let pods = timeline.resources().find("pods").expect("pods").id;
+    let names = ["a".to_owned(), "b".to_owned()];
+    let is_known = |names: &[String], rv: u128| {
+        let namespace = Some("default");
+        let filter = ObjectFilter { namespace, names };
+        let cut = Cut::Revision(rv);
+        timeline.certainty_of(pods, cut, &filter).is_known()
+    };
+    let known = |names: &[String]| [5, 6, 8, 9].map(|rv| is_known(names, rv));
+    assert_eq!(known(&[]), [true, false, false, true]);
+    assert_eq!(known(&names[1..]), [true, false, false, true]);
+    assert_eq!(known(&names[..1]), [true; 4]);
+}
+
 /// What may happen to the recording of a resource.
 #[derive(Clone, Debug)]
 enum Step {
@@ -296,8 +408,10 @@ enum Step {
     End(EndCause),
     /// A watch that goes on, or a list.
     Connect(bool),
-    /// A list after a lost history.
-    Gap,
+    /// A list after a lost history, of which everything was read back or not.
+    Gap {
+        is_read_back: bool,
+    },
     NotCovered(NotCoveredReason),
     Announced,
     OddLine(OddLineProblem),
@@ -318,7 +432,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => prop_oneof![Just(EndCause::Clean), Just(EndCause::Expired), Just(EndCause::Cut)]
             .prop_map(Step::End),
         3 => any::<bool>().prop_map(Step::Connect),
-        1 => Just(Step::Gap),
+        1 => any::<bool>().prop_map(|is_read_back| Step::Gap { is_read_back }),
         1 => prop_oneof![Just(NotCoveredReason::Forbidden), Just(NotCoveredReason::Gone)]
             .prop_map(Step::NotCovered),
         1 => Just(Step::Announced),
@@ -380,11 +494,14 @@ fn play(path: &std::path::Path, steps: &[Step]) -> Story {
                 }
                 stream = Some(opened);
             }
-            (Step::Gap, None) if is_listed => {
+            (Step::Gap { is_read_back }, None) if is_listed => {
                 let from = script.now();
                 script.wait(1_500);
                 let opened = script.connect(pods, None);
                 script.gap(pods, rv - 1, rv + 5, from);
+                if *is_read_back {
+                    script.judged(GapVerdict::Reconstructed, None);
+                }
                 unknown.push(RecordedAt::from_micros(script.now().micros - 1));
                 rv += 5;
                 script.synced(opened, rv);
@@ -437,20 +554,20 @@ proptest! {
         let story = play(&folder.path().join("test.reel"), &steps);
         let (timeline, pods) = (story.timeline, story.pods);
         let info = timeline.resources().get(pods).expect("pods").clone();
-        let spans = timeline.unobserved_spans(pods);
+        let spans: Vec<_> = timeline.unobserved_spans(pods).collect();
         let may_miss: Vec<_> = timeline.unobserved(pods).collect();
 
         // The verdicts on the whole.
-        let proof = timeline.resource_proof(&info);
+        let proof = ResourceProof::of(&timeline, &info);
         let is_listed = timeline.coverage(pods).is_some_and(|one| !one.spans().is_empty());
         prop_assert_eq!(proof.state.is_complete(), is_listed && may_miss.is_empty());
-        let summary = timeline.summary();
+        let summary = Summary::of(&timeline);
         let summed = summary.resources.iter().find(|one| one.resource == "pods").expect("pods");
         prop_assert_eq!(summed.whole, is_listed && may_miss.is_empty());
 
         // The state at a moment, and the wait that ends at once there.
         let names = ["n0".to_owned()];
-        let one = Filter { namespace: Some("x"), names: &names };
+        let one = ObjectFilter { namespace: Some("x"), names: &names };
         let goals: [WaitFor; 1] = ["jsonpath={.metadata.name}=none".parse().expect("a goal")];
         let created: [WaitFor; 1] = ["create".parse().expect("a goal")];
         let records = (0..timeline.reel().end().0).map(Seq);
@@ -494,7 +611,7 @@ proptest! {
                 span,
             });
             let names = ["none".to_owned()];
-            let one = Filter { namespace: Some("x"), names: &names };
+            let one = ObjectFilter { namespace: Some("x"), names: &names };
             let own = timeline.certainty_of(pods, cut, &one);
             let is_hidden = none.verdict == kubereel_history::WaitVerdict::Unknown;
             prop_assert_eq!(is_hidden, !own.is_known(), "{:?}: {:?}", none, own);
@@ -504,6 +621,23 @@ proptest! {
             let cut = Cut::Arrival { below: timeline.reel().seq_after(at), wall: at };
             let certainty = timeline.certainty(pods, cut);
             prop_assert!(!certainty.is_known(), "{:?}: {:?}", at, certainty);
+        }
+
+        // By revision, a change that is proven to be lost, and a gap in which changes may be missing, hide the
+        // states between their bounds; a gap that was read back hides none.
+        for span in &spans {
+            let UnobservedReason::Gap { gap } = &span.reason else {
+                continue;
+            };
+            let within = gap.gap.to_rv.parse::<u128>().expect("a number") - 1;
+            let certainty = timeline.certainty(pods, Cut::Revision(within));
+            match gap.outcome() {
+                GapOutcome::MayMiss => prop_assert!(!certainty.is_known(), "{:?}", certainty),
+                _ => prop_assert!(
+                    !matches!(certainty, Certainty::InsideGap { .. }),
+                    "{:?}", certainty
+                ),
+            }
         }
 
         // The history of an object names what may be missing from it, and nothing else.
@@ -529,9 +663,14 @@ proptest! {
         });
         let expected: Vec<_> = concerned.map(|span| span.from).collect();
         prop_assert_eq!(named, expected);
-        for span in spans {
+        for span in &spans {
             let is_late = span.reason.effect() == UnobservedEffect::Late;
-            prop_assert_eq!(is_late, matches!(span.reason, UnobservedReason::NoWatch));
+            let is_closed_gap = match &span.reason {
+                UnobservedReason::Gap { gap } => gap.outcome() != GapOutcome::MayMiss,
+                _ => false,
+            };
+            let is_resumed = span.reason == UnobservedReason::NoWatch;
+            prop_assert_eq!(is_late, is_resumed || is_closed_gap);
         }
     }
 }

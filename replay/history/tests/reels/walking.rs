@@ -3,7 +3,7 @@
 use crate::script::{START_MICROS, Script, Stream, Thing, pod, thing};
 use kubereel_format::{EventType, RecordedAt, Seq};
 use kubereel_history::{
-    Cut, EventQuestion, Filter, HistoryItem, Moment, Regarding, Timeline, Track,
+    Cut, EventQuestion, HistoryItem, Moment, ObjectFilter, Regarding, Timeline, Track,
 };
 
 const POD: Thing<'static> = Thing {
@@ -158,7 +158,7 @@ fn a_cursor_stands_where_it_is_put() {
     let (timeline, pods, _) = small_cluster();
     let track = Track::Resource(pods.resource);
     let mut cursor = timeline.cursor(track, cut(&timeline, "rv:12"));
-    let state = timeline.as_of(pods.resource, cursor.cut(), &Filter::default());
+    let state = timeline.as_of(pods.resource, cursor.cut(), &ObjectFilter::default());
     assert_eq!(state.objects.len(), 1);
     let step = cursor.forward().expect("pod b");
     assert_eq!(timeline.key_of(step.object).expect("a name").name, "b");
@@ -239,7 +239,7 @@ fn events_are_told_as_they_were_said() {
 fn a_description_gathers_everything_about_an_object() {
     let (timeline, pods, _) = small_cluster();
     let at = cut(&timeline, "+3500ms");
-    let state = timeline.as_of(pods.resource, at, &Filter::default());
+    let state = timeline.as_of(pods.resource, at, &ObjectFilter::default());
     let held = state
         .objects
         .iter()
@@ -278,7 +278,7 @@ fn a_description_gathers_everything_about_an_object() {
         .resources()
         .find("replicasets")
         .expect("a resource");
-    let state = timeline.as_of(sets.id, at, &Filter::default());
+    let state = timeline.as_of(sets.id, at, &ObjectFilter::default());
     let told = timeline
         .describe(sets, &state.objects[0], at, 60_000_000, 5)
         .expect("a description");

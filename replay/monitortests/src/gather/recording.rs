@@ -3,7 +3,7 @@
 
 use super::ledger::{Draft, Ledger};
 use crate::interval::{Interval, Level, source};
-use kubereel_history::Timeline;
+use kubereel_history::{GapOutcome, Timeline};
 
 /// Gives the intervals of a reel's own story.
 pub(super) fn intervals(timeline: &Timeline) -> Vec<Interval> {
@@ -26,7 +26,7 @@ pub(super) fn intervals(timeline: &Timeline) -> Vec<Interval> {
             continue;
         };
         let resource = info.qualified();
-        for hole in coverage.holes() {
+        for hole in coverage.gaps(GapOutcome::MayMiss) {
             let gap = &hole.gap;
             let cause = gap.cause.as_str();
             let words = match gap.missing_at_most {

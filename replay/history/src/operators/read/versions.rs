@@ -2,8 +2,8 @@
 //! one object is asked for: the cost is that of the objects concerned.
 
 use super::super::story::Mark;
+use crate::moment::Cut;
 use crate::query_error::QueryError;
-use crate::resolve::Cut;
 use crate::timeline::Timeline;
 use kubereel_format::{EventType, Evidence, ObjectKey, ResourceId, Seq};
 use serde::Deserialize;
@@ -50,7 +50,7 @@ impl Timeline {
                 let seqs: Vec<Seq> = versions
                     .iter()
                     .copied()
-                    .filter(|seq| self.is_within(*seq, cut))
+                    .filter(|seq| cut.includes(self.reel(), *seq))
                     .collect();
                 if !seqs.is_empty() {
                     let name = (key.namespace.clone(), key.name.clone());

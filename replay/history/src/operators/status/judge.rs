@@ -10,9 +10,9 @@ use super::answer::{
 };
 use super::nodes::Release;
 use super::{estimate, insights, nodes};
-use crate::as_of::Filter;
+use crate::moment::Cut;
 use crate::query_error::QueryError;
-use crate::resolve::Cut;
+use crate::select::ObjectFilter;
 use crate::timeline::Timeline;
 use kubereel_format::RecordedAt;
 use serde::Deserialize;
@@ -96,7 +96,7 @@ impl Timeline {
     where
         T: Default + for<'de> Deserialize<'de>,
     {
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace: Some(namespace),
             names,
         };

@@ -3,7 +3,7 @@
 
 use super::mark::Lasting;
 use crate::coverage::{Certainty, UnobservedSpan};
-use crate::resolve::Cut;
+use crate::moment::Cut;
 use crate::timeline::Timeline;
 use kubereel_format::{NotCoveredReason, RecordedAt, ResourceId};
 

@@ -4,8 +4,8 @@
 use super::super::read::{Budget, Pod, Seen};
 use super::mark::{Lasting, Mark, Spans};
 use super::node_update::NodeUpdate;
+use crate::moment::Cut;
 use crate::query_error::QueryError;
-use crate::resolve::Cut;
 use crate::timeline::Timeline;
 use kubereel_format::{EventType, Seq};
 use std::collections::BTreeMap;
@@ -109,7 +109,7 @@ impl Timeline {
                     continue;
                 };
                 let versions = self.reel().versions(object);
-                let known = versions.partition_point(|seq| self.is_within(*seq, cut));
+                let known = versions.partition_point(|seq| cut.includes(self.reel(), *seq));
                 let versions = versions.get(..known).unwrap_or_default();
                 // What was gone before the first drain held up none.
                 let is_gone = |seq: &Seq| self.reel().kind_of(*seq) == Some(EventType::Deleted);

@@ -18,8 +18,8 @@ use super::spell::{self, Spell};
 use super::update::{HowUpdateEnded, Update, UpdateKind};
 use super::version_pod::NAMESPACE;
 use crate::cluster_events::{EventQuestion, Logged};
+use crate::moment::Cut;
 use crate::query_error::QueryError;
-use crate::resolve::Cut;
 use crate::timeline::Timeline;
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
@@ -158,9 +158,10 @@ impl Timeline {
             Cut::Arrival { wall, .. } => wall.min(self.end()),
             Cut::Revision(_) => {
                 let resources = self.resources_named(VERSION.0, VERSION.1);
-                let states = resources
-                    .iter()
-                    .map(|id| self.as_of(*id, cut, &crate::as_of::Filter::default()).at);
+                let states = resources.iter().map(|id| {
+                    self.as_of(*id, cut, &crate::select::ObjectFilter::default())
+                        .at
+                });
                 states.max().unwrap_or_else(|| self.end())
             }
         }

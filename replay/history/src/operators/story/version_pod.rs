@@ -3,8 +3,8 @@
 
 use super::super::read::{Pod, Seen};
 use super::mark::Mark;
+use crate::moment::Cut;
 use crate::query_error::QueryError;
-use crate::resolve::Cut;
 use crate::timeline::Timeline;
 
 pub(super) const NAMESPACE: &str = "openshift-cluster-version";

@@ -1,7 +1,7 @@
-//! Owns how the account of revisions is told. Refuses the sums: `account` has them.
+//! The summary of the account of revisions.
 
+use super::resource::{rfc3339, rfc3339_or_none};
 use crate::account::Account;
-use crate::summary::{rfc3339, rfc3339_or_none};
 use crate::timeline::Timeline;
 use kubereel_format::RecordedAt;
 use serde::Serialize;
@@ -68,18 +68,16 @@ pub struct LeftOutSummary {
     pub reason: String,
 }
 
-impl Timeline {
-    /// Tells the accounts, as far as there are any.
-    pub(crate) fn account_summaries(&self) -> Vec<AccountSummary> {
-        let accounts = self.accounts().unwrap_or_default();
-        let told = accounts.iter();
-        told.map(|account| AccountSummary::of(self, account))
+impl AccountSummary {
+    /// Summarizes the accounts, as far as there are any.
+    pub(crate) fn all(timeline: &Timeline) -> Vec<Self> {
+        let accounts = timeline.accounts().unwrap_or_default();
+        accounts
+            .iter()
+            .map(|account| Self::of(timeline, account))
             .collect()
     }
-}
 
-impl AccountSummary {
-    /// Tells an account.
     fn of(timeline: &Timeline, account: &Account) -> Self {
         let name = |resource| {
             let info = timeline.resources().get(resource);

@@ -1,0 +1,549 @@
+//! The summary of a whole reel.
+
+use super::account::AccountSummary;
+use super::resource::{FirstDiscovery, ResourceSummary, rfc3339, secs_between};
+use crate::samples::CounterMove;
+use crate::timeline::Timeline;
+use kubereel_format::{Lifecycle, Note, REDACTION_SAYS, RecordedAt, ResourceId, SessionEnd};
+use serde::{Deserialize, Serialize};
+
+/// What is in a reel.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Summary {
+    /// The file.
+    pub file: String,
+    /// Its bytes.
+    pub file_bytes: u64,
+    /// The bytes of its parts.
+    pub parts: Parts,
+    /// The version of its format.
+    pub format: String,
+    /// Whether the recorder finished it.
+    pub finished: bool,
+    /// The first record's time.
+    #[serde(serialize_with = "rfc3339")]
+    pub start: RecordedAt,
+    /// The last record's time.
+    #[serde(serialize_with = "rfc3339")]
+    pub end: RecordedAt,
+    /// The time between them.
+    pub span_secs: f64,
+    /// Events and notes together.
+    pub records: u64,
+    /// The events.
+    pub events: EventCounts,
+    /// The objects.
+    pub objects: ObjectCounts,
+    /// The recorder's runs.
+    pub sessions: Vec<SessionSummary>,
+    /// The clusters met.
+    pub clusters: Vec<ClusterSummary>,
+    /// What is known of each recorded resource.
+    pub resources: Vec<ResourceSummary>,
+    /// What of the cluster was not recorded.
+    pub not_covered: Vec<NotCoveredSummary>,
+    /// What an import says of itself, in its own words; empty for what the recorder wrote.
+    pub provenance: Vec<String>,
+    /// What sessions say of their redaction: the policy, the user's own rules, how many values were
+    /// replaced by which rule. A session that was killed says nothing.
+    pub redaction: Vec<String>,
+    /// What became of the revisions of the cluster's storage, an account an epoch; none without probes.
+    pub accounts: Vec<AccountSummary>,
+    /// The times without an answer of the server.
+    pub outages: Vec<OutageSummary>,
+    /// Public properties of the job that recorded.
+    pub labels: Vec<LabelSummary>,
+    /// Words of somebody outside, such as "tests started".
+    pub marks: Vec<MarkSummary>,
+    /// The moves of the counters that were sampled.
+    pub counter_moves: Vec<CounterMoveSummary>,
+    /// Lines of the server that were no events of a known form; they are kept.
+    pub odd_lines: u64,
+    /// Breaches of the protocol that were seen.
+    pub anomalies: u64,
+    /// Steps of the recorder's wall clock.
+    pub clock_steps: u64,
+    /// What of the file cannot be read.
+    pub damage: Vec<DamageSummary>,
+}
+
+/// The bytes of a file's parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Parts {
+    /// Objects.
+    pub bodies: u64,
+    /// Times, names, notes.
+    pub index: u64,
+    /// What was not sealed when the recorder stopped.
+    pub tail: u64,
+    /// The database's own.
+    pub other: u64,
+}
+
+/// How many events there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct EventCounts {
+    /// All of them.
+    pub total: u64,
+    /// Objects that appeared, or were there at the start.
+    pub added: u64,
+    /// Changes.
+    pub modified: u64,
+    /// Deletions.
+    pub deleted: u64,
+    /// The file's bytes for each event; 0 without events.
+    pub bytes_each: f64,
+}
+
+/// How many objects there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ObjectCounts {
+    /// Ever.
+    pub seen: u64,
+    /// At the end.
+    pub live: u64,
+}
+
+/// One run of the recorder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SessionSummary {
+    /// When it began.
+    #[serde(serialize_with = "rfc3339")]
+    pub from: RecordedAt,
+    /// When its last record was written.
+    #[serde(serialize_with = "rfc3339")]
+    pub to: RecordedAt,
+    /// The recorder's version.
+    pub recorder: String,
+    /// How it ended, in words; `killed` if it did not end in order.
+    pub end: String,
+    /// The redaction policy; 0 means that nothing was redacted.
+    pub redaction_policy: u32,
+}
+
+/// A resource that was not recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct NotCoveredSummary {
+    /// `plural.group`, or the plural alone for the core group.
+    pub resource: String,
+    /// Its version.
+    pub version: String,
+    /// Why.
+    pub reason: String,
+    /// The server's words, or the resource that stands for it.
+    pub detail: String,
+}
+
+/// A time without an answer of the server.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct OutageSummary {
+    /// When it was noticed.
+    #[serde(serialize_with = "rfc3339")]
+    pub from: RecordedAt,
+    /// When it was over, or the recorder stopped.
+    #[serde(serialize_with = "rfc3339")]
+    pub to: RecordedAt,
+    /// How long it lasted.
+    pub span_secs: f64,
+    /// What happened instead of an answer.
+    pub error: String,
+    /// Whether no server had answered yet: a cluster that is not up yet is no outage.
+    pub before_first_answer: bool,
+    /// The endpoint that probes asked; `None` where only discovery noticed.
+    pub endpoint: Option<String>,
+    /// Of what class the failure was; `None` where only discovery noticed.
+    pub class: Option<String>,
+    /// How many probes failed, if that is known.
+    pub failed_probes: Option<u64>,
+}
+
+/// A place that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct DamageSummary {
+    /// Where.
+    pub place: String,
+    /// What is wrong.
+    pub cause: String,
+}
+
+/// A cluster that was met.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ClusterSummary {
+    /// When it was first identified.
+    #[serde(serialize_with = "rfc3339")]
+    pub since: RecordedAt,
+    /// The uid of its namespace `kube-system`; empty if it could not be read.
+    pub uid: String,
+    /// The Kubernetes versions its server reported, in order.
+    pub versions: Vec<String>,
+    /// The OpenShift versions that its `ClusterVersion` completed or began, in order; of the last
+    /// cluster only.
+    pub openshift_versions: Vec<String>,
+    /// Its nodes at the end; of the last cluster only.
+    pub nodes: Option<u64>,
+}
+
+/// A sampled counter that moved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CounterMoveSummary {
+    /// The server, and after a `#` when its process began.
+    pub endpoint: String,
+    /// The metric's name.
+    pub name: String,
+    /// Its labels as the server spelt them.
+    pub labels: String,
+    /// The last reading that did not show it.
+    #[serde(serialize_with = "rfc3339")]
+    pub after: RecordedAt,
+    /// The reading that did.
+    #[serde(serialize_with = "rfc3339")]
+    pub by: RecordedAt,
+    /// The value before; null if the series was not there.
+    pub from: Option<String>,
+    /// The value after.
+    pub to: String,
+}
+
+/// A public property of the job that recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct LabelSummary {
+    /// Its name, for example `JOB_NAME`.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// A word of somebody outside, such as "tests started".
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct MarkSummary {
+    /// When the recorder took it.
+    #[serde(serialize_with = "rfc3339")]
+    pub time: RecordedAt,
+    /// The word.
+    pub text: String,
+}
+
+impl Summary {
+    /// Sums up what is in the reel.
+    pub fn of(timeline: &Timeline) -> Self {
+        let reel = timeline.reel();
+        let first = FirstDiscovery::read(timeline);
+        let resources: Vec<ResourceSummary> = timeline
+            .resources()
+            .iter()
+            .map(|info| ResourceSummary::of(timeline, info, first.as_ref()))
+            .collect();
+        let sum = |part: fn(&ResourceSummary) -> u64| resources.iter().map(part).sum();
+        let file_bytes = reel.sizes().file;
+        let total = reel.event_count();
+        let (odd_lines, anomalies, clock_steps) = oddities(timeline);
+        Self {
+            file: reel.path().display().to_string(),
+            file_bytes,
+            parts: parts(timeline),
+            format: reel.format().to_string(),
+            finished: reel.is_finished(),
+            start: timeline.start(),
+            end: timeline.end(),
+            span_secs: secs_between(timeline.start(), timeline.end()),
+            records: reel.end().0,
+            events: EventCounts {
+                total,
+                added: sum(|resource| resource.added),
+                modified: sum(|resource| resource.modified),
+                deleted: sum(|resource| resource.deleted),
+                bytes_each: per_event(file_bytes, total),
+            },
+            objects: ObjectCounts {
+                seen: sum(|resource| resource.objects_seen),
+                live: sum(|resource| resource.objects_live),
+            },
+            sessions: session_summaries(timeline),
+            clusters: cluster_summaries(timeline),
+            not_covered: not_covered_summaries(timeline),
+            provenance: provenance(timeline),
+            redaction: redaction(timeline),
+            accounts: AccountSummary::all(timeline),
+            outages: outage_summaries(timeline),
+            labels: label_summaries(timeline),
+            marks: mark_summaries(timeline),
+            counter_moves: counter_move_summaries(timeline),
+            odd_lines,
+            anomalies,
+            clock_steps,
+            damage: damage_summaries(timeline),
+            resources,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct ClusterVersionObject {
+    status: Option<ClusterVersionProgress>,
+}
+
+#[derive(Deserialize)]
+struct ClusterVersionProgress {
+    history: Option<Vec<ClusterVersionUpdate>>,
+}
+
+#[derive(Deserialize)]
+struct ClusterVersionUpdate {
+    version: String,
+}
+
+fn cluster_summaries(timeline: &Timeline) -> Vec<ClusterSummary> {
+    let mut summaries: Vec<ClusterSummary> = timeline
+        .clusters()
+        .iter()
+        .map(|cluster| ClusterSummary {
+            since: cluster.from,
+            uid: cluster.uid.clone(),
+            versions: cluster.versions.clone(),
+            openshift_versions: Vec::new(),
+            nodes: None,
+        })
+        .collect();
+    if let Some(last) = summaries.last_mut() {
+        last.openshift_versions = openshift_versions(timeline).unwrap_or_default();
+        last.nodes = recorded(timeline, "", "nodes").map(|nodes| {
+            let objects = timeline.objects_of(nodes);
+            let alive = objects.iter().filter(|&&object| timeline.is_alive(object));
+            (0u64..).zip(alive).last().map_or(0, |(last, _)| last + 1)
+        });
+    }
+    summaries
+}
+
+fn recorded(timeline: &Timeline, group: &str, plural: &str) -> Option<ResourceId> {
+    timeline
+        .resources()
+        .iter()
+        .filter(|info| info.group == group && info.plural == plural)
+        .map(|info| info.id)
+        .max()
+}
+
+/// Reads the history of the last `ClusterVersion` object; the server keeps it newest first.
+fn openshift_versions(timeline: &Timeline) -> Option<Vec<String>> {
+    let resource = recorded(timeline, "config.openshift.io", "clusterversions")?;
+    let mut objects = timeline.objects_of(resource).iter().rev();
+    let object = objects.find(|&&object| timeline.is_alive(object))?;
+    let last = timeline.reel().versions(*object).last()?;
+    let body = timeline.reel().body(*last).ok()?;
+    let version: ClusterVersionObject = serde_json::from_slice(&body).ok()?;
+    let mut versions = Vec::new();
+    for update in version.status?.history?.into_iter().rev() {
+        if versions.last() != Some(&update.version) && !update.version.is_empty() {
+            versions.push(update.version);
+        }
+    }
+    Some(versions)
+}
+
+fn counter_move_summaries(timeline: &Timeline) -> Vec<CounterMoveSummary> {
+    let moves = CounterMove::all(timeline).into_iter();
+    let summaries = moves.map(|one| CounterMoveSummary {
+        endpoint: one.endpoint,
+        name: one.name,
+        labels: one.labels,
+        after: one.after,
+        by: one.by,
+        from: one.from,
+        to: one.to,
+    });
+    summaries.collect()
+}
+
+/// Gives the labels, in order; what a later session repeats is given once.
+fn label_summaries(timeline: &Timeline) -> Vec<LabelSummary> {
+    let mut labels: Vec<LabelSummary> = Vec::new();
+    for entry in timeline.reel().notes() {
+        let Note::Label { name, value } = &entry.note else {
+            continue;
+        };
+        let is_known = |known: &LabelSummary| known.name == *name && known.value == *value;
+        if !labels.iter().any(is_known) {
+            labels.push(LabelSummary {
+                name: name.clone(),
+                value: value.clone(),
+            });
+        }
+    }
+    labels
+}
+
+/// Gives the marks, in order.
+fn mark_summaries(timeline: &Timeline) -> Vec<MarkSummary> {
+    let notes = timeline.reel().notes().iter();
+    let marks = notes.filter_map(|entry| match &entry.note {
+        Note::Mark { text } => Some(MarkSummary {
+            time: entry.stamp.wall,
+            text: text.clone(),
+        }),
+        _ => None,
+    });
+    marks.collect()
+}
+
+fn parts(timeline: &Timeline) -> Parts {
+    let sizes = timeline.reel().sizes();
+    let known = [sizes.parts.bodies, sizes.parts.index, sizes.parts.tail];
+    let known = known
+        .iter()
+        .fold(0u64, |sum, part| sum.saturating_add(*part));
+    Parts {
+        bodies: sizes.parts.bodies,
+        index: sizes.parts.index,
+        tail: sizes.parts.tail,
+        other: sizes.file.saturating_sub(known),
+    }
+}
+
+fn session_summaries(timeline: &Timeline) -> Vec<SessionSummary> {
+    timeline
+        .sessions()
+        .iter()
+        .map(|session| SessionSummary {
+            from: session.from,
+            to: session.to,
+            recorder: session.recorder.clone(),
+            end: session_end(session.end.as_ref()),
+            redaction_policy: session.redaction_policy,
+        })
+        .collect()
+}
+
+pub(crate) fn not_covered_summaries(timeline: &Timeline) -> Vec<NotCoveredSummary> {
+    timeline
+        .resources()
+        .excluded()
+        .iter()
+        .map(|excluded| NotCoveredSummary {
+            resource: excluded.qualified(),
+            version: excluded.version.clone(),
+            reason: excluded.reason.as_str().to_owned(),
+            detail: excluded.detail.clone(),
+        })
+        .collect()
+}
+
+fn provenance(timeline: &Timeline) -> Vec<String> {
+    writers_words(timeline)
+        .filter(|text| !text.starts_with(REDACTION_SAYS))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn redaction(timeline: &Timeline) -> Vec<String> {
+    writers_words(timeline)
+        .filter_map(|text| text.strip_prefix(REDACTION_SAYS))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Gives what the writers of the reel say of themselves.
+fn writers_words(timeline: &Timeline) -> impl Iterator<Item = &str> {
+    let notes = timeline.reel().notes().iter();
+    notes.filter_map(|entry| match &entry.note {
+        Note::Provenance { text } => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+pub(crate) fn outage_summaries(timeline: &Timeline) -> Vec<OutageSummary> {
+    timeline
+        .outages()
+        .iter()
+        .map(|outage| OutageSummary {
+            from: outage.from,
+            to: outage.to,
+            span_secs: secs_between(outage.from, outage.to),
+            error: outage.error.clone(),
+            before_first_answer: outage.is_before_first_answer,
+            endpoint: outage.probed.as_ref().map(|probed| probed.endpoint.clone()),
+            class: outage
+                .probed
+                .as_ref()
+                .map(|probed| probed.class.as_str().to_owned()),
+            failed_probes: outage.probed.as_ref().and_then(|probed| probed.failed),
+        })
+        .collect()
+}
+
+fn damage_summaries(timeline: &Timeline) -> Vec<DamageSummary> {
+    timeline
+        .reel()
+        .damage()
+        .iter()
+        .map(|damage| DamageSummary {
+            place: damage.place.clone(),
+            cause: damage.cause.clone(),
+        })
+        .collect()
+}
+
+fn oddities(timeline: &Timeline) -> (u64, u64, u64) {
+    let count = |wanted: fn(&Note) -> bool| {
+        let notes = timeline.reel().notes().iter();
+        (0u64..)
+            .zip(notes.filter(|entry| wanted(&entry.note)))
+            .last()
+            .map_or(0, |(last, _)| last + 1)
+    };
+    (
+        count(|note| matches!(note, Note::OddLine { .. })),
+        count(|note| matches!(note, Note::Anomaly { .. })),
+        count(|note| matches!(note, Note::ClockStepped { .. })),
+    )
+}
+
+/// Gives the recorder's waits for a kubeconfig, in words, with their times.
+pub fn waits(timeline: &Timeline) -> Vec<(RecordedAt, String)> {
+    let waits = timeline.reel().notes().iter().filter_map(|entry| {
+        let text = match &entry.note {
+            Note::Lifecycle(Lifecycle::WaitingForKubeconfig { path }) => {
+                format!("waited for a kubeconfig at {path}")
+            }
+            Note::Lifecycle(Lifecycle::KubeconfigUnusable { path, error }) => {
+                format!("the kubeconfig cannot be used: {error}: {path}")
+            }
+            _ => return None,
+        };
+        Some((entry.stamp.wall, text))
+    });
+    waits.collect()
+}
+
+/// Says how a recorder run ended.
+fn session_end(end: Option<&SessionEnd>) -> String {
+    match end {
+        Some(SessionEnd::Signal(signal)) => format!("ended by {signal}"),
+        Some(SessionEnd::Finished) => "finished".to_owned(),
+        Some(SessionEnd::Failed(error)) => format!("failed: {error}"),
+        None => "killed".to_owned(),
+    }
+}
+
+/// Divides a file's bytes by its events, rounded to tenths.
+fn per_event(bytes: u64, events: u64) -> f64 {
+    let tenths = bytes
+        .saturating_mul(10)
+        .saturating_add(events / 2)
+        .checked_div(events)
+        .unwrap_or(0);
+    // Tenths of bytes an event fit a double exactly, or the file has petabytes.
+    u32::try_from(tenths).map_or(f64::INFINITY, |tenths| f64::from(tenths) / 10.0)
+}

@@ -1,0 +1,98 @@
+//! An opened reel with the tables that its notes and names give: what every question reads from. What a
+//! recording missed is derived from these tables by `coverage`.
+
+use crate::select::ResourceTable;
+use crate::session::{self, Session};
+use kubereel_format::{ObjectId, ObjectKey, RecordedAt, Reel, ResourceId, Seq};
+use std::collections::BTreeMap;
+
+/// An opened reel and its tables.
+pub(crate) struct ReelTables {
+    reel: Reel,
+    start: RecordedAt,
+    end: RecordedAt,
+    resources: ResourceTable,
+    objects: BTreeMap<ResourceId, Vec<ObjectId>>,
+    sessions: Vec<Session>,
+}
+
+impl ReelTables {
+    pub(crate) fn new(reel: Reel) -> Self {
+        let wall = |seq| reel.stamp(seq).map(|stamp| stamp.wall);
+        let start = wall(Seq(0)).unwrap_or_default();
+        // A clock that stepped back must not cut the recording short.
+        let last = before(reel.end()).and_then(wall);
+        let notes = reel.notes().iter().map(|entry| entry.stamp.wall);
+        let end = notes.chain(last).max().unwrap_or(start);
+        let mut objects: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();
+        for object in reel.objects() {
+            let of_resource = objects.entry(object.key.resource).or_default();
+            of_resource.push(object.id);
+        }
+        let sessions = session::sessions(reel.notes(), |seq| before(seq).and_then(wall), end);
+        Self {
+            start,
+            end,
+            resources: ResourceTable::new(reel.notes()),
+            objects,
+            sessions,
+            reel,
+        }
+    }
+
+    pub(crate) const fn reel(&self) -> &Reel {
+        &self.reel
+    }
+
+    pub(crate) const fn start(&self) -> RecordedAt {
+        self.start
+    }
+
+    pub(crate) const fn end(&self) -> RecordedAt {
+        self.end
+    }
+
+    pub(crate) const fn resources(&self) -> &ResourceTable {
+        &self.resources
+    }
+
+    pub(crate) fn sessions(&self) -> &[Session] {
+        &self.sessions
+    }
+
+    pub(crate) fn objects_of(&self, resource: ResourceId) -> &[ObjectId] {
+        self.objects.get(&resource).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn key_of(&self, object: ObjectId) -> Option<&ObjectKey> {
+        let place = usize::try_from(object.0).ok()?;
+        self.reel.objects().get(place).map(|object| &object.key)
+    }
+
+    /// Gives the wall-clock time of a record; beyond the last record, the end of the recording.
+    pub(crate) fn wall_of(&self, seq: Seq) -> RecordedAt {
+        self.reel
+            .stamp(seq)
+            .map_or_else(|| self.end, |stamp| stamp.wall)
+    }
+
+    /// Gives the last version of an object before a record.
+    pub(crate) fn last_version(&self, object: ObjectId, below: Seq) -> Option<Seq> {
+        let versions = self.reel.versions(object);
+        let count = versions.partition_point(|&seq| seq < below);
+        versions.get(count.checked_sub(1)?).copied()
+    }
+
+    /// Finds the last event of a resource before a record.
+    pub(crate) fn last_event(&self, resource: ResourceId, below: Seq) -> Option<Seq> {
+        let objects = self.objects_of(resource).iter();
+        objects
+            .filter_map(|&object| self.last_version(object, below))
+            .max()
+    }
+}
+
+/// Gives the record before another.
+pub(crate) fn before(seq: Seq) -> Option<Seq> {
+    seq.0.checked_sub(1).map(Seq)
+}
