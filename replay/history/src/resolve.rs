@@ -94,7 +94,7 @@ impl Timeline {
     }
 
     /// Tells whether an event belongs to what was known at a moment.
-    pub(crate) fn is_within(&self, seq: Seq, cut: Cut) -> bool {
+    pub fn is_within(&self, seq: Seq, cut: Cut) -> bool {
         match cut {
             Cut::Arrival { below, .. } => seq < below,
             Cut::Revision(rv) => self.reel().rv_of(seq).is_some_and(|version| version <= rv),
@@ -111,7 +111,7 @@ impl Timeline {
     }
 
     /// Gives the wall-clock time of a record.
-    pub(crate) fn wall_of(&self, seq: Seq) -> RecordedAt {
+    pub fn wall_of(&self, seq: Seq) -> RecordedAt {
         self.reel()
             .stamp(seq)
             .map_or_else(|| self.end(), |stamp| stamp.wall)

@@ -1,11 +1,11 @@
 //! Owns the way from names to what their versions say, up to a moment. Refuses whole resources where
 //! one object is asked for: the cost is that of the objects concerned.
 
-use super::super::story::Mark;
-use crate::query_error::QueryError;
-use crate::resolve::Cut;
-use crate::timeline::Timeline;
+use crate::history::ClusterHistory;
+use crate::story::Mark;
 use kubereel_format::{EventType, Evidence, ObjectKey, ResourceId, Seq};
+use kubereel_history::Cut;
+use kubereel_history::QueryError;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -23,10 +23,10 @@ pub(crate) struct Seen<T> {
     pub(crate) body: T,
 }
 
-impl Timeline {
+impl ClusterHistory<'_> {
     /// Gives the recorded resources of a name, in whatever versions.
     pub(crate) fn resources_named(&self, group: &str, plural: &str) -> Vec<ResourceId> {
-        let named = self.resources().iter();
+        let named = self.timeline.resources().iter();
         named
             .filter(|info| info.group == group && info.plural == plural)
             .map(|info| info.id)
@@ -42,15 +42,15 @@ impl Timeline {
     ) -> Tracks {
         let mut tracks = Tracks::new();
         for resource in self.resources_named(group, plural) {
-            for &object in self.objects_of(resource) {
-                let Some(key) = self.key_of(object).filter(|key| is_wanted(key)) else {
+            for &object in self.timeline.objects_of(resource) {
+                let Some(key) = self.timeline.key_of(object).filter(|key| is_wanted(key)) else {
                     continue;
                 };
-                let versions = self.reel().versions(object);
+                let versions = self.timeline.reel().versions(object);
                 let seqs: Vec<Seq> = versions
                     .iter()
                     .copied()
-                    .filter(|seq| self.is_within(*seq, cut))
+                    .filter(|seq| self.timeline.is_within(*seq, cut))
                     .collect();
                 if !seqs.is_empty() {
                     let name = (key.namespace.clone(), key.name.clone());
@@ -76,15 +76,15 @@ impl Timeline {
     where
         T: Default + for<'de> Deserialize<'de>,
     {
-        let is_gone = self.reel().kind_of(seq) == Some(EventType::Deleted);
-        let bytes = self.reel().body(seq)?;
+        let is_gone = self.timeline.reel().kind_of(seq) == Some(EventType::Deleted);
+        let bytes = self.timeline.reel().body(seq)?;
         let body = match serde_json::from_slice(&bytes) {
             Ok(body) => body,
             // What is gone says nothing any more.
             Err(_) if is_gone => T::default(),
             Err(source) => return Err(QueryError::Body { seq, source }),
         };
-        let head = self.reel().head(seq);
+        let head = self.timeline.reel().head(seq);
         Ok(Seen {
             mark: self.mark(seq),
             is_initial: head.is_some_and(|head| head.evidence == Evidence::Initial),
@@ -96,7 +96,7 @@ impl Timeline {
     pub(crate) fn mark(&self, seq: Seq) -> Mark {
         Mark {
             seq,
-            at: self.wall_of(seq),
+            at: self.timeline.wall_of(seq),
         }
     }
 }

@@ -1,7 +1,10 @@
-//! What cluster operators, the version and the nodes of a cluster went through: conditions over time,
-//! installations and upgrades.
+//! In which state the things of a cluster were, from when to when: conditions over time, installations
+//! and upgrades.
+//!
+//! Ordered by record, never by timestamp. Whether a state can be known at a moment, `history` answers.
 
 mod degraded;
+mod history;
 mod pools;
 mod read;
 mod status;
@@ -10,6 +13,7 @@ mod story;
 use pools::pool_of;
 
 pub use degraded::DegradedSpell;
+pub use history::ClusterHistory;
 pub use status::{
     Assessment, Estimate, Impact, Insight, InsightLevel, NodeAssessment, NodePhase, NodeState,
     OperatorCounts, Origin, PoolState, UpdateStatus,

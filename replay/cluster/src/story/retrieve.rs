@@ -2,13 +2,13 @@
 //! whichever of them were recorded. A start of the operator itself is no attempt: it loads the
 //! release that it runs.
 
-use super::super::read::{ClusterVersion, Seen, find};
 use super::mark::Mark;
 use super::retrieval::{
     PodEvent, Retrieval, RetrievalEnd, Retrievals, Told, after_failure, quoted,
 };
 use super::version_pod::VersionPod;
-use crate::cluster_events::Logged;
+use crate::read::{ClusterVersion, Seen, find};
+use kubereel_history::Logged;
 use std::collections::BTreeMap;
 
 /// What an attempt begins, ends or shows itself by.

@@ -1,10 +1,6 @@
 //! Owns the story of one installation or upgrade as a whole. Reads the objects concerned, version by
 //! version, and nothing else of the reel.
 
-use super::super::read::{
-    ClusterOperator, ClusterVersion, HistoryEntry, MachineConfig, Node, Pool, Seen,
-    find as condition,
-};
 use super::dark::{self, NotSeen};
 use super::handover::Handover;
 use super::mark::{Lasting, Mark};
@@ -17,11 +13,15 @@ use super::retrieve;
 use super::spell::{self, Spell};
 use super::update::{HowUpdateEnded, Update, UpdateKind};
 use super::version_pod::NAMESPACE;
-use crate::cluster_events::{EventQuestion, Logged};
-use crate::query_error::QueryError;
-use crate::resolve::Cut;
-use crate::timeline::Timeline;
+use crate::history::ClusterHistory;
+use crate::read::{
+    ClusterOperator, ClusterVersion, HistoryEntry, MachineConfig, Node, Pool, Seen,
+    find as condition,
+};
 use kubereel_format::RecordedAt;
+use kubereel_history::Cut;
+use kubereel_history::QueryError;
+use kubereel_history::{EventQuestion, Logged};
 use std::collections::BTreeMap;
 
 /// Where the Events about nodes lie.
@@ -91,7 +91,7 @@ pub struct ProgressSaid {
     pub message: String,
 }
 
-impl Timeline {
+impl ClusterHistory<'_> {
     /// Finds the installations and upgrades up to a moment, by the versions of `ClusterVersion` alone.
     ///
     /// # Errors
@@ -155,13 +155,15 @@ impl Timeline {
     /// Gives the wall-clock time as of which something is told.
     pub(crate) fn told_at(&self, cut: Cut) -> RecordedAt {
         match cut {
-            Cut::Arrival { wall, .. } => wall.min(self.end()),
+            Cut::Arrival { wall, .. } => wall.min(self.timeline.end()),
             Cut::Revision(_) => {
                 let resources = self.resources_named(VERSION.0, VERSION.1);
-                let states = resources
-                    .iter()
-                    .map(|id| self.as_of(*id, cut, &crate::as_of::Filter::default()).at);
-                states.max().unwrap_or_else(|| self.end())
+                let states = resources.iter().map(|id| {
+                    self.timeline
+                        .as_of(*id, cut, &kubereel_history::Filter::default())
+                        .at
+                });
+                states.max().unwrap_or_else(|| self.timeline.end())
             }
         }
     }
@@ -196,7 +198,8 @@ impl Timeline {
         let to = update.accepted.or(window.to);
         let to = to.map(|to| {
             self.mark(
-                self.reel()
+                self.timeline
+                    .reel()
                     .seq_after(RecordedAt::from_micros(to.at.micros + 1_000_000)),
             )
         });
@@ -224,7 +227,7 @@ impl Timeline {
             about: None,
             severity: severity.map(str::to_owned),
         };
-        self.event_log(question).collect()
+        self.timeline.event_log(question).collect()
     }
 
     fn tell_operators(
@@ -280,7 +283,7 @@ impl Timeline {
                 .joins
                 .extend(tale.join.filter(|join| window.holds(join.joined)));
             let labels = seen.last().map(|seen| seen.body.labels());
-            let pool = labels.and_then(|labels| super::super::pool_of(&pools, labels));
+            let pool = labels.and_then(|labels| crate::pool_of(&pools, labels));
             for mut update in tale.updates {
                 if window.holds(update.began) {
                     update.pool = pool.cloned().unwrap_or_default();

@@ -1,9 +1,9 @@
 //! Owns the times in which an operator said of itself that it is degraded. Refuses judgement: how
 //! long is too long is a rule's matter.
 
-use crate::query_error::QueryError;
-use crate::timeline::Timeline;
+use crate::history::ClusterHistory;
 use kubereel_format::{ObjectId, RecordedAt, ResourceId, Seq};
+use kubereel_history::QueryError;
 use serde::Deserialize;
 
 const GROUP: &str = "config.openshift.io";
@@ -44,7 +44,7 @@ struct Condition {
     status: String,
 }
 
-impl Timeline {
+impl ClusterHistory<'_> {
     /// Finds the times in which operators that were well became degraded, in order.
     ///
     /// An operator that begins its life degraded is starting, not failing.
@@ -54,11 +54,12 @@ impl Timeline {
     pub fn degraded_spells(&self) -> Result<Vec<DegradedSpell>, QueryError> {
         let mut spells = Vec::new();
         let operators = self
+            .timeline
             .resources()
             .iter()
             .filter(|info| info.group == GROUP && info.plural == PLURAL);
         for resource in operators {
-            for &object in self.objects_of(resource.id) {
+            for &object in self.timeline.objects_of(resource.id) {
                 self.spells_of(resource.id, object, &mut spells)?;
             }
         }
@@ -74,11 +75,11 @@ impl Timeline {
     ) -> Result<(), QueryError> {
         let name = usize::try_from(object.0)
             .ok()
-            .and_then(|at| self.reel().objects().get(at))
+            .and_then(|at| self.timeline.reel().objects().get(at))
             .map_or_else(String::new, |object| object.key.name.clone());
         let mut well: Option<Seq> = None;
         let mut open: Option<DegradedSpell> = None;
-        for &seq in self.reel().versions(object) {
+        for &seq in self.timeline.reel().versions(object) {
             match self.degraded_status(seq)?.as_deref() {
                 Some("True") => {
                     if let (None, Some(before)) = (&open, well) {
@@ -88,7 +89,7 @@ impl Timeline {
                             name: name.clone(),
                             before,
                             began: seq,
-                            from: self.wall_of(seq),
+                            from: self.timeline.wall_of(seq),
                             to: None,
                         });
                     }
@@ -96,7 +97,7 @@ impl Timeline {
                 Some("False") => {
                     well = Some(seq);
                     if let Some(mut spell) = open.take() {
-                        spell.to = Some(self.wall_of(seq));
+                        spell.to = Some(self.timeline.wall_of(seq));
                         spells.push(spell);
                     }
                 }
@@ -108,7 +109,7 @@ impl Timeline {
     }
 
     fn degraded_status(&self, seq: Seq) -> Result<Option<String>, QueryError> {
-        let body = self.reel().body(seq)?;
+        let body = self.timeline.reel().body(seq)?;
         let operator: Operator =
             serde_json::from_slice(&body).map_err(|source| QueryError::Body { seq, source })?;
         let conditions = operator.status.and_then(|status| status.conditions);

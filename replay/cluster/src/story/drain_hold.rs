@@ -1,13 +1,13 @@
 //! Owns which `PodDisruptionBudgets` held up a drain: those that allowed no eviction while a Pod of
 //! theirs stood on the node. The refusals themselves are answers to requests, which no watch shows.
 
-use super::super::read::{Budget, Pod, Seen};
 use super::mark::{Lasting, Mark, Spans};
 use super::node_update::NodeUpdate;
-use crate::query_error::QueryError;
-use crate::resolve::Cut;
-use crate::timeline::Timeline;
+use crate::history::ClusterHistory;
+use crate::read::{Budget, Pod, Seen};
 use kubereel_format::{EventType, Seq};
+use kubereel_history::Cut;
+use kubereel_history::QueryError;
 use std::collections::BTreeMap;
 
 /// Shorter holds, in microseconds, are the ordinary turn of replicas: 0.2 s.
@@ -44,7 +44,7 @@ struct Stay {
     to: Option<Mark>,
 }
 
-impl Timeline {
+impl ClusterHistory<'_> {
     /// Finds what held up the drains of nodes.
     pub(super) fn find_holds(
         &self,
@@ -104,15 +104,20 @@ impl Timeline {
     fn stays(&self, cut: Cut, namespace: &str, begin: Mark) -> Result<Vec<Stay>, QueryError> {
         let mut stays = Vec::new();
         for resource in self.resources_named("", "pods") {
-            for &object in self.objects_of(resource) {
-                let Some(key) = self.key_of(object).filter(|key| key.namespace == namespace) else {
+            for &object in self.timeline.objects_of(resource) {
+                let Some(key) = self
+                    .timeline
+                    .key_of(object)
+                    .filter(|key| key.namespace == namespace)
+                else {
                     continue;
                 };
-                let versions = self.reel().versions(object);
-                let known = versions.partition_point(|seq| self.is_within(*seq, cut));
+                let versions = self.timeline.reel().versions(object);
+                let known = versions.partition_point(|seq| self.timeline.is_within(*seq, cut));
                 let versions = versions.get(..known).unwrap_or_default();
                 // What was gone before the first drain held up none.
-                let is_gone = |seq: &Seq| self.reel().kind_of(*seq) == Some(EventType::Deleted);
+                let is_gone =
+                    |seq: &Seq| self.timeline.reel().kind_of(*seq) == Some(EventType::Deleted);
                 let is_over = versions
                     .last()
                     .is_none_or(|last| *last < begin.seq && is_gone(last));

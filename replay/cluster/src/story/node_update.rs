@@ -1,10 +1,10 @@
 //! Owns what an update did to a node, phase by phase: cordoned, drained, rebooted, ready, uncordoned.
 //! Every phase is what the node itself says; Events only add words.
 
-use super::super::read::{DRAIN, Node, Seen};
 use super::drain_hold::DrainHold;
 use super::mark::{Lasting, Mark, Spans, micros_between};
 use super::spell::{Follow, Ill, Spell};
+use crate::read::{DRAIN, Node, Seen};
 use kubereel_format::RecordedAt;
 
 /// How one node came to a new configuration.

@@ -1,11 +1,11 @@
 //! Owns which process of the cluster-version operator led, and when none did: the lease tells.
 
-use super::super::read::Seen;
 use super::mark::Mark;
 use super::version_pod::NAMESPACE;
-use crate::query_error::QueryError;
-use crate::resolve::Cut;
-use crate::timeline::Timeline;
+use crate::history::ClusterHistory;
+use crate::read::Seen;
+use kubereel_history::Cut;
+use kubereel_history::QueryError;
 use serde::Deserialize;
 
 const LEASE: &str = "version";
@@ -45,7 +45,7 @@ impl Lease {
     }
 }
 
-impl Timeline {
+impl ClusterHistory<'_> {
     /// Reads the changes of the leading process, in order.
     pub(super) fn handovers(&self, cut: Cut) -> Result<Vec<Handover>, QueryError> {
         let tracks = self.tracks(("coordination.k8s.io", "leases"), cut, |key| {

@@ -1,8 +1,9 @@
 //! Upgrades in small recordings: what each kind of evidence tells of them, and what a gap leaves open.
 
 use super::script::{Script, Stream, thing};
+use kubereel_cluster::{ClusterHistory, Ill, Level, Mark, Retrieval, UpdateStatus, UpgradeStory};
 use kubereel_format::{EndCause, EventType, Evidence, ResourceId};
-use kubereel_history::{Ill, Level, Mark, Moment, Retrieval, Timeline, UpdateStatus, UpgradeStory};
+use kubereel_history::{Moment, Timeline};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -137,10 +138,12 @@ impl Cluster {
         self.script.finish();
         let timeline = Timeline::open(&self.folder.path().join("test.reel")).expect("a reel");
         let cut = timeline.resolve(Moment::End).expect("an end");
-        let updates = timeline.updates(cut).expect("updates");
+        let updates = ClusterHistory::of(&timeline).updates(cut).expect("updates");
         let update = updates.all.last().expect("an update");
-        let story = timeline.upgrade_story(&updates, update, cut);
-        let status = timeline.update_status(cut, None).expect("a status");
+        let story = ClusterHistory::of(&timeline).upgrade_story(&updates, update, cut);
+        let status = ClusterHistory::of(&timeline)
+            .update_status(cut, None)
+            .expect("a status");
         (story.expect("a story"), status)
     }
 }
@@ -454,14 +457,16 @@ fn an_upgrade_that_ran_before_the_recording_is_told_as_such() {
     script.finish();
     let timeline = Timeline::open(&path).expect("a reel");
     let cut = timeline.resolve(Moment::End).expect("an end");
-    let updates = timeline.updates(cut).expect("updates");
+    let updates = ClusterHistory::of(&timeline).updates(cut).expect("updates");
     let [update] = updates.all.as_slice() else {
         panic!("{:?}", updates.all);
     };
     assert!(update.is_older && update.is_from_partial);
     assert!(update.accepted.is_none() && update.requests.is_empty() && update.end.is_none());
     assert!(update.started.is_some());
-    let status = timeline.update_status(cut, None).expect("read");
+    let status = ClusterHistory::of(&timeline)
+        .update_status(cut, None)
+        .expect("read");
     let status = status.expect("a status");
     assert!(
         status

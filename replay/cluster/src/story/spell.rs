@@ -1,8 +1,8 @@
 //! Owns the times in which something was not well: an operator unavailable or degraded, the
 //! installation or update failing, a node not ready. Every one, also those shorter than any poll.
 
-use super::super::read::{ClusterOperator, ClusterVersion, Condition, Seen, find};
 use super::mark::{Mark, micros_between};
+use crate::read::{ClusterOperator, ClusterVersion, Condition, Seen, find};
 use kubereel_format::RecordedAt;
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;

@@ -1,8 +1,8 @@
 //! Owns the estimate of what is left, as `oc adm upgrade status` makes it: from the share of operators
 //! that are done, by a curve fitted to a typical cluster. It is a guess and is called one.
 
-use super::super::read::HistoryEntry;
 use super::answer::Estimate;
+use crate::read::HistoryEntry;
 use jiff::SignedDuration;
 
 const MINUTE_SECS: i64 = 60;

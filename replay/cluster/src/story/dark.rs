@@ -2,10 +2,10 @@
 //! were not recorded. Refuses to fill them.
 
 use super::mark::Lasting;
-use crate::coverage::{Certainty, UnobservedSpan};
-use crate::resolve::Cut;
-use crate::timeline::Timeline;
+use crate::history::ClusterHistory;
 use kubereel_format::{NotCoveredReason, RecordedAt, ResourceId};
+use kubereel_history::Cut;
+use kubereel_history::{Certainty, UnobservedSpan};
 
 /// What each resource tells, in the order of weight.
 const READ: [(&str, &str, &str); 8] = [
@@ -54,13 +54,13 @@ impl NotSeen {
     }
 }
 
-impl Timeline {
+impl ClusterHistory<'_> {
     /// Gives what could not be seen between two moments.
     pub(super) fn not_seen(&self, from: RecordedAt, to: RecordedAt, cut: Cut) -> Vec<NotSeen> {
         let mut all = Vec::new();
         for (group, plural, tells) in READ {
             let resources = if plural == "events" {
-                self.event_resources()
+                self.timeline.event_resources()
             } else {
                 self.resources_named(group, plural)
             };
@@ -78,7 +78,9 @@ impl Timeline {
                 all.push(not_seen(None));
                 continue;
             }
-            let unseen = resources.iter().flat_map(|id| self.unobserved(*id));
+            let unseen = resources
+                .iter()
+                .flat_map(|id| self.timeline.unobserved(*id));
             let within = unseen.filter(|one| one.from < to && one.to > from);
             all.extend(within.map(|one| not_seen(Some(one.clone()))));
         }
@@ -87,7 +89,7 @@ impl Timeline {
 
     /// Tells whether a resource was ever seen up to a moment.
     fn is_seen(&self, resource: ResourceId, cut: Cut) -> bool {
-        match self.certainty(resource, cut) {
+        match self.timeline.certainty(resource, cut) {
             Certainty::NotCovered { reason, .. } => reason == NotCoveredReason::SameStorage,
             Certainty::BeforeFirst { .. } => false,
             _ => true,

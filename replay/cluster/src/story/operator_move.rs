@@ -1,8 +1,8 @@
 //! Owns how an operator came to a release: when it began, when its `operator` version changed, how long
 //! that took, and when `ClusterVersion` said that it waits for it.
 
-use super::super::read::{ClusterOperator, ClusterVersion, Seen, find};
 use super::mark::{Lasting, Mark, Spans, micros_between};
+use crate::read::{ClusterOperator, ClusterVersion, Seen, find};
 use kubereel_format::RecordedAt;
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;

@@ -1,9 +1,9 @@
 //! Owns what needs attention at a moment, of operators and of `ClusterVersion`, and after how long: by
 //! the rules of `oc adm upgrade status`.
 
-use super::super::read::{ClusterOperator, ClusterVersion, Condition, find};
-use super::super::story::Ill;
 use super::answer::{Impact, Insight, InsightLevel};
+use crate::read::{ClusterOperator, ClusterVersion, Condition, find};
+use crate::story::Ill;
 use kubereel_format::RecordedAt;
 
 /// Adds what an operator needs.

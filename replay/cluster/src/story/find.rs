@@ -1,11 +1,11 @@
 //! Owns the search for installations and upgrades in the versions of `ClusterVersion`. Refuses to guess
 //! what was asked for before the recording.
 
-use super::super::read::{ClusterVersion, DesiredUpdate, HistoryEntry, Seen};
 use super::mark::Mark;
 use super::update::{
     HowRequestEnded, HowUpdateEnded, Release, Request, RequestEnd, Update, UpdateEnd, UpdateKind,
 };
+use crate::read::{ClusterVersion, DesiredUpdate, HistoryEntry, Seen};
 
 /// Finds the updates, in the order in which they began.
 pub(super) fn updates(versions: &[Seen<ClusterVersion>]) -> Vec<Update> {

@@ -1,11 +1,11 @@
 //! Owns what a version Pod went through: the Pod that fetches a release's payload. The operator deletes
 //! it at the next attempt, so that only a recording still has it.
 
-use super::super::read::{Pod, Seen};
 use super::mark::Mark;
-use crate::query_error::QueryError;
-use crate::resolve::Cut;
-use crate::timeline::Timeline;
+use crate::history::ClusterHistory;
+use crate::read::{Pod, Seen};
+use kubereel_history::Cut;
+use kubereel_history::QueryError;
 
 pub(super) const NAMESPACE: &str = "openshift-cluster-version";
 const LABEL: (&str, &str) = ("k8s-app", "retrieve-openshift-release");
@@ -88,7 +88,7 @@ impl VersionPod {
     }
 }
 
-impl Timeline {
+impl ClusterHistory<'_> {
     /// Reads the version Pods, in the order of first sight.
     pub(super) fn version_pods(&self, cut: Cut) -> Result<Vec<VersionPod>, QueryError> {
         let tracks = self.tracks(("", "pods"), cut, |key| {

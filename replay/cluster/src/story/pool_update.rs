@@ -1,7 +1,7 @@
 //! Owns how a pool of nodes came to a new configuration, by what it says of itself.
 
-use super::super::read::{Pool, Seen, find};
 use super::mark::{Lasting, Mark, Spans};
+use crate::read::{Pool, Seen, find};
 
 /// How one pool came to a new configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]

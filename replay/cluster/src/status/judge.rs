@@ -1,20 +1,20 @@
 //! Owns the judgement of a whole cluster at a moment, by the rules of `oc adm upgrade status`, and where
 //! it finds its objects.
 
-use super::super::pool_of;
-use super::super::read::{
-    ClusterOperator, ClusterVersion, HistoryEntry, MachineConfig, Node, Pool, Seen, find,
-};
 use super::answer::{
     Assessment, Impact, Insight, InsightLevel, OperatorCounts, Origin, PoolState, UpdateStatus,
 };
 use super::nodes::Release;
 use super::{estimate, insights, nodes};
-use crate::as_of::Filter;
-use crate::query_error::QueryError;
-use crate::resolve::Cut;
-use crate::timeline::Timeline;
+use crate::history::ClusterHistory;
+use crate::pool_of;
+use crate::read::{
+    ClusterOperator, ClusterVersion, HistoryEntry, MachineConfig, Node, Pool, Seen, find,
+};
 use kubereel_format::RecordedAt;
+use kubereel_history::Cut;
+use kubereel_history::Filter;
+use kubereel_history::QueryError;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const CONTROL_PLANE: &str = "master";
 /// Beyond its estimate by less than this an update is slow, beyond that it stalls: 10 min.
 const SLOW_SECS: i64 = 10 * 60;
 
-impl Timeline {
+impl ClusterHistory<'_> {
     /// Judges the update of the cluster at a moment; `None` if there was no `ClusterVersion` then.
     ///
     /// Ages are counted to `now`, or to the moment if none is given.
@@ -102,7 +102,7 @@ impl Timeline {
         };
         let mut held = BTreeMap::new();
         for resource in self.resources_named(group, plural) {
-            for one in self.as_of(resource, cut, &filter).objects {
+            for one in self.timeline.as_of(resource, cut, &filter).objects {
                 let seen: Seen<T> = self.read_seq(one.seq)?;
                 held.insert(one.name, seen.body);
             }

@@ -1,10 +1,10 @@
 //! Owns how nodes and pools stand at a moment, by the rules of `oc adm upgrade status`. Refuses layered
 //! images: a node that has one of its own is taken as that command takes it in a pool without.
 
-use super::super::read::{ClusterVersion, DRAIN, Node, Pool};
 use super::answer::{
     Assessment, Impact, Insight, InsightLevel, NodeAssessment, NodePhase, NodeState, PoolState,
 };
+use crate::read::{ClusterVersion, DRAIN, Node, Pool};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
 
