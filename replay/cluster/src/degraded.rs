@@ -1,13 +1,9 @@
-//! Owns the times in which an operator said of itself that it is degraded. Refuses judgement: how
-//! long is too long is a rule's matter.
+//! The times in which an operator went from well to degraded. How long is too long is a rule's matter.
 
+use crate::health::StateKind;
 use crate::history::ClusterHistory;
 use kubereel_format::{ObjectId, RecordedAt, ResourceId, Seq};
-use kubereel_history::QueryError;
-use serde::Deserialize;
-
-const GROUP: &str = "config.openshift.io";
-const PLURAL: &str = "clusteroperators";
+use kubereel_history::{Cut, QueryError};
 
 /// A time in which an operator was degraded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,22 +24,6 @@ pub struct DegradedSpell {
     pub to: Option<RecordedAt>,
 }
 
-#[derive(Deserialize)]
-struct Operator {
-    status: Option<Status>,
-}
-
-#[derive(Deserialize)]
-struct Status {
-    conditions: Option<Vec<Condition>>,
-}
-
-#[derive(Deserialize)]
-struct Condition {
-    r#type: String,
-    status: String,
-}
-
 impl ClusterHistory<'_> {
     /// Finds the times in which operators that were well became degraded, in order.
     ///
@@ -52,71 +32,41 @@ impl ClusterHistory<'_> {
     /// # Errors
     /// When the reel is damaged there.
     pub fn degraded_spells(&self) -> Result<Vec<DegradedSpell>, QueryError> {
+        let reel = self.timeline.reel();
+        let end = Cut::Arrival {
+            below: reel.end(),
+            wall: self.timeline.end(),
+        };
         let mut spells = Vec::new();
-        let operators = self
-            .timeline
-            .resources()
-            .iter()
-            .filter(|info| info.group == GROUP && info.plural == PLURAL);
-        for resource in operators {
-            for &object in self.timeline.objects_of(resource.id) {
-                self.spells_of(resource.id, object, &mut spells)?;
+        for track in self.states(StateKind::Operator, end)? {
+            if track.aspect().condition() != Some("Degraded") {
+                continue;
+            }
+            let mut has_been_well = false;
+            for (status, run) in track.runs(|state| state.status.clone()) {
+                has_been_well |= &*status == "False";
+                let (Some(first), Some(last)) = (run.first(), run.last()) else {
+                    continue;
+                };
+                let began = first.from.seq;
+                let is_spell = has_been_well && &*status == "True";
+                let Some(head) = reel.head(began).filter(|_| is_spell) else {
+                    continue;
+                };
+                let earlier = reel.versions(head.object).iter().copied();
+                let before = earlier.take_while(|seq| *seq < began).last();
+                spells.extend(before.map(|before| DegradedSpell {
+                    resource: first.object.resource,
+                    object: head.object,
+                    name: first.object.name.clone(),
+                    before,
+                    began,
+                    from: first.from.at,
+                    to: last.to.map(|to| to.at),
+                }));
             }
         }
         spells.sort_by_key(|spell| spell.began);
         Ok(spells)
-    }
-
-    fn spells_of(
-        &self,
-        resource: ResourceId,
-        object: ObjectId,
-        spells: &mut Vec<DegradedSpell>,
-    ) -> Result<(), QueryError> {
-        let name = usize::try_from(object.0)
-            .ok()
-            .and_then(|at| self.timeline.reel().objects().get(at))
-            .map_or_else(String::new, |object| object.key.name.clone());
-        let mut well: Option<Seq> = None;
-        let mut open: Option<DegradedSpell> = None;
-        for &seq in self.timeline.reel().versions(object) {
-            match self.degraded_status(seq)?.as_deref() {
-                Some("True") => {
-                    if let (None, Some(before)) = (&open, well) {
-                        open = Some(DegradedSpell {
-                            resource,
-                            object,
-                            name: name.clone(),
-                            before,
-                            began: seq,
-                            from: self.timeline.wall_of(seq),
-                            to: None,
-                        });
-                    }
-                }
-                Some("False") => {
-                    well = Some(seq);
-                    if let Some(mut spell) = open.take() {
-                        spell.to = Some(self.timeline.wall_of(seq));
-                        spells.push(spell);
-                    }
-                }
-                _ => {}
-            }
-        }
-        spells.extend(open);
-        Ok(())
-    }
-
-    fn degraded_status(&self, seq: Seq) -> Result<Option<String>, QueryError> {
-        let body = self.timeline.reel().body(seq)?;
-        let operator: Operator =
-            serde_json::from_slice(&body).map_err(|source| QueryError::Body { seq, source })?;
-        let conditions = operator.status.and_then(|status| status.conditions);
-        let degraded = conditions
-            .unwrap_or_default()
-            .into_iter()
-            .find(|condition| condition.r#type == "Degraded");
-        Ok(degraded.map(|condition| condition.status))
     }
 }

@@ -1,8 +1,9 @@
 //! Owns what is read of a `ClusterOperator`.
 
-use super::condition::{Condition, find};
 use super::lenient::or_default;
+use crate::condition::StatusCondition;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// How the annotations begin by which the payload says where an operator belongs.
@@ -34,7 +35,7 @@ struct Status {
     #[serde(deserialize_with = "or_default")]
     versions: Vec<OperandVersion>,
     #[serde(deserialize_with = "or_default")]
-    conditions: Vec<Condition>,
+    conditions: Vec<Value>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -59,8 +60,12 @@ impl ClusterOperator {
         self.version_of("operator").unwrap_or_default()
     }
 
-    pub(crate) fn condition(&self, kind: &str) -> Option<&Condition> {
-        find(&self.status.conditions, kind)
+    pub(crate) fn condition(&self, kind: &str) -> Option<StatusCondition<'_>> {
+        StatusCondition::find(&self.status.conditions, kind)
+    }
+
+    pub(crate) fn conditions(&self) -> &[Value] {
+        &self.status.conditions
     }
 
     pub(crate) fn is(&self, kind: &str, status: &str) -> bool {

@@ -1,9 +1,9 @@
 //! Owns what is read of `ClusterVersion`.
 
-use super::condition::Condition;
 use super::lenient::{or_default, time};
 use kubereel_format::RecordedAt;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// A version of `ClusterVersion`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -54,7 +54,7 @@ pub(crate) struct Status {
     #[serde(deserialize_with = "or_default")]
     pub(crate) history: Vec<HistoryEntry>,
     #[serde(deserialize_with = "or_default")]
-    pub(crate) conditions: Vec<Condition>,
+    pub(crate) conditions: Vec<Value>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

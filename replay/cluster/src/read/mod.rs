@@ -3,7 +3,6 @@
 
 mod cluster_operator;
 mod cluster_version;
-mod condition;
 mod lenient;
 mod node;
 mod pod;
@@ -12,8 +11,7 @@ mod versions;
 
 pub(super) use cluster_operator::ClusterOperator;
 pub(super) use cluster_version::{ClusterVersion, DesiredUpdate, HistoryEntry};
-pub(super) use condition::{Condition, find};
 pub(super) use node::{DRAIN, Node};
 pub(super) use pod::Pod;
 pub(super) use pool::{Budget, MachineConfig, Pool};
-pub(super) use versions::Seen;
+pub(super) use versions::ReadVersion;

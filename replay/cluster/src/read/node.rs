@@ -1,9 +1,10 @@
 //! Owns what is read of a Node: what the machine-config operator notes on it, whether it is ready and
 //! schedulable, and which boot it is.
 
-use super::condition::{Condition, find};
 use super::lenient::or_default;
+use crate::condition::StatusCondition;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 const PREFIX: &str = "machineconfiguration.openshift.io/";
@@ -43,7 +44,7 @@ struct Spec {
 #[serde(rename_all = "camelCase", default)]
 struct Status {
     #[serde(deserialize_with = "or_default")]
-    conditions: Vec<Condition>,
+    conditions: Vec<Value>,
     #[serde(deserialize_with = "or_default")]
     node_info: NodeInfo,
 }
@@ -72,8 +73,12 @@ impl Node {
         self.spec.unschedulable
     }
 
-    pub(crate) fn condition(&self, kind: &str) -> Option<&Condition> {
-        find(&self.status.conditions, kind)
+    pub(crate) fn conditions(&self) -> &[Value] {
+        &self.status.conditions
+    }
+
+    pub(crate) fn condition(&self, kind: &str) -> Option<StatusCondition<'_>> {
+        StatusCondition::find(&self.status.conditions, kind)
     }
 
     /// Tells whether it says that it is ready; one without the condition does not.

@@ -1,8 +1,8 @@
 //! Owns what is read of a `MachineConfigPool`, of a `MachineConfig` and of a `PodDisruptionBudget`.
 
-use super::condition::Condition;
 use super::lenient::or_default;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A version of a `MachineConfigPool`.
@@ -37,7 +37,7 @@ pub(crate) struct Named {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct PoolStatus {
     #[serde(deserialize_with = "or_default")]
-    pub(crate) conditions: Vec<Condition>,
+    pub(crate) conditions: Vec<Value>,
     #[serde(deserialize_with = "or_default")]
     pub(crate) machine_count: u64,
     #[serde(deserialize_with = "or_default")]

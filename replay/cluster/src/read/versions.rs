@@ -1,12 +1,15 @@
 //! Owns the way from names to what their versions say, up to a moment. Refuses whole resources where
 //! one object is asked for: the cost is that of the objects concerned.
 
+use crate::health::StateKind;
 use crate::history::ClusterHistory;
+use crate::state::{StateTrack, StateTracker, StateVersion};
 use crate::story::Mark;
-use kubereel_format::{EventType, Evidence, ObjectKey, ResourceId, Seq};
+use kubereel_format::{EventType, Evidence, ObjectId, ObjectKey, ResourceId, Seq};
 use kubereel_history::Cut;
 use kubereel_history::QueryError;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The records of each name, in order, whatever objects bore it.
@@ -14,10 +17,11 @@ pub(crate) type Tracks = BTreeMap<(String, String), Vec<Seq>>;
 
 /// A version, read.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen<T> {
+pub(crate) struct ReadVersion<T> {
     pub(crate) mark: Mark,
-    /// Whether it was there when the recorder first looked.
-    pub(crate) is_initial: bool,
+    /// How it is known: one that was there when the recorder first looked is `Initial`.
+    pub(crate) evidence: Evidence,
+    pub(crate) object: ObjectId,
     /// Whether the object was deleted with it.
     pub(crate) is_gone: bool,
     pub(crate) body: T,
@@ -65,14 +69,14 @@ impl ClusterHistory<'_> {
     }
 
     /// Reads records, in order.
-    pub(crate) fn read_seqs<T>(&self, seqs: &[Seq]) -> Result<Vec<Seen<T>>, QueryError>
+    pub(crate) fn read_seqs<T>(&self, seqs: &[Seq]) -> Result<Vec<ReadVersion<T>>, QueryError>
     where
         T: Default + for<'de> Deserialize<'de>,
     {
         seqs.iter().map(|&seq| self.read_seq(seq)).collect()
     }
 
-    pub(crate) fn read_seq<T>(&self, seq: Seq) -> Result<Seen<T>, QueryError>
+    pub(crate) fn read_seq<T>(&self, seq: Seq) -> Result<ReadVersion<T>, QueryError>
     where
         T: Default + for<'de> Deserialize<'de>,
     {
@@ -84,10 +88,15 @@ impl ClusterHistory<'_> {
             Err(_) if is_gone => T::default(),
             Err(source) => return Err(QueryError::Body { seq, source }),
         };
-        let head = self.timeline.reel().head(seq);
-        Ok(Seen {
+        #[expect(
+            clippy::expect_used,
+            reason = "only events have bodies, and each has a head"
+        )]
+        let head = self.timeline.reel().head(seq).expect("an event has a head");
+        Ok(ReadVersion {
             mark: self.mark(seq),
-            is_initial: head.is_some_and(|head| head.evidence == Evidence::Initial),
+            evidence: head.evidence,
+            object: head.object,
             is_gone,
             body,
         })
@@ -98,5 +107,44 @@ impl ClusterHistory<'_> {
             seq,
             at: self.timeline.wall_of(seq),
         }
+    }
+}
+
+impl<T> ReadVersion<T> {
+    pub(crate) fn is_initial(&self) -> bool {
+        self.evidence == Evidence::Initial
+    }
+}
+
+impl ClusterHistory<'_> {
+    /// Derives the states of the conditions of one object from its versions, which are read already.
+    pub(crate) fn condition_tracks<T>(
+        &self,
+        kind: StateKind,
+        name: &str,
+        versions: &[ReadVersion<T>],
+        conditions: impl Fn(&T) -> &[Value],
+    ) -> Vec<StateTrack> {
+        let mut tracker = StateTracker::default();
+        for seen in versions {
+            let Some(key) = self.timeline.key_of(seen.object) else {
+                continue;
+            };
+            let version = StateVersion {
+                kind,
+                resource: key.resource,
+                object: seen.object,
+                namespace: "",
+                name,
+                mark: seen.mark,
+                evidence: seen.evidence,
+            };
+            if seen.is_gone {
+                tracker.end(&version);
+            } else {
+                tracker.take_conditions(&version, conditions(&seen.body));
+            }
+        }
+        tracker.into_tracks().collect()
     }
 }

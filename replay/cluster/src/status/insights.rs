@@ -2,7 +2,8 @@
 //! the rules of `oc adm upgrade status`.
 
 use super::answer::{Impact, Insight, InsightLevel};
-use crate::read::{ClusterOperator, ClusterVersion, Condition, find};
+use crate::condition::StatusCondition;
+use crate::read::{ClusterOperator, ClusterVersion};
 use crate::story::Ill;
 use kubereel_format::RecordedAt;
 
@@ -35,13 +36,13 @@ pub(super) fn of_operator(
             level,
             impact: Impact::ApiAvailability,
             summary: format!("Cluster Operator {name} is {word} ({})", said.reason),
-            description: said.message.clone(),
+            description: said.message.to_owned(),
             since: said.since(),
         }));
     }
 }
 
-fn level(ill: Ill, said: &Condition, now: RecordedAt) -> Option<InsightLevel> {
+fn level(ill: Ill, said: StatusCondition<'_>, now: RecordedAt) -> Option<InsightLevel> {
     let lasted = said
         .since()
         .map(|since| u64::try_from(now.micros_since(since)).unwrap_or_default());
@@ -72,7 +73,7 @@ pub(super) fn of_version(
         description: description.to_owned(),
         since,
     };
-    match find(&status.conditions, "Failing") {
+    match StatusCondition::find(&status.conditions, "Failing") {
         None => insights.push(warning(
             Impact::UpdateStalled,
             "Cluster Version version has no Failing condition".to_owned(),
@@ -85,7 +86,7 @@ pub(super) fn of_version(
                 "Cluster Version version is failing to proceed with the update ({})",
                 failing.reason
             ),
-            &failing.message,
+            failing.message,
             failing.since(),
         )),
         Some(_) => {}

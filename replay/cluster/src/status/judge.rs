@@ -6,10 +6,11 @@ use super::answer::{
 };
 use super::nodes::Release;
 use super::{estimate, insights, nodes};
+use crate::condition::StatusCondition;
 use crate::history::ClusterHistory;
 use crate::pool_of;
 use crate::read::{
-    ClusterOperator, ClusterVersion, HistoryEntry, MachineConfig, Node, Pool, Seen, find,
+    ClusterOperator, ClusterVersion, HistoryEntry, MachineConfig, Node, Pool, ReadVersion,
 };
 use kubereel_format::RecordedAt;
 use kubereel_history::Cut;
@@ -57,7 +58,7 @@ impl ClusterHistory<'_> {
         for (name, operator) in &payload {
             insights::of_operator(name, operator, now, &mut insights);
         }
-        let progressing = find(&version.status.conditions, "Progressing");
+        let progressing = StatusCondition::find(&version.status.conditions, "Progressing");
         let is_progressing = progressing.is_some_and(|said| said.is("True"));
         // To a cluster that migrated nothing tells of nodes that still do: their version stays.
         let is_migrating = is_progressing && is_migration(version);
@@ -103,7 +104,7 @@ impl ClusterHistory<'_> {
         let mut held = BTreeMap::new();
         for resource in self.resources_named(group, plural) {
             for one in self.timeline.as_of(resource, cut, &filter).objects {
-                let seen: Seen<T> = self.read_seq(one.seq)?;
+                let seen: ReadVersion<T> = self.read_seq(one.seq)?;
                 held.insert(one.name, seen.body);
             }
         }

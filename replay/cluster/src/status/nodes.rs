@@ -221,7 +221,7 @@ fn troubles(name: &str, node: &Node) -> Vec<Trouble> {
         all.extend(ill.map(|said| Trouble {
             word,
             summary: format!("Node {name} {summary}"),
-            description: said.message.clone(),
+            description: said.message.to_owned(),
             since: said.since(),
             patience_micros: Some(minutes * MINUTE_MICROS),
         }));

@@ -4,7 +4,7 @@
 use super::mark::{Lasting, Mark, Spans};
 use super::node_update::NodeUpdate;
 use crate::history::ClusterHistory;
-use crate::read::{Budget, Pod, Seen};
+use crate::read::{Budget, Pod, ReadVersion};
 use kubereel_format::{EventType, Seq};
 use kubereel_history::Cut;
 use kubereel_history::QueryError;
@@ -29,7 +29,7 @@ pub struct DrainHold {
 struct BudgetTale {
     namespace: String,
     name: String,
-    versions: Vec<Seen<Budget>>,
+    versions: Vec<ReadVersion<Budget>>,
     /// When it allowed no eviction.
     exhausted: Vec<Lasting>,
 }
@@ -154,7 +154,7 @@ impl ClusterHistory<'_> {
     fn first_of(
         &self,
         seqs: &[Seq],
-        holds: impl Fn(&Seen<Pod>) -> bool,
+        holds: impl Fn(&ReadVersion<Pod>) -> bool,
     ) -> Result<Option<usize>, QueryError> {
         let (mut low, mut high) = (0, seqs.len());
         while low < high {

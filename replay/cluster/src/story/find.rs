@@ -5,10 +5,10 @@ use super::mark::Mark;
 use super::update::{
     HowRequestEnded, HowUpdateEnded, Release, Request, RequestEnd, Update, UpdateEnd, UpdateKind,
 };
-use crate::read::{ClusterVersion, DesiredUpdate, HistoryEntry, Seen};
+use crate::read::{ClusterVersion, DesiredUpdate, HistoryEntry, ReadVersion};
 
 /// Finds the updates, in the order in which they began.
-pub(super) fn updates(versions: &[Seen<ClusterVersion>]) -> Vec<Update> {
+pub(super) fn updates(versions: &[ReadVersion<ClusterVersion>]) -> Vec<Update> {
     let mut search = Search::default();
     for seen in versions.iter().filter(|seen| !seen.is_gone) {
         search.take(seen);
@@ -30,7 +30,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn take(&mut self, seen: &'a Seen<ClusterVersion>) {
+    fn take(&mut self, seen: &'a ReadVersion<ClusterVersion>) {
         let (now, mark) = (&seen.body, seen.mark);
         let before = self
             .before
@@ -51,13 +51,13 @@ impl<'a> Search<'a> {
     }
 
     /// Takes the first version of a cluster.
-    fn begin(&mut self, seen: &Seen<ClusterVersion>) {
+    fn begin(&mut self, seen: &ReadVersion<ClusterVersion>) {
         let (now, mark) = (&seen.body, seen.mark);
         let history = &now.status.history;
         match history.as_slice() {
             [] => {
                 let mut update = empty(UpdateKind::Install, mark);
-                update.is_older = seen.is_initial;
+                update.is_older = seen.is_initial();
                 self.asked = Some(update);
             }
             [newest, rest @ ..] if !newest.is_completed() => {

@@ -3,7 +3,7 @@
 use super::mark::Mark;
 use super::version_pod::NAMESPACE;
 use crate::history::ClusterHistory;
-use crate::read::Seen;
+use crate::read::ReadVersion;
 use kubereel_history::Cut;
 use kubereel_history::QueryError;
 use serde::Deserialize;
@@ -59,7 +59,7 @@ impl ClusterHistory<'_> {
     }
 }
 
-fn changes(versions: &[Seen<Lease>]) -> Vec<Handover> {
+fn changes(versions: &[ReadVersion<Lease>]) -> Vec<Handover> {
     let mut all: Vec<Handover> = Vec::new();
     let mut holder: Option<&str> = None;
     for seen in versions {
@@ -74,7 +74,7 @@ fn changes(versions: &[Seen<Lease>]) -> Vec<Handover> {
                 open.taken = Some(seen.mark);
             }
             // Who was there at first sight took over from nobody that was seen.
-            (None, _) if seen.is_initial => {}
+            (None, _) if seen.is_initial() => {}
             (before, _) => {
                 let is_release = now.is_empty();
                 all.push(Handover {

@@ -3,8 +3,9 @@
 
 use super::drain_hold::DrainHold;
 use super::mark::{Lasting, Mark, Spans, micros_between};
-use super::spell::{Follow, Ill, Spell};
-use crate::read::{DRAIN, Node, Seen};
+use super::spell::{self, Ill, Spell};
+use crate::read::{DRAIN, Node, ReadVersion};
+use crate::state::StateTrack;
 use kubereel_format::RecordedAt;
 
 /// How one node came to a new configuration.
@@ -97,19 +98,16 @@ pub(super) struct NodeTale {
 }
 
 /// Reads what happened to a node.
-pub(super) fn tale(name: &str, versions: &[Seen<Node>]) -> NodeTale {
+pub(super) fn tale(name: &str, versions: &[ReadVersion<Node>], tracks: &[StateTrack]) -> NodeTale {
     let mut tale = NodeTale::default();
     let mut open: Option<Open> = None;
-    let mut not_ready = Follow::new(Ill::NotReady, name);
     for (place, seen) in versions.iter().enumerate() {
         let node = &seen.body;
         if seen.is_gone {
             tale.updates.extend(open.take().map(Open::end));
-            not_ready.take(seen.mark, false, None);
             continue;
         }
-        not_ready.take(seen.mark, seen.is_initial, node.condition("Ready"));
-        if place == 0 && !seen.is_initial {
+        if place == 0 && !seen.is_initial() {
             tale.join = Some(NodeJoin {
                 node: name.to_owned(),
                 joined: seen.mark,
@@ -141,8 +139,7 @@ pub(super) fn tale(name: &str, versions: &[Seen<Node>]) -> NodeTale {
     }
     tale.updates.extend(open.map(Open::end));
     let updates = &tale.updates;
-    tale.not_ready = not_ready
-        .spells()
+    tale.not_ready = spell::spells(Ill::NotReady, tracks)
         .into_iter()
         .filter(|spell| !updates.iter().any(|update| covers(update, spell.from)))
         .collect();
@@ -164,7 +161,7 @@ struct Open {
 }
 
 impl Open {
-    fn begin(name: &str, seen: &Seen<Node>, is_first: bool) -> Self {
+    fn begin(name: &str, seen: &ReadVersion<Node>, is_first: bool) -> Self {
         let node = &seen.body;
         Self {
             update: NodeUpdate {
@@ -195,7 +192,7 @@ impl Open {
         }
     }
 
-    fn take(&mut self, seen: &Seen<Node>) {
+    fn take(&mut self, seen: &ReadVersion<Node>) {
         let (node, mark) = (&seen.body, seen.mark);
         let update = &mut self.update;
         let (desired, applied) = (node.noted("desiredDrain"), node.noted("lastAppliedDrain"));

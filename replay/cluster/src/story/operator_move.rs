@@ -2,7 +2,8 @@
 //! that took, and when `ClusterVersion` said that it waits for it.
 
 use super::mark::{Lasting, Mark, Spans, micros_between};
-use crate::read::{ClusterOperator, ClusterVersion, Seen, find};
+use crate::condition::StatusCondition;
+use crate::read::{ClusterOperator, ClusterVersion, ReadVersion};
 use kubereel_format::RecordedAt;
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
@@ -78,11 +79,11 @@ pub(super) struct Goal<'a> {
 /// Follows one operator; `None` if it was not there in that time.
 pub(super) fn follow(
     name: &str,
-    versions: &[Seen<ClusterOperator>],
-    told: &[Seen<ClusterVersion>],
+    versions: &[ReadVersion<ClusterOperator>],
+    told: &[ReadVersion<ClusterVersion>],
     goal: &Goal<'_>,
 ) -> Option<OperatorMove> {
-    let is_before = |seen: &&Seen<ClusterOperator>| seen.mark.seq <= goal.from.seq;
+    let is_before = |seen: &&ReadVersion<ClusterOperator>| seen.mark.seq <= goal.from.seq;
     let is_within = |mark: Mark| goal.to.is_none_or(|to| mark.seq <= to.seq);
     let before = versions.iter().take_while(is_before).last();
     let before = before.filter(|seen| !seen.is_gone);
@@ -136,13 +137,13 @@ pub(super) fn follow(
 }
 
 /// Gives the times in which `ClusterVersion` said that it waits for an operator.
-fn waited_for(name: &str, told: &[Seen<ClusterVersion>], goal: &Goal<'_>) -> Vec<Lasting> {
+fn waited_for(name: &str, told: &[ReadVersion<ClusterVersion>], goal: &Goal<'_>) -> Vec<Lasting> {
     let mut spans = Spans::default();
     let is_within =
         |mark: Mark| mark.seq >= goal.from.seq && goal.to.is_none_or(|to| mark.seq <= to.seq);
     for seen in told.iter().filter(|seen| is_within(seen.mark)) {
-        let progressing = find(&seen.body.status.conditions, "Progressing");
-        let message = progressing.map_or("", |condition| condition.message.as_str());
+        let progressing = StatusCondition::find(&seen.body.status.conditions, "Progressing");
+        let message = progressing.map_or("", |condition| condition.message);
         let is_named = waited(message).any(|waited| waited == name);
         spans.note(seen.mark, is_named);
     }

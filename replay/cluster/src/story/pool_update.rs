@@ -1,7 +1,8 @@
 //! Owns how a pool of nodes came to a new configuration, by what it says of itself.
 
 use super::mark::{Lasting, Mark, Spans};
-use crate::read::{Pool, Seen, find};
+use crate::condition::StatusCondition;
+use crate::read::{Pool, ReadVersion};
 
 /// How one pool came to a new configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,13 +32,13 @@ struct Open {
 }
 
 /// Reads the updates of a pool.
-pub(super) fn updates(name: &str, versions: &[Seen<Pool>]) -> Vec<PoolUpdate> {
+pub(super) fn updates(name: &str, versions: &[ReadVersion<Pool>]) -> Vec<PoolUpdate> {
     let mut all = Vec::new();
     let mut open: Option<Open> = None;
     for seen in versions {
         let conditions = &seen.body.status.conditions;
         let says = |kind: &str, status: &str| {
-            find(conditions, kind).is_some_and(|condition| condition.is(status))
+            StatusCondition::find(conditions, kind).is_some_and(|condition| condition.is(status))
         };
         // A paused pool says neither that it is updated nor that it is updating.
         if says("Updated", "False") && !seen.is_gone && open.is_none() {

@@ -7,7 +7,8 @@ use super::retrieval::{
     PodEvent, Retrieval, RetrievalEnd, Retrievals, Told, after_failure, quoted,
 };
 use super::version_pod::VersionPod;
-use crate::read::{ClusterVersion, Seen, find};
+use crate::condition::StatusCondition;
+use crate::read::{ClusterVersion, ReadVersion};
 use kubereel_history::Logged;
 use std::collections::BTreeMap;
 
@@ -45,7 +46,7 @@ enum Sign<'a> {
 /// Puts the attempts of an update together, from the moment it was asked for to that at which it was
 /// accepted, or given up.
 pub(super) fn retrievals(
-    versions: &[Seen<ClusterVersion>],
+    versions: &[ReadVersion<ClusterVersion>],
     pods: &[VersionPod],
     events: &[Logged],
     from: Mark,
@@ -99,14 +100,14 @@ const fn mark_of(logged: &Logged) -> Mark {
 }
 
 /// Gives the image that the cluster runs, or goes to, when a record comes.
-fn current_image(versions: &[Seen<ClusterVersion>], mark: Mark) -> &str {
+fn current_image(versions: &[ReadVersion<ClusterVersion>], mark: Mark) -> &str {
     let count = versions.partition_point(|seen| seen.mark.seq < mark.seq);
     let last = count.checked_sub(1).and_then(|last| versions.get(last));
     last.map_or("", |seen| seen.body.status.desired.image.as_str())
 }
 
 fn of_events<'a>(
-    versions: &'a [Seen<ClusterVersion>],
+    versions: &'a [ReadVersion<ClusterVersion>],
     events: &'a [Logged],
 ) -> Vec<(Mark, Sign<'a>)> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
@@ -161,17 +162,17 @@ fn of_events<'a>(
 }
 
 /// Gives the moments at which the condition says something new of a failure.
-fn of_versions(versions: &[Seen<ClusterVersion>]) -> Vec<(Mark, Sign<'_>)> {
+fn of_versions(versions: &[ReadVersion<ClusterVersion>]) -> Vec<(Mark, Sign<'_>)> {
     let mut last = "";
     let mut signs = Vec::new();
     for seen in versions.iter().filter(|seen| !seen.is_gone) {
-        let accepted = find(&seen.body.status.conditions, "ReleaseAccepted");
+        let accepted = StatusCondition::find(&seen.body.status.conditions, "ReleaseAccepted");
         let failed = accepted.filter(|condition| condition.is("False"));
-        let message = failed.map_or("", |condition| condition.message.as_str());
+        let message = failed.map_or("", |condition| condition.message);
         if message != last
             && let Some(condition) = failed
         {
-            let reason = condition.reason.as_str();
+            let reason = condition.reason;
             signs.push((seen.mark, Sign::Told { reason, message }));
         }
         last = message;

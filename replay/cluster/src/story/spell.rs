@@ -2,8 +2,8 @@
 //! installation or update failing, a node not ready. Every one, also those shorter than any poll.
 
 use super::mark::{Mark, micros_between};
-use crate::read::{ClusterOperator, ClusterVersion, Condition, Seen, find};
-use kubereel_format::RecordedAt;
+use crate::state::{StateInterval, StateTrack};
+use kubereel_format::{Evidence, RecordedAt};
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
 
@@ -118,103 +118,67 @@ impl Spell {
     }
 }
 
-/// Follows one condition of one object.
-#[derive(Debug)]
-pub(super) struct Follow {
-    ill: Ill,
-    name: String,
-    open: Option<Spell>,
-    has_been_well: bool,
-    done: Vec<Spell>,
-}
-
-impl Follow {
-    pub(super) fn new(ill: Ill, name: &str) -> Self {
-        Self {
-            ill,
-            name: name.to_owned(),
-            open: None,
-            has_been_well: false,
-            done: Vec::new(),
+impl Ill {
+    const fn condition(self) -> &'static str {
+        match self {
+            Self::Unavailable => "Available",
+            Self::Degraded => "Degraded",
+            Self::Failing => "Failing",
+            Self::NotReady => "Ready",
         }
     }
 
-    /// Takes what an object says; one that never said that it was well is starting.
-    pub(super) fn take(&mut self, mark: Mark, is_first_seen: bool, said: Option<&Condition>) {
-        let is_ill = said.is_some_and(|condition| match self.ill {
-            Ill::Unavailable | Ill::NotReady => !condition.is("True"),
-            Ill::Degraded => condition.is("True"),
-            Ill::Failing => !condition.is("False"),
-        });
-        let Some(condition) = said.filter(|_| is_ill) else {
-            self.has_been_well |= said.is_some();
-            if let Some(mut spell) = self.open.take() {
-                spell.to = Some(mark);
-                self.done.push(spell);
-            }
-            return;
+    /// Tells whether a status of its condition is ill.
+    pub(crate) fn is_status(self, status: &str) -> bool {
+        match self {
+            Self::Unavailable | Self::NotReady => status != "True",
+            Self::Degraded => status == "True",
+            Self::Failing => status != "False",
+        }
+    }
+}
+
+/// Gives the times in which something of an object was not well. One that never reported that it was well
+/// is starting, unless it was there when the recording began.
+pub(super) fn spells(ill: Ill, tracks: &[StateTrack]) -> Vec<Spell> {
+    let mut own = tracks.iter();
+    let Some(track) = own.find(|track| track.aspect().condition() == Some(ill.condition())) else {
+        return Vec::new();
+    };
+    let mut has_been_well = false;
+    let mut all = Vec::new();
+    for (is_ill, run) in track.runs(|state| ill.is_status(&state.status)) {
+        if !is_ill {
+            has_been_well = true;
+            continue;
+        }
+        let shown = run
+            .iter()
+            .skip_while(|one| !has_been_well && one.evidence != Evidence::Initial);
+        let shown: Vec<_> = shown.collect();
+        let (Some(first), Some(last)) = (shown.first(), shown.last()) else {
+            continue;
         };
-        if self.open.is_none() {
-            if !self.has_been_well && !is_first_seen {
-                return;
-            }
-            self.open = Some(Spell {
-                ill: self.ill,
-                name: self.name.clone(),
-                from: mark,
-                is_older: !self.has_been_well,
-                to: None,
-                texts: Vec::new(),
-                has_gap: false,
-            });
-        }
-        if let Some(spell) = &mut self.open {
-            spell.text(mark, condition);
-        }
-    }
-
-    pub(super) fn spells(mut self) -> Vec<Spell> {
-        self.done.extend(self.open);
-        self.done
-    }
-}
-
-impl Spell {
-    fn text(&mut self, mark: Mark, said: &Condition) {
-        let is_said = self.texts.last().is_some_and(|last| {
-            last.status == said.status && last.reason == said.reason && last.message == said.message
+        all.push(Spell {
+            ill,
+            name: first.object.name.clone(),
+            from: first.from,
+            is_older: !has_been_well,
+            to: last.to,
+            texts: shown.iter().map(|one| SpellText::of(one)).collect(),
+            has_gap: false,
         });
-        if !is_said {
-            self.texts.push(SpellText {
-                mark,
-                status: said.status.clone(),
-                reason: said.reason.clone(),
-                message: said.message.clone(),
-            });
+    }
+    all
+}
+
+impl SpellText {
+    fn of(interval: &StateInterval<'_>) -> Self {
+        Self {
+            mark: interval.from,
+            status: interval.state.status.to_string(),
+            reason: interval.state.reason.to_string(),
+            message: interval.state.message.to_string(),
         }
     }
-}
-
-/// Gives the times in which an operator was unavailable or degraded.
-pub(super) fn of_operator(name: &str, versions: &[Seen<ClusterOperator>]) -> Vec<Spell> {
-    let mut unavailable = Follow::new(Ill::Unavailable, name);
-    let mut degraded = Follow::new(Ill::Degraded, name);
-    for seen in versions {
-        let condition = |kind| seen.body.condition(kind).filter(|_| !seen.is_gone);
-        unavailable.take(seen.mark, seen.is_initial, condition("Available"));
-        degraded.take(seen.mark, seen.is_initial, condition("Degraded"));
-    }
-    let mut spells = unavailable.spells();
-    spells.extend(degraded.spells());
-    spells
-}
-
-/// Gives the times in which `ClusterVersion` said that it fails.
-pub(super) fn of_version(versions: &[Seen<ClusterVersion>]) -> Vec<Spell> {
-    let mut failing = Follow::new(Ill::Failing, "version");
-    for seen in versions {
-        let said = find(&seen.body.status.conditions, "Failing").filter(|_| !seen.is_gone);
-        failing.take(seen.mark, seen.is_initial, said);
-    }
-    failing.spells()
 }

@@ -10,13 +10,14 @@ use super::pace::{self, Part, Stall};
 use super::pool_update::{self, PoolUpdate};
 use super::retrieval::Retrievals;
 use super::retrieve;
-use super::spell::{self, Spell};
+use super::spell::{self, Ill, Spell};
 use super::update::{HowUpdateEnded, Update, UpdateKind};
 use super::version_pod::NAMESPACE;
+use crate::condition::StatusCondition;
+use crate::health::StateKind;
 use crate::history::ClusterHistory;
 use crate::read::{
-    ClusterOperator, ClusterVersion, HistoryEntry, MachineConfig, Node, Pool, Seen,
-    find as condition,
+    ClusterOperator, ClusterVersion, HistoryEntry, MachineConfig, Node, Pool, ReadVersion,
 };
 use kubereel_format::RecordedAt;
 use kubereel_history::Cut;
@@ -130,7 +131,12 @@ impl ClusterHistory<'_> {
             over: None,
             retrievals: self.retrievals(&versions, update, &window, cut)?,
             operators: Vec::new(),
-            spells: spell::of_version(&versions),
+            spells: spell::spells(
+                Ill::Failing,
+                &self.condition_tracks(StateKind::Version, VERSION_NAME, &versions, |body| {
+                    &body.status.conditions
+                }),
+            ),
             progress: progress(&versions, &window),
             handovers: self.handovers(cut)?,
             pools: Vec::new(),
@@ -171,7 +177,7 @@ impl ClusterHistory<'_> {
     pub(crate) fn cluster_versions(
         &self,
         cut: Cut,
-    ) -> Result<Vec<Seen<ClusterVersion>>, QueryError> {
+    ) -> Result<Vec<ReadVersion<ClusterVersion>>, QueryError> {
         let tracks = self.tracks(VERSION, cut, |key| key.name == VERSION_NAME);
         let mut all = Vec::new();
         for seqs in tracks.values() {
@@ -182,7 +188,7 @@ impl ClusterHistory<'_> {
 
     fn retrievals(
         &self,
-        versions: &[Seen<ClusterVersion>],
+        versions: &[ReadVersion<ClusterVersion>],
         update: &Update,
         window: &Window,
         cut: Cut,
@@ -233,7 +239,7 @@ impl ClusterHistory<'_> {
     fn tell_operators(
         &self,
         story: &mut UpgradeStory,
-        versions: &[Seen<ClusterVersion>],
+        versions: &[ReadVersion<ClusterVersion>],
         window: &Window,
         cut: Cut,
     ) -> Result<(), QueryError> {
@@ -247,7 +253,15 @@ impl ClusterHistory<'_> {
         let mut moves = Vec::new();
         for ((_, name), seqs) in &tracks {
             let seen = self.read_seqs::<ClusterOperator>(seqs)?;
-            story.spells.extend(spell::of_operator(name, &seen));
+            let tracks = self.condition_tracks(
+                StateKind::Operator,
+                name,
+                &seen,
+                ClusterOperator::conditions,
+            );
+            for ill in [Ill::Unavailable, Ill::Degraded] {
+                story.spells.extend(spell::spells(ill, &tracks));
+            }
             // Until a release is accepted nothing moves towards it.
             if target.is_some() {
                 moves.extend(operator_move::follow(name, &seen, versions, &goal));
@@ -277,7 +291,8 @@ impl ClusterHistory<'_> {
         story.pools.sort_by_key(|update| update.began);
         for ((_, name), seqs) in self.tracks(("", "nodes"), cut, |_| true) {
             let seen = self.read_seqs::<Node>(&seqs)?;
-            let tale = node_update::tale(&name, &seen);
+            let tracks = self.condition_tracks(StateKind::Node, &name, &seen, Node::conditions);
+            let tale = node_update::tale(&name, &seen, &tracks);
             story.spells.extend(tale.not_ready);
             story
                 .joins
@@ -388,14 +403,14 @@ impl Window {
     }
 }
 
-fn progress(versions: &[Seen<ClusterVersion>], window: &Window) -> Vec<ProgressSaid> {
+fn progress(versions: &[ReadVersion<ClusterVersion>], window: &Window) -> Vec<ProgressSaid> {
     let mut all: Vec<ProgressSaid> = Vec::new();
     let end = |mark: Mark| window.to.is_none_or(|to| mark <= to);
     let within = versions
         .iter()
         .filter(|seen| seen.mark >= window.taken_up && end(seen.mark) && !seen.is_gone);
     for seen in within {
-        let Some(said) = condition(&seen.body.status.conditions, "Progressing") else {
+        let Some(said) = StatusCondition::find(&seen.body.status.conditions, "Progressing") else {
             continue;
         };
         let is_said = all
@@ -404,9 +419,9 @@ fn progress(versions: &[Seen<ClusterVersion>], window: &Window) -> Vec<ProgressS
         if !is_said {
             all.push(ProgressSaid {
                 mark: seen.mark,
-                status: said.status.clone(),
-                reason: said.reason.clone(),
-                message: said.message.clone(),
+                status: said.status.to_owned(),
+                reason: said.reason.to_owned(),
+                message: said.message.to_owned(),
             });
         }
     }
@@ -437,9 +452,9 @@ impl UpgradeStory {
             .retain(|spell| is_begun(spell.from) && spell.to.is_none_or(|to| to > from));
         for spell in &mut self.spells {
             let plural = match spell.ill {
-                spell::Ill::Failing => "clusterversions",
-                spell::Ill::NotReady => "nodes",
-                spell::Ill::Unavailable | spell::Ill::Degraded => "clusteroperators",
+                Ill::Failing => "clusterversions",
+                Ill::NotReady => "nodes",
+                Ill::Unavailable | Ill::Degraded => "clusteroperators",
             };
             let span = Lasting {
                 from: spell.from,

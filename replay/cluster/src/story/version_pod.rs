@@ -3,7 +3,7 @@
 
 use super::mark::Mark;
 use crate::history::ClusterHistory;
-use crate::read::{Pod, Seen};
+use crate::read::{Pod, ReadVersion};
 use kubereel_history::Cut;
 use kubereel_history::QueryError;
 
@@ -40,7 +40,7 @@ pub struct PodState {
 }
 
 impl VersionPod {
-    fn of(name: &str, versions: &[Seen<Pod>]) -> Option<Self> {
+    fn of(name: &str, versions: &[ReadVersion<Pod>]) -> Option<Self> {
         let first = versions.first()?;
         let mut pod = Self {
             name: name.to_owned(),
@@ -97,7 +97,7 @@ impl ClusterHistory<'_> {
         let mut pods = Vec::new();
         for ((_, name), seqs) in &tracks {
             let versions = self.read_seqs::<Pod>(seqs)?;
-            let is_fetching = |seen: &Seen<Pod>| {
+            let is_fetching = |seen: &ReadVersion<Pod>| {
                 let label = seen.body.metadata.labels.get(LABEL.0);
                 label.is_some_and(|value| value == LABEL.1)
             };
