@@ -146,10 +146,25 @@ impl StateKind {
     /// Gives the fields that its states are derived from, as paths with dots; of lists, every item's.
     pub const fn paths(self) -> &'static [&'static str] {
         match self {
-            Self::Version | Self::Operator | Self::Pool => &["status.conditions"],
-            Self::Node => &["status.conditions", "spec.unschedulable"],
+            // Not the whole of them: a heartbeat changes no state.
+            Self::Version | Self::Operator | Self::Pool => &[
+                "status.conditions.type",
+                "status.conditions.status",
+                "status.conditions.reason",
+                "status.conditions.message",
+                "status.conditions.lastTransitionTime",
+            ],
+            Self::Node => &[
+                "status.conditions.type",
+                "status.conditions.status",
+                "status.conditions.reason",
+                "status.conditions.message",
+                "status.conditions.lastTransitionTime",
+                "spec.unschedulable",
+            ],
             Self::Pod => &[
-                "status.conditions",
+                "status.conditions.type",
+                "status.conditions.status",
                 "metadata.deletionTimestamp",
                 "status.phase",
                 "status.reason",
