@@ -8,8 +8,9 @@ use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
 use clap::Parser as _;
+use kubereel_cluster::{ClusterHistory, DegradedSpell};
 use kubereel_format::RecordedAt;
-use kubereel_history::{DegradedSpell, Timeline, timetext};
+use kubereel_history::{Timeline, timetext};
 use std::path::{Path, PathBuf};
 
 /// Walk through a recording that the program carries
@@ -73,7 +74,7 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, Co
     screen.line(shout(&format!("info {name}")))?;
     let whole = info::show(timeline, None, screen)?;
     screen.line("")?;
-    let spells = timeline
+    let spells = ClusterHistory::of(timeline)
         .degraded_spells()
         .map_err(|error| CommandError::new(Exit::Reel, error))?;
     let Some(spell) = longest(&spells, timeline.end()) else {

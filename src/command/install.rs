@@ -6,7 +6,8 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
-use kubereel_history::{Moment, UpdateKind};
+use kubereel_cluster::UpdateKind;
+use kubereel_history::Moment;
 use std::path::PathBuf;
 
 /// Tell how an OpenShift cluster was installed

@@ -51,15 +51,17 @@ fn the_rooms_know_each_other_as_planned() {
         ("kubereel-redact", &[][..]),
         ("kubereel-recorder", &["kubereel-format", "kubereel-redact"]),
         ("kubereel-history", &["kubereel-format"]),
+        ("kubereel-cluster", &["kubereel-format", "kubereel-history"]),
         ("kubereel-import", &["kubereel-format", "kubereel-redact"]),
         ("kubereel-scan", &["kubereel-format", "kubereel-redact"]),
         (
             "kubereel-monitortests",
-            &["kubereel-format", "kubereel-history"],
+            &["kubereel-cluster", "kubereel-format", "kubereel-history"],
         ),
         (
             "kubereel",
             &[
+                "kubereel-cluster",
                 "kubereel-format",
                 "kubereel-import",
                 "kubereel-monitortests",
@@ -73,6 +75,7 @@ fn the_rooms_know_each_other_as_planned() {
         (
             "kubereel-tui",
             &[
+                "kubereel-cluster",
                 "kubereel-format",
                 "kubereel-monitortests",
                 "kubereel-history",
@@ -81,6 +84,7 @@ fn the_rooms_know_each_other_as_planned() {
         (
             "kubereel-tests",
             &[
+                "kubereel-cluster",
                 "kubereel-format",
                 "kubereel-import",
                 "kubereel-monitortests",
@@ -144,6 +148,7 @@ fn sources() -> Vec<(String, String)> {
         "format-spec/src",
         "recorder/src",
         "redact/src",
+        "replay/cluster/src",
         "replay/history/src",
         "import/src",
         "replay/monitortests/src",

@@ -1,6 +1,7 @@
 //! The scenario for monitortests is what it says: the base has nothing wrong that objects can tell, a
 //! fault changes nothing before it begins, and the same file writes the same bytes.
 
+use kubereel_cluster::ClusterHistory;
 use std::collections::BTreeSet;
 
 use anyhow::{Context as _, Result, ensure};
@@ -74,7 +75,9 @@ fn the_base_is_a_whole_recording_without_a_degraded_operator() -> Result<()> {
             imported.broken.count
         );
         ensure!(imported.guessed.is_empty(), "{:?}", imported.guessed);
-        Ok(Timeline::open(&path)?.degraded_spells()?.len())
+        Ok(ClusterHistory::of(&Timeline::open(&path)?)
+            .degraded_spells()?
+            .len())
     };
     assert_eq!(spells(&BTreeSet::new(), "base.reel")?, 0);
     assert_eq!(spells(&only("degraded-operator"), "degraded.reel")?, 1);

@@ -1,6 +1,7 @@
 //! What the second player writes goes into a reel by an import, and the questions find there what
 //! the scenario has planted.
 
+use kubereel_cluster::ClusterHistory;
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
@@ -55,7 +56,7 @@ fn a_written_scenario_is_a_recording() -> Result<()> {
 
 /// The degraded operators are found at their times, and nobody else.
 fn faults_are_found(reel: &Reel) -> Result<()> {
-    let spells = reel.timeline.degraded_spells()?;
+    let spells = ClusterHistory::of(&reel.timeline).degraded_spells()?;
     let planted = reel.written.faults.iter();
     let planted: Vec<_> = planted
         .filter(|(fault, ..)| fault.kind == "degraded")

@@ -20,7 +20,6 @@ mod history;
 mod jsonpath;
 mod moment;
 mod object;
-mod operators;
 mod outage;
 mod proof;
 mod query_error;
@@ -62,14 +61,6 @@ pub use kubereel_format::harmless;
 pub use moment::{Cut, MOMENT_FORMS, Moment, MomentError, ResolveError};
 pub use object::{
     Form, ListForm, ListWriter, Meta, YamlLine, name_of, write_json, write_yaml, yaml_lines,
-};
-pub use operators::{
-    Assessment, DegradedSpell, DrainHold, Estimate, Handover, HowRequestEnded, HowUpdateEnded, Ill,
-    Impact, Insight, InsightLevel, Lasting, Level, Mark, NodeAssessment, NodeJoin, NodePhase,
-    NodeState, NodeUpdate, NodeWarning, NotSeen, OperatorCounts, OperatorMove, Origin, Part,
-    PartKind, PodEvent, PodState, PoolState, PoolUpdate, ProgressSaid, Release, Request,
-    RequestEnd, Retrieval, RetrievalEnd, Retrievals, STALL_MICROS, Spell, SpellText, Stall, Told,
-    Update, UpdateEnd, UpdateKind, UpdateStatus, Updates, UpgradeStory, VersionPod,
 };
 pub use outage::{Outage, ProbedOutage};
 pub use proof::{Integrity, OutageSum, Proof, ResourceProof, ResourceState, Verdict};

@@ -37,7 +37,7 @@ pub use exception::{
     Circumstances, Exception, ExceptionError, ExceptionSet, ExceptionState, RunKind, Uses, proposed,
 };
 pub use facts::{Facts, FactsOverTime, UpgradeWindow};
-pub use feed::{Action, Fed, FeedError, Interest, Seen, Watcher, feed, feed_while};
+pub use feed::{Action, Fed, FeedError, Interest, Seen, StateWatcher, Watcher, feed, feed_while};
 pub use gather::{Gathered, Gathering, Mode};
 pub use interval::{
     Display, FilterError, Interval, IntervalFileError, IntervalFilter, IntervalMessage, Intervals,

@@ -1,6 +1,7 @@
 //! Owns how fields of objects are read: what is missing or of another type reads as empty. Refuses to
 //! fail: an object that lacks a field says nothing about it.
 
+use kubereel_cluster::StatusCondition;
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
 use serde_json::Value;
@@ -52,39 +53,9 @@ pub(crate) fn item<'a>(items: &'a [Value], name: &str, value: &str) -> Option<&'
         .find(|item| item.get(name).and_then(Value::as_str) == Some(value))
 }
 
-/// A condition of an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Condition<'a> {
-    /// Its type.
-    pub(crate) kind: &'a str,
-    /// `True`, `False` or `Unknown`.
-    pub(crate) status: &'a str,
-    /// Its reason; may be empty.
-    pub(crate) reason: &'a str,
-    /// Its message; may be empty.
-    pub(crate) message: &'a str,
-    /// Since when it has its status, as its writer says.
-    pub(crate) since: Option<RecordedAt>,
-}
-
-/// Gives an object's conditions.
-pub(crate) fn conditions(object: &Value) -> impl Iterator<Item = Condition<'_>> {
-    list(object, "/status/conditions").iter().map(condition)
-}
-
 /// Finds an object's condition of a type.
-pub(crate) fn condition_of<'a>(object: &'a Value, kind: &str) -> Option<Condition<'a>> {
-    item(list(object, "/status/conditions"), "type", kind).map(condition)
-}
-
-fn condition(item: &Value) -> Condition<'_> {
-    Condition {
-        kind: text(item, "/type"),
-        status: text(item, "/status"),
-        reason: text(item, "/reason"),
-        message: text(item, "/message"),
-        since: time(item, "/lastTransitionTime"),
-    }
+pub(crate) fn condition_of<'a>(object: &'a Value, kind: &str) -> Option<StatusCondition<'a>> {
+    StatusCondition::all(object).find(|one| one.kind == kind)
 }
 
 /// Gives a node's roles by its labels, sorted, with commas between.

@@ -6,11 +6,12 @@ use super::page::Asked;
 use crate::command_error::CommandError;
 use crate::field_text;
 use crate::screen::Screen;
-use kubereel_format::RecordedAt;
-use kubereel_history::{
-    Certainty, DrainHold, Handover, Lasting, Mark, NodeUpdate, OperatorMove, PoolUpdate, Release,
-    Retrieval, Spell, Update, Updates, UpgradeStory, VersionPod, timetext,
+use kubereel_cluster::{
+    DrainHold, Handover, Lasting, Mark, NodeUpdate, OperatorMove, PoolUpdate, Release, Retrieval,
+    Spell, Update, Updates, UpgradeStory, VersionPod,
 };
+use kubereel_format::RecordedAt;
+use kubereel_history::{Certainty, timetext};
 use serde_json::{Value, json};
 
 /// Prints a story.

@@ -1,6 +1,7 @@
 //! Owns the JSON of the state at a moment.
 
-use kubereel_history::{NodeState, Origin, PoolState, UpdateStatus, timetext};
+use kubereel_cluster::{NodeState, Origin, PoolState, UpdateStatus};
+use kubereel_history::timetext;
 use serde_json::{Value, json};
 
 /// Gives the state that a program reads.

@@ -6,7 +6,8 @@ use super::{Output, of_kind};
 use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::table::Table;
-use kubereel_history::{Timeline, Update, UpdateKind, Updates};
+use kubereel_cluster::{Update, UpdateKind, Updates};
+use kubereel_history::Timeline;
 
 /// Prints the list.
 pub(super) fn print(

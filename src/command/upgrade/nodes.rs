@@ -4,10 +4,10 @@ use super::page::{Page, between, lasting, shortened};
 use crate::command_error::CommandError;
 use crate::spans::{Line, Style};
 use crate::words::count;
-use kubereel_format::RecordedAt;
-use kubereel_history::{
+use kubereel_cluster::{
     DrainHold, Lasting, NodeUpdate, NodeWarning, PoolUpdate, UpdateKind, UpgradeStory,
 };
+use kubereel_format::RecordedAt;
 
 /// Holds of a drain shorter than this, in microseconds, are only counted: 5 s.
 const SHOWN_HOLD_MICROS: u64 = 5_000_000;

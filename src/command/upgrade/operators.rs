@@ -3,7 +3,7 @@
 use super::page::{Page, between, lasting, span};
 use crate::command_error::CommandError;
 use crate::spans::{Line, Style};
-use kubereel_history::{OperatorMove, UpdateKind, UpgradeStory};
+use kubereel_cluster::{OperatorMove, UpdateKind, UpgradeStory};
 
 /// Prints the operators.
 pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> {

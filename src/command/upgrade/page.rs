@@ -4,10 +4,9 @@ use super::{nodes, operators, payload, rest, status, trouble};
 use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
+use kubereel_cluster::{HowUpdateEnded, Mark, Release, UpdateKind, UpdateStatus, UpgradeStory};
 use kubereel_format::RecordedAt;
-use kubereel_history::{
-    HowUpdateEnded, Mark, Release, Timeline, UpdateKind, UpdateStatus, UpgradeStory, timetext,
-};
+use kubereel_history::{Timeline, timetext};
 
 /// How many letters of a message are shown; JSON has all.
 const SHOWN_LETTERS: usize = 240;

@@ -4,8 +4,8 @@ use super::page::{Page, image, lasting, shortened};
 use crate::command_error::CommandError;
 use crate::spans::{Line, Style};
 use crate::words::count;
+use kubereel_cluster::{HowRequestEnded, Retrieval, Told, UpgradeStory, VersionPod};
 use kubereel_format::RecordedAt;
-use kubereel_history::{HowRequestEnded, Retrieval, Told, UpgradeStory, VersionPod};
 
 /// How many attempts are shown one by one; JSON has all.
 const SHOWN: usize = 40;

@@ -4,7 +4,7 @@ use super::page::{Page, between, lasting, shortened};
 use crate::command_error::CommandError;
 use crate::spans::{Line, Style};
 use crate::words::count;
-use kubereel_history::{Handover, PartKind, UpgradeStory};
+use kubereel_cluster::{Handover, PartKind, UpgradeStory};
 
 /// Prints the rest.
 pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> {

@@ -4,10 +4,10 @@ use super::page::{Page, shortened, span};
 use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
-use kubereel_history::{
-    Assessment, Insight, InsightLevel, NodePhase, Origin, PoolState, Timeline, UpdateStatus,
-    timetext,
+use kubereel_cluster::{
+    Assessment, Insight, InsightLevel, NodePhase, Origin, PoolState, UpdateStatus,
 };
+use kubereel_history::{Timeline, timetext};
 
 /// How many nodes of a pool are shown that need nobody; JSON has all.
 const SHOWN_NODES: usize = 10;

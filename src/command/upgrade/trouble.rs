@@ -4,7 +4,7 @@ use super::page::{Page, lasting, shortened};
 use crate::command_error::CommandError;
 use crate::spans::{Line, Style};
 use crate::words::count;
-use kubereel_history::{Ill, Level, Spell, UpgradeStory};
+use kubereel_cluster::{Ill, Level, Spell, UpgradeStory};
 
 /// Prints what was not well.
 pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> {

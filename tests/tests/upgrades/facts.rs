@@ -1,7 +1,8 @@
 //! Owns the facts that both `oc adm upgrade status` and kubereel state, in the words of the former.
 
+use kubereel_cluster::{Assessment, NodePhase, Origin, PoolState, UpdateStatus};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Assessment, NodePhase, Origin, PoolState, UpdateStatus, timetext};
+use kubereel_history::timetext;
 use std::collections::BTreeSet;
 
 const MINUTE: i64 = 60;

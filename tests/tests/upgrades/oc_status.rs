@@ -3,6 +3,7 @@
 
 use super::recording::Recording;
 use super::{expected, facts};
+use kubereel_cluster::ClusterHistory;
 use kubereel_format::RecordedAt;
 use kubereel_history::{Form, Moment, Timeline};
 use kubereel_import::ImportOptions;
@@ -55,8 +56,7 @@ fn moments_of_upgrades_are_judged_as_oc_judges_them() {
         let timeline = gathered(&folder, scenario);
         let cut = timeline.timeline.resolve(Moment::End).unwrap();
         let now = newest_transition(&timeline.timeline);
-        let status = timeline
-            .timeline
+        let status = ClusterHistory::of(&timeline.timeline)
             .update_status(cut, Some(now))
             .unwrap()
             .unwrap();

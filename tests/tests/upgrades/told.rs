@@ -2,8 +2,9 @@
 
 use super::recording::{Recording, Reel};
 use super::timeline::{Section, sections, time};
+use kubereel_cluster::{ClusterHistory, Ill, UpdateKind, UpgradeStory};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Ill, Moment, UpdateKind, UpgradeStory};
+use kubereel_history::Moment;
 use kubereel_import::ImportOptions;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -26,7 +27,7 @@ impl Told {
         let reel = recording.import(&ImportOptions::new("test", "a recording"));
         let timeline = &reel.timeline;
         let cut = timeline.resolve(Moment::End).unwrap();
-        let updates = timeline.updates(cut).unwrap();
+        let updates = ClusterHistory::of(timeline).updates(cut).unwrap();
         let kinds: Vec<UpdateKind> = updates.all.iter().map(|update| update.kind).collect();
         assert_eq!(kinds, [UpdateKind::Install, UpdateKind::Upgrade]);
         let update = updates
@@ -34,7 +35,9 @@ impl Told {
             .iter()
             .find(|update| update.kind == kind)
             .unwrap();
-        let story = timeline.upgrade_story(&updates, update, cut).unwrap();
+        let story = ClusterHistory::of(timeline)
+            .upgrade_story(&updates, update, cut)
+            .unwrap();
         Some(Self {
             _reel: reel,
             story,

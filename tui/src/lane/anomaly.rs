@@ -1,9 +1,9 @@
 //! Owns what is odd in a reel: times without knowledge, times without a server, and states that came
 //! and went within seconds. Refuses to judge: what matters is another matter.
 
+use super::LaneState;
 use super::dark::Dark;
 use super::line::{Group, Lane, Spell};
-use super::state::LaneState;
 use crate::model::Subject;
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::{Timeline, harmless, timetext};

@@ -1,15 +1,17 @@
 //! Owns all that one pass over a reel gives to the screen: lanes, and stages of the cluster's
 //! life. Refuses to say what looks wrong: `problem` does.
 
+use super::LaneState;
 use super::anomaly::{Anomaly, anomalies};
 use super::dark::{all_dark, dark_of};
-use super::line::{Lane, Reading};
+use super::line::{Group, Lane, Reading, Spell};
 use super::stages::{Stage, stages};
-use super::watch::LaneWatcher;
-use kubereel_format::{ResourceId, Seq};
+use crate::model::Subject;
+use kubereel_cluster::{Mark, StateKind, StateTrack};
+use kubereel_format::{EventType, ResourceId, Seq};
 use kubereel_history::{Timeline, harmless};
-use kubereel_monitortests::{FactsOverTime, Gathering, Mode, feed_while};
-use std::collections::BTreeMap;
+use kubereel_monitortests::{FactsOverTime, Gathering, Mode, StateWatcher, feed_while};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -35,7 +37,7 @@ pub(crate) fn gather(
     timeline: &Timeline,
     mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Option<Board> {
-    let mut watcher = LaneWatcher::default();
+    let mut watcher = StateWatcher::new(StateKind::ALL);
     let mut facts = Gathering::only(timeline, Mode::Exact, |_| false);
     let mut watchers = facts.watchers();
     watchers.push(&mut watcher);
@@ -51,21 +53,30 @@ pub(crate) fn gather(
     }
     let facts = facts.finish(timeline).facts;
     let mut darks: BTreeMap<ResourceId, Arc<[_]>> = BTreeMap::new();
-    let lanes = watcher
-        .lanes
-        .into_iter()
-        .map(|((group, _, _, condition), grown)| {
-            let resource = grown.subject.resource;
-            let dark = darks
-                .entry(resource)
-                .or_insert_with(|| dark_of(timeline, resource).into());
-            Lane::of(
-                (group, grown.subject, condition.map(Arc::from)),
-                Reading::State,
-                grown.spells,
-                Arc::clone(dark),
-            )
-        });
+    let mut words = LaneWords::default();
+    let lanes = watcher.into_tracks().filter_map(|track| {
+        let spells = spells(timeline, &track, &mut words);
+        if spells.is_empty() {
+            return None;
+        }
+        let object = track.object();
+        let resource = object.resource;
+        let dark = darks
+            .entry(resource)
+            .or_insert_with(|| dark_of(timeline, resource).into());
+        let subject = Subject {
+            resource,
+            namespace: object.namespace.clone(),
+            name: object.name.clone(),
+        };
+        let condition = track.aspect().condition().map(Arc::from);
+        Some(Lane::of(
+            (group_of(object.kind), subject, condition),
+            Reading::State,
+            spells,
+            Arc::clone(dark),
+        ))
+    });
     let lanes: Vec<Lane> = lanes.collect();
     Some(Board {
         stages: stages(timeline, &facts),
@@ -75,6 +86,68 @@ pub(crate) fn gather(
         lanes,
         facts,
     })
+}
+
+const fn group_of(kind: StateKind) -> Group {
+    match kind {
+        StateKind::Version => Group::Version,
+        StateKind::Operator => Group::Operators,
+        StateKind::Pool => Group::Pools,
+        StateKind::Node => Group::Nodes,
+        StateKind::Pod => Group::Pods,
+    }
+}
+
+/// The words of lanes, each stored once.
+#[derive(Default)]
+struct LaneWords(BTreeSet<Arc<str>>);
+
+impl LaneWords {
+    fn shared(&mut self, word: &str) -> Arc<str> {
+        let word = harmless(word);
+        if let Some(known) = self.0.get(word.as_ref()) {
+            return Arc::clone(known);
+        }
+        let new: Arc<str> = Arc::from(word.as_ref());
+        self.0.insert(Arc::clone(&new));
+        new
+    }
+}
+
+/// Gives the spells of a track: its intervals, as far as they differ in what a lane shows. Conditions
+/// whose good status is not known have none: a guess would be drawn as a fact.
+fn spells(timeline: &Timeline, track: &StateTrack, words: &mut LaneWords) -> Vec<Spell> {
+    let mut spells: Vec<Spell> = Vec::new();
+    let mut add = |mark: Mark, state: LaneState, word: &str| {
+        let word = words.shared(word);
+        let last = spells.last();
+        if !last.is_some_and(|last| last.state == state && last.word == word) {
+            spells.push(Spell {
+                from: mark.at,
+                seq: mark.seq,
+                state,
+                word,
+            });
+        }
+    };
+    let mut intervals = track.intervals().peekable();
+    while let Some(interval) = intervals.next() {
+        let Some(health) = interval.state.health else {
+            continue;
+        };
+        add(interval.from, health, &interval.word());
+        let next = intervals.peek().map(|next| next.from);
+        if let Some(to) = interval.to.filter(|to| Some(*to) != next) {
+            let is_deleted = timeline.reel().kind_of(to.seq) == Some(EventType::Deleted);
+            let word = if is_deleted {
+                "deleted"
+            } else {
+                "not reported"
+            };
+            add(to, LaneState::Absent, word);
+        }
+    }
+    spells
 }
 
 fn releases(facts: &FactsOverTime) -> Vec<String> {

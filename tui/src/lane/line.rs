@@ -1,8 +1,8 @@
 //! Owns one lane: what something was like over time, and what a cell of the screen shows of it.
 //! Refuses averages: the worst state of a cell shows, however short it was.
 
+use super::LaneState;
 use super::dark::Dark;
-use super::state::LaneState;
 use crate::model::Subject;
 use kubereel_format::{RecordedAt, Seq};
 use std::ops::Range;

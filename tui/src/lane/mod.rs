@@ -4,13 +4,12 @@ mod anomaly;
 mod board;
 mod dark;
 mod line;
-mod read;
 mod stages;
-mod state;
-mod watch;
+
+/// What a lane shows of something is its health.
+pub(crate) use kubereel_cluster::Health as LaneState;
 
 pub(crate) use anomaly::{Anomaly, anomalies};
 pub(crate) use board::{Board, gather};
 pub(crate) use dark::{Dark, all_dark, dark_of};
 pub(crate) use line::{Group, Lane, LaneCell, Reading, Spell};
-pub(crate) use state::LaneState;

@@ -2,8 +2,9 @@
 //! recording shows them. Refuses guesses: what nothing tells has no stage, and so no name.
 
 use crate::model::Subject;
+use kubereel_cluster::{ClusterHistory, UpdateKind, UpgradeStory};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Cut, Form, Timeline, UpdateKind, UpgradeStory, harmless};
+use kubereel_history::{Cut, Form, Timeline, harmless};
 use kubereel_monitortests::{FactsOverTime, Phase};
 use serde_json::Value;
 use std::ops::Range;
@@ -136,7 +137,7 @@ fn of_upgrades(timeline: &Timeline) -> Vec<Stage> {
         below: timeline.reel().end(),
         wall: timeline.end(),
     };
-    let Ok(updates) = timeline.updates(end) else {
+    let Ok(updates) = ClusterHistory::of(timeline).updates(end) else {
         return Vec::new();
     };
     let mut all = Vec::new();
@@ -145,7 +146,7 @@ fn of_upgrades(timeline: &Timeline) -> Vec<Stage> {
         .iter()
         .filter(|one| one.kind == UpdateKind::Upgrade)
     {
-        if let Ok(story) = timeline.upgrade_story(&updates, update, end) {
+        if let Ok(story) = ClusterHistory::of(timeline).upgrade_story(&updates, update, end) {
             all.extend(of_story(&story, beyond(timeline)));
         }
     }

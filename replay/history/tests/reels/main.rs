@@ -14,6 +14,5 @@ mod oracle;
 mod script;
 mod summary;
 mod unobserved;
-mod upgrading;
 mod waiting;
 mod walking;

@@ -2,9 +2,12 @@
 //! conditions, as upstream does.
 
 use super::Run;
+use crate::gather::operator_instant;
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
+use kubereel_cluster::{StateKind, StateTrack};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A condition, its good status, and how bad another one is.
 const CONDITIONS: [(&str, &str, Level); 3] = [
@@ -15,46 +18,16 @@ const CONDITIONS: [(&str, &str, Level); 3] = [
 
 /// Computes the spans.
 pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
-    let mut made = Vec::new();
-    for (condition, good, level) in CONDITIONS {
+    let all = CONDITIONS.into_iter();
+    all.flat_map(|(condition, good, level)| {
         let bars = Bars { condition, level };
-        // What is bad now, by operator.
-        let mut bad: BTreeMap<&str, &Interval> = BTreeMap::new();
-        for now in raw {
-            if now.source.as_str() != source::CLUSTER_OPERATOR_MONITOR
-                || now.message.annotation("condition") != Some(condition)
-            {
-                continue;
-            }
-            let Some(operator) = now.locator.get("clusteroperator") else {
-                continue;
-            };
-            let status = now.message.annotation("status").unwrap_or_default();
-            let last = bad.get(operator).copied();
-            if status == good {
-                bad.remove(operator);
-                match last {
-                    Some(last) => made.push(bars.bar(last, Some(now.from))),
-                    // Upstream takes what becomes good for what was bad all the time.
-                    None if !run.mode.is_exact() => made.push(bars.unknown(now, run, good)),
-                    None => {}
-                }
-            } else if last.is_none() {
-                // Other reasons of one spell are instants of their own: rules ask how long all of it was.
-                bad.insert(operator, now);
-            } else if let Some(last) = last
-                && run.mode.is_exact()
-                && last.message.annotation("status") != Some(status)
-            {
-                // What nobody knew and what is wrong are two spells.
-                made.push(bars.bar(last, Some(now.from)));
-                bad.insert(operator, now);
-            }
+        if run.mode.is_exact() {
+            bars.of_tracks(run.tracks, good)
+        } else {
+            bars.of_instants(raw, run, good)
         }
-        let open = bad.into_values();
-        made.extend(open.map(|last| bars.bar(last, run.open_end())));
-    }
-    made
+    })
+    .collect()
 }
 
 struct Bars {
@@ -63,6 +36,59 @@ struct Bars {
 }
 
 impl Bars {
+    /// Gives a span for each run of states of one bad status: rules ask how long all of it was.
+    fn of_tracks(&self, tracks: &[StateTrack], good: &str) -> Vec<Interval> {
+        let mut made = Vec::new();
+        let own = tracks.iter().filter(|track| {
+            track.object().kind == StateKind::Operator
+                && track.aspect().condition() == Some(self.condition)
+        });
+        for track in own {
+            for (status, states) in track.runs(|state| Arc::clone(&state.status)) {
+                let (Some(first), Some(last)) = (states.first(), states.last()) else {
+                    continue;
+                };
+                if &*status != good {
+                    let at = (first.from.at, first.from.seq);
+                    let state = first.state;
+                    let text = (&*status, &*state.reason, &*state.message);
+                    let first = operator_instant(&track.object().name, at, self.condition, text);
+                    made.push(self.bar(&first.interval(), last.to.map(|to| to.at)));
+                }
+            }
+        }
+        made
+    }
+
+    /// Gives the spans as upstream makes them of instants.
+    fn of_instants(&self, raw: &[Interval], run: &Run<'_>, good: &str) -> Vec<Interval> {
+        let mut made = Vec::new();
+        // What is bad now, by operator.
+        let mut bad: BTreeMap<&str, &Interval> = BTreeMap::new();
+        for now in raw {
+            if now.source.as_str() != source::CLUSTER_OPERATOR_MONITOR
+                || now.message.annotation("condition") != Some(self.condition)
+            {
+                continue;
+            }
+            let Some(operator) = now.locator.get("clusteroperator") else {
+                continue;
+            };
+            if now.message.annotation("status").unwrap_or_default() != good {
+                // Other reasons of one spell are instants of their own.
+                bad.entry(operator).or_insert(now);
+            } else if let Some(last) = bad.remove(operator) {
+                made.push(self.bar(last, Some(now.from)));
+            } else {
+                // Upstream takes what becomes good for what was bad all the time.
+                made.push(self.unknown(now, run, good));
+            }
+        }
+        let open = bad.into_values();
+        made.extend(open.map(|last| self.bar(last, run.open_end())));
+        made
+    }
+
     /// Gives the span of a bad status, which keeps what it said first.
     fn bar(&self, first: &Interval, to: Option<RecordedAt>) -> Interval {
         let said = &first.message;

@@ -2,7 +2,9 @@
 //! conditions.
 
 use super::Run;
+use crate::gather::Draft;
 use crate::interval::{Display, Interval, IntervalMessage, Level, Source, source};
+use kubereel_cluster::{StateKind, StateTrack};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
 
@@ -16,15 +18,57 @@ const CONDITIONS: [(&str, Level); 4] = [
 
 /// Computes the spans.
 pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+    if run.mode.is_exact() {
+        of_tracks(run.tracks)
+    } else {
+        of_instants(raw, run)
+    }
+}
+
+fn known(condition: Option<&str>) -> Option<(&'static str, Level)> {
+    let mut all = CONDITIONS.into_iter();
+    all.find(|(kind, _)| Some(*kind) == condition)
+}
+
+fn of_tracks(tracks: &[StateTrack]) -> Vec<Interval> {
+    let mut made = Vec::new();
+    let own = tracks
+        .iter()
+        .filter(|track| track.object().kind == StateKind::Pool);
+    for track in own {
+        let Some((condition, level)) = known(track.aspect().condition()) else {
+            continue;
+        };
+        let runs = track.runs(|state| &*state.status == "True").into_iter();
+        for (_, states) in runs.filter(|(is_on, _)| *is_on) {
+            let (Some(first), Some(last)) = (states.first(), states.last()) else {
+                continue;
+            };
+            let draft = Draft::new(source::POOL_STATE, level, first.from.at)
+                .about("MachineConfigPool", [("pool", &*first.object.name)])
+                .shown_by(first.from.seq)
+                .human(&*first.state.message);
+            let draft = if first.state.reason.is_empty() {
+                draft
+            } else {
+                draft.reason(&*first.state.reason)
+            };
+            let first = draft.interval();
+            made.push(span(&first, level, condition, last.to.map(|to| to.at)));
+        }
+    }
+    made
+}
+
+fn of_instants(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
     let mut made = Vec::new();
     let mut open: BTreeMap<(&str, &str), (&Interval, Level)> = BTreeMap::new();
     for now in raw {
         if now.source.as_str() != source::POOL_MONITOR {
             continue;
         }
-        let condition = now.message.annotation("condition");
-        let known = CONDITIONS.iter().find(|(kind, _)| Some(*kind) == condition);
-        let (Some(&(condition, level)), Some(pool)) = (known, now.locator.get("pool")) else {
+        let condition = known(now.message.annotation("condition"));
+        let (Some((condition, level)), Some(pool)) = (condition, now.locator.get("pool")) else {
             continue;
         };
         let is_on = now.message.annotation("status") == Some("True");

@@ -8,6 +8,7 @@ use super::{
 use crate::gather::{Kept, LastPod, Mode, PodName};
 use crate::interval::{Interval, Intervals};
 use crate::reading;
+use kubereel_cluster::StateTrack;
 use kubereel_format::RecordedAt;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ pub(crate) struct Run<'a> {
     pub(crate) end: RecordedAt,
     /// Each pod as it was last seen.
     pub(crate) pods: &'a BTreeMap<PodName, LastPod>,
+    /// The states of what has some, which spans are views of; none where upstream's rules count.
+    pub(crate) tracks: &'a [StateTrack],
     /// What of it is held: the spans of pods are many.
     pub(crate) kept: &'a Kept,
 }
@@ -54,6 +57,7 @@ pub fn computed_from(raw: &Intervals, mode: Mode, last_pods: &[Value]) -> Vec<In
         start: raw.start(),
         end: raw.end(),
         pods: &pods.collect(),
+        tracks: &[],
         kept: &Kept::default(),
     };
     let is_raw = |interval: &&Interval| interval.message.annotation("constructed").is_none();

@@ -6,8 +6,10 @@ mod held;
 mod pass;
 mod prune;
 mod readers;
+mod states;
 mod watcher;
 
 pub(crate) use fields::Fields;
 pub use pass::{Fed, FeedError, feed, feed_while};
+pub use states::StateWatcher;
 pub use watcher::{Action, Interest, Seen, Watcher};

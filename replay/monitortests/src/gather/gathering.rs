@@ -1,6 +1,7 @@
 //! Owns the one way from a reel to its intervals and facts: which watchers take part in the pass, and
 //! what becomes of what they note. Refuses the pass itself: `feed` is that, for all who watch.
 
+use super::conditions;
 use super::events::Events;
 use super::generations::Generations;
 use super::kept::Kept;
@@ -15,8 +16,9 @@ use super::recording;
 use super::version::Version;
 use crate::compute::{self, Run};
 use crate::facts::{FactsOverTime, FactsWatcher};
-use crate::feed::Watcher;
+use crate::feed::{StateWatcher, Watcher};
 use crate::interval::{Interval, Intervals, source};
+use kubereel_cluster::{StateKind, StateTrack};
 use kubereel_history::Timeline;
 use std::sync::Arc;
 
@@ -36,6 +38,8 @@ pub struct Gathering {
     mode: Mode,
     kept: Kept,
     facts: FactsWatcher,
+    /// The states that spans are views of; none where upstream's rules count.
+    states: Option<StateWatcher>,
     operators: Option<Operators>,
     version: Option<Version>,
     nodes: Option<Nodes>,
@@ -74,12 +78,23 @@ impl Gathering {
             source::NODE_STATE,
             source::API_SERVER_GRACEFUL_SHUTDOWN,
         ]);
+        let operators = any(&[monitor, source::OPERATOR_STATE]);
+        let version = any(&[monitor, source::VERSION_STATE]);
+        let pools = any(&[source::POOL_MONITOR, source::POOL_STATE]);
+        let kinds = [
+            (StateKind::Operator, operators),
+            (StateKind::Version, version),
+            (StateKind::Pool, pools),
+        ];
+        let wanted = kinds.into_iter().filter(|(_, is_wanted)| *is_wanted);
+        let kinds = wanted.map(|(kind, _)| kind);
         Self {
             mode,
             kept: Kept::default(),
             facts: FactsWatcher::new(events_group(timeline)),
-            operators: any(&[monitor, source::OPERATOR_STATE]).then(|| Operators::new(mode, start)),
-            version: any(&[monitor, source::VERSION_STATE]).then(|| Version::new(mode, start)),
+            states: mode.is_exact().then(|| StateWatcher::new(kinds)),
+            operators: operators.then(|| Operators::new(mode, start)),
+            version: version.then(|| Version::new(mode, start)),
             nodes: any(&[
                 source::NODE_MONITOR,
                 source::NODE_STATE,
@@ -96,7 +111,7 @@ impl Gathering {
             events: events.then(|| Events::new(mode, start, events_group(timeline))),
             machines: any(&[source::MACHINE_MONITOR]).then(Machines::default),
             generations: any(&[source::GENERATION_MONITOR]).then(Generations::default),
-            pools: any(&[source::POOL_MONITOR, source::POOL_STATE]).then(|| Pools::new(mode)),
+            pools: pools.then(|| Pools::new(mode)),
             leases: any(&[source::LEASE_MONITOR, source::LEASE_STATE]).then(Leases::default),
         }
     }
@@ -121,6 +136,7 @@ impl Gathering {
         let facts: &mut dyn Watcher = &mut self.facts;
         let watchers = [
             Some(facts),
+            dynamic(self.states.as_mut()),
             dynamic(self.operators.as_mut()),
             dynamic(self.version.as_mut()),
             dynamic(self.nodes.as_mut()),
@@ -153,11 +169,15 @@ impl Gathering {
         raw.extend(self.pools.into_iter().flat_map(Pools::into_intervals));
         raw.extend(self.leases.into_iter().flat_map(Leases::into_intervals));
         let (start, end) = (timeline.start(), timeline.end());
+        let states = self.states.into_iter().flat_map(StateWatcher::into_tracks);
+        let tracks: Vec<StateTrack> = states.collect();
+        raw.extend(conditions::instants(&tracks));
         let run = Run {
             mode: self.mode,
             start,
             end,
             pods: &last_pods,
+            tracks: &tracks,
             kept: &self.kept,
         };
         let facts = self.facts.into_facts(start);

@@ -6,6 +6,7 @@ use super::mode::Mode;
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
+use kubereel_cluster::StatusCondition;
 use serde_json::Value;
 
 const DESIRED: &str = "/metadata/annotations/machineconfiguration.openshift.io~1desiredConfig";
@@ -53,7 +54,7 @@ impl Nodes {
     }
 
     fn conditions(&mut self, seen: &Seen<'_>, before: &Value, roles: &str) {
-        for now in reading::conditions(seen.now) {
+        for now in StatusCondition::all(seen.now) {
             let Some(known) = reading::condition_of(before, now.kind) else {
                 continue;
             };
@@ -139,7 +140,7 @@ impl Nodes {
 
     /// Gives when a condition got the status that it has now, as its writer says.
     fn own_time(&self, seen: &Seen<'_>, kind: &str) -> Option<String> {
-        let since = reading::condition_of(seen.now, kind).and_then(|now| now.since);
+        let since = reading::condition_of(seen.now, kind).and_then(|now| now.since());
         self.mode.own_time(since, seen.at)
     }
 }

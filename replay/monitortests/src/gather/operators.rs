@@ -5,8 +5,9 @@ use super::ledger::{Draft, Ledger};
 use super::mode::Mode;
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::interval::{Interval, Level, source};
-use crate::reading::{self, Condition};
-use kubereel_format::{Evidence, RecordedAt};
+use crate::reading;
+use kubereel_cluster::StatusCondition;
+use kubereel_format::{Evidence, RecordedAt, Seq};
 use serde_json::Value;
 
 /// One minute before the run began: what was created earlier was there before.
@@ -35,28 +36,17 @@ impl Operators {
         self.ledger.into_intervals().collect()
     }
 
+    /// Makes instants of the conditions whose status changed: all that upstream notes.
     fn conditions(&mut self, seen: &Seen<'_>) {
-        let before = seen.before;
-        for now in reading::conditions(seen.now) {
-            let known = before.and_then(|before| reading::condition_of(before, now.kind));
-            let is_flip = known.is_none_or(|known| known.status != now.status);
-            let is_other = known.is_none_or(|known| {
-                (known.status, known.reason, known.message) != (now.status, now.reason, now.message)
-            });
-            let is_exact = self.mode.is_exact();
-            if !(is_flip || is_exact && is_other) {
-                continue;
+        for now in StatusCondition::all(seen.now) {
+            let known = seen
+                .before
+                .and_then(|before| reading::condition_of(before, now.kind));
+            if known.is_none_or(|known| known.status != now.status) {
+                let (name, at) = (&seen.key.name, (seen.at, seen.seq));
+                let text = (now.status, now.reason, now.message);
+                self.ledger.add(&instant(name, at, now.kind, text));
             }
-            let mut draft = draft(level(&now), seen, seen.at)
-                .human(now.message)
-                .with("condition", now.kind)
-                .with("status", now.status);
-            if !now.reason.is_empty() {
-                draft = draft.reason(now.reason);
-            }
-            let since = now.since.filter(|_| is_flip);
-            self.ledger
-                .add(&draft.own_time(self.mode.own_time(since, seen.at)));
         }
     }
 
@@ -102,12 +92,11 @@ impl Watcher for Operators {
                     let draft = draft(Level::Info, seen, seen.at).human("created");
                     self.ledger.add(&draft);
                 }
-                if self.mode.is_exact() {
-                    self.conditions(seen);
-                }
             }
             Action::Changed => {
-                self.conditions(seen);
+                if !self.mode.is_exact() {
+                    self.conditions(seen);
+                }
                 self.versions(seen);
             }
             Action::Gone => {
@@ -126,16 +115,32 @@ pub(super) fn is_new(object: &Value, evidence: Evidence, start: RecordedAt) -> b
     })
 }
 
+/// Gives the instant at which a condition of an operator came to say something.
+pub(crate) fn instant<'a>(
+    name: &'a str,
+    (at, seq): (RecordedAt, Seq),
+    condition: &'a str,
+    (status, reason, message): (&'a str, &'a str, &'a str),
+) -> Draft<'a> {
+    let level = match (condition, status) {
+        ("Degraded" | "Failing", "True") | ("Available", "False") => Level::Error,
+        _ => Level::Warning,
+    };
+    let draft = Draft::new(source::CLUSTER_OPERATOR_MONITOR, level, at)
+        .about("ClusterOperator", [("clusteroperator", name)])
+        .shown_by(seq)
+        .human(message)
+        .with("condition", condition)
+        .with("status", status);
+    if reason.is_empty() {
+        draft
+    } else {
+        draft.reason(reason)
+    }
+}
+
 fn draft<'a>(level: Level, seen: &Seen<'a>, at: RecordedAt) -> Draft<'a> {
     Draft::new(source::CLUSTER_OPERATOR_MONITOR, level, at)
         .about("ClusterOperator", [("clusteroperator", &*seen.key.name)])
         .shown_by(seen.seq)
-}
-
-/// Gives how bad an operator's condition is.
-fn level(condition: &Condition<'_>) -> Level {
-    match (condition.kind, condition.status) {
-        ("Degraded" | "Failing", "True") | ("Available", "False") => Level::Error,
-        _ => Level::Warning,
-    }
 }

@@ -6,6 +6,7 @@ use super::mode::Mode;
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
+use kubereel_cluster::StatusCondition;
 use serde_json::Value;
 
 /// Watches machine config pools.
@@ -30,7 +31,7 @@ impl Pools {
     }
 
     fn conditions(&mut self, seen: &Seen<'_>) {
-        for now in reading::conditions(seen.now) {
+        for now in StatusCondition::all(seen.now) {
             let before = seen.before;
             let known = before.and_then(|before| reading::condition_of(before, now.kind));
             if known.is_some_and(|known| known.status == now.status) {
@@ -51,7 +52,7 @@ impl Pools {
                 draft = draft.reason(now.reason);
             }
             self.ledger
-                .add(&draft.own_time(self.mode.own_time(now.since, seen.at)));
+                .add(&draft.own_time(self.mode.own_time(now.since(), seen.at)));
         }
     }
 }

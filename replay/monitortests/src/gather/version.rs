@@ -6,9 +6,13 @@ use super::mode::Mode;
 use super::operators::is_new;
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::interval::{Interval, Level, source};
-use crate::reading::{self, Condition};
-use kubereel_format::RecordedAt;
+use crate::reading;
+use kubereel_cluster::StatusCondition;
+use kubereel_format::{RecordedAt, Seq};
 use serde_json::Value;
+
+/// The name of the one object that counts.
+pub(super) const VERSION: &str = "version";
 
 /// Watches the `ClusterVersion`.
 #[derive(Debug)]
@@ -64,31 +68,17 @@ impl Version {
             .add(&draft(Level::Warning, seen, seen.at).human(words));
     }
 
+    /// Makes instants of the conditions whose status changed: all that upstream notes.
     fn conditions(&mut self, seen: &Seen<'_>) {
-        for now in reading::conditions(seen.now) {
+        for now in StatusCondition::all(seen.now) {
             let known = seen
                 .before
                 .and_then(|before| reading::condition_of(before, now.kind));
-            let is_flip = known.is_none_or(|known| known.status != now.status);
-            let is_other = known.is_none_or(|known| {
-                (known.status, known.reason, known.message) != (now.status, now.reason, now.message)
-            });
-            let is_exact = self.mode.is_exact();
-            if !(is_flip || is_exact && is_other) {
-                continue;
+            if known.is_none_or(|known| known.status != now.status) {
+                let text = (now.status, now.reason, now.message);
+                self.ledger
+                    .add(&instant((seen.at, seen.seq), now.kind, text));
             }
-            let level = match (now.kind, now.status) {
-                ("Degraded" | "Failing", "True") => Level::Error,
-                _ => Level::Warning,
-            };
-            let since = now.since.filter(|_| is_flip);
-            let draft = draft(level, seen, seen.at)
-                .reason(now.reason)
-                .human(words(&now))
-                .with("condition", now.kind)
-                .with("status", now.status)
-                .own_time(self.mode.own_time(since, seen.at));
-            self.ledger.add(&draft);
         }
     }
 }
@@ -108,7 +98,7 @@ impl Watcher for Version {
     }
 
     fn seen(&mut self, seen: &Seen<'_>) {
-        if seen.key.name != "version" {
+        if seen.key.name != VERSION {
             return;
         }
         match seen.action {
@@ -117,13 +107,12 @@ impl Watcher for Version {
                     let draft = draft(Level::Info, seen, seen.at).human("created");
                     self.ledger.add(&draft);
                 }
-                if self.mode.is_exact() {
-                    self.conditions(seen);
-                }
             }
             Action::Changed => {
                 self.history(seen);
-                self.conditions(seen);
+                if !self.mode.is_exact() {
+                    self.conditions(seen);
+                }
             }
             Action::Gone => {
                 let draft = draft(Level::Warning, seen, seen.at).human("deleted");
@@ -159,17 +148,26 @@ fn name(entry: &Value) -> &str {
     }
 }
 
-fn words(now: &Condition<'_>) -> String {
-    let Condition {
-        kind,
-        status,
-        reason,
-        message,
-        ..
-    } = now;
-    match (reason.is_empty(), message.is_empty()) {
-        (false, false) => format!("changed to {kind}={status}: {reason}: {message}"),
-        (true, false) => format!("changed to {kind}={status}: {message}"),
-        _ => format!("changed to {kind}={status}"),
-    }
+/// Gives the instant at which a condition of the version came to say something.
+pub(crate) fn instant<'a>(
+    (at, seq): (RecordedAt, Seq),
+    condition: &'a str,
+    (status, reason, message): (&'a str, &'a str, &'a str),
+) -> Draft<'a> {
+    let level = match (condition, status) {
+        ("Degraded" | "Failing", "True") => Level::Error,
+        _ => Level::Warning,
+    };
+    let words = match (reason.is_empty(), message.is_empty()) {
+        (false, false) => format!("changed to {condition}={status}: {reason}: {message}"),
+        (true, false) => format!("changed to {condition}={status}: {message}"),
+        _ => format!("changed to {condition}={status}"),
+    };
+    Draft::new(source::CLUSTER_OPERATOR_MONITOR, level, at)
+        .about("ClusterVersion", [("clusterversion", VERSION)])
+        .shown_by(seq)
+        .reason(reason)
+        .human(words)
+        .with("condition", condition)
+        .with("status", status)
 }

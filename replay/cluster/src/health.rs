@@ -1,0 +1,353 @@
+//! What a state means: the one interpretation of conditions and Pod phases. A condition whose good status
+//! is not known has no health: a guess would be shown as a fact.
+
+use crate::condition::StatusCondition;
+use serde_json::Value;
+
+/// How well something was; a later one wins over those before where several share one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Health {
+    /// It does not exist yet, or no longer.
+    Absent,
+    /// It is as it should be.
+    Good,
+    /// It is being changed, or waits.
+    Changing,
+    /// It was not observed, or its status is Unknown.
+    Unknown,
+    /// It reports that something is wrong.
+    Bad,
+    /// It does not work.
+    Down,
+}
+
+impl Health {
+    /// Every one, in the order in which a legend shows them.
+    pub const ALL: [Self; 6] = [
+        Self::Good,
+        Self::Changing,
+        Self::Bad,
+        Self::Down,
+        Self::Absent,
+        Self::Unknown,
+    ];
+
+    /// Gives the sign that tells it without a colour.
+    pub const fn glyph(self) -> &'static str {
+        match self {
+            Self::Absent => "·",
+            Self::Good => "█",
+            Self::Changing => "▒",
+            Self::Unknown => "░",
+            Self::Bad => "▓",
+            Self::Down => "╳",
+        }
+    }
+
+    /// Gives the word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Good => "good",
+            Self::Changing => "changing",
+            Self::Unknown => "unknown",
+            Self::Bad => "bad",
+            Self::Down => "down",
+        }
+    }
+}
+
+/// A kind of object whose states are derived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StateKind {
+    /// `ClusterVersion`.
+    Version,
+    /// `ClusterOperator`.
+    Operator,
+    /// `MachineConfigPool`.
+    Pool,
+    /// `Node`.
+    Node,
+    /// `Pod`: only its state as a whole is derived, since Pods are many.
+    Pod,
+}
+
+/// A condition, and what it means to be `True` and `False`.
+type Meaning = (&'static str, Health, Health);
+
+const VERSION: &[Meaning] = &[
+    ("Available", Health::Good, Health::Down),
+    ("Failing", Health::Bad, Health::Good),
+    // The release that was asked for cannot be retrieved or must not be installed.
+    ("ReleaseAccepted", Health::Good, Health::Bad),
+    ("Progressing", Health::Changing, Health::Good),
+];
+const OPERATOR: &[Meaning] = &[
+    ("Available", Health::Good, Health::Down),
+    ("Degraded", Health::Bad, Health::Good),
+    ("Progressing", Health::Changing, Health::Good),
+    (UPGRADEABLE, Health::Good, Health::Changing),
+];
+const POOL: &[Meaning] = &[
+    ("NodeDegraded", Health::Bad, Health::Good),
+    ("RenderDegraded", Health::Bad, Health::Good),
+    // The sum of the two before.
+    ("Degraded", Health::Bad, Health::Good),
+    ("Updating", Health::Changing, Health::Good),
+];
+const NODE: &[Meaning] = &[
+    ("Ready", Health::Good, Health::Down),
+    ("DiskPressure", Health::Bad, Health::Good),
+    ("MemoryPressure", Health::Bad, Health::Good),
+    ("PIDPressure", Health::Bad, Health::Good),
+];
+
+/// Whether an operator may be upgraded says nothing of how it is.
+const UPGRADEABLE: &str = "Upgradeable";
+
+/// Reasons for which a container waits that do not pass by themselves.
+const STUCK: [&str; 7] = [
+    "CrashLoopBackOff",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "RunContainerError",
+];
+
+impl StateKind {
+    /// Every kind.
+    pub const ALL: [Self; 5] = [
+        Self::Version,
+        Self::Operator,
+        Self::Pool,
+        Self::Node,
+        Self::Pod,
+    ];
+
+    /// Gives the kind of a resource's objects.
+    pub fn of(group: &str, plural: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|kind| kind.resource() == (group, plural))
+    }
+
+    /// Gives the API group and the plural of its resource.
+    pub const fn resource(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Version => ("config.openshift.io", "clusterversions"),
+            Self::Operator => ("config.openshift.io", "clusteroperators"),
+            Self::Pool => ("machineconfiguration.openshift.io", "machineconfigpools"),
+            Self::Node => ("", "nodes"),
+            Self::Pod => ("", "pods"),
+        }
+    }
+
+    /// Gives the fields that its states are derived from, as paths with dots; of lists, every item's.
+    pub const fn paths(self) -> &'static [&'static str] {
+        match self {
+            // Not the whole of them: a heartbeat changes no state.
+            Self::Version | Self::Operator | Self::Pool => &[
+                "status.conditions.type",
+                "status.conditions.status",
+                "status.conditions.reason",
+                "status.conditions.message",
+                "status.conditions.lastTransitionTime",
+            ],
+            Self::Node => &[
+                "status.conditions.type",
+                "status.conditions.status",
+                "status.conditions.reason",
+                "status.conditions.message",
+                "status.conditions.lastTransitionTime",
+                "spec.unschedulable",
+            ],
+            Self::Pod => &[
+                "status.conditions.type",
+                "status.conditions.status",
+                "metadata.deletionTimestamp",
+                "status.phase",
+                "status.reason",
+                "status.containerStatuses.ready",
+                "status.containerStatuses.state.waiting.reason",
+                "status.initContainerStatuses.state.waiting.reason",
+            ],
+        }
+    }
+
+    const fn meanings(self) -> &'static [Meaning] {
+        match self {
+            Self::Version => VERSION,
+            Self::Operator => OPERATOR,
+            Self::Pool => POOL,
+            Self::Node => NODE,
+            Self::Pod => &[],
+        }
+    }
+
+    /// Gives the conditions that have a health, in the order of weight.
+    pub fn conditions(self) -> impl Iterator<Item = &'static str> {
+        self.meanings().iter().map(|(kind, ..)| *kind)
+    }
+
+    /// Gives the health that a condition's status means; `None` if its good status is not known.
+    pub fn health_of(self, condition: &str, status: &str) -> Option<Health> {
+        let mut meanings = self.meanings().iter();
+        let (_, if_true, if_false) = meanings.find(|(kind, ..)| *kind == condition)?;
+        Some(match status {
+            "True" => *if_true,
+            "False" => *if_false,
+            // A node that does not report does not work for anybody.
+            _ if condition == "Ready" => Health::Down,
+            _ => Health::Unknown,
+        })
+    }
+
+    /// Gives the state of an object as a whole, and why in a few words: the worst of its conditions.
+    pub fn whole(self, object: &Value) -> (Health, String) {
+        if self == Self::Pod {
+            let (health, word) = pod(object);
+            return (health, word.to_owned());
+        }
+        let counted = self.conditions().filter(|kind| *kind != UPGRADEABLE);
+        let found = counted.filter_map(|kind| {
+            let condition = StatusCondition::all(object).find(|one| one.kind == kind)?;
+            Some((self.health_of(kind, condition.status)?, condition))
+        });
+        match found.max_by_key(|(health, _)| *health) {
+            None => (Health::Changing, "no conditions yet".to_owned()),
+            Some((Health::Good, _)) if self == Self::Node && is_unschedulable(object) => {
+                (Health::Changing, "cordoned".to_owned())
+            }
+            Some((Health::Good, _)) => (Health::Good, String::new()),
+            Some((health, one)) => (health, condition_word(one.kind, one.status, one.reason)),
+        }
+    }
+}
+
+/// Gives the words for a condition: `Degraded=True Reason`.
+pub fn condition_word(kind: &str, status: &str, reason: &str) -> String {
+    let gap = if reason.is_empty() { "" } else { " " };
+    format!("{kind}={status}{gap}{reason}")
+}
+
+fn is_unschedulable(node: &Value) -> bool {
+    node.pointer("/spec/unschedulable").and_then(Value::as_bool) == Some(true)
+}
+
+fn pod(object: &Value) -> (Health, &str) {
+    let phase = text(object, "/status/phase");
+    let lists = ["/status/initContainerStatuses", "/status/containerStatuses"];
+    let containers = || lists.iter().flat_map(|at| list(object, at));
+    let mut waits = containers().map(|one| text(one, "/state/waiting/reason"));
+    let stuck = waits.find(|reason| STUCK.contains(reason));
+    let is_ready = list(object, "/status/containerStatuses")
+        .iter()
+        .all(|one| one.pointer("/ready").and_then(Value::as_bool) == Some(true));
+    let unscheduled =
+        StatusCondition::all(object).any(|one| one.kind == "PodScheduled" && one.is("False"));
+    if phase == "Failed" {
+        let reason = text(object, "/status/reason");
+        (Health::Down, if reason.is_empty() { phase } else { reason })
+    } else if phase == "Succeeded" {
+        (Health::Good, phase)
+    } else if let Some(reason) = stuck {
+        (Health::Bad, reason)
+    } else if object.pointer("/metadata/deletionTimestamp").is_some() {
+        (Health::Changing, "Terminating")
+    } else if phase == "Running" && is_ready {
+        (Health::Good, phase)
+    } else if phase == "Running" {
+        (Health::Changing, "not ready")
+    } else if unscheduled {
+        (Health::Bad, "Unschedulable")
+    } else if phase == "Unknown" {
+        (Health::Unknown, phase)
+    } else {
+        (Health::Changing, "Pending")
+    }
+}
+
+fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    let found = value.pointer(pointer).and_then(Value::as_str);
+    found.unwrap_or_default()
+}
+
+fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+    let found = value.pointer(pointer).and_then(Value::as_array);
+    found.map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_operator_is_as_bad_as_its_worst_condition() {
+        let operator = |available: &str, degraded: &str| {
+            json!({"status": {"conditions": [
+                {"type": "Available", "status": available},
+                {"type": "Degraded", "status": degraded, "reason": "Why"},
+                {"type": "Odd", "status": "True"},
+            ]}})
+        };
+        let read = |object: &Value| StateKind::Operator.whole(object);
+        assert_eq!(
+            read(&operator("True", "False")),
+            (Health::Good, String::new())
+        );
+        assert_eq!(read(&operator("True", "True")).1, "Degraded=True Why");
+        assert_eq!(read(&operator("False", "True")).0, Health::Down);
+        assert_eq!(read(&operator("True", "Unknown")).0, Health::Unknown);
+        assert_eq!(read(&json!({})).0, Health::Changing);
+    }
+
+    #[test]
+    fn a_release_that_is_not_accepted_is_bad() {
+        let version = |accepted: &str| {
+            json!({"status": {"conditions": [
+                {"type": "Available", "status": "True"},
+                {"type": "ReleaseAccepted", "status": accepted, "reason": "RetrievePayload"},
+            ]}})
+        };
+        let read = |accepted: &str| StateKind::Version.whole(&version(accepted));
+        assert_eq!(read("True"), (Health::Good, String::new()));
+        assert_eq!(
+            read("False"),
+            (
+                Health::Bad,
+                "ReleaseAccepted=False RetrievePayload".to_owned()
+            )
+        );
+    }
+
+    #[test]
+    fn a_pod_tells_why_it_is_not_well() {
+        let read = |status: Value| StateKind::Pod.whole(&json!({"status": status}));
+        let waiting = json!([{"state": {"waiting": {"reason": "ImagePullBackOff"}}}]);
+        assert_eq!(
+            read(json!({"phase": "Pending", "containerStatuses": waiting})),
+            (Health::Bad, "ImagePullBackOff".to_owned())
+        );
+        assert_eq!(read(json!({"phase": "Running"})).0, Health::Good);
+        let unready = json!([{"ready": false}]);
+        let (state, _) = read(json!({"phase": "Running", "containerStatuses": unready}));
+        assert_eq!(state, Health::Changing);
+        assert_eq!(
+            read(json!({"phase": "Failed", "reason": "Evicted"})).1,
+            "Evicted"
+        );
+    }
+
+    #[test]
+    fn a_silent_node_is_down_and_a_cordoned_one_is_being_changed() {
+        let node = |ready: &str| {
+            json!({"spec": {"unschedulable": true},
+            "status": {"conditions": [{"type": "Ready", "status": ready}]}})
+        };
+        let read = |ready: &str| StateKind::Node.whole(&node(ready));
+        assert_eq!(read("Unknown").0, Health::Down);
+        assert_eq!(read("True").1, "cordoned");
+    }
+}

@@ -1,0 +1,539 @@
+//! The one derivation of state: in which state each thing was, from when to when.
+//!
+//! - Versions are ordered by record. Two may share a timestamp, and a clock may step back: an interval
+//!   never begins before the one before it.
+//! - An interval lasts until the version that shows another state, stops to report the condition, or
+//!   deletes the object. One that nothing ended has the state of the object's last version.
+//! - Another object of the same name is another life: its intervals begin with its first version.
+//! - What an object says about its own times stands beside an interval and never moves its bounds.
+//! - An interval does not claim that it was observed throughout: [`ClusterHistory::unobserved_in`] gives
+//!   the times in it that were not.
+
+use crate::condition::StatusCondition;
+use crate::health::{Health, StateKind, condition_word};
+use crate::history::ClusterHistory;
+use crate::story::Mark;
+use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceId, Seq};
+use kubereel_history::{Cut, QueryError, UnobservedSpan};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What is in a state, whatever objects bore the name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StateSubject {
+    /// What kind of object.
+    pub kind: StateKind,
+    /// Its namespace; may be empty.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// The resource whose records show it.
+    pub resource: ResourceId,
+}
+
+/// What of a thing a state is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Aspect {
+    /// All of it: the worst of what it reports.
+    Whole,
+    /// One condition, by its type.
+    Condition(Arc<str>),
+}
+
+impl Aspect {
+    /// Gives the type of the condition; `None` for the whole.
+    pub fn condition(&self) -> Option<&str> {
+        match self {
+            Self::Whole => None,
+            Self::Condition(kind) => Some(kind),
+        }
+    }
+}
+
+/// A state.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StateText {
+    /// How well that is; `None` for a condition whose good status is not known.
+    pub health: Option<Health>,
+    /// The status of a condition; of the whole, why it is so in a few words, empty while it is good.
+    pub status: Arc<str>,
+    /// The reason of a condition; may be empty.
+    pub reason: Arc<str>,
+    /// The message of a condition; may be empty.
+    pub message: Arc<str>,
+}
+
+/// A time in which something was in one state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateInterval<'a> {
+    /// Whose state.
+    pub object: &'a StateSubject,
+    /// What of it.
+    pub aspect: &'a Aspect,
+    /// The state.
+    pub state: &'a StateText,
+    /// The version that showed it first.
+    pub from: Mark,
+    /// The version that ended it; `None` if none did.
+    pub to: Option<Mark>,
+    /// How the first version is known: whether the state may be older than it.
+    pub evidence: Evidence,
+    /// Since when the status is so by the condition itself, on its writer's clock.
+    pub since: Option<RecordedAt>,
+}
+
+impl StateInterval<'_> {
+    /// Gives the words for the state: `Degraded=True Reason`, `cordoned`, `CrashLoopBackOff`.
+    pub fn word(&self) -> String {
+        match self.aspect {
+            Aspect::Whole => self.state.status.to_string(),
+            Aspect::Condition(kind) => condition_word(kind, &self.state.status, &self.state.reason),
+        }
+    }
+}
+
+/// A change of state.
+#[derive(Clone, Debug)]
+struct StateChange {
+    mark: Mark,
+    /// `None` from where the object is gone, or does not report the condition.
+    state: Option<Arc<StateText>>,
+    evidence: Evidence,
+    since: Option<RecordedAt>,
+}
+
+/// The states of one aspect of one thing, in order.
+#[derive(Clone, Debug)]
+pub struct StateTrack {
+    object: Arc<StateSubject>,
+    aspect: Aspect,
+    changes: Vec<StateChange>,
+}
+
+impl StateTrack {
+    /// Gives whose states these are.
+    pub fn object(&self) -> &StateSubject {
+        &self.object
+    }
+
+    /// Gives what of it they are about.
+    pub const fn aspect(&self) -> &Aspect {
+        &self.aspect
+    }
+
+    /// Gives the intervals, in the order of records and without overlap.
+    pub fn intervals(&self) -> impl Iterator<Item = StateInterval<'_>> {
+        self.changes.iter().enumerate().filter_map(|(at, change)| {
+            Some(StateInterval {
+                object: &self.object,
+                aspect: &self.aspect,
+                state: change.state.as_ref()?,
+                from: change.mark,
+                to: self.changes.get(at + 1).map(|next| next.mark),
+                evidence: change.evidence,
+                since: change.since,
+            })
+        })
+    }
+
+    /// Gives the intervals in runs: neighbours of which something is alike, with what that is.
+    pub fn runs<K: PartialEq>(
+        &self,
+        key: impl Fn(&StateText) -> K,
+    ) -> Vec<(K, Vec<StateInterval<'_>>)> {
+        let mut all: Vec<(K, Vec<StateInterval<'_>>)> = Vec::new();
+        for interval in self.intervals() {
+            let own = key(interval.state);
+            match all.last_mut() {
+                Some((last, run))
+                    if *last == own
+                        && run
+                            .last()
+                            .is_some_and(|before| before.to == Some(interval.from)) =>
+                {
+                    run.push(interval);
+                }
+                _ => all.push((own, vec![interval])),
+            }
+        }
+        all
+    }
+
+    fn last(&self) -> Option<&StateText> {
+        self.changes.last()?.state.as_deref()
+    }
+
+    fn change(&mut self, version: &StateVersion<'_>, state: Option<Arc<StateText>>) {
+        let before = self.changes.last();
+        let at = before.map_or(version.mark.at, |before| {
+            before.mark.at.max(version.mark.at)
+        });
+        self.changes.push(StateChange {
+            mark: Mark {
+                seq: version.mark.seq,
+                at,
+            },
+            state,
+            evidence: version.evidence,
+            since: None,
+        });
+    }
+}
+
+/// A version of an object, as a tracker takes it.
+#[derive(Clone, Copy, Debug)]
+pub struct StateVersion<'a> {
+    /// What kind of object.
+    pub kind: StateKind,
+    /// The resource whose record it is.
+    pub resource: ResourceId,
+    /// The object: another one of the same name is another life.
+    pub object: ObjectId,
+    /// Its namespace; may be empty.
+    pub namespace: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// The record.
+    pub mark: Mark,
+    /// How it is known.
+    pub evidence: Evidence,
+}
+
+/// Derives states from versions, which it takes in the order of records.
+///
+/// Memory grows with the changes of state, not with the versions; texts are stored once.
+#[derive(Debug, Default)]
+pub struct StateTracker {
+    objects: BTreeMap<(StateKind, String, String), TrackedObject>,
+    texts: BTreeSet<Arc<str>>,
+    states: BTreeSet<Arc<StateText>>,
+}
+
+#[derive(Debug)]
+struct TrackedObject {
+    subject: Arc<StateSubject>,
+    /// The one that lives, if one does.
+    object: Option<ObjectId>,
+    tracks: Vec<StateTrack>,
+}
+
+impl StateTracker {
+    /// Takes a version of an object.
+    pub fn take(&mut self, version: &StateVersion<'_>, body: &Value) {
+        let conditions = StatusCondition::items(body);
+        self.change(version, Some((Some(version.kind.whole(body)), conditions)));
+    }
+
+    /// Takes the conditions of a version, for those who have no more of it.
+    pub(crate) fn take_conditions(&mut self, version: &StateVersion<'_>, conditions: &[Value]) {
+        self.change(version, Some((None, conditions)));
+    }
+
+    /// Takes the deletion of an object.
+    pub fn end(&mut self, version: &StateVersion<'_>) {
+        self.change(version, None);
+    }
+
+    fn change(
+        &mut self,
+        version: &StateVersion<'_>,
+        shown: Option<(Option<(Health, String)>, &[Value])>,
+    ) {
+        let key = (
+            version.kind,
+            version.namespace.to_owned(),
+            version.name.to_owned(),
+        );
+        let Self {
+            objects,
+            texts,
+            states,
+        } = self;
+        let tracked = objects.entry(key).or_insert_with(|| TrackedObject {
+            subject: Arc::new(StateSubject {
+                kind: version.kind,
+                namespace: version.namespace.to_owned(),
+                name: version.name.to_owned(),
+                resource: version.resource,
+            }),
+            object: None,
+            tracks: Vec::new(),
+        });
+        // The deletion of an earlier object of the name ends nothing of the one that lives.
+        if shown.is_none() && tracked.object.is_some_and(|own| own != version.object) {
+            return;
+        }
+        let is_same_life = tracked.object == Some(version.object);
+        if !is_same_life || shown.is_none() {
+            tracked.end(version);
+        }
+        let Some((whole, conditions)) = shown else {
+            tracked.object = None;
+            return;
+        };
+        tracked.object = Some(version.object);
+        let mut text = |text: &str| match texts.get(text) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let new: Arc<str> = Arc::from(text);
+                texts.insert(Arc::clone(&new));
+                new
+            }
+        };
+        let mut shared = |state: StateText| match states.get(&state) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let new = Arc::new(state);
+                states.insert(Arc::clone(&new));
+                new
+            }
+        };
+        if let Some((health, word)) = whole {
+            let track = tracked.track(None, &mut text);
+            let last = track.last();
+            if !last.is_some_and(|last| last.health == Some(health) && *last.status == word) {
+                let state = StateText {
+                    health: Some(health),
+                    status: text(&word),
+                    reason: text(""),
+                    message: text(""),
+                };
+                track.change(version, Some(shared(state)));
+            }
+        }
+        if version.kind == StateKind::Pod {
+            return;
+        }
+        let mut reported: Vec<&str> = Vec::new();
+        for condition in conditions.iter().map(StatusCondition::of) {
+            // Of conditions of one type, the first counts.
+            if reported.contains(&condition.kind) {
+                continue;
+            }
+            reported.push(condition.kind);
+            let track = tracked.track(Some(condition.kind), &mut text);
+            let last = track.last();
+            if last.is_some_and(|last| {
+                *last.status == *condition.status
+                    && *last.reason == *condition.reason
+                    && *last.message == *condition.message
+            }) {
+                continue;
+            }
+            let state = StateText {
+                health: version.kind.health_of(condition.kind, condition.status),
+                status: text(condition.status),
+                reason: text(condition.reason),
+                message: text(condition.message),
+            };
+            track.change(version, Some(shared(state)));
+            if let Some(change) = track.changes.last_mut() {
+                change.since = condition.since();
+            }
+        }
+        for track in &mut tracked.tracks {
+            let is_reported = track
+                .aspect
+                .condition()
+                .is_none_or(|kind| reported.contains(&kind));
+            if !is_reported && track.last().is_some() {
+                track.change(version, None);
+            }
+        }
+    }
+
+    /// Gives the tracks by kind, namespace, name and aspect.
+    pub fn into_tracks(self) -> impl Iterator<Item = StateTrack> {
+        self.objects.into_values().flat_map(|mut tracked| {
+            tracked.tracks.sort_by(|a, b| a.aspect.cmp(&b.aspect));
+            tracked.tracks
+        })
+    }
+}
+
+impl TrackedObject {
+    fn end(&mut self, version: &StateVersion<'_>) {
+        for track in &mut self.tracks {
+            if track.last().is_some() {
+                track.change(version, None);
+            }
+        }
+    }
+
+    fn track(
+        &mut self,
+        condition: Option<&str>,
+        text: &mut impl FnMut(&str) -> Arc<str>,
+    ) -> &mut StateTrack {
+        let known = self
+            .tracks
+            .iter()
+            .position(|track| track.aspect.condition() == condition);
+        let at = known.unwrap_or(self.tracks.len());
+        if known.is_none() {
+            self.tracks.push(StateTrack {
+                object: Arc::clone(&self.subject),
+                aspect: condition.map_or(Aspect::Whole, |kind| Aspect::Condition(text(kind))),
+                changes: Vec::new(),
+            });
+        }
+        #[expect(clippy::indexing_slicing, reason = "found or pushed just above")]
+        &mut self.tracks[at]
+    }
+}
+
+impl ClusterHistory<'_> {
+    /// Derives the states of all objects of a kind, up to a moment.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or a version is not an object.
+    pub fn states(&self, kind: StateKind, cut: Cut) -> Result<Vec<StateTrack>, QueryError> {
+        let (group, plural) = kind.resource();
+        let mut versions: Vec<(Seq, ResourceId, ObjectId)> = Vec::new();
+        for resource in self.resources_named(group, plural) {
+            for &object in self.timeline.objects_of(resource) {
+                let seqs = self.timeline.reel().versions(object).iter();
+                let within = seqs.filter(|seq| self.timeline.is_within(**seq, cut));
+                versions.extend(within.map(|seq| (*seq, resource, object)));
+            }
+        }
+        versions.sort_unstable();
+        let mut tracker = StateTracker::default();
+        for (seq, resource, object) in versions {
+            let Some(key) = self.timeline.key_of(object) else {
+                continue;
+            };
+            let reel = self.timeline.reel();
+            let version = StateVersion {
+                kind,
+                resource,
+                object,
+                namespace: &key.namespace,
+                name: &key.name,
+                mark: self.mark(seq),
+                evidence: reel.head(seq).map_or(Evidence::Live, |head| head.evidence),
+            };
+            if reel.kind_of(seq) == Some(EventType::Deleted) {
+                tracker.end(&version);
+                continue;
+            }
+            let body = serde_json::from_slice(&reel.body(seq)?);
+            let body: Value = body.map_err(|source| QueryError::Body { seq, source })?;
+            tracker.take(&version, &body);
+        }
+        Ok(tracker.into_tracks().collect())
+    }
+
+    /// Gives the times in which an interval's resource was not observed: the state in them is not known,
+    /// whatever the versions around them show.
+    pub fn unobserved_in<'s>(
+        &'s self,
+        interval: &StateInterval<'_>,
+    ) -> impl Iterator<Item = &'s UnobservedSpan> {
+        let (from, to) = (interval.from.at, interval.to.map(|to| to.at));
+        let spans = self.timeline.unobserved_spans(interval.object.resource);
+        spans
+            .iter()
+            .filter(move |span| span.to > from && to.is_none_or(|to| span.from < to))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn version(seq: u64, at: i64, object: u32) -> StateVersion<'static> {
+        StateVersion {
+            kind: StateKind::Operator,
+            resource: ResourceId(0),
+            object: ObjectId(object),
+            namespace: "",
+            name: "etcd",
+            mark: Mark {
+                seq: Seq(seq),
+                at: RecordedAt::from_micros(at),
+            },
+            evidence: Evidence::Live,
+        }
+    }
+
+    fn degraded(status: &str) -> Value {
+        json!({"status": {"conditions": [{"type": "Degraded", "status": status}]}})
+    }
+
+    /// Gives the statuses of the condition `Degraded` with the records that bound them.
+    fn told(tracker: StateTracker) -> Vec<(String, u64, Option<u64>)> {
+        let mut tracks = tracker.into_tracks();
+        let track = tracks
+            .find(|track| track.aspect().condition() == Some("Degraded"))
+            .expect("a track");
+        let told = |one: StateInterval<'_>| {
+            let to = one.to.map(|to| to.seq.0);
+            (one.state.status.to_string(), one.from.seq.0, to)
+        };
+        track.intervals().map(told).collect()
+    }
+
+    #[test]
+    fn versions_with_one_timestamp_are_ordered_by_record() {
+        let mut tracker = StateTracker::default();
+        let (yes, no) = (degraded("True"), degraded("False"));
+        for (seq, body) in [(1, &no), (2, &yes), (3, &no)] {
+            tracker.take(&version(seq, 5, 0), body);
+        }
+        let expected = [
+            ("False".to_owned(), 1, Some(2)),
+            ("True".to_owned(), 2, Some(3)),
+            ("False".to_owned(), 3, None),
+        ];
+        assert_eq!(told(tracker), expected);
+    }
+
+    #[test]
+    fn a_clock_that_stepped_back_moves_no_interval_before_another() {
+        let mut tracker = StateTracker::default();
+        let (yes, no) = (degraded("True"), degraded("False"));
+        for (seq, at, body) in [(1, 9, &no), (2, 5, &yes), (3, 12, &no)] {
+            tracker.take(&version(seq, at, 0), body);
+        }
+        let tracks: Vec<StateTrack> = tracker.into_tracks().collect();
+        let times = tracks
+            .iter()
+            .flat_map(StateTrack::intervals)
+            .map(|one| (one.from.at.micros, one.to.map(|to| to.at.micros)));
+        for (from, to) in times {
+            assert!(to.is_none_or(|to| from <= to), "{from} to {to:?}");
+        }
+    }
+
+    #[test]
+    fn a_deletion_and_a_condition_that_is_not_reported_end_a_state() {
+        let mut tracker = StateTracker::default();
+        let (yes, none) = (degraded("True"), json!({"status": {"conditions": []}}));
+        tracker.take(&version(1, 1, 0), &yes);
+        tracker.take(&version(2, 2, 0), &none);
+        tracker.take(&version(3, 3, 0), &yes);
+        tracker.end(&version(4, 4, 0));
+        let expected = [
+            ("True".to_owned(), 1, Some(2)),
+            ("True".to_owned(), 3, Some(4)),
+        ];
+        assert_eq!(told(tracker), expected);
+    }
+
+    #[test]
+    fn another_object_of_the_name_is_another_life() {
+        let mut tracker = StateTracker::default();
+        let yes = degraded("True");
+        tracker.take(&version(1, 1, 0), &yes);
+        tracker.take(&version(2, 2, 1), &yes);
+        tracker.end(&version(3, 3, 0));
+        let expected = [
+            ("True".to_owned(), 1, Some(2)),
+            ("True".to_owned(), 2, None),
+        ];
+        assert_eq!(told(tracker), expected);
+    }
+}

@@ -1,0 +1,213 @@
+//! Owns how an operator came to a release: when it began, when its `operator` version changed, how long
+//! that took, and when `ClusterVersion` said that it waits for it.
+
+use super::mark::{Lasting, Mark, Spans, micros_between};
+use crate::condition::StatusCondition;
+use crate::read::{ClusterOperator, ClusterVersion, ReadVersion};
+use kubereel_format::RecordedAt;
+
+const MINUTE_MICROS: u64 = 60 * 1_000_000;
+
+/// How one operator came to a release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorMove {
+    /// Its name.
+    pub name: String,
+    /// Whether the payload brings it: only those count for `oc`.
+    pub is_of_payload: bool,
+    /// The version that it reported before; empty if none.
+    pub from_version: String,
+    /// When it was first seen Progressing within the update, before its version changed.
+    pub began: Option<Mark>,
+    /// When it reported the new version.
+    pub moved: Option<Mark>,
+    /// Whether it reported the version already when the update began.
+    pub was_there: bool,
+    /// When it was first seen available, where it reported no version before: in an installation.
+    pub available: Option<Mark>,
+    /// When it was Progressing, also after its version changed.
+    pub progressing: Vec<Lasting>,
+    /// When `ClusterVersion` named it as waited for: as of writes that may be 15 s apart.
+    pub waited_for: Vec<Lasting>,
+}
+
+impl OperatorMove {
+    /// Gives how long an operator may take before the cluster-version operator calls it slow: 20 minutes,
+    /// 90 for machine-config.
+    pub fn budget_micros(&self) -> u64 {
+        let minutes = if self.name == "machine-config" {
+            90
+        } else {
+            20
+        };
+        minutes * MINUTE_MICROS
+    }
+
+    /// Gives when it was where it should be: it reported the version, and had become available.
+    pub fn arrived(&self) -> Option<Mark> {
+        if self.from_version.is_empty() {
+            Some(self.moved?.max(self.available?))
+        } else {
+            self.moved
+        }
+    }
+
+    /// Gives how long it took from its begin until it was where it should be, or has taken until `now`.
+    pub fn took_micros(&self, now: RecordedAt) -> Option<u64> {
+        let began = self.began?;
+        let to = self.arrived().map_or(now, |arrived| arrived.at);
+        Some(micros_between(began.at, to))
+    }
+
+    /// Tells whether it took longer than its budget.
+    pub fn is_over_budget(&self, now: RecordedAt) -> bool {
+        self.took_micros(now)
+            .is_some_and(|took| took > self.budget_micros())
+    }
+}
+
+/// What an operator is followed by.
+pub(super) struct Goal<'a> {
+    /// The version that it goes to.
+    pub(super) version: &'a str,
+    /// When the update was taken up.
+    pub(super) from: Mark,
+    /// The last record that belongs to it.
+    pub(super) to: Option<Mark>,
+}
+
+/// Follows one operator; `None` if it was not there in that time.
+pub(super) fn follow(
+    name: &str,
+    versions: &[ReadVersion<ClusterOperator>],
+    told: &[ReadVersion<ClusterVersion>],
+    goal: &Goal<'_>,
+) -> Option<OperatorMove> {
+    let is_before = |seen: &&ReadVersion<ClusterOperator>| seen.mark.seq <= goal.from.seq;
+    let is_within = |mark: Mark| goal.to.is_none_or(|to| mark.seq <= to.seq);
+    let before = versions.iter().take_while(is_before).last();
+    let before = before.filter(|seen| !seen.is_gone);
+    let mut within = versions
+        .iter()
+        .skip_while(is_before)
+        .take_while(|seen| is_within(seen.mark))
+        .peekable();
+    if before.is_none() && within.peek().is_none() {
+        return None;
+    }
+    let from_version = before.map_or("", |seen| seen.body.version());
+    let mut found = OperatorMove {
+        name: name.to_owned(),
+        is_of_payload: before.is_some_and(|seen| seen.body.is_of_payload()),
+        from_version: from_version.to_owned(),
+        began: None,
+        moved: None,
+        was_there: !goal.version.is_empty() && from_version == goal.version,
+        available: None,
+        progressing: Vec::new(),
+        waited_for: waited_for(name, told, goal),
+    };
+    let mut progressing = Spans::default();
+    let mut is_gone = false;
+    for seen in within {
+        is_gone = seen.is_gone;
+        if seen.is_gone {
+            progressing.note(seen.mark, false);
+            continue;
+        }
+        let body = &seen.body;
+        found.is_of_payload |= body.is_of_payload();
+        let is_progressing = body.is("Progressing", "True");
+        progressing.note(seen.mark, is_progressing);
+        if from_version.is_empty() && body.is("Available", "True") {
+            found.available.get_or_insert(seen.mark);
+        }
+        let has_version = !goal.version.is_empty() && body.version() == goal.version;
+        if found.moved.is_none() && !found.was_there {
+            if is_progressing {
+                found.began.get_or_insert(seen.mark);
+            }
+            if has_version {
+                found.moved = Some(seen.mark);
+            }
+        }
+    }
+    found.progressing = progressing.all();
+    (!is_gone || found.moved.is_some()).then_some(found)
+}
+
+/// Gives the times in which `ClusterVersion` said that it waits for an operator.
+fn waited_for(name: &str, told: &[ReadVersion<ClusterVersion>], goal: &Goal<'_>) -> Vec<Lasting> {
+    let mut spans = Spans::default();
+    let is_within =
+        |mark: Mark| mark.seq >= goal.from.seq && goal.to.is_none_or(|to| mark.seq <= to.seq);
+    for seen in told.iter().filter(|seen| is_within(seen.mark)) {
+        let progressing = StatusCondition::find(&seen.body.status.conditions, "Progressing");
+        let message = progressing.map_or("", |condition| condition.message);
+        let is_named = waited(message).any(|waited| waited == name);
+        spans.note(seen.mark, is_named);
+    }
+    spans.all()
+}
+
+/// Gives the operators that a message says are waited for.
+fn waited(message: &str) -> impl Iterator<Item = &str> {
+    const BEGINNINGS: [&str; 3] = [
+        "waiting on ",
+        "waiting up to 40 minutes on ",
+        "wait has exceeded 40 minutes for these operators: ",
+    ];
+    let found = BEGINNINGS
+        .iter()
+        .find_map(|begin| message.split_once(begin));
+    let list = found.map_or("", |(_, list)| list);
+    // Between the names stand commas, "and", and how long each is waited for.
+    list.split([',', ' '])
+        .filter(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()))
+        .take_while(|word| *word != "which")
+        .filter(|word| !matches!(*word, "and" | "over" | "minutes"))
+}
+
+/// Gives the operators in the order in which they moved; those that did not come last, in the order in
+/// which they began.
+pub(super) fn in_order(mut moves: Vec<OperatorMove>) -> Vec<OperatorMove> {
+    moves.sort_by(|a, b| {
+        let key = |one: &OperatorMove| {
+            let last = one.moved.or(one.began);
+            (one.moved.is_none(), last.is_none(), last)
+        };
+        key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
+    });
+    moves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::waited;
+
+    #[test]
+    fn names_are_read_out_of_every_form_of_the_message() {
+        for (message, names) in [
+            (
+                "Working towards 4.22.0: 1 of 9 done (1% complete), waiting on a, b",
+                &["a", "b"][..],
+            ),
+            (
+                "Working towards 4.22.0: 1 of 9 done, waiting up to 40 minutes on a",
+                &["a"],
+            ),
+            (
+                "Working towards 4.22.0: wait has exceeded 40 minutes for these operators: a, b",
+                &["a", "b"],
+            ),
+            (
+                "Working towards 4.22.0: waiting on a over 30 minutes and machine-config over 90 minutes which is longer than expected",
+                &["a", "machine-config"],
+            ),
+            ("Working towards 4.22.0", &[]),
+        ] {
+            let found: Vec<&str> = waited(message).collect();
+            assert_eq!(found, names, "{message}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Owns the times in which something was not well: an operator unavailable or degraded, the
+//! installation or update failing, a node not ready. Every one, also those shorter than any poll.
+
+use super::mark::{Mark, micros_between};
+use crate::state::{StateInterval, StateTrack};
+use kubereel_format::{Evidence, RecordedAt};
+
+const MINUTE_MICROS: u64 = 60 * 1_000_000;
+
+/// What was not well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ill {
+    /// An operator whose `Available` was not True.
+    Unavailable,
+    /// An operator whose `Degraded` was True.
+    Degraded,
+    /// `ClusterVersion` whose `Failing` was True or Unknown.
+    Failing,
+    /// A node whose `Ready` was not True, while nothing updated it.
+    NotReady,
+}
+
+impl Ill {
+    /// Gives the word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unavailable => "Unavailable",
+            Self::Degraded => "Degraded",
+            Self::Failing => "Failing",
+            Self::NotReady => "NotReady",
+        }
+    }
+
+    /// Gives after how long `oc adm upgrade status` warns of it, and after how long it calls it an
+    /// error; `None` where no such time is set.
+    pub const fn thresholds_micros(self) -> (Option<u64>, Option<u64>) {
+        match self {
+            Self::Unavailable => (Some(5 * MINUTE_MICROS), Some(20 * MINUTE_MICROS)),
+            Self::Degraded => (Some(5 * MINUTE_MICROS), Some(40 * MINUTE_MICROS)),
+            Self::Failing => (Some(0), None),
+            Self::NotReady => (Some(5 * MINUTE_MICROS), None),
+        }
+    }
+}
+
+/// How much `oc adm upgrade status` would have made of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Nothing: it was over before.
+    Silent,
+    /// A warning.
+    Warning,
+    /// An error.
+    Error,
+}
+
+impl Level {
+    /// Gives the word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Silent => "silent",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// A time in which something was not well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spell {
+    /// What was not well.
+    pub ill: Ill,
+    /// The operator's or the node's name; `version` for `ClusterVersion`.
+    pub name: String,
+    /// The version that began it, or the first one seen.
+    pub from: Mark,
+    /// Whether it had begun before it could be seen.
+    pub is_older: bool,
+    /// The version that ended it; `None` if none did by the moment asked about.
+    pub to: Option<Mark>,
+    /// What the condition said, in order; a text only where it differs from the one before.
+    pub texts: Vec<SpellText>,
+    /// Whether the recording has a gap in it: it may have been interrupted.
+    pub has_gap: bool,
+}
+
+/// What a condition said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpellText {
+    /// When it was first seen.
+    pub mark: Mark,
+    /// The status.
+    pub status: String,
+    /// The reason.
+    pub reason: String,
+    /// The message.
+    pub message: String,
+}
+
+impl Spell {
+    /// Gives its length in microseconds; one that is open lasts until `now`.
+    pub fn micros(&self, now: RecordedAt) -> u64 {
+        micros_between(self.from.at, self.to.map_or(now, |to| to.at))
+    }
+
+    /// Gives what `oc adm upgrade status` would have made of it at most, asked at the right moment.
+    pub fn level(&self, now: RecordedAt) -> Level {
+        let lasted = self.micros(now);
+        let (warning, error) = self.ill.thresholds_micros();
+        let is_past = |threshold: Option<u64>| threshold.is_some_and(|least| lasted > least);
+        if is_past(error) {
+            Level::Error
+        } else if is_past(warning) {
+            Level::Warning
+        } else {
+            Level::Silent
+        }
+    }
+}
+
+impl Ill {
+    const fn condition(self) -> &'static str {
+        match self {
+            Self::Unavailable => "Available",
+            Self::Degraded => "Degraded",
+            Self::Failing => "Failing",
+            Self::NotReady => "Ready",
+        }
+    }
+
+    /// Tells whether a status of its condition is ill.
+    pub(crate) fn is_status(self, status: &str) -> bool {
+        match self {
+            Self::Unavailable | Self::NotReady => status != "True",
+            Self::Degraded => status == "True",
+            Self::Failing => status != "False",
+        }
+    }
+}
+
+/// Gives the times in which something of an object was not well. One that never reported that it was well
+/// is starting, unless it was there when the recording began.
+pub(super) fn spells(ill: Ill, tracks: &[StateTrack]) -> Vec<Spell> {
+    let mut own = tracks.iter();
+    let Some(track) = own.find(|track| track.aspect().condition() == Some(ill.condition())) else {
+        return Vec::new();
+    };
+    let mut has_been_well = false;
+    let mut all = Vec::new();
+    for (is_ill, run) in track.runs(|state| ill.is_status(&state.status)) {
+        if !is_ill {
+            has_been_well = true;
+            continue;
+        }
+        let shown = run
+            .iter()
+            .skip_while(|one| !has_been_well && one.evidence != Evidence::Initial);
+        let shown: Vec<_> = shown.collect();
+        let (Some(first), Some(last)) = (shown.first(), shown.last()) else {
+            continue;
+        };
+        all.push(Spell {
+            ill,
+            name: first.object.name.clone(),
+            from: first.from,
+            is_older: !has_been_well,
+            to: last.to,
+            texts: shown.iter().map(|one| SpellText::of(one)).collect(),
+            has_gap: false,
+        });
+    }
+    all
+}
+
+impl SpellText {
+    fn of(interval: &StateInterval<'_>) -> Self {
+        Self {
+            mark: interval.from,
+            status: interval.state.status.to_string(),
+            reason: interval.state.reason.to_string(),
+            message: interval.state.message.to_string(),
+        }
+    }
+}

@@ -1,0 +1,478 @@
+//! Owns the story of one installation or upgrade as a whole. Reads the objects concerned, version by
+//! version, and nothing else of the reel.
+
+use super::dark::{self, NotSeen};
+use super::handover::Handover;
+use super::mark::{Lasting, Mark};
+use super::node_update::{self, NodeJoin, NodeUpdate, NodeWarning};
+use super::operator_move::{self, Goal, OperatorMove};
+use super::pace::{self, Part, Stall};
+use super::pool_update::{self, PoolUpdate};
+use super::retrieval::Retrievals;
+use super::retrieve;
+use super::spell::{self, Ill, Spell};
+use super::update::{HowUpdateEnded, Update, UpdateKind};
+use super::version_pod::NAMESPACE;
+use crate::condition::StatusCondition;
+use crate::health::StateKind;
+use crate::history::ClusterHistory;
+use crate::read::{
+    ClusterOperator, ClusterVersion, HistoryEntry, MachineConfig, Node, Pool, ReadVersion,
+};
+use kubereel_format::RecordedAt;
+use kubereel_history::Cut;
+use kubereel_history::QueryError;
+use kubereel_history::{EventQuestion, Logged};
+use std::collections::BTreeMap;
+
+/// Where the Events about nodes lie.
+const NODE_EVENTS: &str = "default";
+
+const VERSION: (&str, &str) = ("config.openshift.io", "clusterversions");
+const VERSION_NAME: &str = "version";
+
+/// The installations and upgrades of a recording, up to a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Updates {
+    /// All of them, in the order in which they began.
+    pub all: Vec<Update>,
+    /// Whether `ClusterVersion` was seen at all.
+    pub is_seen: bool,
+    /// The version that the history's newest entry names, at last; may be empty.
+    pub version: String,
+    /// When that entry was completed, on the operator's own clock; `None` if it was not.
+    pub completed: Option<RecordedAt>,
+    /// The moment asked about, or the last of the recording if that comes first.
+    pub now: RecordedAt,
+}
+
+/// What happened during one installation or upgrade.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpgradeStory {
+    /// What was asked for, and how it ended.
+    pub update: Update,
+    /// The moment as of which it is told.
+    pub now: RecordedAt,
+    /// When all of it was over, nodes included; `None` if it was not.
+    pub over: Option<Mark>,
+    /// The attempts to fetch the payload.
+    pub retrievals: Retrievals,
+    /// The operators in the order in which they moved; those that did not come last.
+    pub operators: Vec<OperatorMove>,
+    /// What was not well meanwhile, in the order of begin.
+    pub spells: Vec<Spell>,
+    /// What `ClusterVersion` said about the progress; a text only where it differs from the one before.
+    pub progress: Vec<ProgressSaid>,
+    /// The changes of the leading process of the cluster-version operator.
+    pub handovers: Vec<Handover>,
+    /// The pools that were updated.
+    pub pools: Vec<PoolUpdate>,
+    /// The nodes that were updated, in the order of begin.
+    pub nodes: Vec<NodeUpdate>,
+    /// The nodes that came to be.
+    pub joins: Vec<NodeJoin>,
+    /// Where nothing moved.
+    pub stalls: Vec<Stall>,
+    /// The parts that took longest.
+    pub slowest: Vec<Part>,
+    /// What could not be seen.
+    pub not_seen: Vec<NotSeen>,
+}
+
+/// What `ClusterVersion` said about its progress.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgressSaid {
+    /// When.
+    pub mark: Mark,
+    /// The status of the condition `Progressing`.
+    pub status: String,
+    /// Its reason; may be empty.
+    pub reason: String,
+    /// Its message.
+    pub message: String,
+}
+
+impl ClusterHistory<'_> {
+    /// Finds the installations and upgrades up to a moment, by the versions of `ClusterVersion` alone.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or a version is no object.
+    pub fn updates(&self, cut: Cut) -> Result<Updates, QueryError> {
+        let versions = self.cluster_versions(cut)?;
+        let last = versions.iter().rfind(|seen| !seen.is_gone);
+        let newest = last.and_then(|seen| seen.body.status.history.first());
+        Ok(Updates {
+            all: super::find::updates(&versions),
+            is_seen: last.is_some(),
+            version: newest.map_or_else(String::new, |newest| newest.version.clone()),
+            completed: newest.and_then(HistoryEntry::completed),
+            now: self.told_at(cut),
+        })
+    }
+
+    /// Tells what happened during one of the updates, as it was known at the moment for which they
+    /// were found.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or a version is no object.
+    pub fn upgrade_story(
+        &self,
+        updates: &Updates,
+        update: &Update,
+        cut: Cut,
+    ) -> Result<UpgradeStory, QueryError> {
+        let versions = self.cluster_versions(cut)?;
+        let mut after = updates.all.iter();
+        let next = after.find(|other| other.first > update.first);
+        let window = Window::of(update, next.map(|next| next.first));
+        let mut story = UpgradeStory {
+            update: update.clone(),
+            now: updates.now,
+            over: None,
+            retrievals: self.retrievals(&versions, update, &window, cut)?,
+            operators: Vec::new(),
+            spells: spell::spells(
+                Ill::Failing,
+                &self.condition_tracks(StateKind::Version, VERSION_NAME, &versions, |body| {
+                    &body.status.conditions
+                }),
+            ),
+            progress: progress(&versions, &window),
+            handovers: self.handovers(cut)?,
+            pools: Vec::new(),
+            nodes: Vec::new(),
+            joins: Vec::new(),
+            stalls: Vec::new(),
+            slowest: Vec::new(),
+            not_seen: Vec::new(),
+        };
+        self.tell_operators(&mut story, &versions, &window, cut)?;
+        self.tell_nodes(&mut story, &window, cut)?;
+        story.over = over(&story, &window);
+        let end = story.over.or(window.to);
+        let to = end.map_or(story.now, |end| end.at);
+        story.not_seen = self.not_seen(window.from.at, to, cut);
+        story.settle(window.from, end);
+        story.stalls = pace::stalls(&story, end, story.now);
+        story.slowest = pace::slowest(&story, story.now);
+        Ok(story)
+    }
+
+    /// Gives the wall-clock time as of which something is told.
+    pub(crate) fn told_at(&self, cut: Cut) -> RecordedAt {
+        match cut {
+            Cut::Arrival { wall, .. } => wall.min(self.timeline.end()),
+            Cut::Revision(_) => {
+                let resources = self.resources_named(VERSION.0, VERSION.1);
+                let states = resources.iter().map(|id| {
+                    self.timeline
+                        .as_of(*id, cut, &kubereel_history::ObjectFilter::default())
+                        .at
+                });
+                states.max().unwrap_or_else(|| self.timeline.end())
+            }
+        }
+    }
+
+    pub(crate) fn cluster_versions(
+        &self,
+        cut: Cut,
+    ) -> Result<Vec<ReadVersion<ClusterVersion>>, QueryError> {
+        let tracks = self.tracks(VERSION, cut, |key| key.name == VERSION_NAME);
+        let mut all = Vec::new();
+        for seqs in tracks.values() {
+            all.extend(self.read_seqs(seqs)?);
+        }
+        Ok(all)
+    }
+
+    fn retrievals(
+        &self,
+        versions: &[ReadVersion<ClusterVersion>],
+        update: &Update,
+        window: &Window,
+        cut: Cut,
+    ) -> Result<Retrievals, QueryError> {
+        // What ran before the recording was fetched before it.
+        if update.is_older && update.requests.is_empty() {
+            return Ok(Retrievals::default());
+        }
+        let pods = self.version_pods(cut)?;
+        // From the beginning: the count of an Event is told apart from the one before.
+        let events = self.logged(NAMESPACE, None, None, cut)?;
+        // The last word on the attempt comes with the acceptance.
+        let to = update.accepted.or(window.to);
+        let to = to.map(|to| {
+            self.mark(
+                self.timeline
+                    .reel()
+                    .seq_after(RecordedAt::from_micros(to.at.micros + 1_000_000)),
+            )
+        });
+        Ok(retrieve::retrievals(
+            versions,
+            &pods,
+            &events,
+            window.from,
+            update.accepted,
+            to,
+        ))
+    }
+
+    fn logged(
+        &self,
+        namespace: &str,
+        severity: Option<&str>,
+        from: Option<Cut>,
+        cut: Cut,
+    ) -> Result<Vec<Logged>, QueryError> {
+        let question = EventQuestion {
+            namespace: Some(namespace.to_owned()),
+            from,
+            to: Some(cut),
+            about: None,
+            severity: severity.map(str::to_owned),
+        };
+        self.timeline.event_log(question).collect()
+    }
+
+    fn tell_operators(
+        &self,
+        story: &mut UpgradeStory,
+        versions: &[ReadVersion<ClusterVersion>],
+        window: &Window,
+        cut: Cut,
+    ) -> Result<(), QueryError> {
+        let target = story.update.target.as_ref();
+        let goal = Goal {
+            version: target.map_or("", |target| target.version.as_str()),
+            from: window.taken_up,
+            to: window.to,
+        };
+        let tracks = self.tracks(("config.openshift.io", "clusteroperators"), cut, |_| true);
+        let mut moves = Vec::new();
+        for ((_, name), seqs) in &tracks {
+            let seen = self.read_seqs::<ClusterOperator>(seqs)?;
+            let tracks = self.condition_tracks(
+                StateKind::Operator,
+                name,
+                &seen,
+                ClusterOperator::conditions,
+            );
+            for ill in [Ill::Unavailable, Ill::Degraded] {
+                story.spells.extend(spell::spells(ill, &tracks));
+            }
+            // Until a release is accepted nothing moves towards it.
+            if target.is_some() {
+                moves.extend(operator_move::follow(name, &seen, versions, &goal));
+            }
+        }
+        story.operators = operator_move::in_order(moves);
+        Ok(())
+    }
+
+    fn tell_nodes(
+        &self,
+        story: &mut UpgradeStory,
+        window: &Window,
+        cut: Cut,
+    ) -> Result<(), QueryError> {
+        let group = "machineconfiguration.openshift.io";
+        let mut pools: BTreeMap<String, Pool> = BTreeMap::new();
+        for ((_, name), seqs) in self.tracks((group, "machineconfigpools"), cut, |_| true) {
+            let seen = self.read_seqs::<Pool>(&seqs)?;
+            let updates = pool_update::updates(&name, &seen).into_iter();
+            let within = updates.filter(|update| window.holds(update.began));
+            story.pools.extend(within);
+            if let Some(last) = seen.into_iter().next_back().filter(|seen| !seen.is_gone) {
+                pools.insert(name, last.body);
+            }
+        }
+        story.pools.sort_by_key(|update| update.began);
+        for ((_, name), seqs) in self.tracks(("", "nodes"), cut, |_| true) {
+            let seen = self.read_seqs::<Node>(&seqs)?;
+            let tracks = self.condition_tracks(StateKind::Node, &name, &seen, Node::conditions);
+            let tale = node_update::tale(&name, &seen, &tracks);
+            story.spells.extend(tale.not_ready);
+            story
+                .joins
+                .extend(tale.join.filter(|join| window.holds(join.joined)));
+            let labels = seen.last().map(|seen| seen.body.labels());
+            let pool = labels.and_then(|labels| crate::pool_of(&pools, labels));
+            for mut update in tale.updates {
+                if window.holds(update.began) {
+                    update.pool = pool.cloned().unwrap_or_default();
+                    story.nodes.push(update);
+                }
+            }
+        }
+        story.nodes.sort_by_key(|update| update.began);
+        story.joins.sort_by_key(|join| join.joined);
+        self.tell_releases(&mut story.nodes, cut)?;
+        self.find_holds(cut, &mut story.nodes)?;
+        self.tell_warnings(&mut story.nodes, window, cut)
+    }
+
+    /// Finds which releases the configurations of nodes belong to.
+    fn tell_releases(&self, nodes: &mut [NodeUpdate], cut: Cut) -> Result<(), QueryError> {
+        let group = "machineconfiguration.openshift.io";
+        let tracks = self.tracks((group, "machineconfigs"), cut, |key| {
+            nodes.iter().any(|node| node.to_config == key.name)
+        });
+        for ((_, name), seqs) in &tracks {
+            let Some(&last) = seqs.last() else {
+                continue;
+            };
+            let config = self.read_seq::<MachineConfig>(last)?;
+            for node in nodes.iter_mut().filter(|node| node.to_config == *name) {
+                config.body.release().clone_into(&mut node.to_version);
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_warnings(
+        &self,
+        nodes: &mut [NodeUpdate],
+        window: &Window,
+        cut: Cut,
+    ) -> Result<(), QueryError> {
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        let from = Cut::Arrival {
+            below: window.from.seq,
+            wall: window.from.at,
+        };
+        for logged in self.logged(NODE_EVENTS, Some("Warning"), Some(from), cut)? {
+            let about = &logged.said.regarding;
+            if about.kind != "Node" {
+                continue;
+            }
+            let mark = Mark {
+                seq: logged.seq,
+                at: logged.at,
+            };
+            let mut running = nodes.iter_mut().filter(|node| {
+                node.node == about.name
+                    && node.began <= mark
+                    && node.over().is_none_or(|over| mark <= over)
+            });
+            if let Some(node) = running.next() {
+                node.warnings.push(NodeWarning {
+                    mark,
+                    reason: logged.said.reason.clone(),
+                    message: logged.said.message.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The time that belongs to an update.
+struct Window {
+    from: Mark,
+    /// When it was taken up; its begin if that was not seen.
+    taken_up: Mark,
+    /// What comes after it, or ended it without completion.
+    to: Option<Mark>,
+}
+
+impl Window {
+    fn of(update: &Update, next: Option<Mark>) -> Self {
+        let end = update
+            .end
+            .filter(|end| end.how != HowUpdateEnded::Completed);
+        let taken_up = match update.kind {
+            // An installation's operators may be there before its history is written.
+            UpdateKind::Install => update.first,
+            UpdateKind::Upgrade => update.accepted.unwrap_or(update.first),
+        };
+        // A later request changes nothing until it is accepted.
+        let next = next.filter(|next| update.end.is_some_and(|end| end.mark <= *next));
+        Self {
+            from: update.first,
+            taken_up,
+            to: end.map(|end| end.mark).or(next),
+        }
+    }
+
+    fn holds(&self, mark: Mark) -> bool {
+        mark >= self.from && self.to.is_none_or(|to| mark < to)
+    }
+}
+
+fn progress(versions: &[ReadVersion<ClusterVersion>], window: &Window) -> Vec<ProgressSaid> {
+    let mut all: Vec<ProgressSaid> = Vec::new();
+    let end = |mark: Mark| window.to.is_none_or(|to| mark <= to);
+    let within = versions
+        .iter()
+        .filter(|seen| seen.mark >= window.taken_up && end(seen.mark) && !seen.is_gone);
+    for seen in within {
+        let Some(said) = StatusCondition::find(&seen.body.status.conditions, "Progressing") else {
+            continue;
+        };
+        let is_said = all
+            .last()
+            .is_some_and(|last| last.status == said.status && last.message == said.message);
+        if !is_said {
+            all.push(ProgressSaid {
+                mark: seen.mark,
+                status: said.status.to_owned(),
+                reason: said.reason.to_owned(),
+                message: said.message.to_owned(),
+            });
+        }
+    }
+    all
+}
+
+/// Gives when an update was over with all its nodes; `None` if it was not.
+fn over(story: &UpgradeStory, window: &Window) -> Option<Mark> {
+    let end = story.update.end?;
+    if end.how != HowUpdateEnded::Completed {
+        return Some(end.mark);
+    }
+    let mut last = end.mark;
+    for node in &story.nodes {
+        last = last.max(node.over().or(window.to)?);
+    }
+    for pool in &story.pools {
+        last = last.max(pool.done.or(window.to)?);
+    }
+    Some(last)
+}
+
+impl UpgradeStory {
+    /// Keeps what belongs to the time of the update.
+    fn settle(&mut self, from: Mark, end: Option<Mark>) {
+        let is_begun = |mark: Mark| end.is_none_or(|end| mark <= end);
+        self.spells
+            .retain(|spell| is_begun(spell.from) && spell.to.is_none_or(|to| to > from));
+        for spell in &mut self.spells {
+            let plural = match spell.ill {
+                Ill::Failing => "clusterversions",
+                Ill::NotReady => "nodes",
+                Ill::Unavailable | Ill::Degraded => "clusteroperators",
+            };
+            let span = Lasting {
+                from: spell.from,
+                to: spell.to,
+            };
+            spell.has_gap = dark::has_gap(&self.not_seen, plural, span);
+        }
+        self.spells
+            .sort_by(|a, b| (a.from, a.ill, &a.name).cmp(&(b.from, b.ill, &b.name)));
+        self.handovers.retain(|handover| {
+            let begins = [handover.released, handover.taken];
+            let first = begins.into_iter().flatten().min();
+            let last = begins.into_iter().flatten().max();
+            first.is_some_and(is_begun) && last.is_some_and(|last| last >= from)
+        });
+        self.progress.retain(|said| is_begun(said.mark));
+        for operator in &mut self.operators {
+            operator.progressing.retain(|span| is_begun(span.from));
+        }
+    }
+}

@@ -1,0 +1,477 @@
+//! Upgrades in small recordings: what each kind of evidence tells of them, and what a gap leaves open.
+
+use super::script::{Script, Stream, thing};
+use kubereel_cluster::{ClusterHistory, Ill, Level, Mark, Retrieval, UpdateStatus, UpgradeStory};
+use kubereel_format::{EndCause, EventType, Evidence, ResourceId};
+use kubereel_history::{Moment, Timeline};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const OPERATORS: &str = "openshift-cluster-version";
+const OLD: &str = "r@sha256:old";
+const NEW: &str = "r@sha256:new";
+
+/// A cluster that is asked to go from 1 to 2.
+struct Cluster {
+    script: Script,
+    folder: TempDir,
+    rv: u128,
+    versions: (ResourceId, Stream),
+    operators: (ResourceId, Stream),
+}
+
+impl Cluster {
+    fn begin() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut script = Script::begin(&folder.path().join("test.reel"));
+        let mut open = |name: &str, kind: &str| {
+            let resource = script.resource(name, kind, &[]);
+            (resource, script.connect(resource, None))
+        };
+        let versions = open("clusterversions.config.openshift.io", "ClusterVersion");
+        let operators = open("clusteroperators.config.openshift.io", "ClusterOperator");
+        let mut cluster = Self {
+            script,
+            folder,
+            rv: 10,
+            versions,
+            operators,
+        };
+        let body = version(None, &[("1", "Completed")], &[]);
+        let rv = cluster.next();
+        cluster
+            .script
+            .initial(versions.1, thing("", "version", "cv"), rv, &bytes(&body));
+        cluster.script.synced(versions.1, rv);
+        let body = operator(
+            "1",
+            &[
+                ("Available", "True"),
+                ("Degraded", "False"),
+                ("Progressing", "False"),
+            ],
+        );
+        let rv = cluster.next();
+        cluster
+            .script
+            .initial(operators.1, thing("", "etcd", "co"), rv, &bytes(&body));
+        cluster.script.synced(operators.1, rv);
+        cluster
+    }
+
+    fn next(&mut self) -> u128 {
+        self.script.wait(1000);
+        self.rv += 1;
+        self.rv
+    }
+
+    fn version(&mut self, wanted: Option<&str>, history: &[(&str, &str)], conditions: &[Value]) {
+        let rv = self.next();
+        let body = version(wanted, history, conditions);
+        let stream = self.versions.1;
+        self.script
+            .modified(stream, thing("", "version", "cv"), rv, &bytes(&body));
+    }
+
+    fn operator(&mut self, version: &str, conditions: &[(&str, &str)]) {
+        let rv = self.next();
+        let body = operator(version, conditions);
+        let stream = self.operators.1;
+        self.script
+            .modified(stream, thing("", "etcd", "co"), rv, &bytes(&body));
+    }
+
+    fn open(&mut self, name: &str, kind: &str) -> Stream {
+        let resource = self.script.resource(name, kind, &[]);
+        let stream = self.script.connect(resource, None);
+        let rv = self.next();
+        self.script.synced(stream, rv);
+        stream
+    }
+
+    fn event(&mut self, stream: Stream, name: &str, reason: &str, count: u64, message: &str) {
+        self.event_of_type("Normal", stream, name, reason, count, message);
+    }
+
+    fn event_of_type(
+        &mut self,
+        kind: &str,
+        stream: Stream,
+        name: &str,
+        reason: &str,
+        count: u64,
+        message: &str,
+    ) {
+        let rv = self.next();
+        let body = json!({
+            "apiVersion": "v1", "kind": "Event",
+            "metadata": {"name": name, "namespace": OPERATORS},
+            "involvedObject": {"kind": "ClusterVersion", "name": "version"},
+            "reason": reason, "message": message, "count": count, "type": kind,
+        });
+        let what = thing(OPERATORS, name, name);
+        if count == 1 {
+            self.script.added(stream, what, rv, &bytes(&body));
+        } else {
+            self.script.modified(stream, what, rv, &bytes(&body));
+        }
+    }
+
+    fn pod(&mut self, stream: Stream, name: &str, kind: EventType, waits: Option<&str>) {
+        let rv = self.next();
+        let body = json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "namespace": OPERATORS, "labels": {"k8s-app": "retrieve-openshift-release"}},
+            "spec": {"initContainers": [{"image": NEW}, {"image": NEW}]},
+            "status": {"phase": "Pending", "initContainerStatuses": waits.map(|reason| json!([
+                {"state": {"waiting": {"reason": reason, "message": "manifest unknown"}}},
+                {"state": {"waiting": {"reason": "PodInitializing"}}},
+            ]))},
+        });
+        let what = thing(OPERATORS, name, name);
+        self.script
+            .event(stream, kind, Evidence::Live, what, rv, &bytes(&body));
+    }
+
+    /// Ends the recording and tells of its last upgrade.
+    fn story(self) -> (UpgradeStory, Option<UpdateStatus>) {
+        self.script.finish();
+        let timeline = Timeline::open(&self.folder.path().join("test.reel")).expect("a reel");
+        let cut = timeline.resolve(Moment::End).expect("an end");
+        let updates = ClusterHistory::of(&timeline).updates(cut).expect("updates");
+        let update = updates.all.last().expect("an update");
+        let story = ClusterHistory::of(&timeline).upgrade_story(&updates, update, cut);
+        let status = ClusterHistory::of(&timeline)
+            .update_status(cut, None)
+            .expect("a status");
+        (story.expect("a story"), status)
+    }
+}
+
+fn bytes(body: &Value) -> Vec<u8> {
+    body.to_string().into_bytes()
+}
+
+fn image(version: &str) -> &str {
+    if version == "1" { OLD } else { NEW }
+}
+
+fn version(wanted: Option<&str>, history: &[(&str, &str)], conditions: &[Value]) -> Value {
+    let entries: Vec<Value> = history
+        .iter()
+        .map(|(version, state)| {
+            json!({
+                "version": version, "image": image(version), "state": state,
+                "startedTime": format!("2025-11-21T1{version}:00:00Z"),
+                "completionTime": (*state == "Completed").then_some("2025-11-21T13:00:00Z"),
+            })
+        })
+        .collect();
+    let newest = history.first().map_or("", |(version, _)| version);
+    json!({
+        "apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion",
+        "metadata": {"name": "version", "uid": "cv", "generation": 1 + u64::from(wanted.is_some())},
+        "spec": {"desiredUpdate": wanted.map(|version| json!({"version": version, "image": image(version)}))},
+        "status": {
+            "desired": {"version": newest, "image": image(newest)},
+            "history": entries, "conditions": conditions,
+        },
+    })
+}
+
+fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {
+    json!({"type": kind, "status": status, "reason": reason, "message": message})
+}
+
+fn operator(version: &str, conditions: &[(&str, &str)]) -> Value {
+    let conditions: Vec<Value> = conditions
+        .iter()
+        .map(|(kind, status)| condition(kind, status, "", ""))
+        .collect();
+    json!({
+        "apiVersion": "config.openshift.io/v1", "kind": "ClusterOperator",
+        "metadata": {"name": "etcd", "annotations": {"include.release.openshift.io/x": "true"}},
+        "status": {"versions": [{"name": "operator", "version": version}], "conditions": conditions},
+    })
+}
+
+const WELL: [(&str, &str); 3] = [
+    ("Available", "True"),
+    ("Degraded", "False"),
+    ("Progressing", "False"),
+];
+
+fn refused(reason: &str, failure: &str) -> Value {
+    let message =
+        format!("Retrieving payload failed version=\"2\" image=\"{NEW}\" failure={failure}");
+    condition("ReleaseAccepted", "False", reason, &message)
+}
+
+fn steps(attempts: &[Retrieval]) -> Vec<&str> {
+    let ends = attempts.iter().map(|attempt| attempt.end.as_ref());
+    ends.map(|end| end.map_or("open", |end| end.failed_step.as_str()))
+        .collect()
+}
+
+#[test]
+fn without_events_pods_and_the_condition_tell_of_attempts() {
+    let mut cluster = Cluster::begin();
+    let pods = cluster.open("pods", "Pod");
+    let old = [("1", "Completed")];
+    cluster.version(Some("2"), &old, &[]);
+    for name in ["version-2-aaaaa", "version-2-bbbbb"] {
+        cluster.pod(pods, name, EventType::Added, None);
+        cluster.pod(pods, name, EventType::Modified, Some("ErrImagePull"));
+        let words = format!("Unable to download: pod {name} failed at pending");
+        cluster.version(Some("2"), &old, &[refused("RetrievePayload", &words)]);
+        cluster.pod(pods, name, EventType::Deleted, Some("ErrImagePull"));
+    }
+    let (story, _) = cluster.story();
+    let attempts = &story.retrievals.attempts;
+    assert_eq!(attempts.len(), 2);
+    for (attempt, name) in attempts.iter().zip(["version-2-aaaaa", "version-2-bbbbb"]) {
+        let pod = attempt.pod.as_ref().expect("a Pod");
+        assert_eq!(pod.name, name);
+        assert!(pod.deleted.is_some());
+        assert_eq!(
+            attempt.cause(),
+            Some(("Init:ErrImagePull", "manifest unknown"))
+        );
+        assert!(
+            attempt
+                .told
+                .as_ref()
+                .is_some_and(|told| told.message.contains(name))
+        );
+    }
+    assert!(story.update.accepted.is_none() && story.operators.is_empty());
+}
+
+#[test]
+fn the_condition_alone_tells_of_a_failure_and_nothing_of_its_begin() {
+    let mut cluster = Cluster::begin();
+    let old = [("1", "Completed")];
+    cluster.version(Some("2"), &old, &[]);
+    cluster.version(
+        Some("2"),
+        &old,
+        &[refused("RetrievePayload", "not verified")],
+    );
+    cluster.version(
+        Some("2"),
+        &old,
+        &[refused("PreconditionChecks", "not upgradeable")],
+    );
+    let (story, _) = cluster.story();
+    let attempts = &story.retrievals.attempts;
+    assert_eq!(steps(attempts), ["RetrievePayload", "PreconditionChecks"]);
+    assert!(
+        attempts
+            .iter()
+            .all(|attempt| attempt.began.is_none() && attempt.pod.is_none())
+    );
+    assert_eq!(
+        attempts[1].cause(),
+        Some(("PreconditionChecks", "not upgradeable"))
+    );
+    let seen: Vec<&str> = story
+        .not_seen
+        .iter()
+        .map(|one| one.resource.as_str())
+        .collect();
+    assert!(
+        seen.contains(&"events") && seen.contains(&"pods"),
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn counts_of_events_tell_of_attempts_that_were_not_seen() {
+    let mut cluster = Cluster::begin();
+    let events = cluster.open("events", "Event");
+    let old = [("1", "Completed")];
+    let loading =
+        |image: &str| format!("Retrieving and verifying payload version=\"\" image=\"{image}\"");
+    let failed =
+        format!("Retrieving payload failed version=\"\" image=\"{NEW}\" failure=no // nested");
+    // The operator that starts is no attempt, before and after.
+    cluster.event(events, "own", "RetrievePayload", 1, &loading(OLD));
+    cluster.version(Some("2"), &old, &[]);
+    cluster.event(events, "own", "RetrievePayload", 2, &loading(OLD));
+    cluster.event(events, "new", "RetrievePayload", 1, &loading(NEW));
+    cluster.event(events, "failed", "RetrievePayloadFailed", 1, &failed);
+    // Four begins later.
+    cluster.event(events, "new", "RetrievePayload", 5, &loading(NEW));
+    let blocked = format!("preconditions not met version=\"2\" image=\"{NEW}\"");
+    cluster.event(events, "load", "LoadPayload", 1, &loading(NEW));
+    cluster.event(events, "blocked", "PreconditionBlock", 1, &blocked);
+    cluster.event(events, "new", "RetrievePayload", 6, &loading(NEW));
+    cluster.version(Some("2"), &[("2", "Partial"), ("1", "Completed")], &[]);
+    let (story, _) = cluster.story();
+    assert_eq!(
+        steps(&story.retrievals.attempts),
+        ["RetrievePayload", "PreconditionChecks", ""]
+    );
+    assert_eq!(story.retrievals.counted_only, 3);
+    assert_eq!(
+        story.retrievals.attempts[0].cause(),
+        Some(("RetrievePayload", "no"))
+    );
+}
+
+#[test]
+fn the_warning_of_a_forced_update_is_no_further_attempt() {
+    let mut cluster = Cluster::begin();
+    let events = cluster.open("events", "Event");
+    let pods = cluster.open("pods", "Pod");
+    let old = [("1", "Completed")];
+    cluster.version(Some("2"), &old, &[]);
+    let begins = format!("Retrieving and verifying payload version=\"2\" image=\"{NEW}\"");
+    cluster.event(events, "begins", "RetrievePayload", 1, &begins);
+    cluster.pod(pods, "version-2-aaaaa", EventType::Added, None);
+    cluster.pod(pods, "version-2-aaaaa", EventType::Deleted, None);
+    let forced = format!(
+        "Target release version=\"2\" image=\"{NEW}\" cannot be verified, but continuing anyway because the update was forced: no signature"
+    );
+    cluster.event_of_type("Warning", events, "forced", "RetrievePayload", 1, &forced);
+    cluster.version(Some("2"), &[("2", "Partial"), ("1", "Completed")], &[]);
+    let (story, _) = cluster.story();
+    let attempts = &story.retrievals.attempts;
+    assert_eq!(steps(attempts), [""]);
+    let pod = attempts[0].pod.as_ref().expect("the attempt has its Pod");
+    assert!(pod.deleted.is_some());
+    let warnings: Vec<&str> = story
+        .retrievals
+        .warnings
+        .iter()
+        .map(|warning| warning.message.as_str())
+        .collect();
+    assert_eq!(warnings, [forced]);
+}
+
+#[test]
+fn what_lasts_is_counted_to_the_moment_and_a_stall_is_named() {
+    let mut cluster = Cluster::begin();
+    let running = [("2", "Partial"), ("1", "Completed")];
+    let progress = condition(
+        "Progressing",
+        "True",
+        "",
+        "Working towards 2: waiting on etcd",
+    );
+    cluster.version(Some("2"), &[("1", "Completed")], &[]);
+    cluster.version(Some("2"), &running, std::slice::from_ref(&progress));
+    let moving = [
+        ("Available", "True"),
+        ("Degraded", "False"),
+        ("Progressing", "True"),
+    ];
+    cluster.operator("1", &moving);
+    let ill = [
+        ("Available", "False"),
+        ("Degraded", "True"),
+        ("Progressing", "True"),
+    ];
+    cluster.operator("1", &ill);
+    cluster.script.wait(21 * 60 * 1000);
+    cluster.version(Some("2"), &running, &[progress]);
+    let (story, status) = cluster.story();
+    let spells: Vec<(Ill, Level, Option<Mark>)> = story
+        .spells
+        .iter()
+        .map(|spell| (spell.ill, spell.level(story.now), spell.to))
+        .collect();
+    assert_eq!(
+        spells,
+        [
+            (Ill::Unavailable, Level::Error, None),
+            (Ill::Degraded, Level::Warning, None),
+        ]
+    );
+    let [etcd] = story.operators.as_slice() else {
+        panic!("{:?}", story.operators);
+    };
+    assert!(etcd.began.is_some() && etcd.moved.is_none());
+    assert!(etcd.is_over_budget(story.now));
+    assert_eq!(etcd.waited_for.len(), 1);
+    let [stall] = story.stalls.as_slice() else {
+        panic!("{:?}", story.stalls);
+    };
+    assert!(stall.to.is_none() && stall.said.ends_with("waiting on etcd"));
+    assert_eq!(status.expect("a status").operators.unavailable, ["etcd"]);
+}
+
+#[test]
+fn a_gap_is_named_and_what_lasted_across_it_is_marked() {
+    let mut cluster = Cluster::begin();
+    let running = [("2", "Partial"), ("1", "Completed")];
+    cluster.version(Some("2"), &running, &[]);
+    cluster.operator("1", &[("Available", "False"), ("Progressing", "True")]);
+    let (operators, stream) = cluster.operators;
+    let (from, rv) = (cluster.script.now(), cluster.rv);
+    cluster.script.disconnect(stream, EndCause::Expired);
+    cluster.script.wait(5000);
+    let stream = cluster.script.connect(operators, None);
+    cluster.script.gap(operators, rv, rv + 10, from);
+    cluster.rv += 10;
+    let body = bytes(&operator("2", &WELL));
+    let what = thing("", "etcd", "co");
+    let listed = cluster.rv;
+    cluster.script.event(
+        stream,
+        EventType::Modified,
+        Evidence::Listed,
+        what,
+        listed,
+        &body,
+    );
+    cluster.script.synced(stream, listed);
+    cluster.version(Some("2"), &[("2", "Completed"), ("1", "Completed")], &[]);
+    let (story, _) = cluster.story();
+    assert!(story.update.is_completed());
+    let gaps: Vec<&str> = story
+        .not_seen
+        .iter()
+        .filter(|one| one.unseen.is_some())
+        .map(|one| one.resource.as_str())
+        .collect();
+    assert_eq!(gaps, ["clusteroperators.config.openshift.io"]);
+    let marked: Vec<bool> = story.spells.iter().map(|spell| spell.has_gap).collect();
+    assert_eq!(marked, [true]);
+    // A request and its acceptance that came at once are both told.
+    assert_eq!(story.update.requests.len(), 1);
+    assert_eq!(story.update.accepted, story.update.asked());
+}
+
+#[test]
+fn an_upgrade_that_ran_before_the_recording_is_told_as_such() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    let resource = script.resource("clusterversions.config.openshift.io", "ClusterVersion", &[]);
+    let stream = script.connect(resource, None);
+    let body = version(Some("2"), &[("2", "Partial"), ("1", "Partial")], &[]);
+    script.initial(stream, thing("", "version", "cv"), 5, &bytes(&body));
+    script.synced(stream, 6);
+    script.wait(1000);
+    script.finish();
+    let timeline = Timeline::open(&path).expect("a reel");
+    let cut = timeline.resolve(Moment::End).expect("an end");
+    let updates = ClusterHistory::of(&timeline).updates(cut).expect("updates");
+    let [update] = updates.all.as_slice() else {
+        panic!("{:?}", updates.all);
+    };
+    assert!(update.is_older && update.is_from_partial);
+    assert!(update.accepted.is_none() && update.requests.is_empty() && update.end.is_none());
+    assert!(update.started.is_some());
+    let status = ClusterHistory::of(&timeline)
+        .update_status(cut, None)
+        .expect("read");
+    let status = status.expect("a status");
+    assert!(
+        status
+            .insights
+            .iter()
+            .any(|one| one.summary.contains("never completed"))
+    );
+}
