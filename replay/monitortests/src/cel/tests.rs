@@ -1,7 +1,7 @@
 //! Expressions and their values, and our evaluation beside the library's own.
 
 use super::compile::{Compiler, Program};
-use super::eval::{Fault, Slots};
+use super::eval::{EvalError, Slots};
 use super::value::Val;
 use kube_cel::KubeCelExt as _;
 use kube_cel::cel::objects::Key;
@@ -43,8 +43,8 @@ fn told(text: &str) -> String {
     slots.set(0, Some(Val::json(&object)));
     match program.value(&slots) {
         Ok(value) => value.to_string(),
-        Err(Fault::Absent { what }) => format!("absent: {what}"),
-        Err(Fault::Wrong { what }) => format!("wrong: {what}"),
+        Err(EvalError::Absent { what }) => format!("absent: {what}"),
+        Err(EvalError::Wrong { what }) => format!("wrong: {what}"),
     }
 }
 

@@ -69,6 +69,12 @@ impl<'a> Val<'a> {
         Self::Text(Cow::Owned(text.into()))
     }
 
+    /// Makes a number of a count.
+    #[expect(clippy::expect_used, reason = "what is in memory is fewer than 2^63")]
+    pub(crate) fn count(count: usize) -> Self {
+        Self::Int(i64::try_from(count).expect("a count below 2^63"))
+    }
+
     pub(crate) fn time(at: RecordedAt) -> Self {
         Self::Time(at.micros)
     }
@@ -116,10 +122,10 @@ impl<'a> Val<'a> {
     }
 
     /// Gives the items of a list.
-    pub(crate) fn items(&self) -> Option<Items<'a>> {
+    pub(crate) fn items(&self) -> Option<ValItems<'a>> {
         match self {
-            Self::Json(Value::Array(list)) => Some(Items::Json(list.iter())),
-            Self::List(list) => Some(Items::Own(Rc::clone(list), 0)),
+            Self::Json(Value::Array(list)) => Some(ValItems::Json(list.iter())),
+            Self::List(list) => Some(ValItems::OwnFunction(Rc::clone(list), 0)),
             _ => None,
         }
     }
@@ -229,18 +235,18 @@ impl<'a> Val<'a> {
 }
 
 /// The items of a list.
-pub(crate) enum Items<'a> {
+pub(crate) enum ValItems<'a> {
     Json(std::slice::Iter<'a, Value>),
-    Own(Rc<Vec<Val<'a>>>, usize),
+    OwnFunction(Rc<Vec<Val<'a>>>, usize),
 }
 
-impl<'a> Iterator for Items<'a> {
+impl<'a> Iterator for ValItems<'a> {
     type Item = Val<'a>;
 
     fn next(&mut self) -> Option<Val<'a>> {
         match self {
             Self::Json(items) => items.next().map(Val::json),
-            Self::Own(items, at) => {
+            Self::OwnFunction(items, at) => {
                 let item = items.get(*at).cloned();
                 *at += 1;
                 item

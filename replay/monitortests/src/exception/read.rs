@@ -1,32 +1,31 @@
-//! Owns the form of a file of exceptions. Refuses unknown fields, entries that would cover everything,
-//! and pending ones without a link.
+//! The form of a file of exceptions. Rejects unknown fields, entries that would cover everything, and
+//! pending entries without a link.
 
-use super::circumstances::RunKind;
-use super::entry::{Exception, ExceptionState};
-use super::error::ExceptionError;
-use super::limits::{FILE_BYTES_MOST, REGEX_BYTES_MOST};
+use super::entry::{Exception, ExceptionState, RunKind};
 use super::release::Releases;
 use super::set::ExceptionSet;
-use super::texts::Texts;
-use crate::select::Glob;
-use crate::verdict::Phase;
+use crate::glob::Glob;
+use crate::phase::Phase;
 use kubereel_format::RecordedAt;
 use kubereel_history::Moment;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_saphyr::{Location, Spanned};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
+use thiserror::Error;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    exceptions: Vec<Spanned<Entry>>,
+struct ExceptionFile {
+    exceptions: Vec<Spanned<ExceptionYaml>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct ExceptionYaml {
     #[serde(default)]
     rule: Texts,
     #[serde(default)]
@@ -70,7 +69,7 @@ struct Entry {
 }
 
 /// What is wrong, and where.
-type Wrong = (Location, String);
+type LocatedError = (Location, String);
 
 impl ExceptionSet {
     /// Reads a file of exceptions.
@@ -98,8 +97,8 @@ impl ExceptionSet {
             column,
             message,
         };
-        let wrong = |(at, message): Wrong| wrong_at(at.line(), at.column(), message);
-        let read: File = serde_saphyr::from_str(text).map_err(|error| {
+        let wrong = |(at, message): LocatedError| wrong_at(at.line(), at.column(), message);
+        let read: ExceptionFile = serde_saphyr::from_str(text).map_err(|error| {
             let at = error.location();
             let (line, column) = at.map_or((1, 1), |at| (at.line(), at.column()));
             let words = error.without_snippet().to_string();
@@ -120,11 +119,11 @@ impl ExceptionSet {
 }
 
 fn exception(
-    entry: Entry,
+    entry: ExceptionYaml,
     at: Location,
     file: &Arc<str>,
     is_builtin: bool,
-) -> Result<Exception, Wrong> {
+) -> Result<Exception, LocatedError> {
     if entry.rule.0.is_empty() && entry.test.0.is_empty() {
         let message = "an exception names its `rule` (an id) or its `test` (a name in JUnit)";
         return Err((at, message.to_owned()));
@@ -181,7 +180,7 @@ fn exception(
 fn read_with<T>(
     text: Option<Spanned<String>>,
     read: impl Fn(&str) -> Result<T, String>,
-) -> Result<Option<T>, Wrong> {
+) -> Result<Option<T>, LocatedError> {
     let read = text.map(|text| read(&text.value).map_err(|message| (text.referenced, message)));
     read.transpose()
 }
@@ -189,7 +188,7 @@ fn read_with<T>(
 fn each<T>(
     texts: Vec<Spanned<String>>,
     read: impl Fn(&str) -> Result<T, String>,
-) -> Result<Vec<T>, Wrong> {
+) -> Result<Vec<T>, LocatedError> {
     let read = |text: Spanned<String>| {
         let failed = |message| (text.referenced, message);
         read(&text.value).map_err(failed)
@@ -233,5 +232,91 @@ fn end(text: &str) -> Result<RecordedAt, String> {
     match text.parse().or_else(|_no_time| day.parse()) {
         Ok(Moment::Time(at)) => Ok(at),
         _ => Err(wrong()),
+    }
+}
+
+/// One text, or several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Texts(pub(super) Vec<String>);
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Texts;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a text or a list of texts")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Texts, E> {
+                Ok(Texts(vec![text.to_owned()]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Texts, A::Error> {
+                let mut texts = Vec::new();
+                while let Some(text) = list.next_element::<String>()? {
+                    texts.push(text);
+                }
+                if texts.is_empty() {
+                    return Err(A::Error::custom("an empty list matches nothing"));
+                }
+                Ok(Texts(texts))
+            }
+        }
+        input.deserialize_any(Either)
+    }
+}
+
+/// A file of exceptions cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ExceptionError {
+    /// It is no YAML, or not of the form of a file of exceptions.
+    #[error("{file}:{line}:{column}: {message}")]
+    Wrong {
+        /// The file's name.
+        file: String,
+        /// The line, from 1.
+        line: u64,
+        /// The column, from 1.
+        column: u64,
+        /// What is wrong there.
+        message: String,
+    },
+    /// It is longer than any that a person wrote.
+    #[error("{file}: longer than {most} bytes")]
+    TooLong {
+        /// The file's name.
+        file: String,
+        /// The most bytes.
+        most: usize,
+    },
+}
+
+/// The longest file, in bytes.
+pub(super) const FILE_BYTES_MOST: usize = 4 << 20;
+/// The largest compiled regex, in bytes.
+pub(super) const REGEX_BYTES_MOST: usize = 1 << 20;
+/// The longest text that a regex is tried on, in bytes; of longer ones the begin.
+pub(super) const MATCHED_BYTES_MOST: usize = 64 << 10;
+
+/// The files, each its name in what is said about it and its text.
+const FILES: [(&str, &str); 2] = [
+    ("built-in", include_str!("builtin.yaml")),
+    ("built-in-pods", include_str!("builtin-pods.yaml")),
+];
+
+impl ExceptionSet {
+    /// Gives the exceptions that the program carries.
+    ///
+    /// # Errors
+    /// Never, as a test of this crate shows.
+    pub fn builtin() -> Result<Self, ExceptionError> {
+        FILES
+            .iter()
+            .try_fold(Self::default(), |read, (name, text)| {
+                Ok(read.then(Self::read_as(name, text, true)?))
+            })
     }
 }

@@ -1,38 +1,37 @@
 //! Owns the judgement of rules over intervals. Refuses objects.
 
-use super::cases::{Cases, Group, places};
-use super::choose::{is_during, seen_by, set_moment};
-use super::finding::{Evidence, Span, finding};
+use super::cases::{CaseKey, RuleCases, places};
+use super::cases::{FindingEvidence, FindingSpan, finding};
 use super::values::IntervalView;
-use crate::builtin::subject_of;
-use crate::cel::{Fault, Program, Slots, Val};
+use super::values::{is_during, seen_by, set_moment};
+use crate::cel::{EvalError, Program, Slots, Val};
 use crate::interval::Interval;
-use crate::rule::{Check, Choice, Expected, Micros, Rule, place};
+use crate::rule::{Expected, IntervalSelector, Micros, MonitorRule, RuleCheck, place};
 use crate::signal::clusters;
-use crate::verdict::{Dark, Scene, Subject};
+use crate::verdict::{CaseGap, FindingSubject, JudgeContext};
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
 use std::collections::BTreeMap;
 
 /// An interval that is judged, and what it is about.
-struct Judged<'a> {
+struct JudgedInterval<'a> {
     interval: &'a Interval,
     subject: String,
 }
 
 /// The way through the judgement of one rule.
-pub(super) struct IntervalRule<'a, 'c> {
-    pub(super) rule: &'a Rule,
-    pub(super) choice: &'a Choice,
-    pub(super) scene: Scene<'a>,
+pub(super) struct IntervalJudge<'a, 'c> {
+    pub(super) rule: &'a MonitorRule,
+    pub(super) choice: &'a IntervalSelector,
+    pub(super) scene: JudgeContext<'a>,
     pub(super) also: Val<'a>,
-    pub(super) cases: &'c mut Cases<'a>,
+    pub(super) cases: &'c mut RuleCases<'a>,
 }
 
-impl<'a> IntervalRule<'a, '_> {
+impl<'a> IntervalJudge<'a, '_> {
     /// Judges all checks.
     pub(super) fn judge(&mut self) {
-        let mut groups: BTreeMap<Group, Vec<Judged<'a>>> = BTreeMap::new();
+        let mut groups: BTreeMap<CaseKey, Vec<JudgedInterval<'a>>> = BTreeMap::new();
         let mut faults = Vec::new();
         for interval in self.scene.intervals.all() {
             if !self.choice.takes(interval, self.scene.facts) {
@@ -41,7 +40,7 @@ impl<'a> IntervalRule<'a, '_> {
             match self.grouped(interval) {
                 Ok(Some((group, subject))) => {
                     if self.cases.case(&group).is_some() {
-                        let judged = Judged { interval, subject };
+                        let judged = JudgedInterval { interval, subject };
                         groups.entry(group).or_default().push(judged);
                     }
                 }
@@ -74,14 +73,14 @@ impl<'a> IntervalRule<'a, '_> {
     }
 
     /// Gives the case of an interval and what it is about, if it is chosen.
-    fn grouped(&self, interval: &'a Interval) -> Result<Option<(Group, String)>, Fault> {
+    fn grouped(&self, interval: &'a Interval) -> Result<Option<(CaseKey, String)>, EvalError> {
         if let Some(chosen) = &self.choice.chosen
             && !chosen.truth(&seen_by(chosen, interval, &self.scene))?
         {
             return Ok(None);
         }
         let slots = self.slots(interval);
-        let mut group = Group::new();
+        let mut group = CaseKey::new();
         for (_, program) in &self.rule.per {
             group.push(program.value(&slots)?.to_string());
         }
@@ -99,19 +98,19 @@ impl<'a> IntervalRule<'a, '_> {
         Ok(Some((group, subject)))
     }
 
-    fn fault(&mut self, group: &Group, interval: &Interval, fault: &Fault) {
+    fn fault(&mut self, group: &CaseKey, interval: &Interval, fault: &EvalError) {
         let at = timetext::rfc3339(interval.from);
         let about = format!("interval {} at {at}", interval.locator);
         match fault {
-            Fault::Absent { what } => {
-                let dark = Dark {
+            EvalError::Absent { what } => {
+                let dark = CaseGap {
                     from: interval.from,
                     to: interval.to_or(self.scene.intervals.end()),
                     why: format!("{what} is absent in the {about}"),
                 };
                 self.cases.doubt(group, dark);
             }
-            Fault::Wrong { what } => self.cases.wrong(group, format!("{about}: {what}")),
+            EvalError::Wrong { what } => self.cases.wrong(group, format!("{about}: {what}")),
         }
     }
 
@@ -119,7 +118,7 @@ impl<'a> IntervalRule<'a, '_> {
     fn truth(
         &mut self,
         program: &'a Program,
-        group: &Group,
+        group: &CaseKey,
         interval: &'a Interval,
     ) -> Option<bool> {
         let mut slots = seen_by(program, interval, &self.scene);
@@ -143,9 +142,9 @@ impl<'a> IntervalRule<'a, '_> {
         &mut self,
         program: &'a Program,
         wanted: bool,
-        group: &Group,
-        intervals: &'j [Judged<'a>],
-    ) -> Vec<&'j Judged<'a>> {
+        group: &CaseKey,
+        intervals: &'j [JudgedInterval<'a>],
+    ) -> Vec<&'j JudgedInterval<'a>> {
         let mut those = Vec::new();
         for judged in intervals {
             if self.truth(program, group, judged.interval) == Some(wanted) {
@@ -155,12 +154,12 @@ impl<'a> IntervalRule<'a, '_> {
         those
     }
 
-    fn check(&mut self, check: &'a Check, group: &Group, intervals: &[Judged<'a>]) {
+    fn check(&mut self, check: &'a RuleCheck, group: &CaseKey, intervals: &[JudgedInterval<'a>]) {
         let facts = self.scene.facts;
-        let in_phase: Vec<Judged<'a>> = intervals
+        let in_phase: Vec<JudgedInterval<'a>> = intervals
             .iter()
             .filter(|judged| is_during(&check.during, judged.interval.from, facts))
-            .map(|judged| Judged {
+            .map(|judged| JudgedInterval {
                 interval: judged.interval,
                 subject: judged.subject.clone(),
             })
@@ -171,21 +170,36 @@ impl<'a> IntervalRule<'a, '_> {
             Expected::Never { bad, at_least } => {
                 for judged in self.those(bad, true, group, intervals) {
                     if judged.interval.micros(end) >= at_least.0 {
-                        self.find(check, group, judged.interval, Span::of(judged.interval));
+                        self.find(
+                            check,
+                            group,
+                            judged.interval,
+                            FindingSpan::of(judged.interval),
+                        );
                     }
                 }
             }
             Expected::Always { good, at_least } => {
                 for judged in self.those(good, false, group, intervals) {
                     if judged.interval.micros(end) >= at_least.0 {
-                        self.find(check, group, judged.interval, Span::of(judged.interval));
+                        self.find(
+                            check,
+                            group,
+                            judged.interval,
+                            FindingSpan::of(judged.interval),
+                        );
                     }
                 }
             }
             Expected::AtEnd { good } => {
                 for judged in self.those(good, false, group, intervals) {
                     if judged.interval.to_or(end) >= end {
-                        self.find(check, group, judged.interval, Span::of(judged.interval));
+                        self.find(
+                            check,
+                            group,
+                            judged.interval,
+                            FindingSpan::of(judged.interval),
+                        );
                     }
                 }
             }
@@ -230,9 +244,9 @@ impl<'a> IntervalRule<'a, '_> {
 
     fn eventually(
         &mut self,
-        check: &'a Check,
-        group: &Group,
-        intervals: &[Judged<'a>],
+        check: &'a RuleCheck,
+        group: &CaseKey,
+        intervals: &[JudgedInterval<'a>],
         (good, within, since): (&'a Program, Option<Micros>, Option<&'a Program>),
     ) {
         let (start, end) = (self.scene.intervals.start(), self.scene.intervals.end());
@@ -257,24 +271,24 @@ impl<'a> IntervalRule<'a, '_> {
         if is_met || deadline > end {
             return;
         }
-        let span = Span {
+        let span = FindingSpan {
             from,
             to: None,
             count: None,
             seq: None,
         };
-        let evidence = Evidence {
+        let evidence = FindingEvidence {
             slots: Slots::default(),
-            subject: Subject::default(),
+            subject: FindingSubject::default(),
         };
         self.report(check, group, evidence, span);
     }
 
     fn leads_to(
         &mut self,
-        check: &'a Check,
-        group: &Group,
-        intervals: &[Judged<'a>],
+        check: &'a RuleCheck,
+        group: &CaseKey,
+        intervals: &[JudgedInterval<'a>],
         (from, to, within): (&'a Program, &'a Program, Micros),
     ) {
         let end = self.scene.intervals.end();
@@ -292,7 +306,7 @@ impl<'a> IntervalRule<'a, '_> {
             if is_met || deadline > end.micros {
                 continue;
             }
-            let span = Span {
+            let span = FindingSpan {
                 from: at,
                 to: next,
                 count: None,
@@ -304,9 +318,9 @@ impl<'a> IntervalRule<'a, '_> {
 
     fn at_most(
         &mut self,
-        check: &'a Check,
-        group: &Group,
-        those: &[&Judged<'a>],
+        check: &'a RuleCheck,
+        group: &CaseKey,
+        those: &[&JudgedInterval<'a>],
         (times, span): (u64, Option<Micros>),
     ) {
         let at: Vec<i64> = those
@@ -317,7 +331,7 @@ impl<'a> IntervalRule<'a, '_> {
             let (Some(begin), Some(end)) = (those.get(first), those.get(last)) else {
                 continue;
             };
-            let span = Span {
+            let span = FindingSpan {
                 from: begin.interval.from,
                 to: Some(end.interval.from),
                 count: Some(Val::Int(
@@ -331,14 +345,14 @@ impl<'a> IntervalRule<'a, '_> {
 
     fn highest(
         &mut self,
-        check: &'a Check,
-        group: &Group,
-        intervals: &[Judged<'a>],
+        check: &'a RuleCheck,
+        group: &CaseKey,
+        intervals: &[JudgedInterval<'a>],
         (of, above, per_case): (&'a Program, f64, bool),
     ) {
-        let all: Vec<&Judged<'a>> = intervals.iter().collect();
+        let all: Vec<&JudgedInterval<'a>> = intervals.iter().collect();
         for those in by_subject(&all, per_case) {
-            let mut highest: Option<(Val<'a>, &Judged<'a>)> = None;
+            let mut highest: Option<(Val<'a>, &JudgedInterval<'a>)> = None;
             for judged in those {
                 let mut slots = self.slots(judged.interval);
                 slots.set(place::PLACE, Some(places(self.rule, group)));
@@ -354,7 +368,7 @@ impl<'a> IntervalRule<'a, '_> {
                     Ok(other) => {
                         let what =
                             format!("`highest` takes numbers, and is given {}", other.kind());
-                        self.fault(group, judged.interval, &Fault::Wrong { what });
+                        self.fault(group, judged.interval, &EvalError::Wrong { what });
                     }
                     Err(fault) => self.fault(group, judged.interval, &fault),
                 }
@@ -362,16 +376,22 @@ impl<'a> IntervalRule<'a, '_> {
             if let Some((value, judged)) = highest
                 && value.order(&Val::Double(above)) == Some(std::cmp::Ordering::Greater)
             {
-                let span = Span {
+                let span = FindingSpan {
                     count: Some(value),
-                    ..Span::of(judged.interval)
+                    ..FindingSpan::of(judged.interval)
                 };
                 self.find(check, group, judged.interval, span);
             }
         }
     }
 
-    fn total(&mut self, check: &'a Check, group: &Group, those: &[&Judged<'a>], above: Micros) {
+    fn total(
+        &mut self,
+        check: &'a RuleCheck,
+        group: &CaseKey,
+        those: &[&JudgedInterval<'a>],
+        above: Micros,
+    ) {
         let end = self.scene.intervals.end();
         let mut sum = 0_i64;
         // They are in the order of their begins, and what two of them share counts once.
@@ -386,7 +406,7 @@ impl<'a> IntervalRule<'a, '_> {
             return;
         };
         if sum > above.0 {
-            let span = Span {
+            let span = FindingSpan {
                 from: first.interval.from,
                 to: last.interval.to,
                 count: Some(Val::Span(sum)),
@@ -396,15 +416,27 @@ impl<'a> IntervalRule<'a, '_> {
         }
     }
 
-    fn find(&mut self, check: &'a Check, group: &Group, interval: &'a Interval, span: Span<'a>) {
-        let evidence = Evidence {
+    fn find(
+        &mut self,
+        check: &'a RuleCheck,
+        group: &CaseKey,
+        interval: &'a Interval,
+        span: FindingSpan<'a>,
+    ) {
+        let evidence = FindingEvidence {
             slots: self.slots(interval),
             subject: subject(interval),
         };
         self.report(check, group, evidence, span);
     }
 
-    fn report(&mut self, check: &'a Check, group: &Group, evidence: Evidence<'a>, span: Span<'a>) {
+    fn report(
+        &mut self,
+        check: &'a RuleCheck,
+        group: &CaseKey,
+        evidence: FindingEvidence<'a>,
+        span: FindingSpan<'a>,
+    ) {
         let places = places(self.rule, group);
         let (finding, wrong) = finding(check, evidence, span, places, &self.also, &self.scene);
         if let Some(wrong) = wrong {
@@ -415,8 +447,11 @@ impl<'a> IntervalRule<'a, '_> {
 }
 
 /// Parts intervals by what they are about; in one part, if they are counted for the case.
-fn by_subject<'j, 'a>(those: &[&'j Judged<'a>], per_case: bool) -> Vec<Vec<&'j Judged<'a>>> {
-    let mut parts: BTreeMap<&str, Vec<&'j Judged<'a>>> = BTreeMap::new();
+fn by_subject<'j, 'a>(
+    those: &[&'j JudgedInterval<'a>],
+    per_case: bool,
+) -> Vec<Vec<&'j JudgedInterval<'a>>> {
+    let mut parts: BTreeMap<&str, Vec<&'j JudgedInterval<'a>>> = BTreeMap::new();
     for judged in those {
         let subject = if per_case {
             ""
@@ -429,8 +464,8 @@ fn by_subject<'j, 'a>(those: &[&'j Judged<'a>], per_case: bool) -> Vec<Vec<&'j J
 }
 
 /// Gives what an interval is about; of a condition, which one and its status: exceptions name them.
-fn subject(interval: &Interval) -> Subject {
-    let mut subject = subject_of(&interval.locator);
+fn subject(interval: &Interval) -> FindingSubject {
+    let mut subject = FindingSubject::of(&interval.locator);
     for name in ["condition", "status"] {
         if let Some(value) = interval.message.annotation(name) {
             subject.keys.insert(name.to_owned(), value.to_owned());

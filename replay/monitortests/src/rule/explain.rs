@@ -1,13 +1,15 @@
 //! Owns a rule in plain words. Refuses to interpret expressions: they are quoted.
 
+use super::model::Micros;
 use super::model::{
-    Check, Choice, Component, Each, Expected, Found, Objects, Related, Rule, Unlisted, Watch,
+    Component, Expected, IntervalSelector, ListedValues, MonitorRule, ObjectSelector, RelatedBy,
+    RelatedObjects, RuleCheck, Unlisted, Watch,
 };
-use super::span::Micros;
-use crate::verdict::{Phase, Severity};
+use crate::phase::Phase;
+use crate::verdict::Severity;
 
 /// Says in words what a rule does, a line each.
-pub(crate) fn explained(rule: &Rule) -> Vec<String> {
+pub(crate) fn explained(rule: &MonitorRule) -> Vec<String> {
     let mut lines = Vec::new();
     match &rule.watch {
         Watch::Objects(objects) => objects_lines(rule, objects, &mut lines),
@@ -62,7 +64,7 @@ fn listed(words: &[String], last: &str) -> String {
     }
 }
 
-fn objects_lines(rule: &Rule, objects: &Objects, lines: &mut Vec<String>) {
+fn objects_lines(rule: &MonitorRule, objects: &ObjectSelector, lines: &mut Vec<String>) {
     let mut line = vec![format!("It watches {}", objects.resource.text())];
     if let Some(namespace) = &objects.namespace {
         line.push(format!(" in namespaces that match `{}`", inner(namespace)));
@@ -93,21 +95,21 @@ fn inner(regex: &regex::Regex) -> &str {
     text.strip_suffix(")$").unwrap_or(text)
 }
 
-fn related_line(related: &Related) -> String {
+fn related_line(related: &RelatedObjects) -> String {
     let how = match &related.by {
-        Found::Owned => "that it owns".to_owned(),
-        Found::Owner => "that own it".to_owned(),
-        Found::Name(program) => format!("with the name {}", quoted(&program.text)),
-        Found::SelectedBy(program) => {
+        RelatedBy::Owned => "that it owns".to_owned(),
+        RelatedBy::Owner => "that own it".to_owned(),
+        RelatedBy::Name(program) => format!("with the name {}", quoted(&program.text)),
+        RelatedBy::SelectedBy(program) => {
             format!("whose labels match the selector {}", quoted(&program.text))
         }
-        Found::Selecting(program) => {
+        RelatedBy::Selecting(program) => {
             format!(
                 "whose selector matches the labels {}",
                 quoted(&program.text)
             )
         }
-        Found::Where(program) => format!("for which {}", quoted(&program.text)),
+        RelatedBy::Where(program) => format!("for which {}", quoted(&program.text)),
     };
     let place = if related.is_anywhere {
         "of all namespaces"
@@ -121,7 +123,7 @@ fn related_line(related: &Related) -> String {
     )
 }
 
-fn choice_words(choice: &Choice) -> String {
+fn choice_words(choice: &IntervalSelector) -> String {
     let mut words = String::new();
     let mut add = |text: String| words.push_str(&text);
     let or = |values: &[String]| listed(values, "or");
@@ -163,7 +165,7 @@ fn phases(phases: &[Phase]) -> String {
     )
 }
 
-fn case_lines(rule: &Rule, lines: &mut Vec<String>) {
+fn case_lines(rule: &MonitorRule, lines: &mut Vec<String>) {
     let places = rule.per.iter();
     let places: Vec<String> = places
         .map(|(name, program)| format!("{name} ({})", quoted(&program.text)))
@@ -178,10 +180,10 @@ fn case_lines(rule: &Rule, lines: &mut Vec<String>) {
     }
     for (place, each) in &rule.each {
         let values = match each {
-            Each::Operators => "known operator".to_owned(),
-            Each::Namespaces => "known namespace".to_owned(),
-            Each::Nodes => "node that was seen".to_owned(),
-            Each::Listed(values) => format!("of {}", listed(values, "and")),
+            ListedValues::Operators => "known operator".to_owned(),
+            ListedValues::Namespaces => "known namespace".to_owned(),
+            ListedValues::Nodes => "node that was seen".to_owned(),
+            ListedValues::Listed(values) => format!("of {}", listed(values, "and")),
         };
         let others = match &rule.unlisted {
             Unlisted::Keep => "others have one if they are seen".to_owned(),
@@ -204,7 +206,7 @@ fn case_lines(rule: &Rule, lines: &mut Vec<String>) {
     }
 }
 
-fn check_line(check: &Check, is_of_objects: bool) -> String {
+fn check_line(check: &RuleCheck, is_of_objects: bool) -> String {
     let verb = match check.severity {
         Severity::Fail => "fails",
         Severity::Flake => "flakes",

@@ -1,47 +1,148 @@
-//! Owns the way from a rule's text to a rule: what is required, what excludes what, what is compiled.
-//! Refuses to guess: what it does not understand is a mistake with a place.
+//! The way from a rule's text to a rule: required fields, fields that exclude each other, and compiled
+//! expressions. Reports every mistake, each with its place.
 
-use super::mistake::RuleMistake;
-use super::model::{
-    Choice, Component, Each, Found, Items, Objects, Related, ResourceName, Rule, Unlisted, Watch,
-    When,
+use super::explain::explained;
+use super::file::{
+    CountedPer, RuleLifecycle, YamlCheck, YamlEntries, YamlFile, YamlIntervals, YamlObjects,
+    YamlRelated, YamlRule, YamlText, YamlWhen, read_yaml,
 };
-use super::scope::{Scope, Stand};
-use super::source::Source;
-use super::span::Micros;
-use super::template::{self, Part, Piece, Template};
-use super::written::{self, Entries, Text};
-use crate::cel::{self, CompileError, Compiler, Program};
-use crate::interval::Level;
-use crate::verdict::{About, Severity, WrittenIn};
+use super::model::{
+    Component, Expected, ExpressionPlace, IntervalSelector, ItemSource, ListedValues, Micros,
+    MonitorRule, ObjectSelector, RelatedBy, RelatedObjects, ResourceName, RuleCheck, RuleCondition,
+    RuleScope, Template, TemplatePart, TemplatePiece, Watch, pieces,
+};
+use super::source::{RuleErrors, RuleMistake, RuleSource};
+use crate::cel;
+use crate::cel::{CompileError, Compiler, Program};
+use crate::verdict::{MonitorTestInfo, Severity, WrittenIn};
 use regex::Regex;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// How long a rule file may be.
+const MAX_FILE_BYTES: usize = 1 << 20;
+
+/// The rules of some files.
+#[derive(Clone, Debug, Default)]
+pub struct RuleSet {
+    rules: Vec<MonitorRule>,
+}
+
+impl RuleSet {
+    /// Reads files, each a name and a text.
+    ///
+    /// # Errors
+    /// When anything is wrong with any of them: all that can be told is told at once.
+    pub fn read<'a>(
+        files: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, RuleErrors> {
+        let mut mistakes = Vec::new();
+        let mut parsed = Vec::new();
+        for (name, text) in files {
+            let source = RuleSource::new(name, text);
+            if text.len() > MAX_FILE_BYTES {
+                let what = format!("the file has {} bytes", text.len());
+                let hint = format!("at most {MAX_FILE_BYTES} are read: write several files");
+                mistakes.push(source.at(1, 1, 1, what, hint));
+                continue;
+            }
+            match read_yaml(&source, text) {
+                Ok(file) => parsed.push((source, file)),
+                Err(mistake) => mistakes.push(mistake),
+            }
+        }
+        let constants = constants(&parsed, &mut mistakes);
+        let mut ids = BTreeSet::new();
+        let mut rules = Vec::new();
+        for (source, file) in &parsed {
+            for written in &file.monitortests {
+                if !ids.insert(written.id.value.as_str()) {
+                    let what = format!("the id `{}` is there twice", written.id.value);
+                    mistakes.push(source.text(&written.id, what, "give each rule its own id"));
+                }
+                let mut reader = RuleReader::new(source, &constants);
+                let rule = reader.rule(written);
+                mistakes.append(&mut reader.mistakes);
+                rules.extend(rule);
+            }
+        }
+        if mistakes.is_empty() {
+            Ok(Self { rules })
+        } else {
+            Err(RuleErrors { mistakes })
+        }
+    }
+
+    /// Returns the rules, in the order of the files.
+    pub(crate) fn rules(&self) -> &[MonitorRule] {
+        &self.rules
+    }
+
+    /// Says in words what a rule does; `None` if there is no rule of that id.
+    pub fn explain(&self, id: &str) -> Option<Vec<String>> {
+        let rule = self.rules.iter().find(|rule| rule.about.id == id)?;
+        Some(explained(rule))
+    }
+
+    /// Gives the ids, in the order of the files.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().map(|rule| rule.about.id.as_str())
+    }
+}
+
+fn constants(
+    parsed: &[(RuleSource<'_>, YamlFile)],
+    mistakes: &mut Vec<RuleMistake>,
+) -> BTreeMap<String, Arc<Value>> {
+    let mut constants = BTreeMap::new();
+    for (source, file) in parsed {
+        for (name, value) in &file.constants.0 {
+            if !cel::is_name(&name.value) {
+                let what = format!("`{}` is no name of a constant", name.value);
+                let hint = "letters, digits and `_`, a letter first";
+                mistakes.push(source.text(name, what, hint));
+            }
+            let value = Arc::new(value.clone());
+            if constants.insert(name.value.clone(), value).is_some() {
+                let what = format!("the constant `{}` is there twice", name.value);
+                mistakes.push(source.text(name, what, "a name is given once over all files"));
+            }
+        }
+    }
+    constants
+}
+
 /// A field that tells how other objects are found, and what it makes.
-type Way<'a> = (&'a Option<Text>, Stand, fn(Program) -> Found);
+type RelatedField<'a> = (
+    &'a Option<YamlText>,
+    ExpressionPlace,
+    fn(Program) -> RelatedBy,
+);
 
 /// Reads the rules of a file.
-pub(super) struct Reader<'a> {
-    pub(super) source: &'a Source<'a>,
+pub(super) struct RuleReader<'a> {
+    pub(super) source: &'a RuleSource<'a>,
     pub(super) mistakes: Vec<RuleMistake>,
-    pub(super) scope: Scope,
+    pub(super) scope: RuleScope,
     constants: &'a BTreeMap<String, Arc<Value>>,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(source: &'a Source<'a>, constants: &'a BTreeMap<String, Arc<Value>>) -> Self {
+impl<'a> RuleReader<'a> {
+    pub(super) fn new(
+        source: &'a RuleSource<'a>,
+        constants: &'a BTreeMap<String, Arc<Value>>,
+    ) -> Self {
         Self {
             source,
             mistakes: Vec::new(),
-            scope: Scope::default(),
+            scope: RuleScope::default(),
             constants,
         }
     }
 
     /// Reads a rule; its mistakes are kept.
-    pub(super) fn rule(&mut self, written: &written::Rule) -> Option<Rule> {
+    pub(super) fn rule(&mut self, written: &YamlRule) -> Option<MonitorRule> {
         self.scope = self.names(written);
         self.id(&written.id);
         let (objects, intervals) = (&written.objects, &written.intervals);
@@ -66,9 +167,9 @@ impl<'a> Reader<'a> {
         let when = self.when(&written.when);
         let also = self.also(&written.also);
         let stand = if watches_objects {
-            Stand::ObjectPer
+            ExpressionPlace::ObjectPer
         } else {
-            Stand::Interval
+            ExpressionPlace::Interval
         };
         let mut per = Vec::new();
         for (name, cel) in &written.per.0 {
@@ -79,34 +180,34 @@ impl<'a> Reader<'a> {
         let each = self.each(written);
         self.places(written);
         let component = self.component(written);
-        let severity = severity(written.severity);
-        let checks = self.checks(written, watches_objects, severity);
-        Some(Rule {
+        let checks = self.checks(written, watches_objects, written.severity);
+        Some(MonitorRule {
             about: about(written),
-            is_informing: written.lifecycle == written::Lifecycle::Informing,
+            is_informing: written.lifecycle == RuleLifecycle::Informing,
             component,
             when,
             watch: watch?,
             also,
             per,
             each,
-            unlisted: match &written.unlisted {
-                written::Unlisted::Keep => Unlisted::Keep,
-                written::Unlisted::Drop => Unlisted::Drop,
-                written::Unlisted::Junit(junit) => Unlisted::Junit(junit.clone()),
-            },
+            unlisted: written.unlisted.clone(),
             checks,
             scope: self.scope.clone(),
         })
     }
 
     /// Keeps a mistake.
-    pub(super) fn wrong(&mut self, text: &Text, what: impl Into<String>, hint: impl Into<String>) {
+    pub(super) fn wrong(
+        &mut self,
+        text: &YamlText,
+        what: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
         self.mistakes.push(self.source.text(text, what, hint));
     }
 
     /// Compiles an expression.
-    pub(super) fn cel(&mut self, text: &Text, stand: Stand) -> Option<Program> {
+    pub(super) fn cel(&mut self, text: &YamlText, stand: ExpressionPlace) -> Option<Program> {
         match self.compiled(&text.value, stand) {
             Ok(program) => Some(program),
             Err(error) => {
@@ -116,31 +217,31 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn compiled(&self, text: &str, stand: Stand) -> Result<Program, CompileError> {
+    fn compiled(&self, text: &str, stand: ExpressionPlace) -> Result<Program, CompileError> {
         let compiler = Compiler {
             variables: self.scope.all(),
             readable: self.scope.readable(stand),
-            why_not: &|name| Scope::why_not(name, stand),
+            why_not: &|name| RuleScope::why_not(name, stand),
             constants: self.constants,
         };
         compiler.compile(text)
     }
 
     /// Compiles a text with expressions in it.
-    pub(super) fn template(&mut self, text: &Text, stand: Stand) -> Option<Template> {
+    pub(super) fn template(&mut self, text: &YamlText, stand: ExpressionPlace) -> Option<Template> {
         let mut parts = Vec::new();
         let mut is_good = true;
-        for piece in template::pieces(&text.value) {
+        for piece in pieces(&text.value) {
             match piece {
-                Piece::Text(text) => parts.push(Part::Text(text.to_owned())),
-                Piece::Cel(cel, begin) => match self.compiled(cel, stand) {
-                    Ok(program) => parts.push(Part::Cel(program)),
+                TemplatePiece::Text(text) => parts.push(TemplatePart::Text(text.to_owned())),
+                TemplatePiece::Cel(cel, begin) => match self.compiled(cel, stand) {
+                    Ok(program) => parts.push(TemplatePart::Cel(program)),
                     Err(error) => {
                         self.mistakes.push(self.source.cel(text, begin, error));
                         is_good = false;
                     }
                 },
-                Piece::Open(at) => {
+                TemplatePiece::Open(at) => {
                     let error = CompileError {
                         at: 0,
                         width: 2,
@@ -159,7 +260,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a span of time.
-    pub(super) fn span(&mut self, text: &Text) -> Option<Micros> {
+    pub(super) fn span(&mut self, text: &YamlText) -> Option<Micros> {
         let span = Micros::parse(text.value.trim());
         if span.is_none() {
             let what = format!("`{}` is no span of time", text.value);
@@ -169,7 +270,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Compiles a regex that must match a whole text.
-    fn whole(&mut self, text: &Text) -> Option<Regex> {
+    fn whole(&mut self, text: &YamlText) -> Option<Regex> {
         // As it is first, so that an error speaks of what is written.
         let compiled =
             cel::regex(&text.value).and_then(|_| cel::regex(&format!("^(?:{})$", text.value)));
@@ -182,7 +283,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn names(&mut self, written: &written::Rule) -> Scope {
+    fn names(&mut self, written: &YamlRule) -> RuleScope {
         let items = written
             .objects
             .as_ref()
@@ -196,13 +297,13 @@ impl<'a> Reader<'a> {
             if !cel::is_name(&name.value) {
                 let what = format!("`{}` is no name of a variable", name.value);
                 self.wrong(name, what, "letters, digits and `_`, a letter first");
-            } else if Scope::is_taken(&name.value) || seen.contains(&name.value.as_str()) {
+            } else if RuleScope::is_taken(&name.value) || seen.contains(&name.value.as_str()) {
                 let what = format!("the name `{}` is taken", name.value);
                 self.wrong(name, what, "choose another one");
             }
             seen.push(&name.value);
         }
-        Scope {
+        RuleScope {
             item: items
                 .map(|items| items.name.value.clone())
                 .unwrap_or_default(),
@@ -215,7 +316,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn id(&mut self, id: &Text) {
+    fn id(&mut self, id: &YamlText) {
         let is_good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if id.value.is_empty() || !id.value.chars().all(is_good) {
             let what = format!("`{}` is no id", id.value);
@@ -223,7 +324,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn resource(&mut self, text: &Text) -> Option<ResourceName> {
+    fn resource(&mut self, text: &YamlText) -> Option<ResourceName> {
         let (plural, group) = text.value.split_once('.').unwrap_or((&text.value, ""));
         let is_good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c);
         if plural.is_empty() || !text.value.chars().all(is_good) || text.value.ends_with('.') {
@@ -240,17 +341,17 @@ impl<'a> Reader<'a> {
 
     fn objects(
         &mut self,
-        written: &written::Objects,
-        related: &Entries<written::Related>,
-    ) -> Option<Objects> {
+        written: &YamlObjects,
+        related: &YamlEntries<YamlRelated>,
+    ) -> Option<ObjectSelector> {
         let resource = self.resource(&written.resource);
         let namespace = written.namespace.as_ref().and_then(|text| self.whole(text));
         let name = written.name.as_ref().and_then(|text| self.whole(text));
-        let chosen = self.maybe(written.chosen.as_ref(), Stand::Object);
+        let chosen = self.maybe(written.chosen.as_ref(), ExpressionPlace::Object);
         let items = written.items.as_ref().map(|items| {
-            let list = self.cel(&items.list, Stand::Object);
-            let key = self.cel(&items.key, Stand::ObjectPer);
-            Some(Items {
+            let list = self.cel(&items.list, ExpressionPlace::Object);
+            let key = self.cel(&items.key, ExpressionPlace::ObjectPer);
+            Some(ItemSource {
                 list: list?,
                 key: key?,
             })
@@ -260,7 +361,7 @@ impl<'a> Reader<'a> {
             .iter()
             .filter_map(|(name, related)| self.related(name, related));
         let related = related.collect();
-        Some(Objects {
+        Some(ObjectSelector {
             resource: resource?,
             namespace,
             name,
@@ -270,25 +371,37 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn maybe(&mut self, text: Option<&Text>, stand: Stand) -> Option<Program> {
+    fn maybe(&mut self, text: Option<&YamlText>, stand: ExpressionPlace) -> Option<Program> {
         text.and_then(|text| self.cel(text, stand))
     }
 
-    fn related(&mut self, name: &Text, written: &written::Related) -> Option<Related> {
+    fn related(&mut self, name: &YamlText, written: &YamlRelated) -> Option<RelatedObjects> {
         let resource = self.resource(&written.resource);
         let mut ways = Vec::new();
         if written.owned {
-            ways.push(Found::Owned);
+            ways.push(RelatedBy::Owned);
         }
         if written.owner {
-            ways.push(Found::Owner);
+            ways.push(RelatedBy::Owner);
         }
         let mut count = ways.len();
-        let texts: [Way<'_>; 4] = [
-            (&written.name, Stand::Object, Found::Name),
-            (&written.selected_by, Stand::Object, Found::SelectedBy),
-            (&written.selecting, Stand::Object, Found::Selecting),
-            (&written.chosen, Stand::Related, Found::Where),
+        let texts: [RelatedField<'_>; 4] = [
+            (&written.name, ExpressionPlace::Object, RelatedBy::Name),
+            (
+                &written.selected_by,
+                ExpressionPlace::Object,
+                RelatedBy::SelectedBy,
+            ),
+            (
+                &written.selecting,
+                ExpressionPlace::Object,
+                RelatedBy::Selecting,
+            ),
+            (
+                &written.chosen,
+                ExpressionPlace::RelatedObjects,
+                RelatedBy::Where,
+            ),
         ];
         for (text, stand, by) in texts {
             count += usize::from(text.is_some());
@@ -299,7 +412,7 @@ impl<'a> Reader<'a> {
             let hint = "give exactly one of owned, owner, name, selectedBy, selecting, where";
             self.wrong(name, what, hint);
         }
-        Some(Related {
+        Some(RelatedObjects {
             name: name.value.clone(),
             resource: resource?,
             by: ways.pop()?,
@@ -307,7 +420,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn choice(&mut self, written: &written::Intervals) -> Choice {
+    fn choice(&mut self, written: &YamlIntervals) -> IntervalSelector {
         let mut keys = Vec::new();
         for (key, regex) in &written.keys.0 {
             if let Some(regex) = self.whole(regex) {
@@ -317,29 +430,24 @@ impl<'a> Reader<'a> {
         let subject = written
             .subject
             .iter()
-            .filter_map(|text| self.cel(text, Stand::Interval));
+            .filter_map(|text| self.cel(text, ExpressionPlace::Interval));
         let subject = subject.collect();
         let needs = written.needs.iter().filter_map(|text| self.resource(text));
         let needs = needs.collect();
-        let level = |level: &written::Level| match level {
-            written::Level::Info => Level::Info,
-            written::Level::Warning => Level::Warning,
-            written::Level::Error => Level::Error,
-        };
-        Choice {
+        IntervalSelector {
             sources: written.sources.clone(),
             reasons: written.reasons.clone(),
             locators: written.locators.clone(),
-            levels: written.levels.iter().map(level).collect(),
+            levels: written.levels.iter().map(|&level| level.into()).collect(),
             keys,
-            during: written.during.iter().map(|&during| during.into()).collect(),
-            chosen: self.maybe(written.chosen.as_ref(), Stand::Interval),
+            during: written.during.clone(),
+            chosen: self.maybe(written.chosen.as_ref(), ExpressionPlace::Interval),
             subject,
             needs,
         }
     }
 
-    fn also(&mut self, written: &Entries<written::Intervals>) -> BTreeMap<String, Choice> {
+    fn also(&mut self, written: &YamlEntries<YamlIntervals>) -> BTreeMap<String, IntervalSelector> {
         let mut also = BTreeMap::new();
         for (name, intervals) in &written.0 {
             if !cel::is_name(&name.value) {
@@ -355,11 +463,11 @@ impl<'a> Reader<'a> {
         also
     }
 
-    fn when(&mut self, written: &[written::When]) -> Vec<When> {
+    fn when(&mut self, written: &[YamlWhen]) -> Vec<RuleCondition> {
         let mut all = Vec::new();
         for when in written {
-            if let Some(is_met) = self.cel(&when.cel, Stand::When) {
-                all.push(When {
+            if let Some(is_met) = self.cel(&when.cel, ExpressionPlace::RuleCondition) {
+                all.push(RuleCondition {
                     is_met,
                     otherwise: when.otherwise.clone(),
                 });
@@ -368,7 +476,7 @@ impl<'a> Reader<'a> {
         all
     }
 
-    fn each(&mut self, written: &written::Rule) -> BTreeMap<String, Each> {
+    fn each(&mut self, written: &YamlRule) -> BTreeMap<String, ListedValues> {
         let mut each = BTreeMap::new();
         for (place, listed) in &written.each.0 {
             if !written
@@ -382,10 +490,10 @@ impl<'a> Reader<'a> {
             }
             let constant = self.constants.get(&listed.value);
             let values = match (listed.value.as_str(), constant) {
-                ("operators", _) => Some(Each::Operators),
-                ("namespaces", _) => Some(Each::Namespaces),
-                ("nodes", _) => Some(Each::Nodes),
-                (_, Some(value)) => texts(value).map(Each::Listed),
+                ("operators", _) => Some(ListedValues::Operators),
+                ("namespaces", _) => Some(ListedValues::Namespaces),
+                ("nodes", _) => Some(ListedValues::Nodes),
+                (_, Some(value)) => texts(value).map(ListedValues::Listed),
                 _ => None,
             };
             if let Some(values) = values {
@@ -411,7 +519,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Checks the places in the name against those of `per`.
-    fn places(&mut self, written: &written::Rule) {
+    fn places(&mut self, written: &YamlRule) {
         let mut rest = written.junit.value.as_str();
         let mut used = Vec::new();
         while let Some((_, behind)) = rest.split_once('{') {
@@ -454,7 +562,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn component(&mut self, written: &written::Rule) -> Component {
+    fn component(&mut self, written: &YamlRule) -> Component {
         match (&written.component, &written.component_of) {
             (None, None) => Component::None,
             (Some(component), None) => Component::Text(component.value.clone()),
@@ -489,15 +597,8 @@ fn texts(value: &Value) -> Option<Vec<String>> {
     texts.map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
-pub(super) const fn severity(written: written::Severity) -> Severity {
-    match written {
-        written::Severity::Fail => Severity::Fail,
-        written::Severity::Flake => Severity::Flake,
-    }
-}
-
-fn about(written: &written::Rule) -> About {
-    About {
+fn about(written: &YamlRule) -> MonitorTestInfo {
+    MonitorTestInfo {
         id: written.id.value.clone(),
         monitor: written.monitor.value.clone(),
         junit: written.junit.value.clone(),
@@ -507,4 +608,251 @@ fn about(written: &written::Rule) -> About {
         is_flake_only: written.flake_only,
         written_in: WrittenIn::Yaml,
     }
+}
+
+const OPERATORS: &str = "never, always, atEnd, eventually, leadsTo, until, stays, atMost, flaps, \
+                         highest, total";
+
+impl RuleReader<'_> {
+    /// Reads the checks of a rule.
+    pub(super) fn checks(
+        &mut self,
+        rule: &YamlRule,
+        watches_objects: bool,
+        usual: Severity,
+    ) -> Vec<RuleCheck> {
+        if rule.expect.value.is_empty() {
+            let what = "the rule expects nothing";
+            let mistake = self.source.of(rule.expect.referenced, what, "add a check");
+            self.mistakes.push(mistake);
+        }
+        let written = rule.expect.value.iter();
+        written
+            .filter_map(|check| self.check(check, watches_objects, usual))
+            .collect()
+    }
+
+    fn check(
+        &mut self,
+        spanned: &serde_saphyr::Spanned<YamlCheck>,
+        watches_objects: bool,
+        usual: Severity,
+    ) -> Option<RuleCheck> {
+        let written = &spanned.value;
+        let names = operators(written);
+        if names.len() != 1 {
+            let what = format!("the check has {} operators", names.len());
+            let hint = format!("give exactly one of {OPERATORS}");
+            let mistake = self.source.of(spanned.referenced, what, hint);
+            self.mistakes.push(mistake);
+        }
+        let name = *names.first()?;
+        self.fields(name, written);
+        let for_objects = ["until", "stays", "flaps"];
+        if !watches_objects && for_objects.contains(&name) {
+            let what = format!("`{name}` is for rules over objects");
+            let hint = "over intervals there are never, always, atEnd, eventually, leadsTo, atMost, \
+                        highest and total";
+            self.mistakes
+                .push(self.source.of(spanned.referenced, what, hint));
+        }
+        let (stand, evidence) = match (watches_objects, name) {
+            (true, _) => (
+                ExpressionPlace::ObjectCheck,
+                ExpressionPlace::ObjectEvidence,
+            ),
+            (false, "eventually") => (
+                ExpressionPlace::IntervalCheck,
+                ExpressionPlace::MissingEvidence,
+            ),
+            (false, _) => (
+                ExpressionPlace::IntervalCheck,
+                ExpressionPlace::IntervalEvidence,
+            ),
+        };
+        let expected = self.expected(written, stand);
+        let flake_if = written.flake_if.as_ref();
+        let flake_if = flake_if.map(|text| self.cel(text, evidence));
+        let reason = written.reason.as_ref();
+        let reason = reason.map(|text| self.template(text, evidence));
+        let message = self.template(&written.message, evidence);
+        Some(RuleCheck {
+            expected: expected?,
+            during: written.during.clone(),
+            severity: written.severity.unwrap_or(usual),
+            flake_if: flake_if.flatten(),
+            reason: reason.flatten(),
+            message: message?,
+        })
+    }
+
+    /// Refuses fields that do not go with the operator.
+    fn fields(&mut self, name: &str, written: &YamlCheck) {
+        let counted = written.counted_per.as_ref();
+        let given: [(&str, Option<serde_saphyr::Location>, &[&str]); 4] = [
+            (
+                "forAtLeast",
+                written.for_at_least.as_ref().map(|text| text.referenced),
+                &["never", "always"],
+            ),
+            (
+                "within",
+                written.within.as_ref().map(|text| text.referenced),
+                &["eventually"],
+            ),
+            (
+                "since",
+                written.since.as_ref().map(|text| text.referenced),
+                &["eventually"],
+            ),
+            (
+                "countedPer",
+                counted.map(|counted| counted.referenced),
+                &["atMost", "flaps", "highest", "total"],
+            ),
+        ];
+        for (field, location, with) in given {
+            if let Some(location) = location
+                && !with.contains(&name)
+            {
+                let what = format!("`{field}` has no meaning with `{name}`");
+                let hint = format!("it goes with {}", with.join(", "));
+                self.mistakes.push(self.source.of(location, what, hint));
+            }
+        }
+    }
+
+    fn some_span(&mut self, text: Option<&YamlText>) -> Result<Option<Micros>, ()> {
+        match text {
+            None => Ok(None),
+            Some(text) => self.span(text).map(Some).ok_or(()),
+        }
+    }
+
+    fn expected(&mut self, written: &YamlCheck, stand: ExpressionPlace) -> Option<Expected> {
+        let per_case = written
+            .counted_per
+            .as_ref()
+            .is_some_and(|per| per.value == CountedPer::Case);
+        let at_least = self.some_span(written.for_at_least.as_ref()).ok();
+        let within = self.some_span(written.within.as_ref()).ok();
+        if let Some(text) = &written.never {
+            let bad = self.cel(text, stand)?;
+            let at_least = at_least?.unwrap_or_default();
+            return Some(Expected::Never { bad, at_least });
+        }
+        if let Some(text) = &written.always {
+            let good = self.cel(text, stand)?;
+            let at_least = at_least?.unwrap_or_default();
+            return Some(Expected::Always { good, at_least });
+        }
+        if let Some(text) = &written.at_end {
+            let good = self.cel(text, stand)?;
+            return Some(Expected::AtEnd { good });
+        }
+        if let Some(text) = &written.eventually {
+            let good = self.cel(text, stand);
+            let since = match &written.since {
+                None => None,
+                Some(text) => Some(self.cel(text, ExpressionPlace::Since)?),
+            };
+            return Some(Expected::Eventually {
+                good: good?,
+                within: within?,
+                since,
+            });
+        }
+        if let Some(leads) = &written.leads_to {
+            let from = self.cel(&leads.value.from, stand);
+            let to = self.cel(&leads.value.to, stand);
+            let within = self.span(&leads.value.within);
+            return Some(Expected::LeadsTo {
+                from: from?,
+                to: to?,
+                within: within?,
+            });
+        }
+        if let Some(until) = &written.until {
+            let hold = self.cel(&until.value.hold, stand);
+            let until = self.cel(&until.value.until, stand);
+            return Some(Expected::Until {
+                hold: hold?,
+                until: until?,
+            });
+        }
+        if let Some(stays) = &written.stays {
+            let after = self.cel(&stays.value.after, stand);
+            let hold = self.cel(&stays.value.hold, stand);
+            let span = self.some_span(stays.value.span.as_ref()).ok()?;
+            return Some(Expected::Stays {
+                after: after?,
+                hold: hold?,
+                span,
+            });
+        }
+        self.counted(written, stand, per_case)
+    }
+
+    fn counted(
+        &mut self,
+        written: &YamlCheck,
+        stand: ExpressionPlace,
+        per_case: bool,
+    ) -> Option<Expected> {
+        if let Some(most) = &written.at_most {
+            let of = self.cel(&most.value.of, stand);
+            let span = self.some_span(most.value.span.as_ref()).ok()?;
+            return Some(Expected::AtMost {
+                times: most.value.times,
+                of: of?,
+                span,
+                per_case,
+            });
+        }
+        if let Some(flaps) = &written.flaps {
+            let of = self.cel(&flaps.value.of, stand);
+            let span = self.some_span(flaps.value.span.as_ref()).ok()?;
+            return Some(Expected::Flaps {
+                more_than: flaps.value.more_than,
+                of: of?,
+                span,
+                per_case,
+            });
+        }
+        if let Some(highest) = &written.highest {
+            let of = self.cel(&highest.value.of, stand)?;
+            return Some(Expected::Highest {
+                of,
+                above: highest.value.above,
+                per_case,
+            });
+        }
+        let total = written.total.as_ref()?;
+        let of = self.cel(&total.value.of, stand);
+        let above = self.span(&total.value.above);
+        Some(Expected::Total {
+            of: of?,
+            above: above?,
+            per_case,
+        })
+    }
+}
+
+/// Gives the names of the operators that a check has.
+fn operators(check: &YamlCheck) -> Vec<&'static str> {
+    let given = [
+        ("never", check.never.is_some()),
+        ("always", check.always.is_some()),
+        ("atEnd", check.at_end.is_some()),
+        ("eventually", check.eventually.is_some()),
+        ("leadsTo", check.leads_to.is_some()),
+        ("until", check.until.is_some()),
+        ("stays", check.stays.is_some()),
+        ("atMost", check.at_most.is_some()),
+        ("flaps", check.flaps.is_some()),
+        ("highest", check.highest.is_some()),
+        ("total", check.total.is_some()),
+    ];
+    let given = given.into_iter().filter(|(_, is_given)| *is_given);
+    given.map(|(name, _)| name).collect()
 }
