@@ -91,7 +91,7 @@ impl Compiler<'_> {
                 at: 0,
                 width: 1,
                 what: format!("the expression has {chars} characters"),
-                hint: format!("at most {MAX_TEXT} are read"),
+                hint: format!("at most {MAX_TEXT} are allowed"),
             });
         }
         let parsed = parse(text)?;
@@ -124,16 +124,16 @@ fn parse(text: &str) -> Result<IdedExpr, CompileError> {
     let broken = |at: usize, what: &str| CompileError {
         at,
         width: 1,
-        what: format!("this is no CEL: {what}"),
+        what: format!("invalid CEL: {what}"),
         hint: String::new(),
     };
     // What a panic carries is no message for people.
     let Ok(parsed) = panic::catch_unwind(read) else {
-        return Err(broken(0, "the expression cannot be read"));
+        return Err(broken(0, "the expression cannot be parsed"));
     };
     parsed.map_err(|errors| {
         let Some(first) = errors.errors.first() else {
-            return broken(0, "the expression cannot be read");
+            return broken(0, "the expression cannot be parsed");
         };
         let (line, column) = first.pos;
         let what = first.msg.lines().next().unwrap_or_default();
@@ -200,7 +200,7 @@ impl NodeBuilder<'_> {
                     Ok(CelValue::String(value)) => Ok(CelNode::CelConstant(CelConstant::Text(
                         Arc::from(value.as_str()),
                     ))),
-                    _ => Err(self.wrong(|_| false, "bytes are not known to rules", "write a text")),
+                    _ => Err(self.wrong(|_| false, "bytes are not supported", "write a text")),
                 }
             }
             Expr::Ident(name) => self.name(name),
@@ -227,13 +227,13 @@ impl NodeBuilder<'_> {
                 if list.optional_indices.is_empty() {
                     return Ok(CelNode::List(self.all(&list.elements)?));
                 }
-                Err(self.wrong(|_| false, "optional elements of lists are not known", ""))
+                Err(self.wrong(|_| false, "optional list elements are not supported", ""))
             }
             Expr::Map(map) => {
                 let mut entries = Vec::new();
                 for entry in &map.entries {
                     let EntryExpr::MapEntry(entry) = &entry.expr else {
-                        return Err(self.wrong(|_| false, "messages are not known to rules", ""));
+                        return Err(self.wrong(|_| false, "messages are not supported", ""));
                     };
                     entries.push((self.node(&entry.key)?, self.node(&entry.value)?));
                 }
@@ -241,7 +241,7 @@ impl NodeBuilder<'_> {
             }
             Expr::Call(call) => self.call(call),
             Expr::Comprehension(comprehension) => self.comprehension(comprehension),
-            Expr::Struct(_) => Err(self.wrong(|_| false, "messages are not known to rules", "")),
+            Expr::Struct(_) => Err(self.wrong(|_| false, "messages are not supported", "")),
             Expr::Unspecified => Err(self.wrong(|_| false, "the expression is empty", "")),
         }
     }
@@ -260,11 +260,11 @@ impl NodeBuilder<'_> {
         }
         let is_it = |word: &SourceWord| word.text == name && !word.is_member;
         if name == "constants" {
-            let hint = "say which one: constants.NAME";
-            return Err(self.wrong(is_it, "the constants are no value", hint));
+            let hint = "name one: constants.NAME";
+            return Err(self.wrong(is_it, "`constants` alone is not a value", hint));
         }
         if let Some(why) = (self.compiler.why_not)(name).filter(|_| place.is_some()) {
-            return Err(self.wrong(is_it, format!("`{name}` is not known here"), why));
+            return Err(self.wrong(is_it, format!("`{name}` is not available here"), why));
         }
         let mut all: Vec<&str> = readable.iter().map(String::as_str).collect();
         let near = functions::nearest(name, all.iter().copied());
@@ -272,7 +272,7 @@ impl NodeBuilder<'_> {
         all.sort_unstable();
         let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known here: {}", all.join(", ")),
+            None => format!("available here: {}", all.join(", ")),
         };
         Err(self.wrong(is_it, format!("unknown variable `{name}`"), hint))
     }
@@ -285,7 +285,7 @@ impl NodeBuilder<'_> {
         let near = functions::nearest(name, constants.keys().map(String::as_str));
         let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "constants are given at the top of a file, under `constants`".to_owned(),
+            None => "define it at the top of a file, under `constants`".to_owned(),
         };
         let is_it = |word: &SourceWord| word.text == name && word.is_member;
         Err(self.wrong(is_it, format!("unknown constant `{name}`"), hint))
@@ -307,10 +307,8 @@ impl NodeBuilder<'_> {
         let Some(called) = functions::function(full) else {
             let hint = match functions::nearest(name, functions::functions()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => {
-                    "docs/rules.md names those of rules, Kubernetes' documentation of CEL its own"
-                        .to_owned()
-                }
+                None => "docs/rules.md and the Kubernetes documentation of CEL list the functions"
+                    .to_owned(),
             };
             return Err(self.wrong(is_it, format!("unknown function `{name}`"), hint));
         };
@@ -330,11 +328,11 @@ impl NodeBuilder<'_> {
                 self.own_call(name, own, arguments)
             }
             FunctionKind::Own(_, count) => {
-                let what = format!("`{name}` is called with {} values", arguments.len());
+                let what = format!("`{name}` is called with {} arguments", arguments.len());
                 Err(self.wrong(
                     is_it,
                     what,
-                    format!("it takes {count}, a target among them"),
+                    format!("it takes {count}, including the target"),
                 ))
             }
             FunctionKind::Regex => self.regex_call(name, arguments),
@@ -361,7 +359,7 @@ impl NodeBuilder<'_> {
         };
         constant.map(CelNode::CelConstant).ok_or_else(|| {
             let is_it = |word: &SourceWord| word.text == name && word.is_called;
-            let what = format!("`{name}` does not take `{text}`");
+            let what = format!("`{name}` does not accept `{text}`");
             self.wrong(is_it, what, format!("write `{name}(\"{example}\")`"))
         })
     }
@@ -372,11 +370,11 @@ impl NodeBuilder<'_> {
         let (Some(text), Some(pattern), None) =
             (arguments.next(), arguments.next(), arguments.next())
         else {
-            let hint = format!("text.{name}(\"regex\")");
-            return Err(self.wrong(is_it, format!("`{name}` takes a text and a regex"), hint));
+            let hint = format!("string.{name}(\"regex\")");
+            return Err(self.wrong(is_it, format!("`{name}` takes a string and a regex"), hint));
         };
         let CelNode::CelConstant(CelConstant::Text(pattern)) = pattern else {
-            let hint = "write it as a text: it is compiled once, when the file is read";
+            let hint = "write it as a string literal: it is compiled once, when the file is read";
             return Err(self.wrong(
                 is_it,
                 format!("the regex of `{name}` is not constant"),
@@ -450,7 +448,7 @@ impl NodeBuilder<'_> {
     /// Takes the library's expansion of a macro back to the macro.
     fn comprehension(&mut self, loops: &ComprehensionExpr) -> Result<CelNode, CompileError> {
         let Expr::Call(step) = &loops.loop_step.expr else {
-            return Err(self.wrong(|_| false, "this kind of loop is not known", ""));
+            return Err(self.wrong(|_| false, "this kind of loop is not supported", ""));
         };
         let over = self.boxed(&loops.iter_range)?;
         if self.nested >= MAX_NESTED {
@@ -483,7 +481,7 @@ impl NodeBuilder<'_> {
         loops: &ComprehensionExpr,
         step: &CallExpr,
     ) -> Result<LoopParts, CompileError> {
-        let unknown = |step: &Self| step.wrong(|_| false, "this kind of loop is not known", "");
+        let unknown = |step: &Self| step.wrong(|_| false, "this kind of loop is not supported", "");
         // What a loop that gathers adds: `result + [item]`.
         let added = |call: &IdedExpr| match &call.expr {
             Expr::Call(call) => match (call.func_name.as_str(), call.args.as_slice()) {
@@ -556,12 +554,12 @@ pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
         .build();
     built.map_err(|error| match error {
         regex::Error::CompiledTooBig(most) => {
-            format!("the regex would take more than {most} bytes of memory")
+            format!("the compiled regex would exceed {most} bytes")
         }
         other => {
             let text = other.to_string();
             let last = text.lines().rev().find(|line| !line.trim().is_empty());
-            format!("this is no regex: {}", last.unwrap_or_default().trim())
+            format!("invalid regex: {}", last.unwrap_or_default().trim())
         }
     })
 }

@@ -36,7 +36,7 @@ impl EvalError {
     }
 
     pub(super) fn too_long() -> Self {
-        Self::wrong(format!("the evaluation takes more than {MAX_STEPS} steps"))
+        Self::wrong(format!("evaluation takes more than {MAX_STEPS} steps"))
     }
 }
 
@@ -78,7 +78,7 @@ fn truth(value: Val<'_>) -> Result<bool, EvalError> {
     match value {
         Val::Bool(value) => Ok(value),
         other => Err(EvalError::wrong(format!(
-            "{} stands where a truth value must",
+            "expected bool, found {}",
             other.kind()
         ))),
     }
@@ -104,7 +104,7 @@ impl<'a> Evaluation<'a, '_> {
             }
             CelNode::Local(depth) => {
                 let value = self.locals.get(*depth).cloned();
-                value.ok_or_else(|| EvalError::wrong("a loop's variable is read outside of it"))
+                value.ok_or_else(|| EvalError::wrong("loop variable read outside of its loop"))
             }
             CelNode::Select {
                 of,
@@ -189,7 +189,7 @@ impl<'a> Evaluation<'a, '_> {
         let mut map = BTreeMap::new();
         for (name, value) in entries {
             let Val::Text(name) = self.node(name)? else {
-                return Err(EvalError::wrong("the names of a map are texts"));
+                return Err(EvalError::wrong("map keys must be strings"));
             };
             map.insert(name.into_owned(), self.node(value)?);
         }
@@ -242,7 +242,7 @@ impl<'a> Evaluation<'a, '_> {
         let compared = |is_it: fn(Ordering) -> bool| match one.order(other) {
             Some(order) => Ok(Val::Bool(is_it(order))),
             None => Err(EvalError::wrong(format!(
-                "{} and {} have no order",
+                "cannot order {} and {}",
                 one.kind(),
                 other.kind()
             ))),
@@ -251,7 +251,7 @@ impl<'a> Evaluation<'a, '_> {
             BinaryOperator::Equal | BinaryOperator::Unequal => {
                 if !one.is_comparable(other) {
                     return Err(EvalError::wrong(format!(
-                        "{} is compared with {}",
+                        "cannot compare {} with {}",
                         one.kind(),
                         other.kind()
                     )));
@@ -304,7 +304,7 @@ impl<'a> Evaluation<'a, '_> {
                 Ok(Val::Bool(other.member(name).is_some()))
             }
             _ => Err(EvalError::wrong(format!(
-                "`in` looks into {}",
+                "`in` needs a list or a map, found {}",
                 other.kind()
             ))),
         }
@@ -321,7 +321,12 @@ impl<'a> Evaluation<'a, '_> {
             Some(items) => items.collect(),
             None => match over.names() {
                 Some(names) => names.into_iter().map(Val::text).collect(),
-                None => return Err(EvalError::wrong(format!("{} is no list", over.kind()))),
+                None => {
+                    return Err(EvalError::wrong(format!(
+                        "expected list, found {}",
+                        over.kind()
+                    )));
+                }
             },
         };
         let mut gathered = Vec::new();
@@ -418,7 +423,7 @@ fn joined(
 }
 
 fn text_of<'v>(value: &'v Val<'_>, function: &str) -> Result<&'v str, EvalError> {
-    let wrong = || EvalError::wrong(format!("`{function}` is called on {}", value.kind()));
+    let wrong = || EvalError::wrong(format!("`{function}` does not accept {}", value.kind()));
     value.as_text().ok_or_else(wrong)
 }
 
@@ -441,10 +446,7 @@ fn select<'a>(of: Val<'a>, field: &str, is_optional: bool) -> Result<Val<'a>, Ev
 }
 
 fn no_fields(of: &Val<'_>, field: &str) -> EvalError {
-    EvalError::wrong(format!(
-        "{} has no fields: `{field}` is read of it",
-        of.kind()
-    ))
+    EvalError::wrong(format!("cannot read field `{field}` of {}", of.kind()))
 }
 
 fn index<'a>(of: Val<'a>, by: &Val<'_>, is_optional: bool) -> Result<Val<'a>, EvalError> {
@@ -458,7 +460,7 @@ fn index<'a>(of: Val<'a>, by: &Val<'_>, is_optional: bool) -> Result<Val<'a>, Ev
         Val::Text(name) => return Err(no_fields(&of, name)),
         Val::Int(_) | Val::Uint(_) => {
             let Some(mut items) = of.items() else {
-                return Err(EvalError::wrong(format!("{} has no places", of.kind())));
+                return Err(EvalError::wrong(format!("cannot index {}", of.kind())));
             };
             let place = match by {
                 Val::Int(place) => usize::try_from(*place).ok(),
@@ -467,7 +469,12 @@ fn index<'a>(of: Val<'a>, by: &Val<'_>, is_optional: bool) -> Result<Val<'a>, Ev
             };
             place.and_then(|place| items.nth(place))
         }
-        other => return Err(EvalError::wrong(format!("{} is no place", other.kind()))),
+        other => {
+            return Err(EvalError::wrong(format!(
+                "cannot index by {}",
+                other.kind()
+            )));
+        }
     };
     if is_optional {
         return Ok(Val::Optional(found.map(Rc::new)));
@@ -476,15 +483,12 @@ fn index<'a>(of: Val<'a>, by: &Val<'_>, is_optional: bool) -> Result<Val<'a>, Ev
 }
 
 fn negated(value: Val<'_>) -> Result<Val<'_>, EvalError> {
-    let overflow = || EvalError::wrong("a number is too large");
+    let overflow = || EvalError::wrong("number overflow");
     match value {
         Val::Int(value) => value.checked_neg().map(Val::Int).ok_or_else(overflow),
         Val::Double(value) => Ok(Val::Double(-value)),
         Val::Span(value) => value.checked_neg().map(Val::Span).ok_or_else(overflow),
-        other => Err(EvalError::wrong(format!(
-            "{} has no negative",
-            other.kind()
-        ))),
+        other => Err(EvalError::wrong(format!("cannot negate {}", other.kind()))),
     }
 }
 
@@ -494,7 +498,7 @@ fn computed<'a>(
     one: &Val<'_>,
     other: &Val<'_>,
 ) -> Result<Val<'a>, EvalError> {
-    let overflow = || EvalError::wrong("a number is too large, or divided by zero");
+    let overflow = || EvalError::wrong("number overflow or division by zero");
     let ints = |one: i64, other: i64| match binary {
         BinaryOperator::Add => one.checked_add(other),
         BinaryOperator::Subtract => one.checked_sub(other),
@@ -539,7 +543,7 @@ fn computed<'a>(
             ints(*one, *other).map(Val::Span).ok_or_else(overflow)
         }
         _ => Err(EvalError::wrong(format!(
-            "{} and {} cannot be computed with one another",
+            "no arithmetic between {} and {}",
             one.kind(),
             other.kind()
         ))),

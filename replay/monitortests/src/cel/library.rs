@@ -35,7 +35,7 @@ pub(super) fn call<'a>(
 ) -> Result<Val<'a>, EvalError> {
     if arguments.len() > NAMES.len() {
         return Err(EvalError::wrong(format!(
-            "`{name}` is called with too many values"
+            "`{name}` is called with too many arguments"
         )));
     }
     let mut given = Vec::with_capacity(arguments.len());
@@ -52,7 +52,7 @@ pub(super) fn call<'a>(
         target: target.map(Box::new),
         args: names.collect(),
     }));
-    let result = run(&called, given).map_err(|error| EvalError::wrong(told(name, &error)))?;
+    let result = run(&called, given).map_err(|error| EvalError::wrong(message_of(name, &error)))?;
     take(result, steps)
 }
 
@@ -70,10 +70,10 @@ fn run(called: &IdedExpr, given: Vec<CelValue>) -> Result<CelValue, ExecutionErr
         .unwrap_or_else(|_| Err(ExecutionError::NoSuchOverload))
 }
 
-fn told(name: &str, error: &ExecutionError) -> String {
+fn message_of(name: &str, error: &ExecutionError) -> String {
     match error {
         ExecutionError::FunctionError { message, .. } => format!("`{name}`: {message}"),
-        ExecutionError::NoSuchOverload => format!("`{name}` does not take these kinds of values"),
+        ExecutionError::NoSuchOverload => format!("`{name}` does not accept these types"),
         other => {
             let text: String = other.to_string().chars().take(200).collect();
             format!("`{name}`: {text}")
@@ -133,7 +133,7 @@ fn made(function: &str, text: &str) -> Result<CelValue, EvalError> {
         target: None,
         args: vec![expression(Expr::Literal(LiteralValue::String(text.into())))],
     }));
-    run(&called, Vec::new()).map_err(|error| EvalError::wrong(told(function, &error)))
+    run(&called, Vec::new()).map_err(|error| EvalError::wrong(message_of(function, &error)))
 }
 
 /// Takes a value of the library.
@@ -149,7 +149,7 @@ fn take<'a>(value: CelValue, steps: &mut u32) -> Result<Val<'a>, EvalError> {
         CelValue::Timestamp(time) => Val::Time(time.timestamp_micros()),
         CelValue::Duration(span) => match span.num_microseconds() {
             Some(micros) => Val::Span(micros),
-            None => return Err(EvalError::wrong("a span of time is too long")),
+            None => return Err(EvalError::wrong("duration overflow")),
         },
         CelValue::List(items) => {
             let mut taken = Vec::with_capacity(items.len());

@@ -79,19 +79,19 @@ impl<'a> Val<'a> {
         Self::Time(at.micros)
     }
 
-    /// Names its kind, for errors.
+    /// Names its type, for errors.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
-            Self::Bool(_) => "a truth value",
-            Self::Int(_) | Self::Uint(_) | Self::Double(_) => "a number",
-            Self::Text(_) => "a text",
-            Self::Json(Value::Array(_)) | Self::List(_) => "a list",
-            Self::Json(_) | Self::Map(_) | Self::View(_) => "a map",
-            Self::Time(_) => "a time",
-            Self::Span(_) => "a span of time",
-            Self::Optional(_) => "an optional value",
-            Self::Foreign(_) => "a value of a function",
+            Self::Bool(_) => "bool",
+            Self::Int(_) | Self::Uint(_) | Self::Double(_) => "number",
+            Self::Text(_) => "string",
+            Self::Json(Value::Array(_)) | Self::List(_) => "list",
+            Self::Json(_) | Self::Map(_) | Self::View(_) => "map",
+            Self::Time(_) => "timestamp",
+            Self::Span(_) => "duration",
+            Self::Optional(_) => "optional",
+            Self::Foreign(_) => "opaque value",
         }
     }
 

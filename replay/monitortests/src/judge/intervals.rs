@@ -257,7 +257,8 @@ impl<'a> IntervalJudge<'a, '_> {
             None => start,
             Some(Ok(Val::Time(micros))) => RecordedAt::from_micros(micros),
             Some(_) => {
-                self.cases.wrong(group, "`since` gives no time".to_owned());
+                self.cases
+                    .wrong(group, "`since` is not a timestamp".to_owned());
                 return;
             }
         };
@@ -366,8 +367,7 @@ impl<'a> IntervalJudge<'a, '_> {
                         }
                     }
                     Ok(other) => {
-                        let what =
-                            format!("`highest` takes numbers, and is given {}", other.kind());
+                        let what = format!("`highest` expects a number, found {}", other.kind());
                         self.fault(group, judged.interval, &EvalError::Wrong { what });
                     }
                     Err(fault) => self.fault(group, judged.interval, &fault),

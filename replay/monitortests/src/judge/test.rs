@@ -181,7 +181,7 @@ fn why_not<'a>(
             Ok(false) => return Some(when.otherwise.clone()),
             Err(EvalError::Absent { what }) => {
                 return Some(format!(
-                    "nothing told {what} of the cluster, which `{}` asks for",
+                    "{what} of the cluster is unknown, and `{}` reads it",
                     when.is_met.text
                 ));
             }

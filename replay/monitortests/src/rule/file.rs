@@ -304,7 +304,7 @@ pub(super) fn read_yaml(source: &RuleSource<'_>, text: &str) -> Result<YamlFile,
 }
 
 fn mistake(source: &RuleSource<'_>, error: &Error) -> RuleMistake {
-    let listed = |expected: &[&str]| format!("known here: {}", expected.join(", "));
+    let listed = |expected: &[&str]| format!("available here: {}", expected.join(", "));
     let (what, hint) = match error.without_snippet() {
         Error::SerdeUnknownField {
             field, expected, ..
@@ -318,7 +318,7 @@ fn mistake(source: &RuleSource<'_>, error: &Error) -> RuleMistake {
         }
         Error::SerdeUnknownVariant {
             variant, expected, ..
-        } => (format!("unknown word `{variant}`"), listed(expected)),
+        } => (format!("unknown value `{variant}`"), listed(expected)),
         Error::SerdeMissingField { field, .. } => (
             format!("the field `{field}` is missing"),
             "docs/rules.md lists the fields".to_owned(),
@@ -326,7 +326,7 @@ fn mistake(source: &RuleSource<'_>, error: &Error) -> RuleMistake {
         other => {
             let text = other.to_string();
             let first = text.lines().next().unwrap_or_default();
-            (format!("this cannot be read: {first}"), String::new())
+            (format!("cannot be read: {first}"), String::new())
         }
     };
     match error.location() {

@@ -351,18 +351,16 @@ impl RuleScope {
             (
                 "facts" | "phase" | "also" | "place",
                 ExpressionPlace::ObjectCheck | ExpressionPlace::Object,
-            ) => {
-                Some("a predicate over objects does not read it: use `when`, `during` or `flakeIf`")
-            }
+            ) => Some("predicates over objects cannot read it: use `when`, `during` or `flakeIf`"),
             ("phase", ExpressionPlace::RuleCondition) => {
-                Some("the end of a run tells little of it: use `during`")
+                Some("it is undefined at the end of a run: use `during`")
             }
             ("object", _) => Some("this rule watches intervals: read `interval`"),
             ("interval", ExpressionPlace::MissingEvidence) => {
-                Some("what did not happen has no interval: read `place`, `from` or `facts`")
+                Some("a missing interval has no fields: read `place`, `from` or `facts`")
             }
             ("interval", _) => Some("this rule watches objects: read `object`"),
-            ("oldItem", _) => Some("it is there where the rule has `items`"),
+            ("oldItem", _) => Some("it exists only in rules with `items`"),
             _ => None,
         }
     }

@@ -43,7 +43,7 @@ impl RuleSet {
             let source = RuleSource::new(name, text);
             if text.len() > MAX_FILE_BYTES {
                 let what = format!("the file has {} bytes", text.len());
-                let hint = format!("at most {MAX_FILE_BYTES} are read: write several files");
+                let hint = format!("at most {MAX_FILE_BYTES} are allowed: write several files");
                 mistakes.push(source.at(1, 1, 1, what, hint));
                 continue;
             }
@@ -58,7 +58,7 @@ impl RuleSet {
         for (source, file) in &parsed {
             for written in &file.monitortests {
                 if !ids.insert(written.id.value.as_str()) {
-                    let what = format!("the id `{}` is there twice", written.id.value);
+                    let what = format!("duplicate id `{}`", written.id.value);
                     mistakes.push(source.text(&written.id, what, "give each rule its own id"));
                 }
                 let mut reader = RuleReader::new(source, &constants);
@@ -99,14 +99,14 @@ fn constants(
     for (source, file) in parsed {
         for (name, value) in &file.constants.0 {
             if !cel::is_name(&name.value) {
-                let what = format!("`{}` is no name of a constant", name.value);
+                let what = format!("`{}` is not a constant name", name.value);
                 let hint = "letters, digits and `_`, a letter first";
                 mistakes.push(source.text(name, what, hint));
             }
             let value = Arc::new(value.clone());
             if constants.insert(name.value.clone(), value).is_some() {
-                let what = format!("the constant `{}` is there twice", name.value);
-                mistakes.push(source.text(name, what, "a name is given once over all files"));
+                let what = format!("duplicate constant `{}`", name.value);
+                mistakes.push(source.text(name, what, "constant names are unique over all files"));
             }
         }
     }
@@ -245,7 +245,7 @@ impl<'a> RuleReader<'a> {
                     let error = CompileError {
                         at: 0,
                         width: 2,
-                        what: "this `${` is not closed".to_owned(),
+                        what: "unclosed `${`".to_owned(),
                         hint: "end the expression with `}`".to_owned(),
                     };
                     self.mistakes.push(self.source.cel(text, at, error));
@@ -263,7 +263,7 @@ impl<'a> RuleReader<'a> {
     pub(super) fn span(&mut self, text: &YamlText) -> Option<Micros> {
         let span = Micros::parse(text.value.trim());
         if span.is_none() {
-            let what = format!("`{}` is no span of time", text.value);
+            let what = format!("`{}` is not a duration", text.value);
             self.wrong(text, what, "write `90s`, `10m`, `1h30m` or `250ms`");
         }
         span
@@ -295,7 +295,7 @@ impl<'a> RuleReader<'a> {
         let mut seen: Vec<&str> = Vec::new();
         for name in given {
             if !cel::is_name(&name.value) {
-                let what = format!("`{}` is no name of a variable", name.value);
+                let what = format!("`{}` is not a variable name", name.value);
                 self.wrong(name, what, "letters, digits and `_`, a letter first");
             } else if RuleScope::is_taken(&name.value) || seen.contains(&name.value.as_str()) {
                 let what = format!("the name `{}` is taken", name.value);
@@ -319,7 +319,7 @@ impl<'a> RuleReader<'a> {
     fn id(&mut self, id: &YamlText) {
         let is_good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if id.value.is_empty() || !id.value.chars().all(is_good) {
-            let what = format!("`{}` is no id", id.value);
+            let what = format!("`{}` is not an id", id.value);
             self.wrong(id, what, "lower-case letters, digits and dashes");
         }
     }
@@ -328,8 +328,8 @@ impl<'a> RuleReader<'a> {
         let (plural, group) = text.value.split_once('.').unwrap_or((&text.value, ""));
         let is_good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c);
         if plural.is_empty() || !text.value.chars().all(is_good) || text.value.ends_with('.') {
-            let what = format!("`{}` is no resource", text.value);
-            let hint = "write the plural name, and the group behind a dot: `deployments.apps`";
+            let what = format!("`{}` is not a resource", text.value);
+            let hint = "write PLURAL or PLURAL.GROUP: `pods`, `deployments.apps`";
             self.wrong(text, what, hint);
             return None;
         }
@@ -408,7 +408,7 @@ impl<'a> RuleReader<'a> {
             ways.extend(self.maybe(text.as_ref(), stand).map(by));
         }
         if count != 1 {
-            let what = format!("`{}` is found in {count} ways", name.value);
+            let what = format!("`{}` has {count} ways to find objects", name.value);
             let hint = "give exactly one of owned, owner, name, selectedBy, selecting, where";
             self.wrong(name, what, hint);
         }
@@ -451,7 +451,7 @@ impl<'a> RuleReader<'a> {
         let mut also = BTreeMap::new();
         for (name, intervals) in &written.0 {
             if !cel::is_name(&name.value) {
-                let what = format!("`{}` is no name", name.value);
+                let what = format!("`{}` is not a name", name.value);
                 self.wrong(name, what, "letters, digits and `_`, a letter first");
             }
             if let Some(subject) = intervals.subject.first() {
@@ -485,8 +485,8 @@ impl<'a> RuleReader<'a> {
                 .iter()
                 .any(|(name, _)| name.value == place.value)
             {
-                let what = format!("the place `{}` is not in `per`", place.value);
-                self.wrong(place, what, "`per` says what a place is");
+                let what = format!("`per` does not define the place `{}`", place.value);
+                self.wrong(place, what, "add it to `per`");
             }
             let constant = self.constants.get(&listed.value);
             let values = match (listed.value.as_str(), constant) {
@@ -499,7 +499,7 @@ impl<'a> RuleReader<'a> {
             if let Some(values) = values {
                 each.insert(place.value.clone(), values);
             } else {
-                let what = format!("`{}` is no list of values", listed.value);
+                let what = format!("`{}` is not a list of values", listed.value);
                 let hint =
                     "`operators`, `namespaces`, `nodes`, or a constant that is a list of texts";
                 self.wrong(listed, what, hint);
@@ -524,11 +524,7 @@ impl<'a> RuleReader<'a> {
         let mut used = Vec::new();
         while let Some((_, behind)) = rest.split_once('{') {
             let Some((place, after)) = behind.split_once('}') else {
-                self.wrong(
-                    &written.junit,
-                    "this `{` is not closed",
-                    "a place is `{NAME}`",
-                );
+                self.wrong(&written.junit, "unclosed `{`", "write `{NAME}`");
                 return;
             };
             used.push(place);
@@ -544,7 +540,7 @@ impl<'a> RuleReader<'a> {
             let is_component = *place == "component"
                 && (written.component.is_some() || written.component_of.is_some());
             if !is_component && !per.contains(place) {
-                let what = format!("the place `{place}` of the name is not in `per`");
+                let what = format!("`per` does not define the place `{place}` of the name");
                 let hint = if *place == "component" {
                     "give `component` or `componentOf`".to_owned()
                 } else {
@@ -555,8 +551,8 @@ impl<'a> RuleReader<'a> {
         }
         for (place, _) in &written.per.0 {
             if !used.contains(&place.value.as_str()) {
-                let what = format!("the name has no place `{}`", place.value);
-                let hint = "cases of one name would be one case: write it into `junit`";
+                let what = format!("the name does not use the place `{}`", place.value);
+                let hint = "cases of one name would be one case: add it to `junit`";
                 self.wrong(place, what, hint);
             }
         }
@@ -568,8 +564,8 @@ impl<'a> RuleReader<'a> {
             (Some(component), None) => Component::Text(component.value.clone()),
             (None, Some(of)) if ["operator", "namespace"].contains(&of.value.as_str()) => {
                 if !written.per.0.iter().any(|(name, _)| name.value == of.value) {
-                    let what = format!("the place `{}` is not in `per`", of.value);
-                    self.wrong(of, what, "`per` says what a place is");
+                    let what = format!("`per` does not define the place `{}`", of.value);
+                    self.wrong(of, what, "add it to `per`");
                 }
                 if of.value == "operator" {
                     Component::OfOperator
@@ -578,7 +574,7 @@ impl<'a> RuleReader<'a> {
                 }
             }
             (None, Some(of)) => {
-                let what = format!("no table tells the component of `{}`", of.value);
+                let what = format!("there is no component table for `{}`", of.value);
                 self.wrong(of, what, "`operator` or `namespace`");
                 Component::None
             }
@@ -622,7 +618,7 @@ impl RuleReader<'_> {
         usual: Severity,
     ) -> Vec<RuleCheck> {
         if rule.expect.value.is_empty() {
-            let what = "the rule expects nothing";
+            let what = "the rule has no checks";
             let mistake = self.source.of(rule.expect.referenced, what, "add a check");
             self.mistakes.push(mistake);
         }
@@ -651,8 +647,7 @@ impl RuleReader<'_> {
         let for_objects = ["until", "stays", "flaps"];
         if !watches_objects && for_objects.contains(&name) {
             let what = format!("`{name}` is for rules over objects");
-            let hint = "over intervals there are never, always, atEnd, eventually, leadsTo, atMost, \
-                        highest and total";
+            let hint = "intervals have never, always, atEnd, eventually, leadsTo, atMost, highest and total";
             self.mistakes
                 .push(self.source.of(spanned.referenced, what, hint));
         }

@@ -68,7 +68,8 @@ impl RelatedIndex {
                 let name = match program.value(slots) {
                     Ok(Val::Text(name)) => name,
                     Ok(other) => {
-                        let what = format!("`{}` gives {}, no name", program.text, other.kind());
+                        let what =
+                            format!("`{}` must be a name, found {}", program.text, other.kind());
                         return Err(EvalError::Wrong { what });
                     }
                     Err(fault) => return Err(fault),

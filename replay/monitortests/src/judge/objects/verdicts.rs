@@ -77,9 +77,7 @@ impl ObjectWatch {
                 from: end,
                 to: Some(end),
                 reason: String::new(),
-                message: format!(
-                    "{count} more objects like these were found, for which there is no room"
-                ),
+                message: format!("{count} more objects were found and not kept"),
                 seq: None,
             };
             cases.find(group, more);
@@ -155,7 +153,7 @@ impl<'a> ObjectJudge<'a, '_> {
                         from: RecordedAt::from_micros(*at),
                         to: RecordedAt::from_micros(to),
                         why: format!(
-                            "{what} is absent in {about}: the rule does not say what that means"
+                            "{what} is absent in {about}: the rule does not define what absence means"
                         ),
                     };
                     cases.doubt(&thing.group, dark);
@@ -197,7 +195,7 @@ impl<'a> ObjectJudge<'a, '_> {
             let dark = CaseGap {
                 from: RecordedAt::from_micros(*from),
                 to: RecordedAt::from_micros(*to),
-                why: format!("{} may have changed unseen", self.about(thing, *from)),
+                why: format!("{} may have changed unobserved", self.about(thing, *from)),
             };
             cases.doubt(&thing.group, dark);
         }

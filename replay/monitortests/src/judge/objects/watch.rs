@@ -441,7 +441,7 @@ impl<'a> Evaluator<'a, '_> {
             match program.value(&self.slots) {
                 Ok(value) => group.push(value.to_string()),
                 Err(EvalError::Absent { what } | EvalError::Wrong { what }) => {
-                    let told = format!("the place `{name}` of an object has no value: {what}");
+                    let told = format!("cannot evaluate the place `{name}` of an object: {what}");
                     self.wrong.get_or_insert(told);
                     return None;
                 }
@@ -474,7 +474,7 @@ impl<'a> Evaluator<'a, '_> {
                 self.turn_all(live, SignalTruth::Unknown, Some(&fault));
                 if live.things.is_empty() {
                     let (EvalError::Absent { what } | EvalError::Wrong { what }) = fault;
-                    let told = format!("the items of an object are not known: {what}");
+                    let told = format!("cannot evaluate the items of an object: {what}");
                     self.wrong.get_or_insert(told);
                 }
                 return;
@@ -613,7 +613,7 @@ impl<'a> Evaluator<'a, '_> {
             Ok(Val::Double(value)) => (value, false),
             Ok(Val::Int(value)) => (as_double(value), true),
             Ok(other) => {
-                let what = format!("`highest` takes numbers, and is given {}", other.kind());
+                let what = format!("`highest` expects a number, found {}", other.kind());
                 thing.fault(at, EvalError::Wrong { what });
                 return;
             }

@@ -144,7 +144,7 @@ impl HaTest {
             return None;
         }
         match scene.facts.last().topology.as_deref() {
-            None => Some("nothing told the topology of the control plane".to_owned()),
+            None => Some("the topology of the control plane is unknown".to_owned()),
             Some("SingleReplica") => Some("there is one node".to_owned()),
             Some(_) => None,
         }
@@ -166,7 +166,7 @@ impl HaTest {
         dark.extend(missing.map(|resource| CaseGap {
             from: scene.intervals.start(),
             to: scene.intervals.end(),
-            why: format!("{resource}: nothing of it was recorded"),
+            why: format!("{resource} was not recorded"),
         }));
         dark.sort();
         dark.dedup();
