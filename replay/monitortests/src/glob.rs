@@ -56,6 +56,12 @@ impl Glob {
     }
 }
 
+impl From<&str> for Glob {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
 impl fmt::Display for Glob {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.text)

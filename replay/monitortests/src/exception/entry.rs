@@ -1,6 +1,7 @@
 //! One exception and the findings that it covers.
 
 use super::read::MATCHED_BYTES_MOST;
+use super::read::{self, OneOrMany};
 use super::release::Releases;
 use crate::facts::{Facts, FactsOverTime};
 use crate::glob::Glob;
@@ -9,11 +10,13 @@ use crate::phase::Phase;
 use crate::verdict::{MonitorTestInfo, TestCase, TestFinding};
 use kubereel_format::RecordedAt;
 use regex::Regex;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How long an exception is meant to hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ExceptionState {
     /// For good.
     Permanent,
@@ -32,39 +35,65 @@ impl ExceptionState {
 }
 
 /// Something that is known to go wrong. All that is given must match; a list matches by any of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Exception {
-    pub(super) rule: Vec<Glob>,
-    pub(super) test: Vec<Glob>,
-    pub(super) operator: Vec<Glob>,
-    pub(super) namespace: Vec<Glob>,
-    pub(super) resource: Vec<Glob>,
-    pub(super) name: Vec<Glob>,
-    pub(super) container: Vec<Glob>,
-    pub(super) node: Vec<Glob>,
-    pub(super) condition: Vec<Glob>,
-    pub(super) keys: BTreeMap<String, Vec<Glob>>,
-    pub(super) reason: Option<Regex>,
-    pub(super) message: Option<Regex>,
-    pub(super) topology: Vec<String>,
-    pub(super) platform: Vec<String>,
-    pub(super) architecture: Vec<String>,
-    pub(super) release: Option<Releases>,
-    pub(super) phase: Vec<Phase>,
-    pub(super) run: Vec<RunKind>,
-    pub(super) shorter_than_micros: Option<i64>,
-    pub(super) expires: Option<RecordedAt>,
+    #[serde(default)]
+    pub(super) rule: OneOrMany<Glob>,
+    #[serde(default)]
+    pub(super) test: OneOrMany<Glob>,
+    #[serde(default)]
+    operator: OneOrMany<Glob>,
+    #[serde(default)]
+    namespace: OneOrMany<Glob>,
+    #[serde(default)]
+    resource: OneOrMany<Glob>,
+    #[serde(default)]
+    name: OneOrMany<Glob>,
+    #[serde(default)]
+    container: OneOrMany<Glob>,
+    #[serde(default)]
+    node: OneOrMany<Glob>,
+    #[serde(default)]
+    condition: OneOrMany<Glob>,
+    #[serde(default)]
+    keys: BTreeMap<String, OneOrMany<Glob>>,
+    #[serde(default, deserialize_with = "read::whole")]
+    reason: Option<Regex>,
+    #[serde(default, deserialize_with = "read::part")]
+    message: Option<Regex>,
+    #[serde(default)]
+    topology: OneOrMany<String>,
+    #[serde(default)]
+    platform: OneOrMany<String>,
+    #[serde(default)]
+    architecture: OneOrMany<String>,
+    #[serde(default, deserialize_with = "read::releases")]
+    release: Option<Releases>,
+    #[serde(default)]
+    phase: Vec<Phase>,
+    #[serde(default)]
+    run: Vec<RunKind>,
+    #[serde(default, rename = "shorter_than", deserialize_with = "read::micros")]
+    shorter_than_micros: Option<i64>,
+    #[serde(default, deserialize_with = "read::end")]
+    expires: Option<RecordedAt>,
     /// How long it is meant to hold.
     pub state: ExceptionState,
     /// Where it is discussed; never empty for a pending one.
+    #[serde(default)]
     pub link: String,
     /// Why, in words; may be empty.
+    #[serde(default)]
     pub why: String,
     /// The name of its file.
+    #[serde(skip)]
     pub file: Arc<str>,
     /// Its line there, from 1.
+    #[serde(skip)]
     pub line: u64,
     /// Whether the program carries it.
+    #[serde(skip)]
     pub is_builtin: bool,
 }
 
@@ -115,7 +144,7 @@ impl Exception {
     /// Tells whether the cluster, the time and the length fit.
     fn fits(&self, finding: &TestFinding, circumstances: &Circumstances<'_>) -> bool {
         let at = finding.from;
-        let is_one_of = |words: &[String], fact: Option<&String>| {
+        let is_one_of = |OneOrMany(words): &OneOrMany<String>, fact: Option<&String>| {
             let is = |fact: &String| words.iter().any(|word| word.eq_ignore_ascii_case(fact));
             words.is_empty() || fact.is_some_and(is)
         };
@@ -145,7 +174,7 @@ impl Exception {
 }
 
 /// Tells whether any of the names is meant; without names all are.
-fn matches(globs: &[Glob], text: Option<&str>) -> bool {
+fn matches(OneOrMany(globs): &OneOrMany<Glob>, text: Option<&str>) -> bool {
     globs.is_empty() || text.is_some_and(|text| globs.iter().any(|glob| glob.is_match(text)))
 }
 
@@ -208,7 +237,8 @@ impl<'a> SubjectNames<'a> {
 }
 
 /// What was done with the cluster in all of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RunKind {
     /// No upgrade was seen.
     Stable,
@@ -219,9 +249,6 @@ pub enum RunKind {
 }
 
 impl RunKind {
-    /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Stable, Self::Upgrade, Self::FailedUpgrade];
-
     /// Gives the word that files use.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use super::values::IntervalView;
 use super::values::{is_during, seen_by, set_moment};
 use crate::cel::{EvalError, Program, Slots, Val};
 use crate::interval::Interval;
-use crate::rule::{Expected, IntervalSelector, Micros, MonitorRule, RuleCheck, place};
+use crate::rule::{IntervalSelector, MonitorRule, Operator, RuleCheck, place};
 use crate::signal::clusters;
 use crate::verdict::{CaseGap, FindingSubject, JudgeContext};
 use kubereel_format::RecordedAt;
@@ -166,79 +166,37 @@ impl<'a> IntervalJudge<'a, '_> {
             .collect();
         let intervals = in_phase.as_slice();
         let end = self.scene.intervals.end();
-        match &check.expected {
-            Expected::Never { bad, at_least } => {
-                for judged in self.those(bad, true, group, intervals) {
-                    if judged.interval.micros(end) >= at_least.0 {
-                        self.find(
-                            check,
-                            group,
-                            judged.interval,
-                            FindingSpan::of(judged.interval),
-                        );
+        let expected = &check.expected;
+        let is_wanted = !matches!(expected.operator, Operator::Always | Operator::AtEnd);
+        match expected.operator {
+            Operator::Never | Operator::Always | Operator::AtEnd => {
+                for judged in self.those(&expected.first, is_wanted, group, intervals) {
+                    let interval = judged.interval;
+                    let is_found = if expected.operator == Operator::AtEnd {
+                        interval.to_or(end) >= end
+                    } else {
+                        interval.micros(end) >= expected.least_micros()
+                    };
+                    if is_found {
+                        self.find(check, group, interval, FindingSpan::of(interval));
                     }
                 }
             }
-            Expected::Always { good, at_least } => {
-                for judged in self.those(good, false, group, intervals) {
-                    if judged.interval.micros(end) >= at_least.0 {
-                        self.find(
-                            check,
-                            group,
-                            judged.interval,
-                            FindingSpan::of(judged.interval),
-                        );
+            Operator::Eventually => self.eventually(check, group, intervals),
+            Operator::LeadsTo => self.leads_to(check, group, intervals),
+            Operator::AtMost | Operator::Total => {
+                let those = self.those(&expected.first, true, group, intervals);
+                for judged in by_subject(&those, expected.per_case) {
+                    if expected.operator == Operator::AtMost {
+                        self.at_most(check, group, &judged);
+                    } else {
+                        self.total(check, group, &judged);
                     }
                 }
             }
-            Expected::AtEnd { good } => {
-                for judged in self.those(good, false, group, intervals) {
-                    if judged.interval.to_or(end) >= end {
-                        self.find(
-                            check,
-                            group,
-                            judged.interval,
-                            FindingSpan::of(judged.interval),
-                        );
-                    }
-                }
-            }
-            Expected::Eventually {
-                good,
-                within,
-                since,
-            } => self.eventually(check, group, intervals, (good, *within, since.as_ref())),
-            Expected::LeadsTo { from, to, within } => {
-                self.leads_to(check, group, intervals, (from, to, *within));
-            }
-            Expected::AtMost {
-                times,
-                of,
-                span,
-                per_case,
-            } => {
-                let those = self.those(of, true, group, intervals);
-                for judged in by_subject(&those, *per_case) {
-                    self.at_most(check, group, &judged, (*times, *span));
-                }
-            }
-            Expected::Highest {
-                of,
-                above,
-                per_case,
-            } => self.highest(check, group, intervals, (of, *above, *per_case)),
-            Expected::Total {
-                of,
-                above,
-                per_case,
-            } => {
-                let those = self.those(of, true, group, intervals);
-                for judged in by_subject(&those, *per_case) {
-                    self.total(check, group, &judged, *above);
-                }
-            }
+            Operator::Highest => self.highest(check, group, intervals),
             // Refused for intervals when the file is read.
-            Expected::Until { .. } | Expected::Stays { .. } | Expected::Flaps { .. } => {}
+            Operator::Until | Operator::Stays | Operator::Flaps => {}
         }
     }
 
@@ -247,13 +205,17 @@ impl<'a> IntervalJudge<'a, '_> {
         check: &'a RuleCheck,
         group: &CaseKey,
         intervals: &[JudgedInterval<'a>],
-        (good, within, since): (&'a Program, Option<Micros>, Option<&'a Program>),
     ) {
         let (start, end) = (self.scene.intervals.start(), self.scene.intervals.end());
         let mut slots = Slots::default();
         slots.set(place::STARTED, Some(Val::time(start)));
         slots.set(place::APPEARED, Some(Val::time(start)));
-        let from = match since.map(|since| since.value(&slots)) {
+        let from = match check
+            .expected
+            .since
+            .as_ref()
+            .map(|since| since.value(&slots))
+        {
             None => start,
             Some(Ok(Val::Time(micros))) => RecordedAt::from_micros(micros),
             Some(_) => {
@@ -262,10 +224,10 @@ impl<'a> IntervalJudge<'a, '_> {
                 return;
             }
         };
-        let deadline = within.map_or(end, |within| {
-            RecordedAt::from_micros(from.micros.saturating_add(within.0))
+        let deadline = check.expected.micros().map_or(end, |within| {
+            RecordedAt::from_micros(from.micros.saturating_add(within))
         });
-        let those = self.those(good, true, group, intervals);
+        let those = self.those(&check.expected.first, true, group, intervals);
         let is_met = those
             .iter()
             .any(|judged| judged.interval.from <= deadline && judged.interval.to_or(end) >= from);
@@ -290,14 +252,16 @@ impl<'a> IntervalJudge<'a, '_> {
         check: &'a RuleCheck,
         group: &CaseKey,
         intervals: &[JudgedInterval<'a>],
-        (from, to, within): (&'a Program, &'a Program, Micros),
     ) {
         let end = self.scene.intervals.end();
-        let begins = self.those(from, true, group, intervals);
+        let Some(to) = &check.expected.second else {
+            return;
+        };
+        let begins = self.those(&check.expected.first, true, group, intervals);
         let ends = self.those(to, true, group, intervals);
         for begin in begins {
             let at = begin.interval.from;
-            let deadline = at.micros.saturating_add(within.0);
+            let deadline = at.micros.saturating_add(check.expected.least_micros());
             let next = ends
                 .iter()
                 .filter(|ends| ends.subject == begin.subject && ends.interval.from >= at)
@@ -317,47 +281,33 @@ impl<'a> IntervalJudge<'a, '_> {
         }
     }
 
-    fn at_most(
-        &mut self,
-        check: &'a RuleCheck,
-        group: &CaseKey,
-        those: &[&JudgedInterval<'a>],
-        (times, span): (u64, Option<Micros>),
-    ) {
+    fn at_most(&mut self, check: &'a RuleCheck, group: &CaseKey, those: &[&JudgedInterval<'a>]) {
         let at: Vec<i64> = those
             .iter()
             .map(|judged| judged.interval.from.micros)
             .collect();
-        for (first, last) in clusters(&at, times, span.map(|span| span.0)) {
+        for (first, last) in clusters(&at, check.expected.times, check.expected.micros()) {
             let (Some(begin), Some(end)) = (those.get(first), those.get(last)) else {
                 continue;
             };
             let span = FindingSpan {
                 from: begin.interval.from,
                 to: Some(end.interval.from),
-                count: Some(Val::Int(
-                    i64::try_from(last - first + 1).unwrap_or(i64::MAX),
-                )),
+                count: Some(Val::count(last - first + 1)),
                 seq: begin.interval.seq,
             };
             self.find(check, group, begin.interval, span);
         }
     }
 
-    fn highest(
-        &mut self,
-        check: &'a RuleCheck,
-        group: &CaseKey,
-        intervals: &[JudgedInterval<'a>],
-        (of, above, per_case): (&'a Program, f64, bool),
-    ) {
+    fn highest(&mut self, check: &'a RuleCheck, group: &CaseKey, intervals: &[JudgedInterval<'a>]) {
         let all: Vec<&JudgedInterval<'a>> = intervals.iter().collect();
-        for those in by_subject(&all, per_case) {
+        for those in by_subject(&all, check.expected.per_case) {
             let mut highest: Option<(Val<'a>, &JudgedInterval<'a>)> = None;
             for judged in those {
                 let mut slots = self.slots(judged.interval);
                 slots.set(place::PLACE, Some(places(self.rule, group)));
-                match of.value(&slots) {
+                match check.expected.first.value(&slots) {
                     Ok(value @ (Val::Int(_) | Val::Uint(_) | Val::Double(_))) => {
                         let is_more = highest.as_ref().is_none_or(|(known, _)| {
                             value.order(known) == Some(std::cmp::Ordering::Greater)
@@ -374,7 +324,8 @@ impl<'a> IntervalJudge<'a, '_> {
                 }
             }
             if let Some((value, judged)) = highest
-                && value.order(&Val::Double(above)) == Some(std::cmp::Ordering::Greater)
+                && value.order(&Val::Double(check.expected.above))
+                    == Some(std::cmp::Ordering::Greater)
             {
                 let span = FindingSpan {
                     count: Some(value),
@@ -385,13 +336,7 @@ impl<'a> IntervalJudge<'a, '_> {
         }
     }
 
-    fn total(
-        &mut self,
-        check: &'a RuleCheck,
-        group: &CaseKey,
-        those: &[&JudgedInterval<'a>],
-        above: Micros,
-    ) {
+    fn total(&mut self, check: &'a RuleCheck, group: &CaseKey, those: &[&JudgedInterval<'a>]) {
         let end = self.scene.intervals.end();
         let mut sum = 0_i64;
         // They are in the order of their begins, and what two of them share counts once.
@@ -405,7 +350,7 @@ impl<'a> IntervalJudge<'a, '_> {
         let (Some(first), Some(last)) = (those.first(), those.last()) else {
             return;
         };
-        if sum > above.0 {
+        if sum > check.expected.least_micros() {
             let span = FindingSpan {
                 from: first.interval.from,
                 to: last.interval.to,

@@ -1,9 +1,8 @@
 //! Owns a rule in plain words. Refuses to interpret expressions: they are quoted.
 
-use super::model::Micros;
 use super::model::{
-    Component, Expected, IntervalSelector, ListedValues, MonitorRule, ObjectSelector, RelatedBy,
-    RelatedObjects, RuleCheck, Unlisted, Watch,
+    Component, Expectation, IntervalSelector, ListedValues, MonitorRule, ObjectSelector, Operator,
+    RelatedBy, RelatedObjects, RuleCheck, Unlisted, Watch,
 };
 use crate::phase::Phase;
 use crate::verdict::Severity;
@@ -227,149 +226,85 @@ fn check_line(check: &RuleCheck, is_of_objects: bool) -> String {
     format!("{}. It says: \"{says}\".", line.concat())
 }
 
-fn in_span(span: Option<Micros>) -> String {
-    match span {
-        None => String::new(),
-        Some(span) => format!(" within {}", span.words()),
-    }
-}
-
-fn at_least(span: Micros) -> String {
-    match span.0 {
-        0 => String::new(),
-        _ => format!(" for at least {}", span.words()),
-    }
-}
-
-fn lasting(span: Micros) -> String {
-    match span.0 {
-        0 => String::new(),
-        _ => format!(" that lasts at least {}", span.words()),
-    }
-}
-
-fn expected(expected: &Expected, is_of_objects: bool) -> String {
-    match expected {
-        Expected::Never {
-            bad,
-            at_least: span,
-        } if is_of_objects => {
-            format!("when {} is true{}", quoted(&bad.text), at_least(*span))
+/// Describes the operator of a check, after "fails" or "flakes".
+fn expected(expected: &Expectation, is_of_objects: bool) -> String {
+    let first = quoted(&expected.first.text);
+    let second = expected
+        .second
+        .as_ref()
+        .map(|program| quoted(&program.text));
+    let second = second.unwrap_or_default();
+    let span = |lead: &str| {
+        // No time at all is not worth a word, unless something must follow at once.
+        let is_least = matches!(expected.operator, Operator::Never | Operator::Always);
+        let span = expected.span.filter(|span| span.0 > 0 || !is_least);
+        span.map_or_else(String::new, |span| format!(" {lead} {}", span.words()))
+    };
+    let times = expected.times;
+    let whose = if expected.per_case {
+        " over the whole case"
+    } else {
+        ""
+    };
+    match expected.operator {
+        Operator::Never if is_of_objects => format!("when {first} is true{}", span("for at least")),
+        Operator::Always if is_of_objects => {
+            format!("when {first} is false{}", span("for at least"))
         }
-        Expected::Never {
-            bad,
-            at_least: span,
-        } => format!(
-            "for each of them{} for which {}",
-            lasting(*span),
-            quoted(&bad.text)
-        ),
-        Expected::Always {
-            good,
-            at_least: span,
-        } if is_of_objects => {
-            format!("when {} is false{}", quoted(&good.text), at_least(*span))
-        }
-        Expected::Always {
-            good,
-            at_least: span,
-        } => format!(
-            "for each of them{} for which not {}",
-            lasting(*span),
-            quoted(&good.text)
-        ),
-        Expected::AtEnd { good } => {
-            format!("if {} is false at the end of the run", quoted(&good.text))
-        }
-        Expected::Eventually {
-            good,
-            within,
-            since,
-        } => {
-            let since = since.as_ref().map(|since| quoted(&since.text));
-            let since = since.map_or_else(String::new, |since| format!(" of {since}"));
+        Operator::Never => {
             format!(
-                "if {} does not become true{}{since}",
-                quoted(&good.text),
-                in_span(*within)
+                "for each of them{} for which {first}",
+                span("that lasts at least")
             )
         }
-        Expected::LeadsTo { from, to, within } => format!(
-            "when {} becomes true and {} does not within {}",
-            quoted(&from.text),
-            quoted(&to.text),
-            within.words()
-        ),
-        Expected::Until { hold, until } => format!(
-            "when {} is false before {} is first true",
-            quoted(&hold.text),
-            quoted(&until.text)
-        ),
-        Expected::Stays { after, hold, span } => format!(
-            "when {} becomes true and {} is false{} afterwards",
-            quoted(&after.text),
-            quoted(&hold.text),
-            in_span(*span)
-        ),
-        counted => count(counted, is_of_objects),
-    }
-}
-
-fn count(expected: &Expected, is_of_objects: bool) -> String {
-    let whose = |per_case: &bool| {
-        if *per_case {
-            " over the whole case"
-        } else {
-            ""
+        Operator::Always => {
+            format!(
+                "for each of them{} for which not {first}",
+                span("that lasts at least")
+            )
         }
-    };
-    let becomes = if is_of_objects {
-        "becomes true"
-    } else {
-        "is true"
-    };
-    match expected {
-        Expected::AtMost {
-            times,
-            of,
-            span,
-            per_case,
-        } => format!(
-            "when {} {becomes} more than {times} times{}{}",
-            quoted(&of.text),
-            in_span(*span),
-            whose(per_case)
-        ),
-        Expected::Flaps {
-            more_than,
-            of,
-            span,
-            per_case,
-        } => format!(
-            "when {} changes more than {more_than} times{}{}",
-            quoted(&of.text),
-            in_span(*span),
-            whose(per_case)
-        ),
-        Expected::Highest {
-            of,
-            above,
-            per_case,
-        } => format!(
-            "if the highest value of {} is above {above}{}",
-            quoted(&of.text),
-            whose(per_case)
-        ),
-        Expected::Total {
-            of,
-            above,
-            per_case,
-        } => format!(
-            "if {} is true for more than {} in sum{}",
-            quoted(&of.text),
-            above.words(),
-            whose(per_case)
-        ),
-        _ => String::new(),
+        Operator::AtEnd => format!("if {first} is false at the end of the run"),
+        Operator::Eventually => {
+            let since = expected.since.as_ref().map(|since| quoted(&since.text));
+            let since = since.map_or_else(String::new, |since| format!(" of {since}"));
+            format!("if {first} does not become true{}{since}", span("within"))
+        }
+        Operator::LeadsTo => {
+            format!(
+                "when {first} becomes true and {second} does not{}",
+                span("within")
+            )
+        }
+        Operator::Until => format!("when {first} is false before {second} is first true"),
+        Operator::Stays => {
+            let span = span("within");
+            format!("when {first} becomes true and {second} is false{span} afterwards")
+        }
+        Operator::AtMost => {
+            let becomes = if is_of_objects {
+                "becomes true"
+            } else {
+                "is true"
+            };
+            format!(
+                "when {first} {becomes} more than {times} times{}{whose}",
+                span("within")
+            )
+        }
+        Operator::Flaps => {
+            format!(
+                "when {first} changes more than {times} times{}{whose}",
+                span("within")
+            )
+        }
+        Operator::Highest => {
+            format!(
+                "if the highest value of {first} is above {}{whose}",
+                expected.above
+            )
+        }
+        Operator::Total => {
+            format!("if {first} is true{} in sum{whose}", span("for more than"))
+        }
     }
 }

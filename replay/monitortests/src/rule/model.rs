@@ -151,7 +151,7 @@ pub(crate) enum Unlisted {
 /// What is expected.
 #[derive(Clone, Debug)]
 pub(crate) struct RuleCheck {
-    pub(crate) expected: Expected,
+    pub(crate) expected: Expectation,
     pub(crate) during: Vec<Phase>,
     pub(crate) severity: Severity,
     pub(crate) flake_if: Option<Program>,
@@ -160,60 +160,75 @@ pub(crate) struct RuleCheck {
 }
 
 /// An operator over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Never,
+    Always,
+    AtEnd,
+    Eventually,
+    LeadsTo,
+    Until,
+    Stays,
+    AtMost,
+    Flaps,
+    Highest,
+    Total,
+}
+
+impl Operator {
+    /// Returns the field of a check that names it.
+    pub(crate) const fn field(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::Always => "always",
+            Self::AtEnd => "atEnd",
+            Self::Eventually => "eventually",
+            Self::LeadsTo => "leadsTo",
+            Self::Until => "until",
+            Self::Stays => "stays",
+            Self::AtMost => "atMost",
+            Self::Flaps => "flaps",
+            Self::Highest => "highest",
+            Self::Total => "total",
+        }
+    }
+}
+
+/// An operator over time with its operands.
 #[derive(Clone, Debug)]
-pub(crate) enum Expected {
-    Never {
-        bad: Program,
-        at_least: Micros,
-    },
-    Always {
-        good: Program,
-        at_least: Micros,
-    },
-    AtEnd {
-        good: Program,
-    },
-    Eventually {
-        good: Program,
-        within: Option<Micros>,
-        since: Option<Program>,
-    },
-    LeadsTo {
-        from: Program,
-        to: Program,
-        within: Micros,
-    },
-    Until {
-        hold: Program,
-        until: Program,
-    },
-    Stays {
-        after: Program,
-        hold: Program,
-        span: Option<Micros>,
-    },
-    AtMost {
-        times: u64,
-        of: Program,
-        span: Option<Micros>,
-        per_case: bool,
-    },
-    Flaps {
-        more_than: u64,
-        of: Program,
-        span: Option<Micros>,
-        per_case: bool,
-    },
-    Highest {
-        of: Program,
-        above: f64,
-        per_case: bool,
-    },
-    Total {
-        of: Program,
-        above: Micros,
-        per_case: bool,
-    },
+pub(crate) struct Expectation {
+    pub(crate) operator: Operator,
+    /// The predicate, or the first of two; with `highest` the value.
+    pub(crate) first: Program,
+    /// With `leadsTo`, `until` and `stays`: the second predicate.
+    pub(crate) second: Option<Program>,
+    /// `forAtLeast`, `within`, `for`, `in`; with `total` the bound of the sum.
+    pub(crate) span: Option<Micros>,
+    /// With `atMost` and `flaps`: how often is allowed.
+    pub(crate) times: u64,
+    /// With `highest`: the bound of the value.
+    pub(crate) above: f64,
+    /// With `eventually`: from when on.
+    pub(crate) since: Option<Program>,
+    /// Whether the whole case is counted, not each subject.
+    pub(crate) per_case: bool,
+}
+
+impl Expectation {
+    /// Returns the predicates, in the order of their signals.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
+        std::iter::once(&self.first).chain(&self.second)
+    }
+
+    /// Returns the time in microseconds, none if it is not given.
+    pub(crate) fn micros(&self) -> Option<i64> {
+        self.span.map(|span| span.0)
+    }
+
+    /// Returns the time in microseconds, zero if it is not given.
+    pub(crate) fn least_micros(&self) -> i64 {
+        self.span.unwrap_or_default().0
+    }
 }
 
 /// The variables that every rule knows, by their places; those of `related` follow.

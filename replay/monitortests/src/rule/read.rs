@@ -7,9 +7,9 @@ use super::file::{
     YamlRelated, YamlRule, YamlText, YamlWhen, read_yaml,
 };
 use super::model::{
-    Component, Expected, ExpressionPlace, IntervalSelector, ItemSource, ListedValues, Micros,
-    MonitorRule, ObjectSelector, RelatedBy, RelatedObjects, ResourceName, RuleCheck, RuleCondition,
-    RuleScope, Template, TemplatePart, TemplatePiece, Watch, pieces,
+    Component, Expectation, ExpressionPlace, IntervalSelector, ItemSource, ListedValues, Micros,
+    MonitorRule, ObjectSelector, Operator, RelatedBy, RelatedObjects, ResourceName, RuleCheck,
+    RuleCondition, RuleScope, Template, TemplatePart, TemplatePiece, Watch, pieces,
 };
 use super::source::{RuleErrors, RuleMistake, RuleSource};
 use crate::cel;
@@ -17,6 +17,7 @@ use crate::cel::{CompileError, Compiler, Program};
 use crate::verdict::{MonitorTestInfo, Severity, WrittenIn};
 use regex::Regex;
 use serde_json::Value;
+use serde_saphyr::{Location, Spanned};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -606,8 +607,101 @@ fn about(written: &YamlRule) -> MonitorTestInfo {
     }
 }
 
-const OPERATORS: &str = "never, always, atEnd, eventually, leadsTo, until, stays, atMost, flaps, \
-                         highest, total";
+/// The operators that only rules over objects have.
+const FOR_OBJECTS: [Operator; 3] = [Operator::Until, Operator::Stays, Operator::Flaps];
+
+/// An operator of a check with its operands, as they are written.
+#[derive(Clone, Copy)]
+struct YamlOperator<'y> {
+    operator: Operator,
+    first: &'y YamlText,
+    second: Option<&'y YamlText>,
+    span: Option<&'y YamlText>,
+    times: u64,
+    above: f64,
+}
+
+impl<'y> YamlOperator<'y> {
+    const fn new(operator: Operator, first: &'y YamlText, span: Option<&'y YamlText>) -> Self {
+        Self {
+            operator,
+            first,
+            second: None,
+            span,
+            times: 0,
+            above: 0.0,
+        }
+    }
+
+    fn with(self, second: &'y YamlText) -> Self {
+        Self {
+            second: Some(second),
+            ..self
+        }
+    }
+
+    /// Finds the operators that a check has.
+    fn all(check: &'y YamlCheck) -> Vec<Self> {
+        let at_least = check.for_at_least.as_ref();
+        let plain = [
+            (Operator::Never, &check.never, at_least),
+            (Operator::Always, &check.always, at_least),
+            (Operator::AtEnd, &check.at_end, None),
+            (
+                Operator::Eventually,
+                &check.eventually,
+                check.within.as_ref(),
+            ),
+        ];
+        let plain = plain
+            .into_iter()
+            .filter_map(|(operator, first, span)| Some(Self::new(operator, first.as_ref()?, span)));
+        let mut all: Vec<Self> = plain.collect();
+        all.extend(check.leads_to.as_ref().map(|Spanned { value, .. }| {
+            Self::new(Operator::LeadsTo, &value.from, Some(&value.within)).with(&value.to)
+        }));
+        all.extend(check.until.as_ref().map(|Spanned { value, .. }| {
+            Self::new(Operator::Until, &value.hold, None).with(&value.until)
+        }));
+        all.extend(check.stays.as_ref().map(|Spanned { value, .. }| {
+            Self::new(Operator::Stays, &value.after, value.span.as_ref()).with(&value.hold)
+        }));
+        all.extend(check.at_most.as_ref().map(|Spanned { value, .. }| Self {
+            times: value.times,
+            ..Self::new(Operator::AtMost, &value.of, value.span.as_ref())
+        }));
+        all.extend(check.flaps.as_ref().map(|Spanned { value, .. }| Self {
+            times: value.more_than,
+            ..Self::new(Operator::Flaps, &value.of, value.span.as_ref())
+        }));
+        all.extend(check.highest.as_ref().map(|Spanned { value, .. }| Self {
+            above: value.above,
+            ..Self::new(Operator::Highest, &value.of, None)
+        }));
+        let total = check.total.as_ref();
+        all.extend(total.map(|Spanned { value, .. }| {
+            Self::new(Operator::Total, &value.of, Some(&value.above))
+        }));
+        all
+    }
+}
+
+/// Fields of checks, where they are given, and the operators that they go with.
+fn fields(written: &YamlCheck) -> [(&'static str, Option<Location>, &'static [Operator]); 4] {
+    use Operator::{Always, AtMost, Eventually, Flaps, Highest, Never, Total};
+    let place = |text: &Option<YamlText>| text.as_ref().map(|text| text.referenced);
+    let counted = written.counted_per.as_ref();
+    [
+        ("forAtLeast", place(&written.for_at_least), &[Never, Always]),
+        ("within", place(&written.within), &[Eventually]),
+        ("since", place(&written.since), &[Eventually]),
+        (
+            "countedPer",
+            counted.map(|counted| counted.referenced),
+            &[AtMost, Flaps, Highest, Total],
+        ),
+    ]
+}
 
 impl RuleReader<'_> {
     /// Reads the checks of a rule.
@@ -630,33 +724,42 @@ impl RuleReader<'_> {
 
     fn check(
         &mut self,
-        spanned: &serde_saphyr::Spanned<YamlCheck>,
+        spanned: &Spanned<YamlCheck>,
         watches_objects: bool,
         usual: Severity,
     ) -> Option<RuleCheck> {
         let written = &spanned.value;
-        let names = operators(written);
-        if names.len() != 1 {
-            let what = format!("the check has {} operators", names.len());
-            let hint = format!("give exactly one of {OPERATORS}");
+        let operators = YamlOperator::all(written);
+        if operators.len() != 1 {
+            let what = format!("the check has {} operators", operators.len());
+            let hint = "give exactly one of never, always, atEnd, eventually, leadsTo, until, stays, \
+                        atMost, flaps, highest, total";
             let mistake = self.source.of(spanned.referenced, what, hint);
             self.mistakes.push(mistake);
         }
-        let name = *names.first()?;
-        self.fields(name, written);
-        let for_objects = ["until", "stays", "flaps"];
-        if !watches_objects && for_objects.contains(&name) {
-            let what = format!("`{name}` is for rules over objects");
-            let hint = "intervals have never, always, atEnd, eventually, leadsTo, atMost, highest and total";
-            self.mistakes
-                .push(self.source.of(spanned.referenced, what, hint));
+        let operands = *operators.first()?;
+        let operator = operands.operator;
+        for (field, location, with) in fields(written) {
+            if let Some(location) = location.filter(|_| !with.contains(&operator)) {
+                let what = format!("`{field}` has no meaning with `{}`", operator.field());
+                let with: Vec<&str> = with.iter().map(|operator| operator.field()).collect();
+                let hint = format!("it goes with {}", with.join(", "));
+                self.mistakes.push(self.source.of(location, what, hint));
+            }
         }
-        let (stand, evidence) = match (watches_objects, name) {
+        if !watches_objects && FOR_OBJECTS.contains(&operator) {
+            let what = format!("`{}` is for rules over objects", operator.field());
+            let hint = "over intervals there are never, always, atEnd, eventually, leadsTo, atMost, \
+                        highest and total";
+            let mistake = self.source.of(spanned.referenced, what, hint);
+            self.mistakes.push(mistake);
+        }
+        let (stand, evidence) = match (watches_objects, operator) {
             (true, _) => (
                 ExpressionPlace::ObjectCheck,
                 ExpressionPlace::ObjectEvidence,
             ),
-            (false, "eventually") => (
+            (false, Operator::Eventually) => (
                 ExpressionPlace::IntervalCheck,
                 ExpressionPlace::MissingEvidence,
             ),
@@ -665,7 +768,7 @@ impl RuleReader<'_> {
                 ExpressionPlace::IntervalEvidence,
             ),
         };
-        let expected = self.expected(written, stand);
+        let expected = self.expected(written, operands, stand);
         let flake_if = written.flake_if.as_ref();
         let flake_if = flake_if.map(|text| self.cel(text, evidence));
         let reason = written.reason.as_ref();
@@ -681,173 +784,32 @@ impl RuleReader<'_> {
         })
     }
 
-    /// Refuses fields that do not go with the operator.
-    fn fields(&mut self, name: &str, written: &YamlCheck) {
-        let counted = written.counted_per.as_ref();
-        let given: [(&str, Option<serde_saphyr::Location>, &[&str]); 4] = [
-            (
-                "forAtLeast",
-                written.for_at_least.as_ref().map(|text| text.referenced),
-                &["never", "always"],
-            ),
-            (
-                "within",
-                written.within.as_ref().map(|text| text.referenced),
-                &["eventually"],
-            ),
-            (
-                "since",
-                written.since.as_ref().map(|text| text.referenced),
-                &["eventually"],
-            ),
-            (
-                "countedPer",
-                counted.map(|counted| counted.referenced),
-                &["atMost", "flaps", "highest", "total"],
-            ),
-        ];
-        for (field, location, with) in given {
-            if let Some(location) = location
-                && !with.contains(&name)
-            {
-                let what = format!("`{field}` has no meaning with `{name}`");
-                let hint = format!("it goes with {}", with.join(", "));
-                self.mistakes.push(self.source.of(location, what, hint));
-            }
-        }
-    }
-
-    fn some_span(&mut self, text: Option<&YamlText>) -> Result<Option<Micros>, ()> {
-        match text {
-            None => Ok(None),
-            Some(text) => self.span(text).map(Some).ok_or(()),
-        }
-    }
-
-    fn expected(&mut self, written: &YamlCheck, stand: ExpressionPlace) -> Option<Expected> {
-        let per_case = written
-            .counted_per
-            .as_ref()
-            .is_some_and(|per| per.value == CountedPer::Case);
-        let at_least = self.some_span(written.for_at_least.as_ref()).ok();
-        let within = self.some_span(written.within.as_ref()).ok();
-        if let Some(text) = &written.never {
-            let bad = self.cel(text, stand)?;
-            let at_least = at_least?.unwrap_or_default();
-            return Some(Expected::Never { bad, at_least });
-        }
-        if let Some(text) = &written.always {
-            let good = self.cel(text, stand)?;
-            let at_least = at_least?.unwrap_or_default();
-            return Some(Expected::Always { good, at_least });
-        }
-        if let Some(text) = &written.at_end {
-            let good = self.cel(text, stand)?;
-            return Some(Expected::AtEnd { good });
-        }
-        if let Some(text) = &written.eventually {
-            let good = self.cel(text, stand);
-            let since = match &written.since {
-                None => None,
-                Some(text) => Some(self.cel(text, ExpressionPlace::Since)?),
-            };
-            return Some(Expected::Eventually {
-                good: good?,
-                within: within?,
-                since,
-            });
-        }
-        if let Some(leads) = &written.leads_to {
-            let from = self.cel(&leads.value.from, stand);
-            let to = self.cel(&leads.value.to, stand);
-            let within = self.span(&leads.value.within);
-            return Some(Expected::LeadsTo {
-                from: from?,
-                to: to?,
-                within: within?,
-            });
-        }
-        if let Some(until) = &written.until {
-            let hold = self.cel(&until.value.hold, stand);
-            let until = self.cel(&until.value.until, stand);
-            return Some(Expected::Until {
-                hold: hold?,
-                until: until?,
-            });
-        }
-        if let Some(stays) = &written.stays {
-            let after = self.cel(&stays.value.after, stand);
-            let hold = self.cel(&stays.value.hold, stand);
-            let span = self.some_span(stays.value.span.as_ref()).ok()?;
-            return Some(Expected::Stays {
-                after: after?,
-                hold: hold?,
-                span,
-            });
-        }
-        self.counted(written, stand, per_case)
-    }
-
-    fn counted(
+    fn expected(
         &mut self,
         written: &YamlCheck,
-        stand: ExpressionPlace,
-        per_case: bool,
-    ) -> Option<Expected> {
-        if let Some(most) = &written.at_most {
-            let of = self.cel(&most.value.of, stand);
-            let span = self.some_span(most.value.span.as_ref()).ok()?;
-            return Some(Expected::AtMost {
-                times: most.value.times,
-                of: of?,
-                span,
-                per_case,
-            });
-        }
-        if let Some(flaps) = &written.flaps {
-            let of = self.cel(&flaps.value.of, stand);
-            let span = self.some_span(flaps.value.span.as_ref()).ok()?;
-            return Some(Expected::Flaps {
-                more_than: flaps.value.more_than,
-                of: of?,
-                span,
-                per_case,
-            });
-        }
-        if let Some(highest) = &written.highest {
-            let of = self.cel(&highest.value.of, stand)?;
-            return Some(Expected::Highest {
-                of,
-                above: highest.value.above,
-                per_case,
-            });
-        }
-        let total = written.total.as_ref()?;
-        let of = self.cel(&total.value.of, stand);
-        let above = self.span(&total.value.above);
-        Some(Expected::Total {
-            of: of?,
-            above: above?,
-            per_case,
+        operands: YamlOperator<'_>,
+        place: ExpressionPlace,
+    ) -> Option<Expectation> {
+        let span = operands.span.map(|text| self.span(text));
+        let first = self.cel(operands.first, place);
+        let second = operands.second.map(|text| self.cel(text, place));
+        let since = written.since.as_ref();
+        let since = since.map(|text| self.cel(text, ExpressionPlace::Since));
+        // What is written and wrong is a mistake; what is not written is none.
+        let (span, second, since) = match (span, second, since) {
+            (Some(None), ..) | (_, Some(None), _) | (.., Some(None)) => return None,
+            (span, second, since) => (span.flatten(), second.flatten(), since.flatten()),
+        };
+        let counted = written.counted_per.as_ref();
+        Some(Expectation {
+            operator: operands.operator,
+            first: first?,
+            second,
+            span,
+            times: operands.times,
+            above: operands.above,
+            since,
+            per_case: counted.is_some_and(|per| per.value == CountedPer::Case),
         })
     }
-}
-
-/// Gives the names of the operators that a check has.
-fn operators(check: &YamlCheck) -> Vec<&'static str> {
-    let given = [
-        ("never", check.never.is_some()),
-        ("always", check.always.is_some()),
-        ("atEnd", check.at_end.is_some()),
-        ("eventually", check.eventually.is_some()),
-        ("leadsTo", check.leads_to.is_some()),
-        ("until", check.until.is_some()),
-        ("stays", check.stays.is_some()),
-        ("atMost", check.at_most.is_some()),
-        ("flaps", check.flaps.is_some()),
-        ("highest", check.highest.is_some()),
-        ("total", check.total.is_some()),
-    ];
-    let given = given.into_iter().filter(|(_, is_given)| *is_given);
-    given.map(|(name, _)| name).collect()
 }

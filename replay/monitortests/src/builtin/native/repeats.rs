@@ -15,8 +15,9 @@ use crate::verdict::{
 use kubereel_format::RecordedAt;
 use regex::Regex;
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
 use std::collections::BTreeMap;
-use thiserror::Error;
+use std::sync::LazyLock;
 
 /// How often an Event may be repeated without a word about it.
 const MOST_TIMES: u64 = 20;
@@ -107,14 +108,7 @@ impl MonitorTest for RepeatedEvents {
     }
 
     fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
-        let allowed = match AllowedEvents::new(scene.intervals) {
-            Ok(allowed) => allowed,
-            Err(error) => {
-                let mut case = self.case("", Vec::new());
-                case.error = Some(error.to_string());
-                return vec![case];
-            }
-        };
+        let allowed = AllowedEvents::new(scene.intervals);
         let mut found: BTreeMap<&str, Vec<TestFinding>> = BTreeMap::new();
         for (event, times) in worst(scene, self.place, &allowed).into_values() {
             let namespace = event.locator.get("namespace").unwrap_or_default();
@@ -224,39 +218,24 @@ fn etcd_revision(intervals: &Intervals) -> Option<u64> {
 
 const LIST: &str = include_str!("allowed.yaml");
 
-/// Why the list of what may repeat cannot be used.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-enum AllowedError {
-    /// It is no list of entries.
-    #[error("the list of events that may repeat cannot be read: {source}")]
-    Yaml {
-        /// What the parser says.
-        #[source]
-        source: serde_saphyr::Error,
-    },
-    /// An entry has a regular expression that is none.
-    #[error("{name} in the list of events that may repeat: {source}")]
-    Pattern {
-        /// The entry.
-        name: String,
-        /// What is wrong with it.
-        #[source]
-        source: regex::Error,
-    },
-}
+#[expect(
+    clippy::expect_used,
+    reason = "the list is part of the program, and tests read it"
+)]
+static ENTRIES: LazyLock<Vec<AllowedEvent>> =
+    LazyLock::new(|| serde_saphyr::from_str(LIST).expect("a list of events that may repeat"));
 
-/// An entry as it is written.
+/// An Event that may repeat: everything that is given must match.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AllowedEventYaml {
+struct AllowedEvent {
     name: String,
     #[expect(dead_code, reason = "says to people why the entry is there")]
     why: String,
     #[serde(default)]
-    keys: BTreeMap<String, String>,
-    reason: Option<String>,
-    message: Option<String>,
+    keys: BTreeMap<String, Pattern>,
+    reason: Option<Pattern>,
+    message: Option<Pattern>,
     at_most: Option<u64>,
     at_most_per_etcd_revision: Option<u64>,
     topology: Option<String>,
@@ -275,201 +254,134 @@ enum RequiredPhase {
     Upgrade,
 }
 
-/// What is known of a run that entries ask for.
-#[derive(Clone, Copy, Debug, Default)]
-struct RunFacts<'a> {
-    /// The topology of the control plane when the Event was told.
-    topology: Option<&'a str>,
-    /// Whether the run upgraded.
-    is_upgrade: bool,
-    /// The highest revision that etcd's static Pods reached, if an Event told one.
-    etcd_revision: Option<u64>,
-}
-
-/// An entry, ready to be asked.
-#[derive(Debug)]
-struct AllowedEvent {
-    name: String,
-    keys: Vec<(String, Regex)>,
-    reason: Option<Regex>,
-    message: Option<Regex>,
-    at_most: Option<u64>,
-    at_most_per_etcd_revision: Option<u64>,
-    topology: Option<String>,
-    during: Option<RequiredPhase>,
-    within: Option<ExcusedSpans>,
-}
-
-/// The list, ready to be asked.
-#[derive(Debug)]
-struct AllowedEvents(Vec<AllowedEvent>);
-
-impl AllowedEvents {
-    /// Reads the list and finds the intervals of a run that its entries speak of.
-    ///
-    /// # Errors
-    /// When the list cannot be read.
-    fn new(intervals: &Intervals) -> Result<Self, AllowedError> {
-        let written: Vec<AllowedEventYaml> =
-            serde_saphyr::from_str(LIST).map_err(|source| AllowedError::Yaml { source })?;
-        let entries = written
-            .into_iter()
-            .map(|written| AllowedEvent::new(written, intervals));
-        entries.collect::<Result<_, _>>().map(Self)
-    }
-
-    /// Gives the name of the first entry that lets an Event repeat as often as it did.
-    fn by(&self, event: &Interval, times: u64, run: RunFacts<'_>) -> Option<&str> {
-        let found = self.0.iter().find(|entry| entry.allows(event, times, run));
-        found.map(|entry| entry.name.as_str())
-    }
-}
-
-impl AllowedEvent {
-    fn new(written: AllowedEventYaml, intervals: &Intervals) -> Result<Self, AllowedError> {
-        let pattern = |text: &str| {
-            Regex::new(text).map_err(|source| AllowedError::Pattern {
-                name: written.name.clone(),
-                source,
-            })
-        };
-        let keys = written
-            .keys
-            .iter()
-            .map(|(key, text)| Ok((key.clone(), pattern(text)?)));
-        let within = if written.within.is_empty() {
-            None
-        } else {
-            Some(ExcusedSpans::new(&written.within, intervals, &pattern)?)
-        };
-        Ok(Self {
-            keys: keys.collect::<Result<_, AllowedError>>()?,
-            reason: written.reason.as_deref().map(pattern).transpose()?,
-            message: written.message.as_deref().map(pattern).transpose()?,
-            at_most: written.at_most,
-            at_most_per_etcd_revision: written.at_most_per_etcd_revision,
-            topology: written.topology,
-            during: written.during,
-            within,
-            name: written.name,
-        })
-    }
-
-    fn allows(&self, event: &Interval, times: u64, run: RunFacts<'_>) -> bool {
-        let fits = |pattern: &Option<Regex>, text: &str| {
-            pattern
-                .as_ref()
-                .is_none_or(|pattern| pattern.is_match(text))
-        };
-        let of_revisions = |each: u64| {
-            run.etcd_revision
-                .is_some_and(|revisions| times <= each.saturating_mul(revisions))
-        };
-        (self.during.is_none() || run.is_upgrade)
-            && self
-                .topology
-                .as_deref()
-                .is_none_or(|asked| run.topology == Some(asked))
-            && self.at_most.is_none_or(|most| times <= most)
-            && self.at_most_per_etcd_revision.is_none_or(of_revisions)
-            && fits(&self.reason, &event.message.reason)
-            && self
-                .keys
-                .iter()
-                .all(|(key, pattern)| pattern.is_match(event.locator.get(key).unwrap_or_default()))
-            && fits(&self.message, &event.message.human)
-            && self
-                .within
-                .as_ref()
-                .is_none_or(|within| within.holds(event))
-    }
-}
-
-/// Which intervals excuse, as it is written.
+/// Intervals inside which an Event may repeat.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExcusingInterval {
     source: String,
     #[serde(default)]
-    keys: BTreeMap<String, String>,
-    reason: Option<String>,
-    message: Option<String>,
+    keys: BTreeMap<String, Pattern>,
+    reason: Option<Pattern>,
+    message: Option<Pattern>,
     #[serde(default)]
-    annotations: BTreeMap<String, String>,
+    annotations: BTreeMap<String, Pattern>,
     #[serde(default)]
     before_secs: u32,
     #[serde(default)]
     after_secs: u32,
 }
 
-/// The spans of a run inside which an Event may repeat.
+/// A regular expression of the list.
 #[derive(Debug)]
-struct ExcusedSpans(Vec<(RecordedAt, RecordedAt)>);
+struct Pattern(Regex);
 
-impl ExcusedSpans {
-    /// Finds them.
-    ///
-    /// # Errors
-    /// When `pattern` refuses a regular expression.
-    fn new(
-        shadows: &[ExcusingInterval],
-        intervals: &Intervals,
-        pattern: &dyn Fn(&str) -> Result<Regex, AllowedError>,
-    ) -> Result<Self, AllowedError> {
-        let mut spans = Vec::new();
-        for shadow in shadows {
-            let keys = patterns(&shadow.keys, pattern)?;
-            let annotations = patterns(&shadow.annotations, pattern)?;
-            let reason = shadow.reason.as_deref().map(pattern).transpose()?;
-            let message = shadow.message.as_deref().map(pattern).transpose()?;
-            let fits = |pattern: &Option<Regex>, text: &str| {
-                pattern
-                    .as_ref()
-                    .is_none_or(|pattern| pattern.is_match(text))
-            };
-            let meant = intervals.of(&shadow.source).filter(|interval| {
-                let locator = &interval.locator;
-                let said = &interval.message;
-                keys.iter()
-                    .all(|(key, pattern)| pattern.is_match(locator.get(key).unwrap_or_default()))
-                    && annotations.iter().all(|(name, pattern)| {
-                        pattern.is_match(said.annotation(name).unwrap_or_default())
-                    })
-                    && fits(&reason, &said.reason)
-                    && fits(&message, &said.human)
-            });
-            spans.extend(meant.map(|interval| {
-                let widened = |at: RecordedAt, secs: i64| RecordedAt {
-                    micros: at.micros.saturating_add(secs.saturating_mul(1_000_000)),
-                };
-                (
-                    widened(interval.from, -i64::from(shadow.before_secs)),
-                    widened(
-                        interval.to_or(intervals.end()),
-                        i64::from(shadow.after_secs),
-                    ),
-                )
-            }));
-        }
-        Ok(Self(spans))
-    }
-
-    /// Tells whether an Event lies strictly inside one of them.
-    fn holds(&self, event: &Interval) -> bool {
-        let to = event.to.unwrap_or(event.from);
-        let mut spans = self.0.iter();
-        spans.any(|(from, until)| *from < event.from && to < *until)
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(input)?;
+        Regex::new(&text).map(Self).map_err(D::Error::custom)
     }
 }
 
-fn patterns(
-    written: &BTreeMap<String, String>,
-    pattern: &dyn Fn(&str) -> Result<Regex, AllowedError>,
-) -> Result<Vec<(String, Regex)>, AllowedError> {
-    let ready = written
-        .iter()
-        .map(|(key, text)| Ok((key.clone(), pattern(text)?)));
-    ready.collect()
+impl Pattern {
+    /// Tells whether a text matches a pattern, if there is one.
+    fn fits(pattern: Option<&Self>, text: &str) -> bool {
+        pattern.is_none_or(|pattern| pattern.0.is_match(text))
+    }
+
+    /// Tells whether the value of each key matches; a value that is not there is empty.
+    fn fit_all<'v>(
+        patterns: &BTreeMap<String, Self>,
+        value: impl Fn(&str) -> Option<&'v str>,
+    ) -> bool {
+        let mut each = patterns.iter();
+        each.all(|(key, pattern)| pattern.0.is_match(value(key).unwrap_or_default()))
+    }
+}
+
+/// What is known of a run that entries ask for.
+#[derive(Clone, Copy, Debug, Default)]
+struct RunFacts<'a> {
+    /// The topology of the control plane when the Event was recorded.
+    topology: Option<&'a str>,
+    /// Whether the run upgraded.
+    is_upgrade: bool,
+    /// The highest revision that etcd's static Pods reached, if an Event names one.
+    etcd_revision: Option<u64>,
+}
+
+/// The list, with the spans of a run inside which its entries hold.
+#[derive(Debug)]
+struct AllowedEvents(Vec<(&'static AllowedEvent, Vec<(RecordedAt, RecordedAt)>)>);
+
+impl AllowedEvents {
+    /// Finds the spans of a run that the entries speak of.
+    fn new(intervals: &Intervals) -> Self {
+        let entries = ENTRIES.iter().map(|entry| {
+            let spans = entry
+                .within
+                .iter()
+                .flat_map(|within| within.spans(intervals));
+            (entry, spans.collect())
+        });
+        Self(entries.collect())
+    }
+
+    /// Returns the name of the first entry that lets an Event repeat as often as it did.
+    fn by(&self, event: &Interval, times: u64, run: RunFacts<'_>) -> Option<&str> {
+        let to = event.to.unwrap_or(event.from);
+        let found = self.0.iter().find(|(entry, spans)| {
+            let mut spans = spans.iter();
+            entry.allows(event, times, run)
+                && (entry.within.is_empty()
+                    || spans.any(|(from, until)| *from < event.from && to < *until))
+        });
+        found.map(|(entry, _)| entry.name.as_str())
+    }
+}
+
+impl AllowedEvent {
+    /// Tells whether everything but the spans lets an Event repeat.
+    fn allows(&self, event: &Interval, times: u64, run: RunFacts<'_>) -> bool {
+        let topology = self.topology.as_deref();
+        let of_revisions = |each: u64| {
+            run.etcd_revision
+                .is_some_and(|revisions| times <= each.saturating_mul(revisions))
+        };
+        (self.during.is_none() || run.is_upgrade)
+            && topology.is_none_or(|topology| run.topology == Some(topology))
+            && self.at_most.is_none_or(|most| times <= most)
+            && self.at_most_per_etcd_revision.is_none_or(of_revisions)
+            && Pattern::fits(self.reason.as_ref(), &event.message.reason)
+            && Pattern::fit_all(&self.keys, |key| event.locator.get(key))
+            && Pattern::fits(self.message.as_ref(), &event.message.human)
+    }
+}
+
+impl ExcusingInterval {
+    /// Returns the spans of a run that it describes, widened.
+    fn spans<'a>(
+        &'a self,
+        intervals: &'a Intervals,
+    ) -> impl Iterator<Item = (RecordedAt, RecordedAt)> + 'a {
+        let widened = |at: RecordedAt, secs: i64| RecordedAt {
+            micros: at.micros.saturating_add(secs.saturating_mul(1_000_000)),
+        };
+        let end = intervals.end();
+        let meant = intervals.of(&self.source).filter(|interval| {
+            let message = &interval.message;
+            Pattern::fit_all(&self.keys, |key| interval.locator.get(key))
+                && Pattern::fit_all(&self.annotations, |name| message.annotation(name))
+                && Pattern::fits(self.reason.as_ref(), &message.reason)
+                && Pattern::fits(self.message.as_ref(), &message.human)
+        });
+        meant.map(move |interval| {
+            let from = widened(interval.from, -i64::from(self.before_secs));
+            (
+                from,
+                widened(interval.to_or(end), i64::from(self.after_secs)),
+            )
+        })
+    }
 }
 
 #[cfg(test)]
@@ -494,7 +406,7 @@ mod tests {
 
     fn nothing() -> AllowedEvents {
         let none = Intervals::new(Vec::new(), RecordedAt::default(), RecordedAt::default());
-        AllowedEvents::new(&none).expect("the list can be read")
+        AllowedEvents::new(&none)
     }
 
     fn asked<'a>(allowed: &'a AllowedEvents, event: &Interval, times: u64) -> Option<&'a str> {
@@ -504,7 +416,7 @@ mod tests {
     #[test]
     fn the_list_can_be_read_and_names_are_unique() {
         let allowed = nothing();
-        let mut names: Vec<_> = allowed.0.iter().map(|entry| &entry.name).collect();
+        let mut names: Vec<_> = allowed.0.iter().map(|(entry, _)| &entry.name).collect();
         let count = names.len();
         names.sort();
         names.dedup();
@@ -513,9 +425,7 @@ mod tests {
 
     #[test]
     fn excuses_lie_in_intervals_of_which_there_are_few() {
-        let written: Vec<AllowedEventYaml> =
-            serde_saphyr::from_str(LIST).expect("the list can be read");
-        let shadows = written.iter().flat_map(|entry| &entry.within);
+        let shadows = ENTRIES.iter().flat_map(|entry| &entry.within);
         let sources: Vec<&str> = shadows.map(|shadow| shadow.source.as_str()).collect();
         assert!(!sources.is_empty());
         for many in ["KubeEvent", "PodMonitor", "PodState"] {
@@ -605,7 +515,7 @@ mod tests {
             ..Interval::default()
         };
         let run = Intervals::new(vec![test], at(0), at(9_000));
-        let allowed = AllowedEvents::new(&run).expect("the list can be read");
+        let allowed = AllowedEvents::new(&run);
         let name = Some("DeferringOperatorNodeUpdateTooOften");
         for (secs, expected) in [(880, None), (881, name), (1_219, name), (1_220, None)] {
             let event = event(&[("node", "m0")], "DeferringOperatorNodeUpdate", "x", secs);

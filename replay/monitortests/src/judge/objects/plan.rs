@@ -4,8 +4,7 @@
 use crate::cel::{Program, Reads};
 use crate::feed::{Fields, Interest};
 use crate::rule::{
-    Expected, MonitorRule, ObjectSelector, RelatedBy, ResourceName, RuleCheck, Template,
-    TemplatePart, place,
+    MonitorRule, ObjectSelector, RelatedBy, ResourceName, RuleCheck, Template, TemplatePart, place,
 };
 
 /// What must be known of a predicate to ask it no more often than needed.
@@ -49,23 +48,6 @@ pub(super) struct WatchPlan {
     pub(super) interests: Vec<Interest>,
 }
 
-/// Gives the predicates of a check, in the order of their signals.
-pub(super) fn programs(expected: &Expected) -> Vec<&Program> {
-    match expected {
-        Expected::Never { bad: one, .. }
-        | Expected::Always { good: one, .. }
-        | Expected::AtEnd { good: one }
-        | Expected::Eventually { good: one, .. }
-        | Expected::AtMost { of: one, .. }
-        | Expected::Flaps { of: one, .. }
-        | Expected::Highest { of: one, .. }
-        | Expected::Total { of: one, .. } => vec![one],
-        Expected::LeadsTo { from, to, .. } => vec![from, to],
-        Expected::Until { hold, until } => vec![hold, until],
-        Expected::Stays { after, hold, .. } => vec![after, hold],
-    }
-}
-
 fn expressions(template: &Template) -> impl Iterator<Item = &Program> {
     template.parts.iter().filter_map(|part| match part {
         TemplatePart::Cel(program) => Some(program),
@@ -103,9 +85,8 @@ impl WatchPlan {
             plan.items.fields.join(&key.fields);
         }
         for check in &rule.checks {
-            let programs = programs(&check.expected);
-            plan.checks
-                .push(programs.into_iter().map(&mut asked).collect());
+            let programs = check.expected.programs();
+            plan.checks.push(programs.map(&mut asked).collect());
         }
         // What is read when a finding is told, and to find related objects, is evidence too.
         for (_, program) in &rule.per {
@@ -193,18 +174,11 @@ fn interest(resource: &ResourceName, paths: &[String]) -> Interest {
 
 /// Gives the expressions by which a check's findings are told.
 fn told(check: &RuleCheck) -> impl Iterator<Item = &Program> {
-    let since = match &check.expected {
-        Expected::Eventually { since, .. } => since.as_ref(),
-        _ => None,
-    };
+    let since = check.expected.since.iter();
     let reason = check.reason.iter().flat_map(expressions);
     let message = expressions(&check.message);
     let flake_if = check.flake_if.iter();
-    since
-        .into_iter()
-        .chain(flake_if)
-        .chain(reason)
-        .chain(message)
+    since.chain(flake_if).chain(reason).chain(message)
 }
 
 fn asked(reads: &Reads) -> PredicateReads {

@@ -2,7 +2,7 @@
 
 use crate::cel::{EvalError, Slots, Val};
 use crate::feed::Action;
-use crate::rule::{Expected, RuleCheck, place};
+use crate::rule::{Expectation, Operator, RuleCheck, place};
 use crate::signal::{
     CountedMoment, Lifetime, Signal, SignalResult, SignalTruth, always, at_end, eventually, flaps,
     leads_to, never, risings, stays, total, until,
@@ -105,47 +105,43 @@ impl CheckSignals {
     /// Applies an operator that looks for spans.
     pub(super) fn judge(
         &self,
-        expected: &Expected,
+        expected: &Expectation,
         life: Lifetime,
         dark: &[(i64, i64)],
     ) -> SignalResult {
         let first = self.signal(0, dark);
-        match expected {
-            Expected::Never { at_least, .. } => never(&first, at_least.0, life),
-            Expected::Always { at_least, .. } => always(&first, at_least.0, life),
-            Expected::AtEnd { .. } => at_end(&first, life),
-            Expected::Eventually { within, .. } => {
+        let second = || self.signal(1, dark);
+        match expected.operator {
+            Operator::Never => never(&first, expected.least_micros(), life),
+            Operator::Always => always(&first, expected.least_micros(), life),
+            Operator::AtEnd => at_end(&first, life),
+            Operator::Eventually => {
                 let since = self.since.unwrap_or(life.from);
-                eventually(&first, since, within.map(|within| within.0), life)
+                eventually(&first, since, expected.micros(), life)
             }
-            Expected::LeadsTo { within, .. } => {
-                leads_to(&first, &self.signal(1, dark), within.0, life)
+            Operator::LeadsTo => leads_to(&first, &second(), expected.least_micros(), life),
+            Operator::Until => until(&first, &second(), life),
+            Operator::Stays => stays(&first, &second(), expected.micros(), life),
+            Operator::Total if !expected.per_case => total(&first, expected.least_micros(), life),
+            Operator::AtMost | Operator::Flaps | Operator::Highest | Operator::Total => {
+                SignalResult::default()
             }
-            Expected::Until { .. } => until(&first, &self.signal(1, dark), life),
-            Expected::Stays { span, .. } => {
-                let span = span.map(|span| span.0);
-                stays(&first, &self.signal(1, dark), span, life)
-            }
-            Expected::Total {
-                above,
-                per_case: false,
-                ..
-            } => total(&first, above.0, life),
-            Expected::AtMost { .. }
-            | Expected::Flaps { .. }
-            | Expected::Highest { .. }
-            | Expected::Total { .. } => SignalResult::default(),
         }
     }
 
-    /// Gives what an operator counts.
-    pub(super) fn counted(&self, expected: &Expected, dark: &[(i64, i64)]) -> Vec<CountedMoment> {
-        match expected {
-            Expected::AtMost { span, .. } => risings(&self.signal(0, dark), span.is_some()),
-            Expected::Total { per_case: true, .. } => risings(&self.signal(0, dark), false),
-            Expected::Flaps { span, .. } => flaps(&self.signal(0, dark), span.is_some()),
-            Expected::Highest { above, .. } => {
-                let high = self.high.iter().filter(|high| high.value > *above);
+    /// Returns what an operator counts.
+    pub(super) fn counted(
+        &self,
+        expected: &Expectation,
+        dark: &[(i64, i64)],
+    ) -> Vec<CountedMoment> {
+        let is_bounded = expected.span.is_some();
+        match expected.operator {
+            Operator::AtMost => risings(&self.signal(0, dark), is_bounded),
+            Operator::Total if expected.per_case => risings(&self.signal(0, dark), false),
+            Operator::Flaps => flaps(&self.signal(0, dark), is_bounded),
+            Operator::Highest => {
+                let high = self.high.iter().filter(|high| high.value > expected.above);
                 high.map(|high| CountedMoment {
                     at: high.at,
                     evidence: high.evidence,
@@ -158,30 +154,29 @@ impl CheckSignals {
 
     /// Tells whether it is nothing to an operator that a predicate had a truth at a moment only: that it
     /// was silent tells it the same.
-    pub(super) const fn passes_over(expected: &Expected, truth: SignalTruth) -> bool {
-        match expected {
-            Expected::Never { .. } | Expected::AtMost { .. } => matches!(truth, SignalTruth::False),
-            Expected::Always { .. } => matches!(truth, SignalTruth::True),
+    pub(super) const fn passes_over(operator: Operator, truth: SignalTruth) -> bool {
+        match operator {
+            Operator::Never | Operator::AtMost => matches!(truth, SignalTruth::False),
+            Operator::Always => matches!(truth, SignalTruth::True),
             _ => false,
         }
     }
 
     /// Tells whether evidence is wanted when a predicate turns to a truth.
-    pub(super) fn wants(expected: &Expected, number: usize, truth: SignalTruth) -> bool {
-        match expected {
-            Expected::Never { .. }
-            | Expected::AtMost { .. }
-            | Expected::Total { .. }
-            | Expected::LeadsTo { .. } => number == 0 && truth == SignalTruth::True,
-            Expected::Always { .. } | Expected::AtEnd { .. } => truth == SignalTruth::False,
-            Expected::Eventually { .. } => truth != SignalTruth::True,
-            Expected::Until { .. } => number == 0 && truth == SignalTruth::False,
-            Expected::Stays { .. } => {
+    pub(super) fn wants(operator: Operator, number: usize, truth: SignalTruth) -> bool {
+        match operator {
+            Operator::Never | Operator::AtMost | Operator::Total | Operator::LeadsTo => {
                 number == 0 && truth == SignalTruth::True
-                    || number == 1 && truth == SignalTruth::False
             }
-            Expected::Flaps { .. } => truth != SignalTruth::Unknown,
-            Expected::Highest { .. } => false,
+            Operator::Always | Operator::AtEnd => truth == SignalTruth::False,
+            Operator::Eventually => truth != SignalTruth::True,
+            Operator::Until => number == 0 && truth == SignalTruth::False,
+            Operator::Stays => matches!(
+                (number, truth),
+                (0, SignalTruth::True) | (1, SignalTruth::False)
+            ),
+            Operator::Flaps => truth != SignalTruth::Unknown,
+            Operator::Highest => false,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::judge::cases::{FindingEvidence, FindingSpan, finding};
 use crate::judge::cases::{RuleCases, places};
 use crate::judge::test::dark_of;
 use crate::judge::values::is_during;
-use crate::rule::{Expected, MonitorRule, RuleCheck, Watch, place};
+use crate::rule::{MonitorRule, Operator, RuleCheck, Watch, place};
 use crate::signal::{CountedMoment, Signal, SignalMatch, SignalTruth, clusters};
 use crate::verdict::{CaseGap, FindingSubject, JudgeContext, Severity, TestFinding};
 use kubereel_format::RecordedAt;
@@ -47,7 +47,7 @@ impl ObjectWatch {
         }
         let dark = dark_of(scene, &self.resources());
         let end = scene.intervals.end();
-        let looks_at_end = |check: &RuleCheck| matches!(check.expected, Expected::AtEnd { .. });
+        let looks_at_end = |check: &RuleCheck| check.expected.operator == Operator::AtEnd;
         if self.rule.checks.iter().all(looks_at_end) {
             let at_end: Vec<CaseGap> = dark.iter().filter(|dark| dark.to >= end).cloned().collect();
             cases.all_doubt(&at_end);
@@ -203,12 +203,7 @@ impl<'a> ObjectJudge<'a, '_> {
 
     /// Finds from when on a thing had time, where that could not be told when it appeared.
     fn since(&self, check: &'a RuleCheck, thing: &'a WatchedItem) -> Option<i64> {
-        let Expected::Eventually {
-            since: Some(since), ..
-        } = &check.expected
-        else {
-            return None;
-        };
+        let since = check.expected.since.as_ref()?;
         let mut slots = self.slots(thing, Some(0));
         let appeared = RecordedAt::from_micros(thing.life.from);
         slots.set(place::APPEARED, Some(Val::time(appeared)));
@@ -228,13 +223,12 @@ impl<'a> ObjectJudge<'a, '_> {
 
     /// Judges operators that count.
     fn counts(&self, number: usize, check: &'a RuleCheck, cases: &mut RuleCases<'a>) {
-        let per_case = match &check.expected {
-            Expected::AtMost { per_case, .. }
-            | Expected::Flaps { per_case, .. }
-            | Expected::Highest { per_case, .. } => *per_case,
-            Expected::Total { per_case: true, .. } => true,
+        let per_case = check.expected.per_case;
+        match check.expected.operator {
+            Operator::AtMost | Operator::Flaps | Operator::Highest => {}
+            Operator::Total if per_case => {}
             _ => return,
-        };
+        }
         let mut tallies: BTreeMap<(&Vec<String>, usize), Vec<CountedItem<'a>>> = BTreeMap::new();
         for (place, thing) in self.watch.kept.iter().enumerate() {
             let Some(course) = thing.courses.get(number) else {
@@ -261,23 +255,14 @@ impl<'a> ObjectJudge<'a, '_> {
         cases: &mut RuleCases<'a>,
     ) {
         tally.sort_by_key(|(counted, _, _)| counted.at);
-        let (most, span) = match &check.expected {
-            Expected::AtMost { times, span, .. } => (*times, *span),
-            Expected::Flaps {
-                more_than, span, ..
-            } => (*more_than, *span),
-            Expected::Highest { .. } => {
-                self.highest(check, &tally, cases);
-                return;
-            }
-            Expected::Total { above, .. } => {
-                self.total(check, &tally, above.0, cases);
-                return;
-            }
-            _ => return,
-        };
+        let expected = &check.expected;
+        match expected.operator {
+            Operator::Highest => return self.highest(check, &tally, cases),
+            Operator::Total => return self.total(check, &tally, expected.least_micros(), cases),
+            _ => {}
+        }
         let times: Vec<i64> = tally.iter().map(|(counted, _, _)| counted.at).collect();
-        for (first, last) in clusters(&times, most, span.map(|span| span.0)) {
+        for (first, last) in clusters(&times, expected.times, expected.micros()) {
             let (Some((begin, thing, _)), Some((end, _, _))) = (tally.get(first), tally.get(last))
             else {
                 continue;
@@ -287,8 +272,8 @@ impl<'a> ObjectJudge<'a, '_> {
                 to: Some(end.at),
                 evidence: begin.evidence,
             };
-            let count = i64::try_from(last - first + 1).unwrap_or(i64::MAX);
-            self.find(check, thing, &found, Some(Val::Int(count)), cases);
+            let count = Val::count(last - first + 1);
+            self.find(check, thing, &found, Some(count), cases);
         }
     }
 

@@ -1,12 +1,12 @@
 //! What a rule over objects records while the reel is read: which objects are watched, and when their
 //! predicates are evaluated.
 
-use super::plan::{PredicateReads, WatchPlan, programs};
+use super::plan::{PredicateReads, WatchPlan};
 use super::related::RelatedIndex;
 use super::thing::{CheckSignals, HighestValue, ObjectEvidence, WatchedItem, word};
 use crate::cel::{EvalError, Program, Slots, Val};
 use crate::feed::{Action, Interest, Seen, Watcher};
-use crate::rule::{Expected, MonitorRule, ObjectSelector, Watch, place};
+use crate::rule::{Expectation, MonitorRule, ObjectSelector, Operator, Watch, place};
 use crate::signal::{Lifetime, Signal, SignalTruth};
 use kubereel_format::{Evidence as Known, ObjectId, RecordedAt, Seq};
 use serde_json::Value;
@@ -393,8 +393,9 @@ impl<'a> Evaluator<'a, '_> {
             let group = self.group()?;
             self.groups.insert(group.clone());
             let courses = self.rule.checks.iter().map(|check| CheckSignals {
-                signals: programs(&check.expected)
-                    .iter()
+                signals: check
+                    .expected
+                    .programs()
                     .map(|_| Signal::default())
                     .collect(),
                 high: None,
@@ -420,13 +421,8 @@ impl<'a> Evaluator<'a, '_> {
         live.things.get_mut(key)
     }
 
-    fn since(&self, expected: &'a Expected) -> Option<i64> {
-        let Expected::Eventually {
-            since: Some(since), ..
-        } = expected
-        else {
-            return None;
-        };
+    fn since(&self, expected: &'a Expectation) -> Option<i64> {
+        let since = expected.since.as_ref()?;
         let mut slots = self.slots.clone();
         slots.set(place::APPEARED, Some(Val::time(self.moment.at)));
         match since.value(&slots) {
@@ -522,12 +518,11 @@ impl<'a> Evaluator<'a, '_> {
         let mut kept = EvidenceCache::default();
         for (number, check) in rule.checks.iter().enumerate() {
             let asked = plan.checks.get(number).map_or(&[][..], Vec::as_slice);
-            let programs = programs(&check.expected);
-            for (signal, (program, asked)) in programs.into_iter().zip(asked).enumerate() {
+            for (signal, (program, asked)) in check.expected.programs().zip(asked).enumerate() {
                 if !self.is_asked(thing, number, signal, asked) {
                     continue;
                 }
-                if let Expected::Highest { .. } = check.expected {
+                if check.expected.operator == Operator::Highest {
                     self.high(thing, number, program, &mut kept);
                     continue;
                 }
@@ -539,16 +534,18 @@ impl<'a> Evaluator<'a, '_> {
                     }
                 };
                 let is_turn = asked.is_of_change() || Self::turns(thing, number, signal, truth);
-                let evidence = if is_turn && CheckSignals::wants(&check.expected, signal, truth) {
-                    kept.number(thing, || self.evidence())
-                } else {
-                    None
-                };
+                let evidence =
+                    if is_turn && CheckSignals::wants(check.expected.operator, signal, truth) {
+                        kept.number(thing, || self.evidence())
+                    } else {
+                        None
+                    };
                 let course = thing.courses.get_mut(number);
                 let Some(course) = course.and_then(|course| course.signals.get_mut(signal)) else {
                     continue;
                 };
-                if asked.is_of_change() && CheckSignals::passes_over(&check.expected, truth) {
+                if asked.is_of_change() && CheckSignals::passes_over(check.expected.operator, truth)
+                {
                     course.turn(moment.at.micros, SignalTruth::Silent, None);
                 } else if asked.is_of_change() {
                     course.instant(moment.at.micros, truth, evidence);
@@ -594,10 +591,10 @@ impl<'a> Evaluator<'a, '_> {
         let now = course.and_then(|course| course.signals.get(signal)?.now());
         let is_new =
             now.is_none_or(|truth| truth == SignalTruth::Silent || truth == SignalTruth::Unknown);
-        let is_high = matches!(
-            self.rule.checks.get(check).map(|check| &check.expected),
-            Some(Expected::Highest { .. })
-        );
+        let checks = &self.rule.checks;
+        let is_high = checks
+            .get(check)
+            .is_some_and(|check| check.expected.operator == Operator::Highest);
         self.is_all || moment.may_turn(asked) || (is_new && !is_high)
     }
 
@@ -628,10 +625,12 @@ impl<'a> Evaluator<'a, '_> {
             return;
         }
         // Evidence of what is no finding would only take room.
-        let is_above = match self.rule.checks.get(check).map(|check| &check.expected) {
-            Some(Expected::Highest { above, .. }) => value > *above,
-            _ => false,
-        };
+        let above = self
+            .rule
+            .checks
+            .get(check)
+            .map(|check| check.expected.above);
+        let is_above = above.is_some_and(|above| value > above);
         let evidence = if is_above {
             kept.number(thing, || self.evidence())
         } else {
