@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::screen::Screen;
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
-use kubereel_monitortests::{Glob, Verdict};
+use kubereel_monitortests::{CaseVerdict as Verdict, Glob};
 use std::path::PathBuf;
 
 mod catalogue;

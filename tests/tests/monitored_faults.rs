@@ -9,8 +9,8 @@ use kubereel_format::RecordedAt;
 use kubereel_history::{Timeline, timetext};
 use kubereel_import::{ImportOptions, import};
 use kubereel_monitortests::{
-    Asked, ExceptionSet, JunitFile, Outcome, RunName, RunReport, Selection, builtin, run_reel,
-    write_junit,
+    CaseOutcome as Outcome, ExceptionSet, JunitFile, RunName, RunOptions as Asked, RunReport,
+    Selection, builtin, run_reel, write_junit,
 };
 use kubereel_tests::scenario::{Expected, Monitored, Verdict};
 
@@ -46,7 +46,7 @@ fn tail(outcome: &Outcome) -> &str {
 
 fn verdict(outcome: &Outcome) -> Option<Verdict> {
     match outcome.verdict {
-        kubereel_monitortests::Verdict::Fail => Some(Verdict::Fail),
+        kubereel_monitortests::CaseVerdict::Fail => Some(Verdict::Fail),
         other if other.is_flake() => Some(Verdict::Flake),
         _ => None,
     }
@@ -82,7 +82,7 @@ fn check(scenario: &Monitored, on: &BTreeSet<&str>) -> Result<()> {
     let all: Vec<(&str, &Expected)> = of_base.chain(of_faults).collect();
     let mut wrong = String::new();
     for outcome in &report.outcomes {
-        if outcome.verdict == kubereel_monitortests::Verdict::Error {
+        if outcome.verdict == kubereel_monitortests::CaseVerdict::Error {
             writeln!(wrong, "error: {} {:?}", outcome.name, outcome.why)?;
         }
         for judged in &outcome.findings {

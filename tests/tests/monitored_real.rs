@@ -5,7 +5,8 @@ use anyhow::{Context as _, Result, ensure};
 use kubereel_history::{Timeline, timetext};
 use kubereel_import::{ImportOptions, import};
 use kubereel_monitortests::{
-    Asked, ExceptionSet, Finding, Outcome, RunReport, Selection, Verdict, builtin, run_reel,
+    CaseOutcome as Outcome, CaseVerdict as Verdict, ExceptionSet, RunOptions as Asked, RunReport,
+    Selection, TestFinding as Finding, builtin, run_reel,
 };
 use kubereel_tests::shared_data::shared_data;
 

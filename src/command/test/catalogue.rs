@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use crate::table::Table;
-use kubereel_monitortests::{About, MonitorTest, WrittenIn};
+use kubereel_monitortests::{MonitorTest, MonitorTestInfo as About, WrittenIn};
 use serde_json::json;
 
 const LANGUAGE: [(WrittenIn, &str); 2] = [(WrittenIn::Yaml, "yaml"), (WrittenIn::Rust, "rust")];

@@ -7,8 +7,8 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::target_file;
 use kubereel_monitortests::{
-    JunitFile, Row, RowOrigin, RunReport, TimelineFile, file_suffix, proposed, write_intervals,
-    write_junit,
+    CaseRow as Row, CaseRowOrigin as RowOrigin, JunitFile, RunReport, TimelineFile, file_suffix,
+    proposed, write_intervals, write_junit,
 };
 use std::collections::BTreeSet;
 use std::fs::{self, File};

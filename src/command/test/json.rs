@@ -7,7 +7,10 @@ use crate::command_error::CommandError;
 use crate::field_text::secs;
 use crate::screen::Screen;
 use kubereel_history::timetext::rfc3339;
-use kubereel_monitortests::{Judged, Outcome, RunName, RunReport, Verdict, shown_by};
+use kubereel_monitortests::{
+    CaseOutcome as Outcome, CaseVerdict as Verdict, JudgedFinding as Judged, RunName, RunReport,
+    shown_by,
+};
 use serde_json::{Map, Value, json};
 
 /// Prints the document.

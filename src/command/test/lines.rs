@@ -6,7 +6,7 @@ use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use crate::words::number;
-use kubereel_monitortests::{Outcome, RunReport, Verdict};
+use kubereel_monitortests::{CaseOutcome as Outcome, CaseVerdict as Verdict, RunReport};
 
 mod case;
 mod group;

@@ -5,7 +5,7 @@ use super::runs::Ran;
 use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::table::Table;
-use kubereel_monitortests::{RunReport, Verdict};
+use kubereel_monitortests::{CaseVerdict as Verdict, RunReport};
 
 /// How many recordings have a column of their own.
 const COLUMNS_MOST: usize = 8;

@@ -8,7 +8,9 @@ use crate::screen::Screen;
 use crate::user_file;
 use crate::words::{bytes, count};
 use kubereel_format::RecordedAt;
-use kubereel_monitortests::{Asked, ExceptionSet, Facts, MonitorTest, RuleSet, Selection, builtin};
+use kubereel_monitortests::{
+    ExceptionSet, Facts, MonitorTest, RuleSet, RunOptions as Asked, Selection, builtin,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 

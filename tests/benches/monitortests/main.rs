@@ -19,8 +19,8 @@ mod reels;
 use anyhow::{Context as _, Result, ensure};
 use kubereel_history::Timeline;
 use kubereel_monitortests::{
-    Asked, ExceptionSet, MonitorTest, RuleSet, RunReport, Selection, Verdict, builtin,
-    builtin_rule_files, run_reel,
+    CaseVerdict as Verdict, ExceptionSet, MonitorTest, RuleSet, RunOptions as Asked, RunReport,
+    Selection, builtin, builtin_rule_files, run_reel,
 };
 use rustix::time::{ClockId, clock_gettime};
 use std::path::Path;

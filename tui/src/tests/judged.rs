@@ -5,8 +5,8 @@ use crate::findings::{Finding, Findings, Verdict};
 use crate::model::Judging;
 use kubereel_history::Timeline;
 use kubereel_monitortests::{
-    Asked, ExceptionSet, Outcome, RunReport, RunTrust, Selection, Verdict as CaseVerdict, builtin,
-    run_reel,
+    CaseOutcome as Outcome, CaseVerdict, ExceptionSet, RunOptions as Asked, RunReport, RunTrust,
+    Selection, builtin, run_reel,
 };
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

@@ -1,18 +1,63 @@
-//! Owns the list of the built-in monitortests, a line for each group. Refuses their definitions.
+//! The built-in rule files and monitor tests.
 
-use super::files::builtin_rule_files;
-use super::native::{events, objects, own};
+use super::native::{crd_storage, ha, images, node_upgrades, recording, repeats, sandboxes};
+use super::native::{slow_operators, static_pods, version_pods};
 use crate::rule::RuleSet;
 use crate::verdict::MonitorTest;
 
-/// Gives every built-in monitortest, new, in the order in which reports show them.
-pub fn builtin() -> Vec<Box<dyn MonitorTest>> {
-    let groups = [rules(), objects(), events(), own()];
-    groups.into_iter().flatten().collect()
+macro_rules! rule_files {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("rules/", $name)))),*]
+    };
 }
 
-/// Gives the monitortests of the rule files. That those can be read is tested.
-fn rules() -> Vec<Box<dyn MonitorTest>> {
-    let rules = RuleSet::read(builtin_rule_files());
-    rules.map(|rules| rules.tests()).unwrap_or_default()
+/// Returns the built-in rule files, each its name and its text.
+pub fn builtin_rule_files() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FILES.into_iter()
+}
+
+const FILES: [(&str, &str); 14] = rule_files![
+    "apiserver-termination.yaml",
+    "containers.yaml",
+    "events-seen.yaml",
+    "flaps.yaml",
+    "image-pulls.yaml",
+    "invariants.yaml",
+    "nodes.yaml",
+    "operators.yaml",
+    "os-updates.yaml",
+    "pods.yaml",
+    "repeated-back-off-events.yaml",
+    "repeated-component-events.yaml",
+    "repeated-node-events.yaml",
+    "workloads.yaml",
+];
+
+/// Returns every built-in monitor test, new, in the order in which reports show them.
+pub fn builtin() -> Vec<Box<dyn MonitorTest>> {
+    // A test of this crate reads the rule files; a program whose own rules are broken has none of them.
+    let rules = RuleSet::read(builtin_rule_files()).map(|rules| rules.tests());
+    let mut tests = rules.unwrap_or_default();
+    tests.extend(objects());
+    tests.extend([
+        static_pods::test(),
+        repeats::test(repeats::NamespaceClass::Known),
+        repeats::test(repeats::NamespaceClass::Other),
+        repeats::test(repeats::NamespaceClass::E2e),
+        sandboxes::test(),
+        images::test(),
+    ]);
+    tests.extend(ha::tests());
+    tests.extend([version_pods::test(), recording::test()]);
+    tests
+}
+
+/// Returns the monitor tests in Rust that need objects alone.
+pub fn objects() -> Vec<Box<dyn MonitorTest>> {
+    vec![
+        slow_operators::messages_test(),
+        slow_operators::operators_test(),
+        node_upgrades::test(),
+        crd_storage::test(),
+    ]
 }

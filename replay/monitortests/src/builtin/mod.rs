@@ -1,15 +1,9 @@
-//! The monitortests that come along: rules in YAML where the language can say what is meant, Rust where
-//! it cannot, and one table of all rows of the OpenShift monitor that need only API objects and Events.
+//! The built-in monitor tests: rules in YAML, tests in Rust for what the language cannot express, and the
+//! table of the JUnit names of the OpenShift monitor that need only API objects and Events.
 
-mod files;
 mod list;
 mod native;
-mod row;
 mod rows;
 
-pub use files::builtin_rule_files;
-pub use list::builtin;
-pub use native::objects;
-pub(crate) use native::subject_of;
-pub use row::{Row, Way};
-pub use rows::rows;
+pub use list::{builtin, builtin_rule_files, objects};
+pub use rows::{UpstreamMethod, UpstreamRow, rows};

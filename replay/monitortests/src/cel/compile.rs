@@ -1,11 +1,11 @@
-//! Owns the way from an expression's text to what is evaluated. Refuses unknown names, regexes that
-//! are not constant or grow large, and loops nested deeper than twice.
+//! The way from an expression's text to a [`CelNode`] tree: parses, resolves names, compiles regexes and
+//! points errors at characters.
 
-use super::names::{self, Called};
-use super::node::{Binary, Constant, Loop, Node, Own};
+use super::functions;
+use super::functions::FunctionKind;
+use super::functions::OwnFunction;
+use super::node::{BinaryOperator, CelConstant, CelNode, LoopKind};
 use super::reads::Reads;
-use super::scan::{self, Word};
-use super::time;
 use kube_cel::cel::Value as CelValue;
 use kube_cel::cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, operators,
@@ -45,7 +45,7 @@ pub(crate) struct Program {
     /// Its text.
     pub(crate) text: Arc<str>,
     /// What is evaluated.
-    pub(crate) node: Node,
+    pub(crate) node: CelNode,
     /// Which variables it reads, a bit each.
     variables: u128,
 }
@@ -68,7 +68,7 @@ impl Program {
 }
 
 /// What a loop is made of: its kind, which items it takes, what it does with each.
-type LoopParts = (Loop, Option<Box<Node>>, Box<Node>);
+type LoopParts = (LoopKind, Option<Box<CelNode>>, Box<CelNode>);
 
 /// Makes programs of texts.
 pub(crate) struct Compiler<'a> {
@@ -91,13 +91,13 @@ impl Compiler<'_> {
                 at: 0,
                 width: 1,
                 what: format!("the expression has {chars} characters"),
-                hint: format!("at most {MAX_TEXT} are read"),
+                hint: format!("at most {MAX_TEXT} are allowed"),
             });
         }
         let parsed = parse(text)?;
-        let mut step = Step {
+        let mut step = NodeBuilder {
             compiler: self,
-            words: scan::words(text),
+            words: words(text),
             locals: Vec::new(),
             nested: 0,
         };
@@ -124,16 +124,16 @@ fn parse(text: &str) -> Result<IdedExpr, CompileError> {
     let broken = |at: usize, what: &str| CompileError {
         at,
         width: 1,
-        what: format!("this is no CEL: {what}"),
+        what: format!("invalid CEL: {what}"),
         hint: String::new(),
     };
     // What a panic carries is no message for people.
     let Ok(parsed) = panic::catch_unwind(read) else {
-        return Err(broken(0, "the expression cannot be read"));
+        return Err(broken(0, "the expression cannot be parsed"));
     };
     parsed.map_err(|errors| {
         let Some(first) = errors.errors.first() else {
-            return broken(0, "the expression cannot be read");
+            return broken(0, "the expression cannot be parsed");
         };
         let (line, column) = first.pos;
         let what = first.msg.lines().next().unwrap_or_default();
@@ -153,18 +153,18 @@ fn offset(text: &str, line: isize, column: isize) -> usize {
 }
 
 /// The way through one expression.
-struct Step<'a> {
+struct NodeBuilder<'a> {
     compiler: &'a Compiler<'a>,
-    words: Vec<Word>,
+    words: Vec<SourceWord>,
     locals: Vec<String>,
     nested: usize,
 }
 
-impl Step<'_> {
+impl NodeBuilder<'_> {
     /// Makes an error that points at a word.
     fn wrong(
         &self,
-        is_it: impl Fn(&Word) -> bool,
+        is_it: impl Fn(&SourceWord) -> bool,
         what: impl Into<String>,
         hint: impl Into<String>,
     ) -> CompileError {
@@ -177,28 +177,30 @@ impl Step<'_> {
         }
     }
 
-    fn boxed(&mut self, expression: &IdedExpr) -> Result<Box<Node>, CompileError> {
+    fn boxed(&mut self, expression: &IdedExpr) -> Result<Box<CelNode>, CompileError> {
         self.node(expression).map(Box::new)
     }
 
-    fn all(&mut self, expressions: &[IdedExpr]) -> Result<Vec<Node>, CompileError> {
+    fn all(&mut self, expressions: &[IdedExpr]) -> Result<Vec<CelNode>, CompileError> {
         expressions.iter().map(|one| self.node(one)).collect()
     }
 
-    fn node(&mut self, expression: &IdedExpr) -> Result<Node, CompileError> {
+    fn node(&mut self, expression: &IdedExpr) -> Result<CelNode, CompileError> {
         match &expression.expr {
             Expr::Literal(literal) => {
                 let value = CelValue::try_from(literal.to_val().as_ref());
                 match value {
-                    Ok(CelValue::Null) => Ok(Node::Constant(Constant::Null)),
-                    Ok(CelValue::Bool(value)) => Ok(Node::Constant(Constant::Bool(value))),
-                    Ok(CelValue::Int(value)) => Ok(Node::Constant(Constant::Int(value))),
-                    Ok(CelValue::UInt(value)) => Ok(Node::Constant(Constant::Uint(value))),
-                    Ok(CelValue::Float(value)) => Ok(Node::Constant(Constant::Double(value))),
-                    Ok(CelValue::String(value)) => {
-                        Ok(Node::Constant(Constant::Text(Arc::from(value.as_str()))))
+                    Ok(CelValue::Null) => Ok(CelNode::CelConstant(CelConstant::Null)),
+                    Ok(CelValue::Bool(value)) => Ok(CelNode::CelConstant(CelConstant::Bool(value))),
+                    Ok(CelValue::Int(value)) => Ok(CelNode::CelConstant(CelConstant::Int(value))),
+                    Ok(CelValue::UInt(value)) => Ok(CelNode::CelConstant(CelConstant::Uint(value))),
+                    Ok(CelValue::Float(value)) => {
+                        Ok(CelNode::CelConstant(CelConstant::Double(value)))
                     }
-                    _ => Err(self.wrong(|_| false, "bytes are not known to rules", "write a text")),
+                    Ok(CelValue::String(value)) => Ok(CelNode::CelConstant(CelConstant::Text(
+                        Arc::from(value.as_str()),
+                    ))),
+                    _ => Err(self.wrong(|_| false, "bytes are not supported", "write a text")),
                 }
             }
             Expr::Ident(name) => self.name(name),
@@ -212,9 +214,9 @@ impl Step<'_> {
                 let of = self.boxed(&select.operand)?;
                 let field = Arc::from(select.field.as_str());
                 Ok(if select.test {
-                    Node::Has { of, field }
+                    CelNode::Has { of, field }
                 } else {
-                    Node::Select {
+                    CelNode::Select {
                         of,
                         field,
                         is_optional: false,
@@ -223,30 +225,30 @@ impl Step<'_> {
             }
             Expr::List(list) => {
                 if list.optional_indices.is_empty() {
-                    return Ok(Node::List(self.all(&list.elements)?));
+                    return Ok(CelNode::List(self.all(&list.elements)?));
                 }
-                Err(self.wrong(|_| false, "optional elements of lists are not known", ""))
+                Err(self.wrong(|_| false, "optional list elements are not supported", ""))
             }
             Expr::Map(map) => {
                 let mut entries = Vec::new();
                 for entry in &map.entries {
                     let EntryExpr::MapEntry(entry) = &entry.expr else {
-                        return Err(self.wrong(|_| false, "messages are not known to rules", ""));
+                        return Err(self.wrong(|_| false, "messages are not supported", ""));
                     };
                     entries.push((self.node(&entry.key)?, self.node(&entry.value)?));
                 }
-                Ok(Node::Map(entries))
+                Ok(CelNode::Map(entries))
             }
             Expr::Call(call) => self.call(call),
             Expr::Comprehension(comprehension) => self.comprehension(comprehension),
-            Expr::Struct(_) => Err(self.wrong(|_| false, "messages are not known to rules", "")),
+            Expr::Struct(_) => Err(self.wrong(|_| false, "messages are not supported", "")),
             Expr::Unspecified => Err(self.wrong(|_| false, "the expression is empty", "")),
         }
     }
 
-    fn name(&self, name: &str) -> Result<Node, CompileError> {
+    fn name(&self, name: &str) -> Result<CelNode, CompileError> {
         if let Some(depth) = self.locals.iter().rposition(|local| local == name) {
-            return Ok(Node::Local(depth));
+            return Ok(CelNode::Local(depth));
         }
         let known = &self.compiler.variables;
         let readable = &self.compiler.readable;
@@ -254,42 +256,42 @@ impl Step<'_> {
         if let Some(place) = place
             && readable.iter().any(|readable| readable == name)
         {
-            return Ok(Node::Variable(place));
+            return Ok(CelNode::Variable(place));
         }
-        let is_it = |word: &Word| word.text == name && !word.is_member;
+        let is_it = |word: &SourceWord| word.text == name && !word.is_member;
         if name == "constants" {
-            let hint = "say which one: constants.NAME";
-            return Err(self.wrong(is_it, "the constants are no value", hint));
+            let hint = "name one: constants.NAME";
+            return Err(self.wrong(is_it, "`constants` alone is not a value", hint));
         }
         if let Some(why) = (self.compiler.why_not)(name).filter(|_| place.is_some()) {
-            return Err(self.wrong(is_it, format!("`{name}` is not known here"), why));
+            return Err(self.wrong(is_it, format!("`{name}` is not available here"), why));
         }
         let mut all: Vec<&str> = readable.iter().map(String::as_str).collect();
-        let near = names::nearest(name, all.iter().copied());
+        let near = functions::nearest(name, all.iter().copied());
         all.push("constants");
         all.sort_unstable();
         let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known here: {}", all.join(", ")),
+            None => format!("available here: {}", all.join(", ")),
         };
         Err(self.wrong(is_it, format!("unknown variable `{name}`"), hint))
     }
 
-    fn constant(&self, name: &str) -> Result<Node, CompileError> {
+    fn constant(&self, name: &str) -> Result<CelNode, CompileError> {
         let constants = self.compiler.constants;
         if let Some(value) = constants.get(name) {
-            return Ok(Node::Shared(Arc::clone(value)));
+            return Ok(CelNode::Shared(Arc::clone(value)));
         }
-        let near = names::nearest(name, constants.keys().map(String::as_str));
+        let near = functions::nearest(name, constants.keys().map(String::as_str));
         let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "constants are given at the top of a file, under `constants`".to_owned(),
+            None => "define it at the top of a file, under `constants`".to_owned(),
         };
-        let is_it = |word: &Word| word.text == name && word.is_member;
+        let is_it = |word: &SourceWord| word.text == name && word.is_member;
         Err(self.wrong(is_it, format!("unknown constant `{name}`"), hint))
     }
 
-    fn call(&mut self, call: &CallExpr) -> Result<Node, CompileError> {
+    fn call(&mut self, call: &CallExpr) -> Result<CelNode, CompileError> {
         let name = call.func_name.as_str();
         if let Some(node) = self.operator(name, &call.args)? {
             return Ok(node);
@@ -299,16 +301,14 @@ impl Step<'_> {
             Some(Expr::Ident(prefix)) => Some(format!("{prefix}.{name}")),
             _ => None,
         };
-        let qualified = qualified.filter(|name| names::function(name).is_some());
+        let qualified = qualified.filter(|name| functions::function(name).is_some());
         let full = qualified.as_deref().unwrap_or(name);
-        let is_it = |word: &Word| word.text == name && word.is_called;
-        let Some(called) = names::function(full) else {
-            let hint = match names::nearest(name, names::functions()) {
+        let is_it = |word: &SourceWord| word.text == name && word.is_called;
+        let Some(called) = functions::function(full) else {
+            let hint = match functions::nearest(name, functions::functions()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => {
-                    "docs/rules.md names those of rules, Kubernetes' documentation of CEL its own"
-                        .to_owned()
-                }
+                None => "docs/rules.md and the Kubernetes documentation of CEL list the functions"
+                    .to_owned(),
             };
             return Err(self.wrong(is_it, format!("unknown function `{name}`"), hint));
         };
@@ -319,57 +319,62 @@ impl Step<'_> {
             arguments.push(self.node(argument)?);
         }
         match called {
-            Called::Library => Ok(Node::Library {
+            FunctionKind::Library => Ok(CelNode::Library {
                 name: Arc::from(full),
                 has_target,
                 arguments,
             }),
-            Called::Own(own, count) if arguments.len() == count => {
+            FunctionKind::Own(own, count) if arguments.len() == count => {
                 self.own_call(name, own, arguments)
             }
-            Called::Own(_, count) => {
-                let what = format!("`{name}` is called with {} values", arguments.len());
+            FunctionKind::Own(_, count) => {
+                let what = format!("`{name}` is called with {} arguments", arguments.len());
                 Err(self.wrong(
                     is_it,
                     what,
-                    format!("it takes {count}, a target among them"),
+                    format!("it takes {count}, including the target"),
                 ))
             }
-            Called::Regex => self.regex_call(name, arguments),
+            FunctionKind::Regex => self.regex_call(name, arguments),
         }
     }
 
     /// Takes times that are written as constants at once.
-    fn own_call(&self, name: &str, own: Own, arguments: Vec<Node>) -> Result<Node, CompileError> {
-        let [Node::Constant(Constant::Text(text))] = arguments.as_slice() else {
-            return Ok(Node::Own(own, arguments));
+    fn own_call(
+        &self,
+        name: &str,
+        own: OwnFunction,
+        arguments: Vec<CelNode>,
+    ) -> Result<CelNode, CompileError> {
+        let [CelNode::CelConstant(CelConstant::Text(text))] = arguments.as_slice() else {
+            return Ok(CelNode::OwnFunction(own, arguments));
         };
         let (constant, example) = match own {
-            Own::Timestamp => (
-                time::timestamp(text).map(Constant::Time),
+            OwnFunction::Timestamp => (
+                functions::timestamp(text).map(CelConstant::Time),
                 "2025-11-21T14:22:31Z",
             ),
-            Own::Duration => (time::duration(text).map(Constant::Span), "1h30m"),
-            _ => return Ok(Node::Own(own, arguments)),
+            OwnFunction::Duration => (functions::duration(text).map(CelConstant::Span), "1h30m"),
+            _ => return Ok(CelNode::OwnFunction(own, arguments)),
         };
-        constant.map(Node::Constant).ok_or_else(|| {
-            let is_it = |word: &Word| word.text == name && word.is_called;
-            let what = format!("`{name}` does not take `{text}`");
+        constant.map(CelNode::CelConstant).ok_or_else(|| {
+            let is_it = |word: &SourceWord| word.text == name && word.is_called;
+            let what = format!("`{name}` does not accept `{text}`");
             self.wrong(is_it, what, format!("write `{name}(\"{example}\")`"))
         })
     }
 
-    fn regex_call(&self, name: &str, arguments: Vec<Node>) -> Result<Node, CompileError> {
-        let is_it = |word: &Word| word.text == name && word.is_called;
+    fn regex_call(&self, name: &str, arguments: Vec<CelNode>) -> Result<CelNode, CompileError> {
+        let is_it = |word: &SourceWord| word.text == name && word.is_called;
         let mut arguments = arguments.into_iter();
         let (Some(text), Some(pattern), None) =
             (arguments.next(), arguments.next(), arguments.next())
         else {
-            let hint = format!("text.{name}(\"regex\")");
-            return Err(self.wrong(is_it, format!("`{name}` takes a text and a regex"), hint));
+            let hint = format!("string.{name}(\"regex\")");
+            return Err(self.wrong(is_it, format!("`{name}` takes a string and a regex"), hint));
         };
-        let Node::Constant(Constant::Text(pattern)) = pattern else {
-            let hint = "write it as a text: it is compiled once, when the file is read";
+        let CelNode::CelConstant(CelConstant::Text(pattern)) = pattern else {
+            let hint = "write it as a string literal: it is compiled once, when the file is read";
             return Err(self.wrong(
                 is_it,
                 format!("the regex of `{name}` is not constant"),
@@ -379,36 +384,38 @@ impl Step<'_> {
         let regex = regex(&pattern).map_err(|what| self.wrong(is_it, what, ""))?;
         let text = Box::new(text);
         Ok(match name {
-            "matches" => Node::Matches(text, regex),
-            "find" => Node::Find(text, regex),
-            _ => Node::FindAll(text, regex),
+            "matches" => CelNode::Matches(text, regex),
+            "find" => CelNode::Find(text, regex),
+            _ => CelNode::FindAll(text, regex),
         })
     }
 
-    fn operator(&mut self, name: &str, args: &[IdedExpr]) -> Result<Option<Node>, CompileError> {
+    fn operator(&mut self, name: &str, args: &[IdedExpr]) -> Result<Option<CelNode>, CompileError> {
         let node = match (name, args) {
-            (operators::CONDITIONAL, [test, yes, no]) => Node::If(Box::new([
+            (operators::CONDITIONAL, [test, yes, no]) => CelNode::If(Box::new([
                 self.node(test)?,
                 self.node(yes)?,
                 self.node(no)?,
             ])),
             (operators::LOGICAL_AND, [one, other]) => {
-                Node::And(self.boxed(one)?, self.boxed(other)?)
+                CelNode::And(self.boxed(one)?, self.boxed(other)?)
             }
-            (operators::LOGICAL_OR, [one, other]) => Node::Or(self.boxed(one)?, self.boxed(other)?),
-            (operators::LOGICAL_NOT, [one]) => Node::Not(self.boxed(one)?),
-            (operators::NEGATE, [one]) => Node::Negate(self.boxed(one)?),
-            (operators::INDEX | operators::OPT_INDEX, [of, by]) => Node::Index {
+            (operators::LOGICAL_OR, [one, other]) => {
+                CelNode::Or(self.boxed(one)?, self.boxed(other)?)
+            }
+            (operators::LOGICAL_NOT, [one]) => CelNode::Not(self.boxed(one)?),
+            (operators::NEGATE, [one]) => CelNode::Negate(self.boxed(one)?),
+            (operators::INDEX | operators::OPT_INDEX, [of, by]) => CelNode::Index {
                 of: self.boxed(of)?,
                 by: self.boxed(by)?,
                 is_optional: name == operators::OPT_INDEX,
             },
             (operators::OPT_SELECT, [of, field]) => {
                 let of = self.boxed(of)?;
-                let Node::Constant(Constant::Text(field)) = self.node(field)? else {
+                let CelNode::CelConstant(CelConstant::Text(field)) = self.node(field)? else {
                     return Err(self.wrong(|_| false, "a field must be a name", ""));
                 };
-                Node::Select {
+                CelNode::Select {
                     of,
                     field,
                     is_optional: true,
@@ -417,18 +424,21 @@ impl Step<'_> {
             (operators::IN, [one, other]) => {
                 let one = self.node(one)?;
                 match self.node(other)? {
-                    Node::Shared(value) => match texts(&value) {
-                        Some(texts) => Node::InTexts(Box::new(one), Arc::new(texts)),
-                        None => Node::Binary(Binary::In, Box::new([one, Node::Shared(value)])),
+                    CelNode::Shared(value) => match texts(&value) {
+                        Some(texts) => CelNode::InTexts(Box::new(one), Arc::new(texts)),
+                        None => CelNode::BinaryOperator(
+                            BinaryOperator::In,
+                            Box::new([one, CelNode::Shared(value)]),
+                        ),
                     },
-                    other => Node::Binary(Binary::In, Box::new([one, other])),
+                    other => CelNode::BinaryOperator(BinaryOperator::In, Box::new([one, other])),
                 }
             }
             (_, [one, other]) => {
                 let Some(binary) = binary(name) else {
                     return Ok(None);
                 };
-                Node::Binary(binary, Box::new([self.node(one)?, self.node(other)?]))
+                CelNode::BinaryOperator(binary, Box::new([self.node(one)?, self.node(other)?]))
             }
             _ => return Ok(None),
         };
@@ -436,9 +446,9 @@ impl Step<'_> {
     }
 
     /// Takes the library's expansion of a macro back to the macro.
-    fn comprehension(&mut self, loops: &ComprehensionExpr) -> Result<Node, CompileError> {
+    fn comprehension(&mut self, loops: &ComprehensionExpr) -> Result<CelNode, CompileError> {
         let Expr::Call(step) = &loops.loop_step.expr else {
-            return Err(self.wrong(|_| false, "this kind of loop is not known", ""));
+            return Err(self.wrong(|_| false, "this kind of loop is not supported", ""));
         };
         let over = self.boxed(&loops.iter_range)?;
         if self.nested >= MAX_NESTED {
@@ -458,7 +468,7 @@ impl Step<'_> {
         self.locals.pop();
         self.nested -= 1;
         let (kind, only, body) = found?;
-        Ok(Node::Loop {
+        Ok(CelNode::LoopKind {
             kind,
             over,
             only,
@@ -471,7 +481,7 @@ impl Step<'_> {
         loops: &ComprehensionExpr,
         step: &CallExpr,
     ) -> Result<LoopParts, CompileError> {
-        let unknown = |step: &Self| step.wrong(|_| false, "this kind of loop is not known", "");
+        let unknown = |step: &Self| step.wrong(|_| false, "this kind of loop is not supported", "");
         // What a loop that gathers adds: `result + [item]`.
         let added = |call: &IdedExpr| match &call.expr {
             Expr::Call(call) => match (call.func_name.as_str(), call.args.as_slice()) {
@@ -484,28 +494,28 @@ impl Step<'_> {
             _ => None,
         };
         match (step.func_name.as_str(), step.args.as_slice()) {
-            (operators::LOGICAL_OR, [_, body]) => Ok((Loop::Exists, None, self.boxed(body)?)),
-            (operators::LOGICAL_AND, [_, body]) => Ok((Loop::All, None, self.boxed(body)?)),
+            (operators::LOGICAL_OR, [_, body]) => Ok((LoopKind::Exists, None, self.boxed(body)?)),
+            (operators::LOGICAL_AND, [_, body]) => Ok((LoopKind::All, None, self.boxed(body)?)),
             (operators::ADD, [_, list]) => match &list.expr {
                 Expr::List(list) => match list.elements.as_slice() {
-                    [body] => Ok((Loop::Map, None, self.boxed(body)?)),
+                    [body] => Ok((LoopKind::Map, None, self.boxed(body)?)),
                     _ => Err(unknown(self)),
                 },
                 _ => Err(unknown(self)),
             },
             (operators::CONDITIONAL, [test, then, _]) => {
                 if matches!(&loops.accu_init.expr, Expr::Literal(_)) {
-                    return Ok((Loop::ExistsOne, None, self.boxed(test)?));
+                    return Ok((LoopKind::ExistsOne, None, self.boxed(test)?));
                 }
                 let Some(item) = added(then) else {
                     return Err(unknown(self));
                 };
                 let is_item = matches!(&item.expr, Expr::Ident(name) if *name == loops.iter_var);
                 if is_item {
-                    return Ok((Loop::Filter, None, self.boxed(test)?));
+                    return Ok((LoopKind::Filter, None, self.boxed(test)?));
                 }
                 let only = self.boxed(test)?;
-                Ok((Loop::Map, Some(only), self.boxed(&item)?))
+                Ok((LoopKind::Map, Some(only), self.boxed(&item)?))
             }
             _ => Err(unknown(self)),
         }
@@ -518,19 +528,19 @@ fn texts(value: &Value) -> Option<BTreeSet<String>> {
     texts.map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
-fn binary(name: &str) -> Option<Binary> {
+fn binary(name: &str) -> Option<BinaryOperator> {
     Some(match name {
-        operators::EQUALS => Binary::Equal,
-        operators::NOT_EQUALS => Binary::Unequal,
-        operators::LESS => Binary::Less,
-        operators::LESS_EQUALS => Binary::AtMost,
-        operators::GREATER => Binary::Greater,
-        operators::GREATER_EQUALS => Binary::AtLeast,
-        operators::ADD => Binary::Add,
-        operators::SUBSTRACT => Binary::Subtract,
-        operators::MULTIPLY => Binary::Multiply,
-        operators::DIVIDE => Binary::Divide,
-        operators::MODULO => Binary::Modulo,
+        operators::EQUALS => BinaryOperator::Equal,
+        operators::NOT_EQUALS => BinaryOperator::Unequal,
+        operators::LESS => BinaryOperator::Less,
+        operators::LESS_EQUALS => BinaryOperator::AtMost,
+        operators::GREATER => BinaryOperator::Greater,
+        operators::GREATER_EQUALS => BinaryOperator::AtLeast,
+        operators::ADD => BinaryOperator::Add,
+        operators::SUBSTRACT => BinaryOperator::Subtract,
+        operators::MULTIPLY => BinaryOperator::Multiply,
+        operators::DIVIDE => BinaryOperator::Divide,
+        operators::MODULO => BinaryOperator::Modulo,
         _ => return None,
     })
 }
@@ -544,12 +554,126 @@ pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
         .build();
     built.map_err(|error| match error {
         regex::Error::CompiledTooBig(most) => {
-            format!("the regex would take more than {most} bytes of memory")
+            format!("the compiled regex would exceed {most} bytes")
         }
         other => {
             let text = other.to_string();
             let last = text.lines().rev().find(|line| !line.trim().is_empty());
-            format!("this is no regex: {}", last.unwrap_or_default().trim())
+            format!("invalid regex: {}", last.unwrap_or_default().trim())
         }
     })
+}
+
+/// A word of an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SourceWord {
+    /// Its place, in characters from 0.
+    pub(super) at: usize,
+    /// Its text.
+    pub(super) text: String,
+    /// Whether a dot stands before it.
+    pub(super) is_member: bool,
+    /// Whether it is called.
+    pub(super) is_called: bool,
+}
+
+/// Finds the words of an expression: not those in texts or remarks.
+pub(super) fn words(text: &str) -> Vec<SourceWord> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut words: Vec<SourceWord> = Vec::new();
+    let mut at = 0;
+    let mut before = ' ';
+    while let Some(&c) = chars.get(at) {
+        if c == '/' && chars.get(at + 1) == Some(&'/') {
+            at = end_of_line(&chars, at);
+        } else if c == '"' || c == '\'' {
+            let is_raw = words.last().is_some_and(|word| {
+                word.at + word.text.len() == at && word.text.to_lowercase().contains('r')
+            });
+            at = end_of_text(&chars, at, c, is_raw);
+            before = c;
+        } else if c.is_ascii_digit() {
+            // Digits and what belongs to them, `0x1F`, `1e3`, `7u`.
+            at = end_of_word(&chars, at);
+            before = '0';
+        } else if c.is_ascii_alphabetic() || c == '_' {
+            let end = end_of_word(&chars, at);
+            let text: String = chars.get(at..end).unwrap_or_default().iter().collect();
+            let behind = chars.iter().skip(end).find(|c| !c.is_whitespace());
+            words.push(SourceWord {
+                at,
+                text,
+                is_member: before == '.',
+                is_called: behind == Some(&'('),
+            });
+            at = end;
+            before = 'a';
+        } else {
+            // The question mark of `.?name` keeps the dot in mind.
+            let is_in_member = c == '?' && before == '.';
+            if !c.is_whitespace() && !is_in_member {
+                before = c;
+            }
+            at += 1;
+        }
+    }
+    words
+}
+
+fn end_of_line(chars: &[char], from: usize) -> usize {
+    let found = chars.iter().skip(from).position(|c| *c == '\n');
+    found.map_or(chars.len(), |found| from + found)
+}
+
+fn end_of_word(chars: &[char], from: usize) -> usize {
+    let is_in = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+    let found = chars.iter().skip(from).position(|c| !is_in(c));
+    found.map_or(chars.len(), |found| from + found)
+}
+
+fn end_of_text(chars: &[char], from: usize, quote: char, is_raw: bool) -> usize {
+    let is_quote = |at: usize| chars.get(at) == Some(&quote);
+    let is_long = is_quote(from + 1) && is_quote(from + 2);
+    let mut at = from + if is_long { 3 } else { 1 };
+    while at < chars.len() {
+        if !is_raw && chars.get(at) == Some(&'\\') {
+            at += 2;
+        } else if is_quote(at) && (!is_long || (is_quote(at + 1) && is_quote(at + 2))) {
+            return at + if is_long { 3 } else { 1 };
+        } else {
+            at += 1;
+        }
+    }
+    chars.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<(usize, String, bool, bool)> {
+        let found = words(text).into_iter();
+        found
+            .map(|word| (word.at, word.text, word.is_member, word.is_called))
+            .collect()
+    }
+
+    #[test]
+    fn words_are_found_outside_of_texts() {
+        let word = |at, text: &str, member, called| (at, text.to_owned(), member, called);
+        assert_eq!(
+            found(r#"a.b == "c \" d" && has(e.?f) // g"#),
+            [
+                word(0, "a", false, false),
+                word(2, "b", true, false),
+                word(19, "has", false, true),
+                word(23, "e", false, false),
+                word(26, "f", true, false),
+            ]
+        );
+        assert_eq!(
+            found(r#"r'\' + """ "x" """ + b"#),
+            [word(0, "r", false, false), word(21, "b", false, false)]
+        );
+    }
 }

@@ -1,13 +1,13 @@
 //! Owns the evaluation of expressions, straight over the JSON of the reel. Refuses to run for long: each
 //! step is counted.
 //!
-//! A field that is not there has no value: [`Fault::Absent`]. `&&` and `||` go on with what they know;
-//! `has` and `.?` say what absence means. What CEL has no answer for is [`Fault::Wrong`].
+//! A field that is not there has no value: [`EvalError::Absent`]. `&&` and `||` go on with what they know;
+//! `has` and `.?` say what absence means. What CEL has no answer for is [`EvalError::Wrong`].
 
 use super::compile::Program;
+use super::functions;
 use super::library;
-use super::node::{Binary, Constant, Loop, Node};
-use super::own;
+use super::node::{BinaryOperator, CelConstant, CelNode, LoopKind};
 use super::value::Val;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -19,14 +19,14 @@ const MAX_STEPS: u32 = 200_000;
 
 /// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum EvalError {
     /// A field that is not there was read.
     Absent { what: String },
     /// The rule is wrong for this object.
     Wrong { what: String },
 }
 
-impl Fault {
+impl EvalError {
     pub(super) fn wrong(what: impl Into<String>) -> Self {
         Self::Wrong { what: what.into() }
     }
@@ -36,7 +36,7 @@ impl Fault {
     }
 
     pub(super) fn too_long() -> Self {
-        Self::wrong(format!("the evaluation takes more than {MAX_STEPS} steps"))
+        Self::wrong(format!("evaluation takes more than {MAX_STEPS} steps"))
     }
 }
 
@@ -58,8 +58,8 @@ impl<'a> Slots<'a> {
 
 impl Program {
     /// Evaluates the expression.
-    pub(crate) fn value<'a>(&'a self, slots: &Slots<'a>) -> Result<Val<'a>, Fault> {
-        let mut run = Run {
+    pub(crate) fn value<'a>(&'a self, slots: &Slots<'a>) -> Result<Val<'a>, EvalError> {
+        let mut run = Evaluation {
             slots,
             locals: Vec::new(),
             steps: MAX_STEPS,
@@ -68,44 +68,45 @@ impl Program {
     }
 
     /// Evaluates a predicate.
-    pub(crate) fn truth<'a>(&'a self, slots: &Slots<'a>) -> Result<bool, Fault> {
+    pub(crate) fn truth<'a>(&'a self, slots: &Slots<'a>) -> Result<bool, EvalError> {
         truth(self.value(slots)?)
     }
 }
 
 /// Takes a value for a truth value.
-fn truth(value: Val<'_>) -> Result<bool, Fault> {
+fn truth(value: Val<'_>) -> Result<bool, EvalError> {
     match value {
         Val::Bool(value) => Ok(value),
-        other => Err(Fault::wrong(format!(
-            "{} stands where a truth value must",
+        other => Err(EvalError::wrong(format!(
+            "expected bool, found {}",
             other.kind()
         ))),
     }
 }
 
 /// One evaluation.
-struct Run<'a, 's> {
+struct Evaluation<'a, 's> {
     slots: &'s Slots<'a>,
     locals: Vec<Val<'a>>,
     steps: u32,
 }
 
-impl<'a> Run<'a, '_> {
-    fn node(&mut self, node: &'a Node) -> Result<Val<'a>, Fault> {
-        self.steps = self.steps.checked_sub(1).ok_or_else(Fault::too_long)?;
+impl<'a> Evaluation<'a, '_> {
+    fn node(&mut self, node: &'a CelNode) -> Result<Val<'a>, EvalError> {
+        self.steps = self.steps.checked_sub(1).ok_or_else(EvalError::too_long)?;
         match node {
-            Node::Constant(constant) => Ok(lent(constant)),
-            Node::Shared(value) => Ok(Val::json(value)),
-            Node::Variable(place) => {
+            CelNode::CelConstant(constant) => Ok(lent(constant)),
+            CelNode::Shared(value) => Ok(Val::json(value)),
+            CelNode::Variable(place) => {
                 let value = self.slots.0.get(*place).cloned().flatten();
-                value.ok_or_else(|| Fault::absent("a variable that has no value at that moment"))
+                value
+                    .ok_or_else(|| EvalError::absent("a variable that has no value at that moment"))
             }
-            Node::Local(depth) => {
+            CelNode::Local(depth) => {
                 let value = self.locals.get(*depth).cloned();
-                value.ok_or_else(|| Fault::wrong("a loop's variable is read outside of it"))
+                value.ok_or_else(|| EvalError::wrong("loop variable read outside of its loop"))
             }
-            Node::Select {
+            CelNode::Select {
                 of,
                 field,
                 is_optional,
@@ -113,8 +114,8 @@ impl<'a> Run<'a, '_> {
                 let of = self.node(of)?;
                 select(of, field, *is_optional)
             }
-            Node::Has { of, field } => self.has(of, field),
-            Node::Index {
+            CelNode::Has { of, field } => self.has(of, field),
+            CelNode::Index {
                 of,
                 by,
                 is_optional,
@@ -123,28 +124,28 @@ impl<'a> Run<'a, '_> {
                 let by = self.node(by)?;
                 index(of, &by, *is_optional)
             }
-            Node::List(items) => Ok(Val::List(Rc::new(self.nodes(items)?))),
-            Node::Map(entries) => self.map(entries),
-            Node::And(one, other) => self.both(one, other, false),
-            Node::Or(one, other) => self.both(one, other, true),
-            Node::Not(of) => Ok(Val::Bool(!truth(self.node(of)?)?)),
-            Node::Negate(of) => negated(self.node(of)?),
-            Node::If(parts) => {
+            CelNode::List(items) => Ok(Val::List(Rc::new(self.nodes(items)?))),
+            CelNode::Map(entries) => self.map(entries),
+            CelNode::And(one, other) => self.both(one, other, false),
+            CelNode::Or(one, other) => self.both(one, other, true),
+            CelNode::Not(of) => Ok(Val::Bool(!truth(self.node(of)?)?)),
+            CelNode::Negate(of) => negated(self.node(of)?),
+            CelNode::If(parts) => {
                 let [test, yes, no] = parts.as_ref();
                 let is_met = truth(self.node(test)?)?;
                 self.node(if is_met { yes } else { no })
             }
-            Node::Binary(binary, sides) => {
+            CelNode::BinaryOperator(binary, sides) => {
                 let [one, other] = sides.as_ref();
                 let one = self.node(one)?;
                 let other = self.node(other)?;
                 self.binary(*binary, &one, &other)
             }
-            Node::InTexts(of, texts) => match self.node(of)? {
+            CelNode::InTexts(of, texts) => match self.node(of)? {
                 Val::Text(text) => Ok(Val::Bool(texts.contains(text.as_ref()))),
                 _ => Ok(Val::Bool(false)),
             },
-            Node::Loop {
+            CelNode::LoopKind {
                 kind,
                 over,
                 only,
@@ -153,16 +154,16 @@ impl<'a> Run<'a, '_> {
                 let over = self.node(over)?;
                 self.repeat(*kind, &over, only.as_deref(), body)
             }
-            Node::Matches(of, regex) => {
+            CelNode::Matches(of, regex) => {
                 let of = self.node(of)?;
                 Ok(Val::Bool(regex.is_match(text_of(&of, "matches")?)))
             }
-            Node::Find(..) | Node::FindAll(..) => self.found(node),
-            Node::Own(own, arguments) => {
+            CelNode::Find(..) | CelNode::FindAll(..) => self.found(node),
+            CelNode::OwnFunction(own, arguments) => {
                 let arguments = self.nodes(arguments)?;
-                own::call(*own, arguments)
+                functions::call(*own, &arguments)
             }
-            Node::Library {
+            CelNode::Library {
                 name,
                 has_target,
                 arguments,
@@ -174,21 +175,21 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Tells whether a field is there: it is not if what it is a field of is not.
-    fn has(&mut self, of: &'a Node, field: &str) -> Result<Val<'a>, Fault> {
+    fn has(&mut self, of: &'a CelNode, field: &str) -> Result<Val<'a>, EvalError> {
         let found = self.node(of).and_then(|of| select(of, field, false));
         match found {
             Ok(Val::Optional(value)) => Ok(Val::Bool(value.is_some())),
             Ok(_) => Ok(Val::Bool(true)),
-            Err(Fault::Absent { .. }) => Ok(Val::Bool(false)),
+            Err(EvalError::Absent { .. }) => Ok(Val::Bool(false)),
             Err(fault) => Err(fault),
         }
     }
 
-    fn map(&mut self, entries: &'a [(Node, Node)]) -> Result<Val<'a>, Fault> {
+    fn map(&mut self, entries: &'a [(CelNode, CelNode)]) -> Result<Val<'a>, EvalError> {
         let mut map = BTreeMap::new();
         for (name, value) in entries {
             let Val::Text(name) = self.node(name)? else {
-                return Err(Fault::wrong("the names of a map are texts"));
+                return Err(EvalError::wrong("map keys must be strings"));
             };
             map.insert(name.into_owned(), self.node(value)?);
         }
@@ -196,14 +197,14 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Finds the first match of a regex, or all.
-    fn found(&mut self, node: &'a Node) -> Result<Val<'a>, Fault> {
+    fn found(&mut self, node: &'a CelNode) -> Result<Val<'a>, EvalError> {
         match node {
-            Node::Find(of, regex) => {
+            CelNode::Find(of, regex) => {
                 let of = self.node(of)?;
                 let found = regex.find(text_of(&of, "find")?);
                 Ok(Val::text(found.map_or("", |found| found.as_str())))
             }
-            Node::FindAll(of, regex) => {
+            CelNode::FindAll(of, regex) => {
                 let of = self.node(of)?;
                 let found = regex.find_iter(text_of(&of, "findAll")?);
                 let found = found.map(|found| Val::text(found.as_str()));
@@ -213,12 +214,17 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    fn nodes(&mut self, nodes: &'a [Node]) -> Result<Vec<Val<'a>>, Fault> {
+    fn nodes(&mut self, nodes: &'a [CelNode]) -> Result<Vec<Val<'a>>, EvalError> {
         nodes.iter().map(|node| self.node(node)).collect()
     }
 
     /// Joins two truth values; `decides` of either side decides, whatever the other is.
-    fn both(&mut self, one: &'a Node, other: &'a Node, decides: bool) -> Result<Val<'a>, Fault> {
+    fn both(
+        &mut self,
+        one: &'a CelNode,
+        other: &'a CelNode,
+        decides: bool,
+    ) -> Result<Val<'a>, EvalError> {
         let one = self.node(one).and_then(truth);
         if one == Ok(decides) {
             return Ok(Val::Bool(decides));
@@ -227,33 +233,40 @@ impl<'a> Run<'a, '_> {
         joined(one, other, decides).map(Val::Bool)
     }
 
-    fn binary(&mut self, binary: Binary, one: &Val<'a>, other: &Val<'a>) -> Result<Val<'a>, Fault> {
+    fn binary(
+        &mut self,
+        binary: BinaryOperator,
+        one: &Val<'a>,
+        other: &Val<'a>,
+    ) -> Result<Val<'a>, EvalError> {
         let compared = |is_it: fn(Ordering) -> bool| match one.order(other) {
             Some(order) => Ok(Val::Bool(is_it(order))),
-            None => Err(Fault::wrong(format!(
-                "{} and {} have no order",
+            None => Err(EvalError::wrong(format!(
+                "cannot order {} and {}",
                 one.kind(),
                 other.kind()
             ))),
         };
         match binary {
-            Binary::Equal | Binary::Unequal => {
+            BinaryOperator::Equal | BinaryOperator::Unequal => {
                 if !one.is_comparable(other) {
-                    return Err(Fault::wrong(format!(
-                        "{} is compared with {}",
+                    return Err(EvalError::wrong(format!(
+                        "cannot compare {} with {}",
                         one.kind(),
                         other.kind()
                     )));
                 }
                 self.weigh(one)?;
-                Ok(Val::Bool(one.same(other) == (binary == Binary::Equal)))
+                Ok(Val::Bool(
+                    one.same(other) == (binary == BinaryOperator::Equal),
+                ))
             }
-            Binary::Less => compared(Ordering::is_lt),
-            Binary::AtMost => compared(Ordering::is_le),
-            Binary::Greater => compared(Ordering::is_gt),
-            Binary::AtLeast => compared(Ordering::is_ge),
-            Binary::In => self.within(one, other),
-            Binary::Add => {
+            BinaryOperator::Less => compared(Ordering::is_lt),
+            BinaryOperator::AtMost => compared(Ordering::is_le),
+            BinaryOperator::Greater => compared(Ordering::is_gt),
+            BinaryOperator::AtLeast => compared(Ordering::is_ge),
+            BinaryOperator::In => self.within(one, other),
+            BinaryOperator::Add => {
                 if let (Some(items), Some(more)) = (one.items(), other.items()) {
                     self.weigh(one)?;
                     self.weigh(other)?;
@@ -269,16 +282,19 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Counts the items of a value that is looked at as a whole.
-    fn weigh(&mut self, value: &Val<'a>) -> Result<(), Fault> {
+    fn weigh(&mut self, value: &Val<'a>) -> Result<(), EvalError> {
         let Some(items) = value.items() else {
             return Ok(());
         };
         let count = u32::try_from(items.count()).unwrap_or(u32::MAX);
-        self.steps = self.steps.checked_sub(count).ok_or_else(Fault::too_long)?;
+        self.steps = self
+            .steps
+            .checked_sub(count)
+            .ok_or_else(EvalError::too_long)?;
         Ok(())
     }
 
-    fn within(&mut self, one: &Val<'a>, other: &Val<'a>) -> Result<Val<'a>, Fault> {
+    fn within(&mut self, one: &Val<'a>, other: &Val<'a>) -> Result<Val<'a>, EvalError> {
         self.weigh(other)?;
         if let Some(mut items) = other.items() {
             return Ok(Val::Bool(items.any(|item| item.same(one))));
@@ -287,46 +303,54 @@ impl<'a> Run<'a, '_> {
             (Val::Text(name), Val::Json(_) | Val::Map(_) | Val::View(_)) => {
                 Ok(Val::Bool(other.member(name).is_some()))
             }
-            _ => Err(Fault::wrong(format!("`in` looks into {}", other.kind()))),
+            _ => Err(EvalError::wrong(format!(
+                "`in` needs a list or a map, found {}",
+                other.kind()
+            ))),
         }
     }
 
     fn repeat(
         &mut self,
-        kind: Loop,
+        kind: LoopKind,
         over: &Val<'a>,
-        only: Option<&'a Node>,
-        body: &'a Node,
-    ) -> Result<Val<'a>, Fault> {
+        only: Option<&'a CelNode>,
+        body: &'a CelNode,
+    ) -> Result<Val<'a>, EvalError> {
         let items: Vec<Val<'a>> = match over.items() {
             Some(items) => items.collect(),
             None => match over.names() {
                 Some(names) => names.into_iter().map(Val::text).collect(),
-                None => return Err(Fault::wrong(format!("{} is no list", over.kind()))),
+                None => {
+                    return Err(EvalError::wrong(format!(
+                        "expected list, found {}",
+                        over.kind()
+                    )));
+                }
             },
         };
         let mut gathered = Vec::new();
         let mut count = 0_usize;
-        let decides = kind == Loop::Exists;
+        let decides = kind == LoopKind::Exists;
         let mut joint = Ok(!decides);
         for item in items {
             self.locals.push(item.clone());
             let found = self.once(only, body);
             self.locals.pop();
             match kind {
-                Loop::All | Loop::Exists => {
+                LoopKind::All | LoopKind::Exists => {
                     joint = joined(joint, found.and_then(|found| truth(found.value)), decides);
                     if joint == Ok(decides) {
                         break;
                     }
                 }
-                Loop::ExistsOne => count += usize::from(truth(found?.value)?),
-                Loop::Filter => {
+                LoopKind::ExistsOne => count += usize::from(truth(found?.value)?),
+                LoopKind::Filter => {
                     if truth(found?.value)? {
                         gathered.push(item);
                     }
                 }
-                Loop::Map => {
+                LoopKind::Map => {
                     let found = found?;
                     if found.is_taken {
                         gathered.push(found.value);
@@ -335,22 +359,26 @@ impl<'a> Run<'a, '_> {
             }
         }
         match kind {
-            Loop::All | Loop::Exists => joint.map(Val::Bool),
-            Loop::ExistsOne => Ok(Val::Bool(count == 1)),
-            Loop::Filter | Loop::Map => Ok(Val::List(Rc::new(gathered))),
+            LoopKind::All | LoopKind::Exists => joint.map(Val::Bool),
+            LoopKind::ExistsOne => Ok(Val::Bool(count == 1)),
+            LoopKind::Filter | LoopKind::Map => Ok(Val::List(Rc::new(gathered))),
         }
     }
 
-    fn once(&mut self, only: Option<&'a Node>, body: &'a Node) -> Result<Once<'a>, Fault> {
+    fn once(
+        &mut self,
+        only: Option<&'a CelNode>,
+        body: &'a CelNode,
+    ) -> Result<LoopItem<'a>, EvalError> {
         if let Some(only) = only
             && !truth(self.node(only)?)?
         {
-            return Ok(Once {
+            return Ok(LoopItem {
                 is_taken: false,
                 value: Val::Null,
             });
         }
-        Ok(Once {
+        Ok(LoopItem {
             is_taken: true,
             value: self.node(body)?,
         })
@@ -358,48 +386,50 @@ impl<'a> Run<'a, '_> {
 }
 
 /// What a loop's body gave for one item.
-struct Once<'a> {
+struct LoopItem<'a> {
     is_taken: bool,
     value: Val<'a>,
 }
 
-fn lent(constant: &Constant) -> Val<'_> {
+fn lent(constant: &CelConstant) -> Val<'_> {
     match constant {
-        Constant::Null => Val::Null,
-        Constant::Bool(value) => Val::Bool(*value),
-        Constant::Int(value) => Val::Int(*value),
-        Constant::Uint(value) => Val::Uint(*value),
-        Constant::Double(value) => Val::Double(*value),
-        Constant::Text(text) => Val::Text(Cow::Borrowed(text)),
-        Constant::Time(micros) => Val::Time(*micros),
-        Constant::Span(micros) => Val::Span(*micros),
+        CelConstant::Null => Val::Null,
+        CelConstant::Bool(value) => Val::Bool(*value),
+        CelConstant::Int(value) => Val::Int(*value),
+        CelConstant::Uint(value) => Val::Uint(*value),
+        CelConstant::Double(value) => Val::Double(*value),
+        CelConstant::Text(text) => Val::Text(Cow::Borrowed(text)),
+        CelConstant::Time(micros) => Val::Time(*micros),
+        CelConstant::Span(micros) => Val::Span(*micros),
     }
 }
 
 /// Joins two truth values of which either may be unknown; a wrong one outweighs an absent one.
 fn joined(
-    one: Result<bool, Fault>,
-    other: Result<bool, Fault>,
+    one: Result<bool, EvalError>,
+    other: Result<bool, EvalError>,
     decides: bool,
-) -> Result<bool, Fault> {
+) -> Result<bool, EvalError> {
     if one == Ok(decides) || other == Ok(decides) {
         return Ok(decides);
     }
     match (one, other) {
         (Ok(_), Ok(_)) => Ok(!decides),
-        (Err(wrong @ Fault::Wrong { .. }), _) | (_, Err(wrong @ Fault::Wrong { .. })) => Err(wrong),
+        (Err(wrong @ EvalError::Wrong { .. }), _) | (_, Err(wrong @ EvalError::Wrong { .. })) => {
+            Err(wrong)
+        }
         (Err(fault), _) | (_, Err(fault)) => Err(fault),
     }
 }
 
-fn text_of<'v>(value: &'v Val<'_>, function: &str) -> Result<&'v str, Fault> {
-    let wrong = || Fault::wrong(format!("`{function}` is called on {}", value.kind()));
+fn text_of<'v>(value: &'v Val<'_>, function: &str) -> Result<&'v str, EvalError> {
+    let wrong = || EvalError::wrong(format!("`{function}` does not accept {}", value.kind()));
     value.as_text().ok_or_else(wrong)
 }
 
 /// Selects a member; of an optional value, an optional one.
-fn select<'a>(of: Val<'a>, field: &str, is_optional: bool) -> Result<Val<'a>, Fault> {
-    let absent = || Fault::absent(format!("the field `{field}`"));
+fn select<'a>(of: Val<'a>, field: &str, is_optional: bool) -> Result<Val<'a>, EvalError> {
+    let absent = || EvalError::absent(format!("the field `{field}`"));
     match of {
         Val::Optional(None) => Ok(Val::Optional(None)),
         Val::Optional(Some(value)) => match value.as_ref() {
@@ -415,14 +445,11 @@ fn select<'a>(of: Val<'a>, field: &str, is_optional: bool) -> Result<Val<'a>, Fa
     }
 }
 
-fn no_fields(of: &Val<'_>, field: &str) -> Fault {
-    Fault::wrong(format!(
-        "{} has no fields: `{field}` is read of it",
-        of.kind()
-    ))
+fn no_fields(of: &Val<'_>, field: &str) -> EvalError {
+    EvalError::wrong(format!("cannot read field `{field}` of {}", of.kind()))
 }
 
-fn index<'a>(of: Val<'a>, by: &Val<'_>, is_optional: bool) -> Result<Val<'a>, Fault> {
+fn index<'a>(of: Val<'a>, by: &Val<'_>, is_optional: bool) -> Result<Val<'a>, EvalError> {
     let (of, is_optional) = match of {
         Val::Optional(None) => return Ok(Val::Optional(None)),
         Val::Optional(Some(of)) => (of.as_ref().clone(), true),
@@ -433,7 +460,7 @@ fn index<'a>(of: Val<'a>, by: &Val<'_>, is_optional: bool) -> Result<Val<'a>, Fa
         Val::Text(name) => return Err(no_fields(&of, name)),
         Val::Int(_) | Val::Uint(_) => {
             let Some(mut items) = of.items() else {
-                return Err(Fault::wrong(format!("{} has no places", of.kind())));
+                return Err(EvalError::wrong(format!("cannot index {}", of.kind())));
             };
             let place = match by {
                 Val::Int(place) => usize::try_from(*place).ok(),
@@ -442,70 +469,81 @@ fn index<'a>(of: Val<'a>, by: &Val<'_>, is_optional: bool) -> Result<Val<'a>, Fa
             };
             place.and_then(|place| items.nth(place))
         }
-        other => return Err(Fault::wrong(format!("{} is no place", other.kind()))),
+        other => {
+            return Err(EvalError::wrong(format!(
+                "cannot index by {}",
+                other.kind()
+            )));
+        }
     };
     if is_optional {
         return Ok(Val::Optional(found.map(Rc::new)));
     }
-    found.ok_or_else(|| Fault::absent(format!("the item `{by}`")))
+    found.ok_or_else(|| EvalError::absent(format!("the item `{by}`")))
 }
 
-fn negated(value: Val<'_>) -> Result<Val<'_>, Fault> {
-    let overflow = || Fault::wrong("a number is too large");
+fn negated(value: Val<'_>) -> Result<Val<'_>, EvalError> {
+    let overflow = || EvalError::wrong("number overflow");
     match value {
         Val::Int(value) => value.checked_neg().map(Val::Int).ok_or_else(overflow),
         Val::Double(value) => Ok(Val::Double(-value)),
         Val::Span(value) => value.checked_neg().map(Val::Span).ok_or_else(overflow),
-        other => Err(Fault::wrong(format!("{} has no negative", other.kind()))),
+        other => Err(EvalError::wrong(format!("cannot negate {}", other.kind()))),
     }
 }
 
 /// Computes with numbers and times.
-fn computed<'a>(binary: Binary, one: &Val<'_>, other: &Val<'_>) -> Result<Val<'a>, Fault> {
-    let overflow = || Fault::wrong("a number is too large, or divided by zero");
+fn computed<'a>(
+    binary: BinaryOperator,
+    one: &Val<'_>,
+    other: &Val<'_>,
+) -> Result<Val<'a>, EvalError> {
+    let overflow = || EvalError::wrong("number overflow or division by zero");
     let ints = |one: i64, other: i64| match binary {
-        Binary::Add => one.checked_add(other),
-        Binary::Subtract => one.checked_sub(other),
-        Binary::Multiply => one.checked_mul(other),
-        Binary::Divide => one.checked_div(other),
+        BinaryOperator::Add => one.checked_add(other),
+        BinaryOperator::Subtract => one.checked_sub(other),
+        BinaryOperator::Multiply => one.checked_mul(other),
+        BinaryOperator::Divide => one.checked_div(other),
         _ => one.checked_rem(other),
     };
     match (one, other) {
         (Val::Int(one), Val::Int(other)) => ints(*one, *other).map(Val::Int).ok_or_else(overflow),
         (Val::Uint(one), Val::Uint(other)) => {
             let result = match binary {
-                Binary::Add => one.checked_add(*other),
-                Binary::Subtract => one.checked_sub(*other),
-                Binary::Multiply => one.checked_mul(*other),
-                Binary::Divide => one.checked_div(*other),
+                BinaryOperator::Add => one.checked_add(*other),
+                BinaryOperator::Subtract => one.checked_sub(*other),
+                BinaryOperator::Multiply => one.checked_mul(*other),
+                BinaryOperator::Divide => one.checked_div(*other),
                 _ => one.checked_rem(*other),
             };
             result.map(Val::Uint).ok_or_else(overflow)
         }
-        (Val::Double(one), Val::Double(other)) if binary != Binary::Modulo => {
+        (Val::Double(one), Val::Double(other)) if binary != BinaryOperator::Modulo => {
             Ok(Val::Double(match binary {
-                Binary::Add => one + other,
-                Binary::Subtract => one - other,
-                Binary::Multiply => one * other,
+                BinaryOperator::Add => one + other,
+                BinaryOperator::Subtract => one - other,
+                BinaryOperator::Multiply => one * other,
                 _ => one / other,
             }))
         }
-        (Val::Time(one), Val::Time(other)) if binary == Binary::Subtract => {
+        (Val::Time(one), Val::Time(other)) if binary == BinaryOperator::Subtract => {
             ints(*one, *other).map(Val::Span).ok_or_else(overflow)
         }
         (Val::Time(one), Val::Span(other)) | (Val::Span(other), Val::Time(one))
-            if binary == Binary::Add =>
+            if binary == BinaryOperator::Add =>
         {
             ints(*one, *other).map(Val::Time).ok_or_else(overflow)
         }
-        (Val::Time(one), Val::Span(other)) if binary == Binary::Subtract => {
+        (Val::Time(one), Val::Span(other)) if binary == BinaryOperator::Subtract => {
             ints(*one, *other).map(Val::Time).ok_or_else(overflow)
         }
-        (Val::Span(one), Val::Span(other)) if matches!(binary, Binary::Add | Binary::Subtract) => {
+        (Val::Span(one), Val::Span(other))
+            if matches!(binary, BinaryOperator::Add | BinaryOperator::Subtract) =>
+        {
             ints(*one, *other).map(Val::Span).ok_or_else(overflow)
         }
-        _ => Err(Fault::wrong(format!(
-            "{} and {} cannot be computed with one another",
+        _ => Err(EvalError::wrong(format!(
+            "no arithmetic between {} and {}",
             one.kind(),
             other.kind()
         ))),

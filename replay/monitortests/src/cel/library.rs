@@ -1,6 +1,6 @@
 //! Owns the calls of the library's functions. Refuses to trust them: a panic is an error of the call.
 
-use super::eval::Fault;
+use super::eval::EvalError;
 use super::value::Val;
 use kube_cel::KubeCelExt as _;
 use kube_cel::cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue};
@@ -32,10 +32,10 @@ pub(super) fn call<'a>(
     has_target: bool,
     arguments: &[Val<'a>],
     steps: &mut u32,
-) -> Result<Val<'a>, Fault> {
+) -> Result<Val<'a>, EvalError> {
     if arguments.len() > NAMES.len() {
-        return Err(Fault::wrong(format!(
-            "`{name}` is called with too many values"
+        return Err(EvalError::wrong(format!(
+            "`{name}` is called with too many arguments"
         )));
     }
     let mut given = Vec::with_capacity(arguments.len());
@@ -52,7 +52,7 @@ pub(super) fn call<'a>(
         target: target.map(Box::new),
         args: names.collect(),
     }));
-    let result = run(&called, given).map_err(|error| Fault::wrong(told(name, &error)))?;
+    let result = run(&called, given).map_err(|error| EvalError::wrong(message_of(name, &error)))?;
     take(result, steps)
 }
 
@@ -70,10 +70,10 @@ fn run(called: &IdedExpr, given: Vec<CelValue>) -> Result<CelValue, ExecutionErr
         .unwrap_or_else(|_| Err(ExecutionError::NoSuchOverload))
 }
 
-fn told(name: &str, error: &ExecutionError) -> String {
+fn message_of(name: &str, error: &ExecutionError) -> String {
     match error {
         ExecutionError::FunctionError { message, .. } => format!("`{name}`: {message}"),
-        ExecutionError::NoSuchOverload => format!("`{name}` does not take these kinds of values"),
+        ExecutionError::NoSuchOverload => format!("`{name}` does not accept these types"),
         other => {
             let text: String = other.to_string().chars().take(200).collect();
             format!("`{name}`: {text}")
@@ -82,13 +82,13 @@ fn told(name: &str, error: &ExecutionError) -> String {
 }
 
 /// Counts a value that is copied.
-fn step(steps: &mut u32) -> Result<(), Fault> {
-    *steps = steps.checked_sub(1).ok_or_else(Fault::too_long)?;
+fn step(steps: &mut u32) -> Result<(), EvalError> {
+    *steps = steps.checked_sub(1).ok_or_else(EvalError::too_long)?;
     Ok(())
 }
 
 /// Copies a value for the library.
-fn lend(value: &Val<'_>, steps: &mut u32) -> Result<CelValue, Fault> {
+fn lend(value: &Val<'_>, steps: &mut u32) -> Result<CelValue, EvalError> {
     step(steps)?;
     Ok(match value {
         Val::Null => CelValue::Null,
@@ -127,17 +127,17 @@ fn lend(value: &Val<'_>, steps: &mut u32) -> Result<CelValue, Fault> {
 }
 
 /// Lets the library make a time of a text: its own type for times is not ours to name.
-fn made(function: &str, text: &str) -> Result<CelValue, Fault> {
+fn made(function: &str, text: &str) -> Result<CelValue, EvalError> {
     let called = expression(Expr::Call(CallExpr {
         func_name: function.to_owned(),
         target: None,
         args: vec![expression(Expr::Literal(LiteralValue::String(text.into())))],
     }));
-    run(&called, Vec::new()).map_err(|error| Fault::wrong(told(function, &error)))
+    run(&called, Vec::new()).map_err(|error| EvalError::wrong(message_of(function, &error)))
 }
 
 /// Takes a value of the library.
-fn take<'a>(value: CelValue, steps: &mut u32) -> Result<Val<'a>, Fault> {
+fn take<'a>(value: CelValue, steps: &mut u32) -> Result<Val<'a>, EvalError> {
     step(steps)?;
     Ok(match value {
         CelValue::Null => Val::Null,
@@ -149,7 +149,7 @@ fn take<'a>(value: CelValue, steps: &mut u32) -> Result<Val<'a>, Fault> {
         CelValue::Timestamp(time) => Val::Time(time.timestamp_micros()),
         CelValue::Duration(span) => match span.num_microseconds() {
             Some(micros) => Val::Span(micros),
-            None => return Err(Fault::wrong("a span of time is too long")),
+            None => return Err(EvalError::wrong("duration overflow")),
         },
         CelValue::List(items) => {
             let mut taken = Vec::with_capacity(items.len());

@@ -1,6 +1,7 @@
 //! Owns an expression that is ready to be evaluated: names are places, macros are loops, constant
 //! regexes are compiled. Refuses anything that could fail for its form alone.
 
+use super::functions::OwnFunction;
 use regex::Regex;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 /// A constant.
 #[derive(Clone, Debug)]
-pub(crate) enum Constant {
+pub(crate) enum CelConstant {
     Null,
     Bool(bool),
     Int(i64),
@@ -23,7 +24,7 @@ pub(crate) enum Constant {
 
 /// What two values are put through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Binary {
+pub(crate) enum BinaryOperator {
     Equal,
     Unequal,
     Less,
@@ -40,7 +41,7 @@ pub(crate) enum Binary {
 
 /// What a loop gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Loop {
+pub(crate) enum LoopKind {
     All,
     Exists,
     ExistsOne,
@@ -50,8 +51,8 @@ pub(crate) enum Loop {
 
 /// A part of an expression.
 #[derive(Clone, Debug)]
-pub(crate) enum Node {
-    Constant(Constant),
+pub(crate) enum CelNode {
+    CelConstant(CelConstant),
     /// A value that a file gives a name.
     Shared(Arc<Value>),
     /// A variable, by its place among those known.
@@ -79,11 +80,11 @@ pub(crate) enum Node {
     Not(Box<Self>),
     Negate(Box<Self>),
     If(Box<[Self; 3]>),
-    Binary(Binary, Box<[Self; 2]>),
+    BinaryOperator(BinaryOperator, Box<[Self; 2]>),
     /// Whether a text is one of a constant list of texts.
     InTexts(Box<Self>, Arc<BTreeSet<String>>),
-    Loop {
-        kind: Loop,
+    LoopKind {
+        kind: LoopKind,
         over: Box<Self>,
         only: Option<Box<Self>>,
         body: Box<Self>,
@@ -92,35 +93,11 @@ pub(crate) enum Node {
     Find(Box<Self>, Regex),
     FindAll(Box<Self>, Regex),
     /// A call of a function that this room evaluates itself.
-    Own(Own, Vec<Self>),
+    OwnFunction(OwnFunction, Vec<Self>),
     /// A call of a function of the library: its name, whether the first argument is its target.
     Library {
         name: Arc<str>,
         has_target: bool,
         arguments: Vec<Self>,
     },
-}
-
-/// A function that this room evaluates itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Own {
-    Size,
-    Contains,
-    StartsWith,
-    EndsWith,
-    Int,
-    Uint,
-    Double,
-    Text,
-    Timestamp,
-    Duration,
-    OptionalOf,
-    OptionalNone,
-    HasValue,
-    Value,
-    Or,
-    OrValue,
-    Condition,
-    ConditionIs,
-    MatchesSelector,
 }

@@ -1,17 +1,18 @@
 //! Owns which fields an expression reads. Refuses to miss one: what cannot be told by path is read
 //! whole.
 
-use super::node::{Binary, Constant, Loop, Node, Own};
+use super::functions::OwnFunction;
+use super::node::{BinaryOperator, CelConstant, CelNode, LoopKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A part of a variable's value: its place and the path of member names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Part {
+pub(crate) struct ReadPath {
     pub(crate) variable: usize,
     pub(crate) path: String,
 }
 
-impl Part {
+impl ReadPath {
     fn below(&self, name: &str) -> Self {
         let gap = if self.path.is_empty() { "" } else { "." };
         Self {
@@ -30,14 +31,14 @@ pub(crate) struct Reads {
 
 impl Reads {
     /// Finds what an expression reads.
-    pub(crate) fn of(node: &Node) -> Self {
+    pub(crate) fn of(node: &CelNode) -> Self {
         let (mut reads, parts) = Self::passed(node);
         reads.whole(parts);
         reads
     }
 
     /// Finds what an expression reads, and which parts of variables it gives on without reading them.
-    pub(crate) fn passed(node: &Node) -> (Self, Vec<Part>) {
+    pub(crate) fn passed(node: &CelNode) -> (Self, Vec<ReadPath>) {
         let mut reads = Self::default();
         let parts = reads.node(node, &mut Vec::new());
         (reads, parts)
@@ -56,7 +57,7 @@ impl Reads {
     }
 
     /// Takes a variable's paths for paths below parts of others, as an item's are those of its list.
-    pub(crate) fn replace(&mut self, variable: usize, parts: &[Part]) {
+    pub(crate) fn replace(&mut self, variable: usize, parts: &[ReadPath]) {
         let Some(paths) = self.paths.get(&variable).cloned() else {
             return;
         };
@@ -72,49 +73,49 @@ impl Reads {
         }
     }
 
-    fn add(&mut self, part: Part) {
+    fn add(&mut self, part: ReadPath) {
         self.paths
             .entry(part.variable)
             .or_default()
             .insert(part.path);
     }
 
-    fn whole(&mut self, parts: Vec<Part>) {
+    fn whole(&mut self, parts: Vec<ReadPath>) {
         for part in parts {
             self.add(part);
         }
     }
 
-    fn consume(&mut self, node: &Node, locals: &mut Vec<Vec<Part>>) {
+    fn consume(&mut self, node: &CelNode, locals: &mut Vec<Vec<ReadPath>>) {
         let parts = self.node(node, locals);
         self.whole(parts);
     }
 
     /// Walks an expression; gives the parts that its value is, or is in, and that are not read yet.
-    fn node(&mut self, node: &Node, locals: &mut Vec<Vec<Part>>) -> Vec<Part> {
+    fn node(&mut self, node: &CelNode, locals: &mut Vec<Vec<ReadPath>>) -> Vec<ReadPath> {
         match node {
-            Node::Constant(_) | Node::Shared(_) => Vec::new(),
-            Node::Variable(place) => vec![Part {
+            CelNode::CelConstant(_) | CelNode::Shared(_) => Vec::new(),
+            CelNode::Variable(place) => vec![ReadPath {
                 variable: *place,
                 path: String::new(),
             }],
-            Node::Local(depth) => locals.get(*depth).cloned().unwrap_or_default(),
-            Node::Select { of, field, .. } => {
+            CelNode::Local(depth) => locals.get(*depth).cloned().unwrap_or_default(),
+            CelNode::Select { of, field, .. } => {
                 let parts = self.node(of, locals);
                 self.select(parts, field)
             }
-            Node::Has { of, field } => {
+            CelNode::Has { of, field } => {
                 let parts = self.node(of, locals);
                 let parts = self.select(parts, field);
                 self.whole(parts);
                 Vec::new()
             }
-            Node::Index { of, by, .. } => {
+            CelNode::Index { of, by, .. } => {
                 let parts = self.node(of, locals);
                 match by.as_ref() {
-                    Node::Constant(Constant::Text(name)) => self.select(parts, name),
+                    CelNode::CelConstant(CelConstant::Text(name)) => self.select(parts, name),
                     // Of lists every item is read, so that a place in one changes no path.
-                    Node::Constant(_) => parts,
+                    CelNode::CelConstant(_) => parts,
                     other => {
                         self.whole(parts);
                         self.consume(other, locals);
@@ -122,14 +123,14 @@ impl Reads {
                     }
                 }
             }
-            Node::If(branches) => {
+            CelNode::If(branches) => {
                 let [test, yes, no] = branches.as_ref();
                 self.consume(test, locals);
                 let mut parts = self.node(yes, locals);
                 parts.extend(self.node(no, locals));
                 parts
             }
-            Node::Loop {
+            CelNode::LoopKind {
                 kind,
                 over,
                 only,
@@ -141,12 +142,12 @@ impl Reads {
                     self.consume(only, locals);
                 }
                 let result = match kind {
-                    Loop::Filter => {
+                    LoopKind::Filter => {
                         self.consume(body, locals);
                         parts
                     }
-                    Loop::Map => self.node(body, locals),
-                    Loop::All | Loop::Exists | Loop::ExistsOne => {
+                    LoopKind::Map => self.node(body, locals),
+                    LoopKind::All | LoopKind::Exists | LoopKind::ExistsOne => {
                         self.consume(body, locals);
                         Vec::new()
                     }
@@ -157,8 +158,8 @@ impl Reads {
                 }
                 result
             }
-            Node::Own(own, arguments) => self.own(*own, arguments, locals),
-            Node::Binary(Binary::Add, sides) => {
+            CelNode::OwnFunction(own, arguments) => self.own(*own, arguments, locals),
+            CelNode::BinaryOperator(BinaryOperator::Add, sides) => {
                 let [one, other] = sides.as_ref();
                 let mut parts = self.node(one, locals);
                 parts.extend(self.node(other, locals));
@@ -173,35 +174,40 @@ impl Reads {
         }
     }
 
-    fn own(&mut self, own: Own, arguments: &[Node], locals: &mut Vec<Vec<Part>>) -> Vec<Part> {
+    fn own(
+        &mut self,
+        own: OwnFunction,
+        arguments: &[CelNode],
+        locals: &mut Vec<Vec<ReadPath>>,
+    ) -> Vec<ReadPath> {
         match (own, arguments) {
-            (Own::OrValue | Own::Or, [one, other]) => {
+            (OwnFunction::OrValue | OwnFunction::Or, [one, other]) => {
                 let mut parts = self.node(one, locals);
                 parts.extend(self.node(other, locals));
                 parts
             }
-            (Own::Value | Own::OptionalOf, [of]) => self.node(of, locals),
-            (Own::Size, [of]) => {
+            (OwnFunction::Value | OwnFunction::OptionalOf, [of]) => self.node(of, locals),
+            (OwnFunction::Size, [of]) => {
                 let parts = self.node(of, locals);
                 self.presence(&parts);
                 Vec::new()
             }
-            (Own::Condition | Own::ConditionIs, [object, rest @ ..]) => {
+            (OwnFunction::Condition | OwnFunction::ConditionIs, [object, rest @ ..]) => {
                 for argument in rest {
                     self.consume(argument, locals);
                 }
                 let parts = self.node(object, locals);
-                let conditions: Vec<Part> = parts
+                let conditions: Vec<ReadPath> = parts
                     .iter()
                     .map(|part| part.below("status").below("conditions"))
                     .collect();
                 for part in &conditions {
                     self.add(part.below("type"));
-                    if own == Own::ConditionIs {
+                    if own == OwnFunction::ConditionIs {
                         self.add(part.below("status"));
                     }
                 }
-                if own == Own::ConditionIs {
+                if own == OwnFunction::ConditionIs {
                     return Vec::new();
                 }
                 conditions
@@ -215,7 +221,7 @@ impl Reads {
         }
     }
 
-    fn select(&mut self, parts: Vec<Part>, field: &str) -> Vec<Part> {
+    fn select(&mut self, parts: Vec<ReadPath>, field: &str) -> Vec<ReadPath> {
         // A name with a dot is no path.
         if field.contains('.') || field.is_empty() {
             self.whole(parts);
@@ -225,7 +231,7 @@ impl Reads {
     }
 
     /// Notes that it matters how many items a list has. A field read of them tells that too.
-    fn presence(&mut self, parts: &[Part]) {
+    fn presence(&mut self, parts: &[ReadPath]) {
         for part in parts {
             let paths = self.paths.entry(part.variable).or_default();
             let below = format!("{}.", part.path);
@@ -240,24 +246,24 @@ impl Reads {
 }
 
 /// Gives the parts of a node whose values are consumed.
-fn children(node: &Node) -> Vec<&Node> {
+fn children(node: &CelNode) -> Vec<&CelNode> {
     match node {
-        Node::List(items)
-        | Node::Library {
+        CelNode::List(items)
+        | CelNode::Library {
             arguments: items, ..
         } => items.iter().collect(),
-        Node::Map(entries) => entries
+        CelNode::Map(entries) => entries
             .iter()
             .flat_map(|(name, value)| [name, value])
             .collect(),
-        Node::And(one, other) | Node::Or(one, other) => vec![one.as_ref(), other.as_ref()],
-        Node::Not(of)
-        | Node::Negate(of)
-        | Node::InTexts(of, _)
-        | Node::Matches(of, _)
-        | Node::Find(of, _)
-        | Node::FindAll(of, _) => vec![of.as_ref()],
-        Node::Binary(_, sides) => sides.iter().collect(),
+        CelNode::And(one, other) | CelNode::Or(one, other) => vec![one.as_ref(), other.as_ref()],
+        CelNode::Not(of)
+        | CelNode::Negate(of)
+        | CelNode::InTexts(of, _)
+        | CelNode::Matches(of, _)
+        | CelNode::Find(of, _)
+        | CelNode::FindAll(of, _) => vec![of.as_ref()],
+        CelNode::BinaryOperator(_, sides) => sides.iter().collect(),
         _ => Vec::new(),
     }
 }

@@ -69,23 +69,29 @@ impl<'a> Val<'a> {
         Self::Text(Cow::Owned(text.into()))
     }
 
+    /// Makes a number of a count.
+    #[expect(clippy::expect_used, reason = "what is in memory is fewer than 2^63")]
+    pub(crate) fn count(count: usize) -> Self {
+        Self::Int(i64::try_from(count).expect("a count below 2^63"))
+    }
+
     pub(crate) fn time(at: RecordedAt) -> Self {
         Self::Time(at.micros)
     }
 
-    /// Names its kind, for errors.
+    /// Names its type, for errors.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
-            Self::Bool(_) => "a truth value",
-            Self::Int(_) | Self::Uint(_) | Self::Double(_) => "a number",
-            Self::Text(_) => "a text",
-            Self::Json(Value::Array(_)) | Self::List(_) => "a list",
-            Self::Json(_) | Self::Map(_) | Self::View(_) => "a map",
-            Self::Time(_) => "a time",
-            Self::Span(_) => "a span of time",
-            Self::Optional(_) => "an optional value",
-            Self::Foreign(_) => "a value of a function",
+            Self::Bool(_) => "bool",
+            Self::Int(_) | Self::Uint(_) | Self::Double(_) => "number",
+            Self::Text(_) => "string",
+            Self::Json(Value::Array(_)) | Self::List(_) => "list",
+            Self::Json(_) | Self::Map(_) | Self::View(_) => "map",
+            Self::Time(_) => "timestamp",
+            Self::Span(_) => "duration",
+            Self::Optional(_) => "optional",
+            Self::Foreign(_) => "opaque value",
         }
     }
 
@@ -116,10 +122,10 @@ impl<'a> Val<'a> {
     }
 
     /// Gives the items of a list.
-    pub(crate) fn items(&self) -> Option<Items<'a>> {
+    pub(crate) fn items(&self) -> Option<ValItems<'a>> {
         match self {
-            Self::Json(Value::Array(list)) => Some(Items::Json(list.iter())),
-            Self::List(list) => Some(Items::Own(Rc::clone(list), 0)),
+            Self::Json(Value::Array(list)) => Some(ValItems::Json(list.iter())),
+            Self::List(list) => Some(ValItems::OwnFunction(Rc::clone(list), 0)),
             _ => None,
         }
     }
@@ -229,18 +235,18 @@ impl<'a> Val<'a> {
 }
 
 /// The items of a list.
-pub(crate) enum Items<'a> {
+pub(crate) enum ValItems<'a> {
     Json(std::slice::Iter<'a, Value>),
-    Own(Rc<Vec<Val<'a>>>, usize),
+    OwnFunction(Rc<Vec<Val<'a>>>, usize),
 }
 
-impl<'a> Iterator for Items<'a> {
+impl<'a> Iterator for ValItems<'a> {
     type Item = Val<'a>;
 
     fn next(&mut self) -> Option<Val<'a>> {
         match self {
             Self::Json(items) => items.next().map(Val::json),
-            Self::Own(items, at) => {
+            Self::OwnFunction(items, at) => {
                 let item = items.get(*at).cloned();
                 *at += 1;
                 item

@@ -1,18 +1,22 @@
-//! Owns one exception and what it covers. Refuses YAML: `read` does that.
+//! One exception and the findings that it covers.
 
-use super::circumstances::{Circumstances, RunKind};
-use super::known::{Known, key};
-use super::limits::MATCHED_BYTES_MOST;
+use super::read::MATCHED_BYTES_MOST;
+use super::read::{self, OneOrMany};
 use super::release::Releases;
-use crate::select::Glob;
-use crate::verdict::{About, Case, Finding, Phase};
+use crate::facts::{Facts, FactsOverTime};
+use crate::glob::Glob;
+use crate::interval::Intervals;
+use crate::phase::Phase;
+use crate::verdict::{MonitorTestInfo, TestCase, TestFinding};
 use kubereel_format::RecordedAt;
 use regex::Regex;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How long an exception is meant to hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ExceptionState {
     /// For good.
     Permanent,
@@ -31,39 +35,65 @@ impl ExceptionState {
 }
 
 /// Something that is known to go wrong. All that is given must match; a list matches by any of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Exception {
-    pub(super) rule: Vec<Glob>,
-    pub(super) test: Vec<Glob>,
-    pub(super) operator: Vec<Glob>,
-    pub(super) namespace: Vec<Glob>,
-    pub(super) resource: Vec<Glob>,
-    pub(super) name: Vec<Glob>,
-    pub(super) container: Vec<Glob>,
-    pub(super) node: Vec<Glob>,
-    pub(super) condition: Vec<Glob>,
-    pub(super) keys: BTreeMap<String, Vec<Glob>>,
-    pub(super) reason: Option<Regex>,
-    pub(super) message: Option<Regex>,
-    pub(super) topology: Vec<String>,
-    pub(super) platform: Vec<String>,
-    pub(super) architecture: Vec<String>,
-    pub(super) release: Option<Releases>,
-    pub(super) phase: Vec<Phase>,
-    pub(super) run: Vec<RunKind>,
-    pub(super) shorter_than_micros: Option<i64>,
-    pub(super) expires: Option<RecordedAt>,
+    #[serde(default)]
+    pub(super) rule: OneOrMany<Glob>,
+    #[serde(default)]
+    pub(super) test: OneOrMany<Glob>,
+    #[serde(default)]
+    operator: OneOrMany<Glob>,
+    #[serde(default)]
+    namespace: OneOrMany<Glob>,
+    #[serde(default)]
+    resource: OneOrMany<Glob>,
+    #[serde(default)]
+    name: OneOrMany<Glob>,
+    #[serde(default)]
+    container: OneOrMany<Glob>,
+    #[serde(default)]
+    node: OneOrMany<Glob>,
+    #[serde(default)]
+    condition: OneOrMany<Glob>,
+    #[serde(default)]
+    keys: BTreeMap<String, OneOrMany<Glob>>,
+    #[serde(default, deserialize_with = "read::whole")]
+    reason: Option<Regex>,
+    #[serde(default, deserialize_with = "read::part")]
+    message: Option<Regex>,
+    #[serde(default)]
+    topology: OneOrMany<String>,
+    #[serde(default)]
+    platform: OneOrMany<String>,
+    #[serde(default)]
+    architecture: OneOrMany<String>,
+    #[serde(default, deserialize_with = "read::releases")]
+    release: Option<Releases>,
+    #[serde(default)]
+    phase: Vec<Phase>,
+    #[serde(default)]
+    run: Vec<RunKind>,
+    #[serde(default, rename = "shorter_than", deserialize_with = "read::micros")]
+    shorter_than_micros: Option<i64>,
+    #[serde(default, deserialize_with = "read::end")]
+    expires: Option<RecordedAt>,
     /// How long it is meant to hold.
     pub state: ExceptionState,
     /// Where it is discussed; never empty for a pending one.
+    #[serde(default)]
     pub link: String,
     /// Why, in words; may be empty.
+    #[serde(default)]
     pub why: String,
     /// The name of its file.
+    #[serde(skip)]
     pub file: Arc<str>,
     /// Its line there, from 1.
+    #[serde(skip)]
     pub line: u64,
     /// Whether the program carries it.
+    #[serde(skip)]
     pub is_builtin: bool,
 }
 
@@ -86,13 +116,13 @@ impl Exception {
     /// Tells whether it covers a finding, its end left aside.
     pub(super) fn covers(
         &self,
-        about: &About,
-        case: &Case,
-        finding: &Finding,
+        about: &MonitorTestInfo,
+        case: &TestCase,
+        finding: &TestFinding,
         circumstances: &Circumstances<'_>,
     ) -> bool {
         let subject = &finding.subject;
-        let known = Known::of(&case.group, finding);
+        let known = SubjectNames::of(&case.group, finding);
         self.is_about(&about.id)
             && matches(&self.test, Some(&case.junit))
             && matches(&self.operator, known.operator)
@@ -112,9 +142,9 @@ impl Exception {
     }
 
     /// Tells whether the cluster, the time and the length fit.
-    fn fits(&self, finding: &Finding, circumstances: &Circumstances<'_>) -> bool {
+    fn fits(&self, finding: &TestFinding, circumstances: &Circumstances<'_>) -> bool {
         let at = finding.from;
-        let is_one_of = |words: &[String], fact: Option<&String>| {
+        let is_one_of = |OneOrMany(words): &OneOrMany<String>, fact: Option<&String>| {
             let is = |fact: &String| words.iter().any(|word| word.eq_ignore_ascii_case(fact));
             words.is_empty() || fact.is_some_and(is)
         };
@@ -144,7 +174,7 @@ impl Exception {
 }
 
 /// Tells whether any of the names is meant; without names all are.
-fn matches(globs: &[Glob], text: Option<&str>) -> bool {
+fn matches(OneOrMany(globs): &OneOrMany<Glob>, text: Option<&str>) -> bool {
     globs.is_empty() || text.is_some_and(|text| globs.iter().any(|glob| glob.is_match(text)))
 }
 
@@ -157,4 +187,121 @@ fn is_found(regex: Option<&Regex>, text: &str) -> bool {
         end -= 1;
     }
     regex.is_match(text.get(..end).unwrap_or(text))
+}
+
+/// What a finding is about, as exceptions call it.
+#[derive(Clone, Debug)]
+pub(crate) struct SubjectNames<'a> {
+    pub(crate) operator: Option<&'a str>,
+    pub(crate) namespace: Option<&'a str>,
+    pub(crate) container: Option<&'a str>,
+    pub(crate) node: Option<&'a str>,
+    /// `Available=False`, or the condition's type alone.
+    pub(crate) condition: Option<String>,
+}
+
+/// Looks a key up: first what the finding says, then what the case is for.
+pub(super) fn key<'a>(
+    group: &'a BTreeMap<String, String>,
+    finding: &'a TestFinding,
+    name: &str,
+) -> Option<&'a str> {
+    let found = finding.subject.keys.get(name).or_else(|| group.get(name));
+    found.map(String::as_str)
+}
+
+impl<'a> SubjectNames<'a> {
+    /// Reads a finding of a case that is for a group.
+    pub(crate) fn of(group: &'a BTreeMap<String, String>, finding: &'a TestFinding) -> Self {
+        let subject = &finding.subject;
+        let key = |name: &str| key(group, finding, name);
+        let own_name = |plural: &str| {
+            let is_it = subject.resource.split('.').next() == Some(plural);
+            (is_it && !subject.name.is_empty()).then_some(subject.name.as_str())
+        };
+        let namespace = (!subject.namespace.is_empty()).then_some(subject.namespace.as_str());
+        let condition = key("condition").map(|kind| match key("status") {
+            Some(status) => format!("{kind}={status}"),
+            None => kind.to_owned(),
+        });
+        Self {
+            operator: own_name("clusteroperators")
+                .or_else(|| key("operator"))
+                .or_else(|| key("clusteroperator")),
+            namespace: namespace.or_else(|| key("namespace")),
+            container: key("container"),
+            node: own_name("nodes").or_else(|| key("node")),
+            condition,
+        }
+    }
+}
+
+/// What was done with the cluster in all of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunKind {
+    /// No upgrade was seen.
+    Stable,
+    /// There was one, or several.
+    Upgrade,
+    /// The suite that ran an upgrade said that it failed.
+    FailedUpgrade,
+}
+
+impl RunKind {
+    /// Gives the word that files use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Stable => "stable",
+            Self::Upgrade => "upgrade",
+            Self::FailedUpgrade => "failed-upgrade",
+        }
+    }
+
+    /// Tells what was done in a run: by the cluster's own history, or by the Events of an upgrade suite.
+    pub fn of(facts: &FactsOverTime, intervals: &Intervals) -> Self {
+        let says = |reason: &str| {
+            let mut events = intervals.of("KubeEvent");
+            events.any(|event| event.message.reason.as_ref() == reason)
+        };
+        if says("UpgradeFailed") {
+            Self::FailedUpgrade
+        } else if !facts.upgrades().is_empty() || says("UpgradeStarted") {
+            Self::Upgrade
+        } else {
+            Self::Stable
+        }
+    }
+}
+
+/// Under what circumstances findings came about.
+#[derive(Clone, Copy, Debug)]
+pub struct Circumstances<'a> {
+    /// What cluster it was.
+    pub facts: &'a FactsOverTime,
+    /// What was done in the whole run.
+    pub run: RunKind,
+    /// The last moment of the run.
+    pub end: RecordedAt,
+    /// The moment that ends of exceptions are compared with: the run's own, or one that was asked for.
+    pub now: RecordedAt,
+}
+
+impl Circumstances<'_> {
+    /// Tells whether a finding lies in a phase with its begin and its end.
+    pub(super) fn is_in(&self, finding: &TestFinding, phase: Phase) -> bool {
+        let to = finding.to.unwrap_or(self.end);
+        let at = |at| self.facts.phase(at) == Some(phase);
+        // An upgrade that is never done ends with the recording.
+        at(finding.from) && (at(to) || to >= self.end && finding.to.is_none())
+    }
+
+    /// Gives a fact as of a finding's begin, or the first that was told later: some objects are seen late.
+    pub(super) fn fact<'a, T: ?Sized>(
+        &'a self,
+        at: RecordedAt,
+        of: impl Fn(&'a Facts) -> Option<&'a T>,
+    ) -> Option<&'a T> {
+        of(self.facts.at(at)).or_else(|| of(self.facts.last()))
+    }
 }

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 /// A range of releases; all of its bounds hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Releases(Vec<(Bound, Vec<u64>)>);
+pub(super) struct Releases(Vec<(ReleaseBound, Vec<u64>)>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bound {
+enum ReleaseBound {
     Less,
     LessOrSame,
     Same,
@@ -15,12 +15,12 @@ enum Bound {
     More,
 }
 
-const SIGNS: [(&str, Bound); 5] = [
-    ("<=", Bound::LessOrSame),
-    (">=", Bound::SameOrMore),
-    ("<", Bound::Less),
-    (">", Bound::More),
-    ("=", Bound::Same),
+const SIGNS: [(&str, ReleaseBound); 5] = [
+    ("<=", ReleaseBound::LessOrSame),
+    (">=", ReleaseBound::SameOrMore),
+    ("<", ReleaseBound::Less),
+    (">", ReleaseBound::More),
+    ("=", ReleaseBound::Same),
 ];
 
 impl Releases {
@@ -31,7 +31,7 @@ impl Releases {
             let (bound, number) = SIGNS
                 .iter()
                 .find_map(|(sign, bound)| word.strip_prefix(sign).map(|rest| (*bound, rest)))
-                .unwrap_or((Bound::Same, word));
+                .unwrap_or((ReleaseBound::Same, word));
             let parts: Option<Vec<u64>> = number.split('.').map(|part| part.parse().ok()).collect();
             let parts = parts.filter(|parts| parts.len() <= 3);
             let wrong = || format!("not a release such as 4.20 or >=4.18.3: {word:?}");
@@ -53,11 +53,11 @@ impl Releases {
             let version = version.iter().take(parts.len());
             let order = version.cmp(parts.iter());
             match bound {
-                Bound::Less => order == Ordering::Less,
-                Bound::LessOrSame => order != Ordering::Greater,
-                Bound::Same => order == Ordering::Equal,
-                Bound::SameOrMore => order != Ordering::Less,
-                Bound::More => order == Ordering::Greater,
+                ReleaseBound::Less => order == Ordering::Less,
+                ReleaseBound::LessOrSame => order != Ordering::Greater,
+                ReleaseBound::Same => order == Ordering::Equal,
+                ReleaseBound::SameOrMore => order != Ordering::Less,
+                ReleaseBound::More => order == Ordering::Greater,
             }
         })
     }

@@ -1,9 +1,9 @@
 //! Owns all exceptions of a run and how often each was used. Refuses to forget those that were not.
 
-use super::circumstances::Circumstances;
+use super::entry::Circumstances;
 use super::entry::Exception;
-use crate::outcome::Excuse;
-use crate::verdict::{About, Case, Finding};
+use super::entry::ExceptionState;
+use crate::verdict::{MonitorTestInfo, TestCase, TestFinding};
 
 /// Exceptions in the order in which they are asked: those of the user before those of the program.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +37,19 @@ fn sum(own: &mut Vec<u64>, other: &[u64]) {
     }
 }
 
+/// Why a finding does not count as a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excuse {
+    /// Whether it is excepted for good or until an issue is closed.
+    pub state: ExceptionState,
+    /// Where that is discussed; may be empty for one that is excepted for good.
+    pub link: String,
+    /// Why, in words; may be empty.
+    pub why: String,
+    /// Where the exception stands: a file's name and a line.
+    pub written_at: String,
+}
+
 impl ExceptionSet {
     /// Puts exceptions behind those that are there.
     #[must_use]
@@ -61,9 +74,9 @@ impl ExceptionSet {
     /// Finds the first exception that covers a finding and whose time is not over.
     pub(crate) fn excuse(
         &self,
-        about: &About,
-        case: &Case,
-        finding: &Finding,
+        about: &MonitorTestInfo,
+        case: &TestCase,
+        finding: &TestFinding,
         circumstances: &Circumstances<'_>,
         uses: &mut Uses,
     ) -> Option<Excuse> {

@@ -1,7 +1,7 @@
 //! Owns the facts of a cluster over time. Refuses to find them: a watcher does.
 
 use super::known::{Facts, UpgradeWindow};
-use crate::verdict::Phase;
+use crate::phase::Phase;
 use kubereel_format::RecordedAt;
 
 /// The facts of a cluster, as they came to be known.

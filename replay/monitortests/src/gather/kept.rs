@@ -3,7 +3,7 @@
 
 use crate::compute;
 use crate::interval::{Interval, source};
-use crate::verdict::LookedAt;
+use crate::interval_needs::IntervalNeeds;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ pub(crate) struct Kept(Option<Arc<Looks>>);
 /// Who looks at what, so that few are asked about one interval.
 #[derive(Debug, Default)]
 struct Looks {
-    of_any_source: Vec<LookedAt>,
-    of_source: BTreeMap<String, Vec<LookedAt>>,
+    of_any_source: Vec<IntervalNeeds>,
+    of_source: BTreeMap<String, Vec<IntervalNeeds>>,
 }
 
 impl Kept {
     /// Holds what some monitortests look at, and what tells of the run as a whole.
-    pub(crate) fn of(all: impl IntoIterator<Item = LookedAt>) -> Self {
+    pub(crate) fn of(all: impl IntoIterator<Item = IntervalNeeds>) -> Self {
         let events = [source::KUBE_EVENT.to_owned()];
         let mut looks = Looks::default();
-        looks.add(LookedAt::of_sources(events, tells_of_the_run));
+        looks.add(IntervalNeeds::of_sources(events, tells_of_the_run));
         for looked_at in all {
-            if matches!(looked_at, LookedAt::All) {
+            if matches!(looked_at, IntervalNeeds::All) {
                 return Self::default();
             }
             looks.add(looked_at);
@@ -51,11 +51,11 @@ impl Kept {
 }
 
 impl Looks {
-    fn add(&mut self, looked_at: LookedAt) {
+    fn add(&mut self, looked_at: IntervalNeeds) {
         match &looked_at {
-            LookedAt::None => {}
-            LookedAt::All | LookedAt::Those(_) => self.of_any_source.push(looked_at),
-            LookedAt::OfSources(sources, _) => {
+            IntervalNeeds::None => {}
+            IntervalNeeds::All | IntervalNeeds::Those(_) => self.of_any_source.push(looked_at),
+            IntervalNeeds::OfSources(sources, _) => {
                 for source in sources.iter() {
                     let looks = self.of_source.entry(source.clone()).or_default();
                     looks.push(looked_at.clone());

@@ -1,31 +1,37 @@
-//! Owns the cases of a rule while it is judged: which there are, by the places of its name. Refuses to
-//! look for findings.
+//! The cases of a rule while it is judged, and the findings in them.
 
-use crate::cel::Val;
+use super::values::set_moment;
+use crate::cel::{EvalError, Slots, Val};
+use crate::interval::Interval;
 use crate::known::{
     component_of_namespace, component_of_operator, known_namespaces, known_operators,
 };
-use crate::rule::{Component, Each, Rule, Unlisted};
-use crate::verdict::{Case, Dark, Finding, Scene};
+use crate::rule::{
+    Component, ListedValues, MonitorRule, RuleCheck, Template, TemplatePart as Part, Unlisted,
+    place,
+};
+use crate::verdict::{CaseGap, FindingSubject, JudgeContext, Severity, TestCase, TestFinding};
+use kubereel_format::{RecordedAt, Seq};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 /// How many times that are not known a case names.
 const MAX_DARK: usize = 20;
 
 /// The values of a case's places, in the order of the rule's `per`.
-pub(super) type Group = Vec<String>;
+pub(super) type CaseKey = Vec<String>;
 
 /// The cases of a rule.
-pub(super) struct Cases<'r> {
-    rule: &'r Rule,
+pub(super) struct RuleCases<'r> {
+    rule: &'r MonitorRule,
     /// The values that have a case in every run, for the place that has them.
     listed: Option<(usize, BTreeSet<String>)>,
-    by_group: BTreeMap<(Group, bool), Case>,
+    by_group: BTreeMap<(CaseKey, bool), TestCase>,
 }
 
-impl<'r> Cases<'r> {
-    pub(super) fn new(rule: &'r Rule, scene: &Scene<'_>) -> Self {
+impl<'r> RuleCases<'r> {
+    pub(super) fn new(rule: &'r MonitorRule, scene: &JudgeContext<'_>) -> Self {
         let each = rule.each.iter().next().and_then(|(place, each)| {
             let number = rule.per.iter().position(|(name, _)| name == place)?;
             Some((number, listed(each, scene)))
@@ -51,13 +57,13 @@ impl<'r> Cases<'r> {
     }
 
     /// Gives the groups that have a case in every run, or had one so far.
-    pub(super) fn groups(&self) -> Vec<Group> {
+    pub(super) fn groups(&self) -> Vec<CaseKey> {
         let groups = self.by_group.keys().filter(|(_, is_joint)| !is_joint);
         groups.map(|(group, _)| group.clone()).collect()
     }
 
     /// Gives the case of a group; `None` if the rule drops it.
-    pub(super) fn case(&mut self, group: &Group) -> Option<&mut Case> {
+    pub(super) fn case(&mut self, group: &CaseKey) -> Option<&mut TestCase> {
         let is_listed = self.listed.as_ref().is_none_or(|(place, values)| {
             group
                 .get(*place)
@@ -74,16 +80,16 @@ impl<'r> Cases<'r> {
             None => (group.clone(), false),
         };
         Some(self.by_group.entry(key).or_insert_with(|| match joint {
-            Some(junit) => Case {
+            Some(junit) => TestCase {
                 junit,
-                ..Case::default()
+                ..TestCase::default()
             },
             None => named(rule, group),
         }))
     }
 
     /// Adds a finding. Of two of one subject that begin together, the worse one stays.
-    pub(super) fn find(&mut self, group: &Group, finding: Finding) {
+    pub(super) fn find(&mut self, group: &CaseKey, finding: TestFinding) {
         let Some(case) = self.case(group) else {
             return;
         };
@@ -102,7 +108,7 @@ impl<'r> Cases<'r> {
     }
 
     /// Notes a time in which something was not known.
-    pub(super) fn doubt(&mut self, group: &Group, dark: Dark) {
+    pub(super) fn doubt(&mut self, group: &CaseKey, dark: CaseGap) {
         if let Some(case) = self.case(group)
             && case.dark.len() < MAX_DARK
             && !case.dark.contains(&dark)
@@ -112,7 +118,7 @@ impl<'r> Cases<'r> {
     }
 
     /// Notes that a case cannot be judged.
-    pub(super) fn wrong(&mut self, group: &Group, what: String) {
+    pub(super) fn wrong(&mut self, group: &CaseKey, what: String) {
         if let Some(case) = self.case(group) {
             case.error.get_or_insert(what);
         }
@@ -129,29 +135,29 @@ impl<'r> Cases<'r> {
     /// Makes a case that stands for all, if there is none.
     fn stand_in(&mut self) {
         if self.by_group.is_empty() {
-            let case = Case {
+            let case = TestCase {
                 junit: self.rule.about.junit.clone(),
-                ..Case::default()
+                ..TestCase::default()
             };
             self.by_group.insert((Vec::new(), true), case);
         }
     }
 
     /// Adds times that are not known to every case.
-    pub(super) fn all_doubt(&mut self, dark: &[Dark]) {
+    pub(super) fn all_doubt(&mut self, dark: &[CaseGap]) {
         for case in self.by_group.values_mut() {
             let more = dark.iter().filter(|dark| !case.dark.contains(dark));
-            let more: Vec<Dark> = more.cloned().collect();
+            let more: Vec<CaseGap> = more.cloned().collect();
             case.dark.extend(more);
         }
     }
 
     /// Skips every case.
-    pub(super) fn skip(mut self, why: &str) -> Vec<Case> {
+    pub(super) fn skip(mut self, why: &str) -> Vec<TestCase> {
         self.stand_in();
         let cases = self.by_group.into_values();
         cases
-            .map(|case| Case {
+            .map(|case| TestCase {
                 skipped: Some(why.to_owned()),
                 ..case
             })
@@ -159,8 +165,8 @@ impl<'r> Cases<'r> {
     }
 
     /// Gives the cases, in order.
-    pub(super) fn done(self) -> Vec<Case> {
-        let mut cases: Vec<Case> = self.by_group.into_values().collect();
+    pub(super) fn done(self) -> Vec<TestCase> {
+        let mut cases: Vec<TestCase> = self.by_group.into_values().collect();
         for case in &mut cases {
             case.findings.sort_by(|one, other| {
                 let order = one.from.cmp(&other.from);
@@ -173,19 +179,19 @@ impl<'r> Cases<'r> {
 }
 
 /// Gives the values that have a case in every run.
-fn listed(each: &Each, scene: &Scene<'_>) -> BTreeSet<String> {
+fn listed(each: &ListedValues, scene: &JudgeContext<'_>) -> BTreeSet<String> {
     match each {
-        Each::Operators => known_operators().map(str::to_owned).collect(),
-        Each::Namespaces => known_namespaces().map(str::to_owned).collect(),
-        Each::Nodes => {
+        ListedValues::Operators => known_operators().map(str::to_owned).collect(),
+        ListedValues::Namespaces => known_namespaces().map(str::to_owned).collect(),
+        ListedValues::Nodes => {
             let nodes = scene.intervals.nodes();
             nodes.map(str::to_owned).collect()
         }
-        Each::Listed(values) => values.iter().cloned().collect(),
+        ListedValues::Listed(values) => values.iter().cloned().collect(),
     }
 }
 
-fn named(rule: &Rule, group: &Group) -> Case {
+fn named(rule: &MonitorRule, group: &CaseKey) -> TestCase {
     let places = rule.per.iter().map(|(name, _)| name.as_str());
     let places: BTreeMap<String, String> = places
         .zip(group)
@@ -208,17 +214,118 @@ fn named(rule: &Rule, group: &Group) -> Case {
         junit = junit.replace(&format!("{{{name}}}"), value);
     }
     let shown = component.as_deref().unwrap_or("Unknown");
-    Case {
+    TestCase {
         junit: junit.replace("{component}", shown),
         component,
         group: places,
-        ..Case::default()
+        ..TestCase::default()
     }
 }
 
 /// Gives the places of a case as expressions see them.
-pub(super) fn places<'a>(rule: &Rule, group: &Group) -> Val<'a> {
+pub(super) fn places<'a>(rule: &MonitorRule, group: &CaseKey) -> Val<'a> {
     let names = rule.per.iter().map(|(name, _)| name.clone());
     let map = names.zip(group.iter().map(Val::text)).collect();
     Val::Map(Rc::new(map))
+}
+
+/// How long a message may be, in characters.
+const MAX_CHARS: usize = 4000;
+
+/// When something was, and how often.
+#[derive(Clone, Debug)]
+pub(super) struct FindingSpan<'a> {
+    pub(super) from: RecordedAt,
+    /// When it ended; `None` if it did not.
+    pub(super) to: Option<RecordedAt>,
+    pub(super) count: Option<Val<'a>>,
+    pub(super) seq: Option<Seq>,
+}
+
+impl FindingSpan<'_> {
+    /// Gives the span of an interval.
+    pub(super) const fn of(interval: &Interval) -> Self {
+        Self {
+            from: interval.from,
+            to: interval.to,
+            count: None,
+            seq: interval.seq,
+        }
+    }
+}
+
+/// What a predicate saw, and what it is about.
+pub(super) struct FindingEvidence<'a> {
+    pub(super) slots: Slots<'a>,
+    pub(super) subject: FindingSubject,
+}
+
+/// Makes a finding; and says what was wrong with the rule, if something was.
+pub(super) fn finding<'a>(
+    check: &'a RuleCheck,
+    evidence: FindingEvidence<'a>,
+    span: FindingSpan<'a>,
+    places: Val<'a>,
+    also: &Val<'a>,
+    scene: &JudgeContext<'a>,
+) -> (TestFinding, Option<String>) {
+    let FindingEvidence { mut slots, subject } = evidence;
+    let to = span.to.unwrap_or(scene.intervals.end());
+    set_moment(&mut slots, scene, span.from);
+    slots.set(place::FROM, Some(Val::time(span.from)));
+    slots.set(place::TO, Some(Val::time(to)));
+    let duration = to.micros.saturating_sub(span.from.micros);
+    slots.set(place::DURATION, Some(Val::Span(duration)));
+    slots.set(place::COUNT, span.count);
+    slots.set(place::PLACE, Some(places));
+    slots.set(place::ALSO, Some(also.clone()));
+    let mut wrong = None;
+    let mut severity = check.severity;
+    if let Some(flake_if) = &check.flake_if {
+        match flake_if.truth(&slots) {
+            Ok(true) => severity = Severity::Flake,
+            // What is not known does not excuse.
+            Ok(false) | Err(EvalError::Absent { .. }) => {}
+            Err(EvalError::Wrong { what }) => wrong = Some(format!("`flakeIf`: {what}")),
+        }
+    }
+    let mut written = |template: &'a Template| written(template, &slots, &mut wrong);
+    let reason = check.reason.as_ref().map(&mut written).unwrap_or_default();
+    let message = written(&check.message);
+    let finding = TestFinding {
+        subject,
+        severity,
+        from: span.from,
+        to: span.to,
+        reason,
+        message,
+        seq: span.seq,
+    };
+    (finding, wrong)
+}
+
+/// Fills in a text.
+fn written<'a>(template: &'a Template, slots: &Slots<'a>, wrong: &mut Option<String>) -> String {
+    let mut text = String::new();
+    for part in &template.parts {
+        match part {
+            Part::Text(plain) => text.push_str(plain),
+            Part::Cel(program) => match program.value(slots) {
+                Ok(value) => {
+                    // Writing to a text does not fail.
+                    let _written = write!(text, "{value}");
+                }
+                Err(EvalError::Absent { .. }) => text.push_str("(absent)"),
+                Err(EvalError::Wrong { what }) => {
+                    text.push_str("(wrong)");
+                    wrong.get_or_insert_with(|| format!("`{}`: {what}", program.text));
+                }
+            },
+        }
+    }
+    if let Some((end, _)) = text.char_indices().nth(MAX_CHARS) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }

@@ -1,38 +1,37 @@
 //! Owns the judgement of rules over intervals. Refuses objects.
 
-use super::cases::{Cases, Group, places};
-use super::choose::{is_during, seen_by, set_moment};
-use super::finding::{Evidence, Span, finding};
+use super::cases::{CaseKey, RuleCases, places};
+use super::cases::{FindingEvidence, FindingSpan, finding};
 use super::values::IntervalView;
-use crate::builtin::subject_of;
-use crate::cel::{Fault, Program, Slots, Val};
+use super::values::{is_during, seen_by, set_moment};
+use crate::cel::{EvalError, Program, Slots, Val};
 use crate::interval::Interval;
-use crate::rule::{Check, Choice, Expected, Micros, Rule, place};
+use crate::rule::{IntervalSelector, MonitorRule, Operator, RuleCheck, place};
 use crate::signal::clusters;
-use crate::verdict::{Dark, Scene, Subject};
+use crate::verdict::{CaseGap, FindingSubject, JudgeContext};
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
 use std::collections::BTreeMap;
 
 /// An interval that is judged, and what it is about.
-struct Judged<'a> {
+struct JudgedInterval<'a> {
     interval: &'a Interval,
     subject: String,
 }
 
 /// The way through the judgement of one rule.
-pub(super) struct IntervalRule<'a, 'c> {
-    pub(super) rule: &'a Rule,
-    pub(super) choice: &'a Choice,
-    pub(super) scene: Scene<'a>,
+pub(super) struct IntervalJudge<'a, 'c> {
+    pub(super) rule: &'a MonitorRule,
+    pub(super) choice: &'a IntervalSelector,
+    pub(super) scene: JudgeContext<'a>,
     pub(super) also: Val<'a>,
-    pub(super) cases: &'c mut Cases<'a>,
+    pub(super) cases: &'c mut RuleCases<'a>,
 }
 
-impl<'a> IntervalRule<'a, '_> {
+impl<'a> IntervalJudge<'a, '_> {
     /// Judges all checks.
     pub(super) fn judge(&mut self) {
-        let mut groups: BTreeMap<Group, Vec<Judged<'a>>> = BTreeMap::new();
+        let mut groups: BTreeMap<CaseKey, Vec<JudgedInterval<'a>>> = BTreeMap::new();
         let mut faults = Vec::new();
         for interval in self.scene.intervals.all() {
             if !self.choice.takes(interval, self.scene.facts) {
@@ -41,7 +40,7 @@ impl<'a> IntervalRule<'a, '_> {
             match self.grouped(interval) {
                 Ok(Some((group, subject))) => {
                     if self.cases.case(&group).is_some() {
-                        let judged = Judged { interval, subject };
+                        let judged = JudgedInterval { interval, subject };
                         groups.entry(group).or_default().push(judged);
                     }
                 }
@@ -74,14 +73,14 @@ impl<'a> IntervalRule<'a, '_> {
     }
 
     /// Gives the case of an interval and what it is about, if it is chosen.
-    fn grouped(&self, interval: &'a Interval) -> Result<Option<(Group, String)>, Fault> {
+    fn grouped(&self, interval: &'a Interval) -> Result<Option<(CaseKey, String)>, EvalError> {
         if let Some(chosen) = &self.choice.chosen
             && !chosen.truth(&seen_by(chosen, interval, &self.scene))?
         {
             return Ok(None);
         }
         let slots = self.slots(interval);
-        let mut group = Group::new();
+        let mut group = CaseKey::new();
         for (_, program) in &self.rule.per {
             group.push(program.value(&slots)?.to_string());
         }
@@ -99,19 +98,19 @@ impl<'a> IntervalRule<'a, '_> {
         Ok(Some((group, subject)))
     }
 
-    fn fault(&mut self, group: &Group, interval: &Interval, fault: &Fault) {
+    fn fault(&mut self, group: &CaseKey, interval: &Interval, fault: &EvalError) {
         let at = timetext::rfc3339(interval.from);
         let about = format!("interval {} at {at}", interval.locator);
         match fault {
-            Fault::Absent { what } => {
-                let dark = Dark {
+            EvalError::Absent { what } => {
+                let dark = CaseGap {
                     from: interval.from,
                     to: interval.to_or(self.scene.intervals.end()),
                     why: format!("{what} is absent in the {about}"),
                 };
                 self.cases.doubt(group, dark);
             }
-            Fault::Wrong { what } => self.cases.wrong(group, format!("{about}: {what}")),
+            EvalError::Wrong { what } => self.cases.wrong(group, format!("{about}: {what}")),
         }
     }
 
@@ -119,7 +118,7 @@ impl<'a> IntervalRule<'a, '_> {
     fn truth(
         &mut self,
         program: &'a Program,
-        group: &Group,
+        group: &CaseKey,
         interval: &'a Interval,
     ) -> Option<bool> {
         let mut slots = seen_by(program, interval, &self.scene);
@@ -143,9 +142,9 @@ impl<'a> IntervalRule<'a, '_> {
         &mut self,
         program: &'a Program,
         wanted: bool,
-        group: &Group,
-        intervals: &'j [Judged<'a>],
-    ) -> Vec<&'j Judged<'a>> {
+        group: &CaseKey,
+        intervals: &'j [JudgedInterval<'a>],
+    ) -> Vec<&'j JudgedInterval<'a>> {
         let mut those = Vec::new();
         for judged in intervals {
             if self.truth(program, group, judged.interval) == Some(wanted) {
@@ -155,134 +154,114 @@ impl<'a> IntervalRule<'a, '_> {
         those
     }
 
-    fn check(&mut self, check: &'a Check, group: &Group, intervals: &[Judged<'a>]) {
+    fn check(&mut self, check: &'a RuleCheck, group: &CaseKey, intervals: &[JudgedInterval<'a>]) {
         let facts = self.scene.facts;
-        let in_phase: Vec<Judged<'a>> = intervals
+        let in_phase: Vec<JudgedInterval<'a>> = intervals
             .iter()
             .filter(|judged| is_during(&check.during, judged.interval.from, facts))
-            .map(|judged| Judged {
+            .map(|judged| JudgedInterval {
                 interval: judged.interval,
                 subject: judged.subject.clone(),
             })
             .collect();
         let intervals = in_phase.as_slice();
         let end = self.scene.intervals.end();
-        match &check.expected {
-            Expected::Never { bad, at_least } => {
-                for judged in self.those(bad, true, group, intervals) {
-                    if judged.interval.micros(end) >= at_least.0 {
-                        self.find(check, group, judged.interval, Span::of(judged.interval));
+        let expected = &check.expected;
+        let is_wanted = !matches!(expected.operator, Operator::Always | Operator::AtEnd);
+        match expected.operator {
+            Operator::Never | Operator::Always | Operator::AtEnd => {
+                for judged in self.those(&expected.first, is_wanted, group, intervals) {
+                    let interval = judged.interval;
+                    let is_found = if expected.operator == Operator::AtEnd {
+                        interval.to_or(end) >= end
+                    } else {
+                        interval.micros(end) >= expected.least_micros()
+                    };
+                    if is_found {
+                        self.find(check, group, interval, FindingSpan::of(interval));
                     }
                 }
             }
-            Expected::Always { good, at_least } => {
-                for judged in self.those(good, false, group, intervals) {
-                    if judged.interval.micros(end) >= at_least.0 {
-                        self.find(check, group, judged.interval, Span::of(judged.interval));
+            Operator::Eventually => self.eventually(check, group, intervals),
+            Operator::LeadsTo => self.leads_to(check, group, intervals),
+            Operator::AtMost | Operator::Total => {
+                let those = self.those(&expected.first, true, group, intervals);
+                for judged in by_subject(&those, expected.per_case) {
+                    if expected.operator == Operator::AtMost {
+                        self.at_most(check, group, &judged);
+                    } else {
+                        self.total(check, group, &judged);
                     }
                 }
             }
-            Expected::AtEnd { good } => {
-                for judged in self.those(good, false, group, intervals) {
-                    if judged.interval.to_or(end) >= end {
-                        self.find(check, group, judged.interval, Span::of(judged.interval));
-                    }
-                }
-            }
-            Expected::Eventually {
-                good,
-                within,
-                since,
-            } => self.eventually(check, group, intervals, (good, *within, since.as_ref())),
-            Expected::LeadsTo { from, to, within } => {
-                self.leads_to(check, group, intervals, (from, to, *within));
-            }
-            Expected::AtMost {
-                times,
-                of,
-                span,
-                per_case,
-            } => {
-                let those = self.those(of, true, group, intervals);
-                for judged in by_subject(&those, *per_case) {
-                    self.at_most(check, group, &judged, (*times, *span));
-                }
-            }
-            Expected::Highest {
-                of,
-                above,
-                per_case,
-            } => self.highest(check, group, intervals, (of, *above, *per_case)),
-            Expected::Total {
-                of,
-                above,
-                per_case,
-            } => {
-                let those = self.those(of, true, group, intervals);
-                for judged in by_subject(&those, *per_case) {
-                    self.total(check, group, &judged, *above);
-                }
-            }
+            Operator::Highest => self.highest(check, group, intervals),
             // Refused for intervals when the file is read.
-            Expected::Until { .. } | Expected::Stays { .. } | Expected::Flaps { .. } => {}
+            Operator::Until | Operator::Stays | Operator::Flaps => {}
         }
     }
 
     fn eventually(
         &mut self,
-        check: &'a Check,
-        group: &Group,
-        intervals: &[Judged<'a>],
-        (good, within, since): (&'a Program, Option<Micros>, Option<&'a Program>),
+        check: &'a RuleCheck,
+        group: &CaseKey,
+        intervals: &[JudgedInterval<'a>],
     ) {
         let (start, end) = (self.scene.intervals.start(), self.scene.intervals.end());
         let mut slots = Slots::default();
         slots.set(place::STARTED, Some(Val::time(start)));
         slots.set(place::APPEARED, Some(Val::time(start)));
-        let from = match since.map(|since| since.value(&slots)) {
+        let from = match check
+            .expected
+            .since
+            .as_ref()
+            .map(|since| since.value(&slots))
+        {
             None => start,
             Some(Ok(Val::Time(micros))) => RecordedAt::from_micros(micros),
             Some(_) => {
-                self.cases.wrong(group, "`since` gives no time".to_owned());
+                self.cases
+                    .wrong(group, "`since` is not a timestamp".to_owned());
                 return;
             }
         };
-        let deadline = within.map_or(end, |within| {
-            RecordedAt::from_micros(from.micros.saturating_add(within.0))
+        let deadline = check.expected.micros().map_or(end, |within| {
+            RecordedAt::from_micros(from.micros.saturating_add(within))
         });
-        let those = self.those(good, true, group, intervals);
+        let those = self.those(&check.expected.first, true, group, intervals);
         let is_met = those
             .iter()
             .any(|judged| judged.interval.from <= deadline && judged.interval.to_or(end) >= from);
         if is_met || deadline > end {
             return;
         }
-        let span = Span {
+        let span = FindingSpan {
             from,
             to: None,
             count: None,
             seq: None,
         };
-        let evidence = Evidence {
+        let evidence = FindingEvidence {
             slots: Slots::default(),
-            subject: Subject::default(),
+            subject: FindingSubject::default(),
         };
         self.report(check, group, evidence, span);
     }
 
     fn leads_to(
         &mut self,
-        check: &'a Check,
-        group: &Group,
-        intervals: &[Judged<'a>],
-        (from, to, within): (&'a Program, &'a Program, Micros),
+        check: &'a RuleCheck,
+        group: &CaseKey,
+        intervals: &[JudgedInterval<'a>],
     ) {
         let end = self.scene.intervals.end();
-        let begins = self.those(from, true, group, intervals);
+        let Some(to) = &check.expected.second else {
+            return;
+        };
+        let begins = self.those(&check.expected.first, true, group, intervals);
         let ends = self.those(to, true, group, intervals);
         for begin in begins {
             let at = begin.interval.from;
-            let deadline = at.micros.saturating_add(within.0);
+            let deadline = at.micros.saturating_add(check.expected.least_micros());
             let next = ends
                 .iter()
                 .filter(|ends| ends.subject == begin.subject && ends.interval.from >= at)
@@ -292,7 +271,7 @@ impl<'a> IntervalRule<'a, '_> {
             if is_met || deadline > end.micros {
                 continue;
             }
-            let span = Span {
+            let span = FindingSpan {
                 from: at,
                 to: next,
                 count: None,
@@ -302,47 +281,33 @@ impl<'a> IntervalRule<'a, '_> {
         }
     }
 
-    fn at_most(
-        &mut self,
-        check: &'a Check,
-        group: &Group,
-        those: &[&Judged<'a>],
-        (times, span): (u64, Option<Micros>),
-    ) {
+    fn at_most(&mut self, check: &'a RuleCheck, group: &CaseKey, those: &[&JudgedInterval<'a>]) {
         let at: Vec<i64> = those
             .iter()
             .map(|judged| judged.interval.from.micros)
             .collect();
-        for (first, last) in clusters(&at, times, span.map(|span| span.0)) {
+        for (first, last) in clusters(&at, check.expected.times, check.expected.micros()) {
             let (Some(begin), Some(end)) = (those.get(first), those.get(last)) else {
                 continue;
             };
-            let span = Span {
+            let span = FindingSpan {
                 from: begin.interval.from,
                 to: Some(end.interval.from),
-                count: Some(Val::Int(
-                    i64::try_from(last - first + 1).unwrap_or(i64::MAX),
-                )),
+                count: Some(Val::count(last - first + 1)),
                 seq: begin.interval.seq,
             };
             self.find(check, group, begin.interval, span);
         }
     }
 
-    fn highest(
-        &mut self,
-        check: &'a Check,
-        group: &Group,
-        intervals: &[Judged<'a>],
-        (of, above, per_case): (&'a Program, f64, bool),
-    ) {
-        let all: Vec<&Judged<'a>> = intervals.iter().collect();
-        for those in by_subject(&all, per_case) {
-            let mut highest: Option<(Val<'a>, &Judged<'a>)> = None;
+    fn highest(&mut self, check: &'a RuleCheck, group: &CaseKey, intervals: &[JudgedInterval<'a>]) {
+        let all: Vec<&JudgedInterval<'a>> = intervals.iter().collect();
+        for those in by_subject(&all, check.expected.per_case) {
+            let mut highest: Option<(Val<'a>, &JudgedInterval<'a>)> = None;
             for judged in those {
                 let mut slots = self.slots(judged.interval);
                 slots.set(place::PLACE, Some(places(self.rule, group)));
-                match of.value(&slots) {
+                match check.expected.first.value(&slots) {
                     Ok(value @ (Val::Int(_) | Val::Uint(_) | Val::Double(_))) => {
                         let is_more = highest.as_ref().is_none_or(|(known, _)| {
                             value.order(known) == Some(std::cmp::Ordering::Greater)
@@ -352,26 +317,26 @@ impl<'a> IntervalRule<'a, '_> {
                         }
                     }
                     Ok(other) => {
-                        let what =
-                            format!("`highest` takes numbers, and is given {}", other.kind());
-                        self.fault(group, judged.interval, &Fault::Wrong { what });
+                        let what = format!("`highest` expects a number, found {}", other.kind());
+                        self.fault(group, judged.interval, &EvalError::Wrong { what });
                     }
                     Err(fault) => self.fault(group, judged.interval, &fault),
                 }
             }
             if let Some((value, judged)) = highest
-                && value.order(&Val::Double(above)) == Some(std::cmp::Ordering::Greater)
+                && value.order(&Val::Double(check.expected.above))
+                    == Some(std::cmp::Ordering::Greater)
             {
-                let span = Span {
+                let span = FindingSpan {
                     count: Some(value),
-                    ..Span::of(judged.interval)
+                    ..FindingSpan::of(judged.interval)
                 };
                 self.find(check, group, judged.interval, span);
             }
         }
     }
 
-    fn total(&mut self, check: &'a Check, group: &Group, those: &[&Judged<'a>], above: Micros) {
+    fn total(&mut self, check: &'a RuleCheck, group: &CaseKey, those: &[&JudgedInterval<'a>]) {
         let end = self.scene.intervals.end();
         let mut sum = 0_i64;
         // They are in the order of their begins, and what two of them share counts once.
@@ -385,8 +350,8 @@ impl<'a> IntervalRule<'a, '_> {
         let (Some(first), Some(last)) = (those.first(), those.last()) else {
             return;
         };
-        if sum > above.0 {
-            let span = Span {
+        if sum > check.expected.least_micros() {
+            let span = FindingSpan {
                 from: first.interval.from,
                 to: last.interval.to,
                 count: Some(Val::Span(sum)),
@@ -396,15 +361,27 @@ impl<'a> IntervalRule<'a, '_> {
         }
     }
 
-    fn find(&mut self, check: &'a Check, group: &Group, interval: &'a Interval, span: Span<'a>) {
-        let evidence = Evidence {
+    fn find(
+        &mut self,
+        check: &'a RuleCheck,
+        group: &CaseKey,
+        interval: &'a Interval,
+        span: FindingSpan<'a>,
+    ) {
+        let evidence = FindingEvidence {
             slots: self.slots(interval),
             subject: subject(interval),
         };
         self.report(check, group, evidence, span);
     }
 
-    fn report(&mut self, check: &'a Check, group: &Group, evidence: Evidence<'a>, span: Span<'a>) {
+    fn report(
+        &mut self,
+        check: &'a RuleCheck,
+        group: &CaseKey,
+        evidence: FindingEvidence<'a>,
+        span: FindingSpan<'a>,
+    ) {
         let places = places(self.rule, group);
         let (finding, wrong) = finding(check, evidence, span, places, &self.also, &self.scene);
         if let Some(wrong) = wrong {
@@ -415,8 +392,11 @@ impl<'a> IntervalRule<'a, '_> {
 }
 
 /// Parts intervals by what they are about; in one part, if they are counted for the case.
-fn by_subject<'j, 'a>(those: &[&'j Judged<'a>], per_case: bool) -> Vec<Vec<&'j Judged<'a>>> {
-    let mut parts: BTreeMap<&str, Vec<&'j Judged<'a>>> = BTreeMap::new();
+fn by_subject<'j, 'a>(
+    those: &[&'j JudgedInterval<'a>],
+    per_case: bool,
+) -> Vec<Vec<&'j JudgedInterval<'a>>> {
+    let mut parts: BTreeMap<&str, Vec<&'j JudgedInterval<'a>>> = BTreeMap::new();
     for judged in those {
         let subject = if per_case {
             ""
@@ -429,8 +409,8 @@ fn by_subject<'j, 'a>(those: &[&'j Judged<'a>], per_case: bool) -> Vec<Vec<&'j J
 }
 
 /// Gives what an interval is about; of a condition, which one and its status: exceptions name them.
-fn subject(interval: &Interval) -> Subject {
-    let mut subject = subject_of(&interval.locator);
+fn subject(interval: &Interval) -> FindingSubject {
+    let mut subject = FindingSubject::of(&interval.locator);
     for name in ["condition", "status"] {
         if let Some(value) = interval.message.annotation(name) {
             subject.keys.insert(name.to_owned(), value.to_owned());

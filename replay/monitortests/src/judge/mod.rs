@@ -1,13 +1,8 @@
-//! The monitortest that a rule makes: it watches objects while the reel is read, or looks at intervals
-//! afterwards, and says what it found.
+//! The monitor test of a rule: it watches objects while the reel is read, or looks at intervals
+//! afterwards, and reports findings.
 
 mod cases;
-mod choose;
-mod early;
-mod finding;
 mod intervals;
 mod objects;
 mod test;
 mod values;
-
-pub(crate) use test::RuleTest;

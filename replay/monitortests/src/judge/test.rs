@@ -1,39 +1,29 @@
-//! Owns a rule as a monitortest: what it needs, whether it runs, and its cases. Refuses to know how
-//! objects or intervals are judged.
+//! A rule as a [`MonitorTest`]: what it needs, whether it runs, and its cases.
 
-use super::cases::Cases;
-use super::choose;
-use super::early::Early;
-use super::intervals::IntervalRule;
+use super::cases::RuleCases;
+use super::intervals::IntervalJudge;
 use super::objects::ObjectWatch;
-use super::values::{FactsView, IntervalView};
-use crate::cel::{Fault, Slots, Val};
+use super::values::{FactsView, IntervalView, chosen};
+use crate::cel::{EvalError, Program, Slots, Val};
+use crate::facts::FactsOverTime;
 use crate::feed::Watcher;
 use crate::interval::Interval;
-use crate::rule::{Rule, Watch, explained, place, seen_for};
-use crate::verdict::{About, Case, Dark, LookedAt, MonitorTest, Needs, Scene};
+use crate::interval_needs::IntervalNeeds;
+use crate::rule::{IntervalSelector, MonitorRule, RuleSet, Watch, explained, place, seen_for};
+use crate::verdict::{CaseGap, JudgeContext, MonitorTest, MonitorTestInfo, Needs, TestCase};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// A rule as a monitortest.
-pub(crate) struct RuleTest {
-    rule: Arc<Rule>,
+struct RuleTest {
+    rule: Arc<MonitorRule>,
     objects: Option<ObjectWatch>,
 }
 
 impl RuleTest {
-    /// Makes a monitortest of a rule.
-    pub(crate) fn new(rule: Rule) -> Self {
-        Self::made(rule, false)
-    }
-
-    /// Makes a monitortest of a rule that asks everything at each event.
-    pub(crate) fn naive(rule: Rule) -> Self {
-        Self::made(rule, true)
-    }
-
-    fn made(rule: Rule, is_naive: bool) -> Self {
+    /// Makes the monitor test of a rule; one that `is_naive` evaluates everything at each event.
+    fn new(rule: MonitorRule, is_naive: bool) -> Self {
         let rule = Arc::new(rule);
         let objects = match &rule.watch {
             Watch::Objects(_) => Some(ObjectWatch::new(Arc::clone(&rule), is_naive)),
@@ -43,8 +33,29 @@ impl RuleTest {
     }
 }
 
+impl RuleSet {
+    /// Makes the monitor tests, in the order of the files.
+    pub fn tests(&self) -> Vec<Box<dyn MonitorTest>> {
+        self.made(false)
+    }
+
+    /// Makes monitor tests that read every field and evaluate every predicate at each event: the same
+    /// verdicts, slowly. To compare with.
+    pub fn naive_tests(&self) -> Vec<Box<dyn MonitorTest>> {
+        self.made(true)
+    }
+
+    fn made(&self, is_naive: bool) -> Vec<Box<dyn MonitorTest>> {
+        let mut tests: Vec<Box<dyn MonitorTest>> = Vec::new();
+        for rule in self.rules() {
+            tests.push(Box::new(RuleTest::new(rule.clone(), is_naive)));
+        }
+        tests
+    }
+}
+
 impl MonitorTest for RuleTest {
-    fn about(&self) -> &About {
+    fn about(&self) -> &MonitorTestInfo {
         &self.rule.about
     }
 
@@ -71,17 +82,17 @@ impl MonitorTest for RuleTest {
         needs
     }
 
-    fn looks_at(&self) -> LookedAt {
+    fn looks_at(&self) -> IntervalNeeds {
         let watched = match &self.rule.watch {
             Watch::Objects(_) => None,
             Watch::Intervals(choice) => Some(choice.as_ref()),
         };
         let choices = watched.into_iter().chain(self.rule.also.values());
-        let choices: Vec<Early> = choices.map(Early::of).collect();
+        let choices: Vec<EarlySelector> = choices.map(EarlySelector::of).collect();
         if choices.is_empty() {
-            return LookedAt::None;
+            return IntervalNeeds::None;
         }
-        let sources: Option<Vec<&[String]>> = choices.iter().map(Early::sources).collect();
+        let sources: Option<Vec<&[String]>> = choices.iter().map(EarlySelector::sources).collect();
         let sources: Option<Vec<String>> = sources.map(|sources| {
             let distinct: BTreeSet<&String> = sources.into_iter().flatten().collect();
             distinct.into_iter().cloned().collect()
@@ -89,8 +100,8 @@ impl MonitorTest for RuleTest {
         let takes =
             move |interval: &Interval| choices.iter().any(|choice| choice.may_take(interval));
         match sources {
-            Some(sources) => LookedAt::of_sources(sources, takes),
-            None => LookedAt::those(takes),
+            Some(sources) => IntervalNeeds::of_sources(sources, takes),
+            None => IntervalNeeds::those(takes),
         }
     }
 
@@ -99,14 +110,18 @@ impl MonitorTest for RuleTest {
         Some(objects)
     }
 
-    fn judge(&mut self, scene: &Scene<'_>) -> Vec<Case> {
+    fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
         let rule = Arc::clone(&self.rule);
         judge(&rule, self.objects.as_mut(), *scene)
     }
 }
 
-fn judge<'a>(rule: &'a Rule, objects: Option<&'a mut ObjectWatch>, scene: Scene<'a>) -> Vec<Case> {
-    let mut cases = Cases::new(rule, &scene);
+fn judge<'a>(
+    rule: &'a MonitorRule,
+    objects: Option<&'a mut ObjectWatch>,
+    scene: JudgeContext<'a>,
+) -> Vec<TestCase> {
+    let mut cases = RuleCases::new(rule, &scene);
     let also = match also(rule, &scene) {
         Ok(also) => also,
         Err(what) => {
@@ -119,7 +134,7 @@ fn judge<'a>(rule: &'a Rule, objects: Option<&'a mut ObjectWatch>, scene: Scene<
     }
     match (&rule.watch, objects) {
         (Watch::Intervals(choice), _) => {
-            let mut rule = IntervalRule {
+            let mut rule = IntervalJudge {
                 rule,
                 choice,
                 scene,
@@ -135,11 +150,11 @@ fn judge<'a>(rule: &'a Rule, objects: Option<&'a mut ObjectWatch>, scene: Scene<
 }
 
 /// Chooses the other intervals that the rule reads.
-fn also<'a>(rule: &'a Rule, scene: &Scene<'a>) -> Result<Val<'a>, String> {
+fn also<'a>(rule: &'a MonitorRule, scene: &JudgeContext<'a>) -> Result<Val<'a>, String> {
     let mut map = BTreeMap::new();
     for (name, choice) in &rule.also {
-        let chosen = choose::chosen(choice, scene).map_err(|fault| {
-            let (Fault::Absent { what } | Fault::Wrong { what }) = fault;
+        let chosen = chosen(choice, scene).map_err(|fault| {
+            let (EvalError::Absent { what } | EvalError::Wrong { what }) = fault;
             format!("`also.{name}`: {what}")
         })?;
         let values = chosen
@@ -152,10 +167,10 @@ fn also<'a>(rule: &'a Rule, scene: &Scene<'a>) -> Result<Val<'a>, String> {
 
 /// Says why a rule is skipped, if it is.
 fn why_not<'a>(
-    rule: &'a Rule,
-    scene: &Scene<'a>,
+    rule: &'a MonitorRule,
+    scene: &JudgeContext<'a>,
     also: &Val<'a>,
-    cases: &mut Cases<'a>,
+    cases: &mut RuleCases<'a>,
 ) -> Option<String> {
     let mut slots = Slots::default();
     slots.set(place::FACTS, Some(FactsView::value(scene.facts, None)));
@@ -164,13 +179,13 @@ fn why_not<'a>(
         match when.is_met.truth(&slots) {
             Ok(true) => {}
             Ok(false) => return Some(when.otherwise.clone()),
-            Err(Fault::Absent { what }) => {
+            Err(EvalError::Absent { what }) => {
                 return Some(format!(
-                    "nothing told {what} of the cluster, which `{}` asks for",
+                    "{what} of the cluster is unknown, and `{}` reads it",
                     when.is_met.text
                 ));
             }
-            Err(Fault::Wrong { what }) => {
+            Err(EvalError::Wrong { what }) => {
                 cases.all_wrong(&format!("`{}`: {what}", when.is_met.text));
             }
         }
@@ -179,12 +194,73 @@ fn why_not<'a>(
 }
 
 /// Gives the times of some resources that were not seen.
-pub(super) fn dark_of(scene: &Scene<'_>, resources: &[String]) -> Vec<Dark> {
+pub(super) fn dark_of(scene: &JudgeContext<'_>, resources: &[String]) -> Vec<CaseGap> {
     let dark = resources
         .iter()
         .filter_map(|resource| scene.dark.get(resource));
-    let mut dark: Vec<Dark> = dark.flatten().cloned().collect();
+    let mut dark: Vec<CaseGap> = dark.flatten().cloned().collect();
     dark.sort();
     dark.dedup();
     dark
+}
+
+/// What of an interval is known as soon as it is made.
+const KNOWN: [&str; 11] = [
+    "source",
+    "level",
+    "type",
+    "locator",
+    "keys",
+    "annotations",
+    "reason",
+    "cause",
+    "message",
+    "from",
+    "instant",
+];
+
+/// A choice of intervals, as far as it can be told early.
+#[derive(Clone, Debug)]
+pub(super) struct EarlySelector {
+    choice: IntervalSelector,
+    /// Its predicate, if that reads nothing but what is known.
+    predicate: Option<Program>,
+}
+
+impl EarlySelector {
+    /// Finds what of a choice can be told early.
+    pub(super) fn of(choice: &IntervalSelector) -> Self {
+        let predicate = choice.chosen.as_ref();
+        let predicate = predicate.filter(|program| program.reads_only(place::INTERVAL, &KNOWN));
+        Self {
+            predicate: predicate.cloned(),
+            choice: choice.clone(),
+        }
+    }
+
+    /// Gives the sources of what it takes, if it takes none of others.
+    pub(super) fn sources(&self) -> Option<&[String]> {
+        let sources = self.choice.sources.as_slice();
+        (!sources.is_empty()).then_some(sources)
+    }
+
+    /// Tells whether an interval may be chosen; where the predicate has no value, it may: a rule that
+    /// is wrong must be found so.
+    pub(super) fn may_take(&self, interval: &Interval) -> bool {
+        if !self.choice.takes_at_any_time(interval) {
+            return false;
+        }
+        let Some(predicate) = &self.predicate else {
+            return true;
+        };
+        let facts = FactsOverTime::default();
+        let view = IntervalView {
+            interval,
+            facts: &facts,
+            end: interval.from,
+        };
+        let mut slots = Slots::default();
+        slots.set(place::INTERVAL, Some(Val::View(Rc::new(view))));
+        predicate.truth(&slots) != Ok(false)
+    }
 }

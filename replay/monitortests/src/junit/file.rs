@@ -1,13 +1,17 @@
-//! Owns the file: one `<testsuite>` at its root, cases in the order of the rules. Refuses to open files.
+//! Outcomes as a JUnit file: one flat `<testsuite>`, a flake as two cases of one name.
+//!
+//! `<flakyFailure>` is not used: readers of OpenShift's CI count two cases of one name, one failed and
+//! one passed.
 
-use super::case::{JunitCase, JunitResult};
 use super::xml::{attribute, text};
-use crate::evidence::RunName;
+use crate::evidence::{RunName, shown_by, told};
 use crate::interval::file_suffix;
+use crate::outcome::{CaseOutcome, CaseVerdict, JudgedFinding};
 use crate::run::RunReport;
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 /// The name that the OpenShift monitor gives the suite of its tests when it runs alone.
 const SUITE: &str = "invariants";
@@ -111,4 +115,186 @@ fn secs(micros: u64) -> String {
     }
     let text = format!("{whole}.{rest:06}");
     text.trim_end_matches('0').to_owned()
+}
+
+/// What the passing half of a flake says; the readers of OpenShift's CI know it.
+const FLAKE_PASSES: &str =
+    "Passing the case to make the overall test case flake as the previous failure is expected";
+
+/// A test case as a file has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JunitCase {
+    /// The whole name.
+    pub name: String,
+    /// The id of the rule.
+    pub classname: String,
+    /// From the first to the last evidence, in microseconds.
+    pub micros: u64,
+    /// When the first evidence began, and the last ended.
+    pub evidence: Option<(RecordedAt, RecordedAt)>,
+    /// `informing` for rules that never fail, else `blocking`.
+    pub lifecycle: &'static str,
+    /// What became of it.
+    pub result: JunitResult,
+}
+
+/// What became of a test case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JunitResult {
+    /// It passed; the words may be empty.
+    Passed {
+        /// Why, where that needs words.
+        words: String,
+    },
+    /// It was not judged, or not all was seen.
+    Skipped {
+        /// Why.
+        message: String,
+    },
+    /// It failed.
+    Failed {
+        /// The first line.
+        message: String,
+        /// The whole.
+        text: String,
+    },
+}
+
+impl JunitCase {
+    /// Gives the one or two cases of an outcome.
+    pub fn of(run: &RunName<'_>, outcome: &CaseOutcome) -> Vec<Self> {
+        let case = |result| Self {
+            name: outcome.name.clone(),
+            classname: outcome.about.id.clone(),
+            micros: 0,
+            evidence: None,
+            lifecycle: if outcome.about.is_flake_only {
+                "informing"
+            } else {
+                "blocking"
+            },
+            result,
+        };
+        let failed = || {
+            let evidence = evidence(run, outcome);
+            let micros = evidence.map_or(0, |(from, to)| to.micros_since(from));
+            Self {
+                micros: u64::try_from(micros).unwrap_or(0),
+                evidence,
+                ..case(JunitResult::Failed {
+                    message: headline(run, outcome),
+                    text: body(run, outcome),
+                })
+            }
+        };
+        let passed = |words: &str| {
+            case(JunitResult::Passed {
+                words: words.to_owned(),
+            })
+        };
+        match outcome.verdict {
+            CaseVerdict::Pass => vec![passed("")],
+            // A reader that knows no errors would take them for passes.
+            CaseVerdict::Fail | CaseVerdict::Error => vec![failed()],
+            CaseVerdict::Flake | CaseVerdict::FlakeJira | CaseVerdict::FlakePermanent => {
+                vec![failed(), passed(FLAKE_PASSES)]
+            }
+            CaseVerdict::Unknown | CaseVerdict::Skipped => vec![case(JunitResult::Skipped {
+                message: why_not_judged(run, outcome),
+            })],
+        }
+    }
+}
+
+fn evidence(run: &RunName<'_>, outcome: &CaseOutcome) -> Option<(RecordedAt, RecordedAt)> {
+    let from = outcome.evidence().map(|judged| judged.finding.from).min()?;
+    let ends = outcome.evidence();
+    let to = ends
+        .map(|judged| judged.finding.to.unwrap_or(run.end))
+        .max()?;
+    Some((from, to.max(from)))
+}
+
+/// How many findings are told one by one.
+const FINDINGS_MOST: usize = 100;
+/// How many letters of one finding are told.
+const LETTERS_MOST: usize = 4000;
+
+/// Gives the first line of a failure: what was found first, and how much more there is.
+pub(super) fn headline(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
+    if let (CaseVerdict::Error, Some(why)) = (outcome.verdict, &outcome.why) {
+        return format!("error: {}", short(why));
+    }
+    let mut evidence = outcome.evidence();
+    let first = evidence.next();
+    let first = first.map_or_else(String::new, |judged| short(&told(run, &judged.finding)));
+    match evidence.count() {
+        0 => first,
+        more => format!("{first} (and {more} more)"),
+    }
+}
+
+/// Gives the whole text of a failure.
+pub(super) fn body(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
+    let mut lines = Vec::new();
+    let from = timetext::rfc3339(run.start);
+    let to = timetext::rfc3339(run.end);
+    lines.push(format!(
+        "{} · rule {} · {from} – {to}",
+        outcome.verdict, outcome.about.id
+    ));
+    lines.push(outcome.about.description.clone());
+    if let Some(why) = &outcome.why {
+        lines.push(short(why));
+    }
+    for judged in outcome.findings.iter().take(FINDINGS_MOST) {
+        lines.push(String::new());
+        lines.push(short(&told(run, &judged.finding)));
+        lines.extend(excused(judged).map(|line| format!("    {line}")));
+        lines.extend(shown_by(run, &judged.finding).map(|line| format!("    {line}")));
+    }
+    let more = outcome.findings.len().saturating_sub(FINDINGS_MOST);
+    if more > 0 {
+        lines.push(format!("\nand {more} more"));
+    }
+    for dark in outcome.dark.iter().take(FINDINGS_MOST) {
+        let (from, to) = (run.written(dark.from), run.written(dark.to));
+        lines.push(format!("not seen {from} – {to}: {}", dark.why));
+    }
+    lines.join("\n")
+}
+
+/// Tells by what a finding is excepted.
+fn excused(judged: &JudgedFinding) -> Option<String> {
+    let excuse = judged.excuse.as_ref()?;
+    let words = [excuse.link.as_str(), excuse.why.as_str()];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    Some(format!(
+        "excepted ({}): {} [{}]",
+        excuse.state.as_str(),
+        words.join(", "),
+        excuse.written_at
+    ))
+}
+
+/// Gives why a case has no verdict.
+pub(super) fn why_not_judged(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
+    match (outcome.verdict, outcome.dark.first()) {
+        (CaseVerdict::Unknown, Some(dark)) => {
+            let (from, to) = (run.written(dark.from), run.written(dark.to));
+            let more = match outcome.dark.len() {
+                0 | 1 => String::new(),
+                all => format!(" (and {} more times)", all - 1),
+            };
+            format!("unknown: not seen {from} – {to}: {}{more}", dark.why)
+        }
+        _ => outcome.why.clone().unwrap_or_default(),
+    }
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(LETTERS_MOST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or(text)),
+        None => text.to_owned(),
+    }
 }

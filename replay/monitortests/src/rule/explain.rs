@@ -1,13 +1,14 @@
 //! Owns a rule in plain words. Refuses to interpret expressions: they are quoted.
 
 use super::model::{
-    Check, Choice, Component, Each, Expected, Found, Objects, Related, Rule, Unlisted, Watch,
+    Component, Expectation, IntervalSelector, ListedValues, MonitorRule, ObjectSelector, Operator,
+    RelatedBy, RelatedObjects, RuleCheck, Unlisted, Watch,
 };
-use super::span::Micros;
-use crate::verdict::{Phase, Severity};
+use crate::phase::Phase;
+use crate::verdict::Severity;
 
 /// Says in words what a rule does, a line each.
-pub(crate) fn explained(rule: &Rule) -> Vec<String> {
+pub(crate) fn explained(rule: &MonitorRule) -> Vec<String> {
     let mut lines = Vec::new();
     match &rule.watch {
         Watch::Objects(objects) => objects_lines(rule, objects, &mut lines),
@@ -62,7 +63,7 @@ fn listed(words: &[String], last: &str) -> String {
     }
 }
 
-fn objects_lines(rule: &Rule, objects: &Objects, lines: &mut Vec<String>) {
+fn objects_lines(rule: &MonitorRule, objects: &ObjectSelector, lines: &mut Vec<String>) {
     let mut line = vec![format!("It watches {}", objects.resource.text())];
     if let Some(namespace) = &objects.namespace {
         line.push(format!(" in namespaces that match `{}`", inner(namespace)));
@@ -93,21 +94,21 @@ fn inner(regex: &regex::Regex) -> &str {
     text.strip_suffix(")$").unwrap_or(text)
 }
 
-fn related_line(related: &Related) -> String {
+fn related_line(related: &RelatedObjects) -> String {
     let how = match &related.by {
-        Found::Owned => "that it owns".to_owned(),
-        Found::Owner => "that own it".to_owned(),
-        Found::Name(program) => format!("with the name {}", quoted(&program.text)),
-        Found::SelectedBy(program) => {
+        RelatedBy::Owned => "that it owns".to_owned(),
+        RelatedBy::Owner => "that own it".to_owned(),
+        RelatedBy::Name(program) => format!("with the name {}", quoted(&program.text)),
+        RelatedBy::SelectedBy(program) => {
             format!("whose labels match the selector {}", quoted(&program.text))
         }
-        Found::Selecting(program) => {
+        RelatedBy::Selecting(program) => {
             format!(
                 "whose selector matches the labels {}",
                 quoted(&program.text)
             )
         }
-        Found::Where(program) => format!("for which {}", quoted(&program.text)),
+        RelatedBy::Where(program) => format!("for which {}", quoted(&program.text)),
     };
     let place = if related.is_anywhere {
         "of all namespaces"
@@ -121,7 +122,7 @@ fn related_line(related: &Related) -> String {
     )
 }
 
-fn choice_words(choice: &Choice) -> String {
+fn choice_words(choice: &IntervalSelector) -> String {
     let mut words = String::new();
     let mut add = |text: String| words.push_str(&text);
     let or = |values: &[String]| listed(values, "or");
@@ -163,7 +164,7 @@ fn phases(phases: &[Phase]) -> String {
     )
 }
 
-fn case_lines(rule: &Rule, lines: &mut Vec<String>) {
+fn case_lines(rule: &MonitorRule, lines: &mut Vec<String>) {
     let places = rule.per.iter();
     let places: Vec<String> = places
         .map(|(name, program)| format!("{name} ({})", quoted(&program.text)))
@@ -178,10 +179,10 @@ fn case_lines(rule: &Rule, lines: &mut Vec<String>) {
     }
     for (place, each) in &rule.each {
         let values = match each {
-            Each::Operators => "known operator".to_owned(),
-            Each::Namespaces => "known namespace".to_owned(),
-            Each::Nodes => "node that was seen".to_owned(),
-            Each::Listed(values) => format!("of {}", listed(values, "and")),
+            ListedValues::Operators => "known operator".to_owned(),
+            ListedValues::Namespaces => "known namespace".to_owned(),
+            ListedValues::Nodes => "node that was seen".to_owned(),
+            ListedValues::Listed(values) => format!("of {}", listed(values, "and")),
         };
         let others = match &rule.unlisted {
             Unlisted::Keep => "others have one if they are seen".to_owned(),
@@ -204,7 +205,7 @@ fn case_lines(rule: &Rule, lines: &mut Vec<String>) {
     }
 }
 
-fn check_line(check: &Check, is_of_objects: bool) -> String {
+fn check_line(check: &RuleCheck, is_of_objects: bool) -> String {
     let verb = match check.severity {
         Severity::Fail => "fails",
         Severity::Flake => "flakes",
@@ -225,149 +226,85 @@ fn check_line(check: &Check, is_of_objects: bool) -> String {
     format!("{}. It says: \"{says}\".", line.concat())
 }
 
-fn in_span(span: Option<Micros>) -> String {
-    match span {
-        None => String::new(),
-        Some(span) => format!(" within {}", span.words()),
-    }
-}
-
-fn at_least(span: Micros) -> String {
-    match span.0 {
-        0 => String::new(),
-        _ => format!(" for at least {}", span.words()),
-    }
-}
-
-fn lasting(span: Micros) -> String {
-    match span.0 {
-        0 => String::new(),
-        _ => format!(" that lasts at least {}", span.words()),
-    }
-}
-
-fn expected(expected: &Expected, is_of_objects: bool) -> String {
-    match expected {
-        Expected::Never {
-            bad,
-            at_least: span,
-        } if is_of_objects => {
-            format!("when {} is true{}", quoted(&bad.text), at_least(*span))
+/// Describes the operator of a check, after "fails" or "flakes".
+fn expected(expected: &Expectation, is_of_objects: bool) -> String {
+    let first = quoted(&expected.first.text);
+    let second = expected
+        .second
+        .as_ref()
+        .map(|program| quoted(&program.text));
+    let second = second.unwrap_or_default();
+    let span = |lead: &str| {
+        // No time at all is not worth a word, unless something must follow at once.
+        let is_least = matches!(expected.operator, Operator::Never | Operator::Always);
+        let span = expected.span.filter(|span| span.0 > 0 || !is_least);
+        span.map_or_else(String::new, |span| format!(" {lead} {}", span.words()))
+    };
+    let times = expected.times;
+    let whose = if expected.per_case {
+        " over the whole case"
+    } else {
+        ""
+    };
+    match expected.operator {
+        Operator::Never if is_of_objects => format!("when {first} is true{}", span("for at least")),
+        Operator::Always if is_of_objects => {
+            format!("when {first} is false{}", span("for at least"))
         }
-        Expected::Never {
-            bad,
-            at_least: span,
-        } => format!(
-            "for each of them{} for which {}",
-            lasting(*span),
-            quoted(&bad.text)
-        ),
-        Expected::Always {
-            good,
-            at_least: span,
-        } if is_of_objects => {
-            format!("when {} is false{}", quoted(&good.text), at_least(*span))
-        }
-        Expected::Always {
-            good,
-            at_least: span,
-        } => format!(
-            "for each of them{} for which not {}",
-            lasting(*span),
-            quoted(&good.text)
-        ),
-        Expected::AtEnd { good } => {
-            format!("if {} is false at the end of the run", quoted(&good.text))
-        }
-        Expected::Eventually {
-            good,
-            within,
-            since,
-        } => {
-            let since = since.as_ref().map(|since| quoted(&since.text));
-            let since = since.map_or_else(String::new, |since| format!(" of {since}"));
+        Operator::Never => {
             format!(
-                "if {} does not become true{}{since}",
-                quoted(&good.text),
-                in_span(*within)
+                "for each of them{} for which {first}",
+                span("that lasts at least")
             )
         }
-        Expected::LeadsTo { from, to, within } => format!(
-            "when {} becomes true and {} does not within {}",
-            quoted(&from.text),
-            quoted(&to.text),
-            within.words()
-        ),
-        Expected::Until { hold, until } => format!(
-            "when {} is false before {} is first true",
-            quoted(&hold.text),
-            quoted(&until.text)
-        ),
-        Expected::Stays { after, hold, span } => format!(
-            "when {} becomes true and {} is false{} afterwards",
-            quoted(&after.text),
-            quoted(&hold.text),
-            in_span(*span)
-        ),
-        counted => count(counted, is_of_objects),
-    }
-}
-
-fn count(expected: &Expected, is_of_objects: bool) -> String {
-    let whose = |per_case: &bool| {
-        if *per_case {
-            " over the whole case"
-        } else {
-            ""
+        Operator::Always => {
+            format!(
+                "for each of them{} for which not {first}",
+                span("that lasts at least")
+            )
         }
-    };
-    let becomes = if is_of_objects {
-        "becomes true"
-    } else {
-        "is true"
-    };
-    match expected {
-        Expected::AtMost {
-            times,
-            of,
-            span,
-            per_case,
-        } => format!(
-            "when {} {becomes} more than {times} times{}{}",
-            quoted(&of.text),
-            in_span(*span),
-            whose(per_case)
-        ),
-        Expected::Flaps {
-            more_than,
-            of,
-            span,
-            per_case,
-        } => format!(
-            "when {} changes more than {more_than} times{}{}",
-            quoted(&of.text),
-            in_span(*span),
-            whose(per_case)
-        ),
-        Expected::Highest {
-            of,
-            above,
-            per_case,
-        } => format!(
-            "if the highest value of {} is above {above}{}",
-            quoted(&of.text),
-            whose(per_case)
-        ),
-        Expected::Total {
-            of,
-            above,
-            per_case,
-        } => format!(
-            "if {} is true for more than {} in sum{}",
-            quoted(&of.text),
-            above.words(),
-            whose(per_case)
-        ),
-        _ => String::new(),
+        Operator::AtEnd => format!("if {first} is false at the end of the run"),
+        Operator::Eventually => {
+            let since = expected.since.as_ref().map(|since| quoted(&since.text));
+            let since = since.map_or_else(String::new, |since| format!(" of {since}"));
+            format!("if {first} does not become true{}{since}", span("within"))
+        }
+        Operator::LeadsTo => {
+            format!(
+                "when {first} becomes true and {second} does not{}",
+                span("within")
+            )
+        }
+        Operator::Until => format!("when {first} is false before {second} is first true"),
+        Operator::Stays => {
+            let span = span("within");
+            format!("when {first} becomes true and {second} is false{span} afterwards")
+        }
+        Operator::AtMost => {
+            let becomes = if is_of_objects {
+                "becomes true"
+            } else {
+                "is true"
+            };
+            format!(
+                "when {first} {becomes} more than {times} times{}{whose}",
+                span("within")
+            )
+        }
+        Operator::Flaps => {
+            format!(
+                "when {first} changes more than {times} times{}{whose}",
+                span("within")
+            )
+        }
+        Operator::Highest => {
+            format!(
+                "if the highest value of {first} is above {}{whose}",
+                expected.above
+            )
+        }
+        Operator::Total => {
+            format!("if {first} is true{} in sum{whose}", span("for more than"))
+        }
     }
 }

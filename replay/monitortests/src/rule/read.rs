@@ -1,47 +1,149 @@
-//! Owns the way from a rule's text to a rule: what is required, what excludes what, what is compiled.
-//! Refuses to guess: what it does not understand is a mistake with a place.
+//! The way from a rule's text to a rule: required fields, fields that exclude each other, and compiled
+//! expressions. Reports every mistake, each with its place.
 
-use super::mistake::RuleMistake;
-use super::model::{
-    Choice, Component, Each, Found, Items, Objects, Related, ResourceName, Rule, Unlisted, Watch,
-    When,
+use super::explain::explained;
+use super::file::{
+    CountedPer, RuleLifecycle, YamlCheck, YamlEntries, YamlFile, YamlIntervals, YamlObjects,
+    YamlRelated, YamlRule, YamlText, YamlWhen, read_yaml,
 };
-use super::scope::{Scope, Stand};
-use super::source::Source;
-use super::span::Micros;
-use super::template::{self, Part, Piece, Template};
-use super::written::{self, Entries, Text};
-use crate::cel::{self, CompileError, Compiler, Program};
-use crate::interval::Level;
-use crate::verdict::{About, Severity, WrittenIn};
+use super::model::{
+    Component, Expectation, ExpressionPlace, IntervalSelector, ItemSource, ListedValues, Micros,
+    MonitorRule, ObjectSelector, Operator, RelatedBy, RelatedObjects, ResourceName, RuleCheck,
+    RuleCondition, RuleScope, Template, TemplatePart, TemplatePiece, Watch, pieces,
+};
+use super::source::{RuleErrors, RuleMistake, RuleSource};
+use crate::cel;
+use crate::cel::{CompileError, Compiler, Program};
+use crate::verdict::{MonitorTestInfo, Severity, WrittenIn};
 use regex::Regex;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use serde_saphyr::{Location, Spanned};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// How long a rule file may be.
+const MAX_FILE_BYTES: usize = 1 << 20;
+
+/// The rules of some files.
+#[derive(Clone, Debug, Default)]
+pub struct RuleSet {
+    rules: Vec<MonitorRule>,
+}
+
+impl RuleSet {
+    /// Reads files, each a name and a text.
+    ///
+    /// # Errors
+    /// When anything is wrong with any of them: all that can be told is told at once.
+    pub fn read<'a>(
+        files: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, RuleErrors> {
+        let mut mistakes = Vec::new();
+        let mut parsed = Vec::new();
+        for (name, text) in files {
+            let source = RuleSource::new(name, text);
+            if text.len() > MAX_FILE_BYTES {
+                let what = format!("the file has {} bytes", text.len());
+                let hint = format!("at most {MAX_FILE_BYTES} are allowed: write several files");
+                mistakes.push(source.at(1, 1, 1, what, hint));
+                continue;
+            }
+            match read_yaml(&source, text) {
+                Ok(file) => parsed.push((source, file)),
+                Err(mistake) => mistakes.push(mistake),
+            }
+        }
+        let constants = constants(&parsed, &mut mistakes);
+        let mut ids = BTreeSet::new();
+        let mut rules = Vec::new();
+        for (source, file) in &parsed {
+            for written in &file.monitortests {
+                if !ids.insert(written.id.value.as_str()) {
+                    let what = format!("duplicate id `{}`", written.id.value);
+                    mistakes.push(source.text(&written.id, what, "give each rule its own id"));
+                }
+                let mut reader = RuleReader::new(source, &constants);
+                let rule = reader.rule(written);
+                mistakes.append(&mut reader.mistakes);
+                rules.extend(rule);
+            }
+        }
+        if mistakes.is_empty() {
+            Ok(Self { rules })
+        } else {
+            Err(RuleErrors { mistakes })
+        }
+    }
+
+    /// Returns the rules, in the order of the files.
+    pub(crate) fn rules(&self) -> &[MonitorRule] {
+        &self.rules
+    }
+
+    /// Says in words what a rule does; `None` if there is no rule of that id.
+    pub fn explain(&self, id: &str) -> Option<Vec<String>> {
+        let rule = self.rules.iter().find(|rule| rule.about.id == id)?;
+        Some(explained(rule))
+    }
+
+    /// Gives the ids, in the order of the files.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().map(|rule| rule.about.id.as_str())
+    }
+}
+
+fn constants(
+    parsed: &[(RuleSource<'_>, YamlFile)],
+    mistakes: &mut Vec<RuleMistake>,
+) -> BTreeMap<String, Arc<Value>> {
+    let mut constants = BTreeMap::new();
+    for (source, file) in parsed {
+        for (name, value) in &file.constants.0 {
+            if !cel::is_name(&name.value) {
+                let what = format!("`{}` is not a constant name", name.value);
+                let hint = "letters, digits and `_`, a letter first";
+                mistakes.push(source.text(name, what, hint));
+            }
+            let value = Arc::new(value.clone());
+            if constants.insert(name.value.clone(), value).is_some() {
+                let what = format!("duplicate constant `{}`", name.value);
+                mistakes.push(source.text(name, what, "constant names are unique over all files"));
+            }
+        }
+    }
+    constants
+}
+
 /// A field that tells how other objects are found, and what it makes.
-type Way<'a> = (&'a Option<Text>, Stand, fn(Program) -> Found);
+type RelatedField<'a> = (
+    &'a Option<YamlText>,
+    ExpressionPlace,
+    fn(Program) -> RelatedBy,
+);
 
 /// Reads the rules of a file.
-pub(super) struct Reader<'a> {
-    pub(super) source: &'a Source<'a>,
+pub(super) struct RuleReader<'a> {
+    pub(super) source: &'a RuleSource<'a>,
     pub(super) mistakes: Vec<RuleMistake>,
-    pub(super) scope: Scope,
+    pub(super) scope: RuleScope,
     constants: &'a BTreeMap<String, Arc<Value>>,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(source: &'a Source<'a>, constants: &'a BTreeMap<String, Arc<Value>>) -> Self {
+impl<'a> RuleReader<'a> {
+    pub(super) fn new(
+        source: &'a RuleSource<'a>,
+        constants: &'a BTreeMap<String, Arc<Value>>,
+    ) -> Self {
         Self {
             source,
             mistakes: Vec::new(),
-            scope: Scope::default(),
+            scope: RuleScope::default(),
             constants,
         }
     }
 
     /// Reads a rule; its mistakes are kept.
-    pub(super) fn rule(&mut self, written: &written::Rule) -> Option<Rule> {
+    pub(super) fn rule(&mut self, written: &YamlRule) -> Option<MonitorRule> {
         self.scope = self.names(written);
         self.id(&written.id);
         let (objects, intervals) = (&written.objects, &written.intervals);
@@ -66,9 +168,9 @@ impl<'a> Reader<'a> {
         let when = self.when(&written.when);
         let also = self.also(&written.also);
         let stand = if watches_objects {
-            Stand::ObjectPer
+            ExpressionPlace::ObjectPer
         } else {
-            Stand::Interval
+            ExpressionPlace::Interval
         };
         let mut per = Vec::new();
         for (name, cel) in &written.per.0 {
@@ -79,34 +181,34 @@ impl<'a> Reader<'a> {
         let each = self.each(written);
         self.places(written);
         let component = self.component(written);
-        let severity = severity(written.severity);
-        let checks = self.checks(written, watches_objects, severity);
-        Some(Rule {
+        let checks = self.checks(written, watches_objects, written.severity);
+        Some(MonitorRule {
             about: about(written),
-            is_informing: written.lifecycle == written::Lifecycle::Informing,
+            is_informing: written.lifecycle == RuleLifecycle::Informing,
             component,
             when,
             watch: watch?,
             also,
             per,
             each,
-            unlisted: match &written.unlisted {
-                written::Unlisted::Keep => Unlisted::Keep,
-                written::Unlisted::Drop => Unlisted::Drop,
-                written::Unlisted::Junit(junit) => Unlisted::Junit(junit.clone()),
-            },
+            unlisted: written.unlisted.clone(),
             checks,
             scope: self.scope.clone(),
         })
     }
 
     /// Keeps a mistake.
-    pub(super) fn wrong(&mut self, text: &Text, what: impl Into<String>, hint: impl Into<String>) {
+    pub(super) fn wrong(
+        &mut self,
+        text: &YamlText,
+        what: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
         self.mistakes.push(self.source.text(text, what, hint));
     }
 
     /// Compiles an expression.
-    pub(super) fn cel(&mut self, text: &Text, stand: Stand) -> Option<Program> {
+    pub(super) fn cel(&mut self, text: &YamlText, stand: ExpressionPlace) -> Option<Program> {
         match self.compiled(&text.value, stand) {
             Ok(program) => Some(program),
             Err(error) => {
@@ -116,35 +218,35 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn compiled(&self, text: &str, stand: Stand) -> Result<Program, CompileError> {
+    fn compiled(&self, text: &str, stand: ExpressionPlace) -> Result<Program, CompileError> {
         let compiler = Compiler {
             variables: self.scope.all(),
             readable: self.scope.readable(stand),
-            why_not: &|name| Scope::why_not(name, stand),
+            why_not: &|name| RuleScope::why_not(name, stand),
             constants: self.constants,
         };
         compiler.compile(text)
     }
 
     /// Compiles a text with expressions in it.
-    pub(super) fn template(&mut self, text: &Text, stand: Stand) -> Option<Template> {
+    pub(super) fn template(&mut self, text: &YamlText, stand: ExpressionPlace) -> Option<Template> {
         let mut parts = Vec::new();
         let mut is_good = true;
-        for piece in template::pieces(&text.value) {
+        for piece in pieces(&text.value) {
             match piece {
-                Piece::Text(text) => parts.push(Part::Text(text.to_owned())),
-                Piece::Cel(cel, begin) => match self.compiled(cel, stand) {
-                    Ok(program) => parts.push(Part::Cel(program)),
+                TemplatePiece::Text(text) => parts.push(TemplatePart::Text(text.to_owned())),
+                TemplatePiece::Cel(cel, begin) => match self.compiled(cel, stand) {
+                    Ok(program) => parts.push(TemplatePart::Cel(program)),
                     Err(error) => {
                         self.mistakes.push(self.source.cel(text, begin, error));
                         is_good = false;
                     }
                 },
-                Piece::Open(at) => {
+                TemplatePiece::Open(at) => {
                     let error = CompileError {
                         at: 0,
                         width: 2,
-                        what: "this `${` is not closed".to_owned(),
+                        what: "unclosed `${`".to_owned(),
                         hint: "end the expression with `}`".to_owned(),
                     };
                     self.mistakes.push(self.source.cel(text, at, error));
@@ -159,17 +261,17 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a span of time.
-    pub(super) fn span(&mut self, text: &Text) -> Option<Micros> {
+    pub(super) fn span(&mut self, text: &YamlText) -> Option<Micros> {
         let span = Micros::parse(text.value.trim());
         if span.is_none() {
-            let what = format!("`{}` is no span of time", text.value);
+            let what = format!("`{}` is not a duration", text.value);
             self.wrong(text, what, "write `90s`, `10m`, `1h30m` or `250ms`");
         }
         span
     }
 
     /// Compiles a regex that must match a whole text.
-    fn whole(&mut self, text: &Text) -> Option<Regex> {
+    fn whole(&mut self, text: &YamlText) -> Option<Regex> {
         // As it is first, so that an error speaks of what is written.
         let compiled =
             cel::regex(&text.value).and_then(|_| cel::regex(&format!("^(?:{})$", text.value)));
@@ -182,7 +284,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn names(&mut self, written: &written::Rule) -> Scope {
+    fn names(&mut self, written: &YamlRule) -> RuleScope {
         let items = written
             .objects
             .as_ref()
@@ -194,15 +296,15 @@ impl<'a> Reader<'a> {
         let mut seen: Vec<&str> = Vec::new();
         for name in given {
             if !cel::is_name(&name.value) {
-                let what = format!("`{}` is no name of a variable", name.value);
+                let what = format!("`{}` is not a variable name", name.value);
                 self.wrong(name, what, "letters, digits and `_`, a letter first");
-            } else if Scope::is_taken(&name.value) || seen.contains(&name.value.as_str()) {
+            } else if RuleScope::is_taken(&name.value) || seen.contains(&name.value.as_str()) {
                 let what = format!("the name `{}` is taken", name.value);
                 self.wrong(name, what, "choose another one");
             }
             seen.push(&name.value);
         }
-        Scope {
+        RuleScope {
             item: items
                 .map(|items| items.name.value.clone())
                 .unwrap_or_default(),
@@ -215,20 +317,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn id(&mut self, id: &Text) {
+    fn id(&mut self, id: &YamlText) {
         let is_good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if id.value.is_empty() || !id.value.chars().all(is_good) {
-            let what = format!("`{}` is no id", id.value);
+            let what = format!("`{}` is not an id", id.value);
             self.wrong(id, what, "lower-case letters, digits and dashes");
         }
     }
 
-    fn resource(&mut self, text: &Text) -> Option<ResourceName> {
+    fn resource(&mut self, text: &YamlText) -> Option<ResourceName> {
         let (plural, group) = text.value.split_once('.').unwrap_or((&text.value, ""));
         let is_good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c);
         if plural.is_empty() || !text.value.chars().all(is_good) || text.value.ends_with('.') {
-            let what = format!("`{}` is no resource", text.value);
-            let hint = "write the plural name, and the group behind a dot: `deployments.apps`";
+            let what = format!("`{}` is not a resource", text.value);
+            let hint = "write PLURAL or PLURAL.GROUP: `pods`, `deployments.apps`";
             self.wrong(text, what, hint);
             return None;
         }
@@ -240,17 +342,17 @@ impl<'a> Reader<'a> {
 
     fn objects(
         &mut self,
-        written: &written::Objects,
-        related: &Entries<written::Related>,
-    ) -> Option<Objects> {
+        written: &YamlObjects,
+        related: &YamlEntries<YamlRelated>,
+    ) -> Option<ObjectSelector> {
         let resource = self.resource(&written.resource);
         let namespace = written.namespace.as_ref().and_then(|text| self.whole(text));
         let name = written.name.as_ref().and_then(|text| self.whole(text));
-        let chosen = self.maybe(written.chosen.as_ref(), Stand::Object);
+        let chosen = self.maybe(written.chosen.as_ref(), ExpressionPlace::Object);
         let items = written.items.as_ref().map(|items| {
-            let list = self.cel(&items.list, Stand::Object);
-            let key = self.cel(&items.key, Stand::ObjectPer);
-            Some(Items {
+            let list = self.cel(&items.list, ExpressionPlace::Object);
+            let key = self.cel(&items.key, ExpressionPlace::ObjectPer);
+            Some(ItemSource {
                 list: list?,
                 key: key?,
             })
@@ -260,7 +362,7 @@ impl<'a> Reader<'a> {
             .iter()
             .filter_map(|(name, related)| self.related(name, related));
         let related = related.collect();
-        Some(Objects {
+        Some(ObjectSelector {
             resource: resource?,
             namespace,
             name,
@@ -270,36 +372,48 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn maybe(&mut self, text: Option<&Text>, stand: Stand) -> Option<Program> {
+    fn maybe(&mut self, text: Option<&YamlText>, stand: ExpressionPlace) -> Option<Program> {
         text.and_then(|text| self.cel(text, stand))
     }
 
-    fn related(&mut self, name: &Text, written: &written::Related) -> Option<Related> {
+    fn related(&mut self, name: &YamlText, written: &YamlRelated) -> Option<RelatedObjects> {
         let resource = self.resource(&written.resource);
         let mut ways = Vec::new();
         if written.owned {
-            ways.push(Found::Owned);
+            ways.push(RelatedBy::Owned);
         }
         if written.owner {
-            ways.push(Found::Owner);
+            ways.push(RelatedBy::Owner);
         }
         let mut count = ways.len();
-        let texts: [Way<'_>; 4] = [
-            (&written.name, Stand::Object, Found::Name),
-            (&written.selected_by, Stand::Object, Found::SelectedBy),
-            (&written.selecting, Stand::Object, Found::Selecting),
-            (&written.chosen, Stand::Related, Found::Where),
+        let texts: [RelatedField<'_>; 4] = [
+            (&written.name, ExpressionPlace::Object, RelatedBy::Name),
+            (
+                &written.selected_by,
+                ExpressionPlace::Object,
+                RelatedBy::SelectedBy,
+            ),
+            (
+                &written.selecting,
+                ExpressionPlace::Object,
+                RelatedBy::Selecting,
+            ),
+            (
+                &written.chosen,
+                ExpressionPlace::RelatedObjects,
+                RelatedBy::Where,
+            ),
         ];
         for (text, stand, by) in texts {
             count += usize::from(text.is_some());
             ways.extend(self.maybe(text.as_ref(), stand).map(by));
         }
         if count != 1 {
-            let what = format!("`{}` is found in {count} ways", name.value);
+            let what = format!("`{}` has {count} ways to find objects", name.value);
             let hint = "give exactly one of owned, owner, name, selectedBy, selecting, where";
             self.wrong(name, what, hint);
         }
-        Some(Related {
+        Some(RelatedObjects {
             name: name.value.clone(),
             resource: resource?,
             by: ways.pop()?,
@@ -307,7 +421,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn choice(&mut self, written: &written::Intervals) -> Choice {
+    fn choice(&mut self, written: &YamlIntervals) -> IntervalSelector {
         let mut keys = Vec::new();
         for (key, regex) in &written.keys.0 {
             if let Some(regex) = self.whole(regex) {
@@ -317,33 +431,28 @@ impl<'a> Reader<'a> {
         let subject = written
             .subject
             .iter()
-            .filter_map(|text| self.cel(text, Stand::Interval));
+            .filter_map(|text| self.cel(text, ExpressionPlace::Interval));
         let subject = subject.collect();
         let needs = written.needs.iter().filter_map(|text| self.resource(text));
         let needs = needs.collect();
-        let level = |level: &written::Level| match level {
-            written::Level::Info => Level::Info,
-            written::Level::Warning => Level::Warning,
-            written::Level::Error => Level::Error,
-        };
-        Choice {
+        IntervalSelector {
             sources: written.sources.clone(),
             reasons: written.reasons.clone(),
             locators: written.locators.clone(),
-            levels: written.levels.iter().map(level).collect(),
+            levels: written.levels.iter().map(|&level| level.into()).collect(),
             keys,
-            during: written.during.iter().map(|&during| during.into()).collect(),
-            chosen: self.maybe(written.chosen.as_ref(), Stand::Interval),
+            during: written.during.clone(),
+            chosen: self.maybe(written.chosen.as_ref(), ExpressionPlace::Interval),
             subject,
             needs,
         }
     }
 
-    fn also(&mut self, written: &Entries<written::Intervals>) -> BTreeMap<String, Choice> {
+    fn also(&mut self, written: &YamlEntries<YamlIntervals>) -> BTreeMap<String, IntervalSelector> {
         let mut also = BTreeMap::new();
         for (name, intervals) in &written.0 {
             if !cel::is_name(&name.value) {
-                let what = format!("`{}` is no name", name.value);
+                let what = format!("`{}` is not a name", name.value);
                 self.wrong(name, what, "letters, digits and `_`, a letter first");
             }
             if let Some(subject) = intervals.subject.first() {
@@ -355,11 +464,11 @@ impl<'a> Reader<'a> {
         also
     }
 
-    fn when(&mut self, written: &[written::When]) -> Vec<When> {
+    fn when(&mut self, written: &[YamlWhen]) -> Vec<RuleCondition> {
         let mut all = Vec::new();
         for when in written {
-            if let Some(is_met) = self.cel(&when.cel, Stand::When) {
-                all.push(When {
+            if let Some(is_met) = self.cel(&when.cel, ExpressionPlace::RuleCondition) {
+                all.push(RuleCondition {
                     is_met,
                     otherwise: when.otherwise.clone(),
                 });
@@ -368,7 +477,7 @@ impl<'a> Reader<'a> {
         all
     }
 
-    fn each(&mut self, written: &written::Rule) -> BTreeMap<String, Each> {
+    fn each(&mut self, written: &YamlRule) -> BTreeMap<String, ListedValues> {
         let mut each = BTreeMap::new();
         for (place, listed) in &written.each.0 {
             if !written
@@ -377,21 +486,21 @@ impl<'a> Reader<'a> {
                 .iter()
                 .any(|(name, _)| name.value == place.value)
             {
-                let what = format!("the place `{}` is not in `per`", place.value);
-                self.wrong(place, what, "`per` says what a place is");
+                let what = format!("`per` does not define the place `{}`", place.value);
+                self.wrong(place, what, "add it to `per`");
             }
             let constant = self.constants.get(&listed.value);
             let values = match (listed.value.as_str(), constant) {
-                ("operators", _) => Some(Each::Operators),
-                ("namespaces", _) => Some(Each::Namespaces),
-                ("nodes", _) => Some(Each::Nodes),
-                (_, Some(value)) => texts(value).map(Each::Listed),
+                ("operators", _) => Some(ListedValues::Operators),
+                ("namespaces", _) => Some(ListedValues::Namespaces),
+                ("nodes", _) => Some(ListedValues::Nodes),
+                (_, Some(value)) => texts(value).map(ListedValues::Listed),
                 _ => None,
             };
             if let Some(values) = values {
                 each.insert(place.value.clone(), values);
             } else {
-                let what = format!("`{}` is no list of values", listed.value);
+                let what = format!("`{}` is not a list of values", listed.value);
                 let hint =
                     "`operators`, `namespaces`, `nodes`, or a constant that is a list of texts";
                 self.wrong(listed, what, hint);
@@ -411,16 +520,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Checks the places in the name against those of `per`.
-    fn places(&mut self, written: &written::Rule) {
+    fn places(&mut self, written: &YamlRule) {
         let mut rest = written.junit.value.as_str();
         let mut used = Vec::new();
         while let Some((_, behind)) = rest.split_once('{') {
             let Some((place, after)) = behind.split_once('}') else {
-                self.wrong(
-                    &written.junit,
-                    "this `{` is not closed",
-                    "a place is `{NAME}`",
-                );
+                self.wrong(&written.junit, "unclosed `{`", "write `{NAME}`");
                 return;
             };
             used.push(place);
@@ -436,7 +541,7 @@ impl<'a> Reader<'a> {
             let is_component = *place == "component"
                 && (written.component.is_some() || written.component_of.is_some());
             if !is_component && !per.contains(place) {
-                let what = format!("the place `{place}` of the name is not in `per`");
+                let what = format!("`per` does not define the place `{place}` of the name");
                 let hint = if *place == "component" {
                     "give `component` or `componentOf`".to_owned()
                 } else {
@@ -447,21 +552,21 @@ impl<'a> Reader<'a> {
         }
         for (place, _) in &written.per.0 {
             if !used.contains(&place.value.as_str()) {
-                let what = format!("the name has no place `{}`", place.value);
-                let hint = "cases of one name would be one case: write it into `junit`";
+                let what = format!("the name does not use the place `{}`", place.value);
+                let hint = "cases of one name would be one case: add it to `junit`";
                 self.wrong(place, what, hint);
             }
         }
     }
 
-    fn component(&mut self, written: &written::Rule) -> Component {
+    fn component(&mut self, written: &YamlRule) -> Component {
         match (&written.component, &written.component_of) {
             (None, None) => Component::None,
             (Some(component), None) => Component::Text(component.value.clone()),
             (None, Some(of)) if ["operator", "namespace"].contains(&of.value.as_str()) => {
                 if !written.per.0.iter().any(|(name, _)| name.value == of.value) {
-                    let what = format!("the place `{}` is not in `per`", of.value);
-                    self.wrong(of, what, "`per` says what a place is");
+                    let what = format!("`per` does not define the place `{}`", of.value);
+                    self.wrong(of, what, "add it to `per`");
                 }
                 if of.value == "operator" {
                     Component::OfOperator
@@ -470,7 +575,7 @@ impl<'a> Reader<'a> {
                 }
             }
             (None, Some(of)) => {
-                let what = format!("no table tells the component of `{}`", of.value);
+                let what = format!("there is no component table for `{}`", of.value);
                 self.wrong(of, what, "`operator` or `namespace`");
                 Component::None
             }
@@ -489,15 +594,8 @@ fn texts(value: &Value) -> Option<Vec<String>> {
     texts.map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
-pub(super) const fn severity(written: written::Severity) -> Severity {
-    match written {
-        written::Severity::Fail => Severity::Fail,
-        written::Severity::Flake => Severity::Flake,
-    }
-}
-
-fn about(written: &written::Rule) -> About {
-    About {
+fn about(written: &YamlRule) -> MonitorTestInfo {
+    MonitorTestInfo {
         id: written.id.value.clone(),
         monitor: written.monitor.value.clone(),
         junit: written.junit.value.clone(),
@@ -506,5 +604,212 @@ fn about(written: &written::Rule) -> About {
         origin: written.origin.value.clone(),
         is_flake_only: written.flake_only,
         written_in: WrittenIn::Yaml,
+    }
+}
+
+/// The operators that only rules over objects have.
+const FOR_OBJECTS: [Operator; 3] = [Operator::Until, Operator::Stays, Operator::Flaps];
+
+/// An operator of a check with its operands, as they are written.
+#[derive(Clone, Copy)]
+struct YamlOperator<'y> {
+    operator: Operator,
+    first: &'y YamlText,
+    second: Option<&'y YamlText>,
+    span: Option<&'y YamlText>,
+    times: u64,
+    above: f64,
+}
+
+impl<'y> YamlOperator<'y> {
+    const fn new(operator: Operator, first: &'y YamlText, span: Option<&'y YamlText>) -> Self {
+        Self {
+            operator,
+            first,
+            second: None,
+            span,
+            times: 0,
+            above: 0.0,
+        }
+    }
+
+    fn with(self, second: &'y YamlText) -> Self {
+        Self {
+            second: Some(second),
+            ..self
+        }
+    }
+
+    /// Finds the operators that a check has.
+    fn all(check: &'y YamlCheck) -> Vec<Self> {
+        let at_least = check.for_at_least.as_ref();
+        let plain = [
+            (Operator::Never, &check.never, at_least),
+            (Operator::Always, &check.always, at_least),
+            (Operator::AtEnd, &check.at_end, None),
+            (
+                Operator::Eventually,
+                &check.eventually,
+                check.within.as_ref(),
+            ),
+        ];
+        let plain = plain
+            .into_iter()
+            .filter_map(|(operator, first, span)| Some(Self::new(operator, first.as_ref()?, span)));
+        let mut all: Vec<Self> = plain.collect();
+        all.extend(check.leads_to.as_ref().map(|Spanned { value, .. }| {
+            Self::new(Operator::LeadsTo, &value.from, Some(&value.within)).with(&value.to)
+        }));
+        all.extend(check.until.as_ref().map(|Spanned { value, .. }| {
+            Self::new(Operator::Until, &value.hold, None).with(&value.until)
+        }));
+        all.extend(check.stays.as_ref().map(|Spanned { value, .. }| {
+            Self::new(Operator::Stays, &value.after, value.span.as_ref()).with(&value.hold)
+        }));
+        all.extend(check.at_most.as_ref().map(|Spanned { value, .. }| Self {
+            times: value.times,
+            ..Self::new(Operator::AtMost, &value.of, value.span.as_ref())
+        }));
+        all.extend(check.flaps.as_ref().map(|Spanned { value, .. }| Self {
+            times: value.more_than,
+            ..Self::new(Operator::Flaps, &value.of, value.span.as_ref())
+        }));
+        all.extend(check.highest.as_ref().map(|Spanned { value, .. }| Self {
+            above: value.above,
+            ..Self::new(Operator::Highest, &value.of, None)
+        }));
+        let total = check.total.as_ref();
+        all.extend(total.map(|Spanned { value, .. }| {
+            Self::new(Operator::Total, &value.of, Some(&value.above))
+        }));
+        all
+    }
+}
+
+/// Fields of checks, where they are given, and the operators that they go with.
+fn fields(written: &YamlCheck) -> [(&'static str, Option<Location>, &'static [Operator]); 4] {
+    use Operator::{Always, AtMost, Eventually, Flaps, Highest, Never, Total};
+    let place = |text: &Option<YamlText>| text.as_ref().map(|text| text.referenced);
+    let counted = written.counted_per.as_ref();
+    [
+        ("forAtLeast", place(&written.for_at_least), &[Never, Always]),
+        ("within", place(&written.within), &[Eventually]),
+        ("since", place(&written.since), &[Eventually]),
+        (
+            "countedPer",
+            counted.map(|counted| counted.referenced),
+            &[AtMost, Flaps, Highest, Total],
+        ),
+    ]
+}
+
+impl RuleReader<'_> {
+    /// Reads the checks of a rule.
+    pub(super) fn checks(
+        &mut self,
+        rule: &YamlRule,
+        watches_objects: bool,
+        usual: Severity,
+    ) -> Vec<RuleCheck> {
+        if rule.expect.value.is_empty() {
+            let what = "the rule has no checks";
+            let mistake = self.source.of(rule.expect.referenced, what, "add a check");
+            self.mistakes.push(mistake);
+        }
+        let written = rule.expect.value.iter();
+        written
+            .filter_map(|check| self.check(check, watches_objects, usual))
+            .collect()
+    }
+
+    fn check(
+        &mut self,
+        spanned: &Spanned<YamlCheck>,
+        watches_objects: bool,
+        usual: Severity,
+    ) -> Option<RuleCheck> {
+        let written = &spanned.value;
+        let operators = YamlOperator::all(written);
+        if operators.len() != 1 {
+            let what = format!("the check has {} operators", operators.len());
+            let hint = "give exactly one of never, always, atEnd, eventually, leadsTo, until, stays, \
+                        atMost, flaps, highest, total";
+            let mistake = self.source.of(spanned.referenced, what, hint);
+            self.mistakes.push(mistake);
+        }
+        let operands = *operators.first()?;
+        let operator = operands.operator;
+        for (field, location, with) in fields(written) {
+            if let Some(location) = location.filter(|_| !with.contains(&operator)) {
+                let what = format!("`{field}` has no meaning with `{}`", operator.field());
+                let with: Vec<&str> = with.iter().map(|operator| operator.field()).collect();
+                let hint = format!("it goes with {}", with.join(", "));
+                self.mistakes.push(self.source.of(location, what, hint));
+            }
+        }
+        if !watches_objects && FOR_OBJECTS.contains(&operator) {
+            let what = format!("`{}` is for rules over objects", operator.field());
+            let hint = "over intervals there are never, always, atEnd, eventually, leadsTo, atMost, \
+                        highest and total";
+            let mistake = self.source.of(spanned.referenced, what, hint);
+            self.mistakes.push(mistake);
+        }
+        let (stand, evidence) = match (watches_objects, operator) {
+            (true, _) => (
+                ExpressionPlace::ObjectCheck,
+                ExpressionPlace::ObjectEvidence,
+            ),
+            (false, Operator::Eventually) => (
+                ExpressionPlace::IntervalCheck,
+                ExpressionPlace::MissingEvidence,
+            ),
+            (false, _) => (
+                ExpressionPlace::IntervalCheck,
+                ExpressionPlace::IntervalEvidence,
+            ),
+        };
+        let expected = self.expected(written, operands, stand);
+        let flake_if = written.flake_if.as_ref();
+        let flake_if = flake_if.map(|text| self.cel(text, evidence));
+        let reason = written.reason.as_ref();
+        let reason = reason.map(|text| self.template(text, evidence));
+        let message = self.template(&written.message, evidence);
+        Some(RuleCheck {
+            expected: expected?,
+            during: written.during.clone(),
+            severity: written.severity.unwrap_or(usual),
+            flake_if: flake_if.flatten(),
+            reason: reason.flatten(),
+            message: message?,
+        })
+    }
+
+    fn expected(
+        &mut self,
+        written: &YamlCheck,
+        operands: YamlOperator<'_>,
+        place: ExpressionPlace,
+    ) -> Option<Expectation> {
+        let span = operands.span.map(|text| self.span(text));
+        let first = self.cel(operands.first, place);
+        let second = operands.second.map(|text| self.cel(text, place));
+        let since = written.since.as_ref();
+        let since = since.map(|text| self.cel(text, ExpressionPlace::Since));
+        // What is written and wrong is a mistake; what is not written is none.
+        let (span, second, since) = match (span, second, since) {
+            (Some(None), ..) | (_, Some(None), _) | (.., Some(None)) => return None,
+            (span, second, since) => (span.flatten(), second.flatten(), since.flatten()),
+        };
+        let counted = written.counted_per.as_ref();
+        Some(Expectation {
+            operator: operands.operator,
+            first: first?,
+            second,
+            span,
+            times: operands.times,
+            above: operands.above,
+            since,
+            per_case: counted.is_some_and(|per| per.value == CountedPer::Case),
+        })
     }
 }

@@ -1,17 +1,94 @@
-//! Owns a rule file's text and the places in it. Refuses to read: it only says where things stand.
+//! A rule file's text, the places in it, and the mistakes that point at them.
 
-use super::mistake::RuleMistake;
-use super::written::Text;
+use super::file::YamlText;
 use crate::cel::CompileError;
 use serde_saphyr::Location;
+use std::fmt;
+use thiserror::Error;
+
+/// How much of a line is shown.
+const MAX_SHOWN_CHARS: usize = 160;
+
+/// Something wrong with a rule file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RuleMistake {
+    /// The file's name.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The character in the line, from 1.
+    pub column: usize,
+    /// How many characters are meant.
+    pub width: usize,
+    /// What is wrong.
+    pub what: String,
+    /// What to do; may be empty.
+    pub hint: String,
+    /// The line's text.
+    pub text: String,
+}
+
+impl fmt::Display for RuleMistake {
+    /// Writes file, line and column, what is wrong, the line with the place marked, and what to do.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            file,
+            line,
+            column,
+            what,
+            hint,
+            ..
+        } = self;
+        write!(out, "{file}:{line}:{column}: {what}")?;
+        let gutter = line.to_string().len();
+        // Of a very long line, the part around the place.
+        let skip = column.saturating_sub(MAX_SHOWN_CHARS / 2);
+        let shown = self.text.chars().skip(skip).take(MAX_SHOWN_CHARS);
+        let shown: String = shown.map(visible).collect();
+        let before = column.saturating_sub(1).saturating_sub(skip);
+        let room = shown.chars().count().saturating_sub(before).max(1);
+        let marks = "^".repeat(self.width.clamp(1, room));
+        write!(out, "\n  {line} | {}", shown.trim_end())?;
+        write!(out, "\n  {:gutter$} | {:before$}{marks}", "", "")?;
+        if !hint.is_empty() {
+            write!(out, "\n  {:gutter$} = {hint}", "")?;
+        }
+        Ok(())
+    }
+}
+
+/// Keeps terminals from obeying what a file holds.
+fn visible(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}
+
+/// All that is wrong with rule files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Error)]
+pub struct RuleErrors {
+    /// The mistakes, in the order of the files.
+    pub mistakes: Vec<RuleMistake>,
+}
+
+impl fmt::Display for RuleErrors {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, mistake) in self.mistakes.iter().enumerate() {
+            if place > 0 {
+                out.write_str("\n")?;
+            }
+            write!(out, "{mistake}")?;
+        }
+        Ok(())
+    }
+}
 
 /// A rule file.
-pub(super) struct Source<'a> {
+pub(super) struct RuleSource<'a> {
     name: &'a str,
     lines: Vec<Vec<char>>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> RuleSource<'a> {
     pub(super) fn new(name: &'a str, text: &str) -> Self {
         let lines = text.split('\n').map(|line| line.chars().collect());
         Self {
@@ -58,7 +135,7 @@ impl<'a> Source<'a> {
     /// Makes a mistake of a whole text.
     pub(super) fn text(
         &self,
-        text: &Text,
+        text: &YamlText,
         what: impl Into<String>,
         hint: impl Into<String>,
     ) -> RuleMistake {
@@ -68,15 +145,15 @@ impl<'a> Source<'a> {
     }
 
     /// Makes a mistake of a part of a text that is an expression from `begin` on.
-    pub(super) fn cel(&self, text: &Text, begin: usize, error: CompileError) -> RuleMistake {
+    pub(super) fn cel(&self, text: &YamlText, begin: usize, error: CompileError) -> RuleMistake {
         let (line, column) = self.inside(text, begin + error.at);
         self.at(line, column, error.width, error.what, error.hint)
     }
 
     /// Finds the place of a text's character in the file, whichever way YAML writes the text.
-    fn inside(&self, text: &Text, at: usize) -> (usize, usize) {
+    fn inside(&self, text: &YamlText, at: usize) -> (usize, usize) {
         let (line, column) = numbers(text.referenced);
-        let mut here = Here {
+        let mut here = TextCursor {
             lines: &self.lines,
             line: line - 1,
             column: column - 1,
@@ -110,13 +187,13 @@ fn numbers(location: Location) -> (usize, usize) {
 }
 
 /// A place in a file.
-struct Here<'a> {
+struct TextCursor<'a> {
     lines: &'a [Vec<char>],
     line: usize,
     column: usize,
 }
 
-impl Here<'_> {
+impl TextCursor<'_> {
     /// Gives the character; the end of a line is one.
     fn now(&self) -> Option<char> {
         let line = self.lines.get(self.line)?;

@@ -1,12 +1,9 @@
-//! A run of monitortests over one recording, from the reel to a verdict for each case.
+//! A run of monitor tests over one recording, from the reel to a verdict for each case.
 
-mod dark;
-mod from_intervals;
-mod in_progress;
+mod intervals;
+mod reel;
 mod report;
-mod selection;
 
-pub use from_intervals::run_intervals;
-pub use in_progress::{Asked, run_reel, run_reel_while, run_reel_with_intervals};
-pub use report::{RunReport, RunTrust, Work};
-pub use selection::Selection;
+pub use intervals::run_intervals;
+pub use reel::{RunOptions, run_reel, run_reel_while, run_reel_with_intervals};
+pub use report::{RunReport, RunStats, RunTrust, Selection};

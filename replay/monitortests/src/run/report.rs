@@ -1,9 +1,11 @@
-//! Owns what a run said. Refuses forms of output: `junit`, `rows` and the commands have those.
+//! The result of a run, and which monitor tests ran.
 
 use crate::exception::{RunKind, Uses};
 use crate::facts::FactsOverTime;
+use crate::glob::Glob;
 use crate::interval::Intervals;
-use crate::outcome::{Outcome, Verdict};
+use crate::outcome::{CaseOutcome, CaseVerdict};
+use crate::verdict::MonitorTestInfo;
 use kubereel_format::RecordedAt;
 
 /// How far verdicts of a run can be trusted.
@@ -33,7 +35,7 @@ impl RunTrust {
 
 /// What a run did with the events of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct RunStats {
     /// The events of the recording.
     pub events: u64,
     /// Those of a resource that someone reads.
@@ -58,7 +60,7 @@ pub struct RunReport {
     /// What cluster it was.
     pub facts: FactsOverTime,
     /// The cases, in the order of the rules; no name occurs twice.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<CaseOutcome>,
     /// The intervals that were judged: all, or those at which some monitortest looks.
     pub intervals: Intervals,
     /// How often each exception was used.
@@ -66,7 +68,7 @@ pub struct RunReport {
     /// How many events the recording has.
     pub events: u64,
     /// What was done with them.
-    pub work: Work,
+    pub work: RunStats,
     /// What could not be read of it, the first few.
     pub unread: Vec<String>,
 }
@@ -78,14 +80,33 @@ impl RunReport {
     }
 
     /// Counts the cases of a verdict.
-    pub fn count(&self, verdict: Verdict) -> u64 {
+    pub fn count(&self, verdict: CaseVerdict) -> u64 {
         let same = self.outcomes.iter().filter(|one| one.verdict == verdict);
         same.fold(0, |count, _| count + 1)
     }
 
     /// Gives the verdict of a rule: that of its worst case; `None` if it has no case.
-    pub fn verdict_of(&self, rule: &str) -> Option<Verdict> {
+    pub fn verdict_of(&self, rule: &str) -> Option<CaseVerdict> {
         let cases = self.outcomes.iter().filter(|one| one.about.id == rule);
         cases.map(|one| one.verdict).max()
+    }
+}
+
+/// Which monitortests are run: by id, by the monitor that they belong to, or by the name in JUnit.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Only these; all if it is empty.
+    pub only: Vec<Glob>,
+    /// And of them not these.
+    pub skip: Vec<Glob>,
+}
+
+impl Selection {
+    /// Tells whether a monitortest is run.
+    pub fn has(&self, about: &MonitorTestInfo) -> bool {
+        let is_meant = |glob: &Glob| {
+            glob.is_match(&about.id) || glob.is_match(&about.monitor) || glob.is_match(&about.junit)
+        };
+        (self.only.is_empty() || self.only.iter().any(is_meant)) && !self.skip.iter().any(is_meant)
     }
 }

@@ -1,17 +1,15 @@
-//! Three-valued truth over time, and what temporal operators find in it.
+//! Three-valued truth over time, and temporal operators over it.
 //!
-//! A signal says from when to when a predicate was true, false, or without a known value. Operators find
-//! only what is certain: what could only be found by guessing through a time that was not seen is told
-//! as doubtful.
+//! A signal records from when to when a predicate was true, false, or without a known value. Operators
+//! report only certain findings; a finding that needs a guess about an unobserved time is doubtful.
 
-mod counted;
 mod operators;
 #[cfg(test)]
 mod oracle;
 mod truth;
 
-pub(crate) use counted::{Counted, clusters, flaps, risings};
 pub(crate) use operators::{
-    Found, Judged, Life, always, at_end, eventually, leads_to, never, stays, total, until,
+    CountedMoment, Lifetime, SignalMatch, SignalResult, always, at_end, clusters, eventually,
+    flaps, leads_to, never, risings, stays, total, until,
 };
-pub(crate) use truth::{Signal, Truth};
+pub(crate) use truth::{Signal, SignalTruth};

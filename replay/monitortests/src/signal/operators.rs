@@ -1,11 +1,11 @@
-//! Owns the operators that look for spans of time. Refuses to find what is not certain: an unknown time
-//! is neither true nor false, and what hangs on it is doubtful.
+//! Temporal operators over signals. A finding is certain; a finding that depends on an unknown time is
+//! reported as doubtful.
 
-use super::truth::{Signal, Spell, Truth};
+use super::truth::{Signal, SignalTruth, TruthSpan};
 
 /// The life of a thing, as far as it was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Life {
+pub(crate) struct Lifetime {
     /// When it appeared, in microseconds.
     pub(crate) from: i64,
     /// When it went, or the end of the run.
@@ -16,7 +16,7 @@ pub(crate) struct Life {
 
 /// Something found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct SignalMatch {
     /// When it began.
     pub(crate) from: i64,
     /// When it ended; `None` if it did not.
@@ -27,33 +27,33 @@ pub(crate) struct Found {
 
 /// What an operator found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Judged {
+pub(crate) struct SignalResult {
     /// What is certain.
-    pub(crate) found: Vec<Found>,
+    pub(crate) found: Vec<SignalMatch>,
     /// The unknown times for which it is not certain that nothing else is to be found.
     pub(crate) doubts: Vec<(i64, i64)>,
 }
 
-impl Judged {
-    fn find(&mut self, from: i64, to: i64, life: Life, evidence: Option<usize>) {
+impl SignalResult {
+    fn find(&mut self, from: i64, to: i64, life: Lifetime, evidence: Option<usize>) {
         let is_open = to >= life.to && !life.is_gone && from < to;
-        self.found.push(Found {
+        self.found.push(SignalMatch {
             from,
             to: (!is_open).then_some(to),
             evidence,
         });
     }
 
-    fn doubt(&mut self, spells: impl IntoIterator<Item = Spell>) {
+    fn doubt(&mut self, spells: impl IntoIterator<Item = TruthSpan>) {
         let unknown = spells
             .into_iter()
-            .filter(|spell| spell.truth == Truth::Unknown);
+            .filter(|spell| spell.truth == SignalTruth::Unknown);
         self.doubts
             .extend(unknown.map(|spell| (spell.from, spell.to)));
     }
 }
 
-fn during(signal: &Signal, from: i64, to: i64) -> impl Iterator<Item = Spell> + '_ {
+fn during(signal: &Signal, from: i64, to: i64) -> impl Iterator<Item = TruthSpan> + '_ {
     let spells = signal.spells().iter().copied();
     spells.filter(move |spell| {
         let is_touching = spell.from <= to && spell.to >= from;
@@ -63,24 +63,26 @@ fn during(signal: &Signal, from: i64, to: i64) -> impl Iterator<Item = Spell> + 
 }
 
 /// Finds spans in which a predicate was true for long enough.
-pub(crate) fn never(signal: &Signal, at_least: i64, life: Life) -> Judged {
-    let mut judged = Judged::default();
+pub(crate) fn never(signal: &Signal, at_least: i64, life: Lifetime) -> SignalResult {
+    let mut judged = SignalResult::default();
     // Spells that are true or may have been, one after the other.
-    let mut chain: Vec<Spell> = Vec::new();
+    let mut chain: Vec<TruthSpan> = Vec::new();
     for spell in signal.spells() {
-        if spell.truth == Truth::True && spell.to - spell.from >= at_least {
+        if spell.truth == SignalTruth::True && spell.to - spell.from >= at_least {
             judged.find(spell.from, spell.to, life, spell.evidence);
         }
         match spell.truth {
-            Truth::True | Truth::Unknown => chain.push(*spell),
-            Truth::False | Truth::Silent => doubt_chain(&mut judged, &mut chain, at_least),
+            SignalTruth::True | SignalTruth::Unknown => chain.push(*spell),
+            SignalTruth::False | SignalTruth::Silent => {
+                doubt_chain(&mut judged, &mut chain, at_least)
+            }
         }
     }
     doubt_chain(&mut judged, &mut chain, at_least);
     judged
 }
 
-fn doubt_chain(judged: &mut Judged, chain: &mut Vec<Spell>, at_least: i64) {
+fn doubt_chain(judged: &mut SignalResult, chain: &mut Vec<TruthSpan>, at_least: i64) {
     let length = match (chain.first(), chain.last()) {
         (Some(first), Some(last)) => last.to - first.from,
         _ => return,
@@ -92,13 +94,13 @@ fn doubt_chain(judged: &mut Judged, chain: &mut Vec<Spell>, at_least: i64) {
 }
 
 /// Finds spans in which a predicate was false for long enough.
-pub(crate) fn always(signal: &Signal, at_least: i64, life: Life) -> Judged {
+pub(crate) fn always(signal: &Signal, at_least: i64, life: Lifetime) -> SignalResult {
     never(&signal.not(), at_least, life)
 }
 
 /// Finds whether a predicate was false at the end of the run.
-pub(crate) fn at_end(signal: &Signal, life: Life) -> Judged {
-    let mut judged = Judged::default();
+pub(crate) fn at_end(signal: &Signal, life: Lifetime) -> SignalResult {
+    let mut judged = SignalResult::default();
     if life.is_gone {
         return judged;
     }
@@ -106,36 +108,47 @@ pub(crate) fn at_end(signal: &Signal, life: Life) -> Judged {
         return judged;
     };
     match last.truth {
-        Truth::False => judged.find(last.from, last.to, life, last.evidence),
-        Truth::Unknown => judged.doubt([*last]),
-        Truth::True | Truth::Silent => {}
+        SignalTruth::False => judged.find(last.from, last.to, life, last.evidence),
+        SignalTruth::Unknown => judged.doubt([*last]),
+        SignalTruth::True | SignalTruth::Silent => {}
     }
     judged
 }
 
 /// Finds whether a predicate did not become true in time.
-pub(crate) fn eventually(signal: &Signal, since: i64, within: Option<i64>, life: Life) -> Judged {
-    let mut judged = Judged::default();
+pub(crate) fn eventually(
+    signal: &Signal,
+    since: i64,
+    within: Option<i64>,
+    life: Lifetime,
+) -> SignalResult {
+    let mut judged = SignalResult::default();
     let deadline = within.map_or(life.to, |within| since.saturating_add(within));
     if deadline > life.to || since > life.to {
         // It went, or the run ended, before the time was over.
         return judged;
     }
-    let spells: Vec<Spell> = during(signal, since, deadline).collect();
-    if spells.iter().any(|spell| spell.truth == Truth::True) || spells.is_empty() {
+    let spells: Vec<TruthSpan> = during(signal, since, deadline).collect();
+    if spells.iter().any(|spell| spell.truth == SignalTruth::True) || spells.is_empty() {
         return judged;
     }
-    if spells.iter().all(|spell| spell.truth == Truth::Silent) {
+    if spells
+        .iter()
+        .all(|spell| spell.truth == SignalTruth::Silent)
+    {
         return judged;
     }
-    if spells.iter().any(|spell| spell.truth == Truth::Unknown) {
+    if spells
+        .iter()
+        .any(|spell| spell.truth == SignalTruth::Unknown)
+    {
         judged.doubt(spells);
         return judged;
     }
     let became = signal
         .spells()
         .iter()
-        .find(|spell| spell.truth == Truth::True && spell.from >= deadline);
+        .find(|spell| spell.truth == SignalTruth::True && spell.from >= deadline);
     let evidence = spells.iter().find_map(|spell| spell.evidence);
     let to = became.map_or(life.to, |spell| spell.from);
     judged.find(since, to, life, evidence);
@@ -143,42 +156,47 @@ pub(crate) fn eventually(signal: &Signal, since: i64, within: Option<i64>, life:
 }
 
 /// Gives when a predicate became true: certain ones, those that may have been, and their evidence.
-fn begins(signal: &Signal) -> impl Iterator<Item = (Spell, bool)> + '_ {
+fn begins(signal: &Signal) -> impl Iterator<Item = (TruthSpan, bool)> + '_ {
     let spells = signal.spells();
     let before = std::iter::once(None).chain(spells.iter().map(Some));
     spells
         .iter()
         .zip(before)
         .filter(|(spell, before)| {
-            spell.truth == Truth::True && before.is_none_or(|before| before.truth != Truth::True)
+            spell.truth == SignalTruth::True
+                && before.is_none_or(|before| before.truth != SignalTruth::True)
         })
         .map(|(spell, before)| {
-            let is_sure = before.is_none_or(|before| before.truth != Truth::Unknown);
+            let is_sure = before.is_none_or(|before| before.truth != SignalTruth::Unknown);
             (*spell, is_sure)
         })
 }
 
 /// Finds where one thing was not followed by another in time.
-pub(crate) fn leads_to(from: &Signal, to: &Signal, within: i64, life: Life) -> Judged {
-    let mut judged = Judged::default();
+pub(crate) fn leads_to(from: &Signal, to: &Signal, within: i64, life: Lifetime) -> SignalResult {
+    let mut judged = SignalResult::default();
     judged.doubt(from.spells().iter().copied());
     for (begin, is_sure) in begins(from) {
         let deadline = begin.from.saturating_add(within);
         if deadline > life.to {
             continue;
         }
-        let spells: Vec<Spell> = during(to, begin.from, deadline).collect();
-        if spells.iter().any(|spell| spell.truth == Truth::True) {
+        let spells: Vec<TruthSpan> = during(to, begin.from, deadline).collect();
+        if spells.iter().any(|spell| spell.truth == SignalTruth::True) {
             continue;
         }
-        if !is_sure || spells.iter().any(|spell| spell.truth == Truth::Unknown) {
+        if !is_sure
+            || spells
+                .iter()
+                .any(|spell| spell.truth == SignalTruth::Unknown)
+        {
             judged.doubt(spells);
             continue;
         }
         let came = to
             .spells()
             .iter()
-            .find(|spell| spell.truth == Truth::True && spell.from > deadline);
+            .find(|spell| spell.truth == SignalTruth::True && spell.from > deadline);
         let end = came.map_or(life.to, |spell| spell.from);
         judged.find(begin.from, end, life, begin.evidence);
     }
@@ -186,47 +204,52 @@ pub(crate) fn leads_to(from: &Signal, to: &Signal, within: i64, life: Life) -> J
 }
 
 /// Finds where one thing did not hold before another began.
-pub(crate) fn until(hold: &Signal, until: &Signal, life: Life) -> Judged {
-    let mut judged = Judged::default();
+pub(crate) fn until(hold: &Signal, until: &Signal, life: Lifetime) -> SignalResult {
+    let mut judged = SignalResult::default();
     let first = |truth| {
         let mut spells = until.spells().iter();
         spells.find(move |spell| spell.truth == truth)
     };
-    let met = first(Truth::True).map_or(i64::MAX, |spell| spell.from);
-    let doubtful = first(Truth::Unknown).map_or(i64::MAX, |spell| spell.from);
+    let met = first(SignalTruth::True).map_or(i64::MAX, |spell| spell.from);
+    let doubtful = first(SignalTruth::Unknown).map_or(i64::MAX, |spell| spell.from);
     for spell in hold.spells() {
         if spell.from >= met {
             break;
         }
         match spell.truth {
-            Truth::False if spell.from < doubtful => {
+            SignalTruth::False if spell.from < doubtful => {
                 judged.find(spell.from, spell.to.min(met), life, spell.evidence);
             }
-            Truth::False => judged.doubt(until.spells().iter().copied()),
-            Truth::Unknown => judged.doubt([*spell]),
-            Truth::True | Truth::Silent => {}
+            SignalTruth::False => judged.doubt(until.spells().iter().copied()),
+            SignalTruth::Unknown => judged.doubt([*spell]),
+            SignalTruth::True | SignalTruth::Silent => {}
         }
     }
     judged
 }
 
 /// Finds where one thing did not hold for long enough after another began.
-pub(crate) fn stays(after: &Signal, hold: &Signal, span: Option<i64>, life: Life) -> Judged {
-    let mut judged = Judged::default();
+pub(crate) fn stays(
+    after: &Signal,
+    hold: &Signal,
+    span: Option<i64>,
+    life: Lifetime,
+) -> SignalResult {
+    let mut judged = SignalResult::default();
     judged.doubt(after.spells().iter().copied());
     for (begin, is_sure) in begins(after) {
         let end = span.map_or(life.to, |span| begin.from.saturating_add(span));
         let end = end.min(life.to);
         for spell in during(hold, begin.from, end) {
             match spell.truth {
-                Truth::False if is_sure => {
+                SignalTruth::False if is_sure => {
                     let from = spell.from.max(begin.from);
                     let evidence = spell.evidence.or(begin.evidence);
                     judged.find(from, spell.to, life, evidence);
                     break;
                 }
-                Truth::Unknown => judged.doubt([spell]),
-                Truth::False | Truth::True | Truth::Silent => {}
+                SignalTruth::Unknown => judged.doubt([spell]),
+                SignalTruth::False | SignalTruth::True | SignalTruth::Silent => {}
             }
         }
     }
@@ -234,22 +257,112 @@ pub(crate) fn stays(after: &Signal, hold: &Signal, span: Option<i64>, life: Life
 }
 
 /// Finds whether a predicate was true for longer than that in sum.
-pub(crate) fn total(signal: &Signal, above: i64, life: Life) -> Judged {
-    let mut judged = Judged::default();
+pub(crate) fn total(signal: &Signal, above: i64, life: Lifetime) -> SignalResult {
+    let mut judged = SignalResult::default();
     let spells = signal.spells();
-    let sum = |truth: Truth| -> i64 {
+    let sum = |truth: SignalTruth| -> i64 {
         let them = spells.iter().filter(|spell| spell.truth == truth);
         them.map(|spell| spell.to - spell.from).sum()
     };
-    let known = sum(Truth::True);
+    let known = sum(SignalTruth::True);
     if known > above {
-        let mut them = spells.iter().filter(|spell| spell.truth == Truth::True);
+        let mut them = spells
+            .iter()
+            .filter(|spell| spell.truth == SignalTruth::True);
         if let Some(first) = them.next() {
             let last = them.next_back().unwrap_or(first);
             judged.find(first.from, last.to, life, first.evidence);
         }
-    } else if known.saturating_add(sum(Truth::Unknown)) > above {
+    } else if known.saturating_add(sum(SignalTruth::Unknown)) > above {
         judged.doubt(spells.iter().copied());
     }
     judged
+}
+
+/// Something that is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CountedMoment {
+    /// When.
+    pub(crate) at: i64,
+    /// Its evidence, by number.
+    pub(crate) evidence: Option<usize>,
+}
+
+/// Gives when a predicate certainly became true. That it is true when a thing appears counts.
+///
+/// With `to_the_moment`, those of which it is only known that they were are left out.
+pub(crate) fn risings(signal: &Signal, to_the_moment: bool) -> Vec<CountedMoment> {
+    let mut before = SignalTruth::False;
+    let mut risings = Vec::new();
+    let mut is_exact = true;
+    for spell in signal.spells() {
+        let was_exact = is_exact;
+        is_exact = spell.truth != SignalTruth::Unknown;
+        if spell.truth == SignalTruth::True
+            && matches!(before, SignalTruth::False | SignalTruth::Silent)
+            && (was_exact || !to_the_moment)
+        {
+            risings.push(CountedMoment {
+                at: spell.from,
+                evidence: spell.evidence,
+            });
+        }
+        // After an unknown time it may have gone on as it was before.
+        if spell.truth != SignalTruth::Unknown {
+            before = spell.truth;
+        }
+    }
+    risings
+}
+
+/// Gives when a predicate certainly changed from true to false or back.
+///
+/// With `to_the_moment`, those of which it is only known that they were are left out.
+pub(crate) fn flaps(signal: &Signal, to_the_moment: bool) -> Vec<CountedMoment> {
+    let mut before = None;
+    let mut flaps = Vec::new();
+    let mut is_exact = true;
+    for spell in signal.spells() {
+        let was_exact = is_exact;
+        is_exact = spell.truth != SignalTruth::Unknown;
+        match spell.truth {
+            SignalTruth::True | SignalTruth::False => {
+                let is_other = before.is_some_and(|before| before != spell.truth);
+                if is_other && (was_exact || !to_the_moment) {
+                    flaps.push(CountedMoment {
+                        at: spell.from,
+                        evidence: spell.evidence,
+                    });
+                }
+                before = Some(spell.truth);
+            }
+            SignalTruth::Silent => before = None,
+            SignalTruth::Unknown => {}
+        }
+    }
+    flaps
+}
+
+/// Finds where more than `most` things lie within a span; overlapping finds are one. Gives the first and
+/// the last of each by place.
+pub(crate) fn clusters(times: &[i64], most: u64, span: Option<i64>) -> Vec<(usize, usize)> {
+    let Ok(most) = usize::try_from(most) else {
+        return Vec::new();
+    };
+    let mut clusters: Vec<(usize, usize)> = Vec::new();
+    for (first, from) in times.iter().enumerate() {
+        let Some(last) = first.checked_add(most) else {
+            break;
+        };
+        let Some(to) = times.get(last) else { break };
+        if span.is_some_and(|span| to - from > span) {
+            continue;
+        }
+        match clusters.last_mut() {
+            // Without a span the whole run is one window.
+            Some((_, end)) if span.is_none() || *end >= first => *end = last,
+            _ => clusters.push((first, last)),
+        }
+    }
+    clusters
 }

@@ -4,11 +4,11 @@
 //! What an operator finds must be found whichever way they were; where it finds nothing and doubts
 //! nothing, nothing may be found in any.
 
-use super::counted::{clusters, flaps, risings};
 use super::operators::{
-    Judged, Life, always, at_end, eventually, leads_to, never, stays, total, until,
+    Lifetime, SignalResult, always, at_end, eventually, leads_to, never, stays, total, until,
 };
-use super::truth::{Signal, Truth};
+use super::operators::{clusters, flaps, risings};
+use super::truth::{Signal, SignalTruth};
 use proptest::prelude::*;
 
 /// How long a tick is; not one, so that what is compared with a tick is not by chance a number.
@@ -18,7 +18,7 @@ fn length(of: usize) -> i64 {
     i64::try_from(of).expect("short") * TICK
 }
 
-fn signal(ticks: &[Truth]) -> Signal {
+fn signal(ticks: &[SignalTruth]) -> Signal {
     let mut signal = Signal::default();
     for (tick, truth) in ticks.iter().enumerate() {
         signal.turn(length(tick), *truth, None);
@@ -27,8 +27,8 @@ fn signal(ticks: &[Truth]) -> Signal {
     signal
 }
 
-fn life(ticks: &[Truth]) -> Life {
-    Life {
+fn life(ticks: &[SignalTruth]) -> Lifetime {
+    Lifetime {
         from: 0,
         to: length(ticks.len()),
         is_gone: false,
@@ -36,15 +36,15 @@ fn life(ticks: &[Truth]) -> Life {
 }
 
 /// Gives every way in which the unknown ticks of some signals may have been.
-fn ways(signals: &[&[Truth]]) -> Vec<Vec<Vec<bool>>> {
+fn ways(signals: &[&[SignalTruth]]) -> Vec<Vec<Vec<bool>>> {
     let mut ways = vec![Vec::new()];
     for ticks in signals {
         let mut own = vec![Vec::new()];
         for truth in *ticks {
             let values: &[bool] = match truth {
-                Truth::True => &[true],
-                Truth::False => &[false],
-                Truth::Unknown | Truth::Silent => &[true, false],
+                SignalTruth::True => &[true],
+                SignalTruth::False => &[false],
+                SignalTruth::Unknown | SignalTruth::Silent => &[true, false],
             };
             let longer = own.iter().flat_map(|way: &Vec<bool>| {
                 values.iter().map(|value| {
@@ -69,8 +69,8 @@ fn ways(signals: &[&[Truth]]) -> Vec<Vec<Vec<bool>>> {
 
 /// Compares what was found with every way.
 fn hold(
-    judged: &Judged,
-    signals: &[&[Truth]],
+    judged: &SignalResult,
+    signals: &[&[SignalTruth]],
     is_found: impl Fn(&[Vec<bool>]) -> bool,
 ) -> Result<(), TestCaseError> {
     for way in ways(signals) {
@@ -82,7 +82,10 @@ fn hold(
         }
     }
     // Without unknown ticks there is nothing to doubt.
-    if !signals.iter().any(|ticks| ticks.contains(&Truth::Unknown)) {
+    if !signals
+        .iter()
+        .any(|ticks| ticks.contains(&SignalTruth::Unknown))
+    {
         prop_assert!(judged.doubts.is_empty(), "{judged:?}");
     }
     Ok(())
@@ -100,16 +103,16 @@ fn longest(ticks: &[bool]) -> usize {
     runs.max().unwrap_or(0)
 }
 
-fn ticks() -> impl Strategy<Value = Vec<Truth>> {
+fn ticks() -> impl Strategy<Value = Vec<SignalTruth>> {
     let truth = prop_oneof![
-        3 => Just(Truth::True),
-        3 => Just(Truth::False),
-        1 => Just(Truth::Unknown),
+        3 => Just(SignalTruth::True),
+        3 => Just(SignalTruth::False),
+        1 => Just(SignalTruth::Unknown),
     ];
     proptest::collection::vec(truth, 1..10)
 }
 
-fn two() -> impl Strategy<Value = (Vec<Truth>, Vec<Truth>)> {
+fn two() -> impl Strategy<Value = (Vec<SignalTruth>, Vec<SignalTruth>)> {
     (ticks(), ticks()).prop_map(|(mut one, mut other)| {
         let both = one.len().min(other.len());
         one.truncate(both);
@@ -134,8 +137,8 @@ proptest! {
     fn the_end(ticks in ticks()) {
         let judged = at_end(&signal(&ticks), life(&ticks));
         hold(&judged, &[&ticks], |way| way[0].last() == Some(&false))?;
-        let gone = Life { is_gone: true, ..life(&ticks) };
-        prop_assert_eq!(at_end(&signal(&ticks), gone), Judged::default());
+        let gone = Lifetime { is_gone: true, ..life(&ticks) };
+        prop_assert_eq!(at_end(&signal(&ticks), gone), SignalResult::default());
     }
 
     #[test]
@@ -201,7 +204,7 @@ proptest! {
         let flapped = !clusters(&changed, most_times, span.map(length)).is_empty();
         for way in ways(&[&ticks]) {
             let rises = rises(&way[0]);
-            let is_known = !ticks.contains(&Truth::Unknown);
+            let is_known = !ticks.contains(&SignalTruth::Unknown);
             if found || is_known {
                 prop_assert_eq!(found, is_found(&rises), "{:?}", way);
             }
@@ -216,9 +219,9 @@ proptest! {
 #[test]
 fn what_lies_in_the_dark_is_unknown() {
     let mut lit = Signal::default();
-    lit.turn(0, Truth::True, Some(1));
-    lit.turn(50, Truth::False, Some(2));
-    lit.instant(70, Truth::True, Some(3));
+    lit.turn(0, SignalTruth::True, Some(1));
+    lit.turn(50, SignalTruth::False, Some(2));
+    lit.instant(70, SignalTruth::True, Some(3));
     lit.end(100);
     let dark = lit.darkened(&[(10, 20), (40, 60), (90, 200)]);
     let spells: Vec<_> = dark
@@ -226,7 +229,7 @@ fn what_lies_in_the_dark_is_unknown() {
         .iter()
         .map(|spell| (spell.from, spell.to, spell.truth))
         .collect();
-    let (yes, no, unknown) = (Truth::True, Truth::False, Truth::Unknown);
+    let (yes, no, unknown) = (SignalTruth::True, SignalTruth::False, SignalTruth::Unknown);
     assert_eq!(
         spells,
         [
@@ -237,7 +240,7 @@ fn what_lies_in_the_dark_is_unknown() {
             (50, 60, unknown),
             (60, 70, no),
             (70, 70, yes),
-            (70, 100, Truth::Silent),
+            (70, 100, SignalTruth::Silent),
         ]
     );
 }

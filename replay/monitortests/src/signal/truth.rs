@@ -2,7 +2,7 @@
 
 /// What is known of a predicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Truth {
+pub(crate) enum SignalTruth {
     /// It held.
     True,
     /// It did not hold.
@@ -13,7 +13,7 @@ pub(crate) enum Truth {
     Silent,
 }
 
-impl Truth {
+impl SignalTruth {
     pub(crate) const fn of(value: bool) -> Self {
         if value { Self::True } else { Self::False }
     }
@@ -29,13 +29,13 @@ impl Truth {
 
 /// A time in which a predicate's truth was the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spell {
+pub(crate) struct TruthSpan {
     /// When it began, in microseconds.
     pub(crate) from: i64,
     /// When it ended; the same moment for an instant.
     pub(crate) to: i64,
     /// What held.
-    pub(crate) truth: Truth,
+    pub(crate) truth: SignalTruth,
     /// The evidence of its begin, by number.
     pub(crate) evidence: Option<usize>,
 }
@@ -43,12 +43,12 @@ pub(crate) struct Spell {
 /// A predicate's truth over a life, without holes: the spells follow one another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Signal {
-    spells: Vec<Spell>,
+    spells: Vec<TruthSpan>,
 }
 
 impl Signal {
     /// Says what holds from a moment on.
-    pub(crate) fn turn(&mut self, at: i64, truth: Truth, evidence: Option<usize>) {
+    pub(crate) fn turn(&mut self, at: i64, truth: SignalTruth, evidence: Option<usize>) {
         if let Some(last) = self.spells.last_mut() {
             if last.truth == truth && last.to == i64::MAX {
                 return;
@@ -58,7 +58,7 @@ impl Signal {
             }
         }
         let at = self.spells.last().map_or(at, |last| at.max(last.to));
-        self.spells.push(Spell {
+        self.spells.push(TruthSpan {
             from: at,
             to: i64::MAX,
             truth,
@@ -67,29 +67,29 @@ impl Signal {
     }
 
     /// Says what held at a moment only; before and after it the predicate is silent.
-    pub(crate) fn instant(&mut self, at: i64, truth: Truth, evidence: Option<usize>) {
+    pub(crate) fn instant(&mut self, at: i64, truth: SignalTruth, evidence: Option<usize>) {
         if let Some(last) = self.spells.last_mut()
             && last.to == i64::MAX
         {
             last.to = at.max(last.from);
         }
         let at = self.spells.last().map_or(at, |last| at.max(last.to));
-        self.spells.push(Spell {
+        self.spells.push(TruthSpan {
             from: at,
             to: at,
             truth,
             evidence,
         });
-        self.spells.push(Spell {
+        self.spells.push(TruthSpan {
             from: at,
             to: i64::MAX,
-            truth: Truth::Silent,
+            truth: SignalTruth::Silent,
             evidence: None,
         });
     }
 
     /// Gives what holds now.
-    pub(crate) fn now(&self) -> Option<Truth> {
+    pub(crate) fn now(&self) -> Option<SignalTruth> {
         self.spells.last().map(|last| last.truth)
     }
 
@@ -103,13 +103,13 @@ impl Signal {
     }
 
     /// Gives the spells.
-    pub(crate) fn spells(&self) -> &[Spell] {
+    pub(crate) fn spells(&self) -> &[TruthSpan] {
         &self.spells
     }
 
     /// Gives the same with true and false exchanged.
     pub(crate) fn not(&self) -> Self {
-        let turned = self.spells.iter().map(|spell| Spell {
+        let turned = self.spells.iter().map(|spell| TruthSpan {
             truth: spell.truth.not(),
             ..*spell
         });
@@ -123,30 +123,30 @@ impl Signal {
         let mut spells = Vec::with_capacity(self.spells.len());
         for spell in &self.spells {
             let mut from = spell.from;
-            if spell.truth != Truth::Silent && spell.from < spell.to {
+            if spell.truth != SignalTruth::Silent && spell.from < spell.to {
                 for (begin, end) in dark {
                     let (begin, end) = ((*begin).max(from), (*end).min(spell.to));
                     if begin >= end {
                         continue;
                     }
                     if begin > from {
-                        spells.push(Spell {
+                        spells.push(TruthSpan {
                             from,
                             to: begin,
                             ..*spell
                         });
                     }
-                    spells.push(Spell {
+                    spells.push(TruthSpan {
                         from: begin,
                         to: end,
-                        truth: Truth::Unknown,
+                        truth: SignalTruth::Unknown,
                         evidence: None,
                     });
                     from = end;
                 }
             }
             if from < spell.to || spell.from == spell.to {
-                spells.push(Spell { from, ..*spell });
+                spells.push(TruthSpan { from, ..*spell });
             }
         }
         Self { spells }

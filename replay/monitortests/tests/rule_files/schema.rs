@@ -57,7 +57,7 @@ fn known_at(text: &str) -> Vec<String> {
     let errors = RuleSet::read([("r", text)]).expect_err(text);
     let hint = &errors.mistakes[0].hint;
     let listed = hint
-        .strip_prefix("known here: ")
+        .strip_prefix("available here: ")
         .unwrap_or_else(|| panic!("{errors}"));
     let mut known: Vec<String> = listed.split(", ").map(str::to_owned).collect();
     known.sort();

@@ -1,11 +1,11 @@
 //! What is known to go wrong does not fail, and is told.
 
 use crate::labels::{Change, Labels, RULE, reel, run, run_with, second};
-use kubereel_monitortests::{ExceptionError, ExceptionSet, Verdict, proposed};
+use kubereel_monitortests::{CaseVerdict, ExceptionError, ExceptionSet, proposed};
 
 const BAD: &[Change] = &[(5, "a", "bad"), (9, "a", "good"), (20, "b-7xk2", "bad")];
 
-fn verdict(fields: &str) -> Verdict {
+fn verdict(fields: &str) -> CaseVerdict {
     let file = format!("exceptions:\n- rule: pod-*\n  state: permanent\n  why: known\n{fields}");
     run(BAD, &file, vec![Labels::new()]).outcomes[0].verdict
 }
@@ -36,9 +36,9 @@ fn all_that_is_given_must_match() {
         ("  shorter_than: 4s\n", false),
     ] {
         let expected = if is_covered {
-            Verdict::FlakePermanent
+            CaseVerdict::FlakePermanent
         } else {
-            Verdict::Fail
+            CaseVerdict::Fail
         };
         assert_eq!(verdict(fields), expected, "{fields}");
     }
@@ -50,7 +50,7 @@ fn pending_ones_win_over_permanent_ones_and_uncovered_failures_over_both() {
 - {rule: pod-labels, name: a, state: permanent, why: known}
 - {rule: pod-labels, name: b-*, state: jira, link: BUG-1}";
     let report = run(BAD, file, vec![Labels::new()]);
-    assert_eq!(report.outcomes[0].verdict, Verdict::FlakeJira);
+    assert_eq!(report.outcomes[0].verdict, CaseVerdict::FlakeJira);
     assert_eq!(report.uses.covered, [1, 1]);
     let excuse = report.outcomes[0].findings[1].excuse.clone().expect("one");
     assert_eq!(
@@ -59,7 +59,7 @@ fn pending_ones_win_over_permanent_ones_and_uncovered_failures_over_both() {
     );
     let more = &[BAD, &[(30, "c", "bad")]].concat();
     let report = run(more, file, vec![Labels::new()]);
-    assert_eq!(report.outcomes[0].verdict, Verdict::Fail);
+    assert_eq!(report.outcomes[0].verdict, CaseVerdict::Fail);
     assert_eq!(report.outcomes[0].evidence().count(), 1);
 }
 
@@ -79,11 +79,14 @@ fn an_end_is_compared_with_the_recording_not_with_the_wall_clock() {
     };
     assert_eq!(
         at("2026-11-21", None),
-        (Verdict::FlakeJira, vec![2], vec![0])
+        (CaseVerdict::FlakeJira, vec![2], vec![0])
     );
-    assert_eq!(at("2026-11-20", None), (Verdict::Fail, vec![0], vec![2]));
-    assert_eq!(at("2026-11-20", Some(-86_400)).0, Verdict::FlakeJira);
-    assert_eq!(at("'2026-11-21T14:01:00Z'", None).0, Verdict::Fail);
+    assert_eq!(
+        at("2026-11-20", None),
+        (CaseVerdict::Fail, vec![0], vec![2])
+    );
+    assert_eq!(at("2026-11-20", Some(-86_400)).0, CaseVerdict::FlakeJira);
+    assert_eq!(at("'2026-11-21T14:01:00Z'", None).0, CaseVerdict::Fail);
 }
 
 #[test]
@@ -166,12 +169,12 @@ fn proposed_entries_make_flakes_of_the_failures() {
     let text = proposed([("one.reel", report.outcomes.as_slice())]);
     assert!(text.contains(&format!("- rule: {RULE}\n")), "{text}");
     let again = run(BAD, &text, vec![Labels::new()]);
-    assert_eq!(again.outcomes[0].verdict, Verdict::FlakeJira, "{text}");
+    assert_eq!(again.outcomes[0].verdict, CaseVerdict::FlakeJira, "{text}");
     let entries = ExceptionSet::read("proposed.yaml", &text).expect("valid");
     assert_eq!(entries.all().len(), 2);
     // What failed otherwise is not covered.
     let other = run(&[(5, "z", "bad")], &text, vec![Labels::new()]);
-    assert_eq!(other.outcomes[0].verdict, Verdict::Fail);
+    assert_eq!(other.outcomes[0].verdict, CaseVerdict::Fail);
     let none = proposed([("one.reel", &[][..])]);
     let none = ExceptionSet::read("proposed.yaml", &none).expect("valid");
     assert_eq!(none.all().len(), 0);

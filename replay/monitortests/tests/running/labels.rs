@@ -4,8 +4,9 @@ use crate::script::{START_MICROS, Script, Thing, pod};
 use kubereel_format::{EndCause, RecordedAt};
 use kubereel_history::Timeline;
 use kubereel_monitortests::{
-    About, Action, Asked, Case, ExceptionSet, Finding, Interest, MonitorTest, Needs, RunReport,
-    Scene, Seen, Selection, Severity, Subject, Watcher, WrittenIn, run_reel,
+    Action, ExceptionSet, FindingSubject, Interest, JudgeContext, MonitorTest, MonitorTestInfo,
+    Needs, RunOptions, RunReport, Seen, Selection, Severity, TestCase, TestFinding, Watcher,
+    WrittenIn, run_reel,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -13,11 +14,11 @@ use std::collections::BTreeSet;
 pub const RULE: &str = "pod-labels";
 
 #[derive(Default)]
-struct Found(Vec<Finding>);
+struct Found(Vec<TestFinding>);
 
 /// The monitortest.
 pub struct Labels {
-    about: About,
+    about: MonitorTestInfo,
     needs: Needs,
     found: Found,
 }
@@ -25,7 +26,7 @@ pub struct Labels {
 impl Labels {
     pub fn new() -> Self {
         Self {
-            about: About {
+            about: MonitorTestInfo {
                 id: RULE.to_owned(),
                 monitor: "labels".to_owned(),
                 junit: "[sig-test] pods have good labels".to_owned(),
@@ -81,8 +82,8 @@ impl Watcher for Found {
         if seen.action == Action::Gone {
             return;
         }
-        self.0.push(Finding {
-            subject: Subject {
+        self.0.push(TestFinding {
+            subject: FindingSubject {
                 resource: "pods".to_owned(),
                 namespace: seen.key.namespace.clone(),
                 name: name.clone(),
@@ -99,7 +100,7 @@ impl Watcher for Found {
 }
 
 impl MonitorTest for Labels {
-    fn about(&self) -> &About {
+    fn about(&self) -> &MonitorTestInfo {
         &self.about
     }
 
@@ -111,11 +112,11 @@ impl MonitorTest for Labels {
         Some(&mut self.found)
     }
 
-    fn judge(&mut self, _scene: &Scene<'_>) -> Vec<Case> {
-        vec![Case {
+    fn judge(&mut self, _scene: &JudgeContext<'_>) -> Vec<TestCase> {
+        vec![TestCase {
             junit: self.about.junit.clone(),
             findings: std::mem::take(&mut self.found.0),
-            ..Case::default()
+            ..TestCase::default()
         }]
     }
 }
@@ -186,7 +187,7 @@ pub fn run_with(
         "" => ExceptionSet::default(),
         text => ExceptionSet::read("known.yaml", text).expect("exceptions"),
     };
-    let asked = Asked {
+    let asked = RunOptions {
         selection: &Selection::default(),
         exceptions: &exceptions,
         now,

@@ -1,7 +1,7 @@
 //! Rows are what their schema says.
 
 use crate::labels::{Change, Labels, run};
-use kubereel_monitortests::{Row, RowOrigin};
+use kubereel_monitortests::{CaseRow, CaseRowOrigin};
 use serde_json::{Map, Value};
 
 const BAD: &[Change] = &[(5, "a", "bad"), (9, "a", "good")];
@@ -12,12 +12,12 @@ fn rows() -> Vec<Map<String, Value>> {
         Labels::new().named("two", "[sig-a] two").needing("routes"),
     ];
     let report = run(BAD, "", tests);
-    let origin = RowOrigin {
+    let origin = CaseRowOrigin {
         run: "test.reel",
         job: Some("periodic-e2e"),
         build: None,
     };
-    let rows = Row::all(&origin, &report).map(|row| {
+    let rows = CaseRow::all(&origin, &report).map(|row| {
         let Ok(Value::Object(row)) = serde_json::to_value(row) else {
             panic!("a row is an object");
         };

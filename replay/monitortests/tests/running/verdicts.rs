@@ -2,14 +2,14 @@
 
 use crate::labels::{Change, Labels, reel, run, run_with, second};
 use kubereel_monitortests::{
-    Asked, ExceptionSet, Glob, MonitorTest, RunTrust, Selection, Verdict, run_reel,
+    CaseVerdict, ExceptionSet, Glob, MonitorTest, RunOptions, RunTrust, Selection, run_reel,
 };
 
 const GOOD: &[Change] = &[(2, "a", "good")];
 const BAD: &[Change] = &[(2, "a", "good"), (5, "a", "bad"), (9, "a", "good")];
 const ODD: &[Change] = &[(2, "a", "odd")];
 
-fn verdict(changes: &[Change], test: Labels) -> Verdict {
+fn verdict(changes: &[Change], test: Labels) -> CaseVerdict {
     let report = run(changes, "", vec![test]);
     assert_eq!(report.outcomes.len(), 1, "{:?}", report.outcomes);
     assert_eq!(report.trust, RunTrust::Recorded);
@@ -18,10 +18,10 @@ fn verdict(changes: &[Change], test: Labels) -> Verdict {
 
 #[test]
 fn findings_fail_or_flake() {
-    assert_eq!(verdict(GOOD, Labels::new()), Verdict::Pass);
-    assert_eq!(verdict(BAD, Labels::new()), Verdict::Fail);
-    assert_eq!(verdict(ODD, Labels::new()), Verdict::Flake);
-    assert_eq!(verdict(BAD, Labels::new().flake_only()), Verdict::Flake);
+    assert_eq!(verdict(GOOD, Labels::new()), CaseVerdict::Pass);
+    assert_eq!(verdict(BAD, Labels::new()), CaseVerdict::Fail);
+    assert_eq!(verdict(ODD, Labels::new()), CaseVerdict::Flake);
+    assert_eq!(verdict(BAD, Labels::new().flake_only()), CaseVerdict::Flake);
     let report = run(BAD, "", vec![Labels::new()]);
     let found = &report.outcomes[0].findings[0].finding;
     assert_eq!((found.from, found.to), (second(5), Some(second(9))));
@@ -36,11 +36,11 @@ fn what_was_not_seen_is_never_passed() {
         (outcome.verdict, outcome.dark)
     };
     let (unknown, dark) = verdict(GOOD);
-    assert_eq!(unknown, Verdict::Unknown);
+    assert_eq!(unknown, CaseVerdict::Unknown);
     assert_eq!((dark[0].from, dark[0].to), (second(50), second(60)));
     assert_eq!(dark[0].why, "pods: gap: the server lost its history");
     // What was seen to be wrong was wrong.
-    assert_eq!(verdict(BAD).0, Verdict::Fail);
+    assert_eq!(verdict(BAD).0, CaseVerdict::Fail);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn what_was_never_recorded_is_skipped() {
         vec![Labels::new().needing("routes.route.openshift.io")],
     );
     let outcome = &report.outcomes[0];
-    assert_eq!(outcome.verdict, Verdict::Skipped);
+    assert_eq!(outcome.verdict, CaseVerdict::Skipped);
     let why = outcome.why.as_deref().unwrap_or_default();
     assert_eq!(
         why,
@@ -64,7 +64,7 @@ fn cases_of_one_name_are_one_and_the_worst_holds() {
     let odd = Labels::new().named("first", "pods").flake_only();
     let report = run(BAD, "", vec![odd, Labels::new().named("second", "pods")]);
     assert_eq!(report.outcomes.len(), 1);
-    assert_eq!(report.outcomes[0].verdict, Verdict::Fail);
+    assert_eq!(report.outcomes[0].verdict, CaseVerdict::Fail);
     assert_eq!(report.outcomes[0].name, "[Monitor:labels] pods");
 }
 
@@ -77,7 +77,7 @@ fn a_selection_leaves_out() {
             only: globs(only),
             skip: globs(skip),
         };
-        let asked = Asked {
+        let asked = RunOptions {
             selection: &selection,
             exceptions: &ExceptionSet::default(),
             now: None,

@@ -3,7 +3,7 @@
 
 use crate::judged::{judged, judged_all, tail};
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 
 /// A monitortest with two recordings.
 pub struct Fixture {
@@ -15,7 +15,7 @@ pub struct Fixture {
     pub bad: fn() -> Reel,
     /// What it says then. Of one that only says by its presence that something happened it is `Pass`;
     /// that one is absent from the other recording.
-    pub verdict: Verdict,
+    pub verdict: CaseVerdict,
     /// When what is wrong began.
     pub at: &'static str,
     /// What it says of it, or a part of that.
@@ -28,7 +28,7 @@ impl Fixture {
     /// Checks both recordings.
     pub fn check(&self) {
         let bad = judged((self.bad)(), self.id);
-        if self.verdict == Verdict::Pass {
+        if self.verdict == CaseVerdict::Pass {
             bad.passes(self.case);
             let all = judged_all((self.good)()).outcomes;
             assert!(
@@ -40,7 +40,7 @@ impl Fixture {
         }
         bad.is(self.case, self.verdict.as_str());
         bad.says(self.case, self.at, self.says);
-        if self.verdict == Verdict::Fail {
+        if self.verdict == CaseVerdict::Fail {
             assert_eq!(bad.names_of_failed(), [self.case], "{}", self.id);
         } else {
             assert_eq!(bad.names_not_passed(), [self.case], "{}", self.id);

@@ -3,8 +3,8 @@
 use crate::reel::{Reel, time};
 use kubereel_history::timetext;
 use kubereel_monitortests::{
-    Asked, ExceptionSet, Glob, Intervals, MonitorTest, Outcome, RuleSet, RunReport, Selection,
-    builtin, run_intervals, run_reel,
+    CaseOutcome, ExceptionSet, Glob, Intervals, MonitorTest, RuleSet, RunOptions, RunReport,
+    Selection, builtin, run_intervals, run_reel,
 };
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub fn judged(reel: Reel, id: &str) -> Verdicts {
         skip: Vec::new(),
     };
     let exceptions = ExceptionSet::builtin().expect("exceptions");
-    let asked = Asked {
+    let asked = RunOptions {
         selection: &selection,
         exceptions: &exceptions,
         now: None,
@@ -39,7 +39,7 @@ pub fn judged_intervals(intervals: Intervals, id: &str) -> Verdicts {
         skip: Vec::new(),
     };
     let exceptions = ExceptionSet::builtin().expect("exceptions");
-    let asked = Asked {
+    let asked = RunOptions {
         selection: &selection,
         exceptions: &exceptions,
         now: None,
@@ -59,7 +59,7 @@ pub fn judged_by(reel: Reel, rules: &str) -> Verdicts {
     let written = reel.written();
     let rules = RuleSet::read([("rules.yaml", rules)]);
     let rules = rules.unwrap_or_else(|errors| panic!("{errors}"));
-    let asked = Asked {
+    let asked = RunOptions {
         selection: &Selection::default(),
         exceptions: &ExceptionSet::default(),
         now: None,
@@ -85,7 +85,7 @@ pub fn naively_judged(reel: Reel, files: &[(&str, &str)]) -> String {
 
 fn said(reel: Reel, tests: Vec<Box<dyn MonitorTest>>) -> String {
     let written = reel.written();
-    let asked = Asked {
+    let asked = RunOptions {
         selection: &Selection::default(),
         exceptions: &ExceptionSet::default(),
         now: None,
@@ -98,7 +98,7 @@ fn said(reel: Reel, tests: Vec<Box<dyn MonitorTest>>) -> String {
 pub fn judged_all(reel: Reel) -> RunReport {
     let written = reel.written();
     let exceptions = ExceptionSet::builtin().expect("exceptions");
-    let asked = Asked {
+    let asked = RunOptions {
         selection: &Selection::default(),
         exceptions: &exceptions,
         now: None,
@@ -195,7 +195,7 @@ impl Verdicts {
         all.into_iter().collect::<Vec<_>>().join("; ")
     }
 
-    fn outcome(&self, name: &str) -> &Outcome {
+    fn outcome(&self, name: &str) -> &CaseOutcome {
         let outcomes = &self.report.outcomes;
         let found = outcomes
             .iter()

@@ -6,7 +6,9 @@ use crate::fixture::Fixture;
 use crate::judged::{judged_all, tail};
 use crate::object_rows;
 use crate::reel::Reel;
-use kubereel_monitortests::{About, UpstreamRow, Way, WrittenIn, builtin, upstream_rows};
+use kubereel_monitortests::{
+    MonitorTestInfo, UpstreamMethod, UpstreamRow, WrittenIn, builtin, upstream_rows,
+};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -19,14 +21,14 @@ const SILENT: &str = "masters-updated";
 /// What only files of intervals show; `events::files` does.
 const OF_FILES: &str = "leases-are-acquired-soon";
 
-fn abouts() -> Vec<About> {
+fn abouts() -> Vec<MonitorTestInfo> {
     builtin().iter().map(|test| test.about().clone()).collect()
 }
 
 fn ids_of_rows() -> BTreeSet<&'static str> {
-    let rows = upstream_rows().into_iter();
-    rows.filter(|row| !matches!(row.way, Way::NotPossible { .. }))
-        .map(|row| row.id)
+    let rows = upstream_rows().iter();
+    rows.filter(|row| !matches!(row.way, UpstreamMethod::NotPossible { .. }))
+        .map(|row| row.id.as_str())
         .collect()
 }
 
@@ -39,14 +41,15 @@ fn fixtures() -> Vec<Fixture> {
 #[test]
 fn every_row_that_is_judged_is_built_in_as_the_table_says() {
     let abouts = abouts();
-    let by_id: BTreeMap<&str, &About> = abouts.iter().map(|one| (one.id.as_str(), one)).collect();
+    let by_id: BTreeMap<&str, &MonitorTestInfo> =
+        abouts.iter().map(|one| (one.id.as_str(), one)).collect();
     assert_eq!(by_id.len(), abouts.len(), "two monitortests have one id");
     for row in upstream_rows() {
-        let about = by_id.get(row.id);
+        let about = by_id.get(row.id.as_str());
         let written_in = match row.way {
-            Way::Yaml => WrittenIn::Yaml,
-            Way::Rust { .. } => WrittenIn::Rust,
-            Way::NotPossible { .. } => {
+            UpstreamMethod::Yaml => WrittenIn::Yaml,
+            UpstreamMethod::Rust { .. } => WrittenIn::Rust,
+            UpstreamMethod::NotPossible { .. } => {
                 assert!(about.is_none(), "{} is judged after all", row.id);
                 continue;
             }
@@ -82,8 +85,8 @@ fn a_run_emits_the_names_of_the_table_and_no_others() {
     let of_rows = ids_of_rows();
     let judged = rows
         .iter()
-        .filter(|row| of_rows.contains(row.id))
-        .map(|row| (row.id, pattern(row.junit)));
+        .filter(|row| of_rows.contains(row.id.as_str()))
+        .map(|row| (row.id.as_str(), pattern(&row.junit)));
     let abouts = abouts();
     let own = abouts
         .iter()
@@ -113,7 +116,7 @@ fn every_row_that_is_judged_has_recordings_that_show_it() {
 #[test]
 fn the_page_has_the_tables() {
     let page = std::fs::read_to_string(PAGE).expect("the page");
-    let told = with_table(&page, "upstream", &upstream_table(&upstream_rows()));
+    let told = with_table(&page, "upstream", &upstream_table(upstream_rows()));
     let told = with_table(&told, "own", &own_table(&abouts()));
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(PAGE, &told).expect("a page");
@@ -144,25 +147,29 @@ fn upstream_table(rows: &[UpstreamRow]) -> String {
         "| # | name in JUnit | monitortest | how | what differs |\n|---|---|---|---|---|\n",
     );
     for row in rows {
-        let (id, how) = match row.way {
-            Way::Yaml => (format!("`{}`", row.id), "YAML".to_owned()),
-            Way::Rust { because } => (format!("`{}`", row.id), format!("Rust: {because}")),
-            Way::NotPossible { because } => (String::new(), format!("not possible: {because}")),
+        let (id, how) = match &row.way {
+            UpstreamMethod::Yaml => (format!("`{}`", row.id), "YAML".to_owned()),
+            UpstreamMethod::Rust { because } => {
+                (format!("`{}`", row.id), format!("Rust: {because}"))
+            }
+            UpstreamMethod::NotPossible { because } => {
+                (String::new(), format!("not possible: {because}"))
+            }
         };
         writeln!(
             table,
             "| {} | `{}` | {id} | {} | {} |",
             row.number,
-            cell(row.junit),
+            cell(&row.junit),
             cell(&how),
-            cell(row.differs)
+            cell(&row.differs)
         )
         .expect("a text takes it");
     }
     table
 }
 
-fn own_table(abouts: &[About]) -> String {
+fn own_table(abouts: &[MonitorTestInfo]) -> String {
     let of_rows = ids_of_rows();
     let mut table = String::from(
         "| name in JUnit | monitortest | how | what it looks for |\n|---|---|---|---|\n",

@@ -5,7 +5,10 @@ use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::spans::Style;
 use crate::words::count;
-use kubereel_monitortests::{Judged, Outcome, RunName, Verdict, shown_by, subject, when};
+use kubereel_monitortests::{
+    CaseOutcome as Outcome, CaseVerdict as Verdict, JudgedFinding as Judged, RunName, shown_by,
+    subject, when,
+};
 
 /// How many failed cases of one rule are told one by one; all in the wide form.
 const CASES_SHOWN: usize = 3;

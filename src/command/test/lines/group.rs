@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::spans::Style;
 use crate::words::count;
-use kubereel_monitortests::{Outcome, RunName, RunReport, Verdict};
+use kubereel_monitortests::{CaseOutcome as Outcome, CaseVerdict as Verdict, RunName, RunReport};
 use std::collections::BTreeMap;
 
 /// How many times are shown; all in the wide form.

@@ -1,9 +1,13 @@
-//! Owns row 16: a version that a custom resource definition gains is not stored at once, so that the
-//! release before can still read what is written. Refuses definitions that are new themselves.
+//! Row 16: a version that a custom resource definition gains is not stored at once, so that the release
+//! before can still read what is written. New definitions are left out.
 
+use crate::builtin::rows::info;
 use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::interval_needs::IntervalNeeds;
+use crate::reading;
 use crate::verdict::{
-    About, Case, Dark, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, Subject, WrittenIn,
+    CaseGap, FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase,
+    TestFinding,
 };
 use kubereel_format::ObjectId;
 use serde_json::Value;
@@ -11,18 +15,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const GROUP: &str = "apiextensions.k8s.io";
 const PLURAL: &str = "customresourcedefinitions";
+const RESOURCE: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 /// Row 16.
-#[derive(Debug)]
-pub(super) struct CrdStorage {
-    about: About,
-    definitions: BTreeMap<ObjectId, Definition>,
-    findings: Vec<Finding>,
+struct CrdStorage {
+    about: MonitorTestInfo,
+    definitions: BTreeMap<ObjectId, CrdVersions>,
+    findings: Vec<TestFinding>,
 }
 
 /// What is remembered of a definition.
 #[derive(Debug, Default)]
-struct Definition {
+struct CrdVersions {
     /// The versions that it had at first.
     first: BTreeSet<String>,
     /// The version that was stored at first.
@@ -32,34 +36,27 @@ struct Definition {
     open: Option<usize>,
 }
 
-impl Default for CrdStorage {
-    fn default() -> Self {
-        Self {
-            about: About {
-                id: "crd-new-version-not-stored".to_owned(),
-                monitor: "crd-version-checker".to_owned(),
-                junit: "[sig-api-machinery] CRDs with new API versions should not change storage version immediately".to_owned(),
-                description: "A version that a custom resource definition gains during the run is not its storage version: after a rollback nobody could read what was stored.".to_owned(),
-                owner: "sig-api-machinery".to_owned(),
-                origin: "openshift/origin pkg/monitortests/kubeapiserver/crdversionchecker".to_owned(),
-                is_flake_only: false,
-                written_in: WrittenIn::Rust,
-            },
-            definitions: BTreeMap::new(),
-            findings: Vec::new(),
-        }
-    }
+/// Makes the test.
+pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
+    Box::new(CrdStorage {
+        about: info(
+            "crd-new-version-not-stored",
+            "sig-api-machinery",
+            "pkg/monitortests/kubeapiserver/crdversionchecker",
+            "A version that a custom resource definition gains during the run is not its storage version: after a rollback nobody could read what was stored.",
+        ),
+        definitions: BTreeMap::new(),
+        findings: Vec::new(),
+    })
 }
 
 /// Gives the names of a definition's versions, and the stored one.
 fn versions(object: &Value) -> (BTreeSet<String>, String) {
-    let all = object.pointer("/spec/versions").and_then(Value::as_array);
     let mut names = BTreeSet::new();
     let mut stored = String::new();
-    for version in all.into_iter().flatten() {
-        let name = version.get("name").and_then(Value::as_str);
-        let name = name.unwrap_or_default();
-        if version.get("storage").and_then(Value::as_bool) == Some(true) {
+    for version in reading::list(object, "/spec/versions") {
+        let name = reading::text(version, "/name");
+        if reading::at(version, "/storage") == Some(&Value::Bool(true)) {
             name.clone_into(&mut stored);
         }
         names.insert(name.to_owned());
@@ -76,7 +73,7 @@ impl Watcher for CrdStorage {
     fn seen(&mut self, seen: &Seen<'_>) {
         let (names, stored) = versions(seen.now);
         if seen.action == Action::Appeared {
-            let definition = Definition {
+            let definition = CrdVersions {
                 first: names,
                 first_stored: stored.clone(),
                 stored,
@@ -105,13 +102,8 @@ impl Watcher for CrdStorage {
             return;
         }
         definition.open = Some(self.findings.len());
-        self.findings.push(Finding {
-            subject: Subject {
-                resource: format!("{PLURAL}.{GROUP}"),
-                namespace: String::new(),
-                name: seen.key.name.clone(),
-                keys: BTreeMap::new(),
-            },
+        self.findings.push(TestFinding {
+            subject: FindingSubject::object(RESOURCE, "", &seen.key.name),
             severity: Severity::Fail,
             from: seen.at,
             to: None,
@@ -126,41 +118,39 @@ impl Watcher for CrdStorage {
 }
 
 impl MonitorTest for CrdStorage {
-    fn about(&self) -> &About {
+    fn about(&self) -> &MonitorTestInfo {
         &self.about
     }
 
     fn needs(&self) -> Needs {
         Needs {
-            objects: vec![format!("{PLURAL}.{GROUP}")],
-            seen: Vec::new(),
-            facts: false,
+            objects: vec![RESOURCE.to_owned()],
+            ..Needs::default()
         }
     }
 
-    fn looks_at(&self) -> LookedAt {
-        LookedAt::None
+    fn looks_at(&self) -> IntervalNeeds {
+        IntervalNeeds::None
     }
 
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {
         Some(self)
     }
 
-    fn judge(&mut self, scene: &Scene<'_>) -> Vec<Case> {
+    fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
         let (start, end) = (scene.intervals.start(), scene.intervals.end());
-        let unseen = scene.dark.get(&format!("{PLURAL}.{GROUP}"));
+        let unseen = scene.dark.get(RESOURCE);
         // After a gap within the run a list shows what is stored; only its ends stay dark.
-        let dark: Vec<Dark> = unseen
+        let dark: Vec<CaseGap> = unseen
             .into_iter()
             .flatten()
             .filter(|dark| dark.from <= start || end <= dark.to)
             .cloned()
             .collect();
-        vec![Case {
-            junit: self.about.junit.clone(),
+        vec![TestCase {
             findings: std::mem::take(&mut self.findings),
             dark,
-            ..Case::default()
+            ..TestCase::named(&self.about.junit)
         }]
     }
 }

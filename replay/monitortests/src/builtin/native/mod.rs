@@ -1,19 +1,13 @@
-//! Monitortests in Rust: what the rule language cannot say.
+//! Monitor tests in Rust: what the rule language cannot express.
 
-mod crd_storage;
+pub(super) mod crd_storage;
 mod event;
-mod events_list;
-mod images;
-mod list;
-mod node_upgrades;
-mod own;
-mod repeats;
-mod sandboxes;
-mod slow_message;
-mod slow_operators;
-mod static_pods;
-
-pub(crate) use event::subject_of;
-pub(super) use events_list::events;
-pub use list::objects;
-pub(super) use own::own;
+pub(super) mod ha;
+pub(super) mod images;
+pub(super) mod node_upgrades;
+pub(super) mod recording;
+pub(super) mod repeats;
+pub(super) mod sandboxes;
+pub(super) mod slow_operators;
+pub(super) mod static_pods;
+pub(super) mod version_pods;

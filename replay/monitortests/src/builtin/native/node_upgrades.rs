@@ -1,44 +1,39 @@
-//! Owns row 14: in each upgrade a node goes unready at most once, and comes back. Refuses to count
-//! across upgrades, and what happened before the first one.
+//! Row 14: in each upgrade a node goes unready at most once, and comes back. Upgrades are counted one by
+//! one; the time before the first one is left out.
 
+use crate::builtin::rows::info;
 use crate::facts::UpgradeWindow;
-use crate::feed::Watcher;
 use crate::interval::{Interval, source};
+use crate::interval_needs::IntervalNeeds;
 use crate::verdict::{
-    About, Case, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, Subject, WrittenIn,
+    FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, TestCase, TestFinding,
 };
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
 use std::collections::BTreeMap;
 
 /// Row 14.
-#[derive(Debug)]
-pub(super) struct NodeUpgrades(About);
+struct NodeUpgrades(MonitorTestInfo);
 
-impl Default for NodeUpgrades {
-    fn default() -> Self {
-        Self(About {
-            id: "node-unready-once-per-upgrade".to_owned(),
-            monitor: "legacy-node-invariants".to_owned(),
-            junit: "[sig-node] nodes should not go unready after being upgraded and go unready only once".to_owned(),
-            description: "From the begin of an upgrade to the next one or the end, each node becomes not ready at most once, and becomes ready again.".to_owned(),
-            owner: "sig-node".to_owned(),
-            origin: "openshift/origin pkg/monitortests/node/legacynodemonitortests/kubelet.go".to_owned(),
-            is_flake_only: false,
-            written_in: WrittenIn::Rust,
-        })
-    }
+/// Makes the test.
+pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
+    Box::new(NodeUpgrades(info(
+        "node-unready-once-per-upgrade",
+        "sig-node",
+        "pkg/monitortests/node/legacynodemonitortests/kubelet.go",
+        "From the begin of an upgrade to the next one or the end, each node becomes not ready at most once, and becomes ready again.",
+    )))
 }
 
 /// What a node did in one upgrade.
 #[derive(Debug, Default)]
-struct Node<'a> {
+struct NodeReadiness<'a> {
     unready: Vec<&'a Interval>,
     /// The moment of unreadiness that goes on.
     open: Option<&'a Interval>,
 }
 
-impl<'a> Node<'a> {
+impl<'a> NodeReadiness<'a> {
     fn take(&mut self, interval: &'a Interval) {
         match interval.message.reason.as_ref() {
             "NotReady" if self.open.is_none() => {
@@ -50,7 +45,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn findings(&self, name: &str, upgrade: &str) -> Vec<Finding> {
+    fn findings(&self, name: &str, upgrade: &str) -> Vec<TestFinding> {
         let mut found = Vec::new();
         let times: Vec<String> = self
             .unready
@@ -76,26 +71,17 @@ impl<'a> Node<'a> {
     }
 }
 
-fn finding(at: &Interval, name: &str, to: Option<RecordedAt>, message: String) -> Finding {
-    Finding {
-        subject: Subject {
-            resource: "nodes".to_owned(),
-            namespace: String::new(),
-            name: name.to_owned(),
-            keys: BTreeMap::new(),
-        },
-        severity: Severity::Fail,
-        from: at.from,
+fn finding(at: &Interval, name: &str, to: Option<RecordedAt>, message: String) -> TestFinding {
+    TestFinding {
+        subject: FindingSubject::object("nodes", "", name),
         to,
-        reason: "NotReady".to_owned(),
-        message,
-        seq: at.seq,
+        ..TestFinding::of(at, "NotReady", message)
     }
 }
 
 /// Judges what happened from an upgrade's begin to an end.
-fn judge(scene: &Scene<'_>, upgrade: &UpgradeWindow, end: RecordedAt) -> Vec<Finding> {
-    let mut nodes: BTreeMap<&str, Node<'_>> = BTreeMap::new();
+fn judge(scene: &JudgeContext<'_>, upgrade: &UpgradeWindow, end: RecordedAt) -> Vec<TestFinding> {
+    let mut nodes: BTreeMap<&str, NodeReadiness<'_>> = BTreeMap::new();
     let monitored = scene.intervals.of(source::NODE_MONITOR);
     for interval in monitored.filter(|one| upgrade.from <= one.from && one.from < end) {
         if let Some(name) = interval.locator.get("node") {
@@ -113,27 +99,19 @@ fn judge(scene: &Scene<'_>, upgrade: &UpgradeWindow, end: RecordedAt) -> Vec<Fin
 }
 
 impl MonitorTest for NodeUpgrades {
-    fn about(&self) -> &About {
+    fn about(&self) -> &MonitorTestInfo {
         &self.0
     }
 
     fn needs(&self) -> Needs {
-        Needs {
-            objects: Vec::new(),
-            seen: vec!["nodes".to_owned()],
-            facts: false,
-        }
+        Needs::seen("nodes")
     }
 
-    fn looks_at(&self) -> LookedAt {
-        LookedAt::those(|interval| interval.source.as_str() == source::NODE_MONITOR)
+    fn looks_at(&self) -> IntervalNeeds {
+        IntervalNeeds::those(|interval| interval.source.as_str() == source::NODE_MONITOR)
     }
 
-    fn watcher(&mut self) -> Option<&mut dyn Watcher> {
-        None
-    }
-
-    fn judge(&mut self, scene: &Scene<'_>) -> Vec<Case> {
+    fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
         let (start, end) = (scene.intervals.start(), scene.intervals.end());
         let upgrades: Vec<&UpgradeWindow> = scene
             .facts
@@ -141,10 +119,7 @@ impl MonitorTest for NodeUpgrades {
             .iter()
             .filter(|upgrade| upgrade.to.is_none_or(|to| to > start) && upgrade.from <= end)
             .collect();
-        let mut case = Case {
-            junit: self.0.junit.clone(),
-            ..Case::default()
-        };
+        let mut case = TestCase::named(&self.0.junit);
         if upgrades.is_empty() {
             case.skipped = Some("no upgrade was seen".to_owned());
         }

@@ -1,13 +1,13 @@
-//! Owns the test of static Pods that did not start. Rust, because the revision that must be reached
-//! stands in the words of one Event and the one that was reached in those of another. Refuses Pods:
-//! operators say what did not show up.
+//! Static Pods that did not start.
+//!
+//! In Rust, because the revision that must be reached is in the message of one Event and the one that was
+//! reached in that of another.
 
-use super::event::{is_installing, subject_of};
-use crate::feed::Watcher;
+use super::event::is_installing;
+use crate::builtin::rows::info;
 use crate::interval::Interval;
-use crate::verdict::{
-    About, Case, Finding, LookedAt, MonitorTest, Needs, Scene, Severity, WrittenIn,
-};
+use crate::interval_needs::IntervalNeeds;
+use crate::verdict::{JudgeContext, MonitorTest, MonitorTestInfo, Needs, TestCase, TestFinding};
 use kubereel_format::RecordedAt;
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -24,46 +24,35 @@ const FAILED_PATTERN: &str = r#"for revision: ([0-9]+) on node: "([^"]*)" didn't
 const REACHED_PATTERN: &str = "to ([0-9]+) because static pod is ready";
 
 /// Judges whether static Pods started.
-#[derive(Debug)]
-pub(crate) struct StaticPods {
-    about: About,
+struct StaticPods {
+    about: MonitorTestInfo,
 }
 
 /// That a node reached a revision.
-struct Reached<'a> {
+struct ReachedRevision<'a> {
     namespace: &'a str,
     words: &'a str,
     revision: u64,
     at: RecordedAt,
 }
 
-impl StaticPods {
-    /// Makes the test.
-    pub(crate) fn new() -> Self {
-        Self {
-            about: About {
-                id: "static-pods-start".to_owned(),
-                monitor: "legacy-kube-apiserver-invariants".to_owned(),
-                junit: "[sig-node] static pods should start after being created".to_owned(),
-                description: "Where an operator misses a static Pod, its node reaches that revision, \
-                              or a later one, in the end."
-                    .to_owned(),
-                owner: "sig-node".to_owned(),
-                origin: "openshift/origin pkg/monitortests/kubeapiserver/legacykubeapiservermonitortests"
-                    .to_owned(),
-                is_flake_only: false,
-                written_in: WrittenIn::Rust,
-            },
-        }
-    }
+/// Makes the test.
+pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
+    Box::new(StaticPods {
+        about: info(
+            "static-pods-start",
+            "sig-node",
+            "pkg/monitortests/kubeapiserver/legacykubeapiservermonitortests",
+            "Where an operator misses a static Pod, its node reaches that revision, or a later one, in the end.",
+        ),
+    })
+}
 
-    fn case(&self, scene: &Scene<'_>) -> Result<Case, regex::Error> {
+impl StaticPods {
+    fn case(&self, scene: &JudgeContext<'_>) -> Result<TestCase, regex::Error> {
         let failed_pattern = Regex::new(FAILED_PATTERN)?;
         let reached = reached(scene, &Regex::new(REACHED_PATTERN)?);
-        let mut case = Case {
-            junit: self.about.junit.clone(),
-            ..Case::default()
-        };
+        let mut case = TestCase::named(&self.about.junit);
         let mut told = BTreeSet::new();
         for event in scene.intervals.all() {
             let Some(namespace) = of_operator(event) else {
@@ -98,47 +87,35 @@ impl StaticPods {
                     format!("no revision and node in these words: {words}"),
                 ),
             };
-            case.findings.push(Finding {
-                subject: subject_of(&event.locator),
-                severity: Severity::Fail,
-                from: event.from,
-                to: event.to,
-                reason: reason.to_owned(),
-                message: format!("{namespace}: {message}"),
-                seq: event.seq,
-            });
+            case.findings.push(TestFinding::of(
+                event,
+                reason,
+                format!("{namespace}: {message}"),
+            ));
         }
         Ok(case)
     }
 }
 
 impl MonitorTest for StaticPods {
-    fn about(&self) -> &About {
+    fn about(&self) -> &MonitorTestInfo {
         &self.about
     }
 
     fn needs(&self) -> Needs {
-        Needs {
-            seen: vec!["events".to_owned()],
-            ..Needs::default()
-        }
+        Needs::seen("events")
     }
 
-    fn looks_at(&self) -> LookedAt {
-        LookedAt::those(|event| {
+    fn looks_at(&self) -> IntervalNeeds {
+        IntervalNeeds::those(|event| {
             of_operator(event).is_some() && (is_reached(event) || is_failure(event))
         })
     }
 
-    fn watcher(&mut self) -> Option<&mut dyn Watcher> {
-        None
-    }
-
-    fn judge(&mut self, scene: &Scene<'_>) -> Vec<Case> {
-        let case = self.case(scene).unwrap_or_else(|error| Case {
-            junit: self.about.junit.clone(),
+    fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
+        let case = self.case(scene).unwrap_or_else(|error| TestCase {
             error: Some(error.to_string()),
-            ..Case::default()
+            ..TestCase::named(&self.about.junit)
         });
         vec![case]
     }
@@ -159,12 +136,12 @@ fn is_reached(event: &Interval) -> bool {
     &*event.message.reason == "NodeCurrentRevisionChanged"
 }
 
-fn reached<'a>(scene: &Scene<'a>, pattern: &Regex) -> Vec<Reached<'a>> {
+fn reached<'a>(scene: &JudgeContext<'a>, pattern: &Regex) -> Vec<ReachedRevision<'a>> {
     let told = scene.intervals.all().iter();
     let told = told.filter(|event| is_reached(event));
     let reached = told.filter_map(|event| {
         let found = pattern.captures(&event.message.human)?;
-        Some(Reached {
+        Some(ReachedRevision {
             namespace: of_operator(event)?,
             words: &event.message.human,
             revision: found.get(1)?.as_str().parse().ok()?,

@@ -1,8 +1,5 @@
 //! Rules over objects: what is watched while the reel is read, and how it is judged afterwards.
 
-mod asking;
-mod evidence;
-mod moment;
 mod plan;
 mod related;
 mod thing;

@@ -4,12 +4,12 @@
 use crate::cel::{Program, Reads};
 use crate::feed::{Fields, Interest};
 use crate::rule::{
-    Check, Expected, Found, Objects, ResourceName, Rule, Template, TemplatePart, place,
+    MonitorRule, ObjectSelector, RelatedBy, ResourceName, RuleCheck, Template, TemplatePart, place,
 };
 
 /// What must be known of a predicate to ask it no more often than needed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct PredicateReads {
     /// The fields of the object that it reads, in any of its versions.
     pub(super) fields: Fields,
     /// The related objects that it reads, by number.
@@ -22,7 +22,7 @@ pub(super) struct Asked {
     pub(super) reads_action: bool,
 }
 
-impl Asked {
+impl PredicateReads {
     /// Tells whether it is asked of changes, and holds for a moment only.
     pub(super) const fn is_of_change(&self) -> bool {
         self.reads_old || self.reads_former || self.reads_action
@@ -31,13 +31,13 @@ impl Asked {
 
 /// The plan of a rule over objects.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct WatchPlan {
     /// Of `where`.
-    pub(super) chosen: Asked,
+    pub(super) chosen: PredicateReads,
     /// Of `items`, list and keys.
-    pub(super) items: Asked,
+    pub(super) items: PredicateReads,
     /// Of each check, its one or two predicates.
-    pub(super) checks: Vec<Vec<Asked>>,
+    pub(super) checks: Vec<Vec<PredicateReads>>,
     /// All fields of the object that anything in the rule reads: the evidence.
     pub(super) evidence: Fields,
     /// Whether anything reads an earlier object of the same name.
@@ -48,23 +48,6 @@ pub(super) struct Plan {
     pub(super) interests: Vec<Interest>,
 }
 
-/// Gives the predicates of a check, in the order of their signals.
-pub(super) fn programs(expected: &Expected) -> Vec<&Program> {
-    match expected {
-        Expected::Never { bad: one, .. }
-        | Expected::Always { good: one, .. }
-        | Expected::AtEnd { good: one }
-        | Expected::Eventually { good: one, .. }
-        | Expected::AtMost { of: one, .. }
-        | Expected::Flaps { of: one, .. }
-        | Expected::Highest { of: one, .. }
-        | Expected::Total { of: one, .. } => vec![one],
-        Expected::LeadsTo { from, to, .. } => vec![from, to],
-        Expected::Until { hold, until } => vec![hold, until],
-        Expected::Stays { after, hold, .. } => vec![after, hold],
-    }
-}
-
 fn expressions(template: &Template) -> impl Iterator<Item = &Program> {
     template.parts.iter().filter_map(|part| match part {
         TemplatePart::Cel(program) => Some(program),
@@ -72,9 +55,9 @@ fn expressions(template: &Template) -> impl Iterator<Item = &Program> {
     })
 }
 
-impl Plan {
+impl WatchPlan {
     /// Makes the plan of a rule.
-    pub(super) fn of(rule: &Rule, objects: &Objects) -> Self {
+    pub(super) fn of(rule: &MonitorRule, objects: &ObjectSelector) -> Self {
         let mut plan = Self::default();
         let parts = match &objects.items {
             None => Vec::new(),
@@ -102,9 +85,8 @@ impl Plan {
             plan.items.fields.join(&key.fields);
         }
         for check in &rule.checks {
-            let programs = programs(&check.expected);
-            plan.checks
-                .push(programs.into_iter().map(&mut asked).collect());
+            let programs = check.expected.programs();
+            plan.checks.push(programs.map(&mut asked).collect());
         }
         // What is read when a finding is told, and to find related objects, is evidence too.
         for (_, program) in &rule.per {
@@ -116,10 +98,10 @@ impl Plan {
             });
         }
         for related in &objects.related {
-            if let Found::Name(program)
-            | Found::SelectedBy(program)
-            | Found::Selecting(program)
-            | Found::Where(program) = &related.by
+            if let RelatedBy::Name(program)
+            | RelatedBy::SelectedBy(program)
+            | RelatedBy::Selecting(program)
+            | RelatedBy::Where(program) = &related.by
             {
                 asked(program);
             }
@@ -143,7 +125,7 @@ impl Plan {
         }
     }
 
-    fn finish(&mut self, objects: &Objects, all: &Reads) {
+    fn finish(&mut self, objects: &ObjectSelector, all: &Reads) {
         self.reads_former = all.has(place::FORMER);
         let mut paths: Vec<String> = Vec::new();
         for variable in [place::OBJECT, place::OLD, place::FORMER] {
@@ -152,7 +134,7 @@ impl Plan {
         let reads_owners = objects
             .related
             .iter()
-            .any(|related| matches!(related.by, Found::Owner));
+            .any(|related| matches!(related.by, RelatedBy::Owner));
         if reads_owners {
             paths.push("metadata.ownerReferences.uid".to_owned());
         }
@@ -167,11 +149,11 @@ impl Plan {
             let mut paths: Vec<String> = read.into_iter().flatten().cloned().collect();
             let other = all.paths.get(&place::OTHER);
             match &related.by {
-                Found::Where(_) => paths.extend(other.into_iter().flatten().cloned()),
-                Found::Owned => paths.push("metadata.ownerReferences.uid".to_owned()),
-                Found::SelectedBy(_) => paths.push("metadata.labels".to_owned()),
-                Found::Selecting(_) => paths.push("spec.selector".to_owned()),
-                Found::Name(_) | Found::Owner => {}
+                RelatedBy::Where(_) => paths.extend(other.into_iter().flatten().cloned()),
+                RelatedBy::Owned => paths.push("metadata.ownerReferences.uid".to_owned()),
+                RelatedBy::SelectedBy(_) => paths.push("metadata.labels".to_owned()),
+                RelatedBy::Selecting(_) => paths.push("spec.selector".to_owned()),
+                RelatedBy::Name(_) | RelatedBy::Owner => {}
             }
             paths
                 .extend(["metadata.name", "metadata.namespace", "metadata.uid"].map(str::to_owned));
@@ -191,27 +173,20 @@ fn interest(resource: &ResourceName, paths: &[String]) -> Interest {
 }
 
 /// Gives the expressions by which a check's findings are told.
-fn told(check: &Check) -> impl Iterator<Item = &Program> {
-    let since = match &check.expected {
-        Expected::Eventually { since, .. } => since.as_ref(),
-        _ => None,
-    };
+fn told(check: &RuleCheck) -> impl Iterator<Item = &Program> {
+    let since = check.expected.since.iter();
     let reason = check.reason.iter().flat_map(expressions);
     let message = expressions(&check.message);
     let flake_if = check.flake_if.iter();
-    since
-        .into_iter()
-        .chain(flake_if)
-        .chain(reason)
-        .chain(message)
+    since.chain(flake_if).chain(reason).chain(message)
 }
 
-fn asked(reads: &Reads) -> Asked {
-    let mut asked = Asked {
+fn asked(reads: &Reads) -> PredicateReads {
+    let mut asked = PredicateReads {
         reads_old: reads.has(place::OLD) || reads.has(place::OLD_ITEM),
         reads_former: reads.has(place::FORMER),
         reads_action: reads.has(place::ACTION),
-        ..Asked::default()
+        ..PredicateReads::default()
     };
     for (variable, paths) in &reads.paths {
         if [place::OBJECT, place::OLD, place::FORMER].contains(variable) {

@@ -1,24 +1,24 @@
 //! Owns the other objects that a rule reads, as they are at the moment, and how those of one object are
 //! found. Refuses fields that no expression reads.
 
-use crate::cel::{Fault, Slots, Val, matches_selector};
+use crate::cel::{EvalError, Slots, Val, matches_selector};
 use crate::feed::{Action, Fields, Seen};
 use crate::reading;
-use crate::rule::{Found, Related, place};
+use crate::rule::{RelatedBy, RelatedObjects, place};
 use kubereel_format::ObjectId;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The objects of one `related`.
 #[derive(Debug, Default)]
-pub(super) struct Others {
+pub(super) struct RelatedIndex {
     /// By namespace.
     by_namespace: BTreeMap<String, BTreeMap<ObjectId, Value>>,
     /// By namespace and name.
     by_name: BTreeMap<(String, String), ObjectId>,
 }
 
-impl Others {
+impl RelatedIndex {
     /// Takes what happened to an object.
     pub(super) fn take(&mut self, seen: &Seen<'_>, fields: &Fields) {
         let namespace = seen.key.namespace.clone();
@@ -55,21 +55,22 @@ impl Others {
     /// Finds those of an object, which the slots hold already.
     pub(super) fn of<'a>(
         &'a self,
-        related: &'a Related,
+        related: &'a RelatedObjects,
         namespace: &str,
         object: &Value,
         slots: &Slots<'a>,
-    ) -> Result<Vec<&'a Value>, Fault> {
+    ) -> Result<Vec<&'a Value>, EvalError> {
         let is_everywhere = related.is_anywhere || namespace.is_empty();
         let place = (!is_everywhere).then_some(namespace);
         let mut found = Vec::new();
         match &related.by {
-            Found::Name(program) => {
+            RelatedBy::Name(program) => {
                 let name = match program.value(slots) {
                     Ok(Val::Text(name)) => name,
                     Ok(other) => {
-                        let what = format!("`{}` gives {}, no name", program.text, other.kind());
-                        return Err(Fault::Wrong { what });
+                        let what =
+                            format!("`{}` must be a name, found {}", program.text, other.kind());
+                        return Err(EvalError::Wrong { what });
                     }
                     Err(fault) => return Err(fault),
                 };
@@ -77,18 +78,18 @@ impl Others {
                 let own = self.get(namespace, &name);
                 found.extend(own.or_else(|| self.get("", &name)));
             }
-            Found::Owned => {
+            RelatedBy::Owned => {
                 let uid = uid(object);
                 found.extend(self.within(place).filter(|other| {
                     uid.is_some_and(|uid| owners(other).any(|owner| owner == uid))
                 }));
             }
-            Found::Owner => {
+            RelatedBy::Owner => {
                 found.extend(self.within(place).filter(|other| {
                     uid(other).is_some_and(|uid| owners(object).any(|owner| owner == uid))
                 }));
             }
-            Found::SelectedBy(program) => {
+            RelatedBy::SelectedBy(program) => {
                 let selector = program.value(slots)?;
                 for other in self.within(place) {
                     let labels = reading::at(other, "/metadata/labels").unwrap_or(&Value::Null);
@@ -97,7 +98,7 @@ impl Others {
                     }
                 }
             }
-            Found::Selecting(program) => {
+            RelatedBy::Selecting(program) => {
                 let labels = program.value(slots)?;
                 for other in self.within(place) {
                     let selector = reading::at(other, "/spec/selector").unwrap_or(&Value::Null);
@@ -106,7 +107,7 @@ impl Others {
                     }
                 }
             }
-            Found::Where(program) => {
+            RelatedBy::Where(program) => {
                 let mut slots = slots.clone();
                 for other in self.within(place) {
                     slots.set(place::OTHER, Some(Val::json(other)));
@@ -121,7 +122,7 @@ impl Others {
 }
 
 /// Judges a selector of either form: that of labels, or a plain map as Services have it.
-fn selects<'a>(selector: &'a Value, labels: &Val<'a>) -> Result<bool, Fault> {
+fn selects<'a>(selector: &'a Value, labels: &Val<'a>) -> Result<bool, EvalError> {
     let Some(map) = selector.as_object() else {
         return Ok(false);
     };

@@ -1,13 +1,16 @@
-//! Owns one thing that is watched, an object or an item of it, from when it is first chosen to its end.
-//! Refuses to keep what can lead to no finding.
+//! One watched thing, an object or an item of it, from when it is first chosen to its end.
 
-use super::evidence::Evidence;
-use crate::cel::Fault;
-use crate::rule::{Check, Expected};
+use crate::cel::{EvalError, Slots, Val};
+use crate::feed::Action;
+use crate::rule::{Expectation, Operator, RuleCheck, place};
 use crate::signal::{
-    Counted, Judged, Life, Signal, Truth, always, at_end, eventually, flaps, leads_to, never,
-    risings, stays, total, until,
+    CountedMoment, Lifetime, Signal, SignalResult, SignalTruth, always, at_end, eventually, flaps,
+    leads_to, never, risings, stays, total, until,
 };
+use kubereel_format::{RecordedAt, Seq};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// How much evidence is kept of one thing.
@@ -17,7 +20,7 @@ const MAX_FAULTS: usize = 4;
 
 /// The highest value so far.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct High {
+pub(super) struct HighestValue {
     pub(super) value: f64,
     pub(super) is_whole: bool,
     pub(super) at: i64,
@@ -26,36 +29,36 @@ pub(super) struct High {
 
 /// What is kept of one check.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Course {
+pub(super) struct CheckSignals {
     /// The signals of its predicates.
     pub(super) signals: Vec<Signal>,
     /// With `highest`: the highest value.
-    pub(super) high: Option<High>,
+    pub(super) high: Option<HighestValue>,
     /// With `eventually`: from when on.
     pub(super) since: Option<i64>,
 }
 
 /// A thing that is watched.
 #[derive(Clone, Debug)]
-pub(super) struct Thing {
+pub(super) struct WatchedItem {
     /// The values of the case's places.
     pub(super) group: Vec<String>,
     pub(super) namespace: Arc<str>,
     pub(super) name: Arc<str>,
     /// The key of the item; empty without items.
     pub(super) item: String,
-    pub(super) life: Life,
-    pub(super) courses: Vec<Course>,
-    pub(super) evidence: Vec<Evidence>,
+    pub(super) life: Lifetime,
+    pub(super) courses: Vec<CheckSignals>,
+    pub(super) evidence: Vec<ObjectEvidence>,
     /// Values that could not be had, and when.
-    pub(super) faults: Vec<(i64, Fault)>,
+    pub(super) faults: Vec<(i64, EvalError)>,
     /// When it was seen changed after times that were not seen.
     pub(super) holes: Vec<i64>,
 }
 
-impl Thing {
+impl WatchedItem {
     /// Keeps evidence, and gives its number.
-    pub(super) fn keep(&mut self, evidence: impl FnOnce() -> Evidence) -> Option<usize> {
+    pub(super) fn keep(&mut self, evidence: impl FnOnce() -> ObjectEvidence) -> Option<usize> {
         if self.evidence.len() >= MAX_EVIDENCE {
             return None;
         }
@@ -65,7 +68,7 @@ impl Thing {
     }
 
     /// Keeps a value that could not be had.
-    pub(super) fn fault(&mut self, at: i64, fault: Fault) {
+    pub(super) fn fault(&mut self, at: i64, fault: EvalError) {
         let is_known = self.faults.iter().any(|(_, known)| *known == fault);
         if self.faults.len() < MAX_FAULTS && !is_known {
             self.faults.push((at, fault));
@@ -84,7 +87,7 @@ impl Thing {
     }
 
     /// Tells whether a finding may come of it, alone or with others.
-    pub(super) fn is_worth_keeping(&self, checks: &[Check]) -> bool {
+    pub(super) fn is_worth_keeping(&self, checks: &[RuleCheck]) -> bool {
         !self.faults.is_empty()
             || checks.iter().zip(&self.courses).any(|(check, course)| {
                 let judged = course.judge(&check.expected, self.life, &[]);
@@ -93,52 +96,53 @@ impl Thing {
     }
 }
 
-impl Course {
+impl CheckSignals {
     fn signal(&self, number: usize, dark: &[(i64, i64)]) -> Signal {
         let signal = self.signals.get(number);
         signal.map_or_else(Signal::default, |signal| signal.darkened(dark))
     }
 
     /// Applies an operator that looks for spans.
-    pub(super) fn judge(&self, expected: &Expected, life: Life, dark: &[(i64, i64)]) -> Judged {
+    pub(super) fn judge(
+        &self,
+        expected: &Expectation,
+        life: Lifetime,
+        dark: &[(i64, i64)],
+    ) -> SignalResult {
         let first = self.signal(0, dark);
-        match expected {
-            Expected::Never { at_least, .. } => never(&first, at_least.0, life),
-            Expected::Always { at_least, .. } => always(&first, at_least.0, life),
-            Expected::AtEnd { .. } => at_end(&first, life),
-            Expected::Eventually { within, .. } => {
+        let second = || self.signal(1, dark);
+        match expected.operator {
+            Operator::Never => never(&first, expected.least_micros(), life),
+            Operator::Always => always(&first, expected.least_micros(), life),
+            Operator::AtEnd => at_end(&first, life),
+            Operator::Eventually => {
                 let since = self.since.unwrap_or(life.from);
-                eventually(&first, since, within.map(|within| within.0), life)
+                eventually(&first, since, expected.micros(), life)
             }
-            Expected::LeadsTo { within, .. } => {
-                leads_to(&first, &self.signal(1, dark), within.0, life)
+            Operator::LeadsTo => leads_to(&first, &second(), expected.least_micros(), life),
+            Operator::Until => until(&first, &second(), life),
+            Operator::Stays => stays(&first, &second(), expected.micros(), life),
+            Operator::Total if !expected.per_case => total(&first, expected.least_micros(), life),
+            Operator::AtMost | Operator::Flaps | Operator::Highest | Operator::Total => {
+                SignalResult::default()
             }
-            Expected::Until { .. } => until(&first, &self.signal(1, dark), life),
-            Expected::Stays { span, .. } => {
-                let span = span.map(|span| span.0);
-                stays(&first, &self.signal(1, dark), span, life)
-            }
-            Expected::Total {
-                above,
-                per_case: false,
-                ..
-            } => total(&first, above.0, life),
-            Expected::AtMost { .. }
-            | Expected::Flaps { .. }
-            | Expected::Highest { .. }
-            | Expected::Total { .. } => Judged::default(),
         }
     }
 
-    /// Gives what an operator counts.
-    pub(super) fn counted(&self, expected: &Expected, dark: &[(i64, i64)]) -> Vec<Counted> {
-        match expected {
-            Expected::AtMost { span, .. } => risings(&self.signal(0, dark), span.is_some()),
-            Expected::Total { per_case: true, .. } => risings(&self.signal(0, dark), false),
-            Expected::Flaps { span, .. } => flaps(&self.signal(0, dark), span.is_some()),
-            Expected::Highest { above, .. } => {
-                let high = self.high.iter().filter(|high| high.value > *above);
-                high.map(|high| Counted {
+    /// Returns what an operator counts.
+    pub(super) fn counted(
+        &self,
+        expected: &Expectation,
+        dark: &[(i64, i64)],
+    ) -> Vec<CountedMoment> {
+        let is_bounded = expected.span.is_some();
+        match expected.operator {
+            Operator::AtMost => risings(&self.signal(0, dark), is_bounded),
+            Operator::Total if expected.per_case => risings(&self.signal(0, dark), false),
+            Operator::Flaps => flaps(&self.signal(0, dark), is_bounded),
+            Operator::Highest => {
+                let high = self.high.iter().filter(|high| high.value > expected.above);
+                high.map(|high| CountedMoment {
                     at: high.at,
                     evidence: high.evidence,
                 })
@@ -150,29 +154,68 @@ impl Course {
 
     /// Tells whether it is nothing to an operator that a predicate had a truth at a moment only: that it
     /// was silent tells it the same.
-    pub(super) const fn passes_over(expected: &Expected, truth: Truth) -> bool {
-        match expected {
-            Expected::Never { .. } | Expected::AtMost { .. } => matches!(truth, Truth::False),
-            Expected::Always { .. } => matches!(truth, Truth::True),
+    pub(super) const fn passes_over(operator: Operator, truth: SignalTruth) -> bool {
+        match operator {
+            Operator::Never | Operator::AtMost => matches!(truth, SignalTruth::False),
+            Operator::Always => matches!(truth, SignalTruth::True),
             _ => false,
         }
     }
 
     /// Tells whether evidence is wanted when a predicate turns to a truth.
-    pub(super) fn wants(expected: &Expected, number: usize, truth: Truth) -> bool {
-        match expected {
-            Expected::Never { .. }
-            | Expected::AtMost { .. }
-            | Expected::Total { .. }
-            | Expected::LeadsTo { .. } => number == 0 && truth == Truth::True,
-            Expected::Always { .. } | Expected::AtEnd { .. } => truth == Truth::False,
-            Expected::Eventually { .. } => truth != Truth::True,
-            Expected::Until { .. } => number == 0 && truth == Truth::False,
-            Expected::Stays { .. } => {
-                number == 0 && truth == Truth::True || number == 1 && truth == Truth::False
+    pub(super) fn wants(operator: Operator, number: usize, truth: SignalTruth) -> bool {
+        match operator {
+            Operator::Never | Operator::AtMost | Operator::Total | Operator::LeadsTo => {
+                number == 0 && truth == SignalTruth::True
             }
-            Expected::Flaps { .. } => truth != Truth::Unknown,
-            Expected::Highest { .. } => false,
+            Operator::Always | Operator::AtEnd => truth == SignalTruth::False,
+            Operator::Eventually => truth != SignalTruth::True,
+            Operator::Until => number == 0 && truth == SignalTruth::False,
+            Operator::Stays => matches!(
+                (number, truth),
+                (0, SignalTruth::True) | (1, SignalTruth::False)
+            ),
+            Operator::Flaps => truth != SignalTruth::Unknown,
+            Operator::Highest => false,
         }
+    }
+}
+
+/// What a predicate saw.
+#[derive(Clone, Debug)]
+pub(super) struct ObjectEvidence {
+    pub(super) at: RecordedAt,
+    pub(super) seq: Seq,
+    pub(super) action: Action,
+    pub(super) object: Value,
+    pub(super) old: Option<Value>,
+    pub(super) former: Option<Value>,
+    /// By the numbers of the rule's related objects.
+    pub(super) related: Vec<Vec<Value>>,
+}
+
+pub(super) const fn word(action: Action) -> &'static str {
+    match action {
+        Action::Appeared => "appeared",
+        Action::Changed => "changed",
+        Action::Gone => "gone",
+    }
+}
+
+impl ObjectEvidence {
+    /// Gives it to expressions.
+    pub(super) fn slots(&self) -> Slots<'_> {
+        let mut slots = Slots::default();
+        slots.set(place::OBJECT, Some(Val::json(&self.object)));
+        slots.set(place::OLD, self.old.as_ref().map(Val::json));
+        slots.set(place::FORMER, self.former.as_ref().map(Val::json));
+        let action = Val::Text(Cow::Borrowed(word(self.action)));
+        slots.set(place::ACTION, Some(action));
+        slots.set(place::AT, Some(Val::time(self.at)));
+        for (number, objects) in self.related.iter().enumerate() {
+            let list = objects.iter().map(Val::json).collect();
+            slots.set(place::RELATED + number, Some(Val::List(Rc::new(list))));
+        }
+        slots
     }
 }

@@ -1,30 +1,30 @@
 //! Owns the judgement of what a rule over objects saw, when the reel has been read. Refuses to find
 //! anything in times that were not seen.
 
-use super::thing::Thing;
+use super::thing::WatchedItem;
 use super::watch::ObjectWatch;
-use crate::cel::{Fault, Slots, Val};
-use crate::judge::cases::{Cases, places};
-use crate::judge::choose::is_during;
-use crate::judge::finding::{Evidence as Shown, Span, finding};
+use crate::cel::{EvalError, Slots, Val};
+use crate::judge::cases::{FindingEvidence, FindingSpan, finding};
+use crate::judge::cases::{RuleCases, places};
 use crate::judge::test::dark_of;
-use crate::rule::{Check, Expected, Rule, Watch, place};
-use crate::signal::{Counted, Found, Signal, Truth, clusters};
-use crate::verdict::{Dark, Finding, Scene, Severity, Subject};
+use crate::judge::values::is_during;
+use crate::rule::{MonitorRule, Operator, RuleCheck, Watch, place};
+use crate::signal::{CountedMoment, Signal, SignalMatch, SignalTruth, clusters};
+use crate::verdict::{CaseGap, FindingSubject, JudgeContext, Severity, TestFinding};
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
 use std::collections::BTreeMap;
 
 /// Something that is counted, and of which thing.
-type Tally<'t> = (Counted, &'t Thing, usize);
+type CountedItem<'t> = (CountedMoment, &'t WatchedItem, usize);
 
 impl ObjectWatch {
     /// Judges all that was seen.
     pub(in crate::judge) fn judge<'a>(
         &'a mut self,
-        scene: &Scene<'a>,
+        scene: &JudgeContext<'a>,
         also: &Val<'a>,
-        cases: &mut Cases<'a>,
+        cases: &mut RuleCases<'a>,
     ) {
         let end = scene.intervals.end();
         let rule = std::sync::Arc::clone(&self.rule);
@@ -38,7 +38,7 @@ impl ObjectWatch {
         this.verdicts(scene, also, cases);
     }
 
-    fn verdicts<'a>(&'a self, scene: &Scene<'a>, also: &Val<'a>, cases: &mut Cases<'a>) {
+    fn verdicts<'a>(&'a self, scene: &JudgeContext<'a>, also: &Val<'a>, cases: &mut RuleCases<'a>) {
         for group in &self.groups {
             cases.case(group);
         }
@@ -47,14 +47,14 @@ impl ObjectWatch {
         }
         let dark = dark_of(scene, &self.resources());
         let end = scene.intervals.end();
-        let looks_at_end = |check: &Check| matches!(check.expected, Expected::AtEnd { .. });
+        let looks_at_end = |check: &RuleCheck| check.expected.operator == Operator::AtEnd;
         if self.rule.checks.iter().all(looks_at_end) {
-            let at_end: Vec<Dark> = dark.iter().filter(|dark| dark.to >= end).cloned().collect();
+            let at_end: Vec<CaseGap> = dark.iter().filter(|dark| dark.to >= end).cloned().collect();
             cases.all_doubt(&at_end);
         } else {
             cases.all_doubt(&dark);
         }
-        let judging = Judging {
+        let judging = ObjectJudge {
             watch: self,
             rule: &self.rule,
             scene,
@@ -71,15 +71,13 @@ impl ObjectWatch {
             judging.counts(number, check, cases);
         }
         for (group, count) in &self.left_out {
-            let more = Finding {
-                subject: Subject::default(),
+            let more = TestFinding {
+                subject: FindingSubject::default(),
                 severity: Severity::Flake,
                 from: end,
                 to: Some(end),
                 reason: String::new(),
-                message: format!(
-                    "{count} more objects like these were found, for which there is no room"
-                ),
+                message: format!("{count} more objects were found and not kept"),
                 seq: None,
             };
             cases.find(group, more);
@@ -101,17 +99,17 @@ impl ObjectWatch {
 }
 
 /// The way through the judgement.
-struct Judging<'a, 'j> {
+struct ObjectJudge<'a, 'j> {
     watch: &'a ObjectWatch,
-    rule: &'a Rule,
-    scene: &'j Scene<'a>,
+    rule: &'a MonitorRule,
+    scene: &'j JudgeContext<'a>,
     also: &'j Val<'a>,
-    dark: &'j [Dark],
+    dark: &'j [CaseGap],
 }
 
-impl<'a> Judging<'a, '_> {
+impl<'a> ObjectJudge<'a, '_> {
     /// Gives the times in which a thing may have changed unseen.
-    fn unseen(&self, thing: &Thing) -> Vec<(i64, i64)> {
+    fn unseen(&self, thing: &WatchedItem) -> Vec<(i64, i64)> {
         let end = self.scene.intervals.end();
         let mut unseen: Vec<(i64, i64)> = Vec::new();
         for hole in &thing.holes {
@@ -127,7 +125,7 @@ impl<'a> Judging<'a, '_> {
         unseen
     }
 
-    fn about(&self, thing: &Thing, at: i64) -> String {
+    fn about(&self, thing: &WatchedItem, at: i64) -> String {
         let resource = self.subject(thing).resource;
         let at = timetext::rfc3339(RecordedAt::from_micros(at));
         let gap = if thing.namespace.is_empty() { "" } else { "/" };
@@ -142,30 +140,36 @@ impl<'a> Judging<'a, '_> {
         )
     }
 
-    fn faults(&self, thing: &Thing, cases: &mut Cases<'a>) {
+    fn faults(&self, thing: &WatchedItem, cases: &mut RuleCases<'a>) {
         for (at, fault) in &thing.faults {
             let about = self.about(thing, *at);
             match fault {
-                Fault::Absent { what } => {
+                EvalError::Absent { what } => {
                     let signals = thing.courses.iter().flat_map(|course| &course.signals);
                     let mut spells = signals.flat_map(Signal::spells);
                     let spell = spells.find(|spell| spell.from == *at);
                     let to = spell.map_or(*at, |spell| spell.to);
-                    let dark = Dark {
+                    let dark = CaseGap {
                         from: RecordedAt::from_micros(*at),
                         to: RecordedAt::from_micros(to),
                         why: format!(
-                            "{what} is absent in {about}: the rule does not say what that means"
+                            "{what} is absent in {about}: the rule does not define what absence means"
                         ),
                     };
                     cases.doubt(&thing.group, dark);
                 }
-                Fault::Wrong { what } => cases.wrong(&thing.group, format!("{about}: {what}")),
+                EvalError::Wrong { what } => cases.wrong(&thing.group, format!("{about}: {what}")),
             }
         }
     }
 
-    fn spans(&self, number: usize, check: &'a Check, thing: &'a Thing, cases: &mut Cases<'a>) {
+    fn spans(
+        &self,
+        number: usize,
+        check: &'a RuleCheck,
+        thing: &'a WatchedItem,
+        cases: &mut RuleCases<'a>,
+    ) {
         let Some(course) = thing.courses.get(number) else {
             return;
         };
@@ -188,23 +192,18 @@ impl<'a> Judging<'a, '_> {
             gaps.any(|(begin, end)| begin < to && end > from)
         });
         for (from, to) in of_gaps {
-            let dark = Dark {
+            let dark = CaseGap {
                 from: RecordedAt::from_micros(*from),
                 to: RecordedAt::from_micros(*to),
-                why: format!("{} may have changed unseen", self.about(thing, *from)),
+                why: format!("{} may have changed unobserved", self.about(thing, *from)),
             };
             cases.doubt(&thing.group, dark);
         }
     }
 
     /// Finds from when on a thing had time, where that could not be told when it appeared.
-    fn since(&self, check: &'a Check, thing: &'a Thing) -> Option<i64> {
-        let Expected::Eventually {
-            since: Some(since), ..
-        } = &check.expected
-        else {
-            return None;
-        };
+    fn since(&self, check: &'a RuleCheck, thing: &'a WatchedItem) -> Option<i64> {
+        let since = check.expected.since.as_ref()?;
         let mut slots = self.slots(thing, Some(0));
         let appeared = RecordedAt::from_micros(thing.life.from);
         slots.set(place::APPEARED, Some(Val::time(appeared)));
@@ -218,20 +217,19 @@ impl<'a> Judging<'a, '_> {
         }
     }
 
-    fn is_counted(&self, check: &Check, at: i64) -> bool {
+    fn is_counted(&self, check: &RuleCheck, at: i64) -> bool {
         is_during(&check.during, RecordedAt::from_micros(at), self.scene.facts)
     }
 
     /// Judges operators that count.
-    fn counts(&self, number: usize, check: &'a Check, cases: &mut Cases<'a>) {
-        let per_case = match &check.expected {
-            Expected::AtMost { per_case, .. }
-            | Expected::Flaps { per_case, .. }
-            | Expected::Highest { per_case, .. } => *per_case,
-            Expected::Total { per_case: true, .. } => true,
+    fn counts(&self, number: usize, check: &'a RuleCheck, cases: &mut RuleCases<'a>) {
+        let per_case = check.expected.per_case;
+        match check.expected.operator {
+            Operator::AtMost | Operator::Flaps | Operator::Highest => {}
+            Operator::Total if per_case => {}
             _ => return,
-        };
-        let mut tallies: BTreeMap<(&Vec<String>, usize), Vec<Tally<'a>>> = BTreeMap::new();
+        }
+        let mut tallies: BTreeMap<(&Vec<String>, usize), Vec<CountedItem<'a>>> = BTreeMap::new();
         for (place, thing) in self.watch.kept.iter().enumerate() {
             let Some(course) = thing.courses.get(number) else {
                 continue;
@@ -250,40 +248,36 @@ impl<'a> Judging<'a, '_> {
         }
     }
 
-    fn count(&self, check: &'a Check, mut tally: Vec<Tally<'a>>, cases: &mut Cases<'a>) {
+    fn count(
+        &self,
+        check: &'a RuleCheck,
+        mut tally: Vec<CountedItem<'a>>,
+        cases: &mut RuleCases<'a>,
+    ) {
         tally.sort_by_key(|(counted, _, _)| counted.at);
-        let (most, span) = match &check.expected {
-            Expected::AtMost { times, span, .. } => (*times, *span),
-            Expected::Flaps {
-                more_than, span, ..
-            } => (*more_than, *span),
-            Expected::Highest { .. } => {
-                self.highest(check, &tally, cases);
-                return;
-            }
-            Expected::Total { above, .. } => {
-                self.total(check, &tally, above.0, cases);
-                return;
-            }
-            _ => return,
-        };
+        let expected = &check.expected;
+        match expected.operator {
+            Operator::Highest => return self.highest(check, &tally, cases),
+            Operator::Total => return self.total(check, &tally, expected.least_micros(), cases),
+            _ => {}
+        }
         let times: Vec<i64> = tally.iter().map(|(counted, _, _)| counted.at).collect();
-        for (first, last) in clusters(&times, most, span.map(|span| span.0)) {
+        for (first, last) in clusters(&times, expected.times, expected.micros()) {
             let (Some((begin, thing, _)), Some((end, _, _))) = (tally.get(first), tally.get(last))
             else {
                 continue;
             };
-            let found = Found {
+            let found = SignalMatch {
                 from: begin.at,
                 to: Some(end.at),
                 evidence: begin.evidence,
             };
-            let count = i64::try_from(last - first + 1).unwrap_or(i64::MAX);
-            self.find(check, thing, &found, Some(Val::Int(count)), cases);
+            let count = Val::count(last - first + 1);
+            self.find(check, thing, &found, Some(count), cases);
         }
     }
 
-    fn highest(&self, check: &'a Check, tally: &[Tally<'a>], cases: &mut Cases<'a>) {
+    fn highest(&self, check: &'a RuleCheck, tally: &[CountedItem<'a>], cases: &mut RuleCases<'a>) {
         let highs = tally.iter().filter_map(|(_, thing, number)| {
             let high = thing.courses.get(*number)?.high?;
             Some((high, *thing))
@@ -296,7 +290,7 @@ impl<'a> Judging<'a, '_> {
             }
         });
         let Some((high, thing)) = highest else { return };
-        let found = Found {
+        let found = SignalMatch {
             from: high.at,
             to: Some(high.at),
             evidence: high.evidence,
@@ -309,10 +303,16 @@ impl<'a> Judging<'a, '_> {
         self.find(check, thing, &found, Some(value), cases);
     }
 
-    fn total(&self, check: &'a Check, tally: &[Tally<'a>], above: i64, cases: &mut Cases<'a>) {
+    fn total(
+        &self,
+        check: &'a RuleCheck,
+        tally: &[CountedItem<'a>],
+        above: i64,
+        cases: &mut RuleCases<'a>,
+    ) {
         let mut sum = 0_i64;
         let mut last = None;
-        let mut done: Vec<&Thing> = Vec::new();
+        let mut done: Vec<&WatchedItem> = Vec::new();
         for (_, thing, number) in tally {
             if done.iter().any(|known| std::ptr::eq(*known, *thing)) {
                 continue;
@@ -327,7 +327,7 @@ impl<'a> Judging<'a, '_> {
             };
             let seen = signal.darkened(&self.unseen(thing));
             for spell in seen.spells() {
-                if spell.truth == Truth::True {
+                if spell.truth == SignalTruth::True {
                     sum = sum.saturating_add(spell.to - spell.from);
                     last = last.max(Some(spell.to));
                 }
@@ -336,7 +336,7 @@ impl<'a> Judging<'a, '_> {
         if let Some((first, thing, _)) = tally.first()
             && sum > above
         {
-            let found = Found {
+            let found = SignalMatch {
                 from: first.at,
                 to: last,
                 evidence: first.evidence,
@@ -345,7 +345,7 @@ impl<'a> Judging<'a, '_> {
         }
     }
 
-    fn subject(&self, thing: &Thing) -> Subject {
+    fn subject(&self, thing: &WatchedItem) -> FindingSubject {
         let resource = match &self.rule.watch {
             Watch::Objects(objects) => objects.resource.text(),
             Watch::Intervals(_) => String::new(),
@@ -354,7 +354,7 @@ impl<'a> Judging<'a, '_> {
         if !thing.item.is_empty() {
             keys.insert(self.rule.scope.item.clone(), thing.item.clone());
         }
-        Subject {
+        FindingSubject {
             resource,
             namespace: thing.namespace.to_string(),
             name: thing.name.to_string(),
@@ -363,7 +363,7 @@ impl<'a> Judging<'a, '_> {
     }
 
     /// Gives what was seen to expressions, items too.
-    fn slots(&self, thing: &'a Thing, evidence: Option<usize>) -> Slots<'a> {
+    fn slots(&self, thing: &'a WatchedItem, evidence: Option<usize>) -> Slots<'a> {
         let Some(evidence) = evidence.and_then(|number| thing.evidence.get(number)) else {
             return Slots::default();
         };
@@ -391,20 +391,20 @@ impl<'a> Judging<'a, '_> {
 
     fn find(
         &self,
-        check: &'a Check,
-        thing: &'a Thing,
-        found: &Found,
+        check: &'a RuleCheck,
+        thing: &'a WatchedItem,
+        found: &SignalMatch,
         count: Option<Val<'a>>,
-        cases: &mut Cases<'a>,
+        cases: &mut RuleCases<'a>,
     ) {
         let seen = found.evidence.and_then(|number| thing.evidence.get(number));
-        let span = Span {
+        let span = FindingSpan {
             from: RecordedAt::from_micros(found.from),
             to: found.to.map(RecordedAt::from_micros),
             count,
             seq: seen.map(|evidence| evidence.seq),
         };
-        let shown = Shown {
+        let shown = FindingEvidence {
             slots: self.slots(thing, found.evidence),
             subject: self.subject(thing),
         };

@@ -1,18 +1,18 @@
-//! Owns what a rule over objects sees while the reel is read: which objects are watched, and when their
-//! predicates are asked. Refuses to ask a predicate again of which no field changed.
+//! What a rule over objects records while the reel is read: which objects are watched, and when their
+//! predicates are evaluated.
 
-use super::asking::Asking;
-use super::moment::Moment;
-use super::plan::Plan;
-use super::related::Others;
-use super::thing::Thing;
-use crate::cel::Slots;
+use super::plan::{PredicateReads, WatchPlan};
+use super::related::RelatedIndex;
+use super::thing::{CheckSignals, HighestValue, ObjectEvidence, WatchedItem, word};
+use crate::cel::{EvalError, Program, Slots, Val};
 use crate::feed::{Action, Interest, Seen, Watcher};
-use crate::rule::{Objects, Rule, Watch};
-use crate::signal::Truth;
-use kubereel_format::{Evidence as Known, ObjectId};
+use crate::rule::{Expectation, MonitorRule, ObjectSelector, Operator, Watch, place};
+use crate::signal::{Lifetime, Signal, SignalTruth};
+use kubereel_format::{Evidence as Known, ObjectId, RecordedAt, Seq};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// How many things are kept of which a finding may come.
@@ -20,23 +20,23 @@ const MAX_KEPT: usize = 20_000;
 
 /// An object that is watched.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct WatchedObject {
     pub(super) namespace: Arc<str>,
     pub(super) name: Arc<str>,
     /// Its fields, kept where other objects may make its predicates be asked again.
     current: Option<Value>,
-    pub(super) chosen: Truth,
+    pub(super) chosen: SignalTruth,
     /// By the keys of the items; one with an empty key without items.
-    pub(super) things: BTreeMap<String, Thing>,
+    pub(super) things: BTreeMap<String, WatchedItem>,
 }
 
 /// What a rule over objects sees and keeps.
 pub(in crate::judge) struct ObjectWatch {
-    pub(super) rule: Arc<Rule>,
-    pub(super) plan: Plan,
-    others: Vec<Others>,
-    pub(super) live: BTreeMap<ObjectId, Live>,
-    pub(super) kept: Vec<Thing>,
+    pub(super) rule: Arc<MonitorRule>,
+    pub(super) plan: WatchPlan,
+    others: Vec<RelatedIndex>,
+    pub(super) live: BTreeMap<ObjectId, WatchedObject>,
+    pub(super) kept: Vec<WatchedItem>,
     pub(super) groups: BTreeSet<Vec<String>>,
     /// How many things were not kept for want of room, by case.
     pub(super) left_out: BTreeMap<Vec<String>, u64>,
@@ -51,15 +51,19 @@ pub(in crate::judge) struct ObjectWatch {
 
 impl ObjectWatch {
     /// Makes the watch of a rule; one that `is_naive` asks everything at each event.
-    pub(in crate::judge) fn new(rule: Arc<Rule>, is_naive: bool) -> Self {
+    pub(in crate::judge) fn new(rule: Arc<MonitorRule>, is_naive: bool) -> Self {
         let mut plan = match &rule.watch {
-            Watch::Objects(objects) => Plan::of(&rule, objects),
-            Watch::Intervals(_) => Plan::default(),
+            Watch::Objects(objects) => WatchPlan::of(&rule, objects),
+            Watch::Intervals(_) => WatchPlan::default(),
         };
         if is_naive {
             plan.take_all();
         }
-        let others = plan.related.iter().map(|_| Others::default()).collect();
+        let others = plan
+            .related
+            .iter()
+            .map(|_| RelatedIndex::default())
+            .collect();
         Self {
             rule,
             plan,
@@ -76,7 +80,7 @@ impl ObjectWatch {
     }
 
     /// Tells whether the rule watches objects of that name.
-    fn is_named(&mut self, objects: &Objects, seen: &Seen<'_>) -> bool {
+    fn is_named(&mut self, objects: &ObjectSelector, seen: &Seen<'_>) -> bool {
         if objects.namespace.is_none() && objects.name.is_none() {
             return true;
         }
@@ -100,13 +104,13 @@ impl ObjectWatch {
         is_named
     }
 
-    fn own(&mut self, rule: &Rule, objects: &Objects, seen: &Seen<'_>) {
+    fn own(&mut self, rule: &MonitorRule, objects: &ObjectSelector, seen: &Seen<'_>) {
         let name = (seen.key.namespace.clone(), seen.key.name.clone());
         let former = match seen.action {
             Action::Appeared => self.former.remove(&name),
             _ => None,
         };
-        let moment = Moment {
+        let moment = ChangeMoment {
             at: seen.at,
             seq: seen.seq,
             action: seen.action,
@@ -116,13 +120,16 @@ impl ObjectWatch {
             is_after_hole: matches!(seen.evidence, Known::Listed | Known::Inferred),
             changed: &[],
         };
-        let mut live = self.live.remove(&seen.object).unwrap_or_else(|| Live {
-            namespace: Arc::from(seen.key.namespace.as_str()),
-            name: Arc::from(seen.key.name.as_str()),
-            current: None,
-            chosen: Truth::Silent,
-            things: BTreeMap::new(),
-        });
+        let mut live = self
+            .live
+            .remove(&seen.object)
+            .unwrap_or_else(|| WatchedObject {
+                namespace: Arc::from(seen.key.namespace.as_str()),
+                name: Arc::from(seen.key.name.as_str()),
+                current: None,
+                chosen: SignalTruth::Silent,
+                things: BTreeMap::new(),
+            });
         self.ask(rule, objects, &mut live, &moment);
         if seen.action == Action::Gone {
             for (_, mut thing) in live.things {
@@ -143,12 +150,12 @@ impl ObjectWatch {
     /// Asks the predicates of all objects that may read a related one.
     fn others_changed(
         &mut self,
-        rule: &Rule,
-        objects: &Objects,
+        rule: &MonitorRule,
+        objects: &ObjectSelector,
         seen: &Seen<'_>,
         changed: &[usize],
     ) {
-        let is_near = |live: &Live| {
+        let is_near = |live: &WatchedObject| {
             let of = |number: &usize| objects.related.get(*number);
             live.namespace.is_empty()
                 || seen.key.namespace.is_empty()
@@ -165,7 +172,7 @@ impl ObjectWatch {
                 continue;
             };
             if let Some(current) = live.current.take() {
-                let moment = Moment {
+                let moment = ChangeMoment {
                     at: seen.at,
                     seq: seen.seq,
                     action: Action::Changed,
@@ -182,7 +189,7 @@ impl ObjectWatch {
         }
     }
 
-    pub(super) fn keep(&mut self, rule: &Rule, thing: Thing) {
+    pub(super) fn keep(&mut self, rule: &MonitorRule, thing: WatchedItem) {
         if !thing.is_worth_keeping(&rule.checks) {
             return;
         }
@@ -194,8 +201,14 @@ impl ObjectWatch {
     }
 
     /// Asks what may have changed.
-    fn ask(&mut self, rule: &Rule, objects: &Objects, live: &mut Live, moment: &Moment<'_>) {
-        let is_first = live.chosen == Truth::Silent;
+    fn ask(
+        &mut self,
+        rule: &MonitorRule,
+        objects: &ObjectSelector,
+        live: &mut WatchedObject,
+        moment: &ChangeMoment<'_>,
+    ) {
+        let is_first = live.chosen == SignalTruth::Silent;
         let all = self.plan.checks.iter().flatten();
         let mut all = all.chain([&self.plan.chosen, &self.plan.items]);
         let is_news = is_first || moment.is_after_hole || moment.action != Action::Changed;
@@ -203,7 +216,7 @@ impl ObjectWatch {
             return;
         }
         self.asked += 1;
-        let mut asking = Asking {
+        let mut asking = Evaluator {
             rule,
             objects,
             plan: &self.plan,
@@ -256,6 +269,444 @@ impl Watcher for ObjectWatch {
         }
         if !changed.is_empty() {
             self.others_changed(&rule, objects, seen, &changed);
+        }
+    }
+}
+
+/// The evidence of one thing at a moment: kept once, for all checks.
+#[derive(Clone, Copy, Debug, Default)]
+struct EvidenceCache {
+    is_kept: bool,
+    number: Option<usize>,
+}
+
+impl EvidenceCache {
+    fn number(
+        &mut self,
+        thing: &mut WatchedItem,
+        evidence: impl FnOnce() -> ObjectEvidence,
+    ) -> Option<usize> {
+        if !self.is_kept {
+            self.is_kept = true;
+            self.number = thing.keep(evidence);
+        }
+        self.number
+    }
+}
+
+/// The asking of one object's predicates at a moment.
+pub(super) struct Evaluator<'a, 'm> {
+    pub(super) rule: &'a MonitorRule,
+    pub(super) objects: &'a ObjectSelector,
+    pub(super) plan: &'a WatchPlan,
+    pub(super) moment: &'a ChangeMoment<'a>,
+    pub(super) slots: Slots<'a>,
+    /// Values that the moment itself could not give.
+    pub(super) faults: Vec<EvalError>,
+    pub(super) groups: &'m mut BTreeSet<Vec<String>>,
+    pub(super) wrong: &'m mut Option<String>,
+    /// Whether every predicate is asked.
+    pub(super) is_all: bool,
+}
+
+impl<'a> Evaluator<'a, '_> {
+    /// Lets expressions see the moment.
+    pub(super) fn see(&mut self, others: &'a [RelatedIndex], namespace: &str) {
+        let moment = self.moment;
+        self.slots.set(place::OBJECT, Some(Val::json(moment.now)));
+        self.slots.set(place::OLD, moment.before.map(Val::json));
+        self.slots.set(place::FORMER, moment.former.map(Val::json));
+        let action = Val::Text(Cow::Borrowed(word(moment.action)));
+        self.slots.set(place::ACTION, Some(action));
+        self.slots.set(place::AT, Some(Val::time(moment.at)));
+        for (number, related) in self.objects.related.iter().enumerate() {
+            let Some(others) = others.get(number) else {
+                continue;
+            };
+            match others.of(related, namespace, moment.now, &self.slots) {
+                Ok(found) => {
+                    let list = found.into_iter().map(Val::json).collect();
+                    self.slots
+                        .set(place::RELATED + number, Some(Val::List(Rc::new(list))));
+                }
+                // Who reads it then learns that it is absent.
+                Err(EvalError::Absent { .. }) => {}
+                Err(fault) => self.faults.push(fault),
+            }
+        }
+    }
+
+    /// Asks whether the object is watched, and what of it may have changed.
+    pub(super) fn ask(&mut self, live: &mut WatchedObject) {
+        let was = live.chosen;
+        let mut fault = None;
+        live.chosen = match &self.objects.chosen {
+            None => SignalTruth::True,
+            Some(program) if self.is_all || self.moment.may_turn(&self.plan.chosen) => {
+                match program.truth(&self.slots) {
+                    Ok(truth) => SignalTruth::of(truth),
+                    Err(why) => {
+                        fault = Some(why);
+                        SignalTruth::Unknown
+                    }
+                }
+            }
+            Some(_) => was,
+        };
+        self.is_all |= was != live.chosen;
+        match live.chosen {
+            SignalTruth::True => self.items(live),
+            SignalTruth::Unknown => {
+                // Something may be watched here, but what is not known.
+                if live.things.is_empty() && self.objects.items.is_none() {
+                    self.thing(live, "");
+                }
+                self.turn_all(live, SignalTruth::Unknown, fault.as_ref());
+            }
+            SignalTruth::False | SignalTruth::Silent => {
+                self.turn_all(live, SignalTruth::Silent, None)
+            }
+        }
+    }
+
+    /// Turns all signals of an object.
+    fn turn_all(&self, live: &mut WatchedObject, truth: SignalTruth, fault: Option<&EvalError>) {
+        for thing in live.things.values_mut() {
+            self.turn(thing, truth);
+            if let Some(fault) = fault {
+                thing.fault(self.moment.at.micros, fault.clone());
+            }
+        }
+    }
+
+    fn turn(&self, thing: &mut WatchedItem, truth: SignalTruth) {
+        for course in &mut thing.courses {
+            for signal in &mut course.signals {
+                signal.turn(self.moment.at.micros, truth, None);
+            }
+        }
+    }
+
+    /// Finds or makes the thing of a key.
+    fn thing<'l>(&mut self, live: &'l mut WatchedObject, key: &str) -> Option<&'l mut WatchedItem> {
+        if !live.things.contains_key(key) {
+            let group = self.group()?;
+            self.groups.insert(group.clone());
+            let courses = self.rule.checks.iter().map(|check| CheckSignals {
+                signals: check
+                    .expected
+                    .programs()
+                    .map(|_| Signal::default())
+                    .collect(),
+                high: None,
+                since: self.since(&check.expected),
+            });
+            let thing = WatchedItem {
+                group,
+                namespace: Arc::clone(&live.namespace),
+                name: Arc::clone(&live.name),
+                item: key.to_owned(),
+                life: Lifetime {
+                    from: self.moment.at.micros,
+                    to: i64::MAX,
+                    is_gone: false,
+                },
+                courses: courses.collect(),
+                evidence: Vec::new(),
+                faults: Vec::new(),
+                holes: Vec::new(),
+            };
+            live.things.insert(key.to_owned(), thing);
+        }
+        live.things.get_mut(key)
+    }
+
+    fn since(&self, expected: &'a Expectation) -> Option<i64> {
+        let since = expected.since.as_ref()?;
+        let mut slots = self.slots.clone();
+        slots.set(place::APPEARED, Some(Val::time(self.moment.at)));
+        match since.value(&slots) {
+            Ok(Val::Time(micros)) => Some(micros),
+            _ => None,
+        }
+    }
+
+    fn group(&mut self) -> Option<Vec<String>> {
+        let mut group = Vec::new();
+        for (name, program) in &self.rule.per {
+            match program.value(&self.slots) {
+                Ok(value) => group.push(value.to_string()),
+                Err(EvalError::Absent { what } | EvalError::Wrong { what }) => {
+                    let told = format!("cannot evaluate the place `{name}` of an object: {what}");
+                    self.wrong.get_or_insert(told);
+                    return None;
+                }
+            }
+        }
+        Some(group)
+    }
+
+    fn items(&mut self, live: &mut WatchedObject) {
+        let Some(items) = &self.objects.items else {
+            self.one(live, "");
+            return;
+        };
+        let keyed = |slots: &mut Slots<'a>, list: Val<'a>| {
+            let mut keyed = BTreeMap::new();
+            for item in list.items().into_iter().flatten() {
+                slots.set(place::ITEM, Some(item.clone()));
+                keyed.insert(items.key.value(slots)?.to_string(), item);
+            }
+            Ok(keyed)
+        };
+        let mut slots = self.slots.clone();
+        let now = items
+            .list
+            .value(&slots)
+            .and_then(|list| keyed(&mut slots, list));
+        let now: BTreeMap<String, Val<'a>> = match now {
+            Ok(now) => now,
+            Err(fault) => {
+                self.turn_all(live, SignalTruth::Unknown, Some(&fault));
+                if live.things.is_empty() {
+                    let (EvalError::Absent { what } | EvalError::Wrong { what }) = fault;
+                    let told = format!("cannot evaluate the items of an object: {what}");
+                    self.wrong.get_or_insert(told);
+                }
+                return;
+            }
+        };
+        let mut old: BTreeMap<String, Val<'a>> = BTreeMap::new();
+        if let Some(before) = self.moment.before {
+            slots.set(place::OBJECT, Some(Val::json(before)));
+            let list = items.list.value(&slots);
+            if let Ok(found) = list.and_then(|list| keyed(&mut slots, list)) {
+                old = found;
+            }
+        }
+        for (key, thing) in &mut live.things {
+            if !now.contains_key(key) {
+                self.turn(thing, SignalTruth::Silent);
+            }
+        }
+        let is_all = self.is_all;
+        for (key, item) in now {
+            self.slots.set(place::ITEM, Some(item));
+            self.slots.set(place::OLD_ITEM, old.remove(&key));
+            self.one(live, &key);
+            self.is_all = is_all;
+        }
+    }
+
+    /// Asks the predicates about one thing.
+    fn one(&mut self, live: &mut WatchedObject, key: &str) {
+        self.is_all |= !live.things.contains_key(key);
+        let moment = self.moment;
+        let (rule, plan) = (self.rule, self.plan);
+        if self.thing(live, key).is_none() {
+            return;
+        }
+        let Some(thing) = live.things.get_mut(key) else {
+            return;
+        };
+        if moment.is_after_hole && moment.at.micros > thing.life.from {
+            thing.holes.push(moment.at.micros);
+        }
+        for fault in &self.faults {
+            thing.fault(moment.at.micros, fault.clone());
+        }
+        let mut kept = EvidenceCache::default();
+        for (number, check) in rule.checks.iter().enumerate() {
+            let asked = plan.checks.get(number).map_or(&[][..], Vec::as_slice);
+            for (signal, (program, asked)) in check.expected.programs().zip(asked).enumerate() {
+                if !self.is_asked(thing, number, signal, asked) {
+                    continue;
+                }
+                if check.expected.operator == Operator::Highest {
+                    self.high(thing, number, program, &mut kept);
+                    continue;
+                }
+                let truth = match program.truth(&self.slots) {
+                    Ok(truth) => SignalTruth::of(truth),
+                    Err(fault) => {
+                        thing.fault(moment.at.micros, fault);
+                        SignalTruth::Unknown
+                    }
+                };
+                let is_turn = asked.is_of_change() || Self::turns(thing, number, signal, truth);
+                let evidence =
+                    if is_turn && CheckSignals::wants(check.expected.operator, signal, truth) {
+                        kept.number(thing, || self.evidence())
+                    } else {
+                        None
+                    };
+                let course = thing.courses.get_mut(number);
+                let Some(course) = course.and_then(|course| course.signals.get_mut(signal)) else {
+                    continue;
+                };
+                if asked.is_of_change() && CheckSignals::passes_over(check.expected.operator, truth)
+                {
+                    course.turn(moment.at.micros, SignalTruth::Silent, None);
+                } else if asked.is_of_change() {
+                    course.instant(moment.at.micros, truth, evidence);
+                } else {
+                    course.turn(moment.at.micros, truth, evidence);
+                }
+            }
+        }
+    }
+
+    fn turns(thing: &WatchedItem, check: usize, signal: usize, truth: SignalTruth) -> bool {
+        let course = thing.courses.get(check);
+        let signal = course.and_then(|course| course.signals.get(signal));
+        signal.and_then(Signal::now) != Some(truth)
+    }
+
+    fn is_asked(
+        &self,
+        thing: &WatchedItem,
+        check: usize,
+        signal: usize,
+        asked: &PredicateReads,
+    ) -> bool {
+        let moment = self.moment;
+        if asked.is_of_change() {
+            let has_items = self.objects.items.is_some();
+            let has_old = if has_items {
+                let old = self.slots.0.get(place::OLD_ITEM);
+                old.is_some_and(Option::is_some)
+            } else {
+                moment.before.is_some()
+            };
+            return moment.is_change(asked)
+                && (!asked.reads_old || has_old)
+                && (!asked.reads_former || moment.former.is_some())
+                && (asked.reads_action || moment.action != Action::Gone);
+        }
+        if moment.action == Action::Gone {
+            return false;
+        }
+        // What was not asked before has no truth yet.
+        let course = thing.courses.get(check);
+        let now = course.and_then(|course| course.signals.get(signal)?.now());
+        let is_new =
+            now.is_none_or(|truth| truth == SignalTruth::Silent || truth == SignalTruth::Unknown);
+        let checks = &self.rule.checks;
+        let is_high = checks
+            .get(check)
+            .is_some_and(|check| check.expected.operator == Operator::Highest);
+        self.is_all || moment.may_turn(asked) || (is_new && !is_high)
+    }
+
+    fn high(
+        &self,
+        thing: &mut WatchedItem,
+        check: usize,
+        of: &'a Program,
+        kept: &mut EvidenceCache,
+    ) {
+        let at = self.moment.at.micros;
+        let (value, is_whole) = match of.value(&self.slots) {
+            Ok(Val::Double(value)) => (value, false),
+            Ok(Val::Int(value)) => (as_double(value), true),
+            Ok(other) => {
+                let what = format!("`highest` expects a number, found {}", other.kind());
+                thing.fault(at, EvalError::Wrong { what });
+                return;
+            }
+            Err(fault) => {
+                thing.fault(at, fault);
+                return;
+            }
+        };
+        let course = thing.courses.get(check);
+        let known = course.and_then(|course| course.high);
+        if known.is_some_and(|known| known.value >= value) {
+            return;
+        }
+        // Evidence of what is no finding would only take room.
+        let above = self
+            .rule
+            .checks
+            .get(check)
+            .map(|check| check.expected.above);
+        let is_above = above.is_some_and(|above| value > above);
+        let evidence = if is_above {
+            kept.number(thing, || self.evidence())
+        } else {
+            None
+        };
+        if let Some(course) = thing.courses.get_mut(check) {
+            course.high = Some(HighestValue {
+                value,
+                is_whole,
+                at,
+                evidence,
+            });
+        }
+    }
+
+    fn evidence(&self) -> ObjectEvidence {
+        let fields = &self.plan.evidence;
+        let cut = |value: Option<&Value>| value.map(|value| fields.cut(value));
+        let related = self.objects.related.iter().enumerate().map(|(number, _)| {
+            let slot = self.slots.0.get(place::RELATED + number);
+            let list = slot.and_then(Option::as_ref).and_then(Val::items);
+            let values = list.into_iter().flatten().filter_map(|item| match item {
+                Val::Json(value) => Some(value.clone()),
+                _ => None,
+            });
+            values.collect()
+        });
+        ObjectEvidence {
+            at: self.moment.at,
+            seq: self.moment.seq,
+            action: self.moment.action,
+            object: fields.cut(self.moment.now),
+            old: cut(self.moment.before),
+            former: cut(self.moment.former),
+            related: related.collect(),
+        }
+    }
+}
+
+#[expect(
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    reason = "a threshold above 2^53 is none"
+)]
+const fn as_double(value: i64) -> f64 {
+    value as f64
+}
+
+/// What is asked of at a moment.
+#[derive(Clone, Copy)]
+pub(super) struct ChangeMoment<'a> {
+    pub(super) at: RecordedAt,
+    pub(super) seq: Seq,
+    pub(super) action: Action,
+    pub(super) now: &'a Value,
+    pub(super) before: Option<&'a Value>,
+    pub(super) former: Option<&'a Value>,
+    /// Whether the steps since the version before may not have been seen.
+    pub(super) is_after_hole: bool,
+    /// The related objects that changed, by number.
+    pub(super) changed: &'a [usize],
+}
+
+impl ChangeMoment<'_> {
+    /// Tells whether a predicate's value may have changed.
+    pub(super) fn may_turn(&self, asked: &PredicateReads) -> bool {
+        let is_read = |number: &usize| asked.related.contains(number);
+        self.changed.iter().any(is_read) || self.is_change(asked)
+    }
+
+    /// Tells whether the object itself changed for a predicate.
+    pub(super) fn is_change(&self, asked: &PredicateReads) -> bool {
+        match (self.action, self.before) {
+            _ if !self.changed.is_empty() => false,
+            (Action::Changed, Some(before)) => asked.fields.differ(before, self.now),
+            _ => true,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 
 fn ends(reason: &str, words: &str) -> Reel {
     let path = "openshift-kube-apiserver/kube-apiserver-master-0";
@@ -22,7 +22,7 @@ pub fn fixtures() -> Vec<Fixture> {
                     "the old process is there",
                 )
             },
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00.5",
             says: "two kube-apiserver processes ran at once: namespace/openshift-kube-apiserver pod/kube-apiserver-master-0",
             good: || ends("TerminationStart", "received a signal"),
@@ -31,7 +31,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "apiserver-ends-in-its-grace-period",
             case: "[sig-api-machinery] kube-apiserver terminates within graceful termination period",
             bad: || ends("GracefulTerminationTimeout", "took too long"),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00.5",
             says: "kube-apiserver did not end in its grace period: namespace/openshift-kube-apiserver",
             good: || ends("TerminationGracefulTerminationFinished", "all gone"),
@@ -40,7 +40,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "kubelet-lets-apiserver-end",
             case: "[sig-node] kubelet terminates kube-apiserver gracefully",
             bad: || ends("NonGracefulTermination", "killed"),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00.5",
             says: "kube-apiserver was not given the time to end: namespace/openshift-kube-apiserver",
             good: || ends("TerminationStart", "received a signal"),
@@ -54,7 +54,7 @@ pub fn fixtures() -> Vec<Fixture> {
                     "Previous kube-apiserver did not terminate gracefully",
                 )
             },
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00.5",
             says: "did not terminate gracefully",
             good: || ends("Other", "all is well"),

@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 
 const FAILED: &str = "Back-off restarting failed container main in pod web-0";
 const PULL: &str = "Back-off pulling image \"registry.redhat.io/a/b:1\"";
@@ -21,7 +21,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "registry-redhat-pull-back-off-repeats",
             case: "[sig-arch] pathological event should not see excessive pull back-off on registry.redhat.io",
             bad: || back_off("team-a", PULL, 600),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "BackOff happened 600 times: namespace/team-a pod/web-0",
             good: || back_off("team-a", PULL, 5),
@@ -30,7 +30,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "container-restart-back-off-repeats",
             case: OF_DNS,
             bad: || back_off("openshift-dns", FAILED, 21),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00",
             says: "BackOff happened 21 times: namespace/openshift-dns pod/web-0",
             good: || back_off("openshift-dns", FAILED, 10),
@@ -39,7 +39,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "container-restart-back-off-repeats",
             case: OF_DNS,
             bad: || back_off("openshift-dns", FAILED, 11),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "BackOff happened 11 times",
             good: || back_off("openshift-etcd", FAILED, 11),
@@ -48,7 +48,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "container-restart-back-off-repeats",
             case: "[sig-cluster-lifecycle] pathological event should not see excessive Back-off restarting failed containers",
             bad: || back_off("team-a", FAILED, 21),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00",
             says: "BackOff happened 21 times: namespace/team-a pod/web-0",
             good: || back_off("team-a", FAILED, 10),
@@ -57,7 +57,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "e2e-container-restart-back-off-repeats",
             case: "[sig-cluster-lifecycle] pathological event should not see excessive Back-off restarting failed containers in e2e namespaces",
             bad: || back_off("e2e-a", FAILED, 21),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "BackOff happened 21 times: namespace/e2e-a pod/web-0",
             good: || back_off("team-a", FAILED, 21),

@@ -3,7 +3,7 @@
 use super::nodes::{REFUSED, SLOW, probe_error};
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 
 const OAUTH: &str = "openshift-oauth-apiserver/apiserver-0";
 const MISSING: &str = "[bz-etcd] pathological event should not see excessive RequiredInstallerResourcesMissing secrets";
@@ -39,7 +39,7 @@ pub fn fixtures() -> Vec<Fixture> {
         id: "endpoint-slices-update-fails-repeatedly",
         case: "[sig-networking] pathological event should not see excessive FailedToUpdateEndpointSlices Error updating Endpoint Slices",
         bad: || slices("openshift-ovn-kubernetes", 400),
-        verdict: Verdict::Flake,
+        verdict: CaseVerdict::Flake,
         at: "10:05:00",
         says: "FailedToUpdateEndpointSlices happened 400 times: namespace/openshift-ovn-kubernetes",
         good: || slices("team-a", 400),
@@ -53,7 +53,7 @@ fn of_oauth() -> Vec<Fixture> {
             id: "oauth-apiserver-liveness-timeout-repeats",
             case: "[bz-apiserver-auth] openshift-oauth-apiserver should not get probe error on liveiness probe due to timeout",
             bad: || probe_error(OAUTH, "Liveness", SLOW, 20),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "ProbeError happened 20 times: namespace/openshift-oauth-apiserver pod/apiserver-0",
             good: || probe_error(OAUTH, "Liveness", SLOW, 19),
@@ -62,7 +62,7 @@ fn of_oauth() -> Vec<Fixture> {
             id: "oauth-apiserver-readiness-timeout-repeats",
             case: "[bz-apiserver-auth] openshift-oauth-apiserver should not get probe error on readiiness probe due to timeout",
             bad: || probe_error(OAUTH, "Readiness", SLOW, 20),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "ProbeError happened 20 times: namespace/openshift-oauth-apiserver pod/apiserver-0",
             good: || probe_error("openshift-apiserver/a-0", "Readiness", SLOW, 20),
@@ -71,7 +71,7 @@ fn of_oauth() -> Vec<Fixture> {
             id: "oauth-apiserver-readiness-refused-repeats",
             case: "[bz-apiserver-auth] openshift-oauth-apiserver should not get probe error on readiiness probe due to connection refused",
             bad: || probe_error(OAUTH, "Readiness", REFUSED, 20),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "ProbeError happened 20 times: namespace/openshift-oauth-apiserver pod/apiserver-0",
             good: || probe_error(OAUTH, "Readiness", REFUSED, 19),
@@ -89,7 +89,7 @@ fn of_etcd() -> Vec<Fixture> {
                     "Status for clusteroperator/etcd changed: from \"1 of 3\" to \"No unhealthy members found\"",
                 )
             },
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "OperatorStatusChanged happened 20 times: namespace/openshift-etcd-operator",
             good: || etcd_status("Status for clusteroperator/etcd changed: from a to b"),
@@ -98,7 +98,7 @@ fn of_etcd() -> Vec<Fixture> {
             id: "etcd-installer-resources-missing-repeats",
             case: MISSING,
             bad: || installer("secrets: etcd-all-certs-3", 21),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00",
             says: "RequiredInstallerResourcesMissing happened 21 times: namespace/openshift-etcd-operator",
             good: || installer("configmaps: check-endpoints-config-3", 21),
@@ -107,7 +107,7 @@ fn of_etcd() -> Vec<Fixture> {
             id: "etcd-installer-resources-missing-repeats",
             case: MISSING,
             bad: || installer("secrets: etcd-all-certs-3", 20),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "RequiredInstallerResourcesMissing happened 20 times",
             good: || installer("secrets: etcd-all-certs-3", 10),

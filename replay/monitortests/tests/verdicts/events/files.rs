@@ -2,7 +2,7 @@
 
 use crate::judged::tail;
 use kubereel_monitortests::{
-    Asked, ExceptionSet, Selection, builtin, read_intervals, run_intervals,
+    ExceptionSet, RunOptions, Selection, builtin, read_intervals, run_intervals,
 };
 
 const NEW: &str = r#"{"items": [
@@ -40,7 +40,7 @@ const OLD: &str = r#"{"items": [
 /// Gives the cases that are neither passed nor skipped, with their verdicts.
 fn found(file: &str) -> Vec<String> {
     let intervals = read_intervals(file.as_bytes()).expect("a file of intervals");
-    let asked = Asked {
+    let asked = RunOptions {
         selection: &Selection::default(),
         exceptions: &ExceptionSet::builtin().expect("exceptions"),
         now: None,

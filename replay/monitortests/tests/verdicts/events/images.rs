@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 
 const TIMED_OUT: &str =
     "Error: ErrImagePull: rpc error: dial tcp 10.0.0.1:443: read: connection timed out";
@@ -30,7 +30,7 @@ fn of_platform() -> Vec<Fixture> {
             id: "image-pull-timeout-openshift",
             case: "[sig-node] should not encounter ErrImagePull read connection timeout in openshift namespace pods",
             bad: || failed(OURS, TIMED_OUT),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "the registry did not answer in time: namespace/openshift-dns pod/dns-0",
             good: || failed(OTHERS, TIMED_OUT),
@@ -39,7 +39,7 @@ fn of_platform() -> Vec<Fixture> {
             id: "image-pull-throttled-openshift",
             case: "[sig-node] should not encounter ErrImagePull QPS exceeded error in openshift namespace pods",
             bad: || failed(OURS, THROTTLED),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "the kubelet pulled too many images at once: namespace/openshift-dns pod/dns-0",
             good: || failed(OURS, TIMED_OUT),
@@ -48,7 +48,7 @@ fn of_platform() -> Vec<Fixture> {
             id: "image-pull-unknown-openshift",
             case: "[sig-node] should not encounter ErrImagePull manifest unknown error in openshift namespace pods",
             bad: || failed(OURS, UNKNOWN),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "the registry does not know the image: namespace/openshift-dns pod/dns-0",
             good: || {
@@ -60,7 +60,7 @@ fn of_platform() -> Vec<Fixture> {
             id: "image-pull-fails-openshift",
             case: "[sig-node] should not encounter ErrImagePull in openshift namespace pods",
             bad: || failed(OURS, OTHER),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "an image could not be pulled: namespace/openshift-dns pod/dns-0",
             good: || failed(OURS, UNKNOWN),
@@ -74,7 +74,7 @@ fn of_others() -> Vec<Fixture> {
             id: "image-pull-timeout-elsewhere",
             case: "[sig-node] should not encounter ErrImagePull read connection timeout in non-openshift namespace pods",
             bad: || failed(OTHERS, TIMED_OUT),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "the registry did not answer in time: namespace/team-a pod/web-0",
             good: || failed(OURS, TIMED_OUT),
@@ -83,7 +83,7 @@ fn of_others() -> Vec<Fixture> {
             id: "image-pull-throttled-elsewhere",
             case: "[sig-node] should not encounter ErrImagePull QPS exceeded error in non-openshift namespace pods",
             bad: || failed(OTHERS, THROTTLED),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "the kubelet pulled too many images at once: namespace/team-a pod/web-0",
             good: || failed(OURS, THROTTLED),
@@ -92,7 +92,7 @@ fn of_others() -> Vec<Fixture> {
             id: "image-pull-unknown-elsewhere",
             case: "[sig-node] should not encounter ErrImagePull manifest unknown error in non-openshift namespace pods",
             bad: || failed(OTHERS, UNKNOWN),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "the registry does not know the image: namespace/team-a pod/web-0",
             good: || failed(OTHERS, OTHER),
@@ -101,7 +101,7 @@ fn of_others() -> Vec<Fixture> {
             id: "image-pull-fails-elsewhere",
             case: "[sig-node] should not encounter ErrImagePull in non-openshift namespace pods",
             bad: || failed(OTHERS, OTHER),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "an image could not be pulled: namespace/team-a pod/web-0",
             good: || failed(OTHERS, "Error: ImagePullBackOff"),

@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 
 const UNPLACED: &str =
     "0/5 nodes are available: 5 node(s) didn't match Pod's node affinity/selector.";
@@ -50,7 +50,7 @@ fn of_nodes() -> Vec<Fixture> {
             id: "node-disk-pressure-event-repeats",
             case: "[sig-node] pathological event NodeHasNoDiskPressure condition does not occur too often",
             bad: || node("NodeHasNoDiskPressure", 20),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:25:00.250",
             says: "NodeHasNoDiskPressure happened 20 times: node/master-0",
             good: || node("NodeHasNoDiskPressure", 19),
@@ -59,7 +59,7 @@ fn of_nodes() -> Vec<Fixture> {
             id: "node-memory-event-repeats",
             case: "[sig-node] pathological event NodeHasSufficeintMemory condition does not occur too often",
             bad: || node("NodeHasSufficientMemory", 20),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:25:00.250",
             says: "NodeHasSufficientMemory happened 20 times: node/master-0",
             good: || node("NodeHasSufficientMemory", 19),
@@ -68,7 +68,7 @@ fn of_nodes() -> Vec<Fixture> {
             id: "node-pid-event-repeats",
             case: "[sig-node] pathological event NodeHasSufficientPID condition does not occur too often",
             bad: || node("NodeHasSufficientPID", 20),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:25:00.250",
             says: "NodeHasSufficientPID happened 20 times: node/master-0",
             good: || node("NodeHasSufficientPID", 19),
@@ -82,7 +82,7 @@ fn of_pods() -> Vec<Fixture> {
             id: "failed-scheduling-repeats",
             case: "[sig-node] pathological event FailedScheduling condition does not occur too often",
             bad: || pod("team-a/web-0", "FailedScheduling", UNPLACED, 33),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "FailedScheduling happened 33 times: namespace/team-a pod/web-0",
             good: || {
@@ -94,7 +94,7 @@ fn of_pods() -> Vec<Fixture> {
             id: "marketplace-startup-probe-repeats",
             case: "[sig-arch] openshift-marketplace pods should not get excessive startupProbe failures",
             bad: || pod(CATALOG, "Unhealthy", UNSTARTED, 20),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "Unhealthy happened 20 times: namespace/openshift-marketplace pod/community-operators-x2k4p",
             good: || {
@@ -115,7 +115,7 @@ fn of_config_operator() -> Vec<Fixture> {
             id: "config-operator-readiness-timeout-repeats",
             case: "[sig-node] pathological event openshift-config-operator readiness probe should not fail due to timeout",
             bad: || probe_error(CONFIG, "Readiness", SLOW, 20),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "ProbeError happened 20 times: namespace/openshift-config-operator",
             good: || probe_error(CONFIG, "Readiness", REFUSED, 20),
@@ -124,7 +124,7 @@ fn of_config_operator() -> Vec<Fixture> {
             id: "config-operator-readiness-refused-repeats",
             case: "[sig-node] pathological event openshift-config-operator should not get probe error on readiness probe due to connection refused",
             bad: || probe_error(CONFIG, "Readiness", REFUSED, 20),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "ProbeError happened 20 times: namespace/openshift-config-operator",
             good: || probe_error(CONFIG, "Readiness", SLOW, 20),
@@ -133,7 +133,7 @@ fn of_config_operator() -> Vec<Fixture> {
             id: "config-operator-liveness-timeout-repeats",
             case: "[sig-node] pathological event openshift-config-operator should not get probe error on liveness probe due to timeout",
             bad: || probe_error(CONFIG, "Liveness", SLOW, 20),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "ProbeError happened 20 times: namespace/openshift-config-operator",
             good: || probe_error(CONFIG, "Readiness", SLOW, 20),

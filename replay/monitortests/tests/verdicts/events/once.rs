@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 use serde_json::json;
 
 fn pod(reason: &str, words: &str) -> Reel {
@@ -63,7 +63,7 @@ pub fn fixtures() -> Vec<Fixture> {
                     "systemd timed out for pod web-0",
                 )
             },
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "systemd was too slow: namespace/team-a pod/web-0",
             good: || pod("FailedCreatePodContainer", "no such thing"),
@@ -77,7 +77,7 @@ pub fn fixtures() -> Vec<Fixture> {
                     "RequestLimitExceeded: Request limit exceeded.",
                 )
             },
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "the cloud refused more requests: namespace/team-a pod/web-0",
             good: || pod("FailedAttachVolume", "the volume is attached elsewhere"),
@@ -91,7 +91,7 @@ pub fn fixtures() -> Vec<Fixture> {
                     "googleapi: Error 403: Quota exceeded for quota metric",
                 )
             },
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "Quota exceeded for quota metric",
             good: || pod("FailedAttachVolume", "googleapi: Error 404: not found"),
@@ -100,7 +100,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "ovnkube-node-readiness-fails-repeatedly",
             case: "[bz-networking] ovnkube-node readiness probe should not fail repeatedly",
             bad: || ovnkube(21),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00",
             says: "the readiness probe failed 21 times: namespace/openshift-ovn-kubernetes pod/ovnkube-node-x2k4p",
             good: || ovnkube(20),
@@ -109,7 +109,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "leases-are-released",
             case: "[sig-arch] all leases in ns/openshift-dns-operator must gracefully release",
             bad: || lease("10:07:30"),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:07:30",
             says: "lease dns-operator-lock was taken by dns-operator-b 2m 30s after dns-operator-a had renewed it last",
             good: || lease("10:05:05"),
@@ -118,7 +118,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "masters-updated",
             case: "[sig-coreos] master nodes updated",
             bad: || updated("master-0"),
-            verdict: Verdict::Pass,
+            verdict: CaseVerdict::Pass,
             at: "",
             says: "",
             good: || updated("worker-0"),

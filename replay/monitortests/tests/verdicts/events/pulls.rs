@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 use serde_json::json;
 
 fn pulled(image: &str) -> Reel {
@@ -22,7 +22,7 @@ pub fn fixtures() -> Vec<Fixture> {
         id: "only-known-images",
         case: "[sig-arch] Only known images used by tests",
         bad: || pulled("quay.a/someone/else:v1"),
-        verdict: Verdict::Fail,
+        verdict: CaseVerdict::Fail,
         at: "10:05:00",
         says: "pod e2e-a/web-0 pulled quay.a/someone/else:v1",
         good: || pulled("quay.a/cluster/tools:v2"),

@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 
 const OF_DNS: &str = "[sig-arch] events should not repeat pathologically for ns/openshift-dns";
 
@@ -60,7 +60,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "events-elsewhere-do-not-repeat",
             case: "[sig-arch] events should not repeat pathologically",
             bad: || event("team-a", "Oops", "it broke", 21),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:09:00",
             says: "event happened 21 times, something is wrong: namespace/team-a pod/web-0",
             good: || event("openshift-e2e-loki", "Oops", "it broke", 21),
@@ -69,7 +69,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "events-of-e2e-do-not-repeat",
             case: "[sig-arch] events should not repeat pathologically in e2e namespaces",
             bad: || event("e2e-a", "Oops", "it broke", 21),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:09:00",
             says: "event happened 21 times, something is wrong: namespace/e2e-a pod/web-0",
             good: || {
@@ -91,7 +91,7 @@ fn of_known_namespaces() -> Vec<Fixture> {
             id: "events-do-not-repeat",
             case: OF_DNS,
             bad: || event("openshift-dns", "Oops", "it broke", 21),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:09:00",
             says: "event happened 21 times, something is wrong: namespace/openshift-dns pod/web-0",
             good: || event("openshift-dns", "Oops", "it broke", 20),
@@ -107,7 +107,7 @@ fn of_known_namespaces() -> Vec<Fixture> {
                     21,
                 )
             },
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:09:00",
             says: "reason/BackOff Back-off pulling image \"quay.a/b/c\"",
             good: || {
@@ -123,7 +123,7 @@ fn of_known_namespaces() -> Vec<Fixture> {
             id: "events-do-not-repeat",
             case: "[sig-arch] events should not repeat pathologically for ns/openshift-etcd",
             bad: || etcd_guard(3, 37),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:09:00",
             says: "event happened 37 times, something is wrong: namespace/openshift-etcd pod/etcd-guard-master-0",
             good: || etcd_guard(3, 36),
@@ -132,7 +132,7 @@ fn of_known_namespaces() -> Vec<Fixture> {
             id: "events-do-not-repeat",
             case: "[sig-arch] events should not repeat pathologically for ns/openshift-etcd-operator",
             bad: || unscheduled(false),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:09:00",
             says: "event happened 40 times, something is wrong: namespace/openshift-etcd-operator deployment/etcd-operator",
             good: || unscheduled(true),

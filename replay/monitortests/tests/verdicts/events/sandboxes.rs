@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 
 const ID: &str = "pod-sandboxes-are-made";
 const POD: &str = "team-a/web-0";
@@ -50,7 +50,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: ID,
             case: BY_TIME,
             bad: || failed(Reel::cluster(), "10:05:00", TIMED_OUT),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00",
             says: "namespace/team-a pod/web-0",
             good: || failed(Reel::cluster(), "10:05:00", "no room"),
@@ -59,7 +59,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: ID,
             case: BY_OTHER,
             bad: || failed(Reel::cluster(), "10:05:00", "no room"),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00",
             says: "never deleted - no room",
             good: || failed(Reel::cluster(), "10:05:00", TIMED_OUT),
@@ -68,7 +68,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: ID,
             case: BY_TIME,
             bad: || after_deletion("10:05:07.25"),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:07.25",
             says: "7.25 seconds after deletion",
             good: || after_deletion("10:05:00.5"),
@@ -77,7 +77,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: ID,
             case: BY_TIME,
             bad: || after_deletion("10:05:03"),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:03",
             says: "3.00 seconds after deletion",
             good: || after_deletion("10:05:00.5"),
@@ -86,7 +86,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: ID,
             case: BY_TIME,
             bad: || while_node_is_away("10:12:00"),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:12:00",
             says: "never deleted",
             good: || while_node_is_away("10:05:00"),
@@ -95,7 +95,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: ID,
             case: BY_TIME,
             bad: while_network_rolls_out,
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "never deleted, network rollout",
             good: || while_node_is_away("10:05:00"),

@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 
 const OPERATOR: &str = "openshift-etcd-operator/etcd-operator";
 const MISSING: &str = "static pod lifecycle failure - static pod: \"etcd\" in namespace: \"openshift-etcd\" for revision: 6 on node: \"master-2\" didn't show up, waited: 2m30s";
@@ -31,7 +31,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id,
             case,
             bad: || missing("master-2", 5),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00",
             says: "openshift-etcd-operator: master-2 never reached revision 6 afterwards",
             good: || missing("master-2", 6),
@@ -40,7 +40,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id,
             case,
             bad: || missing("master-1", 7),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00",
             says: "master-2 never reached revision 6",
             good: || missing("master-2", 7),

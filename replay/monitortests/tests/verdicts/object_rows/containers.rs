@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 use serde_json::{Value, json};
 
 const POD: &str = "openshift-dns/dns-0";
@@ -54,7 +54,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "containers-start",
             case: "[sig-architecture] platform pods in ns/openshift-dns should not fail to start",
             bad: || waits("CreateContainerConfigError"),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00.5",
             says: "container main of pod dns-0 waited",
             good: || waits("ContainerCreating"),
@@ -63,7 +63,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "containers-exit-excessively",
             case: "[sig-architecture] platform pods in ns/openshift-dns should not exit an excessive amount of times",
             bad: || exits(4),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00",
             says: "container main of pod dns-0 ended 4 times with an error",
             good: || exits(3),
@@ -72,7 +72,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "containers-exit-moderately",
             case: moderate,
             bad: || exits(2),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "container main of pod dns-0 ended 2 times with an error",
             good: || exits(1),

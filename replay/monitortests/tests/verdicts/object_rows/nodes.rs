@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 use serde_json::json;
 
 fn cordoned(is_cordoned: bool) -> Reel {
@@ -39,7 +39,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "node-unexpected-not-ready",
             case: "[sig-node] node-lifecycle detects unexpected not ready node",
             bad: || not_ready(false),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00.5",
             says: "node worker-0 became not ready, and nobody had drained or reconfigured it",
             good: || not_ready(true),
@@ -48,7 +48,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "node-unexpected-unreachable",
             case: "[sig-node] node-lifecycle detects unreachable state on node",
             bad: || unreachable(false),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00.5",
             says: "node worker-0 was marked as unreachable while it was schedulable",
             good: || unreachable(true),
@@ -57,7 +57,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "node-disk-pressure",
             case: "[Jira:\"Test Framework\"] kubelet should not report DiskPressure",
             bad: || disk_pressure("True"),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00.5",
             says: "node worker-0 began to report DiskPressure",
             good: || disk_pressure("False"),

@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 
 /// An operator whose condition is bad for a minute and a quarter of a second.
 fn says(condition: &str, status: &str, back: &str) -> Reel {
@@ -73,7 +73,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "operator-available",
             case: "[bz-DNS] clusteroperator/dns should not change condition/Available",
             bad: || says("Available", "False", "True"),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00",
             says: "dns was Available=False for",
             good: || says("Degraded", "True", "False"),
@@ -82,7 +82,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "operator-degraded",
             case: "[bz-DNS] clusteroperator/dns should not change condition/Degraded",
             bad: || says("Degraded", "True", "False"),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00",
             says: "dns was Degraded=True for",
             good: || says("Available", "False", "True"),
@@ -91,7 +91,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "operator-progresses-in-upgrade",
             case: "[bz-DNS] clusteroperator/dns must go Progressing=True during an upgrade test",
             bad: || waited_for(false),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:00:00",
             says: "dns was never Progressing=True in the upgrade",
             good: || waited_for(true),
@@ -100,7 +100,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "operator-rests-while-nodes-update",
             case: "[bz-DNS] clusteroperator/dns should stay Progressing=False while MCO is Progressing=True",
             bad: || progresses("10:25:00", "10:26:00"),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:25:00",
             says: "dns was Progressing=True for",
             good: || progresses("10:06:00", "10:07:00"),

@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 use serde_json::{Value, json};
 
 const POD: &str = "openshift-dns/dns-0";
@@ -51,7 +51,7 @@ pub fn fixtures() -> Vec<Fixture> {
                     .pending_pod("team-a/web-0")
                     .until("10:30:00")
             },
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "pod web-0 in team-a was pending for",
             good: || {
@@ -67,7 +67,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "pod-node-name-is-immutable",
             case: "[sig-api-machinery] the pod.spec.nodeName field is immutable, once set cannot be changed",
             bad: || changed(json!({"spec": {"nodeName": "master-1"}})),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00.5",
             says: "pod dns-0 in openshift-dns",
             good: || changed(json!({"spec": {"nodeName": "master-0"}})),
@@ -76,7 +76,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "pod-not-force-deleted",
             case: "[sig-architecture] platform pods should not be force deleted with gracePeriod 0",
             bad: || deleted(0),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00.5",
             says: "pod dns-0 in openshift-dns on master-0 was deleted with a grace period of 0",
             good: || deleted(30),
@@ -85,7 +85,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "pod-not-pending-again",
             case: "[sig-node] pods should never transition back to pending",
             bad: || changed(json!({"status": {"phase": "Pending"}})),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00.5",
             says: "pod dns-0 in openshift-dns was pending again",
             good: || changed(json!({"status": {"phase": "Succeeded"}})),
@@ -94,7 +94,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "pod-ip-used-once",
             case: "[bz-networking] pod IPs should not be used by two pods at the same time",
             bad: || addresses("10.128.0.7"),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00.5",
             says: "10.128.0.7",
             good: || addresses("10.128.0.8"),

@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 use serde_json::{Value, json};
 
 /// The version operator suspects operators at 10:40.
@@ -97,7 +97,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "crd-new-version-not-stored",
             case: "[sig-api-machinery] CRDs with new API versions should not change storage version immediately",
             bad: || gains_version(true),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00",
             says: "v2 of oxen.a.example.org",
             good: || gains_version(false),
@@ -106,7 +106,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "monitoring-statefulsets-not-recreated",
             case: "[sig-instrumentation] Monitoring statefulsets are not recreated after upgrade",
             bad: || stateful_set(true),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:11:00",
             says: "StatefulSet prometheus-k8s was made anew",
             good: || stateful_set(false),
@@ -123,7 +123,7 @@ fn of_operators_and_nodes() -> Vec<Fixture> {
             id: "os-update-staged-in-time",
             case: staged_in_time,
             bad: || staged("10:16:00"),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:00",
             says: "node worker-0 began to update its operating system and had not staged it after 10 minutes",
             good: || staged("10:09:00"),
@@ -132,7 +132,7 @@ fn of_operators_and_nodes() -> Vec<Fixture> {
             id: "os-update-staged-in-time",
             case: staged_in_time,
             bad: || staged("10:11:00"),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00",
             says: "had not staged it after 5 minutes",
             good: || staged("10:09:00"),
@@ -145,7 +145,7 @@ fn of_operators_and_nodes() -> Vec<Fixture> {
                     .at("10:09:00")
                     .event("Node", "worker-0", "OSUpdateStaged", "staged")
             },
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:09:00",
             says: "node worker-0 staged its operating system, but no Event told that it began to",
             good: || staged("10:09:00"),
@@ -154,7 +154,7 @@ fn of_operators_and_nodes() -> Vec<Fixture> {
             id: "slow-operators-are-named",
             case: "[bz-Cluster Version Operator] cluster version should not report Failing=Unknown during a normal cluster upgrade",
             bad: || suspects("waiting on nobody over 30 minutes which is longer than expected"),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:40:00",
             says: "operators nobody",
             good: || suspects("waiting on dns over 30 minutes which is longer than expected"),
@@ -163,7 +163,7 @@ fn of_operators_and_nodes() -> Vec<Fixture> {
             id: "operator-changes-version-in-time",
             case: "[bz-DNS] clusteroperator/dns must complete version change within limited time",
             bad: || suspects("waiting on dns over 30 minutes which is longer than expected"),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:40:00",
             says: "dns has not completed its version change after 30 minutes",
             good: || suspects("waiting on etcd over 30 minutes which is longer than expected"),
@@ -172,7 +172,7 @@ fn of_operators_and_nodes() -> Vec<Fixture> {
             id: "node-unready-once-per-upgrade",
             case: "[sig-node] nodes should not go unready after being upgraded and go unready only once",
             bad: || goes_away(true),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:30:00",
             says: "worker-0 became not ready 2 times in the upgrade to 4.22.0",
             good: || goes_away(false),

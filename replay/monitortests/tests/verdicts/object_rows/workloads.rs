@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use crate::reel::Reel;
-use kubereel_monitortests::Verdict;
+use kubereel_monitortests::CaseVerdict;
 use serde_json::{Value, json};
 
 fn pod(path: &str, differs: Value) -> Reel {
@@ -48,7 +48,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "generation-at-most-3",
             case: "[Jira:\"DNS\"] objects in ns/openshift-dns should not have a generation greater than 3",
             bad: || generation(4),
-            verdict: Verdict::Flake,
+            verdict: CaseVerdict::Flake,
             at: "10:05:00.5",
             says: "daemonset/dns-default",
             good: || generation(3),
@@ -57,7 +57,7 @@ pub fn fixtures() -> Vec<Fixture> {
             id: "termination-message-policy",
             case: "[sig-arch] all containers in ns/openshift-dns must have terminationMessagePolicy=FallbackToLogsOnError",
             bad: || policy("File"),
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:01",
             says: "container main of pod dns-0 must have terminationMessagePolicy=FallbackToLogsOnError",
             good: || policy("FallbackToLogsOnError"),
@@ -70,7 +70,7 @@ pub fn fixtures() -> Vec<Fixture> {
                     json!({"metadata": {"annotations": {"openshift.io/required-scc": null}}});
                 pod("openshift-console/console-0", none)
             },
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:01",
             says: "pod console-0 lacks the annotation openshift.io/required-scc",
             good: || {
@@ -88,7 +88,7 @@ pub fn fixtures() -> Vec<Fixture> {
                     json!({"spec": {"serviceAccountName": "default"}}),
                 )
             },
-            verdict: Verdict::Fail,
+            verdict: CaseVerdict::Fail,
             at: "10:05:01",
             says: "pod dns-0 uses the default service account",
             good: || {

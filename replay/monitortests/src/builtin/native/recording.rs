@@ -1,0 +1,76 @@
+//! Whether the recording is complete.
+//!
+//! In Rust, because gaps are not objects.
+
+use crate::interval_needs::IntervalNeeds;
+use crate::verdict::{
+    CaseGap, FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Severity, TestCase,
+    TestFinding, WrittenIn,
+};
+use std::collections::BTreeMap;
+
+struct RecordingTest {
+    about: MonitorTestInfo,
+}
+
+/// Gives the test.
+pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
+    let about = MonitorTestInfo {
+        id: "recording-complete".to_owned(),
+        monitor: "recording".to_owned(),
+        junit: "the recording should show every resource all the time".to_owned(),
+        description: "The recorder saw every resource from the begin to the end. This is about the recording, not about the cluster: where it has gaps, other tests that find nothing are unknown.".to_owned(),
+        owner: "kubereel".to_owned(),
+        origin: "our own".to_owned(),
+        is_flake_only: true,
+        written_in: WrittenIn::Rust,
+    };
+    Box::new(RecordingTest { about })
+}
+
+impl MonitorTest for RecordingTest {
+    fn about(&self) -> &MonitorTestInfo {
+        &self.about
+    }
+
+    fn looks_at(&self) -> IntervalNeeds {
+        IntervalNeeds::None
+    }
+
+    fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
+        // One outage hides many resources: it is told once, with their names.
+        let mut gaps: BTreeMap<(i64, i64), (&CaseGap, Vec<&str>)> = BTreeMap::new();
+        for (resource, dark) in scene.dark {
+            for dark in dark {
+                gaps.entry((dark.from.micros, dark.to.micros))
+                    .or_insert_with(|| (dark, Vec::new()))
+                    .1
+                    .push(resource);
+            }
+        }
+        let findings = gaps
+            .into_values()
+            .map(|(dark, resources)| finding(dark, &resources))
+            .collect();
+        vec![TestCase {
+            findings,
+            ..TestCase::named(&self.about.junit)
+        }]
+    }
+}
+
+fn finding(dark: &CaseGap, resources: &[&str]) -> TestFinding {
+    let (resource, others) = match resources {
+        [one] => (*one, String::new()),
+        many => ("", format!("; not seen: {}", many.join(", "))),
+    };
+    TestFinding {
+        subject: FindingSubject::object(resource, "", ""),
+        severity: Severity::Flake,
+        from: dark.from,
+        to: Some(dark.to),
+        reason: "Gap".to_owned(),
+        message: format!("{}{others}", dark.why),
+        seq: None,
+    }
+}

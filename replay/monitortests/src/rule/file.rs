@@ -1,0 +1,336 @@
+//! The shape of a rule file in YAML, and how YAML errors become mistakes.
+
+use super::model::Unlisted;
+use super::source::{RuleMistake, RuleSource};
+use crate::cel;
+use crate::interval::Level;
+use crate::phase::Phase;
+use crate::verdict::Severity;
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_saphyr::{Error, Spanned};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A text and where it stands.
+pub(super) type YamlText = Spanned<String>;
+
+/// The entries of a map, in the order of the file, and where their names stand.
+#[derive(Debug)]
+pub(super) struct YamlEntries<V>(pub(super) Vec<(YamlText, V)>);
+
+impl<V> Default for YamlEntries<V> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for YamlEntries<V> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct EntryVisitor<V>(PhantomData<V>);
+
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for EntryVisitor<V> {
+            type Value = YamlEntries<V>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<YamlEntries<V>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = from.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(YamlEntries(entries))
+            }
+        }
+
+        from.deserialize_map(EntryVisitor(PhantomData))
+    }
+}
+
+/// A rule file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlFile {
+    #[serde(default)]
+    pub(super) constants: YamlEntries<serde_json::Value>,
+    #[serde(default)]
+    pub(super) monitortests: Vec<YamlRule>,
+}
+
+/// A rule.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlRule {
+    pub(super) id: YamlText,
+    pub(super) monitor: YamlText,
+    pub(super) junit: YamlText,
+    pub(super) description: YamlText,
+    pub(super) owner: YamlText,
+    pub(super) origin: YamlText,
+    pub(super) component: Option<YamlText>,
+    pub(super) component_of: Option<YamlText>,
+    #[serde(default)]
+    pub(super) severity: Severity,
+    #[serde(default)]
+    pub(super) flake_only: bool,
+    #[serde(default)]
+    pub(super) lifecycle: RuleLifecycle,
+    #[serde(default)]
+    pub(super) when: Vec<YamlWhen>,
+    pub(super) objects: Option<YamlObjects>,
+    pub(super) intervals: Option<YamlIntervals>,
+    #[serde(default)]
+    pub(super) related: YamlEntries<YamlRelated>,
+    #[serde(default)]
+    pub(super) also: YamlEntries<YamlIntervals>,
+    #[serde(default)]
+    pub(super) per: YamlEntries<YamlText>,
+    #[serde(default)]
+    pub(super) each: YamlEntries<YamlText>,
+    #[serde(default)]
+    pub(super) unlisted: Unlisted,
+    pub(super) expect: Spanned<Vec<Spanned<YamlCheck>>>,
+}
+
+/// Whether a verdict blocks.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RuleLifecycle {
+    #[default]
+    Blocking,
+    Informing,
+}
+
+/// Without which the rule is skipped.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlWhen {
+    pub(super) cel: YamlText,
+    pub(super) otherwise: String,
+}
+
+/// Which objects are watched.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlObjects {
+    pub(super) resource: YamlText,
+    pub(super) namespace: Option<YamlText>,
+    pub(super) name: Option<YamlText>,
+    #[serde(rename = "where")]
+    pub(super) chosen: Option<YamlText>,
+    pub(super) items: Option<YamlItems>,
+}
+
+/// Which items of an object are watched.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlItems {
+    #[serde(rename = "in")]
+    pub(super) list: YamlText,
+    #[serde(rename = "as")]
+    pub(super) name: YamlText,
+    pub(super) key: YamlText,
+}
+
+/// Other objects.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlRelated {
+    pub(super) resource: YamlText,
+    #[serde(default)]
+    pub(super) owned: bool,
+    #[serde(default)]
+    pub(super) owner: bool,
+    pub(super) name: Option<YamlText>,
+    pub(super) selected_by: Option<YamlText>,
+    pub(super) selecting: Option<YamlText>,
+    #[serde(rename = "where")]
+    pub(super) chosen: Option<YamlText>,
+    #[serde(default)]
+    pub(super) anywhere: bool,
+}
+
+/// Which intervals are watched.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlIntervals {
+    #[serde(default)]
+    pub(super) sources: Vec<String>,
+    #[serde(default)]
+    pub(super) reasons: Vec<String>,
+    #[serde(default)]
+    pub(super) locators: Vec<String>,
+    #[serde(default)]
+    pub(super) levels: Vec<YamlLevel>,
+    #[serde(default)]
+    pub(super) keys: YamlEntries<YamlText>,
+    #[serde(default)]
+    pub(super) during: Vec<Phase>,
+    #[serde(rename = "where")]
+    pub(super) chosen: Option<YamlText>,
+    #[serde(default)]
+    pub(super) subject: Vec<YamlText>,
+    #[serde(default)]
+    pub(super) needs: Vec<YamlText>,
+}
+
+/// How bad an interval is.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) enum YamlLevel {
+    Info,
+    Warning,
+    Error,
+}
+
+impl From<YamlLevel> for Level {
+    fn from(level: YamlLevel) -> Self {
+        match level {
+            YamlLevel::Info => Self::Info,
+            YamlLevel::Warning => Self::Warning,
+            YamlLevel::Error => Self::Error,
+        }
+    }
+}
+
+/// What a finding is counted for.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum CountedPer {
+    #[default]
+    FindingSubject,
+    Case,
+}
+
+/// What is expected over time.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlCheck {
+    pub(super) never: Option<YamlText>,
+    pub(super) always: Option<YamlText>,
+    pub(super) at_end: Option<YamlText>,
+    pub(super) eventually: Option<YamlText>,
+    pub(super) leads_to: Option<Spanned<YamlLeadsTo>>,
+    pub(super) until: Option<Spanned<YamlUntil>>,
+    pub(super) stays: Option<Spanned<YamlStays>>,
+    pub(super) at_most: Option<Spanned<YamlAtMost>>,
+    pub(super) flaps: Option<Spanned<YamlFlaps>>,
+    pub(super) highest: Option<Spanned<YamlHighest>>,
+    pub(super) total: Option<Spanned<YamlTotal>>,
+    pub(super) for_at_least: Option<YamlText>,
+    pub(super) within: Option<YamlText>,
+    pub(super) since: Option<YamlText>,
+    pub(super) counted_per: Option<Spanned<CountedPer>>,
+    #[serde(default)]
+    pub(super) during: Vec<Phase>,
+    pub(super) severity: Option<Severity>,
+    pub(super) flake_if: Option<YamlText>,
+    pub(super) reason: Option<YamlText>,
+    pub(super) message: YamlText,
+}
+
+/// One thing follows another.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlLeadsTo {
+    pub(super) from: YamlText,
+    pub(super) to: YamlText,
+    pub(super) within: YamlText,
+}
+
+/// One thing holds until another begins.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlUntil {
+    pub(super) hold: YamlText,
+    pub(super) until: YamlText,
+}
+
+/// One thing holds for a time after another began.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlStays {
+    pub(super) after: YamlText,
+    pub(super) hold: YamlText,
+    #[serde(rename = "for")]
+    pub(super) span: Option<YamlText>,
+}
+
+/// Something begins no more often than that.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlAtMost {
+    pub(super) times: u64,
+    pub(super) of: YamlText,
+    #[serde(rename = "in")]
+    pub(super) span: Option<YamlText>,
+}
+
+/// Something changes too often.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlFlaps {
+    pub(super) of: YamlText,
+    pub(super) more_than: u64,
+    #[serde(rename = "in")]
+    pub(super) span: Option<YamlText>,
+}
+
+/// A number is too high.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlHighest {
+    pub(super) of: YamlText,
+    pub(super) above: f64,
+}
+
+/// Something lasts too long in sum.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct YamlTotal {
+    pub(super) of: YamlText,
+    pub(super) above: YamlText,
+}
+
+/// Reads a file.
+pub(super) fn read_yaml(source: &RuleSource<'_>, text: &str) -> Result<YamlFile, RuleMistake> {
+    if text.trim().is_empty() {
+        return Ok(YamlFile::default());
+    }
+    // As in YAML 1.2 `y`, `no` and `on` are texts.
+    let options = serde_saphyr::options! { with_snippet: false, strict_booleans: true };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| mistake(source, &error))
+}
+
+fn mistake(source: &RuleSource<'_>, error: &Error) -> RuleMistake {
+    let listed = |expected: &[&str]| format!("available here: {}", expected.join(", "));
+    let (what, hint) = match error.without_snippet() {
+        Error::SerdeUnknownField {
+            field, expected, ..
+        } => {
+            let near = cel::nearest(field, expected.iter().copied());
+            let hint = near.map_or_else(
+                || listed(expected),
+                |near| format!("did you mean `{near}`?"),
+            );
+            (format!("unknown field `{field}`"), hint)
+        }
+        Error::SerdeUnknownVariant {
+            variant, expected, ..
+        } => (format!("unknown value `{variant}`"), listed(expected)),
+        Error::SerdeMissingField { field, .. } => (
+            format!("the field `{field}` is missing"),
+            "docs/rules.md lists the fields".to_owned(),
+        ),
+        other => {
+            let text = other.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            (format!("cannot be read: {first}"), String::new())
+        }
+    };
+    match error.location() {
+        Some(location) => source.of(location, what, hint),
+        None => source.at(1, 1, 1, what, hint),
+    }
+}

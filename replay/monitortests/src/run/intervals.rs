@@ -1,0 +1,100 @@
+//! A run over a file of intervals: there are no objects, and only Events describe the cluster.
+
+use super::reel::{RunOptions, choose, judge};
+use super::report::{RunReport, RunStats, RunTrust};
+use crate::compute::computed_from;
+use crate::exception::RunKind;
+use crate::facts::{Facts, FactsOverTime, UpgradeWindow};
+use crate::gather::Mode;
+use crate::interval::{Interval, Intervals, source};
+use crate::verdict::MonitorTest;
+use std::collections::BTreeMap;
+
+/// Runs monitortests over intervals that a file holds.
+///
+/// Where the file has raw intervals only, those of states are computed first. Monitortests that read
+/// objects are skipped, and those that ask for what only objects tell of the cluster.
+/// `told` is what cluster it was, where somebody knows that.
+pub fn run_intervals(
+    intervals: Intervals,
+    told: &Facts,
+    tests: Vec<Box<dyn MonitorTest>>,
+    asked: &RunOptions<'_>,
+) -> RunReport {
+    let intervals = with_states(intervals);
+    let is_told = *told != Facts::default();
+    let facts = FactsOverTime {
+        steps: vec![(intervals.start(), told.clone())],
+        upgrades: windows(&intervals, told),
+        ..FactsOverTime::default()
+    };
+    let chosen = choose(tests, asked.selection, |test| why_skipped(test, is_told));
+    let mut report = RunReport {
+        start: intervals.start(),
+        end: intervals.end(),
+        trust: RunTrust::Intervals,
+        kind: RunKind::of(&facts, &intervals),
+        facts,
+        outcomes: Vec::new(),
+        events: intervals.all().iter().fold(0, |count, _| count + 1),
+        work: RunStats::default(),
+        intervals,
+        uses: asked.exceptions.uses(),
+        unread: Vec::new(),
+    };
+    judge(&mut report, chosen, &BTreeMap::new(), asked);
+    report
+}
+
+/// Tells why a monitortest cannot run on intervals.
+fn why_skipped(test: &dyn MonitorTest, is_told: bool) -> Option<String> {
+    let needs = test.needs();
+    if !needs.objects.is_empty() {
+        let objects = needs.objects.join(", ");
+        return Some(format!("a file of intervals has no objects: {objects}"));
+    }
+    let why = "a file of intervals does not say what cluster it was";
+    (needs.facts && !is_told).then(|| why.to_owned())
+}
+
+/// Adds the intervals of states, unless the file has them.
+fn with_states(intervals: Intervals) -> Intervals {
+    let is_computed = |interval: &Interval| {
+        let by = interval.message.annotation("constructed");
+        by.is_some_and(|by| !by.is_empty())
+    };
+    if intervals.all().iter().any(is_computed) {
+        return intervals;
+    }
+    let (start, end) = (intervals.start(), intervals.end());
+    let mut all = computed_from(&intervals, Mode::Upstream, &[]);
+    all.extend(intervals.all().iter().cloned());
+    Intervals::new(all, start, end)
+}
+
+/// Gives the windows that the Events of an upgrade suite open and close.
+fn windows(intervals: &Intervals, told: &Facts) -> Vec<UpgradeWindow> {
+    let mut windows: Vec<UpgradeWindow> = Vec::new();
+    for event in intervals.of(source::KUBE_EVENT) {
+        let reason = event.message.reason.as_ref();
+        let open = windows.last_mut().filter(|window| window.to.is_none());
+        let is_begin = matches!(reason, "UpgradeStarted" | "UpgradeRollback");
+        let is_end = matches!(reason, "UpgradeComplete" | "UpgradeFailed");
+        if let Some(open) = open
+            && (is_begin || is_end)
+        {
+            open.to = Some(event.from);
+            open.is_completed = reason == "UpgradeComplete";
+        }
+        if is_begin {
+            windows.push(UpgradeWindow {
+                from_version: told.from_version.clone().unwrap_or_default(),
+                to_version: told.version.clone().unwrap_or_default(),
+                from: event.from,
+                to: None,
+                is_completed: false,
+            });
+        }
+    }
+    windows
+}

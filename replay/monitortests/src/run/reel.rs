@@ -1,0 +1,375 @@
+//! A run over a reel: one pass for all watchers, then judgement, exceptions and verdicts.
+
+use super::report::{RunReport, RunStats, RunTrust, Selection};
+use crate::exception::{Circumstances, ExceptionSet, RunKind};
+use crate::feed::{Fed, Watcher, feed, feed_while};
+use crate::gather::{Gathered, Gathering, Kept, Mode};
+use crate::outcome::{join_same_names, outcome};
+use crate::verdict::{CaseGap, JudgeContext, MonitorTest, MonitorTestInfo, TestCase};
+use kubereel_format::{NotCoveredReason, RecordedAt, ResourceInfo, Seq};
+use kubereel_history::Timeline;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// By which rules the intervals of a reel are made: rules about what the cluster version waits for read
+/// messages that change while the status does not, and a spell is dated by who says it.
+const MODE: Mode = Mode::Exact;
+
+/// How many of the events that cannot be read are named.
+const UNREAD_NAMED: usize = 10;
+
+/// What a run is asked to do.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions<'a> {
+    /// Which monitortests run.
+    pub selection: &'a Selection,
+    /// What is known to go wrong.
+    pub exceptions: &'a ExceptionSet,
+    /// The moment that ends of exceptions are compared with; the run's own end unless given.
+    pub now: Option<RecordedAt>,
+}
+
+/// A monitortest of a run, with why it cannot run.
+pub(super) struct Chosen {
+    about: Arc<MonitorTestInfo>,
+    test: Box<dyn MonitorTest>,
+    skipped: Option<String>,
+}
+
+impl Chosen {
+    /// Gives how often its predicates were asked.
+    fn asked(&mut self) -> u64 {
+        let watcher = self.test.watcher();
+        watcher.map_or(0, |watcher| watcher.asked())
+    }
+}
+
+/// Runs monitortests over a reel.
+///
+/// `progress` is told of each record that is done. Of the intervals the report has those at which some
+/// monitortest looks: the others would take most of a large run's memory.
+pub fn run_reel(
+    timeline: &Timeline,
+    tests: Vec<Box<dyn MonitorTest>>,
+    asked: &RunOptions<'_>,
+    progress: impl FnMut(Seq),
+) -> RunReport {
+    let mut run = InProgress::begin(timeline, tests, asked, false);
+    let fed = feed(timeline, &mut run.watchers(), progress);
+    run.end(timeline, &fed, asked)
+}
+
+/// Runs monitortests over a reel as [`run_reel`] does; the report has all intervals.
+pub fn run_reel_with_intervals(
+    timeline: &Timeline,
+    tests: Vec<Box<dyn MonitorTest>>,
+    asked: &RunOptions<'_>,
+    progress: impl FnMut(Seq),
+) -> RunReport {
+    let mut run = InProgress::begin(timeline, tests, asked, true);
+    let fed = feed(timeline, &mut run.watchers(), progress);
+    run.end(timeline, &fed, asked)
+}
+
+/// Runs monitortests over a reel, as [`run_reel`] does, until `go_on` ends it; `None` if it did.
+///
+/// `go_on` is told of each record that is about to be read; the report has all intervals if it is to
+/// be `with_intervals`.
+pub fn run_reel_while(
+    timeline: &Timeline,
+    tests: Vec<Box<dyn MonitorTest>>,
+    asked: &RunOptions<'_>,
+    with_intervals: bool,
+    mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
+) -> Option<RunReport> {
+    let mut run = InProgress::begin(timeline, tests, asked, with_intervals);
+    let mut is_ended = false;
+    let fed = feed_while(timeline, &mut run.watchers(), |seq| {
+        let flow = go_on(seq);
+        is_ended |= flow.is_break();
+        flow
+    });
+    (!is_ended).then(|| run.end(timeline, &fed, asked))
+}
+
+/// A run before and while the reel is read.
+struct InProgress {
+    unseen: Unseen,
+    chosen: Vec<Chosen>,
+    gathering: Gathering,
+}
+
+impl InProgress {
+    fn begin(
+        timeline: &Timeline,
+        tests: Vec<Box<dyn MonitorTest>>,
+        asked: &RunOptions<'_>,
+        with_intervals: bool,
+    ) -> Self {
+        let unseen = Unseen::of(timeline);
+        let mut gathering = Gathering::new(timeline, MODE);
+        if !with_intervals {
+            let all = tests
+                .iter()
+                .filter(|test| asked.selection.has(test.about()));
+            gathering.keep(&Kept::of(all.map(|test| test.looks_at())));
+        }
+        let chosen = choose(tests, asked.selection, |test| why_skipped(test, &unseen));
+        Self {
+            unseen,
+            chosen,
+            gathering,
+        }
+    }
+
+    /// Gives everybody who is told what happens: one pass serves those who judge, the intervals and the
+    /// facts.
+    fn watchers(&mut self) -> Vec<&mut dyn Watcher> {
+        let running = self.chosen.iter_mut().filter(|one| one.skipped.is_none());
+        let mut watchers: Vec<&mut dyn Watcher> = self.gathering.watchers();
+        watchers.extend(running.filter_map(|one| one.test.watcher()));
+        watchers
+    }
+
+    fn end(mut self, timeline: &Timeline, fed: &Fed, asked: &RunOptions<'_>) -> RunReport {
+        let unread = fed.unread.iter().take(UNREAD_NAMED);
+        let Gathered { intervals, facts } = self.gathering.finish(timeline);
+        let is_damaged = !fed.unread.is_empty() || !timeline.reel().damage().is_empty();
+        let trust = if is_damaged {
+            RunTrust::Damaged
+        } else if self.unseen.is_imported() {
+            RunTrust::Imported
+        } else {
+            RunTrust::Recorded
+        };
+        let mut report = RunReport {
+            start: timeline.start(),
+            end: timeline.end(),
+            trust,
+            kind: RunKind::of(&facts, &intervals),
+            facts,
+            outcomes: Vec::new(),
+            intervals,
+            uses: asked.exceptions.uses(),
+            events: fed.events,
+            work: RunStats {
+                events: fed.events,
+                read: fed.read,
+                told: fed.told,
+                asked: self.chosen.iter_mut().map(Chosen::asked).sum(),
+            },
+            unread: unread.map(ToString::to_string).collect(),
+        };
+        judge(&mut report, self.chosen, &self.unseen.dark, asked);
+        report
+    }
+}
+
+pub(super) fn choose(
+    tests: Vec<Box<dyn MonitorTest>>,
+    selection: &Selection,
+    why_skipped: impl Fn(&dyn MonitorTest) -> Option<String>,
+) -> Vec<Chosen> {
+    let chosen = tests
+        .into_iter()
+        .filter(|test| selection.has(test.about()))
+        .map(|test| Chosen {
+            about: Arc::new(test.about().clone()),
+            skipped: why_skipped(test.as_ref()),
+            test,
+        });
+    chosen.collect()
+}
+
+/// Tells why a monitortest cannot run on a reel: something that it needs was never recorded.
+fn why_skipped(test: &dyn MonitorTest, unseen: &Unseen) -> Option<String> {
+    let needs = test.needs();
+    let all = needs.objects.iter().chain(&needs.seen);
+    let mut missing: Vec<String> = all
+        .filter_map(|resource| unseen.why_missing(resource))
+        .collect();
+    missing.dedup();
+    (!missing.is_empty()).then(|| missing.join("; "))
+}
+
+/// Asks each monitortest, and holds what it found against the exceptions.
+pub(super) fn judge(
+    report: &mut RunReport,
+    chosen: Vec<Chosen>,
+    dark: &BTreeMap<String, Vec<CaseGap>>,
+    asked: &RunOptions<'_>,
+) {
+    let scene = JudgeContext {
+        intervals: &report.intervals,
+        facts: &report.facts,
+        dark,
+    };
+    let circumstances = Circumstances {
+        facts: &report.facts,
+        run: report.kind,
+        end: report.end,
+        now: asked.now.unwrap_or(report.end),
+    };
+    let mut outcomes = Vec::new();
+    for mut one in chosen {
+        for case in cases(&mut one, &scene) {
+            let decided = outcome(&one.about, case, |case, finding| {
+                let uses = &mut report.uses;
+                asked
+                    .exceptions
+                    .excuse(&one.about, case, finding, &circumstances, uses)
+            });
+            outcomes.push(decided);
+        }
+    }
+    report.outcomes = join_same_names(outcomes);
+}
+
+/// Gives the cases of a monitortest, with the times that it could not see.
+fn cases(one: &mut Chosen, scene: &JudgeContext<'_>) -> Vec<TestCase> {
+    if let Some(why) = one.skipped.take() {
+        return vec![TestCase {
+            junit: one.about.junit.clone(),
+            skipped: Some(why),
+            ..TestCase::default()
+        }];
+    }
+    let seen = one.test.needs().seen;
+    let dark = seen.iter().filter_map(|resource| scene.dark.get(resource));
+    let dark: Vec<&CaseGap> = dark.flatten().collect();
+    let mut cases = one.test.judge(scene);
+    for case in &mut cases {
+        if case.findings.is_empty() && case.skipped.is_none() && case.error.is_none() {
+            case.dark.extend(dark.iter().map(|&dark| dark.clone()));
+            case.dark.sort();
+            case.dark.dedup();
+        }
+    }
+    cases
+}
+
+/// The two names of Events.
+const EVENTS: (&str, &str) = ("events", "events.events.k8s.io");
+
+/// What a reel does not show.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unseen {
+    /// Where each recorded resource was not seen, `plural` or `plural.group`.
+    pub(crate) dark: BTreeMap<String, Vec<CaseGap>>,
+    /// Why each other resource of which something is known was not recorded.
+    missing: BTreeMap<String, String>,
+    /// The resources that were there and whose state was never known.
+    never_listed: BTreeSet<String>,
+    is_imported: bool,
+}
+
+impl Unseen {
+    /// Reads what a reel does not show.
+    pub(crate) fn of(timeline: &Timeline) -> Self {
+        let mut unseen = Self::default();
+        let mut known = BTreeSet::new();
+        for info in timeline.resources().iter() {
+            let coverage = timeline.coverage(info.id);
+            unseen.is_imported |= coverage.is_some_and(|coverage| coverage.imported().is_some());
+            let dark = unseen.dark.entry(info.qualified()).or_default();
+            dark.extend(dark_of(timeline, info));
+            if coverage.is_some_and(|one| !one.spans().is_empty() || one.imported().is_some()) {
+                known.insert(info.qualified());
+            }
+        }
+        // A resource that came back, or in another version, is there more than once.
+        let names = unseen.dark.keys();
+        unseen.never_listed = names
+            .filter(|name| !known.contains(*name))
+            .cloned()
+            .collect();
+        for excluded in timeline.resources().excluded() {
+            let name = excluded.qualified();
+            // Its objects are recorded under the name that discovery prefers.
+            if excluded.reason == NotCoveredReason::SameStorage
+                && let Some(dark) = unseen.dark.get(&excluded.detail).cloned()
+            {
+                unseen.dark.entry(name).or_insert(dark);
+                continue;
+            }
+            let why = match excluded.detail.as_str() {
+                "" => excluded.reason.as_str().to_owned(),
+                detail => format!("{}: {detail}", excluded.reason.as_str()),
+            };
+            unseen
+                .missing
+                .insert(name, format!("was not recorded ({why})"));
+        }
+        for dark in unseen.dark.values_mut() {
+            dark.sort();
+        }
+        unseen.give_events_both_names();
+        unseen
+    }
+
+    /// Lets Events that were recorded in one of their groups be found in the other: they are the same
+    /// objects, and an import does not say so.
+    fn give_events_both_names(&mut self) {
+        for (name, other) in [EVENTS, (EVENTS.1, EVENTS.0)] {
+            if let Some(dark) = self.dark.get(other).cloned() {
+                self.dark.entry(name.to_owned()).or_insert(dark);
+            }
+        }
+    }
+
+    /// Tells why a resource was never seen; `None` if it was.
+    pub(crate) fn why_missing(&self, resource: &str) -> Option<String> {
+        let is_never_listed = self.never_listed.contains(resource);
+        if self.dark.contains_key(resource) && !is_never_listed {
+            return None;
+        }
+        let why = match self.missing.get(resource) {
+            Some(why) => why.as_str(),
+            None if is_never_listed => "was never listed completely",
+            None if self.is_imported => "does not occur in the imported recording",
+            None => "was not there: the cluster had no such resource",
+        };
+        Some(format!("{resource} {why}"))
+    }
+
+    /// Tells whether another tool made the recording.
+    pub(crate) const fn is_imported(&self) -> bool {
+        self.is_imported
+    }
+}
+
+fn dark_of(timeline: &Timeline, info: &ResourceInfo) -> impl Iterator<Item = CaseGap> {
+    let name = info.qualified();
+    timeline.unobserved(info.id).map(move |unseen| CaseGap {
+        from: unseen.from,
+        to: unseen.to,
+        why: format!("{name}: {}", unseen.reason),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_format::RecordedAt;
+
+    #[test]
+    fn events_are_seen_under_both_names() {
+        let dark = CaseGap {
+            from: RecordedAt::default(),
+            to: RecordedAt { micros: 7 },
+            why: "gap".to_owned(),
+        };
+        for (recorded, other) in [EVENTS, (EVENTS.1, EVENTS.0)] {
+            let mut unseen = Unseen::default();
+            assert!(unseen.why_missing(other).is_some());
+            unseen.dark.insert(recorded.to_owned(), vec![dark.clone()]);
+            unseen.give_events_both_names();
+            assert_eq!(unseen.why_missing(other), None);
+            assert_eq!(unseen.dark.get(other), Some(&vec![dark.clone()]));
+        }
+        let mut none = Unseen::default();
+        none.give_events_both_names();
+        assert!(none.why_missing("events").is_some());
+    }
+}
