@@ -1,10 +1,10 @@
 //! Owns what the program asks of the world. Refuses to do it: `runtime` does.
 
-use crate::answer::Question;
+use crate::answer::{Question, Search};
 use crate::findings::Findings;
 use crate::keep::{BookmarkChange, Shelf};
 use crate::lane::Board;
-use crate::model::{Request, Search};
+use crate::model::Request;
 use kubereel_history::Timeline;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -22,9 +22,11 @@ mod msg;
 mod picture;
 mod problem;
 mod runtime;
+mod subject;
 #[cfg(test)]
 mod tests;
 mod theme;
+mod time;
 mod update;
 mod view;
 

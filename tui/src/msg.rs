@@ -1,22 +1,14 @@
 //! Owns what can happen: keys, once they have a meaning, and what the world reports. Refuses to do any
 //! of it: `update` does.
 
-use crate::answer::{Answer, Document};
+use crate::answer::{Answer, Document, Found, Panel};
+use crate::findings::Judging;
 use crate::keep::{Bookmarks, Kept};
 use crate::lane::Board;
-use crate::model::{Found, Judging, Panel};
 use crate::problem::Problems;
+use crate::time::Way;
 use kubereel_history::Timeline;
 use std::sync::Arc;
-
-/// Which way in time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// Later.
-    Next,
-    /// Earlier.
-    Previous,
-}
 
 /// What a key means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

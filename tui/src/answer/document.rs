@@ -1,10 +1,11 @@
 //! Owns what is written to a file or to the clipboard: what a list or a panel shows, in the form in
 //! which other tools read it, and a name for it. Refuses to write it: `runtime` does.
 
-use super::here::here;
+use super::object_at::here;
 use super::question::{Answer, Question, answer};
 use super::table::Table;
-use crate::model::{Place, Subject};
+use crate::subject::Subject;
+use crate::time::Place;
 use kubereel_history::{Form, Timeline, timetext, write_yaml};
 use unicode_width::UnicodeWidthStr as _;
 

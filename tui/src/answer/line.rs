@@ -1,9 +1,9 @@
-//! Owns what a line of a panel is: parts with their ink, what stands beside it, where it leads.
-//! Refuses columns: the view knows its own.
+//! A line of a panel: styled parts, a text at the right end, a field, a target. Columns belong to the view.
 
-use crate::model::Subject;
+use crate::subject::Subject;
 use kubereel_format::Seq;
-use kubereel_history::Path;
+use kubereel_history::{Path, harmless};
+use serde_json::Value;
 
 /// How a part of a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,4 +83,17 @@ impl Line {
     pub(crate) fn text(&self) -> String {
         self.parts.iter().map(|(_, text)| text.as_str()).collect()
     }
+}
+
+/// Writes a value in so many letters as a line can hold.
+pub(super) fn short(value: &Value) -> String {
+    const MOST: usize = 120;
+    let text = value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned);
+    let text = harmless(&text);
+    if text.chars().count() <= MOST {
+        return text.into_owned();
+    }
+    text.chars().take(MOST).chain(['…']).collect()
 }

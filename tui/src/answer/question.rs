@@ -1,14 +1,16 @@
-//! Owns what can be asked and what the answers are. Refuses to know threads: whoever asks waits.
+//! The questions that need object bodies, their answers, and the long searches. Threads are not
+//! known here: the caller waits.
 
-use super::kinds::{self, Kinds};
+use super::changes::Nearby;
+use super::choices::{Kinds, Namespaces};
+use super::differences::Difference;
 use super::line::Line;
-use super::namespaces::{self, Namespaces};
-use super::nearby::{self, Nearby};
-use super::table::{self, Listing, Table};
-use super::{blame, compare, conditions, diff, events, history, owners, raw, yaml};
-use crate::model::{Order, Place, Subject};
+use super::table::{Listing, Order, Table};
+use super::{changes, choices, differences, fields, object, table};
+use crate::subject::Subject;
+use crate::time::{Place, Way};
 use kubereel_format::{ResourceId, Seq};
-use kubereel_history::{Timeline, harmless};
+use kubereel_history::{Path, Timeline, harmless};
 use std::sync::Arc;
 
 /// What can be asked.
@@ -114,41 +116,50 @@ pub(crate) fn answer(timeline: &Timeline, question: Question) -> Answer {
             let table = table::read(timeline, listing, *place);
             Answer::Table(question, Arc::new(table))
         }
-        Question::Yaml(subject, place) => lined(yaml::read(timeline, subject, *place), question),
+        Question::Yaml(subject, place) => {
+            lined(fields::read_yaml(timeline, subject, *place), question)
+        }
         Question::History(subject, place) => {
-            lined(history::read(timeline, subject, *place), question)
+            lined(changes::read_history(timeline, subject, *place), question)
         }
-        Question::Events(subject, place) => {
-            lined((events::read(timeline, subject, *place), 0), question)
-        }
+        Question::Events(subject, place) => lined(
+            (changes::read_events(timeline, subject, *place), 0),
+            question,
+        ),
         Question::Nearby(asked, place) => {
-            let lines = nearby::read(timeline, asked, *place);
+            let lines = changes::read_nearby(timeline, asked, *place);
             lined((lines, 0), question)
         }
         Question::Between(subject, a, b) => {
             let lines = match a {
-                Some(a) => compare::read(timeline, subject, *a, *b),
+                Some(a) => differences::read_between(timeline, subject, *a, *b),
                 None => vec![Line::of(super::line::Ink::Faint, "A is not set: v sets it")],
             };
             lined((lines, 0), question)
         }
-        Question::Diff(subject, place, other) => {
-            lined((diff::read(timeline, subject, *place, *other), 0), question)
+        Question::Diff(subject, place, other) => lined(
+            (differences::read_diff(timeline, subject, *place, *other), 0),
+            question,
+        ),
+        Question::Blame(subject, place) => {
+            lined(fields::read_blame(timeline, subject, *place), question)
         }
-        Question::Blame(subject, place) => lined(blame::read(timeline, subject, *place), question),
         Question::Owners(subject, place) => {
-            lined(owners::read(timeline, subject, *place), question)
+            lined(object::read_owners(timeline, subject, *place), question)
         }
-        Question::Conditions(subject, place) => {
-            lined((conditions::read(timeline, subject, *place), 0), question)
+        Question::Conditions(subject, place) => lined(
+            (object::read_conditions(timeline, subject, *place), 0),
+            question,
+        ),
+        Question::Raw(subject, place) => {
+            lined((object::read_raw(timeline, subject, *place), 0), question)
         }
-        Question::Raw(subject, place) => lined((raw::read(timeline, subject, *place), 0), question),
         Question::Kinds(order, place) => {
-            let kinds = kinds::read(timeline, *order, *place);
+            let kinds = choices::read_resources(timeline, *order, *place);
             Answer::Kinds(question, Arc::new(kinds))
         }
         Question::Namespaces(resource, place) => {
-            let namespaces = namespaces::read(timeline, *resource, *place);
+            let namespaces = choices::read_namespaces(timeline, *resource, *place);
             Answer::Namespaces(question, Arc::new(namespaces))
         }
     }
@@ -191,4 +202,106 @@ pub(crate) fn is_same_thing(one: &Question, other: &Question) -> bool {
         && one
             .subject()
             .is_some_and(|subject| Some(subject) == other.subject())
+}
+
+/// What the panel shows of the selected object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Panel {
+    /// Its YAML.
+    #[default]
+    Yaml,
+    /// Its versions.
+    History,
+    /// The Events about it.
+    Events,
+    /// What changed in the last seconds, of everything.
+    Nearby,
+    /// What differs of it between A and the cursor.
+    Between,
+    /// What differs between two of its versions.
+    Diff,
+    /// Who set its fields.
+    Blame,
+    /// Who owns it, and what it owns.
+    Owners,
+    /// Its conditions.
+    Conditions,
+    /// Its bytes.
+    Raw,
+}
+
+impl Panel {
+    /// Gives the word for it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Yaml => "yaml",
+            Self::History => "history",
+            Self::Events => "events",
+            Self::Diff => "diff",
+            Self::Blame => "blame",
+            Self::Owners => "owners",
+            Self::Conditions => "conditions",
+            Self::Raw => "json",
+            Self::Nearby => "",
+            Self::Between => "between A and here",
+        }
+    }
+}
+
+/// What is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// The version of an object that changes a field.
+    Field(FieldSearch),
+    /// What differs between two moments.
+    Compare(Place, Place),
+}
+
+/// Where a change of a field is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FieldSearch {
+    /// The object.
+    pub(crate) subject: Subject,
+    /// The field.
+    pub(crate) field: Path,
+    /// Where one stands.
+    pub(crate) from: Place,
+    /// Which way.
+    pub(crate) way: Way,
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub(crate) enum Found {
+    /// A version that changes the field, or why there is none.
+    Field(FoundField),
+    /// What differs.
+    Difference(Arc<Difference>),
+}
+
+/// The end of the search for a change of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FoundField {
+    /// Where it is; `None` if there is none that way.
+    pub(crate) place: Option<Place>,
+    /// What changed, or what there is not, and what makes that doubtful.
+    pub(crate) words: String,
+}
+
+impl Search {
+    /// Looks for it. `go_on` is told how many of how many steps are done, and ends it by `false`: then
+    /// nothing is found.
+    pub(crate) fn run(
+        &self,
+        timeline: &Timeline,
+        go_on: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Option<Found> {
+        match self {
+            Self::Compare(a, b) => differences::compare(timeline, *a, *b, go_on)
+                .map(|difference| Found::Difference(Arc::new(difference))),
+            Self::Field(search) => {
+                differences::find_field_change(timeline, search, go_on).map(Found::Field)
+            }
+        }
+    }
 }

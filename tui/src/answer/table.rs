@@ -1,13 +1,42 @@
-//! Owns the table of a resource at a moment: kubectl's columns, and how long ago each row changed.
-//! Refuses widths: the view knows its own.
+//! The objects of a resource at a moment: kubectl's columns, and when each row last changed. Widths belong
+//! to the view.
 
-use super::trust::trust;
+use super::object_at::trust;
 use crate::filter::{Query, Seen};
-use crate::model::{EventsOf, Order, Place, Subject};
+use crate::subject::{EventsOf, Subject};
+use crate::time::Place;
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{Columns, Filter, Form, Held, Room, Timeline, harmless};
 use std::cmp::Reverse;
 use std::sync::Arc;
+
+/// How a list is sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// By name.
+    #[default]
+    Name,
+    /// What changed last comes first.
+    Changed,
+}
+
+impl Order {
+    /// Gives the other one.
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::Name => Self::Changed,
+            Self::Changed => Self::Name,
+        }
+    }
+
+    /// Gives the words for it.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Name => "by name",
+            Self::Changed => "changed last first",
+        }
+    }
+}
 
 /// How many rows a table has at most: nobody scrolls further, and each is a body to read.
 pub(crate) const MOST_ROWS: usize = 2_000;

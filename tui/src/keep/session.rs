@@ -1,11 +1,12 @@
-//! Owns where one was in a reel when one left, and the file that holds it. Refuses what is broken or
-//! of another version: then one begins anew, and nothing is lost but a place.
+//! The place at which the user left a reel, in the user's state folder, by what was recorded; and what is
+//! read before a reel shows.
 
+use super::bookmarks::{Bookmarks, Shelf};
 use super::file;
+use kubereel_history::Timeline;
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// A file is at most so large.
 const MOST_BYTES: u64 = 64 << 10;
@@ -104,9 +105,71 @@ fn make_room(folder: &Path, own: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// What was kept of a reel.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    /// What the reel is known by.
+    pub(crate) id: String,
+    /// Where its bookmarks lie.
+    pub(crate) shelf: Shelf,
+    /// Its bookmarks.
+    pub(crate) bookmarks: Bookmarks,
+    /// Where one was.
+    pub(crate) session: Option<Session>,
+}
+
+impl Kept {
+    /// Reads what was kept of the reel at a path; `folder` is the user's state folder. The last session is
+    /// left out if the user begins afresh.
+    pub(crate) fn of(
+        timeline: &Timeline,
+        path: &Path,
+        folder: Option<&Path>,
+        is_fresh: bool,
+    ) -> Self {
+        let id = identity(timeline);
+        let shelf = Shelf::of(path, &id, folder);
+        let session = folder.filter(|_| !is_fresh);
+        Self {
+            bookmarks: shelf.load(),
+            session: session.and_then(|folder| Session::load(folder, &id)),
+            shelf,
+            id,
+        }
+    }
+}
+
+/// Gives the number as 16 digits; a reel that was recorded further has another one.
+pub(crate) fn identity(timeline: &Timeline) -> String {
+    let reel = timeline.reel();
+    let mut words = vec![
+        reel.end().0.to_string(),
+        reel.event_count().to_string(),
+        reel.objects().len().to_string(),
+        timeline.start().micros.to_string(),
+        timeline.end().micros.to_string(),
+    ];
+    words.extend(
+        timeline
+            .clusters()
+            .iter()
+            .map(|cluster| cluster.uid.clone()),
+    );
+    let uids = reel.objects().iter().map(|object| object.key.uid.clone());
+    words.extend(uids.take(64));
+    format!("{:016x}", fnv(&words.join("\n")))
+}
+
+/// FNV-1a of 64 bits: it names files and guards nothing.
+fn fnv(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{fnv, *};
 
     fn session() -> Session {
         Session {
@@ -163,5 +226,16 @@ mod tests {
             .expect("it")
             .count();
         assert_eq!(count, MOST_FILES);
+    }
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        for (text, hash) in [
+            ("", 0xcbf2_9ce4_8422_2325),
+            ("a", 0xaf63_dc4c_8601_ec8c),
+            ("foobar", 0x8594_4171_f739_67e8),
+        ] {
+            assert_eq!(fnv(text), hash);
+        }
     }
 }

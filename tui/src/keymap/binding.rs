@@ -1,6 +1,8 @@
-//! Owns what a key and a row of the table of keys are. Refuses the terminal's own types: tests write
+//! Keys and their meaning on each screen, and the manual of keys. Terminal types are not known here: tests write
 //! keys down.
 
+use super::table::KEYS;
+use crate::model::Screen;
 use crate::msg::Act;
 
 /// A key as a terminal sends it.
@@ -51,21 +53,103 @@ pub(crate) struct Binding {
     pub(crate) brief: &'static str,
 }
 
-/// Makes a row.
-pub(super) const fn row(
-    place: Where,
-    keys: &'static [Key],
-    acts: &'static [Act],
-    shown: &'static str,
-    does: &'static str,
-    brief: &'static str,
-) -> Binding {
-    Binding {
-        keys,
-        place,
-        acts,
-        shown,
-        does,
-        brief,
+/// Gives all rows. Keys take the acts in turn: with two acts, every other key means the second.
+pub(crate) fn bindings() -> impl Iterator<Item = &'static Binding> {
+    KEYS.iter()
+}
+
+/// Gives what a key means on a screen.
+pub(crate) fn act(key: Key, screen: &Screen) -> Option<Act> {
+    let is_here = |place: Where| has_meaning(place, screen);
+    bindings().filter(|row| is_here(row.place)).find_map(|row| {
+        let at = row.keys.iter().position(|own| *own == key)?;
+        row.acts.get(at % row.acts.len().max(1)).copied()
+    })
+}
+
+/// Tells whether keys of a place have a meaning on a screen.
+pub(crate) const fn has_meaning(place: Where, screen: &Screen) -> bool {
+    match screen {
+        Screen::Main | Screen::Large => matches!(place, Where::Timeline | Where::Everywhere),
+        Screen::Kinds(_) | Screen::Namespaces(_) => matches!(place, Where::Choice | Where::Text),
+        Screen::Problems(_) => matches!(place, Where::Problems | Where::Everywhere),
+        Screen::Help(..) | Screen::Compare(_) => matches!(place, Where::Everywhere),
+        Screen::Bookmarks(_) => matches!(place, Where::Bookmarks | Where::Everywhere),
+        Screen::GoTo(_) => matches!(place, Where::Text | Where::Palette),
+        Screen::Filter(_) | Screen::Note(_) | Screen::Seek { .. } => matches!(place, Where::Text),
+    }
+}
+
+/// Gives the keys for people: those of a screen, those that hold everywhere, and all others.
+pub(crate) fn grouped(of: &Screen) -> [(&'static str, Vec<&'static Binding>); 3] {
+    let rows = |is_it: &dyn Fn(Where) -> bool| bindings().filter(|row| is_it(row.place)).collect();
+    let is_own = |place| place != Where::Everywhere && has_meaning(place, of);
+    let is_other = |place| place != Where::Everywhere && place != Where::Text && !is_own(place);
+    [
+        ("HERE", rows(&is_own)),
+        ("EVERYWHERE", rows(&|place| place == Where::Everywhere)),
+        ("ELSEWHERE", rows(&is_other)),
+    ]
+}
+
+/// Gives the keys and what they do, for manuals.
+pub fn keys_help() -> String {
+    let rows = bindings().filter(|row| row.place != Where::Text);
+    let rows = rows.map(|row| format!("  {:<14}{}", row.shown, row.does));
+    let rows: Vec<String> = rows.collect();
+    rows.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Key::{Alt, Char, Ctrl, Named};
+    use super::*;
+    use crate::tests::every::screens;
+
+    /// What a terminal sends for a key.
+    fn bytes(key: Key) -> Vec<u8> {
+        let letter = |letter: char| letter.to_string().into_bytes();
+        match key {
+            Char(plain) => letter(plain),
+            Ctrl(with) => vec![u8::try_from(with).expect("ASCII") & 0x1f],
+            Alt(with) => [vec![0x1b], letter(with)].concat(),
+            Named(name) => match name {
+                "Tab" => vec![9],
+                "Enter" => vec![13],
+                "Esc" => vec![0x1b],
+                "Backspace" => vec![0x7f],
+                "Up" => b"\x1b[A".to_vec(),
+                "Down" => b"\x1b[B".to_vec(),
+                "Right" => b"\x1b[C".to_vec(),
+                "Left" => b"\x1b[D".to_vec(),
+                "Shift-Right" => b"\x1b[1;2C".to_vec(),
+                "Shift-Left" => b"\x1b[1;2D".to_vec(),
+                "PageUp" => b"\x1b[5~".to_vec(),
+                "PageDown" => b"\x1b[6~".to_vec(),
+                "Delete" => b"\x1b[3~".to_vec(),
+                other => panic!("what does a terminal send for {other}?"),
+            },
+        }
+    }
+
+    #[test]
+    fn no_two_keys_of_a_screen_send_the_same_bytes() {
+        assert_eq!(
+            bytes(Ctrl('i')),
+            bytes(Named("Tab")),
+            "the trap that this test is for"
+        );
+        for screen in screens() {
+            let mut sent: Vec<(Vec<u8>, &str)> = Vec::new();
+            for row in bindings().filter(|row| has_meaning(row.place, &screen)) {
+                assert!(row.keys.len() % row.acts.len() == 0, "{}", row.shown);
+                for key in row.keys {
+                    let own = bytes(*key);
+                    let other = sent.iter().find(|(other, _)| *other == own);
+                    assert_eq!(other, None, "{} is taken", row.shown);
+                    sent.push((own, row.does));
+                }
+            }
+        }
     }
 }

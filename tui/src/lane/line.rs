@@ -3,7 +3,7 @@
 
 use super::dark::Dark;
 use super::state::LaneState;
-use crate::model::Subject;
+use crate::subject::Subject;
 use kubereel_format::{RecordedAt, Seq};
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,26 +1,19 @@
-//! Owns what is known and chosen once a reel is open. Refuses to read bodies: answers bring them.
+//! What is known and chosen of an open reel. Bodies are not read here: answers bring them.
 
-use super::browse::Browse;
-use super::compare::Compared;
-use super::filtering::Filtering;
-use super::lane_list::{LaneAt, LaneList, LaneRow};
-use super::panes::Panes;
-use super::picked::{Content, Picked};
-use super::pins::Pins;
-use super::place::{Jumps, Place};
-use super::reading::Reading;
-use super::screen::{Pane, Panel};
-use super::search::Searches;
-use super::section::Section;
-use super::subject::Subject;
-use super::trouble::Trouble;
-use super::window::Window;
-use crate::answer::{Answer, MOST_ROWS, Question, SLOTS, Table};
+use super::lanes::{LaneAt, LaneList, LaneRow, Pins, Section};
+use super::screen::{Pane, Panes};
+use crate::answer::{
+    Answer, Difference, Kinds, MOST_ROWS, Namespaces, Order, Panel, Question, SLOTS, Table,
+};
 use crate::filter::Query;
+use crate::findings::Judging;
 use crate::keep::{Bookmarks, Shelf};
 use crate::lane::{Anomaly, Board, Dark, Lane};
-use kubereel_format::ResourceId;
-use kubereel_history::{Density, Path, Timeline};
+use crate::problem::{Entry, Problems};
+use crate::subject::Subject;
+use crate::time::{Content, Jumps, Picked, Place, Window};
+use kubereel_format::{ResourceId, Seq};
+use kubereel_history::{Density, Path, ResourceTable, Timeline, harmless};
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -317,7 +310,7 @@ impl Open {
 
     /// Writes the address: the words that lead back here after `kubereel`.
     pub(crate) fn address(&self, path: &std::path::Path) -> String {
-        let reel = super::subject::quoted(&path.display().to_string());
+        let reel = crate::subject::quoted(&path.display().to_string());
         let at = self.place.written(&self.timeline);
         let mut words = format!("kubereel {reel} --at {at}");
         if let Some(selected) = &self.selected {
@@ -331,8 +324,225 @@ impl Open {
         let written = Some(self.filter.text().to_owned()).filter(|text| !text.is_empty());
         let filter: Vec<String> = namespace.chain(written).collect();
         if !filter.is_empty() {
-            words.extend([" --filter ", &super::subject::quoted(&filter.join(" "))]);
+            words.extend([" --filter ", &crate::subject::quoted(&filter.join(" "))]);
         }
         words
+    }
+}
+
+/// How lists are sorted, and what there is to choose from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Browse {
+    /// How objects are sorted.
+    pub(crate) order: Order,
+    /// How resources are sorted.
+    pub(crate) kinds_order: Order,
+    /// The resources, once they are counted.
+    pub(crate) kinds: Option<Arc<Kinds>>,
+    /// The namespaces, once they are counted.
+    pub(crate) namespaces: Option<Arc<Namespaces>>,
+}
+
+/// The comparison of two moments.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Compared {
+    /// The first moment, once it is set.
+    pub(crate) a: Option<Place>,
+    /// What differs, once two moments were compared.
+    pub(crate) difference: Option<Arc<Difference>>,
+}
+
+/// The filter; it is read when it is written, not when something is drawn.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filtering {
+    query: Arc<Query>,
+    deep: Arc<Query>,
+    error: Option<String>,
+}
+
+impl Filtering {
+    /// Takes a filter that is being written; one that cannot be read leaves the last one.
+    pub(crate) fn write(&mut self, text: &str, resources: &ResourceTable) {
+        match Query::parse(text, Some(resources)) {
+            Ok(query) => self.set(query),
+            Err(error) => self.error = Some(harmless(&error.to_string()).into_owned()),
+        }
+    }
+
+    fn set(&mut self, query: Query) {
+        self.deep = Arc::new(query.only_deep());
+        self.query = Arc::new(query);
+        self.error = None;
+    }
+
+    /// Lets everything through again.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Forgets what is wrong with what was written: what holds, holds.
+    pub(crate) fn forgive(&mut self) {
+        self.error = None;
+    }
+
+    /// Tells whether it lets everything through.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.query.is_empty()
+    }
+
+    /// Gives what was written, of the filter that holds.
+    pub(crate) fn text(&self) -> &str {
+        self.query.text()
+    }
+
+    /// Gives what is wrong with what is being written.
+    pub(crate) fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// Gives the filter.
+    pub(crate) const fn query(&self) -> &Arc<Query> {
+        &self.query
+    }
+
+    /// Gives the part of the filter that takes bodies.
+    pub(crate) const fn deep(&self) -> &Arc<Query> {
+        &self.deep
+    }
+}
+
+/// How the panel is read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    /// Whether long lines are broken rather than cut.
+    pub(crate) is_wrapped: bool,
+    /// The version that was marked as the other end of a diff, and whose it is.
+    pub(crate) other: Option<(Subject, Seq)>,
+    /// What is looked for, in lower case; empty for nothing.
+    pub(crate) wanted: String,
+    /// The lines that hold it.
+    pub(crate) matches: Vec<usize>,
+    /// Which of them shows.
+    pub(crate) at: usize,
+    /// How many there are, in words.
+    pub(crate) hint: String,
+}
+
+impl Reading {
+    /// Gives the version of an object that was marked.
+    pub(crate) fn other_of(&self, subject: &Subject) -> Option<Seq> {
+        let other = self.other.as_ref();
+        other.filter(|(own, _)| own == subject).map(|(_, seq)| *seq)
+    }
+
+    /// Marks a version as the other end of a diff, or takes the mark away; tells which.
+    pub(crate) fn mark(&mut self, subject: &Subject, seq: Seq) -> bool {
+        if self.other_of(subject) == Some(seq) {
+            self.other = None;
+            return false;
+        }
+        self.other = Some((subject.clone(), seq));
+        true
+    }
+
+    /// Breaks long lines, or cuts them; says which.
+    pub(crate) fn wrap(&mut self) -> String {
+        self.is_wrapped = !self.is_wrapped;
+        let words = if self.is_wrapped {
+            "long lines are broken"
+        } else {
+            "long lines are cut"
+        };
+        words.to_owned()
+    }
+}
+
+/// A search that is under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Searching {
+    /// Its number: what is found by an earlier one is dropped.
+    pub(crate) number: u64,
+    /// What is looked for, in words.
+    pub(crate) words: String,
+    /// How far it is: so many of so many; of none while nobody knows.
+    pub(crate) done: (usize, usize),
+}
+
+/// The searches: the one that is under way, and how many there were.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Searches {
+    count: u64,
+    /// The one that is under way.
+    pub(crate) now: Option<Searching>,
+}
+
+impl Searches {
+    /// Begins a search; gives its number.
+    pub(crate) fn begin(&mut self, words: String) -> u64 {
+        self.count += 1;
+        self.now = Some(Searching {
+            number: self.count,
+            words,
+            done: (0, 0),
+        });
+        self.count
+    }
+
+    /// Takes note how far a search is.
+    pub(crate) fn tell(&mut self, number: u64, done: (usize, usize)) {
+        if let Some(now) = self.now.as_mut().filter(|now| now.number == number) {
+            now.done = done;
+        }
+    }
+
+    /// Ends a search; tells whether it is the one that is waited for.
+    pub(crate) fn end(&mut self, number: u64) -> bool {
+        self.now.take_if(|now| now.number == number).is_some()
+    }
+}
+
+/// What is known of problems.
+pub(crate) struct Trouble {
+    /// How far the monitortests are.
+    pub(crate) judging: Judging,
+    /// The list, once it is made.
+    pub(crate) problems: Option<Arc<Problems>>,
+    /// Whether what came first comes first in it, not what matters most.
+    pub(crate) is_by_time: bool,
+    /// How many lists are being made.
+    pub(crate) making: usize,
+}
+
+impl Trouble {
+    /// Begins with nothing known.
+    pub(crate) const fn begin() -> Self {
+        Self {
+            judging: Judging::Under(0),
+            problems: None,
+            is_by_time: false,
+            making: 0,
+        }
+    }
+
+    /// Gives how many rows the list has.
+    pub(crate) fn count(&self) -> usize {
+        self.problems.as_ref().map_or(0, |all| all.entries.len())
+    }
+
+    /// Gives the place of the thing in a row of the list.
+    pub(crate) fn at_row(&self, row: usize) -> Option<usize> {
+        let all = self.problems.as_ref()?;
+        let at = if self.is_by_time {
+            *all.by_time.get(row)?
+        } else {
+            row
+        };
+        (at < all.entries.len()).then_some(at)
+    }
+
+    /// Gives the thing in a row of the list.
+    pub(crate) fn row(&self, row: usize) -> Option<&Entry> {
+        let at = self.at_row(row)?;
+        self.problems.as_ref()?.entries.get(at)
     }
 }

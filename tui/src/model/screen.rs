@@ -1,6 +1,5 @@
-//! Owns which screen is open. Refuses sets of flags: exactly one is.
+//! Which screen is open and how its panes share the terminal. Exactly one screen is open at a time.
 
-use super::choice::Choice;
 use crate::keep::Bookmark;
 
 /// What the keys mean and what covers the timeline.
@@ -47,50 +46,6 @@ pub(crate) struct Noting {
     pub(crate) of: Option<Bookmark>,
 }
 
-/// What the panel shows of the selected object.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Panel {
-    /// Its YAML.
-    #[default]
-    Yaml,
-    /// Its versions.
-    History,
-    /// The Events about it.
-    Events,
-    /// What changed in the last seconds, of everything.
-    Nearby,
-    /// What differs of it between A and the cursor.
-    Between,
-    /// What differs between two of its versions.
-    Diff,
-    /// Who set its fields.
-    Blame,
-    /// Who owns it, and what it owns.
-    Owners,
-    /// Its conditions.
-    Conditions,
-    /// Its bytes.
-    Raw,
-}
-
-impl Panel {
-    /// Gives the word for it.
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::Yaml => "yaml",
-            Self::History => "history",
-            Self::Events => "events",
-            Self::Diff => "diff",
-            Self::Blame => "blame",
-            Self::Owners => "owners",
-            Self::Conditions => "conditions",
-            Self::Raw => "json",
-            Self::Nearby => "",
-            Self::Between => "between A and here",
-        }
-    }
-}
-
 /// Which part of the main screen the keys move in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Pane {
@@ -99,4 +54,133 @@ pub(crate) enum Pane {
     List,
     /// The panel.
     Panel,
+}
+
+/// A list to choose from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// The row that is chosen, of those that the letters leave.
+    pub(crate) at: usize,
+    /// The letters.
+    pub(crate) text: String,
+}
+
+impl Choice {
+    /// Tells whether a name is left.
+    pub(crate) fn leaves(&self, name: &str) -> bool {
+        let mut words = self.text.split_whitespace();
+        let name = name.to_lowercase();
+        words.all(|word| name.contains(&word.to_lowercase()))
+    }
+}
+
+/// The smallest and the largest share of the list, in hundredths.
+const BOUNDS: (u16, u16) = (20, 80);
+/// How far a key moves the border, in hundredths.
+const STEP: u16 = 5;
+
+/// How list and panel share the screen: hundredths that are the list's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Panes {
+    below: u16,
+    beside: u16,
+    /// Whether the mouse holds the border.
+    pub(crate) is_held: bool,
+}
+
+impl Default for Panes {
+    fn default() -> Self {
+        Self {
+            below: 45,
+            beside: 65,
+            is_held: false,
+        }
+    }
+}
+
+impl Panes {
+    /// Takes the shares of an earlier session: of the rows, and of the columns.
+    pub(crate) fn of(rows: u16, columns: u16) -> Self {
+        let within = |share: u16| share.clamp(BOUNDS.0, BOUNDS.1);
+        Self {
+            below: within(rows),
+            beside: within(columns),
+            is_held: false,
+        }
+    }
+
+    /// Gives the shares: of the rows where the panel lies below, of the columns where it lies beside.
+    pub(crate) const fn shares(self) -> (u16, u16) {
+        (self.below, self.beside)
+    }
+
+    /// Moves the border by steps of a key.
+    pub(crate) fn moved(self, is_beside: bool, is_larger: bool) -> Self {
+        let step = |share: u16| {
+            if is_larger {
+                share.saturating_add(STEP)
+            } else {
+                share.saturating_sub(STEP)
+            }
+        };
+        if is_beside {
+            Self::of(self.below, step(self.beside))
+        } else {
+            Self::of(step(self.below), self.beside)
+        }
+    }
+
+    /// Puts the border behind so many of all rows or columns; the mouse keeps it.
+    pub(crate) fn put(self, is_beside: bool, own: u16, all: u16) -> Self {
+        let share = u32::from(own) * 100 / u32::from(all.max(1));
+        let share = u16::try_from(share).unwrap_or(BOUNDS.1);
+        let (rows, columns) = if is_beside {
+            (self.below, share)
+        } else {
+            (share, self.beside)
+        };
+        Self {
+            is_held: self.is_held,
+            ..Self::of(rows, columns)
+        }
+    }
+
+    /// Gives how many of all rows or columns are the list's.
+    pub(crate) fn own(self, is_beside: bool, all: u16) -> u16 {
+        let (rows, columns) = self.shares();
+        let share = if is_beside { columns } else { rows };
+        let own = u32::from(all) * u32::from(share) / 100;
+        u16::try_from(own).unwrap_or(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_border_reaches_an_edge() {
+        let mut panes = Panes::default();
+        for _ in 0..40 {
+            panes = panes.moved(true, true).moved(false, false);
+        }
+        assert_eq!(panes.shares(), (20, 80));
+        assert_eq!(panes.put(true, 0, 100).shares(), (20, 20));
+        assert_eq!(Panes::of(0, 1_000).shares(), (20, 80));
+        assert_eq!(panes.own(true, 120), 96);
+    }
+
+    #[test]
+    fn the_border_stays_where_the_mouse_put_it() {
+        for all in [20_u16, 33, 100, 213] {
+            for own in all / 5 + 1..all * 4 / 5 {
+                let put = Panes::default().put(true, own, all);
+                let found = put.own(true, all);
+                assert!(
+                    own.abs_diff(found) <= all / 100 + 1,
+                    "{own} of {all}: {found}"
+                );
+            }
+        }
+    }
 }

@@ -1,9 +1,10 @@
-//! Owns one thing that looks wrong: when it was, what it is about, and who says so. Refuses to draw.
+//! A problem: its kind, its rank, when it was, its object and the rules that found it.
 
 use super::kind::Kind;
 use crate::findings::Verdict;
 use crate::lane::LaneState;
-use crate::model::{Place, Subject};
+use crate::subject::Subject;
+use crate::time::Place;
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::{Timeline, timetext};
 

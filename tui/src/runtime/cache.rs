@@ -5,7 +5,8 @@
 //! all bytes of the program. The program holds the built-in rules, those in YAML as well as those in
 //! Rust, and the exceptions: nothing less tells when one of them changed.
 
-use crate::findings::{self, Findings, MOST_BYTES};
+use crate::findings;
+use crate::findings::{Findings, MOST_BYTES};
 use kubereel_format::file_digest;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};

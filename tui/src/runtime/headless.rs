@@ -1,11 +1,11 @@
 //! The same loop with the same threads, without a terminal: for benches and tests. What would be sent
 //! to a terminal is counted instead.
 
-use super::error::TuiError;
-use super::executable::Executable;
-use super::heard::Heard;
+use super::event::{Heard, TuiError};
+use super::judge::Executable;
 use super::looping::Looping;
-use crate::model::{Judging, Request};
+use crate::findings::Judging;
+use crate::model::Request;
 use crate::picture::svg;
 use crate::theme::Theme;
 use crate::view::view;

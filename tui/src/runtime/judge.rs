@@ -1,15 +1,11 @@
-//! Owns the runs of the monitortests: each is a child process, for it takes more memory than a screen
-//! may. Refuses to let one outlive the screen.
+//! The process that runs the monitortests: started at low priority, read line by line, ended with the
+//! screen.
 
 use super::cache::Place;
-use super::error::TuiError;
-use super::executable::Executable;
-use super::heard::Heard;
-use super::panics::caught;
-use super::priority;
-
-use crate::findings::{self, Findings, MOST_BYTES};
-use crate::model::Judging;
+use super::event::{Heard, TuiError};
+use super::program::caught;
+use crate::findings;
+use crate::findings::{Findings, Judging, MOST_BYTES};
 use crate::msg::Msg;
 use kubereel_history::harmless;
 use serde::Deserialize;
@@ -130,7 +126,7 @@ impl Attempt {
             .stderr(Stdio::piped());
         let mut child = command.spawn()?;
         // Who may not be nicer runs as others do.
-        let _is_nicer = priority::lower(&child);
+        let _is_nicer = lower_priority(&child);
         let pipes = child.stdout.take().zip(child.stderr.take());
         *slot = Some(child);
         Ok(pipes.map(|(out, err)| Pipes {
@@ -157,7 +153,7 @@ fn judged(
     if let Some(findings) = place.as_ref().and_then(Place::read) {
         return Judging::Done(Arc::new(findings));
     }
-    let (bytes, words) = match run(attempt, executable, reel, told) {
+    let (bytes, words) = match run_judge(attempt, executable, reel, told) {
         Ok(Some(said)) => said,
         Ok(None) => return Judging::Stopped,
         Err(error) => {
@@ -169,7 +165,7 @@ fn judged(
     if attempt.is_stopped.load(Ordering::SeqCst) {
         return Judging::Stopped;
     }
-    match read(&bytes) {
+    match read_findings(&bytes) {
         Ok(findings) => {
             if let Some(place) = place {
                 place.write(&bytes);
@@ -184,7 +180,7 @@ fn judged(
     }
 }
 
-fn read(bytes: &[u8]) -> Result<Findings, String> {
+fn read_findings(bytes: &[u8]) -> Result<Findings, String> {
     if bytes.is_empty() {
         return Err("nothing was judged".to_owned());
     }
@@ -192,7 +188,7 @@ fn read(bytes: &[u8]) -> Result<Findings, String> {
 }
 
 /// Runs the child to its end; gives what it wrote, and what it complained of. `None` if it was stopped first.
-fn run(
+fn run_judge(
     attempt: &Attempt,
     executable: &Executable,
     reel: &Path,
@@ -261,10 +257,38 @@ fn listen(err: ChildStderr, told: &SyncSender<Heard>) -> String {
 }
 
 #[cfg(unix)]
+
+/// The executable that the UI is part of, and where it may keep what it found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executable {
+    /// Its file: `PATH test -o json --progress json -- REEL` judges a reel.
+    pub path: PathBuf,
+    /// The folder for what can be found again; without one, nothing is kept.
+    pub cache: Option<PathBuf>,
+}
+
+/// How nice the child is: others come first.
+#[cfg(unix)]
+const NICENESS: i32 = 15;
+
+/// Lets a child run when nobody else wants to; tells whether the system agreed.
+#[cfg(unix)]
+pub(super) fn lower_priority(child: &Child) -> bool {
+    let id = i32::try_from(child.id()).ok();
+    let id = id.and_then(rustix::process::Pid::from_raw);
+    id.is_some_and(|id| rustix::process::setpriority_process(Some(id), NICENESS).is_ok())
+}
+
+/// Lets a child run as others do.
+#[cfg(not(unix))]
+pub(super) const fn lower_priority(_child: &Child) -> bool {
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Judging;
+    use crate::findings::Judging;
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
     use std::sync::MutexGuard;

@@ -1,19 +1,23 @@
-//! Owns the loop: a message, the model, a frame. Refuses to draw when nothing happened, and to wake up
-//! when nothing moves.
+//! The loop: takes what the threads report, updates the model, does the effects and draws when something
+//! changed.
 
-use super::clipboard;
-use super::error::TuiError;
-use super::executable::Executable;
-use super::heard::Heard;
-use super::judge::Judge;
-use super::keys;
+use super::event::{Heard, TuiError};
+use super::judge::{Executable, Judge};
+use super::output;
 use super::reader::Readers;
 use crate::effect::Effect;
-use crate::model::{Judging, Model, Request};
+use crate::findings::Judging;
+use crate::keymap;
+use crate::keymap::Key;
+use crate::model::{Model, Request, Screen};
 use crate::msg::{Act, Msg};
 use crate::theme::Theme;
+use crate::time::Way;
 use crate::update::{begin, update};
 use crate::view::view;
+use crossterm::event::{
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
 use crossterm::{execute, queue};
 use ratatui::Terminal;
@@ -81,7 +85,7 @@ impl<W: io::Write> Looping<W> {
     pub(super) fn draw(&mut self) -> Result<bool, TuiError> {
         for effect in std::mem::take(&mut self.effects) {
             match (effect, &mut self.judge) {
-                (Effect::Copy(text), _) => clipboard::copy(&text, self.screen.backend_mut())?,
+                (Effect::Copy(text), _) => output::copy(&text, self.screen.backend_mut())?,
                 (Effect::Judge(path), Some(judge)) => judge.begin(path)?,
                 (Effect::Judge(_), None) => self.say(Msg::Judging(Judging::Stopped)),
                 (Effect::StopJudging, judge) => judge.iter().for_each(Judge::stop),
@@ -154,7 +158,7 @@ impl<W: io::Write> Looping<W> {
                 self.say(msg);
             }
             Heard::Terminal(event) => {
-                if let Some(msg) = keys::msg(&event, &self.model.screen) {
+                if let Some(msg) = key_msg(&event, &self.model.screen) {
                     self.say(msg);
                 }
             }
@@ -170,5 +174,75 @@ impl<W: io::Write> Looping<W> {
 fn gone() -> TuiError {
     TuiError::Terminal {
         source: io::ErrorKind::BrokenPipe.into(),
+    }
+}
+
+/// Gives the message that an event is, on a screen.
+pub(super) fn key_msg(event: &Event, screen: &Screen) -> Option<Msg> {
+    match event {
+        Event::Resize(width, height) => Some(Msg::Resized(*width, *height)),
+        Event::Key(key) if key.kind != KeyEventKind::Release => {
+            let own = named_key(*key)?;
+            match (keymap::act(own, screen), own) {
+                (Some(act), _) => Some(Msg::Act(act)),
+                (None, Key::Char(letter)) => Some(Msg::Letter(letter)),
+                (None, _) => None,
+            }
+        }
+        Event::Mouse(mouse) => {
+            let (x, y) = (mouse.column, mouse.row);
+            match mouse.kind {
+                MouseEventKind::Down(_) if is_pull(*mouse) => Some(Msg::Pulled(x, y, true)),
+                MouseEventKind::Drag(_) if is_pull(*mouse) => Some(Msg::Pulled(x, y, false)),
+                MouseEventKind::Down(MouseButton::Left) => Some(Msg::Pointed(x, y)),
+                MouseEventKind::Drag(MouseButton::Left) => Some(Msg::Dragged(x, y)),
+                MouseEventKind::Up(_) => Some(Msg::Released),
+                MouseEventKind::ScrollUp => Some(Msg::Wheel(x, y, Way::Previous)),
+                MouseEventKind::ScrollDown => Some(Msg::Wheel(x, y, Way::Next)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Tells whether the mouse selects: with the right button, or with Shift where the terminal tells.
+const fn is_pull(mouse: MouseEvent) -> bool {
+    let is_shifted = mouse.modifiers.contains(KeyModifiers::SHIFT);
+    match mouse.kind {
+        MouseEventKind::Down(button) | MouseEventKind::Drag(button) => match button {
+            MouseButton::Right => true,
+            MouseButton::Left => is_shifted,
+            MouseButton::Middle => false,
+        },
+        _ => false,
+    }
+}
+
+fn named_key(key: KeyEvent) -> Option<Key> {
+    let has = |modifier| key.modifiers.contains(modifier);
+    let named = |plain: &'static str, shifted: &'static str| {
+        Some(Key::Named(if has(KeyModifiers::SHIFT) {
+            shifted
+        } else {
+            plain
+        }))
+    };
+    match key.code {
+        KeyCode::Char(letter) if has(KeyModifiers::CONTROL) => Some(Key::Ctrl(letter)),
+        KeyCode::Char(letter) if has(KeyModifiers::ALT) => Some(Key::Alt(letter)),
+        KeyCode::Char(letter) => Some(Key::Char(letter)),
+        KeyCode::Left => named("Left", "Shift-Left"),
+        KeyCode::Right => named("Right", "Shift-Right"),
+        KeyCode::Up => Some(Key::Named("Up")),
+        KeyCode::Down => Some(Key::Named("Down")),
+        KeyCode::PageUp => Some(Key::Named("PageUp")),
+        KeyCode::PageDown => Some(Key::Named("PageDown")),
+        KeyCode::Enter => Some(Key::Named("Enter")),
+        KeyCode::Esc => Some(Key::Named("Esc")),
+        KeyCode::Tab => Some(Key::Named("Tab")),
+        KeyCode::Delete => Some(Key::Named("Delete")),
+        KeyCode::Backspace => Some(Key::Named("Backspace")),
+        _ => None,
     }
 }

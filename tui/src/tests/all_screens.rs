@@ -5,7 +5,8 @@
 
 use super::every::{panels, screens};
 use super::stage::{Stage, damaged, demo, gapped, request};
-use crate::model::{Panel, Screen};
+use crate::answer::Panel;
+use crate::model::Screen;
 use insta::assert_snapshot;
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};

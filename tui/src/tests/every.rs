@@ -1,7 +1,8 @@
 //! Owns the lists of all screens and panels, for tests that must leave none out. A variant that is
 //! not named here does not compile.
 
-use crate::model::{Choice, Noting, Panel, Screen};
+use crate::answer::Panel;
+use crate::model::{Choice, Noting, Screen};
 
 /// Gives every screen.
 pub(crate) fn screens() -> Vec<Screen> {

@@ -1,8 +1,7 @@
 //! Owns what a stage does in place of the process that judges: the same monitortests, on the spot.
 
 use super::stage::demo;
-use crate::findings::{Finding, Findings, Verdict};
-use crate::model::Judging;
+use crate::findings::{Finding, Findings, Judging, Verdict};
 use kubereel_history::Timeline;
 use kubereel_monitortests::{
     Asked, ExceptionSet, Outcome, RunReport, RunTrust, Selection, Verdict as CaseVerdict, builtin,

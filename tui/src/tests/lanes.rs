@@ -2,7 +2,8 @@
 
 use super::stage::{Stage, demo, gapped, request};
 use crate::model::{Cells, Grouping, LaneRow, Open, Reel};
-use crate::msg::{Msg, Way};
+use crate::msg::Msg;
+use crate::time::Way;
 use insta::assert_snapshot;
 
 #[test]

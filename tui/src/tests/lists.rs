@@ -1,7 +1,8 @@
 //! Lists of objects, resources and namespaces: counted, narrowed, sorted, and what they say when empty.
 
 use super::stage::{Stage, demo, request};
-use crate::model::{LaneAt, LaneRow, List, Order, Screen};
+use crate::answer::Order;
+use crate::model::{LaneAt, LaneRow, List, Screen};
 use insta::assert_snapshot;
 
 const WIDE: (u16, u16) = (120, 40);

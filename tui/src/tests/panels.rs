@@ -1,8 +1,8 @@
 //! What the panel shows of an object, chosen, searched, saved and copied.
 
 use super::stage::{Stage, demo, gapped, request};
+use crate::answer::Panel;
 use crate::keymap::Key;
-use crate::model::Panel;
 use insta::assert_snapshot;
 
 const WIDE: (u16, u16) = (120, 40);

@@ -3,8 +3,8 @@
 
 use super::stage::{Stage, demo, gapped, request};
 use crate::effect::Effect;
-use crate::findings::{Finding, Findings, Verdict};
-use crate::model::{Judging, List, Pass};
+use crate::findings::{Finding, Findings, Judging, Verdict};
+use crate::model::{List, Pass};
 use crate::msg::{Act, Msg};
 use crate::problem::{Kind, problems};
 use crate::update::update;

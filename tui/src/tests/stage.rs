@@ -122,7 +122,12 @@ impl Stage {
             if let Effect::Open(request) = &effect
                 && let Ok(timeline) = Timeline::open(&request.path)
             {
-                self.say(Msg::Kept(Box::new(Kept::of(&timeline, request))));
+                self.say(Msg::Kept(Box::new(Kept::of(
+                    &timeline,
+                    &request.path,
+                    request.state_folder.as_deref(),
+                    request.is_fresh,
+                ))));
             }
             let msg = match effect {
                 Effect::Save(timeline, question) => {

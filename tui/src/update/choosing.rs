@@ -1,16 +1,16 @@
-//! Owns what is selected and which screen is open. Refuses to move in time, except to what somebody
-//! chose.
+//! What is selected, which screen is open, and what there is to choose from. Time moves only to what the
+//! user chose.
 
 use super::palette::Command;
-use super::{
-    browsing, comparing, lane_rows, marking, moving, palette, panel, picking, problems, reading,
-    refresh, seeking,
-};
+use super::{lane_rows, marking, messages, moving, palette, panel, problems};
+use crate::answer::{Kind, Panel, Question};
 use crate::effect::Effect;
+use crate::findings::Judging;
 use crate::model::{
-    Choice, Compared, Judging, LaneAt, LaneRow, List, Model, Open, Pane, Panel, Pass, Reel, Screen,
+    Choice, Compared, LaneAt, LaneRow, List, Model, Open, Pane, Pass, Reel, Screen,
 };
 use crate::msg::Act;
+use kubereel_format::ResourceId;
 
 /// Gives a place moved by rows, within so many.
 fn stepped(at: usize, by: i64, count: usize) -> usize {
@@ -31,11 +31,11 @@ pub(super) fn rows(model: &mut Model, by: i64) {
     };
     match &mut model.screen {
         Screen::Kinds(choice) => {
-            let count = browsing::kinds(open, choice).len();
+            let count = kinds(open, choice).len();
             choice.at = stepped(choice.at, by, count);
         }
         Screen::Namespaces(choice) => {
-            let count = browsing::namespaces(open, choice).len();
+            let count = namespaces(open, choice).len();
             choice.at = stepped(choice.at, by, count);
         }
         Screen::Problems(at) => {
@@ -52,7 +52,7 @@ pub(super) fn rows(model: &mut Model, by: i64) {
         }
         Screen::Help(at, _) => *at = stepped(*at, by, crate::keymap::bindings().count()),
         _ if open.pane == Pane::Panel => {
-            let count = open.answer.as_ref().map_or(0, refresh::line_count);
+            let count = open.answer.as_ref().map_or(0, messages::line_count);
             let line = stepped(open.line, by, count);
             panel::stand(open, line, height);
         }
@@ -114,22 +114,22 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     };
     let screen = std::mem::take(&mut model.screen);
     match screen {
-        Screen::Kinds(choice) => browsing::list(open, &choice),
-        Screen::Namespaces(choice) => browsing::take_namespace(open, &choice),
+        Screen::Kinds(choice) => list(open, &choice),
+        Screen::Namespaces(choice) => take_namespace(open, &choice),
         Screen::Problems(row) => {
             problems::to_row(open, row);
-            refresh::filtered(open);
+            messages::filtered(open);
         }
         Screen::GoTo(choice) => return run(model, &choice),
-        Screen::Compare(at) => model.screen = comparing::show(open, at),
+        Screen::Compare(at) => model.screen = panel::show_difference(open, at),
         Screen::Bookmarks(at) => model.word = marking::go(open, at),
         Screen::Note(noting) => {
-            let (effect, screen) = marking::take(open, noting);
+            let (effect, screen) = marking::take_note(open, noting);
             model.screen = screen;
             return vec![effect];
         }
-        Screen::Main | Screen::Large if reading::leads(open) => {
-            model.word = reading::follow(open);
+        Screen::Main | Screen::Large if panel::leads(open) => {
+            model.word = panel::follow_target(open);
             // Who went to another moment is in the list.
             if open.pane == Pane::Panel {
                 model.screen = screen;
@@ -143,7 +143,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
             return problems::pass_again(open);
         }
         Screen::Main => {
-            if picking::zoom(open) {
+            if moving::zoom(open) {
                 return Vec::new();
             }
             if open.pane == Pane::List
@@ -157,7 +157,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
             model.screen = Screen::Large;
         }
         Screen::Seek { .. } => {
-            seeking::next(open, height);
+            panel::next_match(open, height);
             model.screen = screen;
         }
         Screen::Filter(text) => match open.filter.error() {
@@ -186,11 +186,11 @@ fn run(model: &mut Model, choice: &Choice) -> Vec<Effect> {
     }
     let entry = palette::entries(open, &text).into_iter().nth(choice.at);
     match entry.map(|entry| entry.command) {
-        Some(Command::Act(act)) => return super::acting::take(model, act),
-        Some(Command::List(resource)) => browsing::list_resource(open, resource),
+        Some(Command::Act(act)) => return messages::take(model, act),
+        Some(Command::List(resource)) => list_resource(open, resource),
         Some(Command::Namespace(name)) => {
             open.namespace = Some(name);
-            refresh::filtered(open);
+            messages::filtered(open);
         }
         Some(Command::Time) | None => model.word = moving::go_to(open, &text),
     }
@@ -206,7 +206,7 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
     match std::mem::take(&mut model.screen) {
         Screen::Filter(_) => {
             open.filter.clear();
-            refresh::filtered(open);
+            messages::filtered(open);
         }
         Screen::Large => open.pane = Pane::List,
         Screen::Help(_, of) => model.screen = *of,
@@ -235,7 +235,7 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
                 model.word = Some("A is dropped".to_owned());
             } else if !open.filter.is_empty() {
                 open.filter.clear();
-                refresh::filtered(open);
+                messages::filtered(open);
             } else if matches!(open.list, List::Objects(_)) {
                 open.list = List::Lanes;
                 open.table = None;
@@ -260,7 +260,7 @@ pub(super) fn panes(open: &mut Open, act: Act) {
             }
         }
         Act::Panel(panel) => {
-            reading::show(open, panel);
+            panel::show_panel(open, panel);
             if panel == Panel::Nearby {
                 // It is there to be walked over.
                 open.pane = Pane::Panel;
@@ -269,8 +269,135 @@ pub(super) fn panes(open: &mut Open, act: Act) {
         Act::Conditions => {
             open.lanes.grouping = open.lanes.grouping.next();
             open.condition = None;
-            refresh::filtered(open);
+            messages::filtered(open);
         }
         _ => {}
     }
+}
+
+/// Gives the resources that the letters leave.
+pub(crate) fn kinds<'a>(open: &'a Open, choice: &Choice) -> Vec<&'a Kind> {
+    let all = open.browse.kinds.iter().flat_map(|kinds| &kinds.rows);
+    all.filter(|kind| choice.leaves(&kind.name)).collect()
+}
+
+/// Gives the namespaces that the letters leave, with their objects; `None` stands for all of them.
+pub(crate) fn namespaces<'a>(open: &'a Open, choice: &Choice) -> Vec<Option<&'a (String, usize)>> {
+    let rows = open.browse.namespaces.iter().flat_map(|all| &all.rows);
+    let rows = rows.filter(|(name, _)| choice.leaves(name)).map(Some);
+    let all = choice.text.trim().is_empty().then_some(None);
+    all.into_iter().chain(rows).collect()
+}
+
+/// Asks for what a screen has to choose from.
+pub(super) fn question(open: &Open, screen: &Screen) -> Option<Question> {
+    match screen {
+        Screen::Kinds(_) => Some(Question::Kinds(open.browse.kinds_order, open.place)),
+        Screen::Namespaces(_) => counted(open).map(|id| Question::Namespaces(id, open.place)),
+        _ => None,
+    }
+}
+
+/// Gives the resource whose objects are counted in namespaces: the one listed, else pods.
+fn counted(open: &Open) -> Option<ResourceId> {
+    match open.list {
+        List::Objects(resource) => Some(resource),
+        List::Lanes => open
+            .timeline
+            .resources()
+            .find("pods")
+            .ok()
+            .map(|info| info.id),
+    }
+}
+
+/// Opens a list to choose from; gives a word where there is nothing to choose.
+pub(super) fn browse(model: &mut Model, act: Act) {
+    let Reel::Open(open) = &mut model.reel else {
+        return;
+    };
+    if act == Act::Kinds {
+        open.browse.kinds = None;
+        model.screen = Screen::Kinds(Choice::default());
+        return;
+    }
+    let info = counted(open).and_then(|id| open.timeline.resources().get(id));
+    match info {
+        Some(info) if info.namespaced => {
+            open.browse.namespaces = None;
+            model.screen = Screen::Namespaces(Choice::default());
+        }
+        Some(info) => {
+            let name = info.qualified();
+            model.word = Some(format!("{name} have no namespaces"));
+        }
+        None => model.word = Some("no pods were recorded: b lists something else".to_owned()),
+    }
+}
+
+/// Stands at what is listed, once there is something to choose from.
+pub(super) fn settle(model: &mut Model) {
+    let Reel::Open(open) = &mut model.reel else {
+        return;
+    };
+    match &mut model.screen {
+        Screen::Kinds(choice) => {
+            let listed = match open.list {
+                List::Objects(resource) => Some(resource),
+                List::Lanes => open.selected.as_ref().map(|subject| subject.resource),
+            };
+            let all = kinds(open, choice);
+            let at = all.iter().position(|kind| Some(kind.resource) == listed);
+            choice.at = at.unwrap_or(0);
+        }
+        Screen::Namespaces(choice) => {
+            let all = namespaces(open, choice);
+            let at = all
+                .iter()
+                .position(|row| row.map(|row| &row.0) == open.namespace.as_ref());
+            choice.at = at.unwrap_or(0);
+        }
+        _ => {}
+    }
+}
+
+/// Lists the objects of the resource that is chosen.
+pub(super) fn list(open: &mut Open, choice: &Choice) {
+    let Some(resource) = kinds(open, choice).get(choice.at).map(|kind| kind.resource) else {
+        return;
+    };
+    list_resource(open, resource);
+}
+
+/// Lists the objects of a resource.
+pub(super) fn list_resource(open: &mut Open, resource: ResourceId) {
+    open.list = List::Objects(resource);
+    open.pane = Pane::List;
+    open.selected = None;
+    open.condition = None;
+    open.table = None;
+    open.answer = None;
+}
+
+/// Takes the namespace that is chosen.
+pub(super) fn take_namespace(open: &mut Open, choice: &Choice) {
+    let rows = namespaces(open, choice);
+    let Some(row) = rows.get(choice.at) else {
+        return;
+    };
+    open.namespace = row.map(|row| row.0.clone());
+    messages::filtered(open);
+}
+
+/// Turns the order round of what is listed; gives a word where nothing is.
+pub(super) fn order(open: &mut Open, screen: &Screen) -> Option<String> {
+    match (screen, open.list) {
+        (Screen::Kinds(_), _) => open.browse.kinds_order = open.browse.kinds_order.other(),
+        (Screen::Namespaces(_), _) => {}
+        (_, List::Objects(_)) => open.browse.order = open.browse.order.other(),
+        (_, List::Lanes) => {
+            return Some("lanes have an order of their own: b lists objects".to_owned());
+        }
+    }
+    None
 }

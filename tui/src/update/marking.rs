@@ -1,13 +1,15 @@
-//! Owns bookmarks: setting, listing, going to them. Refuses files: an effect changes those, and what
-//! it reports is what holds.
+//! Bookmarks, and what is saved and copied. `runtime` writes it.
 
-use super::{moving, opening};
+use super::{messages, moving, opening};
+use crate::answer::{Document, Question};
 use crate::effect::Effect;
 use crate::keep::{Bookmark, BookmarkChange, Bookmarks};
-use crate::model::{Model, Noting, Open, Place, Reel, Screen};
-use crate::msg::Way;
+use crate::model::{List, Model, Noting, Open, Pane, Reel, Screen};
+use crate::msg::Act;
+use crate::time::{Place, Way};
 use kubereel_format::Seq;
 use kubereel_history::harmless;
+use std::sync::Arc;
 
 /// Asks for the note of a bookmark that is to be set here, or of the one that is chosen.
 pub(super) fn ask(model: &mut Model) {
@@ -26,7 +28,7 @@ pub(super) fn ask(model: &mut Model) {
 }
 
 /// Takes the note; gives what is to be done and which screen comes.
-pub(super) fn take(open: &Open, noting: Noting) -> (Effect, Screen) {
+pub(super) fn take_note(open: &Open, noting: Noting) -> (Effect, Screen) {
     let note = noting.text.trim().to_owned();
     let (change, screen) = match noting.of {
         Some(one) => {
@@ -85,7 +87,7 @@ pub(super) fn go(open: &mut Open, at: usize) -> Option<String> {
     let one = open.bookmarks.all.get(at)?.clone();
     let place = place_of(open, &one);
     moving::jump(open, place);
-    let words = told(open, at, &one);
+    let words = mark_words(open, at, &one);
     if one.select.is_empty() {
         return Some(words);
     }
@@ -108,7 +110,7 @@ pub(crate) fn place_of(open: &Open, one: &Bookmark) -> Place {
 }
 
 /// Steps to the next or previous bookmark, or to where a stage of the cluster's life begins.
-pub(super) fn step(open: &mut Open, way: Way) -> String {
+pub(super) fn step_mark(open: &mut Open, way: Way) -> String {
     let key = |place: Place| (place.below, place.at);
     let here = key(open.place);
     let bookmarks = open.bookmarks.all.iter().enumerate();
@@ -138,9 +140,75 @@ pub(super) fn step(open: &mut Open, way: Way) -> String {
     }
 }
 
-fn told(open: &Open, at: usize, one: &Bookmark) -> String {
+fn mark_words(open: &Open, at: usize, one: &Bookmark) -> String {
     let count = open.bookmarks.all.len();
     let note = harmless(&one.note);
     let gap = if note.is_empty() { "" } else { ": " };
     format!("◆ bookmark {} of {count}{gap}{note}", at + 1)
+}
+
+/// A terminal takes a text of so many bytes, at least: 74,994 make the 100,000 letters at which many
+/// stop listening.
+const MOST_COPIED_BYTES: usize = 74_000;
+
+/// Asks for the document; says what is done.
+pub(super) fn ask_document(open: &Open, act: Act) -> (String, Option<Effect>) {
+    let is_table = open.pane == Pane::List && matches!(open.list, List::Objects(_));
+    let question = if is_table {
+        whole_table(open)
+    } else {
+        let cells = open.density.as_ref().map_or(1, |(_, cells, _)| *cells);
+        messages::panel(open, cells)
+    };
+    let Some(question) = question else {
+        return (
+            "nothing is selected: there is nothing to write".to_owned(),
+            None,
+        );
+    };
+    let timeline = Arc::clone(&open.timeline);
+    if act == Act::Save {
+        (
+            "saving …".to_owned(),
+            Some(Effect::Save(timeline, question)),
+        )
+    } else {
+        (
+            "copying …".to_owned(),
+            Some(Effect::Fetch(timeline, question)),
+        )
+    }
+}
+
+/// Asks for the table with all of the filter.
+fn whole_table(open: &Open) -> Option<Question> {
+    match messages::table(open)? {
+        Question::Table(mut listing, place) => {
+            listing.filter = Arc::clone(open.filter.query());
+            Some(Question::Table(listing, place))
+        }
+        other => Some(other),
+    }
+}
+
+/// Copies a document that a terminal can take; says what is done.
+pub(super) fn copy_document(fetched: Result<Document, String>) -> (String, Option<Effect>) {
+    let document = match fetched {
+        Ok(document) => document,
+        Err(error) => return (format!("not copied: {error}"), None),
+    };
+    let bytes = document.bytes.len();
+    if bytes > MOST_COPIED_BYTES {
+        let words = format!(
+            "not copied: {bytes} bytes are more than terminals take ({MOST_COPIED_BYTES}); S saves them"
+        );
+        return (words, None);
+    }
+    match String::from_utf8(document.bytes) {
+        Ok(text) => {
+            let words = format!("copied {bytes} bytes, if the terminal listens; S saves them");
+            (words, Some(Effect::Copy(text)))
+        }
+        Err(_) => ("not copied: it is no text; S saves it".to_owned(), None),
+    }
 }

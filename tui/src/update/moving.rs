@@ -1,13 +1,16 @@
-//! Owns how the cursor and the window move. Refuses to change the selection: moving in time never
-//! loses it, except to a problem, which is about something.
+//! Moves in time: by cells, events, changes, transitions and anomalies, by the mouse, and by playing.
 
 use super::opening::{at_cut, within};
-use super::{picking, problems};
-use crate::lane::LaneState;
-use crate::model::{EventsOf, List, Open, Place, Window};
-use crate::msg::{Act, Way};
+use super::{choosing, lane_rows, problems};
+use crate::lane::{Anomaly, LaneState};
+use crate::layout::{Layout, layout};
+use crate::model::{List, Model, Open, Pane, Reel, Screen};
+use crate::msg::Act;
+use crate::subject::EventsOf;
+use crate::time::{Content, Picked, Place, Way, Window};
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::{Moment, Track};
+use ratatui::layout::{Position, Rect};
 
 /// The speeds at which time moves by itself, in seconds a second.
 pub(super) const SPEEDS: [i64; 7] = [1, 3, 10, 30, 100, 300, 1000];
@@ -45,7 +48,7 @@ pub(super) fn moved(open: &mut Open, act: Act, cells: u16) -> Option<String> {
             open.window = open.window.moved(open.window.micros / 10 * tenths, bounds);
         }
         Act::FitAll => open.window = bounds,
-        Act::FitSelection if picking::zoom(open) => {}
+        Act::FitSelection if zoom(open) => {}
         Act::FitSelection => return fit(open),
         Act::Back => match open.jumps.back(open.place) {
             Some(place) => stand(open, place),
@@ -277,4 +280,189 @@ fn fit(open: &mut Open) -> Option<String> {
     let end = ends.max().unwrap_or(first.from);
     open.window = Window::whole(first.from, end).moved(0, open.bounds());
     None
+}
+
+/// Steps to the next or the previous one; gives the words.
+pub(super) fn step_anomaly(open: &mut Open, way: Way) -> String {
+    let is_whole = open.board().is_some();
+    let here = (open.place.at, Some(open.place.below));
+    // A flap lies where its record was seen.
+    let key = |one: &Anomaly| (one.from, one.seq.map(|seq| Seq(seq.0 + 1)));
+    let all = open.anomalies();
+    let found = match way {
+        Way::Next => all
+            .iter()
+            .find(|one| key(one) > here && one.from >= open.place.at),
+        Way::Previous => all
+            .iter()
+            .rfind(|one| key(one) < here && one.from < open.place.at),
+    };
+    let Some(found) = found.cloned() else {
+        let word = if way == Way::Next { "later" } else { "earlier" };
+        let doubt = if is_whole {
+            ""
+        } else {
+            "; flaps are not known: the reel is not read"
+        };
+        return format!("no {word} gap, outage or flap{doubt}");
+    };
+    let place = match found.seq {
+        Some(seq) => Place::behind(&open.timeline, seq),
+        None => Place::at(&open.timeline, found.from),
+    };
+    if let Some((subject, condition)) = found.lane {
+        open.list = List::Lanes;
+        open.selected = Some(subject);
+        open.condition = condition.filter(|_| open.lanes.grouping.has_conditions());
+    }
+    jump(open, place);
+    found.words
+}
+
+/// Begins a span at the cursor; again: fixes its end.
+pub(super) fn pick(open: &mut Open) {
+    let here = open.place.at;
+    open.picked = Some(match open.picked {
+        Some(picked) if !picked.is_fixed() => picked.to(here),
+        _ => Picked::begin(here),
+    });
+}
+
+/// Begins a span where the mouse is, or puts its end there.
+pub(super) fn pull(open: &mut Open, at: RecordedAt, is_first: bool) {
+    open.picked = Some(match open.picked {
+        Some(picked) if !is_first => picked.to(at),
+        _ => Picked::begin(at).to(at),
+    });
+}
+
+/// Zooms to the span, if there is one.
+pub(super) fn zoom(open: &mut Open) -> bool {
+    let Some(picked) = open.picked.take() else {
+        return false;
+    };
+    open.window = picked.span(open.place.at).moved(0, open.bounds());
+    true
+}
+
+/// Counts what lies in the span, if it is another one than before.
+pub(super) fn count_selection(open: &mut Open) {
+    let span = open.picked.map(|picked| picked.span(open.place.at));
+    if open.picked_content.map(|content| content.span) == span {
+        return;
+    }
+    open.picked_content = span.map(|window| {
+        let span = window.from..window.end();
+        let counts = open.timeline.density(span.clone(), 1, None).counts;
+        let lanes = open.board().map_or(&[][..], |board| &board.lanes).iter();
+        let lanes = lanes.filter(|lane| lane.condition.is_none());
+        Content {
+            span: window,
+            events: counts.iter().sum(),
+            changes: lanes.map(|lane| lane.changes(&span)).sum(),
+        }
+    });
+}
+
+/// Takes hold of the border, or goes to the moment at which the mouse points.
+pub(super) fn pointed(model: &mut Model, x: u16, y: u16) {
+    let layout = layout(model);
+    let is_held = model.screen == Screen::Main && layout.is_border(x, y);
+    if let Reel::Open(open) = &mut model.reel {
+        open.panes.is_held = is_held;
+    }
+    if is_held {
+        return;
+    }
+    let is_name = x < layout.gutter && layout.list.contains(Position::new(x, y));
+    if is_name && matches!(model.screen, Screen::Main | Screen::Large) {
+        to_row(model, &layout, y.saturating_sub(layout.list.y));
+    } else {
+        to_moment(model, &layout, x, y);
+    }
+}
+
+/// Chooses the lane at which the mouse points; folds a section by its head.
+fn to_row(model: &mut Model, layout: &Layout, y: u16) {
+    let height = usize::from(layout.list.height);
+    if let Reel::Open(open) = &mut model.reel
+        && open.list == List::Lanes
+        && let Some(row) = open.lanes.shown(height).nth(usize::from(y))
+    {
+        open.pane = Pane::List;
+        choosing::row(open, row);
+        if let Some(section) = open.chosen_head().cloned() {
+            lane_rows::fold(open, &section);
+        }
+    }
+}
+
+/// Moves what the mouse holds: the border, else the cursor.
+pub(super) fn dragged(model: &mut Model, x: u16, y: u16) {
+    let layout = layout(model);
+    let (width, top, bottom) = (model.size.0, layout.body.y, layout.foot.y);
+    match &mut model.reel {
+        Reel::Open(open) if open.panes.is_held => {
+            open.panes = if layout.border.is_some() {
+                open.panes.put(true, x, width)
+            } else {
+                let all = bottom.saturating_sub(top);
+                open.panes.put(false, y.saturating_sub(top), all)
+            };
+        }
+        _ => to_moment(model, &layout, x, y),
+    }
+}
+
+/// Selects a span of time from where the mouse was pressed to where it is.
+pub(super) fn pulled(model: &mut Model, x: u16, y: u16, is_first: bool) {
+    let layout = layout(model);
+    let at = moment(model, &layout, x, y);
+    if let (Some(at), Reel::Open(open)) = (at, &mut model.reel) {
+        pull(open, at, is_first);
+    }
+}
+
+/// Lets go of what the mouse held.
+pub(super) fn released(model: &mut Model) {
+    if let Reel::Open(open) = &mut model.reel {
+        open.panes.is_held = false;
+    }
+}
+
+/// Goes to the moment at which the mouse points, if it points at one.
+fn to_moment(model: &mut Model, layout: &Layout, x: u16, y: u16) {
+    let at = moment(model, layout, x, y);
+    if let (Some(at), Reel::Open(open)) = (at, &mut model.reel) {
+        jump_to(open, at);
+    }
+}
+
+/// Gives the moment that a cell of the screen stands for.
+fn moment(model: &Model, layout: &Layout, x: u16, y: u16) -> Option<RecordedAt> {
+    let open = model.open()?;
+    let is_in = |area: Rect| area.contains(Position::new(x, y));
+    let is_list = is_in(layout.list) && open.list == List::Lanes;
+    let is_moment = matches!(model.screen, Screen::Main | Screen::Large)
+        && (is_in(layout.time) || is_list)
+        && x >= layout.gutter;
+    let cell = x.saturating_sub(layout.gutter);
+    is_moment.then(|| open.window.cell(cell, layout.cells()).start)
+}
+
+/// Zooms over the timeline, about the moment at which the mouse points; scrolls elsewhere.
+pub(super) fn wheel(model: &mut Model, x: u16, y: u16, way: Way) {
+    let layout = layout(model);
+    if !layout.time.contains(Position::new(x, y)) {
+        return choosing::rows(model, if way == Way::Next { 3 } else { -3 });
+    }
+    let at = moment(model, &layout, x, y);
+    if let Reel::Open(open) = &mut model.reel {
+        let micros = match way {
+            Way::Next => open.window.micros.saturating_mul(2),
+            Way::Previous => open.window.micros / 2,
+        };
+        let about = at.unwrap_or(open.place.at);
+        open.window = open.window.zoomed(about, micros, open.bounds());
+    }
 }

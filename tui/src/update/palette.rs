@@ -3,7 +3,8 @@
 
 use crate::keymap::{Where, bindings};
 use crate::model::Open;
-use crate::msg::{Act, Way};
+use crate::msg::Act;
+use crate::time::Way;
 use kubereel_format::ResourceId;
 use kubereel_history::{Moment, harmless};
 

@@ -1,9 +1,16 @@
-//! Owns the line of the panel at which the keys are, and the field that is followed by it. Refuses to
-//! lose the field when time moves: the line goes where the field is.
+//! What the panel shows and where its keys are: its lines, their targets, its search, the field that is
+//! followed, and the comparison of two moments.
 
-use crate::answer::{Answer, Ink, Line};
-use crate::model::{Open, Pane, Panel};
-use kubereel_history::Path;
+use super::{messages, moving, opening};
+use crate::answer::{Answer, FieldSearch, Found, Ink, Line, Panel, Search, Target};
+use crate::effect::Effect;
+use crate::layout::layout;
+use crate::model::{List, Model, Open, Pane, Reel, Screen};
+use crate::subject::Subject;
+use crate::time::{Place, Way};
+use kubereel_format::Seq;
+use kubereel_history::{Path, harmless};
+use std::sync::Arc;
 
 /// Puts the keys at a line, and scrolls as little as makes it visible; the head takes a row.
 pub(super) fn stand(open: &mut Open, line: usize, height: u16) {
@@ -83,4 +90,234 @@ pub(crate) fn followed(open: &Open) -> Option<Path> {
     };
     let at_line = || (open.panel == Panel::Yaml).then(|| field_at(open, open.line))?;
     open.field.clone().or_else(of_lane).or_else(at_line)
+}
+
+/// Shows something of the object.
+pub(super) fn show_panel(open: &mut Open, panel: Panel) {
+    if open.panel == panel && panel == Panel::Diff {
+        // Once more: back to the version before.
+        open.reading.other = None;
+    }
+    if open.panel != panel {
+        open.panel = panel;
+        open.scroll = 0;
+        open.line = 0;
+        open.reading.matches.clear();
+    }
+}
+
+/// Gives where the line leads at which the keys are.
+fn target(open: &Open) -> Option<&Target> {
+    match &open.answer {
+        Some(Answer::Lines(_, lines, _)) => lines.get(open.line)?.target.as_ref(),
+        _ => None,
+    }
+}
+
+/// Tells whether the line leads somewhere at which the keys are.
+pub(super) fn leads(open: &Open) -> bool {
+    open.pane == Pane::Panel && target(open).is_some()
+}
+
+/// Goes where that line leads, or marks its version; gives a word for it.
+pub(super) fn follow_target(open: &mut Open) -> Option<String> {
+    match target(open).cloned()? {
+        Target::Object(subject) => {
+            let words = subject.written(&open.timeline);
+            go_to(open, subject);
+            Some(words)
+        }
+        Target::Moment(seq, subject) => {
+            go_back_to(open, seq, subject);
+            None
+        }
+        Target::Version(seq) => {
+            let subject = open.selected.clone()?;
+            let at = open.timeline.written(Place::behind(&open.timeline, seq).at);
+            Some(if open.reading.mark(&subject, seq) {
+                format!("marked the version of {at}: D shows what differs from the one here")
+            } else {
+                "no version is marked: D compares with the one before".to_owned()
+            })
+        }
+    }
+}
+
+/// Selects an object, and lists it if it has no row.
+fn go_to(open: &mut Open, subject: Subject) {
+    let resource = subject.resource;
+    if open.namespace.is_some() && open.namespace.as_ref() != Some(&subject.namespace) {
+        open.namespace = None;
+        messages::filtered(open);
+    }
+    open.selected = Some(subject);
+    open.condition = None;
+    if open.row().is_none() {
+        open.list = List::Objects(resource);
+        open.table = None;
+    }
+}
+
+/// Goes to an object and to the moment at which it changed.
+fn go_back_to(open: &mut Open, seq: Seq, subject: Subject) {
+    let place = Place::behind(&open.timeline, seq);
+    open.selected = Some(subject);
+    let (select, namespace) = open.chosen();
+    // What was recorded can be named.
+    drop(opening::choose(open, &select, &namespace));
+    show_panel(open, Panel::Yaml);
+    open.pane = Pane::List;
+    open.field = None;
+    moving::jump(open, place);
+}
+
+/// Begins a search.
+pub(super) fn begin_seek(open: &mut Open, is_large: bool) -> Screen {
+    open.reading.wanted.clear();
+    find_matches(open);
+    Screen::Seek {
+        text: String::new(),
+        is_large,
+    }
+}
+
+/// Looks for what is being written.
+pub(super) fn follow_seek(model: &mut Model) {
+    let height = layout(model).panel.height;
+    if let (Screen::Seek { text, .. }, Reel::Open(open)) = (&model.screen, &mut model.reel) {
+        let wanted = text.to_lowercase();
+        if open.reading.wanted != wanted {
+            open.reading.wanted = wanted;
+            open.reading.at = 0;
+            find_matches(open);
+            show_match(open, height);
+        }
+    }
+}
+
+/// Finds the lines that hold what is looked for.
+pub(super) fn find_matches(open: &mut Open) {
+    let wanted = open.reading.wanted.as_str();
+    let lines = match &open.answer {
+        Some(Answer::Lines(_, lines, _)) if !wanted.is_empty() => lines.as_slice(),
+        _ => &[],
+    };
+    let all = (0..).zip(lines);
+    let all = all.filter(|(_, line)| line.text().to_lowercase().contains(wanted));
+    let matches: Vec<usize> = all.map(|(at, _)| at).collect();
+    open.reading.at = open.reading.at.min(matches.len().saturating_sub(1));
+    open.reading.hint = match (wanted.is_empty(), matches.len()) {
+        (true, _) => "looks for a text in the panel".to_owned(),
+        (_, 0) => "nowhere".to_owned(),
+        (_, count) => format!("{} of {count}, enter next", open.reading.at + 1),
+    };
+    open.reading.matches = matches;
+}
+
+/// Shows the next line that holds what is looked for.
+pub(super) fn next_match(open: &mut Open, height: u16) {
+    let count = open.reading.matches.len();
+    open.reading.at = (open.reading.at + 1) % count.max(1);
+    find_matches(open);
+    show_match(open, height);
+}
+
+fn show_match(open: &mut Open, height: u16) {
+    if let Some(line) = open.reading.matches.get(open.reading.at).copied() {
+        stand(open, line, height);
+    }
+}
+
+/// Looks for a change of the field that is followed.
+pub(super) fn search_field(open: &mut Open, way: Way) -> Result<Effect, String> {
+    let Some(subject) = open.selected.clone() else {
+        return Err("nothing is selected".to_owned());
+    };
+    let Some(field) = followed(open) else {
+        return Err("no field is chosen: y shows the fields, tab and ↓ choose one".to_owned());
+    };
+    let word = if way == Way::Next { "next" } else { "previous" };
+    let words = format!("the {word} change of .{}", harmless(&field.to_string()));
+    open.field = Some(field.clone());
+    let search = Search::Field(FieldSearch {
+        subject,
+        field,
+        from: open.place,
+        way,
+    });
+    let number = open.searches.begin(words);
+    Ok(Effect::Search(Arc::clone(&open.timeline), number, search))
+}
+
+/// Stops looking, if something is looked for.
+pub(super) fn stop_search(model: &mut Model) -> Option<Effect> {
+    let Reel::Open(open) = &mut model.reel else {
+        return None;
+    };
+    open.searches.now.take().map(|_| Effect::StopSearch)
+}
+
+/// Takes what was found.
+pub(super) fn search_done(model: &mut Model, number: u64, found: Found) {
+    let Reel::Open(open) = &mut model.reel else {
+        return;
+    };
+    if !open.searches.end(number) {
+        return;
+    }
+    match found {
+        Found::Difference(difference) => {
+            open.compared.difference = Some(difference);
+            model.screen = Screen::Compare(0);
+        }
+        Found::Field(found) => {
+            if let Some(place) = found.place {
+                moving::jump(open, place);
+            }
+            model.word = Some(found.words);
+        }
+    }
+}
+
+/// Sets A, or compares it with here.
+pub(super) fn step_compare(model: &mut Model) -> Vec<Effect> {
+    let Reel::Open(open) = &mut model.reel else {
+        return Vec::new();
+    };
+    let Some(a) = open.compared.a else {
+        open.compared.a = Some(open.place);
+        let at = open.place.written(&open.timeline);
+        model.word = Some(format!("A is {at}: move, and v compares it with there"));
+        return Vec::new();
+    };
+    if a == open.place {
+        model.word = Some("A is here: move, and v compares it with there; esc drops it".to_owned());
+        return Vec::new();
+    }
+    let words = format!(
+        "what differs between {} and here",
+        a.written(&open.timeline)
+    );
+    let number = open.searches.begin(words);
+    let search = Search::Compare(a, open.place);
+    vec![Effect::Search(Arc::clone(&open.timeline), number, search)]
+}
+
+/// Shows one object of those that differ, field by field.
+pub(super) fn show_difference(open: &mut Open, at: usize) -> Screen {
+    let row = open
+        .compared
+        .difference
+        .as_ref()
+        .and_then(|all| all.rows.get(at));
+    let Some(subject) = row.map(|row| row.subject.clone()) else {
+        return Screen::Main;
+    };
+    open.selected = Some(subject);
+    open.condition = None;
+    open.panel = Panel::Between;
+    open.pane = Pane::Panel;
+    open.scroll = 0;
+    open.line = 0;
+    Screen::Large
 }

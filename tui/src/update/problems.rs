@@ -3,10 +3,13 @@
 
 use super::moving;
 use crate::effect::Effect;
+use crate::findings::Judging;
 use crate::lane::Group;
-use crate::model::{Judging, List, Model, Open, Pass, Reel, Screen, Subject};
-use crate::msg::{Act, Msg, Way};
+use crate::model::{List, Model, Open, Pass, Reel, Screen};
+use crate::msg::{Act, Msg};
 use crate::problem::{Kind, Step};
+use crate::subject::Subject;
+use crate::time::Way;
 use kubereel_format::ResourceId;
 use std::sync::Arc;
 

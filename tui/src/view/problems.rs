@@ -3,9 +3,9 @@
 
 use super::pen::{Pen, broken, first_row};
 use crate::answer::Ink;
-use crate::findings::{Findings, Verdict};
+use crate::findings::{Findings, Judging, Verdict};
 use crate::lane::LaneState;
-use crate::model::{Judging, Open, Pass};
+use crate::model::{Open, Pass};
 use crate::problem::Entry;
 use crate::theme::Role;
 use kubereel_history::timetext;
