@@ -13,25 +13,25 @@ use thiserror::Error;
 
 /// A filter that was read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Query {
+pub(crate) struct FilterQuery {
     /// What was written.
     pub(super) text: String,
     /// What can be told without a body.
-    pub(super) shallow: Vec<Term<Shallow>>,
+    pub(super) shallow: Vec<FilterTerm<ShallowTerm>>,
     /// What takes a body.
-    pub(super) deep: Vec<Term<Deep>>,
+    pub(super) deep: Vec<FilterTerm<DeepTerm>>,
 }
 
 /// What is asked for, or what is not to be.
 #[derive(Clone, Debug)]
-pub(super) struct Term<T> {
+pub(super) struct FilterTerm<T> {
     pub(super) is_negated: bool,
     pub(super) what: T,
 }
 
 /// What can be told without a body.
 #[derive(Clone, Debug)]
-pub(super) enum Shallow {
+pub(super) enum ShallowTerm {
     /// A text, in lower case.
     Text(String),
     Pattern(Regex),
@@ -43,13 +43,13 @@ pub(super) enum Shallow {
 
 /// What takes a body.
 #[derive(Clone, Debug)]
-pub(super) enum Deep {
+pub(super) enum DeepTerm {
     Labels(LabelSelector),
     Field(FieldTest),
 }
 
 /// What is seen of an object without its body.
-pub(crate) struct Seen<'a, T> {
+pub(crate) struct FilterCandidate<'a, T> {
     /// Its resource.
     pub(crate) resource: ResourceId,
     /// Its namespace.
@@ -59,7 +59,7 @@ pub(crate) struct Seen<'a, T> {
 }
 
 // What was written says what is meant, within one reel.
-impl PartialEq for Query {
+impl PartialEq for FilterQuery {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
             && self.shallow.len() == other.shallow.len()
@@ -67,9 +67,9 @@ impl PartialEq for Query {
     }
 }
 
-impl Eq for Query {}
+impl Eq for FilterQuery {}
 
-impl Query {
+impl FilterQuery {
     /// Gives what was written.
     pub(crate) fn text(&self) -> &str {
         &self.text
@@ -102,7 +102,7 @@ impl Query {
     /// Gives the only namespace that it asks for, if it asks for one.
     pub(crate) fn namespace(&self) -> Option<&str> {
         let mut all = self.shallow.iter().filter_map(|term| match &term.what {
-            Shallow::Namespace(namespace) => Some((term.is_negated, namespace.as_str())),
+            ShallowTerm::Namespace(namespace) => Some((term.is_negated, namespace.as_str())),
             _ => None,
         });
         match (all.next(), all.next()) {
@@ -115,23 +115,23 @@ impl Query {
     /// had. Of several namespaces, kinds or states, one is enough; every other word must hold.
     pub(crate) fn admits<'a, T: Iterator<Item = &'a str> + Clone>(
         &self,
-        seen: &Seen<'a, T>,
+        seen: &FilterCandidate<'a, T>,
         mut had: impl FnMut(LaneState) -> bool,
     ) -> bool {
         // Whether namespaces, kinds and states are asked for, and whether one of them is there.
         let mut groups = [None, None, None];
-        for Term { is_negated, what } in &self.shallow {
+        for FilterTerm { is_negated, what } in &self.shallow {
             let (holds, group) = match what {
-                Shallow::Text(text) => {
+                ShallowTerm::Text(text) => {
                     let has = |own: &str| own.to_lowercase().contains(text);
                     (seen.texts.clone().any(has), None)
                 }
-                Shallow::Pattern(pattern) => {
+                ShallowTerm::Pattern(pattern) => {
                     (seen.texts.clone().any(|own| pattern.is_match(own)), None)
                 }
-                Shallow::Namespace(namespace) => (seen.namespace == namespace, Some(0)),
-                Shallow::Kind(ids) => (ids.contains(&seen.resource), Some(1)),
-                Shallow::State(state) => (had(*state), Some(2)),
+                ShallowTerm::Namespace(namespace) => (seen.namespace == namespace, Some(0)),
+                ShallowTerm::Kind(ids) => (ids.contains(&seen.resource), Some(1)),
+                ShallowTerm::State(state) => (had(*state), Some(2)),
             };
             match group.and_then(|group: usize| groups.get_mut(group)) {
                 Some(known) if !is_negated => *known = Some(known.unwrap_or(false) || holds),
@@ -145,10 +145,10 @@ impl Query {
     /// Tells whether an object passes what takes its body.
     pub(crate) fn admits_body(&self, object: &Value) -> bool {
         let mut labels: Option<BTreeMap<String, String>> = None;
-        self.deep.iter().all(|Term { is_negated, what }| {
+        self.deep.iter().all(|FilterTerm { is_negated, what }| {
             let holds = match what {
-                Deep::Field(test) => test.matches(object),
-                Deep::Labels(selector) => {
+                DeepTerm::Field(test) => test.matches(object),
+                DeepTerm::Labels(selector) => {
                     selector.matches(labels.get_or_insert_with(|| labels_of(object)))
                 }
             };
@@ -177,19 +177,19 @@ const MOST_PATTERN_BYTES: usize = 1 << 20;
 ///
 /// # Errors
 /// When it is none.
-pub fn check_filter(text: &str) -> Result<(), FilterError> {
-    Query::parse(text, None).map(drop)
+pub fn check_filter(text: &str) -> Result<(), ScreenFilterError> {
+    FilterQuery::parse(text, None).map(drop)
 }
 
-impl Query {
+impl FilterQuery {
     /// Reads a filter; the kinds that it names are looked for among those of a reel.
     pub(crate) fn parse(
         text: &str,
         resources: Option<&ResourceTable>,
-    ) -> Result<Self, FilterError> {
+    ) -> Result<Self, ScreenFilterError> {
         let words = split(text)?;
         if words.len() > MOST_WORDS {
-            return Err(FilterError::TooMany { most: MOST_WORDS });
+            return Err(ScreenFilterError::TooMany { most: MOST_WORDS });
         }
         let mut query = Self {
             text: text.trim().to_owned(),
@@ -197,31 +197,38 @@ impl Query {
         };
         for (is_negated, word) in words {
             match meaning(word, resources)? {
-                Meaning::Shallow(what) => query.shallow.push(Term { is_negated, what }),
-                Meaning::Deep(what) => query.deep.push(Term { is_negated, what }),
+                WordMeaning::Shallow(what) => query.shallow.push(FilterTerm { is_negated, what }),
+                WordMeaning::Deep(what) => query.deep.push(FilterTerm { is_negated, what }),
             }
         }
         Ok(query)
     }
 }
 
-enum Meaning {
-    Shallow(Shallow),
-    Deep(Deep),
+enum WordMeaning {
+    Shallow(ShallowTerm),
+    Deep(DeepTerm),
 }
 
-fn meaning(word: Word, resources: Option<&ResourceTable>) -> Result<Meaning, FilterError> {
+fn meaning(
+    word: FilterWord,
+    resources: Option<&ResourceTable>,
+) -> Result<WordMeaning, ScreenFilterError> {
     let word = match word {
-        Word::Quoted(text) => return Ok(Meaning::Shallow(Shallow::Text(text.to_lowercase()))),
-        Word::Pattern(pattern) => {
-            return Ok(Meaning::Shallow(Shallow::Pattern(compiled(&pattern)?)));
+        FilterWord::Quoted(text) => {
+            return Ok(WordMeaning::Shallow(ShallowTerm::Text(text.to_lowercase())));
         }
-        Word::Bare(word) => word,
+        FilterWord::Pattern(pattern) => {
+            return Ok(WordMeaning::Shallow(ShallowTerm::Pattern(compiled(
+                &pattern,
+            )?)));
+        }
+        FilterWord::Bare(word) => word,
     };
     let after = |sign: &str| {
         word.strip_prefix(sign).map(|rest| {
             let rest = rest.trim_matches('"');
-            let nothing = || FilterError::Nothing {
+            let nothing = || ScreenFilterError::Nothing {
                 sign: sign.to_owned(),
             };
             (!rest.trim().is_empty())
@@ -230,42 +237,44 @@ fn meaning(word: Word, resources: Option<&ResourceTable>) -> Result<Meaning, Fil
         })
     };
     if let Some(namespace) = after("ns:") {
-        return Ok(Meaning::Shallow(Shallow::Namespace(namespace?.to_owned())));
+        return Ok(WordMeaning::Shallow(ShallowTerm::Namespace(
+            namespace?.to_owned(),
+        )));
     }
     if let Some(kind) = after("kind:") {
         let ids = resources.map_or(Ok(Vec::new()), |resources| ids(kind?, resources))?;
-        return Ok(Meaning::Shallow(Shallow::Kind(ids)));
+        return Ok(WordMeaning::Shallow(ShallowTerm::Kind(ids)));
     }
     if let Some(labels) = after("label:") {
         let selector: LabelSelector = labels?
             .parse()
-            .map_err(|source| FilterError::Labels { source })?;
-        return Ok(Meaning::Deep(Deep::Labels(selector)));
+            .map_err(|source| ScreenFilterError::Labels { source })?;
+        return Ok(WordMeaning::Deep(DeepTerm::Labels(selector)));
     }
     let state = LaneState::ALL
         .into_iter()
         .find(|state| state.word() == word);
     if let Some(state) = state {
-        return Ok(Meaning::Shallow(Shallow::State(state)));
+        return Ok(WordMeaning::Shallow(ShallowTerm::State(state)));
     }
     Ok(match FieldTest::read(&word)? {
-        Some(test) => Meaning::Deep(Deep::Field(test)),
-        None => Meaning::Shallow(Shallow::Text(word.to_lowercase())),
+        Some(test) => WordMeaning::Deep(DeepTerm::Field(test)),
+        None => WordMeaning::Shallow(ShallowTerm::Text(word.to_lowercase())),
     })
 }
 
 /// Gives every recorded resource that a name means, in whatever version.
-fn ids(name: &str, resources: &ResourceTable) -> Result<Vec<ResourceId>, FilterError> {
+fn ids(name: &str, resources: &ResourceTable) -> Result<Vec<ResourceId>, ScreenFilterError> {
     let info = resources
         .find(name)
-        .map_err(|source| FilterError::Kind { source })?;
+        .map_err(|source| ScreenFilterError::Kind { source })?;
     let all = resources.namesakes(info);
     Ok(all.into_iter().map(|info| info.id).collect())
 }
 
-fn compiled(pattern: &str) -> Result<Regex, FilterError> {
+fn compiled(pattern: &str) -> Result<Regex, ScreenFilterError> {
     if pattern.is_empty() {
-        return Err(FilterError::Nothing {
+        return Err(ScreenFilterError::Nothing {
             sign: "/".to_owned(),
         });
     }
@@ -278,7 +287,7 @@ fn compiled(pattern: &str) -> Result<Regex, FilterError> {
         // The library draws an arrow on lines of its own; the last line says what is wrong.
         let words = error.to_string();
         let last = words.lines().last().unwrap_or_default();
-        FilterError::Pattern {
+        ScreenFilterError::Pattern {
             pattern: pattern.to_owned(),
             problem: last.trim_start_matches("error: ").to_owned(),
         }
@@ -287,7 +296,7 @@ fn compiled(pattern: &str) -> Result<Regex, FilterError> {
 
 /// A word of a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum FilterWord {
     /// A text in quotes, taken as it is.
     Quoted(String),
     /// A pattern, without its slashes.
@@ -297,31 +306,33 @@ pub(super) enum Word {
 }
 
 /// Splits a filter; each word comes with whether `!` stands before it.
-pub(super) fn split(filter: &str) -> Result<Vec<(bool, Word)>, FilterError> {
+pub(super) fn split(filter: &str) -> Result<Vec<(bool, FilterWord)>, ScreenFilterError> {
     let mut words = Vec::new();
     let mut rest = filter.trim_start();
     while !rest.is_empty() {
         let plain = rest.trim_start_matches('!');
         let is_negated = (rest.len() - plain.len()) % 2 == 1;
         let (word, after) = if let Some(text) = plain.strip_prefix('"') {
-            let (text, after) = text.split_once('"').ok_or_else(|| FilterError::OpenQuote {
-                word: plain.to_owned(),
-            })?;
-            (Word::Quoted(text.to_owned()), after)
+            let (text, after) =
+                text.split_once('"')
+                    .ok_or_else(|| ScreenFilterError::OpenQuote {
+                        word: plain.to_owned(),
+                    })?;
+            (FilterWord::Quoted(text.to_owned()), after)
         } else if let Some(pattern) = plain.strip_prefix('/') {
-            let end = pattern_end(pattern).ok_or_else(|| FilterError::OpenPattern {
+            let end = pattern_end(pattern).ok_or_else(|| ScreenFilterError::OpenPattern {
                 word: plain.to_owned(),
             })?;
             let (pattern, after) = pattern.split_at_checked(end).unwrap_or((pattern, ""));
             let after = after.strip_prefix('/').unwrap_or(after);
-            (Word::Pattern(pattern.replace("\\/", "/")), after)
+            (FilterWord::Pattern(pattern.replace("\\/", "/")), after)
         } else {
             let end = bare_end(plain)?;
             let (word, after) = plain.split_at_checked(end).unwrap_or((plain, ""));
-            (Word::Bare(word.to_owned()), after)
+            (FilterWord::Bare(word.to_owned()), after)
         };
-        if word == Word::Bare(String::new()) {
-            return Err(FilterError::Nothing {
+        if word == FilterWord::Bare(String::new()) {
+            return Err(ScreenFilterError::Nothing {
                 sign: "!".to_owned(),
             });
         }
@@ -344,7 +355,7 @@ fn pattern_end(text: &str) -> Option<usize> {
 }
 
 /// Finds the end of a bare word.
-fn bare_end(text: &str) -> Result<usize, FilterError> {
+fn bare_end(text: &str) -> Result<usize, ScreenFilterError> {
     let is_label = text.starts_with("label:");
     let (mut quote, mut depth, mut before) = (None, 0_usize, ' ');
     for (at, letter) in text.char_indices() {
@@ -365,7 +376,7 @@ fn bare_end(text: &str) -> Result<usize, FilterError> {
         }
     }
     if quote.is_some() {
-        return Err(FilterError::OpenQuote {
+        return Err(ScreenFilterError::OpenQuote {
             word: text.to_owned(),
         });
     }
@@ -388,7 +399,7 @@ fn goes_on(so_far: &str, rest: &str) -> bool {
 
 /// How a field is compared.
 #[derive(Clone, Debug, PartialEq)]
-enum Test {
+enum FieldComparison {
     Is(String),
     IsNot(String),
     Above(f64),
@@ -399,12 +410,12 @@ enum Test {
 #[derive(Clone, Debug)]
 pub(super) struct FieldTest {
     scope: Scope,
-    test: Test,
+    test: FieldComparison,
 }
 
 impl FieldTest {
     /// Reads a word; `None` if it compares no field.
-    pub(super) fn read(word: &str) -> Result<Option<Self>, FilterError> {
+    pub(super) fn read(word: &str) -> Result<Option<Self>, ScreenFilterError> {
         let Some((field, sign, value)) = parted(word) else {
             return Ok(None);
         };
@@ -413,29 +424,29 @@ impl FieldTest {
             return Ok(None);
         }
         if !is_path {
-            return Err(FilterError::NotFromTop {
+            return Err(ScreenFilterError::NotFromTop {
                 word: word.to_owned(),
             });
         }
         let field: Field = field
             .parse()
-            .map_err(|source| FilterError::Field { source })?;
+            .map_err(|source| ScreenFilterError::Field { source })?;
         let value = unquoted(value);
         let number = || {
             value
                 .parse()
                 .ok()
                 .filter(|number: &f64| number.is_finite())
-                .ok_or_else(|| FilterError::NoNumber {
+                .ok_or_else(|| ScreenFilterError::NoNumber {
                     value: value.to_owned(),
                     word: word.to_owned(),
                 })
         };
         let test = match sign {
-            "!=" => Test::IsNot(value.to_owned()),
-            ">" => Test::Above(number()?),
-            "<" => Test::Below(number()?),
-            _ => Test::Is(value.to_owned()),
+            "!=" => FieldComparison::IsNot(value.to_owned()),
+            ">" => FieldComparison::Above(number()?),
+            "<" => FieldComparison::Below(number()?),
+            _ => FieldComparison::Is(value.to_owned()),
         };
         let scope = Scope {
             fields: vec![field],
@@ -459,10 +470,10 @@ impl FieldTest {
             texts.any(|text| text == wanted)
         };
         match &self.test {
-            Test::Is(wanted) => is_there(wanted),
-            Test::IsNot(wanted) => !is_there(wanted),
-            Test::Above(bound) => numbers.into_iter().any(|number| number > *bound),
-            Test::Below(bound) => numbers.into_iter().any(|number| number < *bound),
+            FieldComparison::Is(wanted) => is_there(wanted),
+            FieldComparison::IsNot(wanted) => !is_there(wanted),
+            FieldComparison::Above(bound) => numbers.into_iter().any(|number| number > *bound),
+            FieldComparison::Below(bound) => numbers.into_iter().any(|number| number < *bound),
         }
     }
 }
@@ -518,7 +529,7 @@ fn unquoted(value: &str) -> &str {
 /// A text is no filter.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum FilterError {
+pub enum ScreenFilterError {
     /// Something begins and does not go on.
     #[error("nothing follows {sign}")]
     Nothing {
@@ -594,8 +605,8 @@ pub enum FilterError {
 mod tests {
     use super::*;
 
-    fn bare(word: &str) -> Word {
-        Word::Bare(word.to_owned())
+    fn bare(word: &str) -> FilterWord {
+        FilterWord::Bare(word.to_owned())
     }
 
     #[test]
@@ -604,11 +615,14 @@ mod tests {
             ("", vec![]),
             ("  a  !b ", vec![(false, bare("a")), (true, bare("b"))]),
             ("!!a", vec![(false, bare("a"))]),
-            ("\"a b\"", vec![(false, Word::Quoted("a b".to_owned()))]),
+            (
+                "\"a b\"",
+                vec![(false, FilterWord::Quoted("a b".to_owned()))],
+            ),
             (
                 "!/a b\\/c/ d",
                 vec![
-                    (true, Word::Pattern("a b/c".to_owned())),
+                    (true, FilterWord::Pattern("a b/c".to_owned())),
                     (false, bare("d")),
                 ],
             ),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// What became of the case that a finding belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Verdict {
+pub(crate) enum FindingVerdict {
     /// It failed.
     Fail,
     /// It flaked, or is known to go wrong.
@@ -18,13 +18,13 @@ pub(crate) enum Verdict {
 
 /// Something that a monitortest found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Finding {
+pub(crate) struct ReportedFinding {
     /// The rule's id.
     pub(crate) rule: String,
     /// The case's name, as reports have it.
     pub(crate) test: String,
     /// What became of the case.
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: FindingVerdict,
     /// When it began.
     pub(crate) from: RecordedAt,
     /// When it ended; `None` if it did not.
@@ -47,7 +47,7 @@ pub(crate) struct Finding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
     /// The findings, in the order of the rules; their texts are harmless to a terminal.
-    pub(crate) all: Vec<Finding>,
+    pub(crate) all: Vec<ReportedFinding>,
     /// How many more there are, which are not held.
     pub(crate) rest: usize,
     /// How many cases were judged.
@@ -66,7 +66,7 @@ pub(crate) struct Findings {
 
 /// How far the monitortests are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Judging {
+pub(crate) enum JudgingState {
     /// They run: so many hundredths of the reel are read.
     Under(u8),
     /// They were stopped.
@@ -77,7 +77,7 @@ pub(crate) enum Judging {
     Done(Arc<Findings>),
 }
 
-impl Judging {
+impl JudgingState {
     /// Gives what they found, if they are done.
     pub(crate) const fn findings(&self) -> Option<&Arc<Findings>> {
         match self {
@@ -98,30 +98,30 @@ const MOST_LETTERS: usize = 2_000;
 const MOST_LINES: usize = 40;
 
 #[derive(Deserialize)]
-struct Document {
-    runs: Vec<Run>,
+struct FindingsDocument {
+    runs: Vec<FindingsRun>,
 }
 
 #[derive(Deserialize)]
-struct Run {
+struct FindingsRun {
     error: Option<String>,
     #[serde(default)]
     trust: String,
     #[serde(default)]
     counts: BTreeMap<String, u64>,
     #[serde(default)]
-    cases: Vec<Case>,
+    cases: Vec<FindingsCase>,
 }
 
 #[derive(Deserialize)]
-struct Case {
+struct FindingsCase {
     rule: String,
     name: String,
-    findings: Vec<Found>,
+    findings: Vec<FindingsEntry>,
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct FindingsEntry {
     from: String,
     to: Option<String>,
     fails: bool,
@@ -138,7 +138,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Findings, String> {
     if u64::try_from(bytes.len()).is_ok_and(|len| len > MOST_BYTES) {
         return Err(format!("more than {MOST_BYTES} bytes of findings"));
     }
-    let document: Document = serde_json::from_slice(bytes)
+    let document: FindingsDocument = serde_json::from_slice(bytes)
         .map_err(|error| format!("findings that cannot be read: {error}"))?;
     let Some(run) = document.runs.into_iter().next() else {
         return Err("findings of no run".to_owned());
@@ -183,19 +183,19 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Findings, String> {
     Ok(findings)
 }
 
-fn finding(rule: &str, test: &str, found: &Found) -> Option<Finding> {
+fn finding(rule: &str, test: &str, found: &FindingsEntry) -> Option<ReportedFinding> {
     let from = timetext::parsed(&found.from)?;
     let to = match &found.to {
         Some(to) => Some(timetext::parsed(to)?.max(from)),
         None => None,
     };
-    Some(Finding {
+    Some(ReportedFinding {
         rule: text(rule),
         test: text(test),
         verdict: if found.fails {
-            Verdict::Fail
+            FindingVerdict::Fail
         } else {
-            Verdict::Flake
+            FindingVerdict::Flake
         },
         from,
         to,
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!((findings.judged, findings.failed, findings.rest), (3, 1, 0));
         let finding = &findings.all[0];
         assert_eq!(finding.rule, "pods-live");
-        assert_eq!(finding.verdict, Verdict::Fail);
+        assert_eq!(finding.verdict, FindingVerdict::Fail);
         assert_eq!(finding.to, None);
         assert_eq!(finding.message, ["it died"]);
     }

@@ -6,7 +6,7 @@ use kubereel_history::{Timeline, harmless};
 
 /// An object by its name, through all its lives.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Subject {
+pub(crate) struct NamedObject {
     /// Its resource.
     pub(crate) resource: ResourceId,
     /// Its namespace; empty for cluster-scoped objects.
@@ -15,7 +15,7 @@ pub(crate) struct Subject {
     pub(crate) name: String,
 }
 
-impl Subject {
+impl NamedObject {
     /// Writes it for people: `pod shop/web-0`, `clusteroperator etcd`.
     pub(crate) fn written(&self, timeline: &Timeline) -> String {
         let gap = if self.namespace.is_empty() { "" } else { "/" };
@@ -83,7 +83,7 @@ pub(crate) fn quoted(word: &str) -> String {
 
 /// The events of a resource, of one namespace or of all.
 #[derive(Clone, Copy)]
-pub(crate) struct EventsOf<'a> {
+pub(crate) struct ResourceEvents<'a> {
     /// The reel.
     pub(crate) timeline: &'a Timeline,
     /// The resource.
@@ -92,7 +92,7 @@ pub(crate) struct EventsOf<'a> {
     pub(crate) namespace: Option<&'a str>,
 }
 
-impl EventsOf<'_> {
+impl ResourceEvents<'_> {
     /// Gives the first event at or behind a record.
     pub(crate) fn next(&self, below: Seq) -> Option<Seq> {
         self.nearest(|versions| {

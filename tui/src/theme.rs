@@ -13,7 +13,7 @@ pub struct Theme {
 
 /// A part of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum StyleRole {
     /// Text.
     Plain,
     /// What can be passed over.
@@ -83,23 +83,23 @@ impl Theme {
     }
 
     /// Gives the style of a part of the screen.
-    pub(crate) fn role(self, role: Role) -> Style {
+    pub(crate) fn role(self, role: StyleRole) -> Style {
         let plain = Style::new();
         match role {
-            Role::Plain => plain,
-            Role::Faint if self.is_mono() => plain.add_modifier(Modifier::DIM),
-            Role::Faint => self.colored(self.palette.faint()),
-            Role::Strong | Role::Chosen => plain.add_modifier(Modifier::BOLD),
-            Role::Head => self
+            StyleRole::Plain => plain,
+            StyleRole::Faint if self.is_mono() => plain.add_modifier(Modifier::DIM),
+            StyleRole::Faint => self.colored(self.palette.faint()),
+            StyleRole::Strong | StyleRole::Chosen => plain.add_modifier(Modifier::BOLD),
+            StyleRole::Head => self
                 .colored(self.palette.head())
                 .add_modifier(Modifier::BOLD),
-            Role::Picked => plain.add_modifier(Modifier::UNDERLINED | Modifier::BOLD),
-            Role::Cursor | Role::Bar => plain.add_modifier(Modifier::REVERSED),
-            Role::NodeUpdate => self.colored(self.palette.node_update()),
-            Role::Density => self.colored(self.palette.density()),
-            Role::Stage(true) if self.is_mono() => plain.add_modifier(Modifier::REVERSED),
-            Role::Stage(false) if self.is_mono() => plain,
-            Role::Stage(is_odd) => {
+            StyleRole::Picked => plain.add_modifier(Modifier::UNDERLINED | Modifier::BOLD),
+            StyleRole::Cursor | StyleRole::Bar => plain.add_modifier(Modifier::REVERSED),
+            StyleRole::NodeUpdate => self.colored(self.palette.node_update()),
+            StyleRole::Density => self.colored(self.palette.density()),
+            StyleRole::Stage(true) if self.is_mono() => plain.add_modifier(Modifier::REVERSED),
+            StyleRole::Stage(false) if self.is_mono() => plain,
+            StyleRole::Stage(is_odd) => {
                 let (letters, behind) = self.palette.stage(is_odd);
                 plain.fg(self.color(letters)).bg(self.color(behind))
             }
@@ -109,13 +109,13 @@ impl Theme {
     /// Gives the style of a part of a line.
     pub(crate) fn ink(self, ink: Ink) -> Style {
         match ink {
-            Ink::Plain => self.role(Role::Plain),
-            Ink::Faint => self.role(Role::Faint),
-            Ink::Strong => self.role(Role::Strong),
+            Ink::Plain => self.role(StyleRole::Plain),
+            Ink::Faint => self.role(StyleRole::Faint),
+            Ink::Strong => self.role(StyleRole::Strong),
             Ink::Changed => self.state(LaneState::Good).add_modifier(Modifier::BOLD),
             Ink::Gone => self.state(LaneState::Bad),
             Ink::Wary => self.state(LaneState::Unknown),
-            Ink::Found => self.role(Role::Cursor),
+            Ink::Found => self.role(StyleRole::Cursor),
         }
     }
 }
@@ -336,7 +336,12 @@ mod tests {
         for (palette, behind) in BEHIND {
             for depth in [Depth::Indexed, Depth::True] {
                 let theme = Theme::new(palette, depth);
-                let roles = [Role::Faint, Role::Head, Role::Density, Role::NodeUpdate];
+                let roles = [
+                    StyleRole::Faint,
+                    StyleRole::Head,
+                    StyleRole::Density,
+                    StyleRole::NodeUpdate,
+                ];
                 let roles = roles.map(|role| theme.role(role));
                 // States are bars, and words, too: they have to be as readable as text.
                 let states = LaneState::ALL.map(|state| theme.state(state));
@@ -350,7 +355,7 @@ mod tests {
                         );
                     }
                 }
-                for stage in [true, false].map(|is_odd| theme.role(Role::Stage(is_odd))) {
+                for stage in [true, false].map(|is_odd| theme.role(StyleRole::Stage(is_odd))) {
                     let (own, behind) = (stage.fg.map(rgb), stage.bg.map(rgb));
                     let found = contrast(own.expect("letters"), behind.expect("a band"));
                     assert!(found >= TEXT, "{palette:?} {depth:?} {stage:?}: {found}");
@@ -383,7 +388,12 @@ mod tests {
             _ => String::new(),
         };
         let mono = Theme::told(None, says);
-        let roles = [Role::Head, Role::Density, Role::Stage(true), Role::Faint];
+        let roles = [
+            StyleRole::Head,
+            StyleRole::Density,
+            StyleRole::Stage(true),
+            StyleRole::Faint,
+        ];
         let styles = roles.map(|role| mono.role(role));
         let states = LaneState::ALL.map(|state| mono.state(state));
         for style in styles.into_iter().chain(states) {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Which way in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum TimeDirection {
     /// Later.
     Next,
     /// Earlier.
@@ -19,14 +19,14 @@ const MOST_JUMPS: usize = 200;
 
 /// Where the cursor stands: behind a record, as seen at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct CursorPlace {
     /// The first record that has not happened yet.
     pub(crate) below: Seq,
     /// The time.
     pub(crate) at: RecordedAt,
 }
 
-impl Place {
+impl CursorPlace {
     /// Gives the place at a time: behind all that had been received by then.
     pub(crate) fn at(timeline: &Timeline, at: RecordedAt) -> Self {
         Self {
@@ -63,14 +63,14 @@ impl Place {
 
 /// Where the cursor stood before jumps, and after those that were undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Jumps {
-    back: Vec<Place>,
-    forth: Vec<Place>,
+pub(crate) struct JumpHistory {
+    back: Vec<CursorPlace>,
+    forth: Vec<CursorPlace>,
 }
 
-impl Jumps {
+impl JumpHistory {
     /// Remembers a place that is left.
-    pub(crate) fn leave(&mut self, place: Place) {
+    pub(crate) fn leave(&mut self, place: CursorPlace) {
         if self.back.last() != Some(&place) {
             self.back.push(place);
         }
@@ -81,14 +81,14 @@ impl Jumps {
     }
 
     /// Gives the place before the last jump.
-    pub(crate) fn back(&mut self, here: Place) -> Option<Place> {
+    pub(crate) fn back(&mut self, here: CursorPlace) -> Option<CursorPlace> {
         let to = self.back.pop()?;
         self.forth.push(here);
         Some(to)
     }
 
     /// Gives the place after the jump that was undone last.
-    pub(crate) fn forth(&mut self, here: Place) -> Option<Place> {
+    pub(crate) fn forth(&mut self, here: CursorPlace) -> Option<CursorPlace> {
         let to = self.forth.pop()?;
         self.back.push(here);
         Some(to)
@@ -100,14 +100,14 @@ const SHORTEST_MICROS: i64 = 1_000;
 
 /// The visible span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
+pub(crate) struct ViewWindow {
     /// Its first moment.
     pub(crate) from: RecordedAt,
     /// Its length in microseconds; at least 1 ms.
     pub(crate) micros: i64,
 }
 
-impl Window {
+impl ViewWindow {
     /// Makes a window of a whole span; one of no length becomes the shortest.
     pub(crate) fn whole(from: RecordedAt, to: RecordedAt) -> Self {
         Self {
@@ -217,7 +217,7 @@ impl Window {
 
 /// A span of time that somebody selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Picked {
+pub(crate) struct TimeSelection {
     /// Where it began.
     anchor: RecordedAt,
     /// Its other end; the cursor, until it is fixed.
@@ -226,16 +226,16 @@ pub(crate) struct Picked {
 
 /// What lies in a span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Content {
+pub(crate) struct SelectionCounts {
     /// The span.
-    pub(crate) span: Window,
+    pub(crate) span: ViewWindow,
     /// How many events came in it.
     pub(crate) events: u64,
     /// How often an object that has a lane changed its state in it.
     pub(crate) changes: usize,
 }
 
-impl Picked {
+impl TimeSelection {
     /// Begins at a moment.
     pub(crate) const fn begin(anchor: RecordedAt) -> Self {
         Self {
@@ -258,9 +258,9 @@ impl Picked {
     }
 
     /// Gives the span, from the earlier end to the later one.
-    pub(crate) fn span(self, cursor: RecordedAt) -> Window {
+    pub(crate) fn span(self, cursor: RecordedAt) -> ViewWindow {
         let other = self.fixed.unwrap_or(cursor);
-        Window::whole(self.anchor.min(other), self.anchor.max(other))
+        ViewWindow::whole(self.anchor.min(other), self.anchor.max(other))
     }
 }
 
@@ -276,7 +276,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_moment_lies_in_the_cell_that_holds_it(from in -9_000_000i64..9_000_000, long in 0i64..99_999_999, cells in 1u16..300, part in 0u16..1000) {
-            let window = Window::whole(at(from), at(from + long));
+            let window = ViewWindow::whole(at(from), at(from + long));
             let moment = at(from + window.micros * i64::from(part) / 1000);
             let cell = window.cell_of(moment, cells).expect("inside");
             prop_assert!(window.cell(cell, cells).contains(&moment));
@@ -284,8 +284,8 @@ mod tests {
 
         #[test]
         fn no_window_leaves_the_reel(from in 0i64..9_000, micros in 1_000i64..50_000, by in -90_000i64..90_000, zoom in 0i64..90_000) {
-            let bounds = Window::whole(at(0), at(60_000));
-            let window = Window { from: at(from), micros };
+            let bounds = ViewWindow::whole(at(0), at(60_000));
+            let window = ViewWindow { from: at(from), micros };
             for window in [window.moved(by, bounds), window.zoomed(at(from + by), zoom, bounds), window.showing(at(by), bounds)] {
                 prop_assert!(window.from >= bounds.from && window.end() <= bounds.end(), "{window:?}");
             }
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn zooming_keeps_the_cursor_where_it_is() {
-        let bounds = Window::whole(at(0), at(999_999));
+        let bounds = ViewWindow::whole(at(0), at(999_999));
         let zoomed = bounds.zoomed(at(500_000), 500_000, bounds);
         assert_eq!(zoomed.from, at(250_000));
         assert_eq!(zoomed.zoomed(at(500_000), i64::MAX, bounds), bounds);
@@ -303,14 +303,14 @@ mod tests {
     #[test]
     fn a_span_may_be_selected_backward() {
         let at = RecordedAt::from_micros;
-        let picked = Picked::begin(at(9_000_000));
+        let picked = TimeSelection::begin(at(9_000_000));
         assert!(!picked.is_fixed());
         let span = picked.span(at(4_000_000));
         assert_eq!((span.from, span.end()), (at(4_000_000), at(9_000_001)));
         let fixed = picked.to(at(10_000_000));
         assert_eq!(
             fixed.span(at(0)),
-            Window::whole(at(9_000_000), at(10_000_000))
+            ViewWindow::whole(at(9_000_000), at(10_000_000))
         );
         assert!(fixed.is_fixed());
     }

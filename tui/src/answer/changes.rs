@@ -1,10 +1,10 @@
 //! What happened around a moment: the versions of an object, the Events about it, and the last seconds of
 //! all resources. Bodies are read near the moment only; the rest is counted.
 
-use super::line::{Ink, Line, Target, short};
-use crate::filter::{Query, Seen};
-use crate::subject::Subject;
-use crate::time::Place;
+use super::line::{Ink, LineTarget, PanelLine, short};
+use crate::filter::{FilterCandidate, FilterQuery};
+use crate::subject::NamedObject;
+use crate::time::CursorPlace;
 use kubereel_format::{EventType, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::{
     Change, CursorStep, Cut, EventQuestion, HistoryItem, HistoryQuestion, Regarding, Scope,
@@ -19,12 +19,12 @@ const MOST_FIELDS: usize = 8;
 /// Reads the lines; the version that held at the moment is to be seen first.
 pub(super) fn read_history(
     timeline: &Timeline,
-    subject: &Subject,
-    place: Place,
-) -> (Vec<Line>, usize) {
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> (Vec<PanelLine>, usize) {
     let Some(info) = timeline.resources().get(subject.resource) else {
         return (
-            vec![Line::of(Ink::Wary, "the reel knows no such resource")],
+            vec![PanelLine::of(Ink::Wary, "the reel knows no such resource")],
             0,
         );
     };
@@ -56,18 +56,18 @@ pub(super) fn read_history(
                     timeline.written(gap.to_time),
                 );
                 let words = format!("░ gap {from} – {to}: versions may be missing");
-                lines.push(Line::of(Ink::Wary, words));
+                lines.push(PanelLine::of(Ink::Wary, words));
             }
             HistoryItem::Unobserved(span) => {
                 let (from, to) = (timeline.written(span.from), timeline.written(span.to));
                 let reason = span.reason;
                 let words = format!("░ not observed {from} – {to}: {reason}");
-                lines.push(Line::of(Ink::Wary, words));
+                lines.push(PanelLine::of(Ink::Wary, words));
             }
             HistoryItem::Unreadable { at, error, .. } => {
                 let error = harmless(&error.to_string()).into_owned();
                 let words = format!("░ {} cannot be read: {error}", timeline.written(at));
-                lines.push(Line::of(Ink::Wary, words));
+                lines.push(PanelLine::of(Ink::Wary, words));
             }
             HistoryItem::Version(version) => {
                 let is_past = version.seq < place.below;
@@ -82,13 +82,13 @@ pub(super) fn read_history(
     }
     if lines.is_empty() {
         let words = format!("{} was never seen", subject.written(timeline));
-        lines.push(Line::of(Ink::Plain, words));
+        lines.push(PanelLine::of(Ink::Plain, words));
     }
     (lines, here.saturating_sub(1))
 }
 
 fn below(timeline: &Timeline, seq: Seq) -> Cut {
-    let at: RecordedAt = Place::behind(timeline, seq).at;
+    let at: RecordedAt = CursorPlace::behind(timeline, seq).at;
     Cut::Arrival {
         below: Seq(seq.0.saturating_add(1)),
         wall: at,
@@ -100,7 +100,7 @@ fn version_lines(
     version: &SeenVersion,
     is_past: bool,
     is_here: bool,
-) -> Vec<Line> {
+) -> Vec<PanelLine> {
     let head = match (is_here, is_past) {
         (true, _) => Ink::Strong,
         (false, true) => Ink::Plain,
@@ -114,11 +114,14 @@ fn version_lines(
         .map(|one| one.manager.as_str())
         .collect();
     let at = timeline.written(version.at);
-    let mut first = Line::of(head, format!("{mark}{at}  {}", version.kind.as_str()));
+    let mut first = PanelLine::of(head, format!("{mark}{at}  {}", version.kind.as_str()));
     first.aside = harmless(&who.join(",")).into_owned();
-    let mut lines = vec![first.to(Target::Version(version.seq))];
+    let mut lines = vec![first.to(LineTarget::Version(version.seq))];
     let Some(changes) = &version.changes else {
-        lines.push(Line::of(Ink::Wary, "    the version before cannot be read"));
+        lines.push(PanelLine::of(
+            Ink::Wary,
+            "    the version before cannot be read",
+        ));
         return lines;
     };
     if version.place != kubereel_history::Place::Later {
@@ -130,14 +133,14 @@ fn version_lines(
     }
     let rest = changes.len().saturating_sub(MOST_FIELDS);
     if rest > 0 {
-        lines.push(Line::of(Ink::Faint, format!("    and {rest} more")));
+        lines.push(PanelLine::of(Ink::Faint, format!("    and {rest} more")));
     }
     lines
 }
 
-fn history_change(change: &Change, ink: Ink) -> Line {
+fn history_change(change: &Change, ink: Ink) -> PanelLine {
     let path = harmless(&change.path.to_string()).into_owned();
-    let line = Line::of(ink, format!("    {path} "));
+    let line = PanelLine::of(ink, format!("    {path} "));
     let line = match &change.old {
         Some(old) => line.and(Ink::Gone, short(old)),
         None => line,
@@ -152,12 +155,16 @@ fn history_change(change: &Change, ink: Ink) -> Line {
 const MOST_EVENTS: usize = 200;
 
 /// Reads the lines.
-pub(super) fn read_events(timeline: &Timeline, subject: &Subject, place: Place) -> Vec<Line> {
+pub(super) fn read_events(
+    timeline: &Timeline,
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> Vec<PanelLine> {
     let Some(info) = timeline.resources().get(subject.resource) else {
-        return vec![Line::of(Ink::Wary, "the reel knows no such resource")];
+        return vec![PanelLine::of(Ink::Wary, "the reel knows no such resource")];
     };
     if timeline.event_resources().is_empty() {
-        return vec![Line::of(Ink::Wary, "Events were not recorded")];
+        return vec![PanelLine::of(Ink::Wary, "Events were not recorded")];
     }
     let about = Regarding {
         kind: info.kind.clone(),
@@ -190,10 +197,10 @@ pub(super) fn read_events(timeline: &Timeline, subject: &Subject, place: Place) 
             String::new()
         };
         let at = timeline.written(logged.at);
-        let head = Line::of(Ink::Faint, format!("{at}  "))
+        let head = PanelLine::of(Ink::Faint, format!("{at}  "))
             .and(ink, format!("{}{times}  ", harmless(&said.reason)))
             .and(Ink::Plain, harmless(&said.message));
-        lines.push(Line {
+        lines.push(PanelLine {
             aside: harmless(&said.component).into_owned(),
             ..head
         });
@@ -203,12 +210,12 @@ pub(super) fn read_events(timeline: &Timeline, subject: &Subject, place: Place) 
     if unread > 0 {
         lines.insert(
             0,
-            Line::of(Ink::Wary, format!("{unread} Events cannot be read")),
+            PanelLine::of(Ink::Wary, format!("{unread} Events cannot be read")),
         );
     }
     if lines.is_empty() {
         let words = format!("no Events about {} by then", subject.written(timeline));
-        lines.push(Line::of(Ink::Faint, words));
+        lines.push(PanelLine::of(Ink::Faint, words));
     }
     lines
 }
@@ -220,7 +227,7 @@ pub(crate) const LEAST_MICROS: i64 = 1_000_000;
 
 /// What is asked: which seconds, and of what.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Nearby {
+pub(crate) struct NearbyQuery {
     /// How long before the moment, in microseconds.
     pub(crate) micros: i64,
     /// The filter, as it was written.
@@ -230,9 +237,13 @@ pub(crate) struct Nearby {
 }
 
 /// Reads the lines.
-pub(super) fn read_nearby(timeline: &Timeline, asked: &Nearby, place: Place) -> Vec<Line> {
+pub(super) fn read_nearby(
+    timeline: &Timeline,
+    asked: &NearbyQuery,
+    place: CursorPlace,
+) -> Vec<PanelLine> {
     // What cannot be read was refused when it was written.
-    let query = Query::parse(&asked.filter, Some(timeline.resources())).unwrap_or_default();
+    let query = FilterQuery::parse(&asked.filter, Some(timeline.resources())).unwrap_or_default();
     let from = RecordedAt::from_micros(place.at.micros.saturating_sub(asked.micros));
     let first = timeline
         .reel()
@@ -245,7 +256,7 @@ pub(super) fn read_nearby(timeline: &Timeline, asked: &Nearby, place: Place) -> 
             continue;
         };
         let texts = [info.plural.as_str(), subject.name.as_str()].into_iter();
-        let seen = Seen {
+        let seen = FilterCandidate {
             resource: info.id,
             namespace: &subject.namespace,
             texts,
@@ -272,10 +283,10 @@ pub(super) fn read_nearby(timeline: &Timeline, asked: &Nearby, place: Place) -> 
     let until = timeline.written(place.at);
     let events = if count == 1 { "event" } else { "events" };
     let head = format!("{count} {events}{of} in the {long} until {until}");
-    lines.insert(0, Line::of(Ink::Faint, head));
+    lines.insert(0, PanelLine::of(Ink::Faint, head));
     if count > told {
         let rest = format!("and {} earlier ones: zoom in to see them", count - told);
-        lines.push(Line::of(Ink::Wary, rest));
+        lines.push(PanelLine::of(Ink::Wary, rest));
     }
     lines
 }
@@ -283,10 +294,10 @@ pub(super) fn read_nearby(timeline: &Timeline, asked: &Nearby, place: Place) -> 
 fn subject_of<'a>(
     timeline: &'a Timeline,
     step: &CursorStep,
-) -> Option<(&'a ResourceInfo, Subject)> {
+) -> Option<(&'a ResourceInfo, NamedObject)> {
     let key = timeline.key_of(step.object)?;
     let info = timeline.resources().get(key.resource)?;
-    let subject = Subject {
+    let subject = NamedObject {
         resource: key.resource,
         namespace: key.namespace.clone(),
         name: key.name.clone(),
@@ -298,12 +309,12 @@ fn event_line(
     timeline: &Timeline,
     step: &CursorStep,
     info: &ResourceInfo,
-    subject: Subject,
-    place: Place,
-) -> Line {
+    subject: NamedObject,
+    place: CursorPlace,
+) -> PanelLine {
     let before = place.at.micros_since(step.at).max(0);
     let before = timetext::span(u64::try_from(before).unwrap_or(0));
-    let head = Line::of(Ink::Faint, format!("-{before:<7} "))
+    let head = PanelLine::of(Ink::Faint, format!("-{before:<7} "))
         .and(Ink::Strong, format!("{}  ", subject.written(timeline)));
     let mut line = match timeline.stepped_over(step, info) {
         Ok(over) => {
@@ -318,12 +329,17 @@ fn event_line(
         }
         Err(error) => head.and(Ink::Wary, harmless(&format!("cannot be read: {error}"))),
     };
-    line.target = Some(Target::Moment(step.seq, subject));
+    line.target = Some(LineTarget::Moment(step.seq, subject));
     line
 }
 
 /// Says in short what an event changed: what tells most comes first.
-fn event_summary(head: Line, kind: EventType, info: &ResourceInfo, over: &SteppedOver) -> Line {
+fn event_summary(
+    head: PanelLine,
+    kind: EventType,
+    info: &ResourceInfo,
+    over: &SteppedOver,
+) -> PanelLine {
     if info.kind == "Event" && kind != EventType::Deleted {
         let text = |name: &str| {
             let text = over.now.get(name).and_then(serde_json::Value::as_str);
@@ -369,7 +385,7 @@ pub(super) fn rank(change: &Change) -> u8 {
     }
 }
 
-fn nearby_change(head: Line, change: &Change) -> Line {
+fn nearby_change(head: PanelLine, change: &Change) -> PanelLine {
     let steps = change.path.steps();
     // A condition is known by its type.
     let name = match steps {

@@ -1,8 +1,8 @@
 //! The resources and namespaces to choose from, with object counts at a moment. Counting reads no body.
 
 use super::object_at::trust;
-use super::table::Order;
-use crate::time::Place;
+use super::table::SortOrder;
+use crate::time::CursorPlace;
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo};
 use kubereel_history::{Filter, Timeline, harmless};
 use std::cmp::Reverse;
@@ -13,7 +13,7 @@ pub(crate) const NEARBY_SECS: i64 = 30;
 
 /// A resource to choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Kind {
+pub(crate) struct ResourceChoice {
     /// The resource.
     pub(crate) resource: ResourceId,
     /// Its name, harmless to a terminal.
@@ -30,26 +30,30 @@ pub(crate) struct Kind {
 
 /// The resources to choose from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Kinds {
+pub(crate) struct ResourceChoices {
     /// The resources that ever had objects, sorted.
-    pub(crate) rows: Vec<Kind>,
+    pub(crate) rows: Vec<ResourceChoice>,
 }
 
 /// Counts them.
-pub(super) fn read_resources(timeline: &Timeline, order: Order, place: Place) -> Kinds {
+pub(super) fn read_resources(
+    timeline: &Timeline,
+    order: SortOrder,
+    place: CursorPlace,
+) -> ResourceChoices {
     let resources = timeline.resources().iter();
-    let mut rows: Vec<Kind> = resources
+    let mut rows: Vec<ResourceChoice> = resources
         .filter(|info| !timeline.objects_of(info.id).is_empty())
         .map(|info| resource_row(timeline, info, place))
         .collect();
     rows.sort_by(|one, other| one.name.cmp(&other.name));
-    if order == Order::Changed {
+    if order == SortOrder::Changed {
         rows.sort_by_key(|row| Reverse(row.changed));
     }
-    Kinds { rows }
+    ResourceChoices { rows }
 }
 
-fn resource_row(timeline: &Timeline, info: &ResourceInfo, place: Place) -> Kind {
+fn resource_row(timeline: &Timeline, info: &ResourceInfo, place: CursorPlace) -> ResourceChoice {
     let state = timeline.as_of(info.id, place.cut(), &Filter::default());
     let reel = timeline.reel();
     let micros = NEARBY_SECS.saturating_mul(1_000_000);
@@ -66,7 +70,7 @@ fn resource_row(timeline: &Timeline, info: &ResourceInfo, place: Place) -> Kind 
         let before = below(place.below).checked_sub(1);
         last = last.max(before.and_then(|at| versions.get(at)).copied());
     }
-    Kind {
+    ResourceChoice {
         resource: info.id,
         name: harmless(&info.qualified()).into_owned(),
         objects: state.certainty.has_state().then_some(state.objects.len()),
@@ -78,7 +82,7 @@ fn resource_row(timeline: &Timeline, info: &ResourceInfo, place: Place) -> Kind 
 
 /// The namespaces to choose from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Namespaces {
+pub(crate) struct NamespaceChoices {
     /// What is counted in them, harmless to a terminal.
     pub(crate) of: String,
     /// Each, with how many objects it has; those that have none at the moment, but had some, too.
@@ -87,7 +91,7 @@ pub(crate) struct Namespaces {
     pub(crate) trust: Option<String>,
 }
 
-impl Namespaces {
+impl NamespaceChoices {
     /// Gives how many objects there are in all of them.
     pub(crate) fn all(&self) -> usize {
         self.rows.iter().map(|(_, count)| count).sum()
@@ -98,12 +102,12 @@ impl Namespaces {
 pub(super) fn read_namespaces(
     timeline: &Timeline,
     resource: ResourceId,
-    place: Place,
-) -> Namespaces {
+    place: CursorPlace,
+) -> NamespaceChoices {
     let Some(info) = timeline.resources().get(resource) else {
-        return Namespaces {
+        return NamespaceChoices {
             trust: Some("the reel knows no such resource".to_owned()),
-            ..Namespaces::default()
+            ..NamespaceChoices::default()
         };
     };
     let info = timeline.resource_at(info, place.cut());
@@ -123,7 +127,7 @@ pub(super) fn read_namespaces(
         }
     }
     let rows = counts.into_iter();
-    Namespaces {
+    NamespaceChoices {
         of: harmless(&info.qualified()).into_owned(),
         rows: rows.map(|(name, count)| (name.to_owned(), count)).collect(),
         trust: trust(timeline, &state.certainty),

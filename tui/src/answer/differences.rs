@@ -1,11 +1,11 @@
 //! Differences of objects: two versions of one, one at two moments, the whole state at two moments, and the
 //! version that changes a field. What is unknown or unreadable is counted, never skipped in silence.
 
-use super::line::{Ink, Line, short};
+use super::line::{Ink, PanelLine, short};
 use super::object_at::{trust, unread};
-use super::question::{FieldSearch, FoundField};
-use crate::subject::Subject;
-use crate::time::{Place, Way};
+use super::question::{FieldSearch, FieldSearchResult};
+use crate::subject::NamedObject;
+use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::{EventType, Evidence, ResourceInfo, Seq};
 use kubereel_history::{
     Asked, Change, Differing, Fate, Field, Filter, Form, QueryError, Scope, SegmentKind, Timeline,
@@ -17,9 +17,9 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub(crate) struct Difference {
     /// The first moment.
-    pub(crate) a: Place,
+    pub(crate) a: CursorPlace,
     /// The second one.
-    pub(crate) b: Place,
+    pub(crate) b: CursorPlace,
     /// The objects, in order of resources.
     pub(crate) rows: Vec<DifferenceRow>,
     /// What is not known, in words.
@@ -32,7 +32,7 @@ pub(crate) struct Difference {
 #[derive(Clone, Debug)]
 pub(crate) struct DifferenceRow {
     /// The object.
-    pub(crate) subject: Subject,
+    pub(crate) subject: NamedObject,
     /// What became of it: created, deleted, recreated or changed.
     pub(crate) fate: &'static str,
     /// What changed, in short.
@@ -45,12 +45,12 @@ const MOST_LINES: usize = 400;
 /// Reads the lines.
 pub(super) fn read_diff(
     timeline: &Timeline,
-    subject: &Subject,
-    place: Place,
+    subject: &NamedObject,
+    place: CursorPlace,
     other: Option<Seq>,
-) -> Vec<Line> {
+) -> Vec<PanelLine> {
     let Some(info) = timeline.resources().get(subject.resource) else {
-        return vec![Line::of(Ink::Wary, "the reel knows no such resource")];
+        return vec![PanelLine::of(Ink::Wary, "the reel knows no such resource")];
     };
     let versions = subject.versions(timeline);
     let next = versions.partition_point(|seq| *seq < place.below);
@@ -60,19 +60,24 @@ pub(super) fn read_diff(
     let (old, new) = match (other.or(before), here) {
         (Some(other), Some(here)) if other == here => {
             let words = "the version that was chosen is the one here: c and C step to others";
-            return vec![Line::prose(Ink::Faint, words)];
+            return vec![PanelLine::prose(Ink::Faint, words)];
         }
         (Some(other), Some(here)) => (other.min(here), other.max(here)),
         (Some(_), None) => {
             let at = place.written(timeline);
             let words = format!("no {name} yet at {at}: c steps to its first version");
-            return vec![Line::prose(Ink::Faint, words)];
+            return vec![PanelLine::prose(Ink::Faint, words)];
         }
         (None, Some(_)) => {
             let words = "this is the first version that is known: c steps to the next one";
-            return vec![Line::prose(Ink::Faint, words)];
+            return vec![PanelLine::prose(Ink::Faint, words)];
         }
-        (None, None) => return vec![Line::of(Ink::Plain, format!("{name} was not there yet"))],
+        (None, None) => {
+            return vec![PanelLine::of(
+                Ink::Plain,
+                format!("{name} was not there yet"),
+            )];
+        }
     };
     let mut lines = vec![
         version_line(timeline, "- ", Ink::Gone, old),
@@ -84,13 +89,13 @@ pub(super) fn read_diff(
         .count();
     if between > 0 {
         let words = format!("{between} versions lie between");
-        lines.push(Line::of(Ink::Faint, words));
+        lines.push(PanelLine::of(Ink::Faint, words));
     }
     lines.extend(warnings(timeline, info, old, new));
     match version_changes(timeline, info, old, new) {
         Ok(changes) => {
             if changes.is_empty() {
-                lines.push(Line::of(Ink::Faint, "no field differs"));
+                lines.push(PanelLine::of(Ink::Faint, "no field differs"));
             }
             lines.extend(changes.iter().flat_map(field_lines));
         }
@@ -99,27 +104,27 @@ pub(super) fn read_diff(
     lines
 }
 
-fn version_line(timeline: &Timeline, sign: &str, ink: Ink, seq: Seq) -> Line {
-    let at = timeline.written(Place::behind(timeline, seq).at);
+fn version_line(timeline: &Timeline, sign: &str, ink: Ink, seq: Seq) -> PanelLine {
+    let at = timeline.written(CursorPlace::behind(timeline, seq).at);
     let kind = timeline.reel().kind_of(seq);
     let kind = kind.map_or("", EventType::as_str);
-    Line::of(ink, sign)
+    PanelLine::of(ink, sign)
         .and(Ink::Strong, at)
         .and(Ink::Faint, format!("  seq:{}  {kind}", seq.0))
 }
 
 /// Says what makes the two less comparable than they look.
-fn warnings(timeline: &Timeline, info: &ResourceInfo, old: Seq, new: Seq) -> Vec<Line> {
+fn warnings(timeline: &Timeline, info: &ResourceInfo, old: Seq, new: Seq) -> Vec<PanelLine> {
     let reel = timeline.reel();
     let mut lines = Vec::new();
     if reel.object_of(old) != reel.object_of(new) {
         let words = "they are two objects of the same name: one was deleted in between";
-        lines.push(Line::prose(Ink::Wary, words));
+        lines.push(PanelLine::prose(Ink::Wary, words));
     }
-    let at = |seq| Place::behind(timeline, seq).at;
+    let at = |seq| CursorPlace::behind(timeline, seq).at;
     if timeline.may_miss_changes(info.id, at(old), at(new)) {
         let words = "░ a gap of the recording lies between: versions may be missing";
-        lines.push(Line::prose(Ink::Wary, words));
+        lines.push(PanelLine::prose(Ink::Wary, words));
     }
     lines
 }
@@ -138,10 +143,11 @@ fn version_changes(
     Ok(Scope::default().changes(&old, &new))
 }
 
-fn field_lines(change: &Change) -> Vec<Line> {
+fn field_lines(change: &Change) -> Vec<PanelLine> {
     let path = harmless(&change.path.to_string()).into_owned();
-    let mut lines =
-        vec![Line::of(Ink::Strong, path).and(Ink::Faint, format!("  {}", change.kind.as_str()))];
+    let mut lines = vec![
+        PanelLine::of(Ink::Strong, path).and(Ink::Faint, format!("  {}", change.kind.as_str())),
+    ];
     if let (Some(Value::String(old)), Some(Value::String(new))) = (&change.old, &change.new) {
         let segments = words(old, new);
         for (sign, own, ink) in [
@@ -184,8 +190,12 @@ fn value_text(value: &Value) -> String {
 }
 
 /// Breaks parts into lines where they hold line ends.
-fn value_lines<'a>(sign: &str, ink: Ink, parts: impl Iterator<Item = (Ink, &'a str)>) -> Vec<Line> {
-    let first = || Line::prose(ink, format!("  {sign}"));
+fn value_lines<'a>(
+    sign: &str,
+    ink: Ink,
+    parts: impl Iterator<Item = (Ink, &'a str)>,
+) -> Vec<PanelLine> {
+    let first = || PanelLine::prose(ink, format!("  {sign}"));
     let mut lines = vec![first()];
     for (ink, text) in parts {
         for (at, row) in text.split('\n').enumerate() {
@@ -200,7 +210,10 @@ fn value_lines<'a>(sign: &str, ink: Ink, parts: impl Iterator<Item = (Ink, &'a s
     let rest = lines.len().saturating_sub(MOST_LINES);
     if rest > 0 {
         lines.truncate(MOST_LINES);
-        lines.push(Line::of(Ink::Faint, format!("    and {rest} lines more")));
+        lines.push(PanelLine::of(
+            Ink::Faint,
+            format!("    and {rest} lines more"),
+        ));
     }
     lines
 }
@@ -214,8 +227,8 @@ const MOST_FIELDS: usize = 2_000;
 /// `false`.
 pub(super) fn compare(
     timeline: &Timeline,
-    a: Place,
-    b: Place,
+    a: CursorPlace,
+    b: CursorPlace,
     go_on: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Option<Difference> {
     let mut unknown = Vec::new();
@@ -257,7 +270,7 @@ pub(super) fn compare(
         let (then, now) = (asked_at(then, a), asked_at(now, b));
         rows.push(DifferenceRow {
             words: summary_of(timeline, &one.fate, then, now),
-            subject: Subject {
+            subject: NamedObject {
                 resource: now.resource.id,
                 namespace: one.namespace,
                 name: one.name,
@@ -274,7 +287,7 @@ pub(super) fn compare(
     })
 }
 
-const fn asked_at(resource: &ResourceInfo, place: Place) -> Asked<'_> {
+const fn asked_at(resource: &ResourceInfo, place: CursorPlace) -> Asked<'_> {
     Asked {
         resource,
         cut: place.cut(),
@@ -317,12 +330,12 @@ fn summary_of(timeline: &Timeline, fate: &Fate, then: Asked<'_>, now: Asked<'_>)
 /// Reads what differs of one object, field by field.
 pub(super) fn read_between(
     timeline: &Timeline,
-    subject: &Subject,
-    a: Place,
-    b: Place,
-) -> Vec<Line> {
+    subject: &NamedObject,
+    a: CursorPlace,
+    b: CursorPlace,
+) -> Vec<PanelLine> {
     let Some(info) = timeline.resources().get(subject.resource) else {
-        return vec![Line::of(Ink::Wary, "the reel knows no such resource")];
+        return vec![PanelLine::of(Ink::Wary, "the reel knows no such resource")];
     };
     let only = [subject.name.clone()];
     let filter = Filter {
@@ -336,10 +349,10 @@ pub(super) fn read_between(
     let before = timeline.as_of(then.id, a.cut(), &filter);
     let after = timeline.as_of(now.id, b.cut(), &filter);
     let (from, to) = (a.written(timeline), b.written(timeline));
-    let mut lines = vec![Line::of(Ink::Faint, format!("A {from}  to  {to}"))];
+    let mut lines = vec![PanelLine::of(Ink::Faint, format!("A {from}  to  {to}"))];
     for (moment, state) in [("A", &before), ("here", &after)] {
         if let Some(words) = trust(timeline, &state.certainty) {
-            lines.push(Line::of(Ink::Wary, format!("{moment}: {words}")));
+            lines.push(PanelLine::of(Ink::Wary, format!("{moment}: {words}")));
         }
     }
     let Some(one) = differing(&before, &after).into_iter().next() else {
@@ -348,30 +361,30 @@ pub(super) fn read_between(
         } else {
             "the same version at both moments"
         };
-        lines.push(Line::of(Ink::Plain, words));
+        lines.push(PanelLine::of(Ink::Plain, words));
         return lines;
     };
-    lines.push(Line::of(Ink::Strong, one.fate.as_str()));
+    lines.push(PanelLine::of(Ink::Strong, one.fate.as_str()));
     let (then, now) = (asked_at(then, a), asked_at(now, b));
     match timeline.changes_between(&one.fate, then, now, &Scope::default()) {
         Err(error) => {
             let words = harmless(&format!("it cannot be read: {error}")).into_owned();
-            lines.push(Line::of(Ink::Wary, words));
+            lines.push(PanelLine::of(Ink::Wary, words));
         }
         Ok(changes) => {
             lines.extend(changes.iter().take(MOST_FIELDS).map(change_line));
             let rest = changes.len().saturating_sub(MOST_FIELDS);
             if rest > 0 {
-                lines.push(Line::of(Ink::Wary, format!("and {rest} more fields")));
+                lines.push(PanelLine::of(Ink::Wary, format!("and {rest} more fields")));
             }
         }
     }
     lines
 }
 
-fn change_line(change: &Change) -> Line {
+fn change_line(change: &Change) -> PanelLine {
     let path = harmless(&change.path.to_string()).into_owned();
-    let mut line = Line::of(Ink::Plain, format!("  {path} "));
+    let mut line = PanelLine::of(Ink::Plain, format!("  {path} "));
     if let Some(old) = &change.old {
         line = line.and(Ink::Gone, short(old));
     }
@@ -388,13 +401,13 @@ pub(super) fn find_field_change(
     timeline: &Timeline,
     search: &FieldSearch,
     go_on: &mut dyn FnMut(usize, usize) -> bool,
-) -> Option<FoundField> {
+) -> Option<FieldSearchResult> {
     let path = search.field.to_string();
     let shown = harmless(&path).into_owned();
     let Ok(field) = path.parse::<Field>() else {
         return Some(nowhere(format!(".{shown} cannot be followed")));
     };
-    let walk = Walk {
+    let walk = FieldWalk {
         timeline,
         search,
         scope: Scope {
@@ -406,7 +419,7 @@ pub(super) fn find_field_change(
     let order = search_order(&versions, search);
     let mut unread = 0;
     // On the way, one of two versions has been read for the step before.
-    let mut kept: Option<(Seq, Held)> = None;
+    let mut kept: Option<(Seq, VersionBody)> = None;
     for (done, at) in order.iter().enumerate() {
         if !go_on(done, order.len()) {
             return None;
@@ -415,32 +428,32 @@ pub(super) fn find_field_change(
             continue;
         };
         let before = at.checked_sub(1).and_then(|at| versions.get(at)).copied();
-        let mut old = before.map_or(Held::Nothing, |before| walk.kept(before, &mut kept));
+        let mut old = before.map_or(VersionBody::Nothing, |before| walk.kept(before, &mut kept));
         let mut new = walk.kept(seq, &mut kept);
         // What cannot be read is passed over: those on both sides are compared.
         let (read, other) = match search.way {
-            Way::Next => (&mut new, &mut old),
-            Way::Previous => (&mut old, &mut new),
+            TimeDirection::Next => (&mut new, &mut old),
+            TimeDirection::Previous => (&mut old, &mut new),
         };
-        if matches!(read, Held::Unread) {
+        if matches!(read, VersionBody::Unread) {
             unread += 1;
             std::mem::swap(read, other);
         }
         if let Some(change) = walk.change(seq, before, &old, &new) {
             let gap = before.is_some_and(|before| walk.is_gap_between(before, seq));
-            return Some(FoundField {
-                place: Some(Place::behind(timeline, seq)),
+            return Some(FieldSearchResult {
+                place: Some(CursorPlace::behind(timeline, seq)),
                 words: format!(".{shown} {}{}", change_words(&change), doubt(unread, gap)),
             });
         }
         kept = match search.way {
-            Way::Next => Some((seq, new)),
-            Way::Previous => before.map(|before| (before, old)),
+            TimeDirection::Next => Some((seq, new)),
+            TimeDirection::Previous => before.map(|before| (before, old)),
         };
     }
     let word = match search.way {
-        Way::Next => "later",
-        Way::Previous => "earlier",
+        TimeDirection::Next => "later",
+        TimeDirection::Previous => "earlier",
     };
     Some(nowhere(format!(
         "no {word} change of .{shown}{}",
@@ -456,19 +469,19 @@ fn search_order(versions: &[Seq], search: &FieldSearch) -> Vec<usize> {
     // The change that is at the cursor was seen already.
     let is_here = last.is_some_and(|seq| seq.0 + 1 == below.0);
     match search.way {
-        Way::Next => (here..versions.len()).collect(),
-        Way::Previous => (0..here.saturating_sub(usize::from(is_here)))
+        TimeDirection::Next => (here..versions.len()).collect(),
+        TimeDirection::Previous => (0..here.saturating_sub(usize::from(is_here)))
             .rev()
             .collect(),
     }
 }
 
-const fn nowhere(words: String) -> FoundField {
-    FoundField { place: None, words }
+const fn nowhere(words: String) -> FieldSearchResult {
+    FieldSearchResult { place: None, words }
 }
 
 /// What was there of an object at a version.
-enum Held {
+enum VersionBody {
     /// Nothing: it is deleted, or does not exist yet.
     Nothing,
     /// This.
@@ -477,37 +490,43 @@ enum Held {
     Unread,
 }
 
-struct Walk<'a> {
+struct FieldWalk<'a> {
     timeline: &'a Timeline,
     search: &'a FieldSearch,
     scope: Scope,
 }
 
-impl Walk<'_> {
+impl FieldWalk<'_> {
     /// Takes a version that was kept, or reads it.
-    fn kept(&self, seq: Seq, kept: &mut Option<(Seq, Held)>) -> Held {
+    fn kept(&self, seq: Seq, kept: &mut Option<(Seq, VersionBody)>) -> VersionBody {
         let own = kept.take_if(|(own, _)| *own == seq);
         own.map_or_else(|| self.held(seq), |(_, held)| held)
     }
 
-    fn held(&self, seq: Seq) -> Held {
+    fn held(&self, seq: Seq) -> VersionBody {
         if self.timeline.reel().kind_of(seq) == Some(EventType::Deleted) {
-            return Held::Nothing;
+            return VersionBody::Nothing;
         }
         let resource = self.timeline.resources().get(self.search.subject.resource);
         let form = Form {
             shows_managed_fields: true,
         };
         match resource.map(|info| self.timeline.object(seq, info, form)) {
-            Some(Ok(object)) => Held::Object(object),
-            _ => Held::Unread,
+            Some(Ok(object)) => VersionBody::Object(object),
+            _ => VersionBody::Unread,
         }
     }
 
-    fn change(&self, seq: Seq, before: Option<Seq>, old: &Held, new: &Held) -> Option<Change> {
+    fn change(
+        &self,
+        seq: Seq,
+        before: Option<Seq>,
+        old: &VersionBody,
+        new: &VersionBody,
+    ) -> Option<Change> {
         let changes = match (old, new) {
-            (Held::Object(old), Held::Object(new)) => self.scope.changes(old, new),
-            (Held::Nothing, Held::Object(new)) => {
+            (VersionBody::Object(old), VersionBody::Object(new)) => self.scope.changes(old, new),
+            (VersionBody::Nothing, VersionBody::Object(new)) => {
                 let head = self.timeline.reel().head(seq);
                 let is_old = head.is_some_and(|head| head.evidence == Evidence::Initial);
                 // What was there when the recorder first looked did not change then.
@@ -516,14 +535,14 @@ impl Walk<'_> {
                 }
                 self.scope.contents(new)
             }
-            (Held::Object(old), Held::Nothing) => self.scope.lost(old),
+            (VersionBody::Object(old), VersionBody::Nothing) => self.scope.lost(old),
             _ => return None,
         };
         changes.into_iter().next()
     }
 
     fn is_gap_between(&self, before: Seq, seq: Seq) -> bool {
-        let at = |seq| Place::behind(self.timeline, seq).at;
+        let at = |seq| CursorPlace::behind(self.timeline, seq).at;
         let (from, to) = (at(before), at(seq));
         let resource = self.search.subject.resource;
         self.timeline.may_miss_changes(resource, from, to)

@@ -1,10 +1,10 @@
 //! The fields of an object with who set each of them and when: as YAML, and as a list (blame). An unknown
 //! writer is never guessed.
 
-use super::line::{Ink, Line, short};
-use super::object_at::{Here, here, unread};
-use crate::subject::Subject;
-use crate::time::Place;
+use super::line::{Ink, PanelLine, short};
+use super::object_at::{VersionAt, here, unread};
+use crate::subject::NamedObject;
+use crate::time::CursorPlace;
 use kubereel_history::{
     Blame, BlameSource, Path, Step, Timeline, YamlLine, harmless, timetext, yaml_lines,
 };
@@ -12,11 +12,11 @@ use kubereel_history::{
 /// Reads the lines; the first one that changed is to be seen first.
 pub(super) fn read_yaml(
     timeline: &Timeline,
-    subject: &Subject,
-    place: Place,
-) -> (Vec<Line>, usize) {
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> (Vec<PanelLine>, usize) {
     let (info, held, mut lines) = match here(timeline, subject, place) {
-        Ok(Here { info, held, lines }) => (info, held, lines),
+        Ok(VersionAt { info, held, lines }) => (info, held, lines),
         Err(lines) => return (lines, 0),
     };
     let blamed = match timeline.blame(info, &held) {
@@ -28,7 +28,7 @@ pub(super) fn read_yaml(
     };
     if !blamed.unreadable.is_empty() {
         let words = "damaged: versions are missing, fields may be older than it says";
-        lines.push(Line::of(Ink::Wary, words));
+        lines.push(PanelLine::of(Ink::Wary, words));
     }
     let versions = timeline.reel().versions(held.object);
     let is_first = versions.first() == Some(&held.seq);
@@ -52,7 +52,7 @@ pub(super) fn read_yaml(
         } else {
             ("  ", Ink::Plain)
         };
-        let mut shown = Line::of(ink, mark).and(ink, harmless(&line.text));
+        let mut shown = PanelLine::of(ink, mark).and(ink, harmless(&line.text));
         let own = field.map_or_else(String::new, |field| aside(field, place));
         let sign = if is_new && !own.is_empty() {
             "◂ "
@@ -102,7 +102,7 @@ fn holder(path: &Path) -> Path {
 }
 
 /// Says who set a field, and how long before the cursor.
-fn aside(field: &Blame, place: Place) -> String {
+fn aside(field: &Blame, place: CursorPlace) -> String {
     let who: Vec<&str> = field
         .writers
         .iter()
@@ -127,11 +127,11 @@ const WIDEST_MANAGER: usize = 28;
 /// Reads the lines; the first field that changed last is to be seen first.
 pub(super) fn read_blame(
     timeline: &Timeline,
-    subject: &Subject,
-    place: Place,
-) -> (Vec<Line>, usize) {
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> (Vec<PanelLine>, usize) {
     let (info, held, mut lines) = match here(timeline, subject, place) {
-        Ok(Here { info, held, lines }) => (info, held, lines),
+        Ok(VersionAt { info, held, lines }) => (info, held, lines),
         Err(lines) => return (lines, 0),
     };
     let blamed = match timeline.blame(info, &held) {
@@ -143,10 +143,10 @@ pub(super) fn read_blame(
     };
     if !blamed.unreadable.is_empty() {
         let words = "damaged: versions are missing, fields may be older than it says";
-        lines.push(Line::prose(Ink::Wary, words));
+        lines.push(PanelLine::prose(Ink::Wary, words));
     }
     let words = "≤ set then or before   ~ versions may be missing before   - not known";
-    lines.push(Line::of(Ink::Faint, words));
+    lines.push(PanelLine::of(Ink::Faint, words));
     let who: Vec<String> = blamed.fields.iter().map(who).collect();
     let whens: Vec<String> = blamed
         .fields
@@ -163,11 +163,11 @@ pub(super) fn read_blame(
         }
         let ink = if is_new { Ink::Changed } else { Ink::Plain };
         let path = harmless(&field.path.to_string()).into_owned();
-        let line = Line::of(Ink::Faint, format!("{when:<time_width$}  "))
+        let line = PanelLine::of(Ink::Faint, format!("{when:<time_width$}  "))
             .and(ink, format!("{who:<who_width$}  "))
             .and(Ink::Strong, path)
             .and(ink, format!("  {}", short(&field.value)));
-        lines.push(Line {
+        lines.push(PanelLine {
             field: Some(field.path.clone()),
             ..line
         });

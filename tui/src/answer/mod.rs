@@ -11,12 +11,13 @@ mod object_at;
 mod question;
 mod table;
 
-pub(crate) use changes::{LEAST_MICROS, Nearby};
-pub(crate) use choices::{Kind, Kinds, NEARBY_SECS, Namespaces};
+pub(crate) use changes::{LEAST_MICROS, NearbyQuery};
+pub(crate) use choices::{NEARBY_SECS, NamespaceChoices, ResourceChoice, ResourceChoices};
 pub(crate) use differences::Difference;
-pub(crate) use document::{Document, document};
-pub(crate) use line::{Ink, Line, Target};
+pub(crate) use document::{ScreenDocument, document};
+pub(crate) use line::{Ink, LineTarget, PanelLine};
 pub(crate) use question::{
-    Answer, FieldSearch, Found, Panel, Question, SLOTS, Search, answer, is_same_thing, not_answered,
+    FieldSearch, Panel, ReelSearch, SLOTS, ScreenAnswer, ScreenQuestion, SearchResult, answer,
+    is_same_thing, not_answered,
 };
-pub(crate) use table::{Listing, MOST_ROWS, Order, Row, Table};
+pub(crate) use table::{MOST_ROWS, ObjectRow, ObjectTable, SortOrder, TableQuery};

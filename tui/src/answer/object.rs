@@ -1,10 +1,10 @@
 //! An object at a moment in other forms: its conditions with their transitions, its owners and dependents, and
 //! the bytes that the server sent.
 
-use super::line::{Ink, Line, Target};
-use super::object_at::{Here, here, unread};
-use crate::subject::Subject;
-use crate::time::Place;
+use super::line::{Ink, LineTarget, PanelLine};
+use super::object_at::{VersionAt, here, unread};
+use crate::subject::NamedObject;
+use crate::time::CursorPlace;
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{
     Columns, Filter, Form, OwnedObject, OwnerRef, Room, Timeline, harmless, timetext,
@@ -19,7 +19,7 @@ const MOST_VERSIONS: usize = 500;
 const MOST_TURNS: usize = 5;
 
 /// One transition.
-struct Turn {
+struct PanelTransition {
     seq: Seq,
     at: RecordedAt,
     from: Option<String>,
@@ -27,9 +27,13 @@ struct Turn {
 }
 
 /// Reads the lines.
-pub(super) fn read_conditions(timeline: &Timeline, subject: &Subject, place: Place) -> Vec<Line> {
+pub(super) fn read_conditions(
+    timeline: &Timeline,
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> Vec<PanelLine> {
     let (info, held, mut lines) = match here(timeline, subject, place) {
-        Ok(Here { info, held, lines }) => (info, held, lines),
+        Ok(VersionAt { info, held, lines }) => (info, held, lines),
         Err(lines) => return lines,
     };
     let object = match timeline.object(held.seq, info, Form::default()) {
@@ -42,7 +46,7 @@ pub(super) fn read_conditions(timeline: &Timeline, subject: &Subject, place: Pla
     let conditions = conditions(&object);
     if conditions.is_empty() {
         let words = format!("{} has no conditions", subject.written(timeline));
-        lines.push(Line::of(Ink::Faint, words));
+        lines.push(PanelLine::of(Ink::Faint, words));
         return lines;
     }
     let versions = timeline.reel().versions(held.object);
@@ -55,11 +59,11 @@ pub(super) fn read_conditions(timeline: &Timeline, subject: &Subject, place: Pla
     }
     if unread > 0 {
         let words = format!("░ {unread} versions cannot be read: transitions may be missing");
-        lines.push(Line::prose(Ink::Wary, words));
+        lines.push(PanelLine::prose(Ink::Wary, words));
     }
     if first > 0 {
         let words = format!("transitions are those of the last {MOST_VERSIONS} versions");
-        lines.push(Line::prose(Ink::Faint, words));
+        lines.push(PanelLine::prose(Ink::Faint, words));
     }
     lines
 }
@@ -84,8 +88,8 @@ fn transitions(
     timeline: &Timeline,
     info: &ResourceInfo,
     seqs: &[Seq],
-) -> (BTreeMap<String, Vec<Turn>>, usize) {
-    let mut turns: BTreeMap<String, Vec<Turn>> = BTreeMap::new();
+) -> (BTreeMap<String, Vec<PanelTransition>>, usize) {
+    let mut turns: BTreeMap<String, Vec<PanelTransition>> = BTreeMap::new();
     let mut unread = 0;
     for seq in seqs {
         let Ok(object) = timeline.object(*seq, info, Form::default()) else {
@@ -97,9 +101,9 @@ fn transitions(
             let to = text(condition, "status");
             let last = own.last().map(|turn| turn.to.as_str());
             if last != Some(to) {
-                let turn = Turn {
+                let turn = PanelTransition {
                     seq: *seq,
-                    at: Place::behind(timeline, *seq).at,
+                    at: CursorPlace::behind(timeline, *seq).at,
                     from: last.map(str::to_owned),
                     to: to.to_owned(),
                 };
@@ -113,9 +117,9 @@ fn transitions(
 fn condition_lines(
     timeline: &Timeline,
     condition: &Value,
-    turns: &BTreeMap<String, Vec<Turn>>,
-    place: Place,
-) -> Vec<Line> {
+    turns: &BTreeMap<String, Vec<PanelTransition>>,
+    place: CursorPlace,
+) -> Vec<PanelLine> {
     let shown = |member: &str| harmless(text(condition, member)).into_owned();
     let since = timetext::parsed(text(condition, "lastTransitionTime"));
     let since = since.map(|at| {
@@ -123,26 +127,29 @@ fn condition_lines(
         let span = timetext::span(u64::try_from(micros).unwrap_or(0));
         format!("  for {span}, since {}", timeline.written(at))
     });
-    let head = Line::of(Ink::Strong, format!("{}  ", shown("type")))
+    let head = PanelLine::of(Ink::Strong, format!("{}  ", shown("type")))
         .and(Ink::Changed, shown("status"))
         .and(Ink::Faint, since.unwrap_or_default());
     let mut lines = vec![head];
     if !text(condition, "reason").is_empty() {
-        lines.push(Line::of(Ink::Plain, format!("  {}", shown("reason"))));
+        lines.push(PanelLine::of(Ink::Plain, format!("  {}", shown("reason"))));
     }
     for row in text(condition, "message").lines() {
-        lines.push(Line::prose(Ink::Plain, format!("    {}", harmless(row))));
+        lines.push(PanelLine::prose(
+            Ink::Plain,
+            format!("    {}", harmless(row)),
+        ));
     }
     let own = turns.get(text(condition, "type")).map(Vec::as_slice);
     let turned = own.unwrap_or_default().iter().rev();
     let turned = turned.filter_map(|turn| Some((turn, turn.from.as_ref()?)));
     for (turn, from) in turned.take(MOST_TURNS) {
         let at = timeline.written(turn.at);
-        let line = Line::of(Ink::Faint, format!("    {at}  "))
+        let line = PanelLine::of(Ink::Faint, format!("    {at}  "))
             .and(Ink::Gone, harmless(from))
             .and(Ink::Faint, " → ")
             .and(Ink::Changed, harmless(&turn.to))
-            .to(Target::Version(turn.seq));
+            .to(LineTarget::Version(turn.seq));
         lines.push(line);
     }
     lines
@@ -168,24 +175,24 @@ const STATE_COLUMNS: [&str; 9] = [
 ];
 
 /// What the tree is made with.
-struct Tree<'a> {
+struct OwnerTree<'a> {
     timeline: &'a Timeline,
-    place: Place,
+    place: CursorPlace,
     columns: BTreeMap<ResourceId, Option<Columns>>,
     below: BTreeMap<&'a str, Vec<&'a OwnedObject>>,
     shown: BTreeSet<Seq>,
-    lines: Vec<Line>,
+    lines: Vec<PanelLine>,
     left_out: usize,
 }
 
 /// Reads the lines; the object itself is to be seen first.
 pub(super) fn read_owners(
     timeline: &Timeline,
-    subject: &Subject,
-    place: Place,
-) -> (Vec<Line>, usize) {
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> (Vec<PanelLine>, usize) {
     let (info, held, lines) = match here(timeline, subject, place) {
-        Ok(Here { info, held, lines }) => (info, held, lines),
+        Ok(VersionAt { info, held, lines }) => (info, held, lines),
         Err(lines) => return (lines, 0),
     };
     let both = timeline
@@ -205,7 +212,7 @@ pub(super) fn read_owners(
             below.entry(uid.as_str()).or_default().push(object);
         }
     }
-    let mut tree = Tree {
+    let mut tree = OwnerTree {
         timeline,
         place,
         columns: BTreeMap::new(),
@@ -215,7 +222,7 @@ pub(super) fn read_owners(
         left_out: 0,
     };
     if owners.is_empty() {
-        tree.lines.push(Line::of(Ink::Faint, "nobody owns it"));
+        tree.lines.push(PanelLine::of(Ink::Faint, "nobody owns it"));
     }
     for owner in owners.iter().rev() {
         tree.owner(owner, &held.namespace);
@@ -223,30 +230,31 @@ pub(super) fn read_owners(
     let own = tree.lines.len();
     let state = tree.state(info, held.seq);
     let name = subject.written(timeline);
-    let line = Line::of(Ink::Strong, format!("▶ {name}")).and(Ink::Faint, state);
+    let line = PanelLine::of(Ink::Strong, format!("▶ {name}")).and(Ink::Faint, state);
     tree.lines.push(line);
     tree.shown.insert(held.seq);
     let uid = timeline.key_of(held.object).map(|key| key.uid.clone());
     let count = tree.lines.len();
     tree.children(&uid.unwrap_or_default(), 1);
     if tree.lines.len() == count {
-        tree.lines.push(Line::of(Ink::Faint, "  it owns nothing"));
+        tree.lines
+            .push(PanelLine::of(Ink::Faint, "  it owns nothing"));
     }
     if tree.left_out > 0 {
         let words = format!("  and {} more", tree.left_out);
-        tree.lines.push(Line::of(Ink::Faint, words));
+        tree.lines.push(PanelLine::of(Ink::Faint, words));
     }
     if owned.unsearched > 0 {
         let words = format!(
             "░ {} resources are not known then: it may own some of theirs",
             owned.unsearched
         );
-        tree.lines.push(Line::prose(Ink::Wary, words));
+        tree.lines.push(PanelLine::prose(Ink::Wary, words));
     }
     (tree.lines, own.saturating_sub(3))
 }
 
-impl<'a> Tree<'a> {
+impl<'a> OwnerTree<'a> {
     fn owner(&mut self, owner: &OwnerRef, namespace: &str) {
         let kind = owner.kind.to_lowercase();
         let name = harmless(&format!("{kind} {}", owner.name)).into_owned();
@@ -255,11 +263,11 @@ impl<'a> Tree<'a> {
         } else {
             "  (does not control it)"
         };
-        let line = Line::of(Ink::Faint, "↑ ").and(Ink::Plain, name);
+        let line = PanelLine::of(Ink::Faint, "↑ ").and(Ink::Plain, name);
         let line = match (owner.exists, self.found(owner, namespace)) {
             (Some(true), Some((subject, info, seq))) => {
                 let state = self.state(info, seq);
-                line.and(Ink::Faint, state).to(Target::Object(subject))
+                line.and(Ink::Faint, state).to(LineTarget::Object(subject))
             }
             (Some(false), _) => line.and(Ink::Gone, "  was gone"),
             _ => line.and(Ink::Wary, "  ░ not recorded: not known"),
@@ -268,7 +276,11 @@ impl<'a> Tree<'a> {
     }
 
     /// Finds an owner that is known to exist.
-    fn found(&self, owner: &OwnerRef, namespace: &str) -> Option<(Subject, &'a ResourceInfo, Seq)> {
+    fn found(
+        &self,
+        owner: &OwnerRef,
+        namespace: &str,
+    ) -> Option<(NamedObject, &'a ResourceInfo, Seq)> {
         let api = owner.api_version.as_str();
         let (group, _) = api.split_once('/').unwrap_or(("", api));
         let timeline = self.timeline;
@@ -283,7 +295,7 @@ impl<'a> Tree<'a> {
         };
         let state = timeline.as_of(info.id, self.place.cut(), &filter);
         let seq = state.objects.first()?.seq;
-        let subject = Subject {
+        let subject = NamedObject {
             resource: info.id,
             namespace: namespace.to_owned(),
             name: owner.name.clone(),
@@ -307,7 +319,7 @@ impl<'a> Tree<'a> {
             let Some(info) = self.timeline.resources().get(child.resource) else {
                 continue;
             };
-            let subject = Subject {
+            let subject = NamedObject {
                 resource: child.resource,
                 namespace: child.held.namespace.clone(),
                 name: child.held.name.clone(),
@@ -316,10 +328,10 @@ impl<'a> Tree<'a> {
             let indent = "  ".repeat(depth);
             let own = subject.kind(self.timeline);
             let name = harmless(&format!("{own} {}", subject.name)).into_owned();
-            let line = Line::of(Ink::Faint, format!("{indent}↓ "))
+            let line = PanelLine::of(Ink::Faint, format!("{indent}↓ "))
                 .and(Ink::Plain, name)
                 .and(Ink::Faint, state)
-                .to(Target::Object(subject));
+                .to(LineTarget::Object(subject));
             self.lines.push(line);
             let key = self.timeline.key_of(child.held.object);
             let uid = key.map(|key| key.uid.clone()).unwrap_or_default();
@@ -357,9 +369,13 @@ impl<'a> Tree<'a> {
 const DEEPEST_INDENT: usize = 64;
 
 /// Reads the lines.
-pub(super) fn read_raw(timeline: &Timeline, subject: &Subject, place: Place) -> Vec<Line> {
+pub(super) fn read_raw(
+    timeline: &Timeline,
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> Vec<PanelLine> {
     let (held, mut lines) = match here(timeline, subject, place) {
-        Ok(Here { held, lines, .. }) => (held, lines),
+        Ok(VersionAt { held, lines, .. }) => (held, lines),
         Err(lines) => return lines,
     };
     match timeline.reel().body(held.seq) {
@@ -368,14 +384,17 @@ pub(super) fn read_raw(timeline: &Timeline, subject: &Subject, place: Place) -> 
                 "{} bytes as the server sent them, laid out; S saves exactly these",
                 body.len()
             );
-            lines.push(Line::prose(Ink::Faint, words));
+            lines.push(PanelLine::prose(Ink::Faint, words));
             let text = String::from_utf8_lossy(&body);
             let rows = laid_out(&text);
-            lines.extend(rows.iter().map(|row| Line::of(Ink::Plain, harmless(row))));
+            lines.extend(
+                rows.iter()
+                    .map(|row| PanelLine::of(Ink::Plain, harmless(row))),
+            );
         }
         Err(error) => {
             let error = harmless(&error.to_string()).into_owned();
-            lines.push(Line::prose(
+            lines.push(PanelLine::prose(
                 Ink::Wary,
                 format!("it cannot be read: {error}"),
             ));

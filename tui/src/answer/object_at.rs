@@ -1,29 +1,32 @@
 //! From an object's name to its version at a moment, or the lines that say why there is none.
 
-use super::line::{Ink, Line};
-use crate::subject::Subject;
-use crate::time::Place;
+use super::line::{Ink, PanelLine};
+use crate::subject::NamedObject;
+use crate::time::CursorPlace;
 use kubereel_format::ResourceInfo;
 use kubereel_history::{Certainty, Filter, Held, QueryError, Timeline, harmless};
 
 /// The version of an object that held at a moment.
-pub(super) struct Here<'a> {
+pub(super) struct VersionAt<'a> {
     /// Its resource, as it was recorded then.
     pub(super) info: &'a ResourceInfo,
     /// The version.
     pub(super) held: Held,
     /// What is wrong with the knowledge of the moment.
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<PanelLine>,
 }
 
 /// Finds it; else gives the lines that say why there is none.
 pub(super) fn here<'a>(
     timeline: &'a Timeline,
-    subject: &Subject,
-    place: Place,
-) -> Result<Here<'a>, Vec<Line>> {
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> Result<VersionAt<'a>, Vec<PanelLine>> {
     let Some(info) = timeline.resources().get(subject.resource) else {
-        return Err(vec![Line::of(Ink::Wary, "the reel knows no such resource")]);
+        return Err(vec![PanelLine::of(
+            Ink::Wary,
+            "the reel knows no such resource",
+        )]);
     };
     let info = timeline.resource_at(info, place.cut());
     let only = [subject.name.clone()];
@@ -33,27 +36,27 @@ pub(super) fn here<'a>(
     };
     let state = timeline.as_of(info.id, place.cut(), &filter);
     let words = trust(timeline, &state.certainty);
-    let mut lines: Vec<Line> = words
-        .map(|words| Line::prose(Ink::Wary, words))
+    let mut lines: Vec<PanelLine> = words
+        .map(|words| PanelLine::prose(Ink::Wary, words))
         .into_iter()
         .collect();
     if let Some(held) = state.objects.into_iter().next() {
-        return Ok(Here { info, held, lines });
+        return Ok(VersionAt { info, held, lines });
     }
     lines.extend(absent(timeline, subject, place));
     Err(lines)
 }
 
 /// Says that something cannot be read.
-pub(super) fn unread(error: &QueryError) -> Line {
+pub(super) fn unread(error: &QueryError) -> PanelLine {
     let error = harmless(&error.to_string()).into_owned();
-    Line::prose(Ink::Wary, format!("it cannot be read: {error}"))
+    PanelLine::prose(Ink::Wary, format!("it cannot be read: {error}"))
 }
 
-fn absent(timeline: &Timeline, subject: &Subject, place: Place) -> Vec<Line> {
+fn absent(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Vec<PanelLine> {
     let at = place.written(timeline);
     let words = format!("no {} at {at}", subject.written(timeline));
-    let mut lines = vec![Line::of(Ink::Plain, words)];
+    let mut lines = vec![PanelLine::of(Ink::Plain, words)];
     for life in timeline.lives(subject.resource, &subject.namespace, &subject.name) {
         let from = timeline.written(life.from);
         let to = life
@@ -64,7 +67,7 @@ fn absent(timeline: &Timeline, subject: &Subject, place: Place) -> Vec<Line> {
         } else {
             format!("it was there from {from} to {to}: press c or C")
         };
-        lines.push(Line::of(Ink::Faint, words));
+        lines.push(PanelLine::of(Ink::Faint, words));
     }
     lines
 }

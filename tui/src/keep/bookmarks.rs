@@ -16,7 +16,7 @@ const MOST_NAMES: usize = 9;
 
 /// Where the bookmarks of a reel lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Shelf {
+pub(crate) struct BookmarkStore {
     /// The file beside the reel.
     beside: PathBuf,
     /// The file in the user's folder, if there is such a folder.
@@ -44,7 +44,7 @@ pub(crate) struct Bookmarks {
 }
 
 /// What was found under a name and those that stand for it.
-struct Picked {
+struct ChosenFile {
     /// The file that can be read, with what it holds.
     read: Option<(PathBuf, Vec<Bookmark>)>,
     /// The first name that is free, if nothing can be read.
@@ -53,7 +53,7 @@ struct Picked {
     broken: Vec<KeepError>,
 }
 
-impl Shelf {
+impl BookmarkStore {
     /// Says where the bookmarks of a reel lie; `id` is what the reel is known by.
     pub(crate) fn of(reel: &Path, id: &str, folder: Option<&Path>) -> Self {
         let mut name = reel.file_name().unwrap_or_default().to_owned();
@@ -141,21 +141,21 @@ impl Shelf {
     }
 }
 
-fn picked(path: &Path) -> Picked {
+fn picked(path: &Path) -> ChosenFile {
     let mut broken = Vec::new();
     for number in 1..=MOST_NAMES {
         let path = numbered(path, number);
         let read = file::read(&path, MOST_BYTES);
         match read.and_then(|text| text.map(|text| parse_bookmarks(&text, &path)).transpose()) {
             Ok(Some(all)) => {
-                return Picked {
+                return ChosenFile {
                     read: Some((path, all)),
                     free: None,
                     broken,
                 };
             }
             Ok(None) => {
-                return Picked {
+                return ChosenFile {
                     read: None,
                     free: Some(path),
                     broken,
@@ -164,7 +164,7 @@ fn picked(path: &Path) -> Picked {
             Err(error) => broken.push(error),
         }
     }
-    Picked {
+    ChosenFile {
         read: None,
         free: None,
         broken,
@@ -237,15 +237,15 @@ pub(crate) struct Bookmark {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct BookmarksFile {
     kind: String,
     version: u32,
     #[serde(default)]
-    bookmarks: Vec<WrittenBookmark>,
+    bookmarks: Vec<BookmarkRecord>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct WrittenBookmark {
+struct BookmarkRecord {
     time: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
@@ -259,10 +259,11 @@ struct WrittenBookmark {
 
 /// Reads a file's text; `path` is for what is said of it.
 pub(super) fn parse_bookmarks(text: &str, path: &Path) -> Result<Vec<Bookmark>, KeepError> {
-    let written: Written = serde_json::from_str(text).map_err(|source| KeepError::Malformed {
-        path: path.to_owned(),
-        source,
-    })?;
+    let written: BookmarksFile =
+        serde_json::from_str(text).map_err(|source| KeepError::Malformed {
+            path: path.to_owned(),
+            source,
+        })?;
     if written.kind != BOOKMARKS_KIND || written.version > BOOKMARKS_VERSION {
         return Err(KeepError::OtherKind {
             path: path.to_owned(),
@@ -290,14 +291,14 @@ pub(super) fn parse_bookmarks(text: &str, path: &Path) -> Result<Vec<Bookmark>, 
 
 /// Writes a file's text.
 pub(super) fn bookmarks_json(bookmarks: &[Bookmark]) -> Result<String, serde_json::Error> {
-    let all = bookmarks.iter().map(|one| WrittenBookmark {
+    let all = bookmarks.iter().map(|one| BookmarkRecord {
         time: timetext::rfc3339_micros(one.at),
         seq: one.seq.map(|seq| seq.0),
         note: one.note.clone(),
         select: one.select.clone(),
         namespace: one.namespace.clone(),
     });
-    let written = Written {
+    let written = BookmarksFile {
         kind: BOOKMARKS_KIND.to_owned(),
         version: BOOKMARKS_VERSION,
         bookmarks: all.collect(),
@@ -321,9 +322,9 @@ mod tests {
         }
     }
 
-    fn shelf(folder: &Path) -> Shelf {
+    fn shelf(folder: &Path) -> BookmarkStore {
         let state = folder.join("state");
-        Shelf::of(&folder.join("a.reel"), "0123", Some(&state))
+        BookmarkStore::of(&folder.join("a.reel"), "0123", Some(&state))
     }
 
     fn notes(bookmarks: &Bookmarks) -> Vec<&str> {

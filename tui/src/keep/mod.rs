@@ -7,5 +7,5 @@ mod bookmarks;
 mod file;
 mod session;
 
-pub(crate) use bookmarks::{Bookmark, BookmarkChange, Bookmarks, Shelf};
-pub(crate) use session::{Kept, Session};
+pub(crate) use bookmarks::{Bookmark, BookmarkChange, BookmarkStore, Bookmarks};
+pub(crate) use session::{SavedSession, SavedState};

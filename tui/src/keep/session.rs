@@ -1,7 +1,7 @@
 //! The place at which the user left a reel, in the user's state folder, by what was recorded; and what is
 //! read before a reel shows.
 
-use super::bookmarks::{Bookmarks, Shelf};
+use super::bookmarks::{BookmarkStore, Bookmarks};
 use super::file;
 use kubereel_history::Timeline;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ const VERSION: u32 = 1;
 /// Where one was in a reel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Session {
+pub(crate) struct SavedSession {
     /// The version of the file; saving sets it.
     pub(crate) version: u32,
     /// The moment, as `--at` takes it.
@@ -60,7 +60,7 @@ fn path(folder: &Path, id: &str) -> PathBuf {
     folder.join("sessions").join(format!("{id}.json"))
 }
 
-impl Session {
+impl SavedSession {
     /// Reads where one was; `None` if nobody was there, or nobody knows any more.
     pub(crate) fn load(folder: &Path, id: &str) -> Option<Self> {
         let text = file::read(&path(folder, id), MOST_BYTES).ok()??;
@@ -107,18 +107,18 @@ fn make_room(folder: &Path, own: &Path) -> io::Result<()> {
 
 /// What was kept of a reel.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct SavedState {
     /// What the reel is known by.
     pub(crate) id: String,
     /// Where its bookmarks lie.
-    pub(crate) shelf: Shelf,
+    pub(crate) shelf: BookmarkStore,
     /// Its bookmarks.
     pub(crate) bookmarks: Bookmarks,
     /// Where one was.
-    pub(crate) session: Option<Session>,
+    pub(crate) session: Option<SavedSession>,
 }
 
-impl Kept {
+impl SavedState {
     /// Reads what was kept of the reel at a path; `folder` is the user's state folder. The last session is
     /// left out if the user begins afresh.
     pub(crate) fn of(
@@ -128,11 +128,11 @@ impl Kept {
         is_fresh: bool,
     ) -> Self {
         let id = identity(timeline);
-        let shelf = Shelf::of(path, &id, folder);
+        let shelf = BookmarkStore::of(path, &id, folder);
         let session = folder.filter(|_| !is_fresh);
         Self {
             bookmarks: shelf.load(),
-            session: session.and_then(|folder| Session::load(folder, &id)),
+            session: session.and_then(|folder| SavedSession::load(folder, &id)),
             shelf,
             id,
         }
@@ -171,8 +171,8 @@ fn fnv(text: &str) -> u64 {
 mod tests {
     use super::{fnv, *};
 
-    fn session() -> Session {
-        Session {
+    fn session() -> SavedSession {
+        SavedSession {
             version: VERSION,
             at: "14:02:31.480Z".to_owned(),
             window_from_micros: 5,
@@ -185,17 +185,17 @@ mod tests {
             grouping: "conditions".to_owned(),
             pins: vec![("leases/version".to_owned(), "shop".to_owned())],
             speed: 30,
-            ..Session::default()
+            ..SavedSession::default()
         }
     }
 
     #[test]
     fn what_is_left_is_found_again() {
         let folder = tempfile::tempdir().expect("a folder");
-        assert_eq!(Session::load(folder.path(), "a"), None);
+        assert_eq!(SavedSession::load(folder.path(), "a"), None);
         session().save(folder.path(), "a").expect("room");
-        assert_eq!(Session::load(folder.path(), "a"), Some(session()));
-        assert_eq!(Session::load(folder.path(), "b"), None);
+        assert_eq!(SavedSession::load(folder.path(), "a"), Some(session()));
+        assert_eq!(SavedSession::load(folder.path(), "b"), None);
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
         let half = good.get(..good.len() / 2).expect("half");
         for broken in ["", "[]", "{}", "\u{0}", half, &newer, &odd] {
             fs::write(&path, broken).expect("room");
-            assert_eq!(Session::load(folder.path(), "a"), None, "{broken}");
+            assert_eq!(SavedSession::load(folder.path(), "a"), None, "{broken}");
         }
     }
 

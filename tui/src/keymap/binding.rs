@@ -2,12 +2,12 @@
 //! keys down.
 
 use super::table::KEYS;
-use crate::model::Screen;
-use crate::msg::Act;
+use crate::model::ActiveScreen;
+use crate::msg::KeyAction;
 
 /// A key as a terminal sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum KeyPress {
     /// A letter.
     Char(char),
     /// A letter with Ctrl.
@@ -20,7 +20,7 @@ pub(crate) enum Key {
 
 /// Where a key has a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Where {
+pub(crate) enum KeyContext {
     /// Wherever no text is written.
     Everywhere,
     /// With the timeline in sight and nothing over the list.
@@ -38,13 +38,13 @@ pub(crate) enum Where {
 }
 
 /// One row of the table.
-pub(crate) struct Binding {
+pub(crate) struct KeyBinding {
     /// The keys.
-    pub(crate) keys: &'static [Key],
+    pub(crate) keys: &'static [KeyPress],
     /// Where.
-    pub(crate) place: Where,
+    pub(crate) place: KeyContext,
     /// What the first key means, and the second.
-    pub(crate) acts: &'static [Act],
+    pub(crate) acts: &'static [KeyAction],
     /// The keys, for people.
     pub(crate) shown: &'static str,
     /// What they do.
@@ -54,13 +54,13 @@ pub(crate) struct Binding {
 }
 
 /// Gives all rows. Keys take the acts in turn: with two acts, every other key means the second.
-pub(crate) fn bindings() -> impl Iterator<Item = &'static Binding> {
+pub(crate) fn bindings() -> impl Iterator<Item = &'static KeyBinding> {
     KEYS.iter()
 }
 
 /// Gives what a key means on a screen.
-pub(crate) fn act(key: Key, screen: &Screen) -> Option<Act> {
-    let is_here = |place: Where| has_meaning(place, screen);
+pub(crate) fn act(key: KeyPress, screen: &ActiveScreen) -> Option<KeyAction> {
+    let is_here = |place: KeyContext| has_meaning(place, screen);
     bindings().filter(|row| is_here(row.place)).find_map(|row| {
         let at = row.keys.iter().position(|own| *own == key)?;
         row.acts.get(at % row.acts.len().max(1)).copied()
@@ -68,33 +68,45 @@ pub(crate) fn act(key: Key, screen: &Screen) -> Option<Act> {
 }
 
 /// Tells whether keys of a place have a meaning on a screen.
-pub(crate) const fn has_meaning(place: Where, screen: &Screen) -> bool {
+pub(crate) const fn has_meaning(place: KeyContext, screen: &ActiveScreen) -> bool {
     match screen {
-        Screen::Main | Screen::Large => matches!(place, Where::Timeline | Where::Everywhere),
-        Screen::Kinds(_) | Screen::Namespaces(_) => matches!(place, Where::Choice | Where::Text),
-        Screen::Problems(_) => matches!(place, Where::Problems | Where::Everywhere),
-        Screen::Help(..) | Screen::Compare(_) => matches!(place, Where::Everywhere),
-        Screen::Bookmarks(_) => matches!(place, Where::Bookmarks | Where::Everywhere),
-        Screen::GoTo(_) => matches!(place, Where::Text | Where::Palette),
-        Screen::Filter(_) | Screen::Note(_) | Screen::Seek { .. } => matches!(place, Where::Text),
+        ActiveScreen::Main | ActiveScreen::Large => {
+            matches!(place, KeyContext::Timeline | KeyContext::Everywhere)
+        }
+        ActiveScreen::Kinds(_) | ActiveScreen::Namespaces(_) => {
+            matches!(place, KeyContext::Choice | KeyContext::Text)
+        }
+        ActiveScreen::Problems(_) => matches!(place, KeyContext::Problems | KeyContext::Everywhere),
+        ActiveScreen::Help(..) | ActiveScreen::Compare(_) => {
+            matches!(place, KeyContext::Everywhere)
+        }
+        ActiveScreen::Bookmarks(_) => {
+            matches!(place, KeyContext::Bookmarks | KeyContext::Everywhere)
+        }
+        ActiveScreen::GoTo(_) => matches!(place, KeyContext::Text | KeyContext::Palette),
+        ActiveScreen::Filter(_) | ActiveScreen::Note(_) | ActiveScreen::Seek { .. } => {
+            matches!(place, KeyContext::Text)
+        }
     }
 }
 
 /// Gives the keys for people: those of a screen, those that hold everywhere, and all others.
-pub(crate) fn grouped(of: &Screen) -> [(&'static str, Vec<&'static Binding>); 3] {
-    let rows = |is_it: &dyn Fn(Where) -> bool| bindings().filter(|row| is_it(row.place)).collect();
-    let is_own = |place| place != Where::Everywhere && has_meaning(place, of);
-    let is_other = |place| place != Where::Everywhere && place != Where::Text && !is_own(place);
+pub(crate) fn grouped(of: &ActiveScreen) -> [(&'static str, Vec<&'static KeyBinding>); 3] {
+    let rows =
+        |is_it: &dyn Fn(KeyContext) -> bool| bindings().filter(|row| is_it(row.place)).collect();
+    let is_own = |place| place != KeyContext::Everywhere && has_meaning(place, of);
+    let is_other =
+        |place| place != KeyContext::Everywhere && place != KeyContext::Text && !is_own(place);
     [
         ("HERE", rows(&is_own)),
-        ("EVERYWHERE", rows(&|place| place == Where::Everywhere)),
+        ("EVERYWHERE", rows(&|place| place == KeyContext::Everywhere)),
         ("ELSEWHERE", rows(&is_other)),
     ]
 }
 
 /// Gives the keys and what they do, for manuals.
 pub fn keys_help() -> String {
-    let rows = bindings().filter(|row| row.place != Where::Text);
+    let rows = bindings().filter(|row| row.place != KeyContext::Text);
     let rows = rows.map(|row| format!("  {:<14}{}", row.shown, row.does));
     let rows: Vec<String> = rows.collect();
     rows.join("\n") + "\n"
@@ -102,12 +114,12 @@ pub fn keys_help() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Key::{Alt, Char, Ctrl, Named};
+    use super::KeyPress::{Alt, Char, Ctrl, Named};
     use super::*;
-    use crate::tests::every::screens;
+    use crate::tests::stage::screens;
 
     /// What a terminal sends for a key.
-    fn bytes(key: Key) -> Vec<u8> {
+    fn bytes(key: KeyPress) -> Vec<u8> {
         let letter = |letter: char| letter.to_string().into_bytes();
         match key {
             Char(plain) => letter(plain),

@@ -4,4 +4,4 @@ mod binding;
 mod table;
 
 pub use binding::keys_help;
-pub(crate) use binding::{Key, Where, act, bindings, grouped, has_meaning};
+pub(crate) use binding::{KeyContext, KeyPress, act, bindings, grouped, has_meaning};

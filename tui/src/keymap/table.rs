@@ -1,19 +1,19 @@
 //! The table of keys.
 
-use super::binding::{Binding, Key, Where};
+use super::binding::{KeyBinding, KeyContext, KeyPress};
 use crate::answer::Panel;
-use crate::msg::Act;
-use crate::time::Way;
+use crate::msg::KeyAction;
+use crate::time::TimeDirection;
 
 /// Each row: where, keys, their meanings in turn; the keys for people, what they do, a word for the
 /// footer (empty: not there).
 macro_rules! table {
     ($($place:ident [$($key:ident($name:literal)),+] => [$($act:ident $(($of:expr))?),+],
         $shown:literal $does:literal $brief:literal;)+) => {
-        &[$(Binding {
-            keys: &[$(Key::$key($name)),+],
-            place: Where::$place,
-            acts: &[$(Act::$act $(($of))?),+],
+        &[$(KeyBinding {
+            keys: &[$(KeyPress::$key($name)),+],
+            place: KeyContext::$place,
+            acts: &[$(KeyAction::$act $(($of))?),+],
             shown: $shown,
             does: $does,
             brief: $brief,
@@ -21,20 +21,20 @@ macro_rules! table {
     };
 }
 
-pub(super) const KEYS: &[Binding] = table! {
+pub(super) const KEYS: &[KeyBinding] = table! {
     Timeline [Char(' ')] => [Play],
         "space" "play, pause" "play";
-    Timeline [Char(','), Char('.')] => [Event(Way::Previous), Event(Way::Next)],
+    Timeline [Char(','), Char('.')] => [Event(TimeDirection::Previous), Event(TimeDirection::Next)],
         ", ." "previous, next event (of the listed resource)" "event";
-    Timeline [Char('C'), Char('c')] => [Change(Way::Previous), Change(Way::Next)],
+    Timeline [Char('C'), Char('c')] => [Change(TimeDirection::Previous), Change(TimeDirection::Next)],
         "C c" "previous, next change of the selected object" "change";
-    Timeline [Char('T'), Char('t')] => [Transition(Way::Previous), Transition(Way::Next)],
+    Timeline [Char('T'), Char('t')] => [Transition(TimeDirection::Previous), Transition(TimeDirection::Next)],
         "T t" "previous, next transition of the selected lane" "transition";
-    Timeline [Char('F'), Char('f')] => [FieldChange(Way::Previous), FieldChange(Way::Next)],
+    Timeline [Char('F'), Char('f')] => [FieldChange(TimeDirection::Previous), FieldChange(TimeDirection::Next)],
         "F f" "previous, next change of the field at the panel's line" "";
-    Timeline [Char('('), Char(')')] => [Anomaly(Way::Previous), Anomaly(Way::Next)],
+    Timeline [Char('('), Char(')')] => [Anomaly(TimeDirection::Previous), Anomaly(TimeDirection::Next)],
         "( )" "previous, next gap, outage or flap" "";
-    Timeline [Char('N'), Char('n')] => [Problem(Way::Previous), Problem(Way::Next)],
+    Timeline [Char('N'), Char('n')] => [Problem(TimeDirection::Previous), Problem(TimeDirection::Next)],
         "N n" "previous, next problem" "problem";
     Timeline [Named("Left"), Named("Right"), Char('h'), Char('l')] => [Cells(-1), Cells(1)],
         "← → h l" "move the cursor by a cell" "";
@@ -110,7 +110,7 @@ pub(super) const KEYS: &[Binding] = table! {
         "m" "set a bookmark here, with a note" "";
     Timeline [Char('\'')] => [Bookmarks],
         "'" "list the bookmarks" "";
-    Timeline [Char('{'), Char('}')] => [Mark(Way::Previous), Mark(Way::Next)],
+    Timeline [Char('{'), Char('}')] => [Mark(TimeDirection::Previous), Mark(TimeDirection::Next)],
         "{ }" "previous, next bookmark or stage" "";
     Timeline [Char('v')] => [Compare],
         "v" "set A here; then compare A with here" "";

@@ -4,7 +4,7 @@
 use super::line::{Group, Spell};
 use super::read::{Told, told};
 use super::state::LaneState;
-use crate::subject::Subject;
+use crate::subject::NamedObject;
 use kubereel_history::harmless;
 use kubereel_monitortests::{Action, Interest, Seen, Watcher};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ type Place = (Group, String, String, Option<&'static str>);
 
 /// A lane in the making.
 pub(super) struct Growing {
-    pub(super) subject: Subject,
+    pub(super) subject: NamedObject,
     pub(super) spells: Vec<Spell>,
 }
 
@@ -88,7 +88,7 @@ impl LaneWatcher {
             told.condition,
         );
         let lane = self.lanes.entry(key).or_insert_with(|| Growing {
-            subject: Subject {
+            subject: NamedObject {
                 resource: seen.key.resource,
                 namespace: seen.key.namespace.clone(),
                 name: seen.key.name.clone(),

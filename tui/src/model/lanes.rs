@@ -2,8 +2,8 @@
 //! them when something changed.
 
 use crate::lane::{Group, Lane, LaneCell, LaneState, Reading, Spell, dark_of};
-use crate::subject::Subject;
-use crate::time::Window;
+use crate::subject::NamedObject;
+use crate::time::ViewWindow;
 use kubereel_format::EventType;
 use kubereel_history::{Timeline, harmless};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,14 +24,14 @@ pub(crate) enum LaneAt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LaneRow {
     /// The head of a section.
-    Head(Head),
+    Head(SectionHead),
     /// A lane.
     Lane(LaneAt),
 }
 
 /// The head of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct SectionHead {
     /// The section.
     pub(crate) section: Section,
     /// Its lanes, of objects.
@@ -42,7 +42,7 @@ pub(crate) struct Head {
 
 /// What the cells of a row show.
 #[derive(Clone, Debug)]
-pub(crate) enum Cells {
+pub(crate) enum RowCells {
     /// Those of a lane.
     Lane(Arc<[LaneCell]>),
     /// Those of a head: where something of its section is not known.
@@ -61,15 +61,15 @@ pub(crate) struct LaneList {
     /// The first row that shows.
     pub(crate) first: usize,
     /// The head that is chosen, and over which selected object it was.
-    pub(crate) head: Option<(Section, Option<Subject>)>,
+    pub(crate) head: Option<(Section, Option<NamedObject>)>,
     /// The selected object for which the rows were found: its section is not folded.
-    pub(crate) sought: Option<Subject>,
+    pub(crate) sought: Option<NamedObject>,
     /// Whether the selected lane is that among the pins.
     pub(crate) is_pin_chosen: bool,
     /// The window and the count of cells for which cells are kept.
-    pub(crate) kept_for: Option<(Window, u16)>,
+    pub(crate) kept_for: Option<(ViewWindow, u16)>,
     /// The cells of rows that showed, by the place of the row.
-    pub(crate) cells: BTreeMap<usize, Cells>,
+    pub(crate) cells: BTreeMap<usize, RowCells>,
     /// How many lanes are bad at the cursor, and how many unknown, by the place of the head.
     pub(crate) bad: BTreeMap<usize, (usize, usize)>,
 }
@@ -266,13 +266,13 @@ impl Pins {
     }
 
     /// Tells whether an object is pinned.
-    pub(crate) fn has(&self, subject: &Subject) -> bool {
+    pub(crate) fn has(&self, subject: &NamedObject) -> bool {
         self.lanes.iter().any(|lane| lane.subject == *subject)
     }
 
     /// Pins an object, or takes its pin away; tells whether it is pinned now. `None` if there are too
     /// many.
-    pub(crate) fn toggle(&mut self, timeline: &Timeline, subject: &Subject) -> Option<bool> {
+    pub(crate) fn toggle(&mut self, timeline: &Timeline, subject: &NamedObject) -> Option<bool> {
         if let Some(at) = self.lanes.iter().position(|lane| lane.subject == *subject) {
             self.lanes.remove(at);
             return Some(false);
@@ -286,7 +286,7 @@ impl Pins {
 }
 
 /// Gives the lane of an object: that it exists, and each of its changes.
-fn presence(timeline: &Timeline, subject: &Subject) -> Lane {
+fn presence(timeline: &Timeline, subject: &NamedObject) -> Lane {
     let reel = timeline.reel();
     let words = ["exists", "changed", "deleted"].map(Arc::<str>::from);
     let [exists, changed, deleted] = &words;

@@ -2,13 +2,13 @@
 
 mod lanes;
 mod open;
-mod screen;
 mod state;
 
-pub(crate) use lanes::{Cells, Grouping, Head, LaneAt, LaneList, LaneRow, Pins, Section};
+pub(crate) use lanes::{Grouping, LaneAt, LaneList, LaneRow, Pins, RowCells, Section, SectionHead};
 pub(crate) use open::{
-    Browse, Compared, Filtering, List, Open, Pass, Playing, Reading, Searches, TableView, Trouble,
+    BrowseState, CompareState, FilterState, LanePass, List, OpenReel, PanelReading, Playing,
+    ProblemsState, Searches, TableView,
 };
-pub(crate) use screen::{Choice, Noting, Pane, Panes, Screen};
-pub use state::Request;
-pub(crate) use state::{Model, Reel};
+pub use state::TuiRequest;
+pub(crate) use state::{ActiveScreen, NoteInput, Pane, Panes, PickerState};
+pub(crate) use state::{Model, ReelState};

@@ -1,17 +1,18 @@
 //! What is known and chosen of an open reel. Bodies are not read here: answers bring them.
 
 use super::lanes::{LaneAt, LaneList, LaneRow, Pins, Section};
-use super::screen::{Pane, Panes};
+use super::state::{Pane, Panes};
 use crate::answer::{
-    Answer, Difference, Kinds, MOST_ROWS, Namespaces, Order, Panel, Question, SLOTS, Table,
+    Difference, MOST_ROWS, NamespaceChoices, ObjectTable, Panel, ResourceChoices, SLOTS,
+    ScreenAnswer, ScreenQuestion, SortOrder,
 };
-use crate::filter::Query;
-use crate::findings::Judging;
-use crate::keep::{Bookmarks, Shelf};
+use crate::filter::FilterQuery;
+use crate::findings::JudgingState;
+use crate::keep::{BookmarkStore, Bookmarks};
 use crate::lane::{Anomaly, Board, Dark, Lane};
-use crate::problem::{Entry, Problems};
-use crate::subject::Subject;
-use crate::time::{Content, Jumps, Picked, Place, Window};
+use crate::problem::{ProblemEntry, Problems};
+use crate::subject::NamedObject;
+use crate::time::{CursorPlace, JumpHistory, SelectionCounts, TimeSelection, ViewWindow};
 use kubereel_format::{ResourceId, Seq};
 use kubereel_history::{Density, Path, ResourceTable, Timeline, harmless};
 use std::sync::Arc;
@@ -27,7 +28,7 @@ pub(crate) enum List {
 }
 
 /// How far the pass over the reel is.
-pub(crate) enum Pass {
+pub(crate) enum LanePass {
     /// It is under way: so many records of all are read.
     Under {
         /// How many are read.
@@ -66,9 +67,9 @@ impl Default for Playing {
 #[derive(Clone, Debug)]
 pub(crate) struct TableView {
     /// What was asked.
-    pub(crate) question: Question,
+    pub(crate) question: ScreenQuestion,
     /// The table.
-    pub(crate) table: Arc<Table>,
+    pub(crate) table: Arc<ObjectTable>,
     /// The places of its rows that show.
     pub(crate) rows: Vec<usize>,
     /// How wide the cells of those rows are, by column.
@@ -89,21 +90,21 @@ impl TableView {
 }
 
 /// What is known and chosen of an open reel.
-pub(crate) struct Open {
+pub(crate) struct OpenReel {
     /// The reel.
     pub(crate) timeline: Arc<Timeline>,
     /// The cursor.
-    pub(crate) place: Place,
+    pub(crate) place: CursorPlace,
     /// The visible span.
-    pub(crate) window: Window,
+    pub(crate) window: ViewWindow,
     /// Where the cursor stood before.
-    pub(crate) jumps: Jumps,
+    pub(crate) jumps: JumpHistory,
     /// The filter.
-    pub(crate) filter: Filtering,
+    pub(crate) filter: FilterState,
     /// The namespace that is chosen; all of them if none is.
     pub(crate) namespace: Option<String>,
     /// How lists are sorted, and what there is to choose from.
-    pub(crate) browse: Browse,
+    pub(crate) browse: BrowseState,
     /// What the list shows.
     pub(crate) list: List,
     /// Which pane the keys move in.
@@ -119,15 +120,15 @@ pub(crate) struct Open {
     /// What is being looked for.
     pub(crate) searches: Searches,
     /// How the panel is read.
-    pub(crate) reading: Reading,
+    pub(crate) reading: PanelReading,
     /// The object.
-    pub(crate) selected: Option<Subject>,
+    pub(crate) selected: Option<NamedObject>,
     /// The condition of the lane that is selected.
     pub(crate) condition: Option<Arc<str>>,
     /// How far the lanes are.
-    pub(crate) pass: Pass,
+    pub(crate) pass: LanePass,
     /// What is known of problems.
-    pub(crate) trouble: Trouble,
+    pub(crate) trouble: ProblemsState,
     /// The list of lanes.
     pub(crate) lanes: LaneList,
     /// What is pinned above them.
@@ -135,19 +136,19 @@ pub(crate) struct Open {
     /// The objects, once they are read.
     pub(crate) table: Option<TableView>,
     /// What the panel shows, once it is read.
-    pub(crate) answer: Option<Answer>,
+    pub(crate) answer: Option<ScreenAnswer>,
     /// What was asked last, by slot.
-    pub(crate) asked: [Option<Question>; SLOTS],
+    pub(crate) asked: [Option<ScreenQuestion>; SLOTS],
     /// How many events came when, in the window.
-    pub(crate) density: Option<(Window, u16, Density)>,
+    pub(crate) density: Option<(ViewWindow, u16, Density)>,
     /// The times without knowledge, of any resource.
     pub(crate) dark: Vec<Dark>,
     /// The comparison of two moments.
-    pub(crate) compared: Compared,
+    pub(crate) compared: CompareState,
     /// What the reel is known by; empty if nobody told.
     pub(crate) id: String,
     /// Where its bookmarks lie.
-    pub(crate) shelf: Shelf,
+    pub(crate) shelf: BookmarkStore,
     /// Its bookmarks.
     pub(crate) bookmarks: Bookmarks,
     /// What is odd and known without the lanes.
@@ -155,19 +156,19 @@ pub(crate) struct Open {
     /// Whether and how time moves by itself.
     pub(crate) playing: Playing,
     /// The span of time that is selected.
-    pub(crate) picked: Option<Picked>,
+    pub(crate) picked: Option<TimeSelection>,
     /// What lies in it.
-    pub(crate) picked_content: Option<Content>,
+    pub(crate) picked_content: Option<SelectionCounts>,
     /// How list and panel share the screen.
     pub(crate) panes: Panes,
     /// Whether what changed about the cursor has a strip below the list.
     pub(crate) has_changed_strip: bool,
 }
 
-impl Open {
+impl OpenReel {
     /// Gives the span of the whole reel.
-    pub(crate) fn bounds(&self) -> Window {
-        Window::whole(self.timeline.start(), self.timeline.end())
+    pub(crate) fn bounds(&self) -> ViewWindow {
+        ViewWindow::whole(self.timeline.start(), self.timeline.end())
     }
 
     /// Takes the one namespace that a filter begins with as the one that is chosen: so an address
@@ -189,7 +190,7 @@ impl Open {
     /// Gives what the pass found, if it is done.
     pub(crate) const fn board(&self) -> Option<&Arc<Board>> {
         match &self.pass {
-            Pass::Done(board) => Some(board),
+            LanePass::Done(board) => Some(board),
             _ => None,
         }
     }
@@ -216,7 +217,7 @@ impl Open {
 
     /// Gives what objects of a resource have to pass before they are listed: where there may be more
     /// than a table holds, all of the filter, else what takes their bodies.
-    pub(crate) fn sieve(&self, resource: ResourceId) -> &Arc<Query> {
+    pub(crate) fn sieve(&self, resource: ResourceId) -> &Arc<FilterQuery> {
         if self.timeline.objects_of(resource).len() > MOST_ROWS {
             self.filter.query()
         } else {
@@ -285,7 +286,7 @@ impl Open {
     }
 
     /// Gives an object, as `--select` and `-n` take it.
-    pub(crate) fn select_of(&self, subject: &Subject) -> (String, String) {
+    pub(crate) fn select_of(&self, subject: &NamedObject) -> (String, String) {
         let name = self.resource_name(subject.resource);
         (
             format!("{name}/{}", subject.name),
@@ -332,44 +333,44 @@ impl Open {
 
 /// How lists are sorted, and what there is to choose from.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Browse {
+pub(crate) struct BrowseState {
     /// How objects are sorted.
-    pub(crate) order: Order,
+    pub(crate) order: SortOrder,
     /// How resources are sorted.
-    pub(crate) kinds_order: Order,
+    pub(crate) kinds_order: SortOrder,
     /// The resources, once they are counted.
-    pub(crate) kinds: Option<Arc<Kinds>>,
+    pub(crate) kinds: Option<Arc<ResourceChoices>>,
     /// The namespaces, once they are counted.
-    pub(crate) namespaces: Option<Arc<Namespaces>>,
+    pub(crate) namespaces: Option<Arc<NamespaceChoices>>,
 }
 
 /// The comparison of two moments.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Compared {
+pub(crate) struct CompareState {
     /// The first moment, once it is set.
-    pub(crate) a: Option<Place>,
+    pub(crate) a: Option<CursorPlace>,
     /// What differs, once two moments were compared.
     pub(crate) difference: Option<Arc<Difference>>,
 }
 
 /// The filter; it is read when it is written, not when something is drawn.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Filtering {
-    query: Arc<Query>,
-    deep: Arc<Query>,
+pub(crate) struct FilterState {
+    query: Arc<FilterQuery>,
+    deep: Arc<FilterQuery>,
     error: Option<String>,
 }
 
-impl Filtering {
+impl FilterState {
     /// Takes a filter that is being written; one that cannot be read leaves the last one.
     pub(crate) fn write(&mut self, text: &str, resources: &ResourceTable) {
-        match Query::parse(text, Some(resources)) {
+        match FilterQuery::parse(text, Some(resources)) {
             Ok(query) => self.set(query),
             Err(error) => self.error = Some(harmless(&error.to_string()).into_owned()),
         }
     }
 
-    fn set(&mut self, query: Query) {
+    fn set(&mut self, query: FilterQuery) {
         self.deep = Arc::new(query.only_deep());
         self.query = Arc::new(query);
         self.error = None;
@@ -401,23 +402,23 @@ impl Filtering {
     }
 
     /// Gives the filter.
-    pub(crate) const fn query(&self) -> &Arc<Query> {
+    pub(crate) const fn query(&self) -> &Arc<FilterQuery> {
         &self.query
     }
 
     /// Gives the part of the filter that takes bodies.
-    pub(crate) const fn deep(&self) -> &Arc<Query> {
+    pub(crate) const fn deep(&self) -> &Arc<FilterQuery> {
         &self.deep
     }
 }
 
 /// How the panel is read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Reading {
+pub(crate) struct PanelReading {
     /// Whether long lines are broken rather than cut.
     pub(crate) is_wrapped: bool,
     /// The version that was marked as the other end of a diff, and whose it is.
-    pub(crate) other: Option<(Subject, Seq)>,
+    pub(crate) other: Option<(NamedObject, Seq)>,
     /// What is looked for, in lower case; empty for nothing.
     pub(crate) wanted: String,
     /// The lines that hold it.
@@ -428,15 +429,15 @@ pub(crate) struct Reading {
     pub(crate) hint: String,
 }
 
-impl Reading {
+impl PanelReading {
     /// Gives the version of an object that was marked.
-    pub(crate) fn other_of(&self, subject: &Subject) -> Option<Seq> {
+    pub(crate) fn other_of(&self, subject: &NamedObject) -> Option<Seq> {
         let other = self.other.as_ref();
         other.filter(|(own, _)| own == subject).map(|(_, seq)| *seq)
     }
 
     /// Marks a version as the other end of a diff, or takes the mark away; tells which.
-    pub(crate) fn mark(&mut self, subject: &Subject, seq: Seq) -> bool {
+    pub(crate) fn mark(&mut self, subject: &NamedObject, seq: Seq) -> bool {
         if self.other_of(subject) == Some(seq) {
             self.other = None;
             return false;
@@ -502,9 +503,9 @@ impl Searches {
 }
 
 /// What is known of problems.
-pub(crate) struct Trouble {
+pub(crate) struct ProblemsState {
     /// How far the monitortests are.
-    pub(crate) judging: Judging,
+    pub(crate) judging: JudgingState,
     /// The list, once it is made.
     pub(crate) problems: Option<Arc<Problems>>,
     /// Whether what came first comes first in it, not what matters most.
@@ -513,11 +514,11 @@ pub(crate) struct Trouble {
     pub(crate) making: usize,
 }
 
-impl Trouble {
+impl ProblemsState {
     /// Begins with nothing known.
     pub(crate) const fn begin() -> Self {
         Self {
-            judging: Judging::Under(0),
+            judging: JudgingState::Under(0),
             problems: None,
             is_by_time: false,
             making: 0,
@@ -541,7 +542,7 @@ impl Trouble {
     }
 
     /// Gives the thing in a row of the list.
-    pub(crate) fn row(&self, row: usize) -> Option<&Entry> {
+    pub(crate) fn row(&self, row: usize) -> Option<&ProblemEntry> {
         let at = self.at_row(row)?;
         self.problems.as_ref()?.entries.get(at)
     }

@@ -1,10 +1,9 @@
 //! The list of problems, from lanes, gaps, outages and findings: each thing once, ranked, within bounds.
 
-use super::entry::{Entry, Said, Spot};
-use super::kind::{Kind, PAYLOAD};
-use crate::findings::{Finding, Findings, Verdict};
+use super::entry::{PAYLOAD, ProblemEntry, ProblemKind, ProblemOccurrence, RuleReport};
+use crate::findings::{FindingVerdict, Findings, ReportedFinding};
 use crate::lane::{Board, Lane, LaneState};
-use crate::subject::Subject;
+use crate::subject::NamedObject;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 use kubereel_history::{Timeline, UnobservedReason, harmless};
 use kubereel_monitortests::Phase;
@@ -17,7 +16,7 @@ const MOST_STEPS: usize = 50_000;
 
 /// A time at which something was wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct ProblemStep {
     /// The moment, as places are compared.
     pub(crate) key: (RecordedAt, Seq),
     /// Which thing.
@@ -28,7 +27,7 @@ pub(crate) struct Step {
 
 /// What went wrong first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct First {
+pub(crate) struct FirstProblem {
     /// Which thing.
     pub(crate) entry: usize,
     /// What was taken for the first, and why.
@@ -39,13 +38,13 @@ pub(crate) struct First {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Problems {
     /// Each thing, what matters most first.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<ProblemEntry>,
     /// The places of the things, in order of time.
     pub(crate) by_time: Vec<usize>,
     /// The times, in order.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ProblemStep>,
     /// What went wrong first; `None` if nothing did.
-    pub(crate) first: Option<First>,
+    pub(crate) first: Option<FirstProblem>,
     /// How many things more there are.
     pub(crate) rest: usize,
     /// Whether lanes had their say.
@@ -60,7 +59,7 @@ pub(crate) fn problems(
     board: Option<&Board>,
     findings: Option<&Findings>,
 ) -> Problems {
-    let mut making = Making::begin(timeline, board);
+    let mut making = ProblemCollector::begin(timeline, board);
     add_recording(&mut making);
     if let Some(board) = board {
         add_lanes(&mut making, board);
@@ -70,9 +69,9 @@ pub(crate) fn problems(
     }
     let mut rest = making.rest;
     let mut entries = making.all;
-    let order = |entry: &Entry| {
+    let order = |entry: &ProblemEntry| {
         let is_mild = entry.state != LaneState::Down;
-        let from = entry.first().map(Spot::key);
+        let from = entry.first().map(ProblemOccurrence::key);
         (entry.rank(), is_mild, from, entry.kind)
     };
     entries.sort_by(|one, other| {
@@ -82,12 +81,17 @@ pub(crate) fn problems(
     rest += entries.len().saturating_sub(MOST_LISTED);
     entries.truncate(MOST_LISTED);
     let mut by_time: Vec<usize> = (0..entries.len()).collect();
-    by_time.sort_by_key(|at| entries.get(*at).and_then(Entry::first).map(Spot::key));
-    let mut steps: Vec<Step> = Vec::new();
+    by_time.sort_by_key(|at| {
+        entries
+            .get(*at)
+            .and_then(ProblemEntry::first)
+            .map(ProblemOccurrence::key)
+    });
+    let mut steps: Vec<ProblemStep> = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         let room = MOST_STEPS.saturating_sub(steps.len());
         let spots = entry.spots.iter().enumerate().take(room);
-        steps.extend(spots.map(|(spot, own)| Step {
+        steps.extend(spots.map(|(spot, own)| ProblemStep {
             key: own.key(),
             entry: at,
             spot,
@@ -107,18 +111,21 @@ pub(crate) fn problems(
 
 /// Finds what went wrong first: the earliest of what did not work or was wrong, after the
 /// installation; if there is none, the earliest of the installation.
-fn first_problem(entries: &[Entry]) -> Option<First> {
+fn first_problem(entries: &[ProblemEntry]) -> Option<FirstProblem> {
     let earliest = |is_young: bool| {
         let all = entries.iter().enumerate();
         let wrong = all.filter(|(_, entry)| {
-            let is_missing = matches!(entry.kind, Kind::Gap | Kind::Damage | Kind::Written);
+            let is_missing = matches!(
+                entry.kind,
+                ProblemKind::Gap | ProblemKind::Damage | ProblemKind::Written
+            );
             !is_missing && !entry.is_minor() && entry.is_young == is_young
         });
         // Of what began together, what matters most.
         wrong.min_by_key(|(at, entry)| (entry.first().map(|spot| spot.from), *at))
     };
     let has_young = entries.iter().any(|entry| entry.is_young);
-    let found = |(entry, _): (usize, &Entry), why| First { entry, why };
+    let found = |(entry, _): (usize, &ProblemEntry), why| FirstProblem { entry, why };
     match earliest(false) {
         Some(one) if has_young => Some(found(one, "the first after the installation")),
         Some(one) => Some(found(one, "the first in this reel")),
@@ -140,17 +147,17 @@ const AGAIN_MICROS: i64 = 300_000_000;
 pub(super) const SPARE_MICROS: i64 = 1_000_000;
 
 /// The list while it grows.
-pub(super) struct Making<'a> {
+pub(super) struct ProblemCollector<'a> {
     pub(super) timeline: &'a Timeline,
     board: Option<&'a Board>,
     pub(super) ids: BTreeMap<String, ResourceId>,
-    pub(super) all: Vec<Entry>,
+    pub(super) all: Vec<ProblemEntry>,
     /// What is about an object, or about words.
-    places: BTreeMap<(Option<Subject>, String), Vec<usize>>,
+    places: BTreeMap<(Option<NamedObject>, String), Vec<usize>>,
     pub(super) rest: usize,
 }
 
-impl<'a> Making<'a> {
+impl<'a> ProblemCollector<'a> {
     /// Begins with nothing.
     pub(super) fn begin(timeline: &'a Timeline, board: Option<&'a Board>) -> Self {
         let resources = timeline.resources().iter();
@@ -170,7 +177,7 @@ impl<'a> Making<'a> {
             .is_some_and(|board| board.facts.phase(at) == Some(Phase::Install))
     }
 
-    fn key(subject: Option<&Subject>, about: &str) -> (Option<Subject>, String) {
+    fn key(subject: Option<&NamedObject>, about: &str) -> (Option<NamedObject>, String) {
         match subject {
             Some(subject) => (Some(subject.clone()), String::new()),
             None => (None, about.to_owned()),
@@ -179,7 +186,7 @@ impl<'a> Making<'a> {
 
     /// Adds a thing; it is the same as an earlier one if that is of the same kind, about the same
     /// object, and was so shortly before.
-    pub(super) fn add(&mut self, entry: Entry) {
+    pub(super) fn add(&mut self, entry: ProblemEntry) {
         let key = Self::key(entry.subject.as_ref(), &entry.about);
         let from = entry.first().map(|spot| spot.from);
         let known = self.places.get(&key).into_iter().flatten();
@@ -208,7 +215,7 @@ impl<'a> Making<'a> {
 
     /// Adds what a rule found: to a thing that is about the same object at the same time, if there is
     /// one.
-    pub(super) fn say(&mut self, entry: Entry, said: Said) {
+    pub(super) fn say(&mut self, entry: ProblemEntry, said: RuleReport) {
         let key = Self::key(entry.subject.as_ref(), &entry.about);
         let Some(spot) = entry.spots.first().copied() else {
             return;
@@ -217,14 +224,14 @@ impl<'a> Making<'a> {
         let found = known.copied().find_map(|at| {
             let own = self.all.get(at)?;
             let is_same_rule = own.said.iter().any(|one| one.rule == said.rule);
-            let is_here = |one: &Spot| {
+            let is_here = |one: &ProblemOccurrence| {
                 let is_in = one.has(spot.from, SPARE_MICROS) || one.has(spot.place.at, 0);
                 // What only rules tell of is one thing if it began together.
                 let is_together = (one.from.micros_since(spot.from)).abs() <= SPARE_MICROS;
                 if own.is_seen { is_in } else { is_together }
             };
-            let is_gap = (own.kind == Kind::Gap) == (entry.kind == Kind::Gap);
-            let is_it = own.kind != Kind::Written
+            let is_gap = (own.kind == ProblemKind::Gap) == (entry.kind == ProblemKind::Gap);
+            let is_it = own.kind != ProblemKind::Written
                 && is_gap
                 && (own.spots.iter().any(is_here) || is_same_rule && !own.is_seen);
             is_it.then_some(at)
@@ -244,11 +251,12 @@ impl<'a> Making<'a> {
     }
 
     /// Adds what a rule says of the recording: to the gap that it means, whatever resources share it.
-    pub(super) fn miss(&mut self, entry: Entry, said: Said) {
+    pub(super) fn miss(&mut self, entry: ProblemEntry, said: RuleReport) {
         let from = entry.first().map(|spot| spot.from);
         let gap = self.all.iter_mut().find(|own| {
-            let is_then = |spot: &Spot| from.is_some_and(|from| spot.has(from, SPARE_MICROS));
-            own.kind == Kind::Gap && own.spots.iter().any(is_then)
+            let is_then =
+                |spot: &ProblemOccurrence| from.is_some_and(|from| spot.has(from, SPARE_MICROS));
+            own.kind == ProblemKind::Gap && own.spots.iter().any(is_then)
         });
         match gap {
             Some(own) if own.said.len() < MOST_SAID => own.said.push(said),
@@ -258,9 +266,9 @@ impl<'a> Making<'a> {
     }
 
     /// Adds all that rules say of how objects are written: a thing for each rule.
-    pub(super) fn write(&mut self, entry: Entry, said: Said) {
+    pub(super) fn write(&mut self, entry: ProblemEntry, said: RuleReport) {
         let known = self.all.iter_mut().find(|own| {
-            own.kind == Kind::Written
+            own.kind == ProblemKind::Written
                 && own
                     .said
                     .first()
@@ -278,7 +286,8 @@ impl<'a> Making<'a> {
             own.more_others += 1;
         }
         // It is told of from when on it was so first.
-        let is_earlier = |spot: &Spot| own.spots.first().is_none_or(|own| spot.from < own.from);
+        let is_earlier =
+            |spot: &ProblemOccurrence| own.spots.first().is_none_or(|own| spot.from < own.from);
         if let Some(spot) = entry.spots.first().filter(|spot| is_earlier(spot)) {
             own.spots = vec![*spot];
             own.others.pop();
@@ -299,7 +308,7 @@ impl<'a> Making<'a> {
 }
 
 /// Adds a time at which it was so.
-fn add_spot(own: &mut Entry, spot: Spot) {
+fn add_spot(own: &mut ProblemEntry, spot: ProblemOccurrence) {
     if own.spots.len() < MOST_SPOTS {
         own.spots.push(spot);
         own.spots.sort_by_key(|spot| (spot.from, spot.seq));
@@ -309,15 +318,20 @@ fn add_spot(own: &mut Entry, spot: Spot) {
 }
 
 /// Adds what a rule says of a thing that is known already.
-fn add_rule(own: &mut Entry, entry: Entry, said: Said, spot: Spot) {
+fn add_rule(
+    own: &mut ProblemEntry,
+    entry: ProblemEntry,
+    said: RuleReport,
+    spot: ProblemOccurrence,
+) {
     let is_known = own.spots.iter().any(|one| one.has(spot.from, SPARE_MICROS));
     if !own.is_seen && !is_known {
         add_spot(own, spot);
     }
     let is_first = own.verdict().is_none_or(|verdict| said.verdict < verdict);
     // The words of a rule that fails say it best; so do those of the story of a payload.
-    let is_better = said.rule == PAYLOAD || said.verdict == Verdict::Fail && is_first;
-    if is_better && own.kind != Kind::Payload {
+    let is_better = said.rule == PAYLOAD || said.verdict == FindingVerdict::Fail && is_first;
+    if is_better && own.kind != ProblemKind::Payload {
         own.words = entry.words;
     }
     own.kind = own.kind.min(entry.kind);
@@ -332,7 +346,7 @@ fn add_rule(own: &mut Entry, entry: Entry, said: Said, spot: Spot) {
 }
 
 /// A gap that several resources may share.
-struct Shared {
+struct SharedGap {
     from: RecordedAt,
     to: RecordedAt,
     why: String,
@@ -340,15 +354,15 @@ struct Shared {
 }
 
 /// Takes all that is missing.
-pub(super) fn add_recording(making: &mut Making<'_>) {
+pub(super) fn add_recording(making: &mut ProblemCollector<'_>) {
     let timeline = making.timeline;
     for outage in timeline.outages() {
         if !outage.is_before_first_answer {
             let about = "the API server".to_owned();
             let words = harmless(&outage.error).into_owned();
-            let spot = Spot::of(timeline, None, outage.from, Some(outage.to));
+            let spot = ProblemOccurrence::of(timeline, None, outage.from, Some(outage.to));
             making.add(recording_entry(
-                Kind::Outage,
+                ProblemKind::Outage,
                 LaneState::Down,
                 about,
                 words,
@@ -364,9 +378,9 @@ pub(super) fn add_recording(making: &mut Making<'_>) {
             0 => first,
             count => format!("{first} and {count} more resources"),
         };
-        let spot = Spot::of(timeline, None, shared.from, Some(shared.to));
+        let spot = ProblemOccurrence::of(timeline, None, shared.from, Some(shared.to));
         let words = format!("what happened is not known: {}", shared.why);
-        let mut gap = recording_entry(Kind::Gap, LaneState::Unknown, about, words, spot);
+        let mut gap = recording_entry(ProblemKind::Gap, LaneState::Unknown, about, words, spot);
         gap.others = others;
         making.add(gap);
     }
@@ -375,10 +389,10 @@ pub(super) fn add_recording(making: &mut Making<'_>) {
         let stamp = timeline.reel().stamp(first);
         let at = stamp.map_or(timeline.start(), |stamp| stamp.wall);
         let about = harmless(&damage.place).into_owned();
-        let spot = Spot::of(timeline, None, at, Some(at));
+        let spot = ProblemOccurrence::of(timeline, None, at, Some(at));
         let words = "a part of the reel cannot be read".to_owned();
         making.add(recording_entry(
-            Kind::Damage,
+            ProblemKind::Damage,
             LaneState::Unknown,
             about,
             words,
@@ -388,8 +402,8 @@ pub(super) fn add_recording(making: &mut Making<'_>) {
 }
 
 /// Gives the gaps: resources that share one are told together.
-fn add_gaps(timeline: &Timeline) -> Vec<Shared> {
-    let mut all: Vec<Shared> = Vec::new();
+fn add_gaps(timeline: &Timeline) -> Vec<SharedGap> {
+    let mut all: Vec<SharedGap> = Vec::new();
     for info in timeline.resources().iter() {
         let name = harmless(&info.qualified()).into_owned();
         for span in timeline.unobserved(info.id) {
@@ -402,7 +416,7 @@ fn add_gaps(timeline: &Timeline) -> Vec<Shared> {
                 | UnobservedReason::Damaged { .. } => continue,
                 reason => reason.to_string(),
             };
-            all.push(Shared {
+            all.push(SharedGap {
                 from: span.from,
                 to: span.to,
                 why,
@@ -411,7 +425,7 @@ fn add_gaps(timeline: &Timeline) -> Vec<Shared> {
         }
     }
     all.sort_by(|one, other| (one.from, &one.why).cmp(&(other.from, &other.why)));
-    let mut told: Vec<Shared> = Vec::new();
+    let mut told: Vec<SharedGap> = Vec::new();
     for gap in all {
         match told.last_mut() {
             Some(last) if last.why == gap.why && gap.from <= last.to => {
@@ -429,13 +443,13 @@ fn add_gaps(timeline: &Timeline) -> Vec<Shared> {
 }
 
 fn recording_entry(
-    kind: Kind,
+    kind: ProblemKind,
     state: LaneState,
     about: String,
     words: String,
-    spot: Spot,
-) -> Entry {
-    Entry {
+    spot: ProblemOccurrence,
+) -> ProblemEntry {
+    ProblemEntry {
         kind,
         state,
         is_young: false,
@@ -452,28 +466,28 @@ fn recording_entry(
 }
 
 /// Takes what all lanes tell.
-pub(super) fn add_lanes(making: &mut Making<'_>, board: &Board) {
+pub(super) fn add_lanes(making: &mut ProblemCollector<'_>, board: &Board) {
     for lane in board.lanes.iter().filter(|lane| lane.condition.is_none()) {
         add_lane(making, lane);
     }
 }
 
-fn add_lane(making: &mut Making<'_>, lane: &Lane) {
+fn add_lane(making: &mut ProblemCollector<'_>, lane: &Lane) {
     let mut spells = lane.spells.iter().peekable();
     let about = lane.subject.written(making.timeline);
     while let Some(spell) = spells.next() {
         if spell.state < LaneState::Bad {
             continue;
         }
-        let kind = Kind::of_lane(lane.group, &spell.word);
+        let kind = ProblemKind::of_lane(lane.group, &spell.word);
         // Another reason for the same state is the same problem.
         while spells.peek().is_some_and(|next| {
-            next.state == spell.state && Kind::of_lane(lane.group, &next.word) == kind
+            next.state == spell.state && ProblemKind::of_lane(lane.group, &next.word) == kind
         }) {
             spells.next();
         }
         let to = spells.peek().map(|next| next.from);
-        making.add(Entry {
+        making.add(ProblemEntry {
             kind,
             state: spell.state,
             is_young: making.is_young(spell.from),
@@ -481,7 +495,12 @@ fn add_lane(making: &mut Making<'_>, lane: &Lane) {
             about: about.clone(),
             words: spell.word.to_string(),
             is_seen: true,
-            spots: vec![Spot::of(making.timeline, Some(spell.seq), spell.from, to)],
+            spots: vec![ProblemOccurrence::of(
+                making.timeline,
+                Some(spell.seq),
+                spell.from,
+                to,
+            )],
             more_spots: 0,
             said: Vec::new(),
             others: Vec::new(),
@@ -491,8 +510,8 @@ fn add_lane(making: &mut Making<'_>, lane: &Lane) {
 }
 
 /// Takes one finding.
-pub(super) fn finding_entry(making: &mut Making<'_>, finding: &Finding) {
-    let kind = Kind::of_finding(finding);
+pub(super) fn finding_entry(making: &mut ProblemCollector<'_>, finding: &ReportedFinding) {
+    let kind = ProblemKind::of_finding(finding);
     let subject = subject(making, finding);
     let about = match &subject {
         Some(subject) => subject.written(making.timeline),
@@ -504,13 +523,14 @@ pub(super) fn finding_entry(making: &mut Making<'_>, finding: &Finding) {
     } else {
         words
     };
-    let spot = Spot::of(making.timeline, finding.seq, finding.from, finding.to);
-    let entry = Entry {
+    let spot = ProblemOccurrence::of(making.timeline, finding.seq, finding.from, finding.to);
+    let entry = ProblemEntry {
         kind,
         state: match (kind, finding.verdict) {
-            (Kind::Gap, _) => LaneState::Unknown,
-            (_, Verdict::Fail) | (Kind::Payload | Kind::Image | Kind::Event, _) => LaneState::Bad,
-            (_, Verdict::Flake) => LaneState::Changing,
+            (ProblemKind::Gap, _) => LaneState::Unknown,
+            (_, FindingVerdict::Fail)
+            | (ProblemKind::Payload | ProblemKind::Image | ProblemKind::Event, _) => LaneState::Bad,
+            (_, FindingVerdict::Flake) => LaneState::Changing,
         },
         is_young: making.is_young(spot.place.at),
         subject,
@@ -523,22 +543,22 @@ pub(super) fn finding_entry(making: &mut Making<'_>, finding: &Finding) {
         others: Vec::new(),
         more_others: 0,
     };
-    let said = Said {
+    let said = RuleReport {
         rule: finding.rule.clone(),
         test: finding.test.clone(),
         verdict: finding.verdict,
         lines: finding.message.clone(),
     };
     match kind {
-        Kind::Written => making.write(entry, said),
-        Kind::Gap => making.miss(entry, said),
+        ProblemKind::Written => making.write(entry, said),
+        ProblemKind::Gap => making.miss(entry, said),
         _ => making.say(entry, said),
     }
 }
 
-fn subject(making: &Making<'_>, finding: &Finding) -> Option<Subject> {
+fn subject(making: &ProblemCollector<'_>, finding: &ReportedFinding) -> Option<NamedObject> {
     let resource = *making.ids.get(&finding.resource)?;
-    let subject = Subject {
+    let subject = NamedObject {
         resource,
         namespace: finding.namespace.clone(),
         name: finding.name.clone(),
@@ -549,7 +569,7 @@ fn subject(making: &Making<'_>, finding: &Finding) -> Option<Subject> {
     (!lives.is_empty()).then_some(subject)
 }
 
-fn written(finding: &Finding) -> String {
+fn written(finding: &ReportedFinding) -> String {
     let plural = finding.resource.split('.').next().unwrap_or_default();
     let parts = [plural, &finding.namespace, &finding.name];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();

@@ -2,9 +2,7 @@
 //! what matters most first.
 
 mod entry;
-mod kind;
 mod list;
 
-pub(crate) use entry::Entry;
-pub(crate) use kind::Kind;
-pub(crate) use list::{Problems, Step, problems};
+pub(crate) use entry::{ProblemEntry, ProblemKind};
+pub(crate) use list::{ProblemStep, Problems, problems};

@@ -7,7 +7,7 @@ use std::{io, thread};
 use thiserror::Error;
 
 /// What the loop waits for.
-pub(super) enum Heard {
+pub(super) enum RuntimeEvent {
     /// Somebody did something at the terminal.
     Terminal(Event),
     /// A thread that reads has something to say.
@@ -23,14 +23,14 @@ pub(super) enum Heard {
 /// Tells the loop when its thread panics: what it was asked would never be answered.
 struct Alarm {
     name: &'static str,
-    told: SyncSender<Heard>,
+    told: SyncSender<RuntimeEvent>,
 }
 
 impl Drop for Alarm {
     fn drop(&mut self) {
         if thread::panicking() {
             // The loop may be over already.
-            drop(self.told.send(Heard::Died(self.name)));
+            drop(self.told.send(RuntimeEvent::Died(self.name)));
         }
     }
 }
@@ -38,8 +38,8 @@ impl Drop for Alarm {
 /// Starts a thread with a name; the loop hears if it panics.
 pub(super) fn spawn(
     name: &'static str,
-    told: &SyncSender<Heard>,
-    run: impl FnOnce(&SyncSender<Heard>) + Send + 'static,
+    told: &SyncSender<RuntimeEvent>,
+    run: impl FnOnce(&SyncSender<RuntimeEvent>) + Send + 'static,
 ) -> Result<(), TuiError> {
     let alarm = Alarm {
         name,

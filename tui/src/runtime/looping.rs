@@ -1,18 +1,18 @@
 //! The loop: takes what the threads report, updates the model, does the effects and draws when something
 //! changed.
 
-use super::event::{Heard, TuiError};
-use super::judge::{Executable, Judge};
+use super::event::{RuntimeEvent, TuiError};
+use super::judge::{Executable, JudgeProcess};
 use super::output;
-use super::reader::Readers;
+use super::reader::ReaderThreads;
 use crate::effect::Effect;
-use crate::findings::Judging;
+use crate::findings::JudgingState;
 use crate::keymap;
-use crate::keymap::Key;
-use crate::model::{Model, Request, Screen};
-use crate::msg::{Act, Msg};
+use crate::keymap::KeyPress;
+use crate::model::{ActiveScreen, Model, TuiRequest};
+use crate::msg::{KeyAction, Msg};
 use crate::theme::Theme;
-use crate::time::Way;
+use crate::time::TimeDirection;
 use crate::update::{begin, update};
 use crate::view::view;
 use crossterm::event::{
@@ -32,36 +32,36 @@ const MOST_WAITING: usize = 1_024;
 const FRAME: Duration = Duration::from_millis(33);
 
 /// The program while it runs, on a terminal that is a writer of bytes.
-pub(super) struct Looping<W: io::Write> {
+pub(super) struct EventLoop<W: io::Write> {
     pub(super) model: Model,
     pub(super) screen: Terminal<CrosstermBackend<W>>,
-    pub(super) readers: Readers,
+    pub(super) readers: ReaderThreads,
     /// Who judges; without an executable, nobody.
-    judge: Option<Judge>,
-    heard: Receiver<Heard>,
+    judge: Option<JudgeProcess>,
+    heard: Receiver<RuntimeEvent>,
     effects: Vec<Effect>,
     last: Instant,
     signal: Option<i32>,
 }
 
-impl<W: io::Write> Looping<W> {
+impl<W: io::Write> EventLoop<W> {
     /// Begins on a screen of a size; what the loop is to hear is told through the sender.
     pub(super) fn begin(
-        request: Request,
+        request: TuiRequest,
         theme: Theme,
         executable: Option<Executable>,
         screen: Terminal<CrosstermBackend<W>>,
         size: (u16, u16),
-    ) -> Result<(Self, SyncSender<Heard>), TuiError> {
+    ) -> Result<(Self, SyncSender<RuntimeEvent>), TuiError> {
         let (told, heard) = sync_channel(MOST_WAITING);
-        let readers = Readers::start(&told)?;
+        let readers = ReaderThreads::start(&told)?;
         let model = Model::new(request, theme, size);
         let effects = begin(&model);
         let looping = Self {
             model,
             screen,
             readers,
-            judge: executable.map(|executable| Judge::new(executable, told.clone())),
+            judge: executable.map(|executable| JudgeProcess::new(executable, told.clone())),
             heard,
             effects,
             last: Instant::now(),
@@ -87,8 +87,8 @@ impl<W: io::Write> Looping<W> {
             match (effect, &mut self.judge) {
                 (Effect::Copy(text), _) => output::copy(&text, self.screen.backend_mut())?,
                 (Effect::Judge(path), Some(judge)) => judge.begin(path)?,
-                (Effect::Judge(_), None) => self.say(Msg::Judging(Judging::Stopped)),
-                (Effect::StopJudging, judge) => judge.iter().for_each(Judge::stop),
+                (Effect::Judge(_), None) => self.say(Msg::Judging(JudgingState::Stopped)),
+                (Effect::StopJudging, judge) => judge.iter().for_each(JudgeProcess::stop),
                 (other, _) => self.readers.take(other),
             }
         }
@@ -145,19 +145,19 @@ impl<W: io::Write> Looping<W> {
         Ok(is_any)
     }
 
-    fn take(&mut self, heard: Heard) -> Result<(), TuiError> {
+    fn take(&mut self, heard: RuntimeEvent) -> Result<(), TuiError> {
         match heard {
-            Heard::Nothing(error) => return Err(error.into()),
-            Heard::Died(name) => return Err(TuiError::Panicked { name }),
-            Heard::Signal(number) => {
+            RuntimeEvent::Nothing(error) => return Err(error.into()),
+            RuntimeEvent::Died(name) => return Err(TuiError::Panicked { name }),
+            RuntimeEvent::Signal(number) => {
                 self.signal = Some(number);
-                self.say(Msg::Act(Act::Quit));
+                self.say(Msg::Act(KeyAction::Quit));
             }
-            Heard::Reader(msg) => {
+            RuntimeEvent::Reader(msg) => {
                 self.readers.heard(&msg);
                 self.say(msg);
             }
-            Heard::Terminal(event) => {
+            RuntimeEvent::Terminal(event) => {
                 if let Some(msg) = key_msg(&event, &self.model.screen) {
                     self.say(msg);
                 }
@@ -178,14 +178,14 @@ fn gone() -> TuiError {
 }
 
 /// Gives the message that an event is, on a screen.
-pub(super) fn key_msg(event: &Event, screen: &Screen) -> Option<Msg> {
+pub(super) fn key_msg(event: &Event, screen: &ActiveScreen) -> Option<Msg> {
     match event {
         Event::Resize(width, height) => Some(Msg::Resized(*width, *height)),
         Event::Key(key) if key.kind != KeyEventKind::Release => {
             let own = named_key(*key)?;
             match (keymap::act(own, screen), own) {
                 (Some(act), _) => Some(Msg::Act(act)),
-                (None, Key::Char(letter)) => Some(Msg::Letter(letter)),
+                (None, KeyPress::Char(letter)) => Some(Msg::Letter(letter)),
                 (None, _) => None,
             }
         }
@@ -197,8 +197,8 @@ pub(super) fn key_msg(event: &Event, screen: &Screen) -> Option<Msg> {
                 MouseEventKind::Down(MouseButton::Left) => Some(Msg::Pointed(x, y)),
                 MouseEventKind::Drag(MouseButton::Left) => Some(Msg::Dragged(x, y)),
                 MouseEventKind::Up(_) => Some(Msg::Released),
-                MouseEventKind::ScrollUp => Some(Msg::Wheel(x, y, Way::Previous)),
-                MouseEventKind::ScrollDown => Some(Msg::Wheel(x, y, Way::Next)),
+                MouseEventKind::ScrollUp => Some(Msg::Wheel(x, y, TimeDirection::Previous)),
+                MouseEventKind::ScrollDown => Some(Msg::Wheel(x, y, TimeDirection::Next)),
                 _ => None,
             }
         }
@@ -219,30 +219,30 @@ const fn is_pull(mouse: MouseEvent) -> bool {
     }
 }
 
-fn named_key(key: KeyEvent) -> Option<Key> {
+fn named_key(key: KeyEvent) -> Option<KeyPress> {
     let has = |modifier| key.modifiers.contains(modifier);
     let named = |plain: &'static str, shifted: &'static str| {
-        Some(Key::Named(if has(KeyModifiers::SHIFT) {
+        Some(KeyPress::Named(if has(KeyModifiers::SHIFT) {
             shifted
         } else {
             plain
         }))
     };
     match key.code {
-        KeyCode::Char(letter) if has(KeyModifiers::CONTROL) => Some(Key::Ctrl(letter)),
-        KeyCode::Char(letter) if has(KeyModifiers::ALT) => Some(Key::Alt(letter)),
-        KeyCode::Char(letter) => Some(Key::Char(letter)),
+        KeyCode::Char(letter) if has(KeyModifiers::CONTROL) => Some(KeyPress::Ctrl(letter)),
+        KeyCode::Char(letter) if has(KeyModifiers::ALT) => Some(KeyPress::Alt(letter)),
+        KeyCode::Char(letter) => Some(KeyPress::Char(letter)),
         KeyCode::Left => named("Left", "Shift-Left"),
         KeyCode::Right => named("Right", "Shift-Right"),
-        KeyCode::Up => Some(Key::Named("Up")),
-        KeyCode::Down => Some(Key::Named("Down")),
-        KeyCode::PageUp => Some(Key::Named("PageUp")),
-        KeyCode::PageDown => Some(Key::Named("PageDown")),
-        KeyCode::Enter => Some(Key::Named("Enter")),
-        KeyCode::Esc => Some(Key::Named("Esc")),
-        KeyCode::Tab => Some(Key::Named("Tab")),
-        KeyCode::Delete => Some(Key::Named("Delete")),
-        KeyCode::Backspace => Some(Key::Named("Backspace")),
+        KeyCode::Up => Some(KeyPress::Named("Up")),
+        KeyCode::Down => Some(KeyPress::Named("Down")),
+        KeyCode::PageUp => Some(KeyPress::Named("PageUp")),
+        KeyCode::PageDown => Some(KeyPress::Named("PageDown")),
+        KeyCode::Enter => Some(KeyPress::Named("Enter")),
+        KeyCode::Esc => Some(KeyPress::Named("Esc")),
+        KeyCode::Tab => Some(KeyPress::Named("Tab")),
+        KeyCode::Delete => Some(KeyPress::Named("Delete")),
+        KeyCode::Backspace => Some(KeyPress::Named("Backspace")),
         _ => None,
     }
 }

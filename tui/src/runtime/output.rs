@@ -1,6 +1,6 @@
 //! What leaves the screen: files in the working folder and texts for the clipboard. No file is overwritten.
 
-use crate::answer::Document;
+use crate::answer::ScreenDocument;
 use std::io;
 use std::io::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 const MOST_NAMESAKES: u32 = 1_000;
 
 /// Saves a document in a folder; gives the path, or why it is not saved.
-pub(crate) fn save(folder: &Path, document: &Document) -> Result<String, String> {
+pub(crate) fn save(folder: &Path, document: &ScreenDocument) -> Result<String, String> {
     let mut file = tempfile::Builder::new()
         .prefix(".kubereel-")
         .tempfile_in(folder)
@@ -89,8 +89,8 @@ fn sequence(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn document(bytes: &[u8]) -> Document {
-        Document {
+    fn document(bytes: &[u8]) -> ScreenDocument {
+        ScreenDocument {
             name: "etcd-2026.yaml".to_owned(),
             bytes: bytes.to_vec(),
         }

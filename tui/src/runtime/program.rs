@@ -1,10 +1,10 @@
 //! The program on a real terminal: its modes, taken at the start and given back at the end, its keys and
 //! signals, and panics.
 
-use super::event::{Heard, TuiError, spawn};
+use super::event::{RuntimeEvent, TuiError, spawn};
 use super::judge::Executable;
-use super::looping::Looping;
-use crate::model::{Model, Request};
+use super::looping::EventLoop;
+use crate::model::{Model, TuiRequest};
 use crate::theme::Theme;
 use crate::update::left;
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
@@ -26,7 +26,7 @@ use std::sync::mpsc::SyncSender;
 /// # Errors
 /// When there is no terminal, or it fails, or the system ends the program.
 pub fn run(
-    request: Request,
+    request: TuiRequest,
     theme: Theme,
     executable: Executable,
 ) -> Result<Option<String>, TuiError> {
@@ -35,9 +35,9 @@ pub fn run(
     }
     // Before the terminal is taken: a signal in between would leave it taken.
     let mut signals = Signals::new([SIGTERM, SIGHUP])?;
-    let (_held, screen) = Held::take()?;
+    let (_held, screen) = TerminalGuard::take()?;
     let size = screen.size()?;
-    let (mut looping, told) = Looping::begin(
+    let (mut looping, told) = EventLoop::begin(
         request,
         theme,
         Some(executable),
@@ -47,7 +47,7 @@ pub fn run(
     spawn("kubereel-input", &told, listen)?;
     spawn("kubereel-signals", &told, move |told| {
         for signal in &mut signals {
-            if told.send(Heard::Signal(signal)).is_err() {
+            if told.send(RuntimeEvent::Signal(signal)).is_err() {
                 return;
             }
         }
@@ -69,13 +69,13 @@ fn leave(model: &Model) {
     }
 }
 
-fn listen(told: &SyncSender<Heard>) {
+fn listen(told: &SyncSender<RuntimeEvent>) {
     loop {
         let heard = match event::read() {
-            Ok(event) => Heard::Terminal(event),
-            Err(error) => Heard::Nothing(error),
+            Ok(event) => RuntimeEvent::Terminal(event),
+            Err(error) => RuntimeEvent::Nothing(error),
         };
-        let is_last = matches!(heard, Heard::Nothing(_));
+        let is_last = matches!(heard, RuntimeEvent::Nothing(_));
         if told.send(heard).is_err() || is_last {
             return;
         }
@@ -83,17 +83,17 @@ fn listen(told: &SyncSender<Heard>) {
 }
 
 /// The screen, buffered so that a frame is one write.
-pub(super) type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+pub(super) type TerminalScreen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
 
 /// The bytes of a frame, with room to spare: the whole of a large terminal in all colours.
 const FRAME_BYTES: usize = 1 << 18;
 
 /// The terminal while it is ours.
-pub(super) struct Held(());
+pub(super) struct TerminalGuard(());
 
-impl Held {
+impl TerminalGuard {
     /// Takes the terminal.
-    pub(super) fn take() -> io::Result<(Self, Screen)> {
+    pub(super) fn take() -> io::Result<(Self, TerminalScreen)> {
         enable_raw_mode()?;
         let mut out = io::stdout();
         if let Err(error) = execute!(out, EnterAlternateScreen, EnableMouseCapture, cursor::Hide) {
@@ -121,7 +121,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for TerminalGuard {
     fn drop(&mut self) {
         give_back();
     }

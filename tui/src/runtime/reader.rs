@@ -1,15 +1,15 @@
 //! The threads that read the reel: one for the pass, one for questions (the last of each purpose), one for
 //! searches (the last one), one for files.
 
-use super::event::{Heard, TuiError, spawn};
+use super::event::{RuntimeEvent, TuiError, spawn};
 use super::output::save;
 use super::program::caught;
-use crate::answer::{Question, Search, answer, document, not_answered};
+use crate::answer::{ReelSearch, ScreenQuestion, answer, document, not_answered};
 use crate::effect::Effect;
 use crate::findings::Findings;
-use crate::keep::{BookmarkChange, Kept, Shelf};
+use crate::keep::{BookmarkChange, BookmarkStore, SavedState};
 use crate::lane::{Board, gather};
-use crate::model::Request;
+use crate::model::TuiRequest;
 use crate::msg::Msg;
 use crate::problem::problems;
 use kubereel_history::Timeline;
@@ -27,7 +27,7 @@ const TOLD_EVERY: u64 = 4_096;
 const MOST_LONG: usize = 16;
 
 /// The threads that read.
-pub(super) struct Readers {
+pub(super) struct ReaderThreads {
     questions: Arc<Mailbox>,
     long: SyncSender<Long>,
     /// Whether the last pass is to stop; each pass has its own.
@@ -40,14 +40,14 @@ pub(super) struct Readers {
 
 /// What takes long.
 enum Long {
-    Open(Box<Request>),
+    Open(Box<TuiRequest>),
     Gather(Arc<Timeline>, Arc<AtomicBool>),
     List(Arc<Timeline>, Option<Arc<Board>>, Option<Arc<Findings>>),
 }
 
-impl Readers {
+impl ReaderThreads {
     /// Starts them; they end when this is dropped.
-    pub(super) fn start(told: &SyncSender<Heard>) -> Result<Self, TuiError> {
+    pub(super) fn start(told: &SyncSender<RuntimeEvent>) -> Result<Self, TuiError> {
         let (long, wanted) = sync_channel(MOST_LONG);
         let readers = Self {
             questions: Arc::default(),
@@ -61,14 +61,17 @@ impl Readers {
         spawn("kubereel-answers", told, move |told| {
             while let Some((timeline, question, purpose)) = questions.take() {
                 let msg = answered(&timeline, question, purpose);
-                if told.send(Heard::Reader(msg)).is_err() {
+                if told.send(RuntimeEvent::Reader(msg)).is_err() {
                     return;
                 }
             }
         })?;
         spawn("kubereel-pass", told, move |told| {
             while let Ok(long) = wanted.recv() {
-                if told.send(Heard::Reader(done_of(long, told))).is_err() {
+                if told
+                    .send(RuntimeEvent::Reader(done_of(long, told)))
+                    .is_err()
+                {
                     return;
                 }
             }
@@ -110,7 +113,7 @@ impl Readers {
         }
     }
 
-    fn ask(&self, timeline: Arc<Timeline>, question: Question, purpose: Purpose) {
+    fn ask(&self, timeline: Arc<Timeline>, question: ScreenQuestion, purpose: Purpose) {
         let forgotten = self.questions.put(timeline, question, purpose);
         self.count(1, forgotten);
     }
@@ -145,7 +148,7 @@ impl Readers {
     }
 }
 
-impl Drop for Readers {
+impl Drop for ReaderThreads {
     fn drop(&mut self) {
         self.is_stopped.store(true, Ordering::Relaxed);
         self.questions.close();
@@ -153,7 +156,7 @@ impl Drop for Readers {
 }
 
 /// Answers a question, and does with the answer what it was asked for; a fault of ours is an answer, too.
-fn answered(timeline: &Timeline, question: Question, purpose: Purpose) -> Msg {
+fn answered(timeline: &Timeline, question: ScreenQuestion, purpose: Purpose) -> Msg {
     let asked = question.clone();
     match purpose {
         Purpose::Show => match caught(|| answer(timeline, question)) {
@@ -177,7 +180,7 @@ fn answered(timeline: &Timeline, question: Question, purpose: Purpose) -> Msg {
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
 /// Does what takes long, and gives what came of it.
-fn done_of(long: Long, told: &SyncSender<Heard>) -> Msg {
+fn done_of(long: Long, told: &SyncSender<RuntimeEvent>) -> Msg {
     match long {
         Long::Open(request) => {
             let opened =
@@ -188,7 +191,7 @@ fn done_of(long: Long, told: &SyncSender<Heard>) -> Msg {
             }
             let kept = opened.as_ref().ok().and_then(|timeline| {
                 caught(|| {
-                    Kept::of(
+                    SavedState::of(
                         timeline,
                         &request.path,
                         request.state_folder.as_deref(),
@@ -199,7 +202,7 @@ fn done_of(long: Long, told: &SyncSender<Heard>) -> Msg {
             });
             if let Some(kept) = kept {
                 // A loop that is over needs nothing.
-                drop(told.send(Heard::Reader(Msg::Kept(Box::new(kept)))));
+                drop(told.send(RuntimeEvent::Reader(Msg::Kept(Box::new(kept)))));
             }
             Msg::Opened(opened)
         }
@@ -217,7 +220,7 @@ fn done_of(long: Long, told: &SyncSender<Heard>) -> Msg {
 /// Reads the reel once, and tells how far it is; `None` if it was stopped.
 fn pass(
     timeline: &Timeline,
-    told: &SyncSender<Heard>,
+    told: &SyncSender<RuntimeEvent>,
     is_stopped: &AtomicBool,
 ) -> Option<Arc<Board>> {
     let mut done = 0_u64;
@@ -225,7 +228,7 @@ fn pass(
         done += 1;
         if done.is_multiple_of(TOLD_EVERY) {
             // A screen that is busy learns it next time.
-            drop(told.try_send(Heard::Reader(Msg::Passed(done))));
+            drop(told.try_send(RuntimeEvent::Reader(Msg::Passed(done))));
         }
         if is_stopped.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -248,18 +251,18 @@ pub(super) enum Purpose {
 }
 
 /// A question, the reel that it is put to, and what for.
-pub(super) type Asked = (Arc<Timeline>, Question, Purpose);
+pub(super) type WaitingQuestion = (Arc<Timeline>, ScreenQuestion, Purpose);
 
 #[derive(Default)]
-struct Waiting {
-    asked: Vec<Asked>,
+struct WaitingQuestions {
+    asked: Vec<WaitingQuestion>,
     is_closed: bool,
 }
 
 /// The questions that wait.
 #[derive(Default)]
 pub(super) struct Mailbox {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingQuestions>,
     changed: Condvar,
 }
 
@@ -268,7 +271,7 @@ impl Mailbox {
     pub(super) fn put(
         &self,
         timeline: Arc<Timeline>,
-        question: Question,
+        question: ScreenQuestion,
         purpose: Purpose,
     ) -> usize {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -285,7 +288,7 @@ impl Mailbox {
     }
 
     /// Waits for a question; `None` once nobody asks any more.
-    pub(super) fn take(&self) -> Option<Asked> {
+    pub(super) fn take(&self) -> Option<WaitingQuestion> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if waiting.is_closed {
@@ -316,7 +319,7 @@ const SEARCH_REPORT_STEPS: usize = 16;
 /// The number of no search.
 const NO_SEARCH: u64 = 0;
 
-type SearchJob = (Arc<Timeline>, u64, Search);
+type SearchJob = (Arc<Timeline>, u64, ReelSearch);
 
 /// The thread that searches.
 pub(super) struct Searcher {
@@ -327,7 +330,7 @@ pub(super) struct Searcher {
 
 impl Searcher {
     /// Starts it; it ends when this is dropped.
-    pub(super) fn start(told: &SyncSender<Heard>) -> Result<Self, TuiError> {
+    pub(super) fn start(told: &SyncSender<RuntimeEvent>) -> Result<Self, TuiError> {
         let (jobs, asked) = sync_channel(MOST_SEARCHES);
         let wanted = Arc::new(AtomicU64::new(NO_SEARCH));
         let number = Arc::clone(&wanted);
@@ -338,7 +341,7 @@ impl Searcher {
     }
 
     /// Begins a search, and ends any other.
-    pub(super) fn take(&self, timeline: Arc<Timeline>, number: u64, search: Search) {
+    pub(super) fn take(&self, timeline: Arc<Timeline>, number: u64, search: ReelSearch) {
         self.wanted.store(number, Ordering::Relaxed);
         // A thread that ended has said why by panicking.
         drop(self.jobs.send((timeline, number, search)));
@@ -350,19 +353,22 @@ impl Searcher {
     }
 }
 
-fn run_searches(asked: &Receiver<SearchJob>, told: &SyncSender<Heard>, wanted: &AtomicU64) {
+fn run_searches(asked: &Receiver<SearchJob>, told: &SyncSender<RuntimeEvent>, wanted: &AtomicU64) {
     while let Ok((timeline, number, search)) = asked.recv() {
         let mut go_on = |done: usize, all: usize| {
             if done.is_multiple_of(SEARCH_REPORT_STEPS) {
                 // A screen that is busy learns it next time.
-                drop(told.try_send(Heard::Reader(Msg::Searched(number, (done, all)))));
+                drop(told.try_send(RuntimeEvent::Reader(Msg::Searched(number, (done, all)))));
             }
             wanted.load(Ordering::Relaxed) == number
         };
         let Some(found) = search.run(&timeline, &mut go_on) else {
             continue;
         };
-        if told.send(Heard::Reader(Msg::Found(number, found))).is_err() {
+        if told
+            .send(RuntimeEvent::Reader(Msg::Found(number, found)))
+            .is_err()
+        {
             return;
         }
     }
@@ -373,17 +379,20 @@ const MOST_CHANGES: usize = 64;
 
 /// The thread that changes bookmarks.
 pub(super) struct Keeper {
-    changes: SyncSender<(Shelf, BookmarkChange)>,
+    changes: SyncSender<(BookmarkStore, BookmarkChange)>,
 }
 
 impl Keeper {
     /// Starts it; it ends when this is dropped.
-    pub(super) fn start(told: &SyncSender<Heard>) -> Result<Self, TuiError> {
-        let (changes, wanted) = sync_channel::<(Shelf, BookmarkChange)>(MOST_CHANGES);
+    pub(super) fn start(told: &SyncSender<RuntimeEvent>) -> Result<Self, TuiError> {
+        let (changes, wanted) = sync_channel::<(BookmarkStore, BookmarkChange)>(MOST_CHANGES);
         spawn("kubereel-bookmarks", told, move |told| {
             while let Ok((place, change)) = wanted.recv() {
                 let now = place.change(&change).map_err(|error| error.to_string());
-                if told.send(Heard::Reader(Msg::Bookmarks(now))).is_err() {
+                if told
+                    .send(RuntimeEvent::Reader(Msg::Bookmarks(now)))
+                    .is_err()
+                {
                     return;
                 }
             }
@@ -392,7 +401,7 @@ impl Keeper {
     }
 
     /// Changes a bookmark.
-    pub(super) fn take(&self, place: Shelf, change: BookmarkChange) {
+    pub(super) fn take(&self, place: BookmarkStore, change: BookmarkChange) {
         // A thread that ended is heard of by itself.
         drop(self.changes.send((place, change)));
     }

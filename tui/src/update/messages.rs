@@ -1,12 +1,14 @@
 //! `update`: which part of the model each message is for, and what is asked of the world after it.
 
 use super::{choosing, lane_rows, marking, moving, opening, panel, problems};
-use crate::answer::{Answer, LEAST_MICROS, Listing, Nearby, Panel, Question};
+use crate::answer::{LEAST_MICROS, NearbyQuery, Panel, ScreenAnswer, ScreenQuestion, TableQuery};
 use crate::effect::Effect;
-use crate::filter::Seen;
+use crate::filter::FilterCandidate;
 use crate::layout::layout;
-use crate::model::{Choice, List, Model, Open, Pane, Pass, Reel, Screen, TableView};
-use crate::msg::{Act, Msg};
+use crate::model::{
+    ActiveScreen, LanePass, List, Model, OpenReel, Pane, PickerState, ReelState, TableView,
+};
+use crate::msg::{KeyAction, Msg};
 use std::sync::Arc;
 
 /// Gives what is to be done first.
@@ -23,7 +25,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Bookmarks(changed) => marking::changed(model, changed),
         Msg::Opened(opened) => effects.extend(opening::opened(model, opened)),
         Msg::Letter(letter) => write(model, letter),
-        Msg::Act(Act::Quit) => {
+        Msg::Act(KeyAction::Quit) => {
             model.is_over = true;
             effects.extend([Effect::StopGathering, Effect::StopJudging]);
         }
@@ -38,7 +40,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Released => moving::released(model),
         Msg::Wheel(x, y, way) => moving::wheel(model, x, y, way),
         Msg::Elapsed(micros) => {
-            if let Reel::Open(open) = &mut model.reel {
+            if let ReelState::Open(open) = &mut model.reel {
                 let passed = moving::play(open, micros);
                 model.word = passed.or(model.word.take());
             }
@@ -47,7 +49,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             effects.extend(take_pass(model, msg));
         }
         Msg::Searched(number, done) => {
-            if let Reel::Open(open) = &mut model.reel {
+            if let ReelState::Open(open) = &mut model.reel {
                 open.searches.tell(number, done);
             }
         }
@@ -64,14 +66,14 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             effects.extend(effect);
         }
         Msg::NotAnswered(why) => {
-            model.screen = Screen::Main;
+            model.screen = ActiveScreen::Main;
             model.word = Some(why);
         }
         msg @ (Msg::Judging(_) | Msg::Listed(_) | Msg::NotListed(_)) => {
             effects.extend(problems::heard(model, msg));
         }
         Msg::Answered(answer) => {
-            if let Reel::Open(open) = &mut model.reel
+            if let ReelState::Open(open) = &mut model.reel
                 && answered(open, answer)
             {
                 choosing::settle(model);
@@ -83,14 +85,14 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
 }
 
 /// Takes an answer in; tells whether it is the first one of a list to choose from.
-fn answered(open: &mut Open, answer: Answer) -> bool {
+fn answered(open: &mut OpenReel, answer: ScreenAnswer) -> bool {
     let asked = open.asked.iter().flatten();
     if !asked.clone().any(|asked| asked == answer.question()) {
         // It was overtaken by a later question.
         return false;
     }
     match answer {
-        Answer::Table(question, table) => {
+        ScreenAnswer::Table(question, table) => {
             open.table = Some(TableView {
                 question,
                 table,
@@ -102,7 +104,7 @@ fn answered(open: &mut Open, answer: Answer) -> bool {
                 choosing::first_row(open);
             }
         }
-        Answer::Lines(_, _, first) => {
+        ScreenAnswer::Lines(_, _, first) => {
             let is_same = open
                 .answer
                 .as_ref()
@@ -115,8 +117,8 @@ fn answered(open: &mut Open, answer: Answer) -> bool {
             panel::answered(open, is_same);
             panel::find_matches(open);
         }
-        Answer::Kinds(_, kinds) => return open.browse.kinds.replace(kinds).is_none(),
-        Answer::Namespaces(_, namespaces) => {
+        ScreenAnswer::Kinds(_, kinds) => return open.browse.kinds.replace(kinds).is_none(),
+        ScreenAnswer::Namespaces(_, namespaces) => {
             return open.browse.namespaces.replace(namespaces).is_none();
         }
     }
@@ -136,11 +138,13 @@ fn write(model: &mut Model, letter: char) {
 }
 
 /// Gives the text that is being written.
-fn written(screen: &mut Screen) -> Option<&mut String> {
+fn written(screen: &mut ActiveScreen) -> Option<&mut String> {
     match screen {
-        Screen::Filter(text) | Screen::Seek { text, .. } => Some(text),
-        Screen::Note(noting) => Some(&mut noting.text),
-        Screen::Kinds(choice) | Screen::Namespaces(choice) | Screen::GoTo(choice) => {
+        ActiveScreen::Filter(text) | ActiveScreen::Seek { text, .. } => Some(text),
+        ActiveScreen::Note(noting) => Some(&mut noting.text),
+        ActiveScreen::Kinds(choice)
+        | ActiveScreen::Namespaces(choice)
+        | ActiveScreen::GoTo(choice) => {
             // Other rows are left: the first of them is the best guess.
             choice.at = 0;
             Some(&mut choice.text)
@@ -151,86 +155,86 @@ fn written(screen: &mut Screen) -> Option<&mut String> {
 
 /// Filters as the words are written.
 fn follow_filter(model: &mut Model) {
-    if let (Screen::Filter(text), Reel::Open(open)) = (&model.screen, &mut model.reel) {
+    if let (ActiveScreen::Filter(text), ReelState::Open(open)) = (&model.screen, &mut model.reel) {
         let timeline = Arc::clone(&open.timeline);
         open.filter.write(text, timeline.resources());
         filtered(open);
     }
 }
 
-pub(super) fn take(model: &mut Model, act: Act) -> Vec<Effect> {
+pub(super) fn take(model: &mut Model, act: KeyAction) -> Vec<Effect> {
     match act {
-        Act::Bookmark => marking::ask(model),
-        Act::Compare => return panel::step_compare(model),
-        Act::Erase => {
+        KeyAction::Bookmark => marking::ask(model),
+        KeyAction::Compare => return panel::step_compare(model),
+        KeyAction::Erase => {
             if let Some(text) = written(&mut model.screen) {
                 text.pop();
             }
             follow_filter(model);
             panel::follow_seek(model);
         }
-        Act::Help => {
+        KeyAction::Help => {
             model.screen = match std::mem::take(&mut model.screen) {
-                Screen::Help(_, of) => *of,
-                of => Screen::Help(0, Box::new(of)),
+                ActiveScreen::Help(_, of) => *of,
+                of => ActiveScreen::Help(0, Box::new(of)),
             }
         }
-        Act::Open => return choosing::open(model),
-        Act::Close => return choosing::close(model),
-        Act::Rows(by) => choosing::rows(model, by),
-        Act::Problems | Act::ProblemOrder | Act::Again | Act::First => {
+        KeyAction::Open => return choosing::open(model),
+        KeyAction::Close => return choosing::close(model),
+        KeyAction::Rows(by) => choosing::rows(model, by),
+        KeyAction::Problems | KeyAction::ProblemOrder | KeyAction::Again | KeyAction::First => {
             return problems::act(model, act);
         }
-        Act::Kinds | Act::Namespaces => choosing::browse(model, act),
+        KeyAction::Kinds | KeyAction::Namespaces => choosing::browse(model, act),
         _ => {
             let layout = layout(model);
             let cells = layout.cells();
-            let Reel::Open(open) = &mut model.reel else {
+            let ReelState::Open(open) = &mut model.reel else {
                 return Vec::new();
             };
             match act {
-                Act::AskTime => model.screen = Screen::GoTo(Choice::default()),
-                Act::AskFilter if open.pane == Pane::Panel => {
-                    model.screen = panel::begin_seek(open, model.screen == Screen::Large);
+                KeyAction::AskTime => model.screen = ActiveScreen::GoTo(PickerState::default()),
+                KeyAction::AskFilter if open.pane == Pane::Panel => {
+                    model.screen = panel::begin_seek(open, model.screen == ActiveScreen::Large);
                 }
-                Act::AskFilter => {
-                    model.screen = Screen::Filter(open.filter.text().to_owned());
+                KeyAction::AskFilter => {
+                    model.screen = ActiveScreen::Filter(open.filter.text().to_owned());
                 }
-                Act::Order => model.word = choosing::order(open, &model.screen),
-                Act::OtherPane | Act::Panel(_) => choosing::panes(open, act),
-                Act::Conditions => {
+                KeyAction::Order => model.word = choosing::order(open, &model.screen),
+                KeyAction::OtherPane | KeyAction::Panel(_) => choosing::panes(open, act),
+                KeyAction::Conditions => {
                     choosing::panes(open, act);
                     model.word = Some(open.lanes.grouping.words().to_owned());
                 }
-                Act::Pick => moving::pick(open),
-                Act::Pin => model.word = Some(lane_rows::pin(open)),
-                Act::Pods => model.word = lane_rows::pods(open),
-                Act::Border(is_larger) => {
+                KeyAction::Pick => moving::pick(open),
+                KeyAction::Pin => model.word = Some(lane_rows::pin(open)),
+                KeyAction::Pods => model.word = lane_rows::pods(open),
+                KeyAction::Border(is_larger) => {
                     open.panes = open.panes.moved(layout.border.is_some(), is_larger);
                 }
-                Act::Save | Act::CopyText => {
+                KeyAction::Save | KeyAction::CopyText => {
                     let (word, effect) = marking::ask_document(open, act);
                     model.word = Some(word);
                     return effect.into_iter().collect();
                 }
-                Act::Wrap => model.word = Some(open.reading.wrap()),
-                Act::CopyAddress => {
+                KeyAction::Wrap => model.word = Some(open.reading.wrap()),
+                KeyAction::CopyAddress => {
                     let address = open.address(&model.request.path);
                     model.word = Some(format!("copied: {address}"));
                     return vec![Effect::Copy(address)];
                 }
-                Act::FieldChange(way) => match panel::search_field(open, way) {
+                KeyAction::FieldChange(way) => match panel::search_field(open, way) {
                     Ok(effect) => return vec![effect],
                     Err(word) => model.word = Some(word),
                 },
-                Act::Bookmarks => model.screen = Screen::Bookmarks(0),
-                Act::Remove => {
-                    if let Screen::Bookmarks(at) = model.screen {
+                KeyAction::Bookmarks => model.screen = ActiveScreen::Bookmarks(0),
+                KeyAction::Remove => {
+                    if let ActiveScreen::Bookmarks(at) = model.screen {
                         return marking::remove(open, at).into_iter().collect();
                     }
                 }
-                Act::Mark(way) => model.word = Some(marking::step_mark(open, way)),
-                Act::Anomaly(way) => model.word = Some(moving::step_anomaly(open, way)),
+                KeyAction::Mark(way) => model.word = Some(marking::step_mark(open, way)),
+                KeyAction::Anomaly(way) => model.word = Some(moving::step_anomaly(open, way)),
                 _ => model.word = moving::moved(open, act, cells),
             }
         }
@@ -240,18 +244,18 @@ pub(super) fn take(model: &mut Model, act: Act) -> Vec<Effect> {
 
 /// Takes in what the pass says.
 pub(super) fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    let Reel::Open(open) = &mut model.reel else {
+    let ReelState::Open(open) = &mut model.reel else {
         return Vec::new();
     };
     match msg {
         Msg::Passed(done) => {
-            if matches!(open.pass, Pass::Under { .. }) {
-                open.pass = Pass::Under { done };
+            if matches!(open.pass, LanePass::Under { .. }) {
+                open.pass = LanePass::Under { done };
             }
             Vec::new()
         }
         Msg::Gathered(board) => {
-            open.pass = board.map_or(Pass::Stopped, Pass::Done);
+            open.pass = board.map_or(LanePass::Stopped, LanePass::Done);
             filtered(open);
             if open.selected.is_none() {
                 choosing::first_row(open);
@@ -259,7 +263,7 @@ pub(super) fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
             problems::list(open)
         }
         Msg::NotGathered(why) => {
-            open.pass = Pass::Failed(why);
+            open.pass = LanePass::Failed(why);
             problems::list(open)
         }
         _ => Vec::new(),
@@ -270,7 +274,7 @@ pub(super) fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
 pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
     let layout = layout(model);
     let (cells, has_panel) = (layout.cells(), layout.panel.height > 0);
-    let Reel::Open(open) = &mut model.reel else {
+    let ReelState::Open(open) = &mut model.reel else {
         return Vec::new();
     };
     let is_fresh = open
@@ -301,55 +305,55 @@ pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-pub(super) fn table(open: &Open) -> Option<Question> {
+pub(super) fn table(open: &OpenReel) -> Option<ScreenQuestion> {
     match open.list {
         List::Lanes => None,
         List::Objects(resource) => {
-            let listing = Listing {
+            let listing = TableQuery {
                 resource,
                 namespace: open.namespace.clone(),
                 order: open.browse.order,
                 filter: Arc::clone(open.sieve(resource)),
             };
-            Some(Question::Table(listing, open.place))
+            Some(ScreenQuestion::Table(listing, open.place))
         }
     }
 }
 
-pub(super) fn panel(open: &Open, cells: u16) -> Option<Question> {
+pub(super) fn panel(open: &OpenReel, cells: u16) -> Option<ScreenQuestion> {
     if open.panel == Panel::Nearby {
-        let asked = Nearby {
+        let asked = NearbyQuery {
             micros: open.window.cell_micros(cells).max(LEAST_MICROS),
             filter: open.filter.text().to_owned(),
             namespace: open.namespace.clone(),
         };
-        return Some(Question::Nearby(asked, open.place));
+        return Some(ScreenQuestion::Nearby(asked, open.place));
     }
     let subject = open.selected.clone()?;
     Some(match open.panel {
-        Panel::Between => Question::Between(subject, open.compared.a, open.place),
-        Panel::Yaml | Panel::Nearby => Question::Yaml(subject, open.place),
-        Panel::History => Question::History(subject, open.place),
-        Panel::Events => Question::Events(subject, open.place),
+        Panel::Between => ScreenQuestion::Between(subject, open.compared.a, open.place),
+        Panel::Yaml | Panel::Nearby => ScreenQuestion::Yaml(subject, open.place),
+        Panel::History => ScreenQuestion::History(subject, open.place),
+        Panel::Events => ScreenQuestion::Events(subject, open.place),
         Panel::Diff => {
             let other = open.reading.other_of(&subject);
-            Question::Diff(subject, open.place, other)
+            ScreenQuestion::Diff(subject, open.place, other)
         }
-        Panel::Blame => Question::Blame(subject, open.place),
-        Panel::Owners => Question::Owners(subject, open.place),
-        Panel::Conditions => Question::Conditions(subject, open.place),
-        Panel::Raw => Question::Raw(subject, open.place),
+        Panel::Blame => ScreenQuestion::Blame(subject, open.place),
+        Panel::Owners => ScreenQuestion::Owners(subject, open.place),
+        Panel::Conditions => ScreenQuestion::Conditions(subject, open.place),
+        Panel::Raw => ScreenQuestion::Raw(subject, open.place),
     })
 }
 
 /// Finds the rows that the filter leaves.
-pub(super) fn filtered(open: &mut Open) {
+pub(super) fn filtered(open: &mut OpenReel) {
     lane_rows::arrange(open);
     let query = open.filter.query();
     if let Some(view) = &mut open.table {
         let rows = view.table.rows.iter().enumerate().filter(|(_, row)| {
             let texts = row.cells.iter().map(String::as_str);
-            let seen = Seen {
+            let seen = FilterCandidate {
                 resource: row.subject.resource,
                 namespace: &row.subject.namespace,
                 texts,
@@ -363,11 +367,11 @@ pub(super) fn filtered(open: &mut Open) {
 }
 
 /// Gives how many lines an answer has.
-pub(super) fn line_count(answer: &Answer) -> usize {
+pub(super) fn line_count(answer: &ScreenAnswer) -> usize {
     match answer {
-        Answer::Table(_, table) => table.rows.len(),
-        Answer::Lines(_, lines, _) => lines.len(),
-        Answer::Kinds(_, kinds) => kinds.rows.len(),
-        Answer::Namespaces(_, namespaces) => namespaces.rows.len(),
+        ScreenAnswer::Table(_, table) => table.rows.len(),
+        ScreenAnswer::Lines(_, lines, _) => lines.len(),
+        ScreenAnswer::Kinds(_, kinds) => kinds.rows.len(),
+        ScreenAnswer::Namespaces(_, namespaces) => namespaces.rows.len(),
     }
 }

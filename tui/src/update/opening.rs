@@ -1,15 +1,15 @@
 //! The first state of a reel that was opened: from the command line, else from the last session.
 
-use crate::answer::{Order, Panel};
+use crate::answer::{Panel, SortOrder};
 use crate::effect::Effect;
-use crate::keep::{Bookmarks, Session, Shelf};
+use crate::keep::{BookmarkStore, Bookmarks, SavedSession};
 use crate::lane::{all_dark, anomalies};
 use crate::model::{
-    Browse, Compared, Filtering, Grouping, LaneList, List, Model, Open, Pane, Panes, Pass, Pins,
-    Playing, Reading, Reel, Request, Searches, Trouble,
+    BrowseState, CompareState, FilterState, Grouping, LaneList, LanePass, List, Model, OpenReel,
+    Pane, PanelReading, Panes, Pins, Playing, ProblemsState, ReelState, Searches, TuiRequest,
 };
-use crate::subject::Subject;
-use crate::time::{Jumps, Place, Window};
+use crate::subject::NamedObject;
+use crate::time::{CursorPlace, JumpHistory, ViewWindow};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Cut, Moment, Timeline, harmless};
 use std::sync::Arc;
@@ -19,46 +19,46 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
     let timeline = match opened {
         Ok(timeline) => timeline,
         Err(error) => {
-            model.reel = Reel::Failed(harmless(&error).into_owned());
+            model.reel = ReelState::Failed(harmless(&error).into_owned());
             return Vec::new();
         }
     };
     let (place, word) = place(&timeline, &model.request);
     model.word = word;
     let kept = model.kept.take();
-    let bounds = Window::whole(timeline.start(), timeline.end());
+    let bounds = ViewWindow::whole(timeline.start(), timeline.end());
     let dark = all_dark(&timeline);
-    let mut open = Open {
+    let mut open = OpenReel {
         place,
         window: bounds,
-        jumps: Jumps::default(),
-        filter: Filtering::default(),
+        jumps: JumpHistory::default(),
+        filter: FilterState::default(),
         namespace: None,
-        browse: Browse::default(),
+        browse: BrowseState::default(),
         list: List::Lanes,
         pane: Pane::List,
         panel: Panel::Yaml,
         scroll: 0,
-        reading: Reading::default(),
+        reading: PanelReading::default(),
         line: 0,
         field: None,
         searches: Searches::default(),
         selected: None,
         condition: None,
-        pass: Pass::Under { done: 0 },
-        trouble: Trouble::begin(),
+        pass: LanePass::Under { done: 0 },
+        trouble: ProblemsState::begin(),
         lanes: LaneList::default(),
         pins: Pins::default(),
         table: None,
         answer: None,
         asked: std::array::from_fn(|_| None),
         density: None,
-        compared: Compared::default(),
+        compared: CompareState::default(),
         id: kept
             .as_ref()
             .map_or_else(String::new, |kept| kept.id.clone()),
         shelf: kept.as_ref().map_or_else(
-            || Shelf::of(&model.request.path, "", None),
+            || BookmarkStore::of(&model.request.path, "", None),
             |kept| kept.shelf.clone(),
         ),
         bookmarks: kept
@@ -94,20 +94,20 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
     {
         model.word = Some(error);
     }
-    model.reel = Reel::Open(Box::new(open));
+    model.reel = ReelState::Open(Box::new(open));
     begun(timeline, &model.request)
 }
 
 /// Gives what is to be done with a reel that is open: the pass, and the monitortests.
-fn begun(timeline: Arc<Timeline>, request: &Request) -> Vec<Effect> {
+fn begun(timeline: Arc<Timeline>, request: &TuiRequest) -> Vec<Effect> {
     vec![
         Effect::Gather(timeline),
         Effect::Judge(request.path.clone()),
     ]
 }
 
-fn place(timeline: &Timeline, request: &Request) -> (Place, Option<String>) {
-    let start = Place::at(timeline, timeline.start());
+fn place(timeline: &Timeline, request: &TuiRequest) -> (CursorPlace, Option<String>) {
+    let start = CursorPlace::at(timeline, timeline.start());
     let Some(moment) = request.at else {
         return (start, None);
     };
@@ -118,9 +118,9 @@ fn place(timeline: &Timeline, request: &Request) -> (Place, Option<String>) {
 }
 
 /// Gives the place of a moment; at a resourceVersion, behind the last event up to that version.
-pub(super) fn at_cut(timeline: &Timeline, cut: Cut) -> Place {
+pub(super) fn at_cut(timeline: &Timeline, cut: Cut) -> CursorPlace {
     match cut {
-        Cut::Arrival { below, wall } => Place {
+        Cut::Arrival { below, wall } => CursorPlace {
             below,
             at: within(timeline, wall),
         },
@@ -129,8 +129,8 @@ pub(super) fn at_cut(timeline: &Timeline, cut: Cut) -> Place {
                 .cursor(kubereel_history::Track::Everything, cut)
                 .below();
             below.0.checked_sub(1).map_or_else(
-                || Place::at(timeline, timeline.start()),
-                |last| Place::behind(timeline, kubereel_format::Seq(last)),
+                || CursorPlace::at(timeline, timeline.start()),
+                |last| CursorPlace::behind(timeline, kubereel_format::Seq(last)),
             )
         }
     }
@@ -142,7 +142,7 @@ pub(super) fn within(timeline: &Timeline, at: RecordedAt) -> RecordedAt {
 }
 
 /// Selects what `--select` and `-n` name, and lists where it can be seen.
-pub(super) fn choose(open: &mut Open, select: &str, namespace: &str) -> Result<(), String> {
+pub(super) fn choose(open: &mut OpenReel, select: &str, namespace: &str) -> Result<(), String> {
     let (list, subject) = selected(&open.timeline, select, namespace)?;
     if open.list != list {
         open.table = None;
@@ -158,14 +158,14 @@ pub(super) fn selected(
     timeline: &Timeline,
     select: &str,
     namespace: &str,
-) -> Result<(List, Option<Subject>), String> {
+) -> Result<(List, Option<NamedObject>), String> {
     let (resource, name) = match select.split_once('/') {
         Some((resource, name)) => (resource, Some(name)),
         None => (select, None),
     };
     let found = timeline.resources().find(resource);
     let info = found.map_err(|error| harmless(&format!("--select: {error}")).into_owned())?;
-    let subject = name.map(|name| Subject {
+    let subject = name.map(|name| NamedObject {
         resource: info.id,
         namespace: if info.namespaced {
             namespace.to_owned()
@@ -200,13 +200,13 @@ const PANELS: [Panel; 9] = [
 ];
 
 /// Gives what is left behind.
-pub(crate) fn left(open: &Open) -> Session {
+pub(crate) fn left(open: &OpenReel) -> SavedSession {
     let (select, namespace) = open.chosen();
     let list = match open.list {
         List::Lanes => None,
         List::Objects(resource) => open.timeline.resources().get(resource),
     };
-    Session {
+    SavedSession {
         at: open.place.written(&open.timeline),
         window_from_micros: open.window.from.micros,
         window_micros: open.window.micros,
@@ -216,7 +216,7 @@ pub(crate) fn left(open: &Open) -> Session {
         filter: open.filter.text().to_owned(),
         list: list.map_or_else(String::new, kubereel_format::ResourceInfo::qualified),
         only_namespace: open.namespace.clone(),
-        is_changed_first: open.browse.order == Order::Changed,
+        is_changed_first: open.browse.order == SortOrder::Changed,
         shares: Some(open.panes.shares()),
         panel: name(open.panel),
         grouping: grouping_name(open.lanes.grouping),
@@ -228,7 +228,7 @@ pub(crate) fn left(open: &Open) -> Session {
             .collect(),
         speed: open.playing.speed,
         is_reverse: open.playing.is_reverse,
-        ..Session::default()
+        ..SavedSession::default()
     }
 }
 
@@ -241,7 +241,7 @@ fn grouping_name(grouping: Grouping) -> String {
 }
 
 /// Goes back to where one was.
-pub(super) fn restore(open: &mut Open, session: &Session, request: &Request) {
+pub(super) fn restore(open: &mut OpenReel, session: &SavedSession, request: &TuiRequest) {
     if request.at.is_none() {
         let moment: Option<Moment> = session.at.parse().ok();
         let cut = moment.and_then(|moment| open.timeline.resolve(moment).ok());
@@ -249,7 +249,7 @@ pub(super) fn restore(open: &mut Open, session: &Session, request: &Request) {
             open.place = at_cut(&open.timeline, cut);
         }
         if session.window_micros > 0 {
-            let window = Window {
+            let window = ViewWindow {
                 from: RecordedAt::from_micros(session.window_from_micros),
                 micros: session.window_micros,
             };
@@ -295,7 +295,7 @@ pub(super) fn restore(open: &mut Open, session: &Session, request: &Request) {
         }
     }
     if session.is_changed_first {
-        open.browse.order = Order::Changed;
+        open.browse.order = SortOrder::Changed;
     }
     if let Some((rows, columns)) = session.shares {
         open.panes = Panes::of(rows, columns);

@@ -1,14 +1,14 @@
 //! The frame: title, body, footer and help. What lists, lanes and panels look like is theirs.
 
-use super::pen::{Pen, broken};
+use super::pen::{ScreenPen, broken};
 use super::{lanes, lists, panel, problems, time};
-use crate::findings::Judging;
+use crate::findings::JudgingState;
 use crate::keymap::{bindings, grouped, has_meaning};
 use crate::lane::{Dark, LaneState};
 use crate::layout::{Layout, SMALLEST, layout};
-use crate::model::{List, Model, Open, Pass, Reel, Screen};
-use crate::theme::Role;
-use crate::time::{Content, Picked};
+use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, ReelState};
+use crate::theme::StyleRole;
+use crate::time::{SelectionCounts, TimeSelection};
 use kubereel_history::{harmless, timetext};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -17,7 +17,7 @@ use unicode_width::UnicodeWidthStr as _;
 /// Draws the screen.
 pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
     let area = frame.area();
-    let mut pen = Pen {
+    let mut pen = ScreenPen {
         buffer: frame.buffer_mut(),
         theme: model.theme,
         area,
@@ -28,26 +28,26 @@ pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
             "{}x{} is too small: {columns}x{rows} at least",
             area.width, area.height
         );
-        let style = pen.role(Role::Strong);
+        let style = pen.role(StyleRole::Strong);
         pen.text(0, 0, &words, style);
         return;
     }
     let layout = layout(model);
     match &model.reel {
-        Reel::Opening => {
+        ReelState::Opening => {
             let path = harmless(&model.request.path.display().to_string()).into_owned();
             message(
                 &mut pen,
                 &[format!("opening {path} …"), "esc stops".to_owned()],
             );
         }
-        Reel::Failed(error) => message(&mut pen, &[error.clone(), "esc leaves".to_owned()]),
-        Reel::Open(open) => whole(model, open, &layout, &mut pen),
+        ReelState::Failed(error) => message(&mut pen, &[error.clone(), "esc leaves".to_owned()]),
+        ReelState::Open(open) => whole(model, open, &layout, &mut pen),
     }
 }
 
-fn message(pen: &mut Pen<'_>, lines: &[String]) {
-    let strong = pen.role(Role::Strong);
+fn message(pen: &mut ScreenPen<'_>, lines: &[String]) {
+    let strong = pen.role(StyleRole::Strong);
     let width = usize::from(pen.area.width.saturating_sub(3).max(1));
     let rows = lines.iter().flat_map(|line| {
         let letters: Vec<char> = line.chars().collect();
@@ -62,31 +62,31 @@ fn message(pen: &mut Pen<'_>, lines: &[String]) {
     }
 }
 
-fn whole(model: &Model, open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
+fn whole(model: &Model, open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
     draw_title(model, open, &mut pen.on(layout.title));
     time::draw(open, layout, &mut pen.on(layout.time));
     let both = layout.body;
     match &model.screen {
-        Screen::Help(first, of) => draw_help(*first, of, &mut pen.on(both)),
-        Screen::Kinds(choice) => lists::draw_resources(open, choice, &mut pen.on(both)),
-        Screen::Namespaces(choice) => lists::draw_namespaces(open, choice, &mut pen.on(both)),
-        Screen::Compare(at) => lists::draw_differences(open, *at, &mut pen.on(both)),
-        Screen::Bookmarks(at) => lists::draw_bookmarks(open, *at, &mut pen.on(both)),
-        Screen::Problems(at) => problems::draw(open, *at, &mut pen.on(both)),
+        ActiveScreen::Help(first, of) => draw_help(*first, of, &mut pen.on(both)),
+        ActiveScreen::Kinds(choice) => lists::draw_resources(open, choice, &mut pen.on(both)),
+        ActiveScreen::Namespaces(choice) => lists::draw_namespaces(open, choice, &mut pen.on(both)),
+        ActiveScreen::Compare(at) => lists::draw_differences(open, *at, &mut pen.on(both)),
+        ActiveScreen::Bookmarks(at) => lists::draw_bookmarks(open, *at, &mut pen.on(both)),
+        ActiveScreen::Problems(at) => problems::draw(open, *at, &mut pen.on(both)),
         _ => {
             match open.list {
                 List::Lanes => lanes::draw(open, layout, &mut pen.on(layout.list)),
                 List::Objects(_) => lists::draw_objects(open, &mut pen.on(layout.list)),
             }
             if let Some(border) = layout.border {
-                let style = pen.role(Role::Faint);
+                let style = pen.role(StyleRole::Faint);
                 let mut pen = pen.on(border);
                 for y in 0..border.height {
                     pen.text(0, y, "│", style);
                 }
             }
             panel::draw(open, &mut pen.on(layout.panel));
-            if let Screen::GoTo(choice) = &model.screen {
+            if let ActiveScreen::GoTo(choice) = &model.screen {
                 lists::draw_palette(open, choice, &mut pen.on(both));
             }
         }
@@ -100,10 +100,10 @@ fn whole(model: &Model, open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
 }
 
 /// Draws them.
-pub(super) fn draw_title(model: &Model, open: &Open, pen: &mut Pen<'_>) {
-    let plain = pen.role(Role::Plain);
-    let strong = pen.role(Role::Strong);
-    let faint = pen.role(Role::Faint);
+pub(super) fn draw_title(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
+    let plain = pen.role(StyleRole::Plain);
+    let strong = pen.role(StyleRole::Strong);
+    let faint = pen.role(StyleRole::Faint);
     let at = open.place.written(&open.timeline);
     let offset = timetext::offset(open.place.at.micros_since(open.timeline.start()));
     let (word, state) = trust_at_cursor(open);
@@ -169,15 +169,15 @@ pub(super) fn draw_title(model: &Model, open: &Open, pen: &mut Pen<'_>) {
 }
 
 /// Says what is wrong, or how far one is with finding it out.
-fn progress_words(open: &Open) -> String {
+fn progress_words(open: &OpenReel) -> String {
     match (&open.pass, open.board()) {
         (_, Some(_)) => {
             let trouble = &open.trouble;
             let judging = match &trouble.judging {
-                Judging::Under(percent) => format!(" · judging {percent} %"),
-                Judging::Stopped => " · not judged".to_owned(),
-                Judging::Failed(_) => " · judging failed".to_owned(),
-                Judging::Done(_) => String::new(),
+                JudgingState::Under(percent) => format!(" · judging {percent} %"),
+                JudgingState::Stopped => " · not judged".to_owned(),
+                JudgingState::Failed(_) => " · judging failed".to_owned(),
+                JudgingState::Done(_) => String::new(),
             };
             let count = match &trouble.problems {
                 Some(all) => (all.entries.len() + all.rest).to_string(),
@@ -185,11 +185,11 @@ fn progress_words(open: &Open) -> String {
             };
             format!("problems {count}{judging}")
         }
-        (Pass::Under { done }, _) => {
+        (LanePass::Under { done }, _) => {
             let all = open.timeline.reel().end().0.max(1);
             format!("reading {}%, esc stops", done.saturating_mul(100) / all)
         }
-        (Pass::Failed(_), _) => "reading failed: no lanes".to_owned(),
+        (LanePass::Failed(_), _) => "reading failed: no lanes".to_owned(),
         _ => "reading stopped: no lanes".to_owned(),
     }
 }
@@ -202,7 +202,7 @@ const fn dot(state: LaneState) -> &'static str {
 }
 
 /// Says whether all is known at the cursor, of every resource.
-fn trust_at_cursor(open: &Open) -> (String, LaneState) {
+fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
     let mut here = open
         .dark
         .iter()
@@ -264,7 +264,7 @@ fn trust_at_cursor(open: &Open) -> (String, LaneState) {
 }
 
 /// Says how a filter is written.
-fn filter_hint(open: &Open) -> &'static str {
+fn filter_hint(open: &OpenReel) -> &'static str {
     match open.list {
         List::Lanes => "words /regex/ ns:x kind:pod bad down !not",
         List::Objects(_) => "words /regex/ ns:x label:app=web status.phase!=Running !not",
@@ -272,8 +272,8 @@ fn filter_hint(open: &Open) -> &'static str {
 }
 
 /// Draws what is wrong with the filter that is being written, above the prompt.
-pub(super) fn draw_filter_error(model: &Model, open: &Open, pen: &mut Pen<'_>) {
-    if let (Screen::Filter(_), Some(error)) = (&model.screen, open.filter.error()) {
+pub(super) fn draw_filter_error(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
+    if let (ActiveScreen::Filter(_), Some(error)) = (&model.screen, open.filter.error()) {
         let style = pen.theme.state(LaneState::Bad);
         let blank = " ".repeat(usize::from(pen.area.width));
         pen.text(0, 0, &blank, style);
@@ -282,25 +282,25 @@ pub(super) fn draw_filter_error(model: &Model, open: &Open, pen: &mut Pen<'_>) {
 }
 
 /// Draws it.
-pub(super) fn draw_foot(model: &Model, open: &Open, pen: &mut Pen<'_>) {
-    let bar = pen.role(Role::Bar);
-    let strong = pen.role(Role::Strong);
-    let faint = pen.role(Role::Faint);
+pub(super) fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
+    let bar = pen.role(StyleRole::Bar);
+    let strong = pen.role(StyleRole::Strong);
+    let faint = pen.role(StyleRole::Faint);
     let prompt = match &model.screen {
-        Screen::GoTo(choice) => Some((
+        ActiveScreen::GoTo(choice) => Some((
             ":",
             &choice.text,
             "14:02  +5m  -30s  rv:1200  start  end  or a command",
         )),
-        Screen::Note(noting) => Some(("◆", &noting.text, "a note, if you like · enter sets")),
-        Screen::Filter(text) => Some(("/", text, filter_hint(open))),
-        Screen::Seek { text, .. } => Some(("/", text, open.reading.hint.as_str())),
-        Screen::Kinds(choice) => Some((
+        ActiveScreen::Note(noting) => Some(("◆", &noting.text, "a note, if you like · enter sets")),
+        ActiveScreen::Filter(text) => Some(("/", text, filter_hint(open))),
+        ActiveScreen::Seek { text, .. } => Some(("/", text, open.reading.hint.as_str())),
+        ActiveScreen::Kinds(choice) => Some((
             "b ",
             &choice.text,
             "letters narrow  enter lists  tab order  esc",
         )),
-        Screen::Namespaces(choice) => {
+        ActiveScreen::Namespaces(choice) => {
             Some(("u ", &choice.text, "letters narrow  enter takes  esc"))
         }
         _ => None,
@@ -346,8 +346,8 @@ pub(super) fn draw_foot(model: &Model, open: &Open, pen: &mut Pen<'_>) {
 }
 
 /// Says what lies in the span of time that is selected, and what can be done with it.
-fn draw_selection(open: &Open, content: Content, pen: &mut Pen<'_>) {
-    let (strong, plain) = (pen.role(Role::Strong), pen.role(Role::Plain));
+fn draw_selection(open: &OpenReel, content: SelectionCounts, pen: &mut ScreenPen<'_>) {
+    let (strong, plain) = (pen.role(StyleRole::Strong), pen.role(StyleRole::Plain));
     let long = timetext::span(u64::try_from(content.span.micros).unwrap_or(0));
     let mut x = pen.text(0, 0, &long, strong);
     for (count, one, many) in [
@@ -361,14 +361,14 @@ fn draw_selection(open: &Open, content: Content, pen: &mut Pen<'_>) {
         let word = if count == 1 { one } else { many };
         x = pen.text(x, 0, &format!(" · {count} {word}"), plain);
     }
-    let is_fixed = open.picked.is_some_and(Picked::is_fixed);
+    let is_fixed = open.picked.is_some_and(TimeSelection::is_fixed);
     let first = ("V", if is_fixed { "begins anew" } else { "fixes it" });
     x += 2;
     for (key, does) in [first, ("enter", "zooms"), ("esc", "drops it")] {
         let end = usize::from(x) + key.len() + does.len() + 1;
         if end <= usize::from(pen.area.width) {
             x = pen.text(x, 0, key, strong);
-            let faint = pen.role(Role::Faint);
+            let faint = pen.role(StyleRole::Faint);
             x = pen.text(x + 1, 0, does, faint) + 2;
         }
     }
@@ -378,26 +378,26 @@ fn draw_selection(open: &Open, content: Content, pen: &mut Pen<'_>) {
 const DOES: u16 = 16;
 
 /// A line of the page.
-enum Shown {
+enum HelpLine {
     Head(&'static str),
     /// A key, or none where the words before go on.
     Keys(&'static str, String),
 }
 
 /// Draws it from a line on.
-pub(super) fn draw_help(first: usize, of: &Screen, pen: &mut Pen<'_>) {
+pub(super) fn draw_help(first: usize, of: &ActiveScreen, pen: &mut ScreenPen<'_>) {
     pen.head(0, "KEYS · esc goes back, ↓ shows more");
     let mut x = 1;
     for state in LaneState::ALL {
         let style = pen.theme.state(state);
         x = pen.text(x, 1, state.glyph(), style) + 1;
-        let plain = pen.role(Role::Plain);
+        let plain = pen.role(StyleRole::Plain);
         x = pen.text(x, 1, state.word(), plain) + 2;
     }
-    let style = pen.role(Role::Density);
+    let style = pen.role(StyleRole::Density);
     for (sign, word) in [("━", "exists"), ("┿", "changed")] {
         x = pen.text(x, 1, sign, style) + 1;
-        let plain = pen.role(Role::Plain);
+        let plain = pen.role(StyleRole::Plain);
         x = pen.text(x, 1, word, plain) + 2;
     }
     let room = usize::from(pen.area.width.saturating_sub(DOES)).max(1);
@@ -406,11 +406,11 @@ pub(super) fn draw_help(first: usize, of: &Screen, pen: &mut Pen<'_>) {
         if rows.is_empty() {
             continue;
         }
-        lines.push(Shown::Head(head));
+        lines.push(HelpLine::Head(head));
         for row in rows {
             for (number, words) in broken(row.does, room).into_iter().enumerate() {
                 let keys = if number == 0 { row.shown } else { "" };
-                lines.push(Shown::Keys(keys, words.to_owned()));
+                lines.push(HelpLine::Keys(keys, words.to_owned()));
             }
         }
     }
@@ -419,11 +419,11 @@ pub(super) fn draw_help(first: usize, of: &Screen, pen: &mut Pen<'_>) {
     let first = first.min(lines.len().saturating_sub(height));
     for (y, line) in (2..pen.area.height).zip(lines.iter().skip(first)) {
         match line {
-            Shown::Head(words) => pen.head(y, words),
-            Shown::Keys(keys, does) => {
-                let strong = pen.role(Role::Strong);
+            HelpLine::Head(words) => pen.head(y, words),
+            HelpLine::Keys(keys, does) => {
+                let strong = pen.role(StyleRole::Strong);
                 pen.within(1, y, keys, DOES - 2, strong);
-                let plain = pen.role(Role::Plain);
+                let plain = pen.role(StyleRole::Plain);
                 pen.text(DOES, y, does, plain);
             }
         }

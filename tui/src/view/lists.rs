@@ -1,10 +1,10 @@
 //! The lists: objects, resources, namespaces, bookmarks, differences and commands. An empty list says why.
 
-use super::pen::{Pen, first_row};
-use crate::answer::{Kind, NEARBY_SECS, Order, Question, Row};
+use super::pen::{ScreenPen, first_row};
+use crate::answer::{NEARBY_SECS, ObjectRow, ResourceChoice, ScreenQuestion, SortOrder};
 use crate::lane::LaneState;
-use crate::model::{Choice, Open, TableView};
-use crate::theme::Role;
+use crate::model::{OpenReel, PickerState, TableView};
+use crate::theme::StyleRole;
 use crate::update;
 use crate::update::{palette, place_of};
 use kubereel_history::{harmless, timetext};
@@ -17,11 +17,11 @@ const WIDEST: usize = 42;
 const NARROWEST: usize = 8;
 
 /// Draws it.
-pub(super) fn draw_objects(open: &Open, pen: &mut Pen<'_>) {
+pub(super) fn draw_objects(open: &OpenReel, pen: &mut ScreenPen<'_>) {
     if pen.area.height == 0 {
         return;
     }
-    let faint = pen.role(Role::Faint);
+    let faint = pen.role(StyleRole::Faint);
     let Some(view) = &open.table else {
         pen.text(1, 0, "reading …", faint);
         return;
@@ -39,11 +39,11 @@ pub(super) fn draw_objects(open: &Open, pen: &mut Pen<'_>) {
         return;
     }
     let rows = || view.rows.iter().filter_map(|at| table.rows.get(*at));
-    let is_by_change = open.browse.order == Order::Changed;
+    let is_by_change = open.browse.order == SortOrder::Changed;
     let height = pen.area.height.saturating_sub(top + 1);
     let chosen = open.row();
     let first = first_row(chosen.unwrap_or(0), view.rows.len(), height);
-    let shown: Vec<(usize, &Row)> = rows()
+    let shown: Vec<(usize, &ObjectRow)> = rows()
         .enumerate()
         .skip(first)
         .take(usize::from(height))
@@ -62,7 +62,7 @@ pub(super) fn draw_objects(open: &Open, pen: &mut Pen<'_>) {
         widths.insert(0, own.max("CHANGED".len()));
     }
     fit(&mut widths, usize::from(pen.area.width));
-    let line = |pen: &mut Pen<'_>, y: u16, cells: &mut dyn Iterator<Item = &str>, style| {
+    let line = |pen: &mut ScreenPen<'_>, y: u16, cells: &mut dyn Iterator<Item = &str>, style| {
         let mut x = 1;
         for (cell, width) in cells.zip(&widths) {
             let width = u16::try_from(*width).unwrap_or(u16::MAX);
@@ -71,13 +71,17 @@ pub(super) fn draw_objects(open: &Open, pen: &mut Pen<'_>) {
         }
         x
     };
-    let strong = pen.role(Role::Strong);
+    let strong = pen.role(StyleRole::Strong);
     let names = table.columns.iter().map(String::as_str);
     let changed = is_by_change.then_some("CHANGED");
     line(pen, top, &mut changed.into_iter().chain(names), strong);
     for (y, ((at, row), ago)) in (top + 1..pen.area.height).zip(shown.into_iter().zip(&mut agos)) {
         let is_chosen = chosen == Some(at);
-        let style = pen.role(if is_chosen { Role::Chosen } else { Role::Plain });
+        let style = pen.role(if is_chosen {
+            StyleRole::Chosen
+        } else {
+            StyleRole::Plain
+        });
         if is_chosen {
             pen.text(0, y, ">", style);
         }
@@ -102,8 +106,8 @@ pub(super) fn draw_objects(open: &Open, pen: &mut Pen<'_>) {
 }
 
 /// Says why there are no rows.
-fn draw_empty(view: &TableView, row: u16, pen: &mut Pen<'_>) {
-    let faint = pen.role(Role::Faint);
+fn draw_empty(view: &TableView, row: u16, pen: &mut ScreenPen<'_>) {
+    let faint = pen.role(StyleRole::Faint);
     let words = if view.table.absent.is_empty() {
         format!("none of {} matches: esc clears the filter", view.table.all)
     } else {
@@ -112,7 +116,7 @@ fn draw_empty(view: &TableView, row: u16, pen: &mut Pen<'_>) {
     pen.wrapped(1, row, &words, faint);
 }
 
-fn objects_head(open: &Open, view: &TableView) -> String {
+fn objects_head(open: &OpenReel, view: &TableView) -> String {
     let table = &view.table;
     let mut head = format!("{} {}", table.name, view.rows.len());
     if table.rest > 0 {
@@ -122,8 +126,8 @@ fn objects_head(open: &Open, view: &TableView) -> String {
     if let Some(namespace) = &open.namespace {
         head.extend([" in ", &harmless(namespace)]);
     }
-    if open.browse.order == Order::Changed {
-        head.extend([", ", Order::Changed.words()]);
+    if open.browse.order == SortOrder::Changed {
+        head.extend([", ", SortOrder::Changed.words()]);
     }
     if !open.filter.is_empty() {
         head.extend([" match ", &harmless(open.filter.text())]);
@@ -132,10 +136,10 @@ fn objects_head(open: &Open, view: &TableView) -> String {
 }
 
 /// Tells whether the rows are those of another moment.
-fn is_late(open: &Open) -> bool {
+fn is_late(open: &OpenReel) -> bool {
     let own = open.table.as_ref().map(|view| &view.question);
     let asked = open.asked.iter().flatten();
-    let mut asked = asked.filter(|asked| matches!(asked, Question::Table(..)));
+    let mut asked = asked.filter(|asked| matches!(asked, ScreenQuestion::Table(..)));
     asked.next() != own
 }
 
@@ -152,12 +156,12 @@ fn fit(widths: &mut [usize], room: usize) {
 }
 
 /// Draws the resources that were recorded, with their objects at the cursor and the changes around it.
-pub(super) fn draw_resources(open: &Open, choice: &Choice, pen: &mut Pen<'_>) {
+pub(super) fn draw_resources(open: &OpenReel, choice: &PickerState, pen: &mut ScreenPen<'_>) {
     let all = update::kinds(open, choice);
     let at = open.place.written(&open.timeline);
     let order = open.browse.kinds_order.words();
     pen.head(0, &format!("RESOURCES {} at {at} · {order}", all.len()));
-    let faint = pen.role(Role::Faint);
+    let faint = pen.role(StyleRole::Faint);
     let Some(known) = &open.browse.kinds else {
         pen.text(1, 1, "counting …", faint);
         return;
@@ -183,8 +187,18 @@ pub(super) fn draw_resources(open: &Open, choice: &Choice, pen: &mut Pen<'_>) {
     }
 }
 
-fn draw_resource(open: &Open, kind: &Kind, y: u16, is_chosen: bool, pen: &mut Pen<'_>) {
-    let style = pen.role(if is_chosen { Role::Chosen } else { Role::Plain });
+fn draw_resource(
+    open: &OpenReel,
+    kind: &ResourceChoice,
+    y: u16,
+    is_chosen: bool,
+    pen: &mut ScreenPen<'_>,
+) {
+    let style = pen.role(if is_chosen {
+        StyleRole::Chosen
+    } else {
+        StyleRole::Plain
+    });
     let sign = if is_chosen { ">" } else { " " };
     let objects = kind
         .objects
@@ -203,21 +217,21 @@ fn draw_resource(open: &Open, kind: &Kind, y: u16, is_chosen: bool, pen: &mut Pe
 }
 
 /// Says how long before the cursor something was.
-pub(super) fn ago(open: &Open, at: kubereel_format::RecordedAt) -> String {
+pub(super) fn ago(open: &OpenReel, at: kubereel_format::RecordedAt) -> String {
     let micros = open.place.at.micros_since(at).max(0);
     let span = timetext::span(u64::try_from(micros).unwrap_or(0));
     format!("{span} ago")
 }
 
 /// Draws the namespaces, with their objects at the cursor.
-pub(super) fn draw_namespaces(open: &Open, choice: &Choice, pen: &mut Pen<'_>) {
+pub(super) fn draw_namespaces(open: &OpenReel, choice: &PickerState, pen: &mut ScreenPen<'_>) {
     let rows = update::namespaces(open, choice);
     let at = open.place.written(&open.timeline);
     pen.head(
         0,
         &format!("NAMESPACES at {at} · letters narrow, enter takes one"),
     );
-    let faint = pen.role(Role::Faint);
+    let faint = pen.role(StyleRole::Faint);
     let Some(known) = &open.browse.namespaces else {
         pen.text(1, 1, "counting …", faint);
         return;
@@ -241,7 +255,11 @@ pub(super) fn draw_namespaces(open: &Open, choice: &Choice, pen: &mut Pen<'_>) {
     let first = first_row(choice.at, rows.len(), height);
     for (y, (at, row)) in (top..pen.area.height).zip(rows.iter().enumerate().skip(first)) {
         let is_chosen = at == choice.at;
-        let style = pen.role(if is_chosen { Role::Chosen } else { Role::Plain });
+        let style = pen.role(if is_chosen {
+            StyleRole::Chosen
+        } else {
+            StyleRole::Plain
+        });
         let sign = if is_chosen { ">" } else { " " };
         let (name, count) = match row {
             Some((name, count)) => (harmless(name).into_owned(), *count),
@@ -254,14 +272,14 @@ pub(super) fn draw_namespaces(open: &Open, choice: &Choice, pen: &mut Pen<'_>) {
 }
 
 /// Draws them, in the order of records.
-pub(super) fn draw_bookmarks(open: &Open, chosen: usize, pen: &mut Pen<'_>) {
+pub(super) fn draw_bookmarks(open: &OpenReel, chosen: usize, pen: &mut ScreenPen<'_>) {
     let all = &open.bookmarks.all;
     let head = format!(
         "BOOKMARKS {} · enter goes there, d removes, m writes a note",
         all.len()
     );
     pen.head(0, &head);
-    let faint = pen.role(Role::Faint);
+    let faint = pen.role(StyleRole::Faint);
     let mut top = 1;
     if let Some(words) = &open.bookmarks.words {
         let style = pen.theme.state(LaneState::Unknown);
@@ -275,9 +293,9 @@ pub(super) fn draw_bookmarks(open: &Open, chosen: usize, pen: &mut Pen<'_>) {
     let first = first_row(chosen, all.len(), pen.area.height.saturating_sub(top));
     for (y, (at, one)) in (top..pen.area.height).zip(all.iter().enumerate().skip(first)) {
         let style = pen.role(if at == chosen {
-            Role::Chosen
+            StyleRole::Chosen
         } else {
-            Role::Plain
+            StyleRole::Plain
         });
         let sign = if at == chosen { ">◆ " } else { " ◆ " };
         let end = pen.text(0, y, sign, style);
@@ -300,8 +318,8 @@ pub(super) fn draw_bookmarks(open: &Open, chosen: usize, pen: &mut Pen<'_>) {
 }
 
 /// Draws it.
-pub(super) fn draw_differences(open: &Open, chosen: usize, pen: &mut Pen<'_>) {
-    let faint = pen.role(Role::Faint);
+pub(super) fn draw_differences(open: &OpenReel, chosen: usize, pen: &mut ScreenPen<'_>) {
+    let faint = pen.role(StyleRole::Faint);
     let Some(all) = &open.compared.difference else {
         pen.head(0, "DIFFERENCES");
         pen.text(
@@ -350,7 +368,11 @@ pub(super) fn draw_differences(open: &Open, chosen: usize, pen: &mut Pen<'_>) {
     let first = first_row(chosen, all.rows.len(), pen.area.height.saturating_sub(top));
     for (y, (at, row)) in (top..pen.area.height).zip(all.rows.iter().enumerate().skip(first)) {
         let is_chosen = at == chosen;
-        let style = pen.role(if is_chosen { Role::Chosen } else { Role::Plain });
+        let style = pen.role(if is_chosen {
+            StyleRole::Chosen
+        } else {
+            StyleRole::Plain
+        });
         pen.text(0, y, if is_chosen { ">" } else { " " }, style);
         let sign = match row.fate {
             "created" => "+",
@@ -375,7 +397,7 @@ pub(super) fn draw_differences(open: &Open, chosen: usize, pen: &mut Pen<'_>) {
 const MOST_ROWS: u16 = 12;
 
 /// Draws it on the last rows of a part of the screen.
-pub(super) fn draw_palette(open: &Open, choice: &Choice, pen: &mut Pen<'_>) {
+pub(super) fn draw_palette(open: &OpenReel, choice: &PickerState, pen: &mut ScreenPen<'_>) {
     let all = palette::entries(open, &choice.text);
     let count = u16::try_from(all.len().max(1)).unwrap_or(u16::MAX);
     let height = count.saturating_add(1).min(MOST_ROWS).min(pen.area.height);
@@ -385,14 +407,14 @@ pub(super) fn draw_palette(open: &Open, choice: &Choice, pen: &mut Pen<'_>) {
         ..pen.area
     };
     let mut pen = pen.on(area);
-    let plain = pen.role(Role::Plain);
+    let plain = pen.role(StyleRole::Plain);
     let blank = " ".repeat(usize::from(area.width));
     for y in 0..height {
         pen.paint(0, y, area.width, ratatui::style::Style::reset());
         pen.text(0, y, &blank, plain);
     }
     pen.head(0, "GO TO A TIME, OR RUN · ↑ ↓ choose, enter runs");
-    let faint = pen.role(Role::Faint);
+    let faint = pen.role(StyleRole::Faint);
     if all.is_empty() {
         let words = "no such command; a TIME is 14:02, +5m, -30s, rv:1200, start or end";
         pen.text(1, 1, words, faint);
@@ -401,9 +423,13 @@ pub(super) fn draw_palette(open: &Open, choice: &Choice, pen: &mut Pen<'_>) {
     let first = first_row(choice.at, all.len(), height.saturating_sub(1));
     for (y, (at, entry)) in (1..height).zip(all.iter().enumerate().skip(first)) {
         let is_chosen = at == choice.at;
-        let style = pen.role(if is_chosen { Role::Chosen } else { Role::Plain });
+        let style = pen.role(if is_chosen {
+            StyleRole::Chosen
+        } else {
+            StyleRole::Plain
+        });
         pen.text(0, y, if is_chosen { ">" } else { " " }, style);
-        let key = pen.role(Role::Strong);
+        let key = pen.role(StyleRole::Strong);
         pen.within(2, y, entry.key, 12, key);
         pen.text(15, y, &entry.words, style);
     }

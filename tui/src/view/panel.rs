@@ -1,19 +1,19 @@
 //! The panel: lines about the selected object, cut or wrapped. A blank panel says what is missing.
 
-use super::pen::{Pen, broken_at};
-use crate::answer::{Answer, Ink, Line, Panel, Target};
+use super::pen::{ScreenPen, broken_at};
+use crate::answer::{Ink, LineTarget, Panel, PanelLine, ScreenAnswer};
 use crate::lane::{LaneState, Reading};
-use crate::model::{Open, Pane};
-use crate::theme::Role;
+use crate::model::{OpenReel, Pane};
+use crate::theme::StyleRole;
 use ratatui::style::Modifier;
 use unicode_width::UnicodeWidthStr as _;
 
 /// Draws it.
-pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
+pub(super) fn draw(open: &OpenReel, pen: &mut ScreenPen<'_>) {
     if pen.area.height == 0 {
         return;
     }
-    let faint = pen.role(Role::Faint);
+    let faint = pen.role(StyleRole::Faint);
     let is_nearby = open.panel == Panel::Nearby;
     let Some(selected) = open
         .selected
@@ -31,7 +31,7 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
     } else {
         head(open, &format!("{sign}{selected}"), pen);
     }
-    let Some(Answer::Lines(question, lines, _)) = &open.answer else {
+    let Some(ScreenAnswer::Lines(question, lines, _)) = &open.answer else {
         pen.text(1, 1, "reading …", faint);
         return;
     };
@@ -60,7 +60,7 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
         let next = draw_line(&drawn(open, line), y, pen);
         for row in y..next {
             if at == open.line && is_chosen {
-                let chosen = pen.role(Role::Chosen).add_modifier(Modifier::REVERSED);
+                let chosen = pen.role(StyleRole::Chosen).add_modifier(Modifier::REVERSED);
                 pen.paint(0, row, pen.area.width, chosen);
             }
             if is_late {
@@ -73,7 +73,7 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
 }
 
 /// Draws what the panel is about, and what the lane says of it at the cursor.
-fn head(open: &Open, selected: &str, pen: &mut Pen<'_>) {
+fn head(open: &OpenReel, selected: &str, pen: &mut ScreenPen<'_>) {
     let tab = format!(" · {}", open.panel.word());
     let field = match (open.panel, crate::update::followed(open)) {
         (Panel::Yaml, Some(field)) => {
@@ -143,7 +143,7 @@ fn fitted<'a>(
 
 /// Gives the first line that shows, so that the one at which the keys are does, also where lines above
 /// it take several rows.
-fn first_line(open: &Open, lines: &[Line], pen: &Pen<'_>) -> usize {
+fn first_line(open: &OpenReel, lines: &[PanelLine], pen: &ScreenPen<'_>) -> usize {
     let width = usize::from(pen.area.width);
     let mut room = usize::from(pen.area.height.saturating_sub(1));
     let mut first = open.line;
@@ -162,9 +162,9 @@ fn first_line(open: &Open, lines: &[Line], pen: &Pen<'_>) -> usize {
     }
 }
 
-fn drawn<'a>(open: &'a Open, line: &'a Line) -> Drawn<'a> {
+fn drawn<'a>(open: &'a OpenReel, line: &'a PanelLine) -> ShownLine<'a> {
     let has_found = !open.reading.matches.is_empty();
-    Drawn {
+    ShownLine {
         line,
         is_broken: line.is_prose || open.reading.is_wrapped,
         wanted: if has_found { &open.reading.wanted } else { "" },
@@ -173,14 +173,14 @@ fn drawn<'a>(open: &'a Open, line: &'a Line) -> Drawn<'a> {
 }
 
 /// Tells whether a line is the version that was marked.
-fn is_marked(open: &Open, line: &Line) -> bool {
+fn is_marked(open: &OpenReel, line: &PanelLine) -> bool {
     let subject = open.selected.as_ref();
     let other = subject.and_then(|subject| open.reading.other_of(subject));
-    matches!(line.target, Some(Target::Version(seq)) if Some(seq) == other)
+    matches!(line.target, Some(LineTarget::Version(seq)) if Some(seq) == other)
 }
 
 /// Gives what the selected lane says at the cursor, and why.
-fn state(open: &Open) -> Option<(LaneState, String)> {
+fn state(open: &OpenReel) -> Option<(LaneState, String)> {
     let lane = open.chosen_lane()?;
     let (state, why) = lane.at(open.place.at);
     if lane.reading == Reading::Presence && state != LaneState::Unknown {
@@ -193,9 +193,9 @@ fn state(open: &Open) -> Option<(LaneState, String)> {
 const NARROWEST_TEXT: usize = 24;
 
 /// How a line is drawn.
-pub(super) struct Drawn<'a> {
+pub(super) struct ShownLine<'a> {
     /// The line.
-    pub(super) line: &'a Line,
+    pub(super) line: &'a PanelLine,
     /// Whether it is broken where it is too long.
     pub(super) is_broken: bool,
     /// What is looked for, in lower case; empty for nothing.
@@ -205,7 +205,7 @@ pub(super) struct Drawn<'a> {
 }
 
 /// Gives how much of a row the text may take, and whether what stands beside it shows.
-fn text_room(line: &Line, width: usize) -> (usize, bool) {
+fn text_room(line: &PanelLine, width: usize) -> (usize, bool) {
     let own: usize = line.parts.iter().map(|(_, text)| text.width()).sum();
     let aside = line.aside.width();
     let has_room = aside > 0 && own.max(NARROWEST_TEXT) + aside + 3 <= width;
@@ -215,7 +215,7 @@ fn text_room(line: &Line, width: usize) -> (usize, bool) {
 }
 
 /// Gives how many rows a line takes.
-pub(super) fn rows_of(drawn: &Drawn<'_>, width: usize) -> usize {
+pub(super) fn rows_of(drawn: &ShownLine<'_>, width: usize) -> usize {
     let (room, _) = text_room(drawn.line, width);
     let text = drawn.line.text();
     if drawn.is_broken && text.width() > room {
@@ -226,7 +226,7 @@ pub(super) fn rows_of(drawn: &Drawn<'_>, width: usize) -> usize {
 }
 
 /// Draws a line from a row on; gives the row after it.
-pub(super) fn draw_line(drawn: &Drawn<'_>, y: u16, pen: &mut Pen<'_>) -> u16 {
+pub(super) fn draw_line(drawn: &ShownLine<'_>, y: u16, pen: &mut ScreenPen<'_>) -> u16 {
     let line = drawn.line;
     let (room, shows_aside) = text_room(line, usize::from(pen.area.width));
     let own: usize = line.parts.iter().map(|(_, text)| text.width()).sum();
@@ -242,17 +242,17 @@ pub(super) fn draw_line(drawn: &Drawn<'_>, y: u16, pen: &mut Pen<'_>) -> u16 {
         next = next.saturating_add(1);
     }
     if drawn.is_marked {
-        let chosen = pen.role(Role::Chosen);
+        let chosen = pen.role(StyleRole::Chosen);
         pen.text(0, y, "◆", chosen);
     }
     if shows_aside {
-        let faint = pen.role(Role::Faint);
+        let faint = pen.role(StyleRole::Faint);
         pen.right(y, &line.aside, faint);
     }
     next
 }
 
-fn draw_parts(parts: &[(Ink, &str)], y: u16, room: usize, pen: &mut Pen<'_>) {
+fn draw_parts(parts: &[(Ink, &str)], y: u16, room: usize, pen: &mut ScreenPen<'_>) {
     let room = u16::try_from(room).unwrap_or(u16::MAX);
     let mut x = 0;
     for (ink, text) in parts {

@@ -1,12 +1,12 @@
 //! The timeline: stages, rulers, density, marks. Nothing is smoothed: a cell with one event shows it.
 
-use super::pen::Pen;
+use super::pen::ScreenPen;
 use crate::lane::LaneState;
 use crate::layout::Layout;
-use crate::model::Open;
-use crate::problem::{Entry, Kind};
-use crate::theme::Role;
-use crate::time::Window;
+use crate::model::OpenReel;
+use crate::problem::{ProblemEntry, ProblemKind};
+use crate::theme::StyleRole;
+use crate::time::ViewWindow;
 use crate::update::place_of;
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
@@ -15,7 +15,7 @@ use std::ops::Range;
 const BARS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
 /// Draws it, as far as there are rows: ruler, density and marks; stages; the time since the start.
-pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
+pub(super) fn draw(open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
     let cells = layout.cells();
     let left = layout.gutter;
     let is_low = pen.area.height < 4;
@@ -33,10 +33,10 @@ pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
     density(open, left, density_row, pen);
     marks(open, left, cells, marks_row, is_low, pen);
     picked(open, layout, ruler_row..density_row + 1, pen);
-    let style = pen.role(Role::Cursor);
+    let style = pen.role(StyleRole::Cursor);
     let a = open.compared.a;
     if let Some(cell) = a.and_then(|a| open.window.cell_of(a.at, cells)) {
-        let style = pen.role(Role::Cursor);
+        let style = pen.role(StyleRole::Cursor);
         pen.text(left + cell, ruler_row, "A", style);
     }
     if let Some(cell) = open.window.cell_of(open.place.at, cells) {
@@ -52,21 +52,21 @@ pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
 }
 
 /// Draws the span of time that is selected.
-fn picked(open: &Open, layout: &Layout, rows: Range<u16>, pen: &mut Pen<'_>) {
+fn picked(open: &OpenReel, layout: &Layout, rows: Range<u16>, pen: &mut ScreenPen<'_>) {
     let Some(span) = open.picked.map(|picked| picked.span(open.place.at)) else {
         return;
     };
     let (first, width) = open
         .window
         .cells_of(&(span.from..span.end()), layout.cells());
-    let style = pen.role(Role::Picked);
+    let style = pen.role(StyleRole::Picked);
     for row in rows {
         pen.paint(layout.gutter + first, row, width, style);
     }
 }
 
-fn stages(open: &Open, left: u16, cells: u16, pen: &mut Pen<'_>) {
-    let faint = pen.role(Role::Faint);
+fn stages(open: &OpenReel, left: u16, cells: u16, pen: &mut ScreenPen<'_>) {
+    let faint = pen.role(StyleRole::Faint);
     pen.text(0, 0, "stages", faint);
     let Some(board) = open.board() else {
         return;
@@ -79,7 +79,7 @@ fn stages(open: &Open, left: u16, cells: u16, pen: &mut Pen<'_>) {
         // The cell in which one ends and the next begins is the next one's: no name is cut by it.
         let next = open.window.cell_of(stage.span.end, cells);
         let width = next.map_or(width, |next| next.saturating_sub(first).max(1));
-        let style = pen.role(Role::Stage(number % 2 == 0));
+        let style = pen.role(StyleRole::Stage(number % 2 == 0));
         let blank = " ".repeat(usize::from(width));
         pen.within(left + first, 0, &blank, width, style);
         // A column stays free, so that no two names touch.
@@ -89,11 +89,11 @@ fn stages(open: &Open, left: u16, cells: u16, pen: &mut Pen<'_>) {
     }
 }
 
-fn density(open: &Open, left: u16, row: u16, pen: &mut Pen<'_>) {
+fn density(open: &OpenReel, left: u16, row: u16, pen: &mut ScreenPen<'_>) {
     let Some((window, cells, density)) = &open.density else {
         return;
     };
-    let faint = pen.role(Role::Faint);
+    let faint = pen.role(StyleRole::Faint);
     let most = density.counts.iter().copied().max().unwrap_or(0);
     pen.within(
         0,
@@ -102,7 +102,7 @@ fn density(open: &Open, left: u16, row: u16, pen: &mut Pen<'_>) {
         left.saturating_sub(1),
         faint,
     );
-    let style = pen.role(Role::Density);
+    let style = pen.role(StyleRole::Density);
     // Slices are rounded up to whole microseconds: a cell shows the slice in which it begins.
     let counts: Vec<u64> = (0..*cells)
         .map(|cell| count_of(*window, *cells, cell, density))
@@ -125,7 +125,7 @@ fn density(open: &Open, left: u16, row: u16, pen: &mut Pen<'_>) {
     }
 }
 
-fn count_of(window: Window, cells: u16, cell: u16, density: &kubereel_history::Density) -> u64 {
+fn count_of(window: ViewWindow, cells: u16, cell: u16, density: &kubereel_history::Density) -> u64 {
     let span = window.cell(cell, cells);
     let micros = u64::try_from(span.start.micros_since(density.from)).unwrap_or(0);
     let slice = usize::try_from(micros / density.slice_micros.max(1)).ok();
@@ -135,8 +135,8 @@ fn count_of(window: Window, cells: u16, cell: u16, density: &kubereel_history::D
         .unwrap_or(0)
 }
 
-fn marks(open: &Open, left: u16, cells: u16, row: u16, is_low: bool, pen: &mut Pen<'_>) {
-    let faint = pen.role(Role::Faint);
+fn marks(open: &OpenReel, left: u16, cells: u16, row: u16, is_low: bool, pen: &mut ScreenPen<'_>) {
+    let faint = pen.role(StyleRole::Faint);
     if !is_low {
         pen.within(
             0,
@@ -174,7 +174,7 @@ fn marks(open: &Open, left: u16, cells: u16, row: u16, is_low: bool, pen: &mut P
     for dark in &open.dark {
         mark(dark.span.start, dark.span.end, LaneState::Unknown, "░");
     }
-    let strong = pen.role(Role::Strong);
+    let strong = pen.role(StyleRole::Strong);
     for bookmark in &open.bookmarks.all {
         if let Some(cell) = open.window.cell_of(place_of(open, bookmark).at, cells) {
             pen.text(left + cell, row, "◆", strong);
@@ -183,7 +183,7 @@ fn marks(open: &Open, left: u16, cells: u16, row: u16, is_low: bool, pen: &mut P
 }
 
 /// Gives the times in sight at which something was wrong; what is missing is drawn as a span.
-fn ticks(open: &Open) -> impl Iterator<Item = (RecordedAt, &Entry)> {
+fn ticks(open: &OpenReel) -> impl Iterator<Item = (RecordedAt, &ProblemEntry)> {
     let problems = open.trouble.problems.as_ref();
     let steps = problems.map_or(&[][..], |all| &all.steps);
     let first = steps.partition_point(|step| step.key.0 < open.window.from);
@@ -194,7 +194,12 @@ fn ticks(open: &Open) -> impl Iterator<Item = (RecordedAt, &Entry)> {
         let entry = problems?.entries.get(step.entry)?;
         Some((step.key.0, entry))
     });
-    found.filter(|(_, entry)| !matches!(entry.kind, Kind::Gap | Kind::Damage | Kind::Outage))
+    found.filter(|(_, entry)| {
+        !matches!(
+            entry.kind,
+            ProblemKind::Gap | ProblemKind::Damage | ProblemKind::Outage
+        )
+    })
 }
 
 /// Steps between labels that are no whole second, in microseconds.
@@ -210,9 +215,9 @@ const STEPS_SECS: [i64; 19] = [
 const LETTERS: (u16, u16) = (8, 12);
 
 /// Draws the time of day.
-pub(super) fn draw_day(open: &Open, layout: &Layout, row: u16, pen: &mut Pen<'_>) {
+pub(super) fn draw_day(open: &OpenReel, layout: &Layout, row: u16, pen: &mut ScreenPen<'_>) {
     let long = timetext::span(u64::try_from(open.window.micros).unwrap_or(0));
-    let faint = pen.role(Role::Faint);
+    let faint = pen.role(StyleRole::Faint);
     let room = layout.gutter.saturating_sub(1);
     pen.within(0, row, &format!("shows {long}"), room, faint);
     let step = label_step(open.window, layout.cells());
@@ -237,8 +242,13 @@ pub(super) fn draw_day(open: &Open, layout: &Layout, row: u16, pen: &mut Pen<'_>
 }
 
 /// Draws the time since the start.
-pub(super) fn draw_since_start(open: &Open, layout: &Layout, row: u16, pen: &mut Pen<'_>) {
-    let faint = pen.role(Role::Faint);
+pub(super) fn draw_since_start(
+    open: &OpenReel,
+    layout: &Layout,
+    row: u16,
+    pen: &mut ScreenPen<'_>,
+) {
+    let faint = pen.role(StyleRole::Faint);
     let room = layout.gutter.saturating_sub(1);
     pen.within(0, row, "since the start", room, faint);
     let start = open.timeline.start();
@@ -248,7 +258,7 @@ pub(super) fn draw_since_start(open: &Open, layout: &Layout, row: u16, pen: &mut
 }
 
 /// Gives how far labels lie apart, in microseconds.
-fn label_step(window: Window, cells: u16) -> i64 {
+fn label_step(window: ViewWindow, cells: u16) -> i64 {
     let cell = window.cell_micros(cells);
     let least = |letters: u16| cell.saturating_mul(i64::from(letters) + 2);
     let mut fine = FINE_STEPS_MICROS.into_iter();
@@ -264,15 +274,15 @@ fn label_step(window: Window, cells: u16) -> i64 {
 
 /// Writes labels at every step from an origin on, as far as they fit.
 fn draw_labels(
-    open: &Open,
+    open: &OpenReel,
     layout: &Layout,
     row: u16,
     origin: RecordedAt,
     step: i64,
     label: impl Fn(RecordedAt) -> String,
-    pen: &mut Pen<'_>,
+    pen: &mut ScreenPen<'_>,
 ) {
-    let (cells, faint) = (layout.cells(), pen.role(Role::Faint));
+    let (cells, faint) = (layout.cells(), pen.role(StyleRole::Faint));
     let since = open.window.from.micros_since(origin);
     let mut at = origin
         .micros
