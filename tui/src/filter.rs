@@ -15,23 +15,23 @@ use thiserror::Error;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FilterQuery {
     /// What was written.
-    pub(super) text: String,
+    text: String,
     /// What can be told without a body.
-    pub(super) shallow: Vec<FilterTerm<ShallowTerm>>,
+    shallow: Vec<FilterTerm<ShallowTerm>>,
     /// What takes a body.
-    pub(super) deep: Vec<FilterTerm<DeepTerm>>,
+    deep: Vec<FilterTerm<DeepTerm>>,
 }
 
 /// What is asked for, or what is not to be.
 #[derive(Clone, Debug)]
-pub(super) struct FilterTerm<T> {
-    pub(super) is_negated: bool,
-    pub(super) what: T,
+struct FilterTerm<T> {
+    is_negated: bool,
+    what: T,
 }
 
 /// What can be told without a body.
 #[derive(Clone, Debug)]
-pub(super) enum ShallowTerm {
+enum ShallowTerm {
     /// A text, in lower case.
     Text(String),
     Pattern(Regex),
@@ -43,7 +43,7 @@ pub(super) enum ShallowTerm {
 
 /// What takes a body.
 #[derive(Clone, Debug)]
-pub(super) enum DeepTerm {
+enum DeepTerm {
     Labels(LabelSelector),
     Field(FieldTest),
 }
@@ -296,7 +296,7 @@ fn compiled(pattern: &str) -> Result<Regex, ScreenFilterError> {
 
 /// A word of a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum FilterWord {
+enum FilterWord {
     /// A text in quotes, taken as it is.
     Quoted(String),
     /// A pattern, without its slashes.
@@ -306,7 +306,7 @@ pub(super) enum FilterWord {
 }
 
 /// Splits a filter; each word comes with whether `!` stands before it.
-pub(super) fn split(filter: &str) -> Result<Vec<(bool, FilterWord)>, ScreenFilterError> {
+fn split(filter: &str) -> Result<Vec<(bool, FilterWord)>, ScreenFilterError> {
     let mut words = Vec::new();
     let mut rest = filter.trim_start();
     while !rest.is_empty() {
@@ -408,14 +408,14 @@ enum FieldComparison {
 
 /// The comparison of a field with a value.
 #[derive(Clone, Debug)]
-pub(super) struct FieldTest {
+struct FieldTest {
     scope: Scope,
     test: FieldComparison,
 }
 
 impl FieldTest {
     /// Reads a word; `None` if it compares no field.
-    pub(super) fn read(word: &str) -> Result<Option<Self>, ScreenFilterError> {
+    fn read(word: &str) -> Result<Option<Self>, ScreenFilterError> {
         let Some((field, sign, value)) = parted(word) else {
             return Ok(None);
         };
@@ -458,7 +458,7 @@ impl FieldTest {
 
     /// Tells whether it holds for an object. A field that is not there is empty; of several, one is
     /// enough, and for `!=` none may be the same.
-    pub(super) fn matches(&self, object: &Value) -> bool {
+    fn matches(&self, object: &Value) -> bool {
         let found = self.scope.contents(object);
         let values = found.iter().filter_map(|one| one.new.as_ref());
         let numbers = values.clone().filter_map(number_of);

@@ -135,14 +135,14 @@ pub enum Palette {
 }
 
 /// A color, and the one of 16 that stands for it.
-pub(super) type Shade = (Rgb, Color);
+type Shade = (Rgb, Color);
 
 impl Palette {
     /// Gives the color of a state.
     ///
     /// Those of operators are the ones of openshift-tests' timeline, made readable: unavailable is red,
     /// degraded orange, progressing yellow. Of 16 colours those are taken that every terminal tells apart.
-    pub(super) const fn state(self, state: LaneState) -> Shade {
+    const fn state(self, state: LaneState) -> Shade {
         use LaneState::{Absent, Bad, Changing, Down, Good, Unknown};
         match (self, state) {
             (Self::Dark | Self::Mono, Good) => ((86, 176, 110), Color::Green),
@@ -168,7 +168,7 @@ impl Palette {
     }
 
     /// Gives the color of nodes and pools that are being updated: blue, as in openshift-tests' timeline.
-    pub(super) const fn node_update(self) -> Shade {
+    const fn node_update(self) -> Shade {
         match self {
             Self::Light => ((0, 85, 175), Color::Blue),
             Self::ColorBlind => self.state(LaneState::Changing),
@@ -177,7 +177,7 @@ impl Palette {
     }
 
     /// Gives the color of what can be passed over.
-    pub(super) const fn faint(self) -> Shade {
+    const fn faint(self) -> Shade {
         match self {
             Self::Light => ((90, 90, 90), Color::DarkGray),
             _ => ((148, 148, 148), Color::DarkGray),
@@ -185,7 +185,7 @@ impl Palette {
     }
 
     /// Gives the color of heads.
-    pub(super) const fn head(self) -> Shade {
+    const fn head(self) -> Shade {
         match self {
             Self::Light => ((0, 95, 115), Color::Cyan),
             _ => ((95, 205, 215), Color::Cyan),
@@ -193,7 +193,7 @@ impl Palette {
     }
 
     /// Gives the color of counts.
-    pub(super) const fn density(self) -> Shade {
+    const fn density(self) -> Shade {
         match self {
             Self::Light => ((0, 95, 135), Color::Cyan),
             _ => ((95, 175, 215), Color::Cyan),
@@ -201,7 +201,7 @@ impl Palette {
     }
 
     /// Gives the colours of a stage, its letters and what is behind them; every other one differs.
-    pub(super) const fn stage(self, is_odd: bool) -> (Shade, Shade) {
+    const fn stage(self, is_odd: bool) -> (Shade, Shade) {
         let (black, white) = (((0, 0, 0), Color::Black), ((255, 255, 255), Color::White));
         match (self, is_odd) {
             (Self::Light, true) => (white, ((0, 95, 135), Color::Blue)),
@@ -225,7 +225,7 @@ pub enum Depth {
 }
 
 /// Red, green and blue.
-pub(super) type Rgb = (u8, u8, u8);
+type Rgb = (u8, u8, u8);
 
 /// The steps of each part in the cube of xterm's colours.
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
@@ -244,7 +244,7 @@ impl Depth {
     }
 
     /// Gives the terminal's color for one; of 16 colours the one that is named.
-    pub(super) fn color(self, rgb: Rgb, of_sixteen: Color) -> Color {
+    fn color(self, rgb: Rgb, of_sixteen: Color) -> Color {
         match self {
             Self::Sixteen => of_sixteen,
             Self::Indexed => Color::Indexed(nearest(rgb)),
@@ -282,7 +282,7 @@ fn nearest(rgb: Rgb) -> u8 {
 
 /// Gives what a number of xterm's colours looks like.
 #[cfg(test)]
-pub(super) fn looks(number: u8) -> Option<Rgb> {
+fn looks(number: u8) -> Option<Rgb> {
     xterm().find(|(own, _)| *own == number).map(|(_, rgb)| rgb)
 }
 

@@ -258,7 +258,7 @@ struct BookmarkRecord {
 }
 
 /// Reads a file's text; `path` is for what is said of it.
-pub(super) fn parse_bookmarks(text: &str, path: &Path) -> Result<Vec<Bookmark>, KeepError> {
+fn parse_bookmarks(text: &str, path: &Path) -> Result<Vec<Bookmark>, KeepError> {
     let written: BookmarksFile =
         serde_json::from_str(text).map_err(|source| KeepError::Malformed {
             path: path.to_owned(),
@@ -290,7 +290,7 @@ pub(super) fn parse_bookmarks(text: &str, path: &Path) -> Result<Vec<Bookmark>, 
 }
 
 /// Writes a file's text.
-pub(super) fn bookmarks_json(bookmarks: &[Bookmark]) -> Result<String, serde_json::Error> {
+fn bookmarks_json(bookmarks: &[Bookmark]) -> Result<String, serde_json::Error> {
     let all = bookmarks.iter().map(|one| BookmarkRecord {
         time: timetext::rfc3339_micros(one.at),
         seq: one.seq.map(|seq| seq.0),

@@ -245,7 +245,7 @@ impl Section {
     }
 
     /// Tells whether it is folded unless somebody unfolds it: there are many pods.
-    pub(crate) const fn is_folded_first(&self) -> bool {
+    const fn is_folded_first(&self) -> bool {
         matches!(self, Self::Pods(_))
     }
 }

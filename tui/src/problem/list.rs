@@ -48,9 +48,9 @@ pub(crate) struct Problems {
     /// How many things more there are.
     pub(crate) rest: usize,
     /// Whether lanes had their say.
-    pub(crate) has_lanes: bool,
+    has_lanes: bool,
     /// Whether monitortests had theirs.
-    pub(crate) has_rules: bool,
+    has_rules: bool,
 }
 
 /// Lists what looks wrong, of what is known so far.
@@ -144,22 +144,22 @@ const MOST_OTHERS: usize = 100;
 /// What is so again within this time, in microseconds, is the same thing: 5 min.
 const AGAIN_MICROS: i64 = 300_000_000;
 /// Times of Events are whole seconds: what a rule says lies so near a lane's, in microseconds.
-pub(super) const SPARE_MICROS: i64 = 1_000_000;
+const SPARE_MICROS: i64 = 1_000_000;
 
 /// The list while it grows.
-pub(super) struct ProblemCollector<'a> {
-    pub(super) timeline: &'a Timeline,
+struct ProblemCollector<'a> {
+    timeline: &'a Timeline,
     board: Option<&'a Board>,
-    pub(super) ids: BTreeMap<String, ResourceId>,
-    pub(super) all: Vec<ProblemEntry>,
+    ids: BTreeMap<String, ResourceId>,
+    all: Vec<ProblemEntry>,
     /// What is about an object, or about words.
     places: BTreeMap<(Option<NamedObject>, String), Vec<usize>>,
-    pub(super) rest: usize,
+    rest: usize,
 }
 
 impl<'a> ProblemCollector<'a> {
     /// Begins with nothing.
-    pub(super) fn begin(timeline: &'a Timeline, board: Option<&'a Board>) -> Self {
+    fn begin(timeline: &'a Timeline, board: Option<&'a Board>) -> Self {
         let resources = timeline.resources().iter();
         Self {
             timeline,
@@ -172,7 +172,7 @@ impl<'a> ProblemCollector<'a> {
     }
 
     /// Tells whether a cluster was being installed at a moment.
-    pub(super) fn is_young(&self, at: RecordedAt) -> bool {
+    fn is_young(&self, at: RecordedAt) -> bool {
         self.board
             .is_some_and(|board| board.facts.phase(at) == Some(Phase::Install))
     }
@@ -186,7 +186,7 @@ impl<'a> ProblemCollector<'a> {
 
     /// Adds a thing; it is the same as an earlier one if that is of the same kind, about the same
     /// object, and was so shortly before.
-    pub(super) fn add(&mut self, entry: ProblemEntry) {
+    fn add(&mut self, entry: ProblemEntry) {
         let key = Self::key(entry.subject.as_ref(), &entry.about);
         let from = entry.first().map(|spot| spot.from);
         let known = self.places.get(&key).into_iter().flatten();
@@ -215,7 +215,7 @@ impl<'a> ProblemCollector<'a> {
 
     /// Adds what a rule found: to a thing that is about the same object at the same time, if there is
     /// one.
-    pub(super) fn say(&mut self, entry: ProblemEntry, said: RuleReport) {
+    fn say(&mut self, entry: ProblemEntry, said: RuleReport) {
         let key = Self::key(entry.subject.as_ref(), &entry.about);
         let Some(spot) = entry.spots.first().copied() else {
             return;
@@ -251,7 +251,7 @@ impl<'a> ProblemCollector<'a> {
     }
 
     /// Adds what a rule says of the recording: to the gap that it means, whatever resources share it.
-    pub(super) fn miss(&mut self, entry: ProblemEntry, said: RuleReport) {
+    fn miss(&mut self, entry: ProblemEntry, said: RuleReport) {
         let from = entry.first().map(|spot| spot.from);
         let gap = self.all.iter_mut().find(|own| {
             let is_then =
@@ -266,7 +266,7 @@ impl<'a> ProblemCollector<'a> {
     }
 
     /// Adds all that rules say of how objects are written: a thing for each rule.
-    pub(super) fn write(&mut self, entry: ProblemEntry, said: RuleReport) {
+    fn write(&mut self, entry: ProblemEntry, said: RuleReport) {
         let known = self.all.iter_mut().find(|own| {
             own.kind == ProblemKind::Written
                 && own
@@ -299,7 +299,7 @@ impl<'a> ProblemCollector<'a> {
     }
 
     /// Adds what all monitortests found.
-    pub(super) fn take(&mut self, findings: &Findings) {
+    fn take(&mut self, findings: &Findings) {
         for finding in &findings.all {
             finding_entry(self, finding);
         }
@@ -354,7 +354,7 @@ struct SharedGap {
 }
 
 /// Takes all that is missing.
-pub(super) fn add_recording(making: &mut ProblemCollector<'_>) {
+fn add_recording(making: &mut ProblemCollector<'_>) {
     let timeline = making.timeline;
     for outage in timeline.outages() {
         if !outage.is_before_first_answer {
@@ -466,7 +466,7 @@ fn recording_entry(
 }
 
 /// Takes what all lanes tell.
-pub(super) fn add_lanes(making: &mut ProblemCollector<'_>, board: &Board) {
+fn add_lanes(making: &mut ProblemCollector<'_>, board: &Board) {
     for lane in board.lanes.iter().filter(|lane| lane.condition.is_none()) {
         add_lane(making, lane);
     }
@@ -510,7 +510,7 @@ fn add_lane(making: &mut ProblemCollector<'_>, lane: &Lane) {
 }
 
 /// Takes one finding.
-pub(super) fn finding_entry(making: &mut ProblemCollector<'_>, finding: &ReportedFinding) {
+fn finding_entry(making: &mut ProblemCollector<'_>, finding: &ReportedFinding) {
     let kind = ProblemKind::of_finding(finding);
     let subject = subject(making, finding);
     let about = match &subject {

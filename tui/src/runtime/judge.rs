@@ -273,7 +273,7 @@ const NICENESS: i32 = 15;
 
 /// Lets a child run when nobody else wants to; tells whether the system agreed.
 #[cfg(unix)]
-pub(super) fn lower_priority(child: &Child) -> bool {
+fn lower_priority(child: &Child) -> bool {
     let id = i32::try_from(child.id()).ok();
     let id = id.and_then(rustix::process::Pid::from_raw);
     id.is_some_and(|id| rustix::process::setpriority_process(Some(id), NICENESS).is_ok())
@@ -281,7 +281,7 @@ pub(super) fn lower_priority(child: &Child) -> bool {
 
 /// Lets a child run as others do.
 #[cfg(not(unix))]
-pub(super) const fn lower_priority(_child: &Child) -> bool {
+const fn lower_priority(_child: &Child) -> bool {
     false
 }
 

@@ -178,7 +178,7 @@ fn gone() -> TuiError {
 }
 
 /// Gives the message that an event is, on a screen.
-pub(super) fn key_msg(event: &Event, screen: &ActiveScreen) -> Option<Msg> {
+fn key_msg(event: &Event, screen: &ActiveScreen) -> Option<Msg> {
     match event {
         Event::Resize(width, height) => Some(Msg::Resized(*width, *height)),
         Event::Key(key) if key.kind != KeyEventKind::Release => {

@@ -83,17 +83,17 @@ fn listen(told: &SyncSender<RuntimeEvent>) {
 }
 
 /// The screen, buffered so that a frame is one write.
-pub(super) type TerminalScreen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+type TerminalScreen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
 
 /// The bytes of a frame, with room to spare: the whole of a large terminal in all colours.
 const FRAME_BYTES: usize = 1 << 18;
 
 /// The terminal while it is ours.
-pub(super) struct TerminalGuard(());
+struct TerminalGuard(());
 
 impl TerminalGuard {
     /// Takes the terminal.
-    pub(super) fn take() -> io::Result<(Self, TerminalScreen)> {
+    fn take() -> io::Result<(Self, TerminalScreen)> {
         enable_raw_mode()?;
         let mut out = io::stdout();
         if let Err(error) = execute!(out, EnterAlternateScreen, EnableMouseCapture, cursor::Hide) {
@@ -157,7 +157,7 @@ pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 /// Takes note of a panic; tells whether it is caught, so that nobody else needs to hear of it.
-pub(super) fn noted(info: &PanicHookInfo<'_>) -> bool {
+fn noted(info: &PanicHookInfo<'_>) -> bool {
     if !IS_CAUGHT.get() {
         return false;
     }

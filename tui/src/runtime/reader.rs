@@ -241,7 +241,7 @@ fn pass(
 
 /// What is to be done with an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+enum Purpose {
     /// It is shown.
     Show,
     /// It is saved.
@@ -251,7 +251,7 @@ pub(super) enum Purpose {
 }
 
 /// A question, the reel that it is put to, and what for.
-pub(super) type WaitingQuestion = (Arc<Timeline>, ScreenQuestion, Purpose);
+type WaitingQuestion = (Arc<Timeline>, ScreenQuestion, Purpose);
 
 #[derive(Default)]
 struct WaitingQuestions {
@@ -261,7 +261,7 @@ struct WaitingQuestions {
 
 /// The questions that wait.
 #[derive(Default)]
-pub(super) struct Mailbox {
+struct Mailbox {
     waiting: Mutex<WaitingQuestions>,
     changed: Condvar,
 }
@@ -322,7 +322,7 @@ const NO_SEARCH: u64 = 0;
 type SearchJob = (Arc<Timeline>, u64, ReelSearch);
 
 /// The thread that searches.
-pub(super) struct Searcher {
+struct Searcher {
     jobs: SyncSender<SearchJob>,
     /// The number of the search that is waited for.
     wanted: Arc<AtomicU64>,
@@ -378,7 +378,7 @@ fn run_searches(asked: &Receiver<SearchJob>, told: &SyncSender<RuntimeEvent>, wa
 const MOST_CHANGES: usize = 64;
 
 /// The thread that changes bookmarks.
-pub(super) struct Keeper {
+struct Keeper {
     changes: SyncSender<(BookmarkStore, BookmarkChange)>,
 }
 

@@ -376,7 +376,7 @@ pub(super) fn list(open: &mut OpenReel, choice: &PickerState) {
 }
 
 /// Lists the objects of a resource.
-pub(super) fn list_resource(open: &mut OpenReel, resource: ResourceId) {
+fn list_resource(open: &mut OpenReel, resource: ResourceId) {
     open.list = List::Objects(resource);
     open.pane = Pane::List;
     open.selected = None;

@@ -243,7 +243,7 @@ pub(super) fn take(model: &mut Model, act: KeyAction) -> Vec<Effect> {
 }
 
 /// Takes in what the pass says.
-pub(super) fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
+fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
     let ReelState::Open(open) = &mut model.reel else {
         return Vec::new();
     };

@@ -142,7 +142,7 @@ pub(super) fn go_to(open: &mut OpenReel, text: &str) -> Option<String> {
 }
 
 /// Puts the cursor at a time, as a jump.
-pub(super) fn jump_to(open: &mut OpenReel, at: RecordedAt) {
+fn jump_to(open: &mut OpenReel, at: RecordedAt) {
     let place = CursorPlace::at(&open.timeline, within(&open.timeline, at));
     jump(open, place);
 }

@@ -241,7 +241,7 @@ fn grouping_name(grouping: Grouping) -> String {
 }
 
 /// Goes back to where one was.
-pub(super) fn restore(open: &mut OpenReel, session: &SavedSession, request: &TuiRequest) {
+fn restore(open: &mut OpenReel, session: &SavedSession, request: &TuiRequest) {
     if request.at.is_none() {
         let moment: Option<Moment> = session.at.parse().ok();
         let cut = moment.and_then(|moment| open.timeline.resolve(moment).ok());

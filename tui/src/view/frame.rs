@@ -100,7 +100,7 @@ fn whole(model: &Model, open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_
 }
 
 /// Draws them.
-pub(super) fn draw_title(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
+fn draw_title(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
     let plain = pen.role(StyleRole::Plain);
     let strong = pen.role(StyleRole::Strong);
     let faint = pen.role(StyleRole::Faint);
@@ -272,7 +272,7 @@ fn filter_hint(open: &OpenReel) -> &'static str {
 }
 
 /// Draws what is wrong with the filter that is being written, above the prompt.
-pub(super) fn draw_filter_error(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
+fn draw_filter_error(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
     if let (ActiveScreen::Filter(_), Some(error)) = (&model.screen, open.filter.error()) {
         let style = pen.theme.state(LaneState::Bad);
         let blank = " ".repeat(usize::from(pen.area.width));
@@ -282,7 +282,7 @@ pub(super) fn draw_filter_error(model: &Model, open: &OpenReel, pen: &mut Screen
 }
 
 /// Draws it.
-pub(super) fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
+fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
     let bar = pen.role(StyleRole::Bar);
     let strong = pen.role(StyleRole::Strong);
     let faint = pen.role(StyleRole::Faint);
@@ -385,7 +385,7 @@ enum HelpLine {
 }
 
 /// Draws it from a line on.
-pub(super) fn draw_help(first: usize, of: &ActiveScreen, pen: &mut ScreenPen<'_>) {
+fn draw_help(first: usize, of: &ActiveScreen, pen: &mut ScreenPen<'_>) {
     pen.head(0, "KEYS · esc goes back, ↓ shows more");
     let mut x = 1;
     for state in LaneState::ALL {

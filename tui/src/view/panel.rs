@@ -193,15 +193,15 @@ fn state(open: &OpenReel) -> Option<(LaneState, String)> {
 const NARROWEST_TEXT: usize = 24;
 
 /// How a line is drawn.
-pub(super) struct ShownLine<'a> {
+struct ShownLine<'a> {
     /// The line.
     pub(super) line: &'a PanelLine,
     /// Whether it is broken where it is too long.
-    pub(super) is_broken: bool,
+    is_broken: bool,
     /// What is looked for, in lower case; empty for nothing.
     pub(super) wanted: &'a str,
     /// Whether it is the version that was marked.
-    pub(super) is_marked: bool,
+    is_marked: bool,
 }
 
 /// Gives how much of a row the text may take, and whether what stands beside it shows.
@@ -215,7 +215,7 @@ fn text_room(line: &PanelLine, width: usize) -> (usize, bool) {
 }
 
 /// Gives how many rows a line takes.
-pub(super) fn rows_of(drawn: &ShownLine<'_>, width: usize) -> usize {
+fn rows_of(drawn: &ShownLine<'_>, width: usize) -> usize {
     let (room, _) = text_room(drawn.line, width);
     let text = drawn.line.text();
     if drawn.is_broken && text.width() > room {
@@ -226,7 +226,7 @@ pub(super) fn rows_of(drawn: &ShownLine<'_>, width: usize) -> usize {
 }
 
 /// Draws a line from a row on; gives the row after it.
-pub(super) fn draw_line(drawn: &ShownLine<'_>, y: u16, pen: &mut ScreenPen<'_>) -> u16 {
+fn draw_line(drawn: &ShownLine<'_>, y: u16, pen: &mut ScreenPen<'_>) -> u16 {
     let line = drawn.line;
     let (room, shows_aside) = text_room(line, usize::from(pen.area.width));
     let own: usize = line.parts.iter().map(|(_, text)| text.width()).sum();

@@ -215,7 +215,7 @@ const STEPS_SECS: [i64; 19] = [
 const LETTERS: (u16, u16) = (8, 12);
 
 /// Draws the time of day.
-pub(super) fn draw_day(open: &OpenReel, layout: &Layout, row: u16, pen: &mut ScreenPen<'_>) {
+fn draw_day(open: &OpenReel, layout: &Layout, row: u16, pen: &mut ScreenPen<'_>) {
     let long = timetext::span(u64::try_from(open.window.micros).unwrap_or(0));
     let faint = pen.role(StyleRole::Faint);
     let room = layout.gutter.saturating_sub(1);
@@ -242,7 +242,7 @@ pub(super) fn draw_day(open: &OpenReel, layout: &Layout, row: u16, pen: &mut Scr
 }
 
 /// Draws the time since the start.
-pub(super) fn draw_since_start(
+fn draw_since_start(
     open: &OpenReel,
     layout: &Layout,
     row: u16,
