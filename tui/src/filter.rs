@@ -531,25 +531,25 @@ fn unquoted(value: &str) -> &str {
 #[non_exhaustive]
 pub enum ScreenFilterError {
     /// Something begins and does not go on.
-    #[error("nothing follows {sign}")]
+    #[error("expected a value after {sign}")]
     Nothing {
         /// What it begins with.
         sign: String,
     },
     /// A quote is not closed.
-    #[error("a quote is not closed: {word}")]
+    #[error("unterminated quote: {word}")]
     OpenQuote {
         /// The word.
         word: String,
     },
     /// A pattern is not closed.
-    #[error("a pattern ends in a slash; a text that begins with one stands in quotes: {word}")]
+    #[error("unterminated pattern (end it with /, or quote text that starts with /): {word}")]
     OpenPattern {
         /// The word.
         word: String,
     },
     /// A pattern is none.
-    #[error("/{pattern}/ is no pattern: {problem}")]
+    #[error("invalid pattern /{pattern}/: {problem}")]
     Pattern {
         /// The pattern.
         pattern: String,
@@ -571,15 +571,13 @@ pub enum ScreenFilterError {
         source: FieldError,
     },
     /// What stands before `=` does not begin at the top of an object.
-    #[error(
-        "a field is written from the top, as status.phase=Running is; a text stands in quotes: {word}"
-    )]
+    #[error("expected a field path such as status.phase=Running, or quoted text: {word}")]
     NotFromTop {
         /// The word.
         word: String,
     },
     /// What is compared is no number.
-    #[error("{value:?} is no number in {word}")]
+    #[error("expected a number, found {value:?}: {word}")]
     NoNumber {
         /// What stands for the number.
         value: String,
@@ -594,7 +592,7 @@ pub enum ScreenFilterError {
         source: SelectError,
     },
     /// There are more words than anybody writes.
-    #[error("more than {most} words")]
+    #[error("more than {most} terms")]
     TooMany {
         /// How many there may be.
         most: usize,

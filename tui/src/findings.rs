@@ -138,10 +138,10 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Findings, String> {
     if u64::try_from(bytes.len()).is_ok_and(|len| len > MOST_BYTES) {
         return Err(format!("more than {MOST_BYTES} bytes of findings"));
     }
-    let document: FindingsDocument = serde_json::from_slice(bytes)
-        .map_err(|error| format!("findings that cannot be read: {error}"))?;
+    let document: FindingsDocument =
+        serde_json::from_slice(bytes).map_err(|error| format!("invalid findings: {error}"))?;
     let Some(run) = document.runs.into_iter().next() else {
-        return Err("findings of no run".to_owned());
+        return Err("findings without a run".to_owned());
     };
     if let Some(error) = run.error {
         return Err(text(&error));

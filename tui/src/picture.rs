@@ -48,7 +48,7 @@ pub(crate) fn svg(buffer: &Buffer) -> String {
 fn line(row: &[Cell], top: u32, out: &mut String) {
     let mut start = 0_u32;
     for run in row.chunk_by(|one, other| look(one) == look(other)) {
-        let cells = u32::try_from(run.len()).unwrap_or(u32::MAX);
+        let cells = count(run);
         if let Some(first) = run.first() {
             draw(run, &look(first), EDGE + start * WIDE, top, out);
         }
@@ -56,15 +56,23 @@ fn line(row: &[Cell], top: u32, out: &mut String) {
     }
 }
 
+#[expect(
+    clippy::expect_used,
+    reason = "the columns of a buffer are counted by a u16"
+)]
+fn count(cells: &[Cell]) -> u32 {
+    u32::try_from(cells.len()).expect("a row has at most 65,535 cells")
+}
+
 fn draw(run: &[Cell], look: &CellStyle, left: u32, top: u32, out: &mut String) {
-    let width = u32::try_from(run.len()).unwrap_or(u32::MAX) * WIDE;
+    let width = count(run) * WIDE;
     if look.paper != PAPER {
         let paper = &look.paper;
         rect((left, top, width, HIGH), paper, out);
     }
     let mut at = left;
     for part in run.chunk_by(|one, other| kind(one) == kind(other)) {
-        let cells = u32::try_from(part.len()).unwrap_or(u32::MAX);
+        let cells = count(part);
         let long = cells * WIDE;
         match part.first().map(kind) {
             Some(CellShape::Letters) => letters(part, look, at, top, out),
@@ -122,7 +130,7 @@ fn letters(part: &[Cell], look: &CellStyle, left: u32, top: u32, out: &mut Strin
             letter => text.push(letter),
         }
     }
-    let long = u32::try_from(part.len()).unwrap_or(u32::MAX) * WIDE;
+    let long = count(part) * WIDE;
     let baseline = top + HIGH - 4;
     let bold = if look.is_bold {
         " font-weight=\"bold\""

@@ -2,7 +2,7 @@
 //! and a direction. Nothing here knows the model or the screen.
 
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_history::{Cut, Timeline};
+use kubereel_history::{Cut, Timeline, timetext};
 use std::ops::Range;
 
 /// Which way in time.
@@ -16,6 +16,11 @@ pub(crate) enum TimeDirection {
 
 /// How many jumps can be undone.
 const MOST_JUMPS: usize = 200;
+
+/// Writes a length of time. A negative one is written as none: the recorder's clock may have stepped back.
+pub(crate) fn span_text(micros: i64) -> String {
+    timetext::span(micros.max(0).unsigned_abs())
+}
 
 /// Where the cursor stands: behind a record, as seen at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +134,7 @@ impl ViewWindow {
 
     fn edge(self, cell: u16, of: u16) -> RecordedAt {
         let part = i128::from(self.micros) * i128::from(cell) / i128::from(of.max(1));
+        // A cell far outside of the screen saturates: no moment lies there.
         let part = i64::try_from(part).unwrap_or(i64::MAX);
         RecordedAt::from_micros(self.from.micros.saturating_add(part))
     }

@@ -4,11 +4,11 @@
 use super::line::{Ink, LineTarget, PanelLine, short};
 use crate::filter::{FilterCandidate, FilterQuery};
 use crate::subject::NamedObject;
-use crate::time::CursorPlace;
+use crate::time::{CursorPlace, span_text};
 use kubereel_format::{EventType, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::{
     Change, CursorStep, Cut, EventQuestion, HistoryItem, HistoryQuestion, Regarding, Scope,
-    SeenVersion, Step, SteppedOver, Timeline, Track, harmless, timetext,
+    SeenVersion, Step, SteppedOver, Timeline, Track, harmless,
 };
 
 /// How many versions before and after the moment are read.
@@ -24,7 +24,7 @@ pub(super) fn read_history(
 ) -> (Vec<PanelLine>, usize) {
     let Some(info) = timeline.resources().get(subject.resource) else {
         return (
-            vec![PanelLine::of(Ink::Wary, "the reel knows no such resource")],
+            vec![PanelLine::of(Ink::Wary, "resource not in this reel")],
             0,
         );
     };
@@ -81,7 +81,7 @@ pub(super) fn read_history(
         }
     }
     if lines.is_empty() {
-        let words = format!("{} was never seen", subject.written(timeline));
+        let words = format!("{} was never observed", subject.written(timeline));
         lines.push(PanelLine::of(Ink::Plain, words));
     }
     (lines, here.saturating_sub(1))
@@ -118,10 +118,7 @@ fn version_lines(
     first.aside = harmless(&who.join(",")).into_owned();
     let mut lines = vec![first.to(LineTarget::Version(version.seq))];
     let Some(changes) = &version.changes else {
-        lines.push(PanelLine::of(
-            Ink::Wary,
-            "    the version before cannot be read",
-        ));
+        lines.push(PanelLine::of(Ink::Wary, "    previous version unreadable"));
         return lines;
     };
     if version.place != kubereel_history::Place::Later {
@@ -161,7 +158,7 @@ pub(super) fn read_events(
     place: CursorPlace,
 ) -> Vec<PanelLine> {
     let Some(info) = timeline.resources().get(subject.resource) else {
-        return vec![PanelLine::of(Ink::Wary, "the reel knows no such resource")];
+        return vec![PanelLine::of(Ink::Wary, "resource not in this reel")];
     };
     if timeline.event_resources().is_empty() {
         return vec![PanelLine::of(Ink::Wary, "Events were not recorded")];
@@ -210,11 +207,14 @@ pub(super) fn read_events(
     if unread > 0 {
         lines.insert(
             0,
-            PanelLine::of(Ink::Wary, format!("{unread} Events cannot be read")),
+            PanelLine::of(Ink::Wary, format!("{unread} unreadable Events")),
         );
     }
     if lines.is_empty() {
-        let words = format!("no Events about {} by then", subject.written(timeline));
+        let words = format!(
+            "no Events about {} up to this time",
+            subject.written(timeline)
+        );
         lines.push(PanelLine::of(Ink::Faint, words));
     }
     lines
@@ -274,18 +274,18 @@ pub(super) fn read_nearby(
             lines.push(event_line(timeline, &step, info, subject.clone(), place));
         }
     }
-    let long = timetext::span(u64::try_from(asked.micros).unwrap_or(0));
+    let long = span_text(asked.micros);
     let of = if asked.filter.is_empty() && asked.namespace.is_none() {
         ""
     } else {
-        " that the filter leaves"
+        " matching the filter"
     };
     let until = timeline.written(place.at);
     let events = if count == 1 { "event" } else { "events" };
     let head = format!("{count} {events}{of} in the {long} until {until}");
     lines.insert(0, PanelLine::of(Ink::Faint, head));
     if count > told {
-        let rest = format!("and {} earlier ones: zoom in to see them", count - told);
+        let rest = format!("and {} earlier events: zoom in to see them", count - told);
         lines.push(PanelLine::of(Ink::Wary, rest));
     }
     lines
@@ -312,8 +312,7 @@ fn event_line(
     subject: NamedObject,
     place: CursorPlace,
 ) -> PanelLine {
-    let before = place.at.micros_since(step.at).max(0);
-    let before = timetext::span(u64::try_from(before).unwrap_or(0));
+    let before = span_text(place.at.micros_since(step.at));
     let head = PanelLine::of(Ink::Faint, format!("-{before:<7} "))
         .and(Ink::Strong, format!("{}  ", subject.written(timeline)));
     let mut line = match timeline.stepped_over(step, info) {
@@ -352,10 +351,10 @@ fn event_summary(
     match (kind, &over.changes) {
         (EventType::Deleted, _) => head.and(Ink::Gone, "deleted"),
         (EventType::Added, None) => head.and(Ink::Changed, "created"),
-        (_, None) => head.and(Ink::Wary, "the version before is not known"),
+        (_, None) => head.and(Ink::Wary, "previous version unknown"),
         (_, Some(changes)) => {
             let Some(first) = changes.iter().min_by_key(|change| rank(change)) else {
-                return head.and(Ink::Faint, "written without a change");
+                return head.and(Ink::Faint, "updated without changes");
             };
             let line = nearby_change(head, first);
             let rest = changes.len().saturating_sub(1);

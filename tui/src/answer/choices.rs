@@ -106,7 +106,7 @@ pub(super) fn read_namespaces(
 ) -> NamespaceChoices {
     let Some(info) = timeline.resources().get(resource) else {
         return NamespaceChoices {
-            trust: Some("the reel knows no such resource".to_owned()),
+            trust: Some("resource not in this reel".to_owned()),
             ..NamespaceChoices::default()
         };
     };

@@ -50,7 +50,7 @@ pub(super) fn read_diff(
     other: Option<Seq>,
 ) -> Vec<PanelLine> {
     let Some(info) = timeline.resources().get(subject.resource) else {
-        return vec![PanelLine::of(Ink::Wary, "the reel knows no such resource")];
+        return vec![PanelLine::of(Ink::Wary, "resource not in this reel")];
     };
     let versions = subject.versions(timeline);
     let next = versions.partition_point(|seq| *seq < place.below);
@@ -59,7 +59,7 @@ pub(super) fn read_diff(
     let name = subject.written(timeline);
     let (old, new) = match (other.or(before), here) {
         (Some(other), Some(here)) if other == here => {
-            let words = "the version that was chosen is the one here: c and C step to others";
+            let words = "the marked version is the current one: c and C step to others";
             return vec![PanelLine::prose(Ink::Faint, words)];
         }
         (Some(other), Some(here)) => (other.min(here), other.max(here)),
@@ -69,13 +69,13 @@ pub(super) fn read_diff(
             return vec![PanelLine::prose(Ink::Faint, words)];
         }
         (None, Some(_)) => {
-            let words = "this is the first version that is known: c steps to the next one";
+            let words = "first recorded version: c steps to the next one";
             return vec![PanelLine::prose(Ink::Faint, words)];
         }
         (None, None) => {
             return vec![PanelLine::of(
                 Ink::Plain,
-                format!("{name} was not there yet"),
+                format!("{name} does not exist yet"),
             )];
         }
     };
@@ -88,14 +88,14 @@ pub(super) fn read_diff(
         .filter(|seq| **seq > old && **seq < new)
         .count();
     if between > 0 {
-        let words = format!("{between} versions lie between");
+        let words = format!("{between} versions in between");
         lines.push(PanelLine::of(Ink::Faint, words));
     }
     lines.extend(warnings(timeline, info, old, new));
     match version_changes(timeline, info, old, new) {
         Ok(changes) => {
             if changes.is_empty() {
-                lines.push(PanelLine::of(Ink::Faint, "no field differs"));
+                lines.push(PanelLine::of(Ink::Faint, "no field changed"));
             }
             lines.extend(changes.iter().flat_map(field_lines));
         }
@@ -118,12 +118,12 @@ fn warnings(timeline: &Timeline, info: &ResourceInfo, old: Seq, new: Seq) -> Vec
     let reel = timeline.reel();
     let mut lines = Vec::new();
     if reel.object_of(old) != reel.object_of(new) {
-        let words = "they are two objects of the same name: one was deleted in between";
+        let words = "two objects of the same name: deleted and recreated in between";
         lines.push(PanelLine::prose(Ink::Wary, words));
     }
     let at = |seq| CursorPlace::behind(timeline, seq).at;
     if timeline.may_miss_changes(info.id, at(old), at(new)) {
-        let words = "░ a gap of the recording lies between: versions may be missing";
+        let words = "░ recording gap in between: versions may be missing";
         lines.push(PanelLine::prose(Ink::Wary, words));
     }
     lines
@@ -212,7 +212,7 @@ fn value_lines<'a>(
         lines.truncate(MOST_LINES);
         lines.push(PanelLine::of(
             Ink::Faint,
-            format!("    and {rest} lines more"),
+            format!("    and {rest} more lines"),
         ));
     }
     lines
@@ -305,7 +305,7 @@ fn summary_of(timeline: &Timeline, fate: &Fate, then: Asked<'_>, now: Asked<'_>)
             .iter()
             .min_by_key(|change| super::changes::rank(change))
         {
-            None => "written since, and the same again".to_owned(),
+            None => "rewritten, no net change".to_owned(),
             Some(first) => {
                 let rest = changes.len().saturating_sub(1);
                 let more = if rest > 0 {
@@ -335,7 +335,7 @@ pub(super) fn read_between(
     b: CursorPlace,
 ) -> Vec<PanelLine> {
     let Some(info) = timeline.resources().get(subject.resource) else {
-        return vec![PanelLine::of(Ink::Wary, "the reel knows no such resource")];
+        return vec![PanelLine::of(Ink::Wary, "resource not in this reel")];
     };
     let only = [subject.name.clone()];
     let filter = Filter {
@@ -357,9 +357,9 @@ pub(super) fn read_between(
     }
     let Some(one) = differing(&before, &after).into_iter().next() else {
         let words = if before.objects.is_empty() {
-            "it is there at neither moment"
+            "exists at neither moment"
         } else {
-            "the same version at both moments"
+            "same version at both moments"
         };
         lines.push(PanelLine::of(Ink::Plain, words));
         return lines;
@@ -368,7 +368,7 @@ pub(super) fn read_between(
     let (then, now) = (asked_at(then, a), asked_at(now, b));
     match timeline.changes_between(&one.fate, then, now, &Scope::default()) {
         Err(error) => {
-            let words = harmless(&format!("it cannot be read: {error}")).into_owned();
+            let words = harmless(&format!("cannot be read: {error}")).into_owned();
             lines.push(PanelLine::of(Ink::Wary, words));
         }
         Ok(changes) => {
@@ -553,8 +553,8 @@ impl FieldWalk<'_> {
 fn change_words(change: &Change) -> String {
     match (&change.old, &change.new) {
         (Some(old), Some(new)) => format!("{} → {}", short(old), short(new)),
-        (None, Some(new)) => format!("appears: {}", short(new)),
-        (Some(old), None) => format!("is gone, was {}", short(old)),
+        (None, Some(new)) => format!("added: {}", short(new)),
+        (Some(old), None) => format!("removed, was {}", short(old)),
         (None, None) => "changes".to_owned(),
     }
 }
@@ -563,10 +563,10 @@ fn change_words(change: &Change) -> String {
 fn doubt(unread: usize, is_across_gap: bool) -> String {
     let mut words = String::new();
     if is_across_gap {
-        words.push_str(", across a gap: it may have changed in it");
+        words.push_str(", across a gap: more changes are possible");
     }
     if unread > 0 {
-        words.extend([", ", &unread.to_string(), " versions cannot be read"]);
+        words.extend([", ", &unread.to_string(), " unreadable versions"]);
     }
     words
 }

@@ -60,7 +60,7 @@ pub(crate) fn document(
         ScreenQuestion::Conditions(subject, place) => {
             (*place, stem(timeline, subject, "-conditions"), "txt")
         }
-        _ => return Err("there is nothing to write here".to_owned()),
+        _ => return Err("nothing to save here".to_owned()),
     };
     let name = file_name(timeline, &stem, place, form);
     let text = match answer(timeline, question) {
@@ -76,7 +76,7 @@ pub(crate) fn document(
             }
             text
         }
-        _ => return Err("there is nothing to write here".to_owned()),
+        _ => return Err("nothing to save here".to_owned()),
     };
     Ok(ScreenDocument {
         name,
@@ -85,7 +85,7 @@ pub(crate) fn document(
 }
 
 fn yaml(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Result<Vec<u8>, String> {
-    let absent = |_| format!("{} was not there", subject.written(timeline));
+    let absent = |_| format!("{} does not exist at this time", subject.written(timeline));
     let here = here(timeline, subject, place).map_err(absent)?;
     let object = timeline.object(here.held.seq, here.info, Form::default());
     let object = object.map_err(|error| error.to_string())?;
@@ -95,7 +95,7 @@ fn yaml(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Resul
 }
 
 fn raw(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Result<Vec<u8>, String> {
-    let absent = |_| format!("{} was not there", subject.written(timeline));
+    let absent = |_| format!("{} does not exist at this time", subject.written(timeline));
     let here = here(timeline, subject, place).map_err(absent)?;
     let body = timeline.reel().body(here.held.seq);
     body.map(|body| body.to_vec())

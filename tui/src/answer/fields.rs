@@ -4,9 +4,9 @@
 use super::line::{Ink, PanelLine, short};
 use super::object_at::{VersionAt, here, unread};
 use crate::subject::NamedObject;
-use crate::time::CursorPlace;
+use crate::time::{CursorPlace, span_text};
 use kubereel_history::{
-    Blame, BlameSource, Path, Step, Timeline, YamlLine, harmless, timetext, yaml_lines,
+    Blame, BlameSource, Path, Step, Timeline, YamlLine, harmless, yaml_lines,
 };
 
 /// Reads the lines; the first one that changed is to be seen first.
@@ -27,7 +27,7 @@ pub(super) fn read_yaml(
         }
     };
     if !blamed.unreadable.is_empty() {
-        let words = "damaged: versions are missing, fields may be older than it says";
+        let words = "damaged: versions are missing, fields may be older than shown";
         lines.push(PanelLine::of(Ink::Wary, words));
     }
     let versions = timeline.reel().versions(held.object);
@@ -109,10 +109,7 @@ fn aside(field: &Blame, place: CursorPlace) -> String {
         .map(|writer| writer.manager.as_str())
         .collect();
     let who = harmless(&who.join(",")).into_owned();
-    let age = |at| {
-        let micros = place.at.micros_since(at).max(0);
-        timetext::span(u64::try_from(micros).unwrap_or(0))
-    };
+    let age = |at| span_text(place.at.micros_since(at));
     match field.source {
         BlameSource::Recorded { at, .. } if at == place.at => format!("{who} now"),
         BlameSource::Recorded { at, .. } => format!("{who} {} ago", age(at)),
@@ -142,10 +139,10 @@ pub(super) fn read_blame(
         }
     };
     if !blamed.unreadable.is_empty() {
-        let words = "damaged: versions are missing, fields may be older than it says";
+        let words = "damaged: versions are missing, fields may be older than shown";
         lines.push(PanelLine::prose(Ink::Wary, words));
     }
-    let words = "≤ set then or before   ~ versions may be missing before   - not known";
+    let words = "≤ set at or before   ~ earlier versions may be missing   - unknown";
     lines.push(PanelLine::of(Ink::Faint, words));
     let who: Vec<String> = blamed.fields.iter().map(who).collect();
     let whens: Vec<String> = blamed

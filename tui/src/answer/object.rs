@@ -4,7 +4,7 @@
 use super::line::{Ink, LineTarget, PanelLine};
 use super::object_at::{VersionAt, here, unread};
 use crate::subject::NamedObject;
-use crate::time::CursorPlace;
+use crate::time::{CursorPlace, span_text};
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{
     Columns, Filter, Form, OwnedObject, OwnerRef, Room, Timeline, harmless, timetext,
@@ -58,11 +58,11 @@ pub(super) fn read_conditions(
         lines.extend(condition_lines(timeline, condition, &turns, place));
     }
     if unread > 0 {
-        let words = format!("░ {unread} versions cannot be read: transitions may be missing");
+        let words = format!("░ {unread} unreadable versions: transitions may be missing");
         lines.push(PanelLine::prose(Ink::Wary, words));
     }
     if first > 0 {
-        let words = format!("transitions are those of the last {MOST_VERSIONS} versions");
+        let words = format!("transitions of the last {MOST_VERSIONS} versions");
         lines.push(PanelLine::prose(Ink::Faint, words));
     }
     lines
@@ -123,8 +123,7 @@ fn condition_lines(
     let shown = |member: &str| harmless(text(condition, member)).into_owned();
     let since = timetext::parsed(text(condition, "lastTransitionTime"));
     let since = since.map(|at| {
-        let micros = place.at.micros_since(at).max(0);
-        let span = timetext::span(u64::try_from(micros).unwrap_or(0));
+        let span = span_text(place.at.micros_since(at));
         format!("  for {span}, since {}", timeline.written(at))
     });
     let head = PanelLine::of(Ink::Strong, format!("{}  ", shown("type")))
@@ -222,7 +221,7 @@ pub(super) fn read_owners(
         left_out: 0,
     };
     if owners.is_empty() {
-        tree.lines.push(PanelLine::of(Ink::Faint, "nobody owns it"));
+        tree.lines.push(PanelLine::of(Ink::Faint, "no owners"));
     }
     for owner in owners.iter().rev() {
         tree.owner(owner, &held.namespace);
@@ -238,7 +237,7 @@ pub(super) fn read_owners(
     tree.children(&uid.unwrap_or_default(), 1);
     if tree.lines.len() == count {
         tree.lines
-            .push(PanelLine::of(Ink::Faint, "  it owns nothing"));
+            .push(PanelLine::of(Ink::Faint, "  no dependents"));
     }
     if tree.left_out > 0 {
         let words = format!("  and {} more", tree.left_out);
@@ -246,7 +245,7 @@ pub(super) fn read_owners(
     }
     if owned.unsearched > 0 {
         let words = format!(
-            "░ {} resources are not known then: it may own some of theirs",
+            "░ {} resources unknown at this time: dependents may be missing",
             owned.unsearched
         );
         tree.lines.push(PanelLine::prose(Ink::Wary, words));
@@ -261,7 +260,7 @@ impl<'a> OwnerTree<'a> {
         let controls = if owner.controller == Some(true) {
             ""
         } else {
-            "  (does not control it)"
+            "  (not the controller)"
         };
         let line = PanelLine::of(Ink::Faint, "↑ ").and(Ink::Plain, name);
         let line = match (owner.exists, self.found(owner, namespace)) {
@@ -269,8 +268,8 @@ impl<'a> OwnerTree<'a> {
                 let state = self.state(info, seq);
                 line.and(Ink::Faint, state).to(LineTarget::Object(subject))
             }
-            (Some(false), _) => line.and(Ink::Gone, "  was gone"),
-            _ => line.and(Ink::Wary, "  ░ not recorded: not known"),
+            (Some(false), _) => line.and(Ink::Gone, "  not found"),
+            _ => line.and(Ink::Wary, "  ░ not recorded"),
         };
         self.lines.push(line.and(Ink::Faint, controls));
     }
@@ -347,10 +346,10 @@ impl<'a> OwnerTree<'a> {
             .entry(info.id)
             .or_insert_with(|| timeline.columns(info, place.cut(), Room::Narrow).ok());
         let Some(columns) = columns else {
-            return "  its columns cannot be read".to_owned();
+            return "  columns unreadable".to_owned();
         };
         let Ok(object) = timeline.object(seq, info, Form::default()) else {
-            return "  it cannot be read".to_owned();
+            return "  unreadable".to_owned();
         };
         let mut told = String::new();
         let cells = columns.row(&object, place.at).into_iter();
@@ -381,7 +380,7 @@ pub(super) fn read_raw(
     match timeline.reel().body(held.seq) {
         Ok(body) => {
             let words = format!(
-                "{} bytes as the server sent them, laid out; S saves exactly these",
+                "{} bytes from the API server, formatted; S saves the original bytes",
                 body.len()
             );
             lines.push(PanelLine::prose(Ink::Faint, words));
@@ -396,7 +395,7 @@ pub(super) fn read_raw(
             let error = harmless(&error.to_string()).into_owned();
             lines.push(PanelLine::prose(
                 Ink::Wary,
-                format!("it cannot be read: {error}"),
+                format!("cannot be read: {error}"),
             ));
         }
     }

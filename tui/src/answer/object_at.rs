@@ -23,10 +23,7 @@ pub(super) fn here<'a>(
     place: CursorPlace,
 ) -> Result<VersionAt<'a>, Vec<PanelLine>> {
     let Some(info) = timeline.resources().get(subject.resource) else {
-        return Err(vec![PanelLine::of(
-            Ink::Wary,
-            "the reel knows no such resource",
-        )]);
+        return Err(vec![PanelLine::of(Ink::Wary, "resource not in this reel")]);
     };
     let info = timeline.resource_at(info, place.cut());
     let only = [subject.name.clone()];
@@ -50,7 +47,7 @@ pub(super) fn here<'a>(
 /// Says that something cannot be read.
 pub(super) fn unread(error: &QueryError) -> PanelLine {
     let error = harmless(&error.to_string()).into_owned();
-    PanelLine::prose(Ink::Wary, format!("it cannot be read: {error}"))
+    PanelLine::prose(Ink::Wary, format!("cannot be read: {error}"))
 }
 
 fn absent(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Vec<PanelLine> {
@@ -63,9 +60,9 @@ fn absent(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Vec
             .to
             .map_or_else(|| "the end".to_owned(), |to| timeline.written(to));
         let words = if life.is_older_than_reel {
-            format!("it was there before the recording, until {to}")
+            format!("existed before the recording, until {to}")
         } else {
-            format!("it was there from {from} to {to}: press c or C")
+            format!("existed from {from} to {to}: press c or C")
         };
         lines.push(PanelLine::of(Ink::Faint, words));
     }
@@ -77,9 +74,7 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> Option<String
     let at = |at| timeline.written(at);
     Some(match certainty {
         Certainty::Known { .. } => return None,
-        Certainty::Imported { .. } => {
-            "imported: what the recording leaves out is not known".to_owned()
-        }
+        Certainty::Imported { .. } => "imported: completeness unknown".to_owned(),
         Certainty::InsideGap { gap } => format!(
             "unknown from {} to {}: {}",
             at(gap.from_time),
@@ -93,11 +88,13 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> Option<String
         Certainty::Blind { from, to } => {
             let to = to.map_or_else(|| "the end".to_owned(), at);
             format!(
-                "no watch ran from {} to {to}: this is the state before",
+                "no watch from {} to {to}: showing the state before",
                 at(*from)
             )
         }
-        Certainty::NotCovered { detail, .. } => format!("not recorded then {}", harmless(detail)),
+        Certainty::NotCovered { detail, .. } => {
+            format!("not recorded at this time {}", harmless(detail))
+        }
         Certainty::BeforeFirst { first: Some(first) } => {
             format!("unknown before {}: not recorded yet", at(*first))
         }

@@ -175,7 +175,7 @@ fn lined((lines, first): (Vec<PanelLine>, usize), question: ScreenQuestion) -> S
 
 /// Gives the answer that list or panel cannot be shown, and why; `None` for a list to choose from.
 pub(crate) fn not_answered(question: ScreenQuestion, why: &str) -> Option<ScreenAnswer> {
-    let words = format!("it cannot be shown: {}", harmless(why));
+    let words = format!("cannot be shown: {}", harmless(why));
     Some(match &question {
         ScreenQuestion::Kinds(..) | ScreenQuestion::Namespaces(..) => return None,
         ScreenQuestion::Table(..) => {
@@ -246,7 +246,7 @@ impl Panel {
             Self::Conditions => "conditions",
             Self::Raw => "json",
             Self::Nearby => "",
-            Self::Between => "between A and here",
+            Self::Between => "A to cursor",
         }
     }
 }

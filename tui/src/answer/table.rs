@@ -33,7 +33,7 @@ impl SortOrder {
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Name => "by name",
-            Self::Changed => "changed last first",
+            Self::Changed => "by last change",
         }
     }
 }
@@ -254,14 +254,14 @@ fn absent(
     let when = |seq: Seq| timeline.written(CursorPlace::behind(timeline, seq).at);
     let (before, after) = (events.previous(place.below), events.next(place.below));
     let lead = match (before, after) {
-        (None, Some(seq)) => format!("first one at {}: press .", when(seq)),
-        (Some(_), Some(seq)) => format!("next one at {}: press .", when(seq)),
-        (Some(seq), None) => format!("the last one until {}: press ,", when(seq)),
-        (None, None) => "there never was one in this reel".to_owned(),
+        (None, Some(seq)) => format!("first at {}: press .", when(seq)),
+        (Some(_), Some(seq)) => format!("next at {}: press .", when(seq)),
+        (Some(seq), None) => format!("last at {}: press ,", when(seq)),
+        (None, None) => "none in this reel".to_owned(),
     };
     if has_state {
         format!("no {what} at {at} ({lead})")
     } else {
-        format!("what {what} there were at {at} is not known ({lead})")
+        format!("{what} at {at}: unknown ({lead})")
     }
 }

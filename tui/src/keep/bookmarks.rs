@@ -70,7 +70,7 @@ impl BookmarkStore {
         let (at, all, broken) = self.current();
         let words = match at {
             Some(_) => said(&broken, None),
-            None => said(&broken, Some("bookmarks cannot be kept")),
+            None => said(&broken, Some("bookmarks cannot be saved")),
         };
         Bookmarks { all, words }
     }
@@ -110,7 +110,7 @@ impl BookmarkStore {
         let is_away = place.parent() != self.beside.parent();
         let away = is_away.then(|| {
             format!(
-                "the reel's folder cannot be written: bookmarks are in {}",
+                "reel directory not writable: bookmarks are in {}",
                 place.display()
             )
         });
@@ -210,7 +210,7 @@ fn said(broken: &[KeepError], more: Option<&str>) -> Option<String> {
     let broken = broken.iter().map(|error| {
         let name = error.path().file_name().unwrap_or_default();
         let name = name.to_string_lossy();
-        format!("{name} cannot be read and stays as it is: {error}")
+        format!("{name} cannot be read, left unchanged: {error}")
     });
     let all: Vec<String> = more.map(str::to_owned).into_iter().chain(broken).collect();
     (!all.is_empty()).then(|| all.join("; "))

@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Option<String>, KeepError> 
     let mut bytes = Vec::new();
     let read = file.take(most.saturating_add(1)).read_to_end(&mut bytes);
     read.map_err(failed)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
+    if usize::try_from(most).is_ok_and(|most| bytes.len() > most) {
         return Err(KeepError::TooLarge {
             path: path.to_owned(),
             most,
@@ -79,7 +79,7 @@ pub(crate) enum KeepError {
         source: io::Error,
     },
     /// It is a folder, a pipe or a device.
-    #[error("no file: {}", .path.display())]
+    #[error("not a regular file: {}", .path.display())]
     NoFile {
         /// The file.
         path: PathBuf,
@@ -102,7 +102,7 @@ pub(crate) enum KeepError {
         source: serde_json::Error,
     },
     /// It is of another program, or of a version that this one does not know.
-    #[error("{kind:?} of version {version} is not known: {}", .path.display())]
+    #[error("unsupported {kind:?} version {version}: {}", .path.display())]
     OtherKind {
         /// The file.
         path: PathBuf,

@@ -98,9 +98,9 @@ pub(crate) fn grouped(of: &ActiveScreen) -> [(&'static str, Vec<&'static KeyBind
     let is_other =
         |place| place != KeyContext::Everywhere && place != KeyContext::Text && !is_own(place);
     [
-        ("HERE", rows(&is_own)),
-        ("EVERYWHERE", rows(&|place| place == KeyContext::Everywhere)),
-        ("ELSEWHERE", rows(&is_other)),
+        ("THIS SCREEN", rows(&is_own)),
+        ("GLOBAL", rows(&|place| place == KeyContext::Everywhere)),
+        ("OTHER SCREENS", rows(&is_other)),
     ]
 }
 

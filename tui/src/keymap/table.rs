@@ -31,123 +31,123 @@ pub(super) const KEYS: &[KeyBinding] = table! {
     Timeline [Char('T'), Char('t')] => [Transition(TimeDirection::Previous), Transition(TimeDirection::Next)],
         "T t" "previous, next transition of the selected lane" "transition";
     Timeline [Char('F'), Char('f')] => [FieldChange(TimeDirection::Previous), FieldChange(TimeDirection::Next)],
-        "F f" "previous, next change of the field at the panel's line" "";
+        "F f" "previous, next change of the selected field" "";
     Timeline [Char('('), Char(')')] => [Anomaly(TimeDirection::Previous), Anomaly(TimeDirection::Next)],
         "( )" "previous, next gap, outage or flap" "";
     Timeline [Char('N'), Char('n')] => [Problem(TimeDirection::Previous), Problem(TimeDirection::Next)],
         "N n" "previous, next problem" "problem";
     Timeline [Named("Left"), Named("Right"), Char('h'), Char('l')] => [Cells(-1), Cells(1)],
-        "← → h l" "move the cursor by a cell" "";
+        "← → h l" "move the cursor one cell" "";
     Timeline [Named("Shift-Left"), Named("Shift-Right")] => [Cells(-10), Cells(10)],
-        "shift-← →" "move the cursor by ten cells" "";
+        "shift-← →" "move the cursor ten cells" "";
     Timeline [Char('g'), Char('G')] => [Start, End],
         "g G" "go to the start, the end" "";
     Timeline [Char(':')] => [AskTime],
-        ":" "go to a TIME, or run a command by its name" "go to";
+        ":" "go to a TIME, or run a command" "go to";
     Timeline [Char('-'), Char('+'), Char('s'), Char('w'), Char('_'), Char('=')] => [ZoomOut, ZoomIn],
-        "- + s w" "zoom out, in at the cursor (the wheel: where it points)" "zoom";
+        "- + s w" "zoom out, in at the cursor (mouse wheel: at the pointer)" "zoom";
     Timeline [Char('a'), Char('d')] => [Pan(-2), Pan(2)],
-        "a d" "pan" "";
+        "a d" "pan left, right" "";
     Timeline [Char('V')] => [Pick],
-        "V" "select a span of time: V fixes its end, enter zooms to it (also: drag with the right button)" "";
+        "V" "select a time range: V sets its end, enter zooms to it (or drag with the right button)" "";
     Timeline [Char('z'), Char('Z')] => [FitSelection, FitAll],
-        "z Z" "show what is selected (a span of time, the object's life), the whole reel" "";
+        "z Z" "fit the selection (time range or object lifetime), the whole reel" "";
     Timeline [Ctrl('o'), Alt('o')] => [Back, Forth],
-        "ctrl-o alt-o" "back before the last jump, forth again" "";
+        "ctrl-o alt-o" "undo, redo a jump" "";
     Timeline [Char('['), Char(']')] => [Slower, Faster],
         "[ ]" "play slower, faster" "";
     Timeline [Char('r')] => [Reverse],
-        "r" "play the other way" "";
+        "r" "reverse the playback direction" "";
     Timeline [Named("Tab")] => [OtherPane],
-        "tab" "list, panel" "";
+        "tab" "switch between list and panel" "";
     Timeline [Char('<'), Char('>')] => [Border(false), Border(true)],
-        "< >" "make the list smaller, larger (also: drag its border)" "";
+        "< >" "shrink, grow the list (or drag its border)" "";
     Timeline [Char('/')] => [AskFilter],
         "/" "filter: words /regex/ ns:x kind:x label:a=b a.b!=c bad !not; in the panel: search" "filter";
     Timeline [Char('b')] => [Kinds],
-        "b" "browse the recorded resources" "browse";
+        "b" "list the recorded resources" "resources";
     Timeline [Char('u')] => [Namespaces],
-        "u" "choose a namespace, or all of them" "";
+        "u" "select a namespace, or all" "";
     Timeline [Char('o')] => [Order],
-        "o" "sort objects by name, or changed last first" "";
+        "o" "sort objects by name or by last change" "";
     Timeline [Char('i')] => [Conditions],
-        "i" "lanes of objects; with their conditions; operators by what was wrong" "";
+        "i" "group lanes: by object, by condition, operators by failing condition" "";
     Timeline [Char('x')] => [Pin],
-        "x" "pin the selected object as a lane, or take its pin away" "";
+        "x" "pin or unpin the selected object as a lane" "";
     Timeline [Char('P')] => [Pods],
-        "P" "lanes of the pods of the chosen namespace" "";
+        "P" "show or hide the pod lanes of the selected namespace" "";
     Timeline [Char('p')] => [Problems],
-        "p" "what looks wrong" "problems";
+        "p" "list problems" "problems";
     Timeline [Char('!')] => [First],
-        "!" "the first thing that went wrong, after the installation if there was one" "first";
+        "!" "go to the first problem (after the installation, if recorded)" "first";
     Timeline [Char('y')] => [Panel(Panel::Yaml)],
-        "y" "YAML of the object, what changed last and who did" "";
+        "y" "YAML of the object, with its last changes and their managers" "";
     Timeline [Char('H')] => [Panel(Panel::History)],
-        "H" "versions of the object, field by field" "";
+        "H" "history of the object: the changed fields of each version" "";
     Timeline [Char('E')] => [Panel(Panel::Events)],
         "E" "Events about the object" "";
     Timeline [Char('W')] => [Panel(Panel::Nearby)],
-        "W" "what changed here: the last seconds, of everything" "";
+        "W" "changes of all resources just before the cursor" "";
     Timeline [Char('D')] => [Panel(Panel::Diff)],
-        "D" "diff to the version before, or to the one marked in H by enter" "";
+        "D" "diff with the previous version, or the one marked in H with enter" "";
     Timeline [Char('B')] => [Panel(Panel::Blame)],
         "B" "blame: who set each field, and when" "";
     Timeline [Char('O')] => [Panel(Panel::Owners)],
-        "O" "owners of the object and what it owns; enter goes there" "";
+        "O" "owners and dependents of the object; enter goes there" "";
     Timeline [Char('K')] => [Panel(Panel::Conditions)],
-        "K" "conditions, and how they turned" "";
+        "K" "conditions and their transitions" "";
     Timeline [Char('R')] => [Panel(Panel::Raw)],
-        "R" "raw JSON as the server sent it" "";
+        "R" "raw JSON from the API server" "";
     Timeline [Char('S')] => [Save],
-        "S" "save what panel or table shows to a file here" "";
+        "S" "save the panel or table to a file in the working directory" "";
     Timeline [Char('L')] => [Wrap],
-        "L" "break long lines of the panel, or cut them" "";
+        "L" "wrap or truncate long lines of the panel" "";
     Timeline [Ctrl('y')] => [CopyText],
-        "ctrl-y" "copy what panel or table shows (tmux: set-clipboard on)" "";
+        "ctrl-y" "copy the panel or table (tmux: set-clipboard on)" "";
     Timeline [Char('Y')] => [CopyAddress],
-        "Y" "copy the address of this place" "";
+        "Y" "copy the command that opens this view" "";
     Timeline [Char('m')] => [Bookmark],
-        "m" "set a bookmark here, with a note" "";
+        "m" "set a bookmark at the cursor, with a note" "";
     Timeline [Char('\'')] => [Bookmarks],
-        "'" "list the bookmarks" "";
+        "'" "list bookmarks" "";
     Timeline [Char('{'), Char('}')] => [Mark(TimeDirection::Previous), Mark(TimeDirection::Next)],
         "{ }" "previous, next bookmark or stage" "";
     Timeline [Char('v')] => [Compare],
-        "v" "set A here; then compare A with here" "";
+        "v" "set moment A; again: compare A with the cursor" "";
     Bookmarks [Char('d'), Named("Delete")] => [Remove],
-        "d" "remove the bookmark" "remove";
+        "d" "delete the bookmark" "delete";
     Bookmarks [Char('m')] => [Bookmark],
-        "m" "write another note" "note";
+        "m" "edit the note" "note";
     Everywhere [Named("Up"), Named("Down"), Char('k'), Char('j')] => [Rows(-1), Rows(1)],
-        "↑ ↓ k j" "move by a row" "";
+        "↑ ↓ k j" "move one row" "";
     Everywhere [Named("PageUp"), Named("PageDown")] => [Rows(-10), Rows(10)],
-        "pgup pgdn" "move by ten rows" "";
+        "pgup pgdn" "move ten rows" "";
     Everywhere [Named("Enter")] => [Open],
-        "enter" "show it large, take what is chosen, fold a group" "";
+        "enter" "open or maximize the selection, fold a group" "";
     Everywhere [Named("Esc")] => [Close],
-        "esc" "back; while reading: stop" "";
+        "esc" "back; while loading: stop" "";
     Everywhere [Char('?')] => [Help],
-        "?" "these keys" "help";
+        "?" "show help" "help";
     Everywhere [Char('q'), Ctrl('c')] => [Quit],
         "q" "quit" "quit";
     Choice [Named("Up"), Named("Down")] => [Rows(-1), Rows(1)],
-        "↑ ↓" "in a list to choose from: move, letters narrow it" "choose";
+        "↑ ↓" "in a selection list: move; typing filters it" "select";
     Choice [Named("PageUp"), Named("PageDown")] => [Rows(-10), Rows(10)],
-        "pgup pgdn" "in a list to choose from: move by ten rows" "";
+        "pgup pgdn" "in a selection list: move ten rows" "";
     Choice [Named("Tab")] => [Order],
-        "tab" "in the list of resources: by name, or changed last first" "order";
+        "tab" "in the list of resources: sort by name or by last change" "sort";
     Problems [Char('o')] => [ProblemOrder],
-        "o" "in the list of problems: what matters most first, or what came first" "order";
+        "o" "in the list of problems: sort by severity or by time" "sort";
     Problems [Char('x')] => [Again],
-        "x" "in the list of problems: begin again what was stopped or failed" "again";
+        "x" "in the list of problems: retry what was stopped or failed" "retry";
     Text [Named("Enter")] => [Open],
-        "enter" "take it" "take it";
+        "enter" "accept" "accept";
     Text [Named("Esc")] => [Close],
-        "esc" "leave it" "leave it";
+        "esc" "cancel" "cancel";
     Text [Named("Backspace"), Ctrl('h')] => [Erase],
-        "backspace" "take back a letter" "take back";
+        "backspace" "delete a character" "delete";
     Palette [Named("Up"), Named("Down")] => [Rows(-1), Rows(1)],
-        "↑ ↓" "in the list of commands: move, letters narrow it" "choose";
+        "↑ ↓" "in the list of commands: move; typing filters it" "select";
     Text [Ctrl('c')] => [Quit],
         "ctrl-c" "quit" "";
 };

@@ -160,9 +160,9 @@ impl Grouping {
     /// Gives the words for it.
     pub(crate) const fn words(self) -> &'static str {
         match self {
-            Self::Objects => "a lane for each object",
-            Self::Conditions => "a lane for each object and each of its conditions",
-            Self::Troubles => "operators by what was wrong: unavailable, degraded, progressing",
+            Self::Objects => "lanes by object",
+            Self::Conditions => "lanes by object and condition",
+            Self::Troubles => "operators by condition: unavailable, degraded, progressing",
         }
     }
 

@@ -450,9 +450,9 @@ impl PanelReading {
     pub(crate) fn wrap(&mut self) -> String {
         self.is_wrapped = !self.is_wrapped;
         let words = if self.is_wrapped {
-            "long lines are broken"
+            "long lines wrapped"
         } else {
-            "long lines are cut"
+            "long lines truncated"
         };
         words.to_owned()
     }

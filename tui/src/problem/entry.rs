@@ -16,9 +16,9 @@
 use crate::findings::{FindingVerdict, ReportedFinding};
 use crate::lane::{Group, LaneState};
 use crate::subject::NamedObject;
-use crate::time::CursorPlace;
+use crate::time::{CursorPlace, span_text};
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_history::{Timeline, timetext};
+use kubereel_history::Timeline;
 
 /// One time at which it was so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,10 +152,7 @@ impl ProblemEntry {
             Some(spot) if count == 1 => match spot.to {
                 None => "to the end".to_owned(),
                 Some(to) if to <= spot.from => "a moment".to_owned(),
-                Some(to) => {
-                    let micros = u64::try_from(to.micros_since(spot.from)).unwrap_or(0);
-                    timetext::span(micros)
-                }
+                Some(to) => span_text(to.micros_since(spot.from)),
             },
             _ => format!("{count} times"),
         }

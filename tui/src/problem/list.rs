@@ -127,9 +127,11 @@ fn first_problem(entries: &[ProblemEntry]) -> Option<FirstProblem> {
     let has_young = entries.iter().any(|entry| entry.is_young);
     let found = |(entry, _): (usize, &ProblemEntry), why| FirstProblem { entry, why };
     match earliest(false) {
-        Some(one) if has_young => Some(found(one, "the first after the installation")),
-        Some(one) => Some(found(one, "the first in this reel")),
-        None => earliest(true).map(|one| found(one, "the first; all of it while installing")),
+        Some(one) if has_young => Some(found(one, "first problem after the installation")),
+        Some(one) => Some(found(one, "first problem in this reel")),
+        None => {
+            earliest(true).map(|one| found(one, "first problem; all problems during installation"))
+        }
     }
 }
 
@@ -379,7 +381,7 @@ fn add_recording(making: &mut ProblemCollector<'_>) {
             count => format!("{first} and {count} more resources"),
         };
         let spot = ProblemOccurrence::of(timeline, None, shared.from, Some(shared.to));
-        let words = format!("what happened is not known: {}", shared.why);
+        let words = format!("not observed: {}", shared.why);
         let mut gap = recording_entry(ProblemKind::Gap, LaneState::Unknown, about, words, spot);
         gap.others = others;
         making.add(gap);
@@ -390,7 +392,7 @@ fn add_recording(making: &mut ProblemCollector<'_>) {
         let at = stamp.map_or(timeline.start(), |stamp| stamp.wall);
         let about = harmless(&damage.place).into_owned();
         let spot = ProblemOccurrence::of(timeline, None, at, Some(at));
-        let words = "a part of the reel cannot be read".to_owned();
+        let words = "part of the reel is unreadable".to_owned();
         making.add(recording_entry(
             ProblemKind::Damage,
             LaneState::Unknown,

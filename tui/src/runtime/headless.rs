@@ -20,13 +20,13 @@ use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 /// Counts bytes.
-struct CountingAllocator {
+struct CountingWriter {
     sent: Arc<AtomicU64>,
 }
 
-impl io::Write for CountingAllocator {
+impl io::Write for CountingWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let count = u64::try_from(bytes.len()).map_err(io::Error::other)?;
         self.sent.fetch_add(count, Ordering::Relaxed);
         Ok(bytes.len())
     }
@@ -73,7 +73,7 @@ impl KeyScript {
 
 /// A program that draws for nobody.
 pub struct Headless {
-    looping: EventLoop<CountingAllocator>,
+    looping: EventLoop<CountingWriter>,
     told: SyncSender<RuntimeEvent>,
     sent: Arc<AtomicU64>,
 }
@@ -228,8 +228,8 @@ impl Headless {
 fn terminal(
     sent: &Arc<AtomicU64>,
     (columns, rows): (u16, u16),
-) -> Result<Terminal<CrosstermBackend<CountingAllocator>>, TuiError> {
-    let backend = CrosstermBackend::new(CountingAllocator {
+) -> Result<Terminal<CrosstermBackend<CountingWriter>>, TuiError> {
+    let backend = CrosstermBackend::new(CountingWriter {
         sent: Arc::clone(sent),
     });
     let options = TerminalOptions {

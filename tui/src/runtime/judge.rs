@@ -182,7 +182,7 @@ fn judged(
 
 fn read_findings(bytes: &[u8]) -> Result<Findings, String> {
     if bytes.is_empty() {
-        return Err("nothing was judged".to_owned());
+        return Err("no rules were run".to_owned());
     }
     findings::read(bytes)
 }

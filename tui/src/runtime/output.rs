@@ -28,7 +28,7 @@ pub(crate) fn save(folder: &Path, document: &ScreenDocument) -> Result<String, S
             Err(error) => return Err(format!("{}: {}", error.error, shown(&path))),
         }
     }
-    Err(format!("{} has too many namesakes", document.name))
+    Err(format!("too many files named {}", document.name))
 }
 
 /// Writes a path without the dot that stands for the folder one is in.

@@ -152,7 +152,7 @@ pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
         let place = WHERE.take();
-        format!("a fault of kubereel: {}{place}", text.unwrap_or("a panic"))
+        format!("internal error: {}{place}", text.unwrap_or("a panic"))
     })
 }
 

@@ -15,6 +15,7 @@ use kubereel_format::ResourceId;
 
 /// Gives a place moved by rows, within so many.
 fn stepped(at: usize, by: i64, count: usize) -> usize {
+    // Saturates: no list is longer.
     let by_rows = usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX);
     let to = if by < 0 {
         at.saturating_sub(by_rows)
@@ -165,7 +166,8 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
             // What is wrong stays in sight until it is mended or left.
             Some(_) => model.screen = ActiveScreen::Filter(text),
             None if open.filter.query().is_deep() && open.list == List::Lanes => {
-                let words = "label: and fields narrow tables (b lists objects), not lanes";
+                let words =
+                    "label and field filters apply to tables (b lists resources), not to lanes";
                 model.word = Some(words.to_owned());
             }
             None => {}
@@ -233,7 +235,7 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
                 open.pane = Pane::List;
             } else if open.compared.a.take().is_some() {
                 open.compared = CompareState::default();
-                model.word = Some("A is dropped".to_owned());
+                model.word = Some("A cleared".to_owned());
             } else if !open.filter.is_empty() {
                 open.filter.clear();
                 messages::filtered(open);
@@ -335,9 +337,9 @@ pub(super) fn browse(model: &mut Model, act: KeyAction) {
         }
         Some(info) => {
             let name = info.qualified();
-            model.word = Some(format!("{name} have no namespaces"));
+            model.word = Some(format!("{name} are not namespaced"));
         }
-        None => model.word = Some("no pods were recorded: b lists something else".to_owned()),
+        None => model.word = Some("no pods recorded: b lists other resources".to_owned()),
     }
 }
 
@@ -402,7 +404,7 @@ pub(super) fn order(open: &mut OpenReel, screen: &ActiveScreen) -> Option<String
         (ActiveScreen::Namespaces(_), _) => {}
         (_, List::Objects(_)) => open.browse.order = open.browse.order.other(),
         (_, List::Lanes) => {
-            return Some("lanes have an order of their own: b lists objects".to_owned());
+            return Some("lanes cannot be sorted: b lists resources".to_owned());
         }
     }
     None

@@ -116,8 +116,8 @@ pub(super) fn pods(open: &mut OpenReel) -> Option<String> {
     let Some(first) = sections.iter().find(pods).cloned() else {
         let inside = open.namespace.as_ref();
         return Some(match (open.board(), inside) {
-            (None, _) => "the reel is still being read: pods are not known yet".to_owned(),
-            (_, Some(name)) => format!("no pods in namespace {name}: u chooses another one"),
+            (None, _) => "still loading: pods are not known yet".to_owned(),
+            (_, Some(name)) => format!("no pods in namespace {name}: u selects another one"),
             (_, None) => "no pods match".to_owned(),
         });
     };
@@ -133,16 +133,16 @@ pub(super) fn pods(open: &mut OpenReel) -> Option<String> {
 /// Pins the selected object, or takes its pin away.
 pub(super) fn pin(open: &mut OpenReel) -> String {
     let Some(subject) = open.selected.clone() else {
-        return "nothing is selected".to_owned();
+        return "nothing selected".to_owned();
     };
     let name = subject.written(&open.timeline);
     let is_pinned = open.pins.toggle(&open.timeline, &subject);
     open.lanes.is_pin_chosen = false;
     arrange(open);
     match is_pinned {
-        Some(true) => format!("{name} is pinned: x takes the pin away"),
-        Some(false) => format!("{name} is not pinned any longer"),
-        None => "too many pins: x takes one away".to_owned(),
+        Some(true) => format!("{name} pinned: x unpins it"),
+        Some(false) => format!("{name} unpinned"),
+        None => "too many pins: x unpins one".to_owned(),
     }
 }
 

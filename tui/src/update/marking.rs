@@ -57,9 +57,9 @@ pub(super) fn changed(model: &mut Model, changed: Result<Bookmarks, String>) {
         Ok(bookmarks) => {
             let (before, now) = (open.bookmarks.all.len(), bookmarks.all.len());
             let word = match now.cmp(&before) {
-                std::cmp::Ordering::Greater => "◆ set: ' lists the bookmarks, { } go to them",
-                std::cmp::Ordering::Less => "the bookmark is removed",
-                std::cmp::Ordering::Equal => "the note is written",
+                std::cmp::Ordering::Greater => "◆ set: ' lists bookmarks, { } go to them",
+                std::cmp::Ordering::Less => "bookmark deleted",
+                std::cmp::Ordering::Equal => "note saved",
             };
             model.word = Some(bookmarks.words.clone().unwrap_or_else(|| word.to_owned()));
             open.bookmarks = bookmarks;
@@ -67,7 +67,7 @@ pub(super) fn changed(model: &mut Model, changed: Result<Bookmarks, String>) {
                 *at = (*at).min(now.saturating_sub(1));
             }
         }
-        Err(error) => model.word = Some(format!("bookmarks are as they were: {error}")),
+        Err(error) => model.word = Some(format!("bookmarks not changed: {error}")),
     }
 }
 
@@ -165,10 +165,7 @@ pub(super) fn ask_document(open: &OpenReel, act: KeyAction) -> (String, Option<E
         messages::panel(open, cells)
     };
     let Some(question) = question else {
-        return (
-            "nothing is selected: there is nothing to write".to_owned(),
-            None,
-        );
+        return ("nothing selected: nothing to save".to_owned(), None);
     };
     let timeline = Arc::clone(&open.timeline);
     if act == KeyAction::Save {
@@ -204,15 +201,16 @@ pub(super) fn copy_document(fetched: Result<ScreenDocument, String>) -> (String,
     let bytes = document.bytes.len();
     if bytes > MOST_COPIED_BYTES {
         let words = format!(
-            "not copied: {bytes} bytes are more than terminals take ({MOST_COPIED_BYTES}); S saves them"
+            "not copied: {bytes} bytes exceed the terminal limit ({MOST_COPIED_BYTES}); S saves them"
         );
         return (words, None);
     }
     match String::from_utf8(document.bytes) {
         Ok(text) => {
-            let words = format!("copied {bytes} bytes, if the terminal listens; S saves them");
+            let words =
+                format!("sent {bytes} bytes to the terminal's clipboard; S saves them to a file");
             (words, Some(Effect::Copy(text)))
         }
-        Err(_) => ("not copied: it is no text; S saves it".to_owned(), None),
+        Err(_) => ("not copied: not text; S saves it".to_owned(), None),
     }
 }

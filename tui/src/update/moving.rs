@@ -52,11 +52,11 @@ pub(super) fn moved(open: &mut OpenReel, act: KeyAction, cells: u16) -> Option<S
         KeyAction::FitSelection => return fit(open),
         KeyAction::Back => match open.jumps.back(open.place) {
             Some(place) => stand(open, place),
-            None => return Some("there is no jump to undo".to_owned()),
+            None => return Some("no jump to undo".to_owned()),
         },
         KeyAction::Forth => match open.jumps.forth(open.place) {
             Some(place) => stand(open, place),
-            None => return Some("no jump was undone".to_owned()),
+            None => return Some("no jump to redo".to_owned()),
         },
         KeyAction::Play => open.playing.is_on = !open.playing.is_on,
         KeyAction::Faster | KeyAction::Slower => {
@@ -207,7 +207,7 @@ fn event(open: &mut OpenReel, way: TimeDirection) -> Option<String> {
 
 fn change(open: &mut OpenReel, way: TimeDirection) -> Option<String> {
     let Some(subject) = &open.selected else {
-        return Some("nothing is selected".to_owned());
+        return Some("nothing selected".to_owned());
     };
     let versions = subject.versions(&open.timeline);
     let next = versions.partition_point(|seq| *seq < open.place.below);
@@ -237,7 +237,7 @@ fn change(open: &mut OpenReel, way: TimeDirection) -> Option<String> {
 
 fn transition(open: &mut OpenReel, way: TimeDirection) -> Option<String> {
     let Some(lane) = open.chosen_lane() else {
-        return Some("no lane is selected: esc shows them".to_owned());
+        return Some("no lane selected: esc shows the lanes".to_owned());
     };
     let mut last: Option<LaneState> = None;
     let flips = lane.spells.iter().filter(|spell| {
@@ -267,14 +267,14 @@ fn transition(open: &mut OpenReel, way: TimeDirection) -> Option<String> {
 
 fn fit(open: &mut OpenReel) -> Option<String> {
     let Some(subject) = &open.selected else {
-        return Some("nothing is selected".to_owned());
+        return Some("nothing selected".to_owned());
     };
     let lives = open
         .timeline
         .lives(subject.resource, &subject.namespace, &subject.name);
     let Some(first) = lives.first() else {
         return Some(format!(
-            "{} was never seen",
+            "{} was never observed",
             subject.written(&open.timeline)
         ));
     };
@@ -310,7 +310,7 @@ pub(super) fn step_anomaly(open: &mut OpenReel, way: TimeDirection) -> String {
         let doubt = if is_whole {
             ""
         } else {
-            "; flaps are not known: the reel is not read"
+            "; flaps are unknown until the reel is loaded"
         };
         return format!("no {word} gap, outage or flap{doubt}");
     };

@@ -86,7 +86,7 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
     if let Some(session) = kept.and_then(|kept| kept.session) {
         restore(&mut open, &session, &model.request);
         if model.request.at.is_none() && model.word.is_none() {
-            model.word = Some("back where you were: g goes to the start, Z shows all".to_owned());
+            model.word = Some("last session restored: g goes to the start, Z shows all".to_owned());
         }
     }
     if let Some(select) = &model.request.select

@@ -56,12 +56,12 @@ const HALVES: [(KeyAction, &str, &str); 26] = [
     (
         KeyAction::FieldChange(TimeDirection::Previous),
         "F",
-        "previous change of the field",
+        "previous change of the selected field",
     ),
     (
         KeyAction::FieldChange(TimeDirection::Next),
         "f",
-        "next change of the field",
+        "next change of the selected field",
     ),
     (
         KeyAction::Transition(TimeDirection::Previous),
@@ -103,16 +103,12 @@ const HALVES: [(KeyAction, &str, &str); 26] = [
     (KeyAction::End, "G", "go to the end"),
     (KeyAction::ZoomOut, "-", "zoom out"),
     (KeyAction::ZoomIn, "+", "zoom in"),
-    (KeyAction::Pan(-2), "a", "pan to earlier"),
-    (KeyAction::Pan(2), "d", "pan to later"),
-    (KeyAction::FitSelection, "z", "show the life of the object"),
-    (KeyAction::FitAll, "Z", "show the whole reel"),
-    (KeyAction::Back, "ctrl-o", "back before the last jump"),
-    (
-        KeyAction::Forth,
-        "alt-o",
-        "forth to the jump that was undone",
-    ),
+    (KeyAction::Pan(-2), "a", "pan left"),
+    (KeyAction::Pan(2), "d", "pan right"),
+    (KeyAction::FitSelection, "z", "fit the selection"),
+    (KeyAction::FitAll, "Z", "fit the whole reel"),
+    (KeyAction::Back, "ctrl-o", "undo the last jump"),
+    (KeyAction::Forth, "alt-o", "redo the jump"),
     (KeyAction::Slower, "[", "play slower"),
     (KeyAction::Faster, "]", "play faster"),
 ];
@@ -216,7 +212,7 @@ fn of_word(word: &str, text: &str) -> Option<u32> {
         let is_start = before.is_none_or(|letter| !letter.is_alphanumeric());
         // What fills more of the text fits better.
         let share = word.len().saturating_mul(50) / text.len().max(1);
-        let share = u32::try_from(share).unwrap_or(0);
+        let share = u32::try_from(share).unwrap_or(u32::MAX).min(50);
         return Some(100 + share + if is_start { 100 } else { 0 } + if at == 0 { 50 } else { 0 });
     }
     let mut wanted = word.chars().peekable();

@@ -139,9 +139,9 @@ pub(super) fn follow_target(open: &mut OpenReel) -> Option<String> {
                 .timeline
                 .written(CursorPlace::behind(&open.timeline, seq).at);
             Some(if open.reading.mark(&subject, seq) {
-                format!("marked the version of {at}: D shows what differs from the one here")
+                format!("version of {at} marked: D diffs it with the current one")
             } else {
-                "no version is marked: D compares with the one before".to_owned()
+                "mark removed: D diffs with the previous version".to_owned()
             })
         }
     }
@@ -213,7 +213,7 @@ pub(super) fn find_matches(open: &mut OpenReel) {
     let matches: Vec<usize> = all.map(|(at, _)| at).collect();
     open.reading.at = open.reading.at.min(matches.len().saturating_sub(1));
     open.reading.hint = match (wanted.is_empty(), matches.len()) {
-        (true, _) => "looks for a text in the panel".to_owned(),
+        (true, _) => "search the panel".to_owned(),
         (_, 0) => "nowhere".to_owned(),
         (_, count) => format!("{} of {count}, enter next", open.reading.at + 1),
     };
@@ -237,10 +237,10 @@ fn show_match(open: &mut OpenReel, height: u16) {
 /// Looks for a change of the field that is followed.
 pub(super) fn search_field(open: &mut OpenReel, way: TimeDirection) -> Result<Effect, String> {
     let Some(subject) = open.selected.clone() else {
-        return Err("nothing is selected".to_owned());
+        return Err("nothing selected".to_owned());
     };
     let Some(field) = followed(open) else {
-        return Err("no field is chosen: y shows the fields, tab and ↓ choose one".to_owned());
+        return Err("no field selected: y shows the fields, tab and ↓ select one".to_owned());
     };
     let word = if way == TimeDirection::Next {
         "next"
@@ -297,17 +297,14 @@ pub(super) fn step_compare(model: &mut Model) -> Vec<Effect> {
     let Some(a) = open.compared.a else {
         open.compared.a = Some(open.place);
         let at = open.place.written(&open.timeline);
-        model.word = Some(format!("A is {at}: move, and v compares it with there"));
+        model.word = Some(format!("A is {at}: move the cursor, then v compares"));
         return Vec::new();
     };
     if a == open.place {
-        model.word = Some("A is here: move, and v compares it with there; esc drops it".to_owned());
+        model.word = Some("A is here: move the cursor, then v compares; esc clears A".to_owned());
         return Vec::new();
     }
-    let words = format!(
-        "what differs between {} and here",
-        a.written(&open.timeline)
-    );
+    let words = format!("differences between {} and here", a.written(&open.timeline));
     let number = open.searches.begin(words);
     let search = ReelSearch::Compare(a, open.place);
     vec![Effect::Search(Arc::clone(&open.timeline), number, search)]

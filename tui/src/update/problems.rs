@@ -95,7 +95,7 @@ fn again(model: &mut Model) -> Vec<Effect> {
         effects.push(Effect::Judge(path));
     }
     if effects.is_empty() {
-        model.word = Some("nothing was stopped and nothing failed".to_owned());
+        model.word = Some("nothing to retry".to_owned());
     }
     effects
 }
@@ -157,7 +157,7 @@ fn objects(open: &mut OpenReel, resource: ResourceId) {
 /// Steps to the next or the previous time at which something was wrong; gives the words.
 pub(super) fn step(open: &mut OpenReel, way: TimeDirection) -> String {
     let Some(problems) = open.trouble.problems.clone() else {
-        return format!("what is wrong is not known yet{}", doubt(open));
+        return format!("problems are not known yet{}", doubt(open));
     };
     let here = (open.place.at, open.place.below);
     let steps = &problems.steps;
@@ -191,7 +191,7 @@ pub(super) fn step(open: &mut OpenReel, way: TimeDirection) -> String {
 fn first(open: &mut OpenReel) -> String {
     let doubt = doubt(open);
     let Some(problems) = open.trouble.problems.clone() else {
-        return format!("what went wrong first is not known yet{doubt}");
+        return format!("the first problem is not known yet{doubt}");
     };
     let Some(first) = problems.first else {
         let is_gap = |kind: ProblemKind| matches!(kind, ProblemKind::Gap | ProblemKind::Damage);
@@ -201,7 +201,7 @@ fn first(open: &mut OpenReel) -> String {
         } else {
             ""
         };
-        return format!("nothing went wrong in this reel{gaps}{doubt}");
+        return format!("no problems in this reel{gaps}{doubt}");
     };
     let words = to(open, first.entry, 0).unwrap_or_default();
     format!("{}{doubt}: {words}", first.why)
@@ -210,10 +210,10 @@ fn first(open: &mut OpenReel) -> String {
 /// Says what is not known yet of problems.
 fn doubt(open: &OpenReel) -> &'static str {
     match (&open.pass, &open.trouble.judging) {
-        (LanePass::Under { .. }, _) => ": the reel is still being read",
-        (LanePass::Stopped | LanePass::Failed(_), _) => " (the reel was not read: p x reads it)",
-        (_, JudgingState::Under(_)) => " (rules are still judging)",
-        (_, JudgingState::Stopped | JudgingState::Failed(_)) => " (rules did not judge: p x)",
+        (LanePass::Under { .. }, _) => ": still loading",
+        (LanePass::Stopped | LanePass::Failed(_), _) => " (not loaded: p x loads it)",
+        (_, JudgingState::Under(_)) => " (rules still running)",
+        (_, JudgingState::Stopped | JudgingState::Failed(_)) => " (rules not run: p x)",
         _ => "",
     }
 }

@@ -8,7 +8,7 @@ use crate::lane::{Dark, LaneState};
 use crate::layout::{Layout, SMALLEST, layout};
 use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, ReelState};
 use crate::theme::StyleRole;
-use crate::time::{SelectionCounts, TimeSelection};
+use crate::time::{SelectionCounts, TimeSelection, span_text};
 use kubereel_history::{harmless, timetext};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -25,7 +25,7 @@ pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
     let (columns, rows) = SMALLEST;
     if area.width < columns || area.height < rows {
         let words = format!(
-            "{}x{} is too small: {columns}x{rows} at least",
+            "terminal is {}x{}, minimum is {columns}x{rows}",
             area.width, area.height
         );
         let style = pen.role(StyleRole::Strong);
@@ -38,10 +38,10 @@ pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
             let path = harmless(&model.request.path.display().to_string()).into_owned();
             message(
                 &mut pen,
-                &[format!("opening {path} …"), "esc stops".to_owned()],
+                &[format!("opening {path} …"), "esc quits".to_owned()],
             );
         }
-        ReelState::Failed(error) => message(&mut pen, &[error.clone(), "esc leaves".to_owned()]),
+        ReelState::Failed(error) => message(&mut pen, &[error.clone(), "esc quits".to_owned()]),
         ReelState::Open(open) => whole(model, open, &layout, &mut pen),
     }
 }
@@ -174,9 +174,9 @@ fn progress_words(open: &OpenReel) -> String {
         (_, Some(_)) => {
             let trouble = &open.trouble;
             let judging = match &trouble.judging {
-                JudgingState::Under(percent) => format!(" · judging {percent} %"),
-                JudgingState::Stopped => " · not judged".to_owned(),
-                JudgingState::Failed(_) => " · judging failed".to_owned(),
+                JudgingState::Under(percent) => format!(" · rules {percent}%"),
+                JudgingState::Stopped => " · rules not run".to_owned(),
+                JudgingState::Failed(_) => " · rules failed".to_owned(),
                 JudgingState::Done(_) => String::new(),
             };
             let count = match &trouble.problems {
@@ -187,10 +187,10 @@ fn progress_words(open: &OpenReel) -> String {
         }
         (LanePass::Under { done }, _) => {
             let all = open.timeline.reel().end().0.max(1);
-            format!("reading {}%, esc stops", done.saturating_mul(100) / all)
+            format!("loading {}%, esc stops", done.saturating_mul(100) / all)
         }
-        (LanePass::Failed(_), _) => "reading failed: no lanes".to_owned(),
-        _ => "reading stopped: no lanes".to_owned(),
+        (LanePass::Failed(_), _) => "loading failed: no lanes".to_owned(),
+        _ => "loading stopped: no lanes".to_owned(),
     }
 }
 
@@ -222,18 +222,18 @@ fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
     let unread = open.board().map_or(0, |board| board.unread);
     if unread > 0 {
         return (
-            format!("damaged: {unread} events cannot be read"),
+            format!("damaged: {unread} unreadable events"),
             LaneState::Unknown,
         );
     }
     if damages > 0 {
-        return (format!("damaged: {damages} places"), LaneState::Unknown);
+        return (format!("damaged in {damages} places"), LaneState::Unknown);
     }
     let outage = open.timeline.outages().iter();
     let mut outage = outage.filter(|one| one.from <= open.place.at && open.place.at < one.to);
     if let Some(outage) = outage.next() {
         return (
-            format!("no server: {}", harmless(&outage.error)),
+            format!("API server unavailable: {}", harmless(&outage.error)),
             LaneState::Unknown,
         );
     }
@@ -243,22 +243,25 @@ fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
     });
     if is_imported {
         return (
-            "imported: what it leaves out is not known".to_owned(),
+            "imported: completeness unknown".to_owned(),
             LaneState::Unknown,
         );
     }
     let blind = open.dark.iter().filter(|dark| dark.is_blind()).count();
     let gaps = open.dark.len().saturating_sub(blind);
-    let told = [(gaps, "gap", "gaps"), (blind, "blind time", "blind times")]
-        .into_iter()
-        .filter(|(count, ..)| *count > 0)
-        .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let told = [
+        (gaps, "gap", "gaps"),
+        (blind, "unwatched period", "unwatched periods"),
+    ]
+    .into_iter()
+    .filter(|(count, ..)| *count > 0)
+    .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
+    .collect::<Vec<_>>()
+    .join(", ");
     let known = if told.is_empty() {
         "complete".to_owned()
     } else {
-        format!("known here, {told} elsewhere")
+        format!("complete here, {told} elsewhere")
     };
     (known, LaneState::Good)
 }
@@ -292,17 +295,19 @@ fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
             &choice.text,
             "14:02  +5m  -30s  rv:1200  start  end  or a command",
         )),
-        ActiveScreen::Note(noting) => Some(("◆", &noting.text, "a note, if you like · enter sets")),
+        ActiveScreen::Note(noting) => Some(("◆", &noting.text, "note (optional) · enter saves")),
         ActiveScreen::Filter(text) => Some(("/", text, filter_hint(open))),
         ActiveScreen::Seek { text, .. } => Some(("/", text, open.reading.hint.as_str())),
         ActiveScreen::Kinds(choice) => Some((
             "b ",
             &choice.text,
-            "letters narrow  enter lists  tab order  esc",
+            "type to filter  enter lists  tab sorts  esc back",
         )),
-        ActiveScreen::Namespaces(choice) => {
-            Some(("u ", &choice.text, "letters narrow  enter takes  esc"))
-        }
+        ActiveScreen::Namespaces(choice) => Some((
+            "u ",
+            &choice.text,
+            "type to filter  enter selects  esc back",
+        )),
         _ => None,
     };
     if let Some((sign, text, hint)) = prompt {
@@ -321,7 +326,7 @@ fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
             (_, 0) => String::new(),
             (done, all) => format!("{done} of {all} · "),
         };
-        let words = format!("looking for {}: {far}esc stops", now.words);
+        let words = format!("searching for {}: {far}esc stops", now.words);
         pen.text(0, 0, &words, strong);
         return;
     }
@@ -348,7 +353,7 @@ fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
 /// Says what lies in the span of time that is selected, and what can be done with it.
 fn draw_selection(open: &OpenReel, content: SelectionCounts, pen: &mut ScreenPen<'_>) {
     let (strong, plain) = (pen.role(StyleRole::Strong), pen.role(StyleRole::Plain));
-    let long = timetext::span(u64::try_from(content.span.micros).unwrap_or(0));
+    let long = span_text(content.span.micros);
     let mut x = pen.text(0, 0, &long, strong);
     for (count, one, many) in [
         (content.events, "event", "events"),
@@ -362,9 +367,9 @@ fn draw_selection(open: &OpenReel, content: SelectionCounts, pen: &mut ScreenPen
         x = pen.text(x, 0, &format!(" · {count} {word}"), plain);
     }
     let is_fixed = open.picked.is_some_and(TimeSelection::is_fixed);
-    let first = ("V", if is_fixed { "begins anew" } else { "fixes it" });
+    let first = ("V", if is_fixed { "restarts" } else { "sets the end" });
     x += 2;
-    for (key, does) in [first, ("enter", "zooms"), ("esc", "drops it")] {
+    for (key, does) in [first, ("enter", "zooms"), ("esc", "cancels")] {
         let end = usize::from(x) + key.len() + does.len() + 1;
         if end <= usize::from(pen.area.width) {
             x = pen.text(x, 0, key, strong);
@@ -386,7 +391,7 @@ enum HelpLine {
 
 /// Draws it from a line on.
 fn draw_help(first: usize, of: &ActiveScreen, pen: &mut ScreenPen<'_>) {
-    pen.head(0, "KEYS · esc goes back, ↓ shows more");
+    pen.head(0, "KEYS · esc back, ↓ more");
     let mut x = 1;
     for state in LaneState::ALL {
         let style = pen.theme.state(state);

@@ -51,15 +51,14 @@ pub(super) fn draw(open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
 fn without_rows(open: &OpenReel) -> String {
     match (&open.pass, open.board()) {
         (_, Some(board)) if board.lanes.is_empty() => {
-            "the reel holds no operators, nodes or pods: b browses what was recorded".to_owned()
+            "no operators, nodes or pods recorded: b lists the recorded resources".to_owned()
         }
         (_, Some(_)) => no_lane(open),
-        (LanePass::Stopped, _) => "reading was stopped: enter reads again, b browses".to_owned(),
+        (LanePass::Stopped, _) => "loading stopped: enter retries, b lists resources".to_owned(),
         (LanePass::Failed(why), _) => {
-            format!("reading failed, enter tries again: {}", harmless(why))
+            format!("loading failed, enter retries: {}", harmless(why))
         }
-        _ => "reading states of operators, nodes and pods … esc stops, b browses meanwhile"
-            .to_owned(),
+        _ => "loading operators, nodes and pods … esc stops, b lists resources".to_owned(),
     }
 }
 
@@ -125,7 +124,7 @@ fn head_row(
 fn no_lane(open: &OpenReel) -> String {
     let within = open.namespace.as_ref();
     let within = within.map_or_else(String::new, |only| {
-        format!(" in namespace {} (u chooses another)", harmless(only))
+        format!(" in namespace {} (u selects another)", harmless(only))
     });
     let filter = harmless(open.filter.text()).into_owned();
     format!("no lane matches {filter:?}{within}: esc clears the filter")

@@ -1,13 +1,14 @@
 //! The lists: objects, resources, namespaces, bookmarks, differences and commands. An empty list says why.
 
-use super::pen::{ScreenPen, first_row};
+use super::pen::{ScreenPen, columns, first_row};
 use crate::answer::{NEARBY_SECS, ObjectRow, ResourceChoice, ScreenQuestion, SortOrder};
 use crate::lane::LaneState;
 use crate::model::{OpenReel, PickerState, TableView};
 use crate::theme::StyleRole;
+use crate::time::span_text;
 use crate::update;
 use crate::update::{palette, place_of};
-use kubereel_history::{harmless, timetext};
+use kubereel_history::harmless;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -23,7 +24,7 @@ pub(super) fn draw_objects(open: &OpenReel, pen: &mut ScreenPen<'_>) {
     }
     let faint = pen.role(StyleRole::Faint);
     let Some(view) = &open.table else {
-        pen.text(1, 0, "reading …", faint);
+        pen.text(1, 0, "loading …", faint);
         return;
     };
     let table = &view.table;
@@ -65,7 +66,7 @@ pub(super) fn draw_objects(open: &OpenReel, pen: &mut ScreenPen<'_>) {
     let line = |pen: &mut ScreenPen<'_>, y: u16, cells: &mut dyn Iterator<Item = &str>, style| {
         let mut x = 1;
         for (cell, width) in cells.zip(&widths) {
-            let width = u16::try_from(*width).unwrap_or(u16::MAX);
+            let width = columns(*width);
             pen.within(x, y, cell, width, style);
             x = x.saturating_add(width).saturating_add(2);
         }
@@ -92,7 +93,7 @@ pub(super) fn draw_objects(open: &OpenReel, pen: &mut ScreenPen<'_>) {
             continue;
         }
         ago.insert_str(0, "changed ");
-        let width = u16::try_from(ago.len()).unwrap_or(u16::MAX);
+        let width = columns(ago.len());
         if end.saturating_add(width) < pen.area.width {
             pen.right(y, ago, faint);
         }
@@ -109,7 +110,10 @@ pub(super) fn draw_objects(open: &OpenReel, pen: &mut ScreenPen<'_>) {
 fn draw_empty(view: &TableView, row: u16, pen: &mut ScreenPen<'_>) {
     let faint = pen.role(StyleRole::Faint);
     let words = if view.table.absent.is_empty() {
-        format!("none of {} matches: esc clears the filter", view.table.all)
+        format!(
+            "no match among {} objects: esc clears the filter",
+            view.table.all
+        )
     } else {
         view.table.absent.clone()
     };
@@ -130,7 +134,7 @@ fn objects_head(open: &OpenReel, view: &TableView) -> String {
         head.extend([", ", SortOrder::Changed.words()]);
     }
     if !open.filter.is_empty() {
-        head.extend([" match ", &harmless(open.filter.text())]);
+        head.extend([" matching ", &harmless(open.filter.text())]);
     }
     head
 }
@@ -163,17 +167,17 @@ pub(super) fn draw_resources(open: &OpenReel, choice: &PickerState, pen: &mut Sc
     pen.head(0, &format!("RESOURCES {} at {at} · {order}", all.len()));
     let faint = pen.role(StyleRole::Faint);
     let Some(known) = &open.browse.kinds else {
-        pen.text(1, 1, "counting …", faint);
+        pen.text(1, 1, "loading …", faint);
         return;
     };
     let words = format!("  objects  changes ±{NEARBY_SECS}s  changed      resource");
     pen.text(0, 1, &words, faint);
     if all.is_empty() {
         let words = if known.rows.is_empty() {
-            "the reel holds no objects".to_owned()
+            "no objects recorded".to_owned()
         } else {
             format!(
-                "no resource with {:?}: esc goes back",
+                "no resource matches {:?}: esc goes back",
                 harmless(&choice.text)
             )
         };
@@ -205,7 +209,7 @@ fn draw_resource(
         .map_or_else(|| "?".to_owned(), |count| count.to_string());
     let changed = kind
         .changed
-        .map_or_else(|| "not yet".to_owned(), |at| ago(open, at));
+        .map_or_else(|| "never".to_owned(), |at| ago(open, at));
     let words = format!("{sign}{objects:>8}  {:>12}  {changed:<11}  ", kind.nearby);
     let end = pen.text(0, y, &words, style);
     let end = pen.text(end, y, &kind.name, style);
@@ -218,8 +222,7 @@ fn draw_resource(
 
 /// Says how long before the cursor something was.
 pub(super) fn ago(open: &OpenReel, at: kubereel_format::RecordedAt) -> String {
-    let micros = open.place.at.micros_since(at).max(0);
-    let span = timetext::span(u64::try_from(micros).unwrap_or(0));
+    let span = span_text(open.place.at.micros_since(at));
     format!("{span} ago")
 }
 
@@ -229,11 +232,11 @@ pub(super) fn draw_namespaces(open: &OpenReel, choice: &PickerState, pen: &mut S
     let at = open.place.written(&open.timeline);
     pen.head(
         0,
-        &format!("NAMESPACES at {at} · letters narrow, enter takes one"),
+        &format!("NAMESPACES at {at} · type to filter, enter selects"),
     );
     let faint = pen.role(StyleRole::Faint);
     let Some(known) = &open.browse.namespaces else {
-        pen.text(1, 1, "counting …", faint);
+        pen.text(1, 1, "loading …", faint);
         return;
     };
     let mut top = 1;
@@ -246,7 +249,7 @@ pub(super) fn draw_namespaces(open: &OpenReel, choice: &PickerState, pen: &mut S
     top += 1;
     if rows.is_empty() {
         let words = format!(
-            "no namespace with {:?}: esc goes back",
+            "no namespace matches {:?}: esc goes back",
             harmless(&choice.text)
         );
         pen.text(1, top, &words, faint);
@@ -275,7 +278,7 @@ pub(super) fn draw_namespaces(open: &OpenReel, choice: &PickerState, pen: &mut S
 pub(super) fn draw_bookmarks(open: &OpenReel, chosen: usize, pen: &mut ScreenPen<'_>) {
     let all = &open.bookmarks.all;
     let head = format!(
-        "BOOKMARKS {} · enter goes there, d removes, m writes a note",
+        "BOOKMARKS {} · enter goes there, d deletes, m edits the note",
         all.len()
     );
     pen.head(0, &head);
@@ -287,7 +290,7 @@ pub(super) fn draw_bookmarks(open: &OpenReel, chosen: usize, pen: &mut ScreenPen
         top += 1;
     }
     if all.is_empty() {
-        pen.text(1, top, "there is no bookmark: m sets one", faint);
+        pen.text(1, top, "no bookmarks: m sets one", faint);
         return;
     }
     let first = first_row(chosen, all.len(), pen.area.height.saturating_sub(top));
@@ -322,12 +325,7 @@ pub(super) fn draw_differences(open: &OpenReel, chosen: usize, pen: &mut ScreenP
     let faint = pen.role(StyleRole::Faint);
     let Some(all) = &open.compared.difference else {
         pen.head(0, "DIFFERENCES");
-        pen.text(
-            1,
-            1,
-            "nothing is compared: v sets A, v again compares",
-            faint,
-        );
+        pen.text(1, 1, "nothing compared: v sets A, v again compares", faint);
         return;
     };
     let count = |fate: &str| all.rows.iter().filter(|row| row.fate == fate).count();
@@ -349,20 +347,20 @@ pub(super) fn draw_differences(open: &OpenReel, chosen: usize, pen: &mut ScreenP
         } else {
             String::new()
         };
-        pen.text(1, top, &format!("not known: {first}{more}"), wary);
+        pen.text(1, top, &format!("unknown: {first}{more}"), wary);
         top += 1;
     }
     if all.rest > 0 {
         pen.text(
             1,
             top,
-            &format!("{} objects more are not listed", all.rest),
+            &format!("{} more objects not listed", all.rest),
             wary,
         );
         top += 1;
     }
     if all.rows.is_empty() {
-        pen.text(1, top, "nothing differs", faint);
+        pen.text(1, top, "no differences", faint);
         return;
     }
     let first = first_row(chosen, all.rows.len(), pen.area.height.saturating_sub(top));
@@ -399,7 +397,7 @@ const MOST_ROWS: u16 = 12;
 /// Draws it on the last rows of a part of the screen.
 pub(super) fn draw_palette(open: &OpenReel, choice: &PickerState, pen: &mut ScreenPen<'_>) {
     let all = palette::entries(open, &choice.text);
-    let count = u16::try_from(all.len().max(1)).unwrap_or(u16::MAX);
+    let count = columns(all.len().max(1));
     let height = count.saturating_add(1).min(MOST_ROWS).min(pen.area.height);
     let area = Rect {
         y: pen.area.y + pen.area.height - height,
@@ -413,10 +411,10 @@ pub(super) fn draw_palette(open: &OpenReel, choice: &PickerState, pen: &mut Scre
         pen.paint(0, y, area.width, ratatui::style::Style::reset());
         pen.text(0, y, &blank, plain);
     }
-    pen.head(0, "GO TO A TIME, OR RUN · ↑ ↓ choose, enter runs");
+    pen.head(0, "GO TO A TIME OR RUN A COMMAND · ↑ ↓ select, enter runs");
     let faint = pen.role(StyleRole::Faint);
     if all.is_empty() {
-        let words = "no such command; a TIME is 14:02, +5m, -30s, rv:1200, start or end";
+        let words = "no such command; TIME: 14:02, +5m, -30s, rv:1200, start or end";
         pen.text(1, 1, words, faint);
         return;
     }

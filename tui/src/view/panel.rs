@@ -1,6 +1,6 @@
 //! The panel: lines about the selected object, cut or wrapped. A blank panel says what is missing.
 
-use super::pen::{ScreenPen, broken_at};
+use super::pen::{ScreenPen, broken_at, columns};
 use crate::answer::{Ink, LineTarget, Panel, PanelLine, ScreenAnswer};
 use crate::lane::{LaneState, Reading};
 use crate::model::{OpenReel, Pane};
@@ -21,18 +21,18 @@ pub(super) fn draw(open: &OpenReel, pen: &mut ScreenPen<'_>) {
         .map(|selected| selected.written(&open.timeline))
         .or_else(|| is_nearby.then(String::new))
     else {
-        pen.head(0, "nothing is selected");
-        pen.text(1, 1, "↑ ↓ selects a row, b browses resources", faint);
+        pen.head(0, "nothing selected");
+        pen.text(1, 1, "↑ ↓ selects a row, b lists resources", faint);
         return;
     };
     let sign = if open.pane == Pane::Panel { "> " } else { "" };
     if is_nearby {
-        pen.head(0, &format!("{sign}CHANGED HERE · enter goes there"));
+        pen.head(0, &format!("{sign}RECENT CHANGES · enter goes there"));
     } else {
         head(open, &format!("{sign}{selected}"), pen);
     }
     let Some(ScreenAnswer::Lines(question, lines, _)) = &open.answer else {
-        pen.text(1, 1, "reading …", faint);
+        pen.text(1, 1, "loading …", faint);
         return;
     };
     let is_late = open.asked.iter().flatten().all(|asked| asked != question);
@@ -43,7 +43,7 @@ pub(super) fn draw(open: &OpenReel, pen: &mut ScreenPen<'_>) {
             .flatten()
             .any(|asked| crate::answer::is_same_thing(asked, question))
     {
-        pen.text(1, 1, "reading …", faint);
+        pen.text(1, 1, "loading …", faint);
         return;
     }
     let is_chosen = open.pane == Pane::Panel;
@@ -253,7 +253,7 @@ fn draw_line(drawn: &ShownLine<'_>, y: u16, pen: &mut ScreenPen<'_>) -> u16 {
 }
 
 fn draw_parts(parts: &[(Ink, &str)], y: u16, room: usize, pen: &mut ScreenPen<'_>) {
-    let room = u16::try_from(room).unwrap_or(u16::MAX);
+    let room = columns(room);
     let mut x = 0;
     for (ink, text) in parts {
         let style = pen.theme.ink(*ink);

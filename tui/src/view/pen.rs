@@ -71,9 +71,7 @@ impl ScreenPen<'_> {
     /// Writes a text that ends at the right edge; gives the column where it begins.
     pub(super) fn right(&mut self, row: u16, text: &str, style: Style) -> u16 {
         let text = &*apart(text);
-        let width = u16::try_from(text.width())
-            .unwrap_or(u16::MAX)
-            .min(self.area.width);
+        let width = columns(text.width()).min(self.area.width);
         let column = self.area.width - width;
         self.text(column, row, text, style);
         column
@@ -103,6 +101,11 @@ impl ScreenPen<'_> {
         let faint = self.role(StyleRole::Faint);
         self.text(end + 1, row, &"─".repeat(left), faint);
     }
+}
+
+/// Gives a width as columns of a screen; it saturates, for no screen is wider.
+pub(super) fn columns(width: usize) -> u16 {
+    u16::try_from(width).unwrap_or(u16::MAX)
 }
 
 /// Breaks a text into rows of at most so many columns, between words where it can.

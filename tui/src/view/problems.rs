@@ -30,9 +30,9 @@ pub(super) fn draw(open: &OpenReel, chosen: usize, pen: &mut ScreenPen<'_>) {
     let order = if trouble.is_by_time {
         "by time"
     } else {
-        "what matters most first"
+        "by severity"
     };
-    pen.head(0, &format!("PROBLEMS {count}{more} · {order} · o orders"));
+    pen.head(0, &format!("PROBLEMS {count}{more} · {order} · o sorts"));
     let width = usize::from(pen.area.width.saturating_sub(2));
     let mut top = 1;
     let missing = missing(open);
@@ -78,28 +78,28 @@ fn missing(open: &OpenReel) -> String {
         LanePass::Under { done } => {
             let all = open.timeline.reel().end().0.max(1);
             let percent = done.saturating_mul(100) / all;
-            format!("reading {percent} %, then problems are listed")
+            format!("loading {percent}%, problems follow")
         }
-        LanePass::Stopped => "operators, nodes and pods were not read: x reads them".to_owned(),
-        LanePass::Failed(why) => format!("reading failed, x tries again: {why}"),
+        LanePass::Stopped => "operators, nodes and pods not loaded: x loads them".to_owned(),
+        LanePass::Failed(why) => format!("loading failed, x retries: {why}"),
         LanePass::Done(_) => String::new(),
     };
     let judging = match &open.trouble.judging {
-        JudgingState::Under(percent) => format!("rules are judging, {percent} %"),
-        JudgingState::Stopped => "rules were stopped, x runs them".to_owned(),
-        JudgingState::Failed(why) => format!("rules failed, x tries again: {why}"),
+        JudgingState::Under(percent) => format!("rules running, {percent}%"),
+        JudgingState::Stopped => "rules stopped, x runs them".to_owned(),
+        JudgingState::Failed(why) => format!("rules failed, x retries: {why}"),
         JudgingState::Done(found) => unjudged(found),
     };
     let unread = open.board().map_or(0, |board| board.unread);
     let damaged = match unread {
         0 if open.timeline.reel().damage().is_empty() => String::new(),
         0 => "the reel is damaged".to_owned(),
-        count => format!("{count} events cannot be read"),
+        count => format!("{count} unreadable events"),
     };
     let making = match (&open.trouble.problems, open.trouble.making) {
         (_, 0) => "",
         (None, _) => "listing …",
-        (Some(_), _) => "listing anew …",
+        (Some(_), _) => "updating …",
     };
     let all = [pass.as_str(), &judging, &damaged, making];
     let all: Vec<&str> = all.into_iter().filter(|words| !words.is_empty()).collect();
@@ -114,10 +114,10 @@ fn missing(open: &OpenReel) -> String {
 fn unjudged(found: &Findings) -> String {
     match (found.unknown, found.skipped) {
         (0, 0) => String::new(),
-        (0, skipped) => format!("{skipped} cases need what was not recorded"),
-        (unknown, 0) => format!("{unknown} cases are not known"),
+        (0, skipped) => format!("{skipped} tests skipped (not recorded)"),
+        (unknown, 0) => format!("{unknown} tests unknown"),
         (unknown, skipped) => {
-            format!("{unknown} cases are not known, {skipped} need what was not recorded")
+            format!("{unknown} tests unknown, {skipped} skipped (not recorded)")
         }
     }
 }
@@ -127,10 +127,10 @@ fn nothing(open: &OpenReel) -> &'static str {
     let is_judged = matches!(open.trouble.judging, JudgingState::Done(_));
     match (&open.trouble.problems, open.board(), is_judged) {
         (Some(_), Some(_), true) => {
-            "nothing looks wrong: no operator, pool, node or pod was, no rule found anything, and no \
-             gap hides anything"
+            "no problems: operators, pools, nodes and pods were healthy, no rule failed, no gap hides \
+             anything"
         }
-        _ => "nothing is known to be wrong so far",
+        _ => "no problems found so far",
     }
 }
 
@@ -230,10 +230,7 @@ fn lines(entry: &ProblemEntry) -> Vec<(Ink, String)> {
         (Ink::Plain, entry.words.clone()),
     ];
     if entry.is_young {
-        all.push((
-            Ink::Faint,
-            "while the cluster was being installed".to_owned(),
-        ));
+        all.push((Ink::Faint, "during installation".to_owned()));
     }
     for said in &entry.said {
         let does = match said.verdict {

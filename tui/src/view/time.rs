@@ -1,12 +1,12 @@
 //! The timeline: stages, rulers, density, marks. Nothing is smoothed: a cell with one event shows it.
 
-use super::pen::ScreenPen;
+use super::pen::{ScreenPen, columns};
 use crate::lane::LaneState;
 use crate::layout::Layout;
 use crate::model::OpenReel;
 use crate::problem::{ProblemEntry, ProblemKind};
 use crate::theme::StyleRole;
-use crate::time::ViewWindow;
+use crate::time::{ViewWindow, span_text};
 use crate::update::place_of;
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
@@ -216,7 +216,7 @@ const LETTERS: (u16, u16) = (8, 12);
 
 /// Draws the time of day.
 fn draw_day(open: &OpenReel, layout: &Layout, row: u16, pen: &mut ScreenPen<'_>) {
-    let long = timetext::span(u64::try_from(open.window.micros).unwrap_or(0));
+    let long = span_text(open.window.micros);
     let faint = pen.role(StyleRole::Faint);
     let room = layout.gutter.saturating_sub(1);
     pen.within(0, row, &format!("shows {long}"), room, faint);
@@ -242,12 +242,7 @@ fn draw_day(open: &OpenReel, layout: &Layout, row: u16, pen: &mut ScreenPen<'_>)
 }
 
 /// Draws the time since the start.
-fn draw_since_start(
-    open: &OpenReel,
-    layout: &Layout,
-    row: u16,
-    pen: &mut ScreenPen<'_>,
-) {
+fn draw_since_start(open: &OpenReel, layout: &Layout, row: u16, pen: &mut ScreenPen<'_>) {
     let faint = pen.role(StyleRole::Faint);
     let room = layout.gutter.saturating_sub(1);
     pen.within(0, row, "since the start", room, faint);
@@ -295,7 +290,7 @@ fn draw_labels(
             continue;
         };
         let text = label(moment);
-        let letters = u16::try_from(text.chars().count()).unwrap_or(cells);
+        let letters = columns(text.chars().count());
         if place >= free && place.saturating_add(letters) <= cells {
             pen.text(layout.gutter + place, row, &text, faint);
             free = place + letters + 1;
