@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
 use kubereel_history::Moment;
-use kubereel_tui::{Executable, FilterError, Palette, Request, Theme, TuiError, check_filter};
+use kubereel_tui::{Executable, ScreenFilterError, Palette, TuiRequest, Theme, TuiError, check_filter};
 use std::path::PathBuf;
 
 /// Move through a reel on the screen: timeline, lanes, and the state at the cursor
@@ -54,7 +54,7 @@ pub(crate) enum Colors {
 }
 
 /// Refuses what is no filter before a screen opens.
-fn filter(text: &str) -> Result<String, FilterError> {
+fn filter(text: &str) -> Result<String, ScreenFilterError> {
     check_filter(text).map(|()| text.to_owned())
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
     if !args.reel.is_file() {
         reel::open(&args.reel)?;
     }
-    let request = Request {
+    let request = TuiRequest {
         path: args.reel.clone(),
         at: args.at,
         select: args.select.clone(),

@@ -3,7 +3,7 @@
 //! `pictures FOLDER KUBEREEL`: the program judges the reel; the same reel gives the same bytes.
 
 use kubereel_tui::headless::Headless;
-use kubereel_tui::{Depth, Executable, Palette, Request, Theme};
+use kubereel_tui::{Depth, Executable, Palette, Theme, TuiRequest};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel");
     for (name, size, keys) in PICTURES {
-        let request = Request {
+        let request = TuiRequest {
             path: demo.clone(),
             at: None,
             select: None,

@@ -1,10 +1,10 @@
 //! Owns what the program asks of the world. Refuses to do it: `runtime` does.
 
-use crate::answer::Question;
+use crate::answer::{ReelSearch, ScreenQuestion};
 use crate::findings::Findings;
-use crate::keep::{BookmarkChange, Shelf};
+use crate::keep::{BookmarkChange, BookmarkStore};
 use crate::lane::Board;
-use crate::model::{Request, Search};
+use crate::model::TuiRequest;
 use kubereel_history::Timeline;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// What the program asks of the world.
 pub(crate) enum Effect {
     /// Open a reel.
-    Open(Box<Request>),
+    Open(Box<TuiRequest>),
     /// Read a reel once, for its lanes.
     Gather(Arc<Timeline>),
     /// Stop the pass.
@@ -24,17 +24,17 @@ pub(crate) enum Effect {
     /// List what looks wrong, of what is known so far.
     List(Arc<Timeline>, Option<Arc<Board>>, Option<Arc<Findings>>),
     /// Answer a question; a later one of the same kind makes it void.
-    Ask(Arc<Timeline>, Question),
+    Ask(Arc<Timeline>, ScreenQuestion),
     /// Look for something in many bodies, by the number of the search; it makes an earlier one void.
-    Search(Arc<Timeline>, u64, Search),
+    Search(Arc<Timeline>, u64, ReelSearch),
     /// Look for nothing any longer.
     StopSearch,
     /// Change the bookmarks beside the reel.
-    Bookmark(Shelf, BookmarkChange),
+    Bookmark(BookmarkStore, BookmarkChange),
     /// Save what a question shows to a file in the working folder.
-    Save(Arc<Timeline>, Question),
+    Save(Arc<Timeline>, ScreenQuestion),
     /// Make the document of what a question shows.
-    Fetch(Arc<Timeline>, Question),
+    Fetch(Arc<Timeline>, ScreenQuestion),
     /// Put a text on the clipboard.
     Copy(String),
 }

@@ -1,6 +1,6 @@
 //! Owns where everything lies on the screen: view and mouse read the same. Refuses to draw.
 
-use crate::model::{Model, Open, Pane, Panes, Screen};
+use crate::model::{ActiveScreen, Model, OpenReel, Pane, Panes};
 use ratatui::layout::Rect;
 
 /// The fewest columns and rows on which anything can be understood.
@@ -74,18 +74,18 @@ pub(crate) fn layout(model: &Model) -> Layout {
     // What covers list and panel takes all that the timeline leaves.
     let is_main = matches!(
         model.screen,
-        Screen::Main
-            | Screen::GoTo(_)
-            | Screen::Filter(_)
-            | Screen::Note(_)
-            | Screen::Seek {
+        ActiveScreen::Main
+            | ActiveScreen::GoTo(_)
+            | ActiveScreen::Filter(_)
+            | ActiveScreen::Note(_)
+            | ActiveScreen::Seek {
                 is_large: false,
                 ..
             }
     );
     let is_large = matches!(
         model.screen,
-        Screen::Large | Screen::Seek { is_large: true, .. }
+        ActiveScreen::Large | ActiveScreen::Seek { is_large: true, .. }
     );
     let below_title = title.height;
     let below_time = below_title + time_height;
@@ -138,7 +138,7 @@ pub(crate) fn layout(model: &Model) -> Layout {
 }
 
 /// Gives the strip of changes the last rows of the list, if it is shown and there is room.
-fn divide(layout: &mut Layout, open: Option<&Open>) {
+fn divide(layout: &mut Layout, open: Option<&OpenReel>) {
     let list = &mut layout.list;
     if open.is_none_or(|open| !open.has_changed_strip) || list.height < LEAST_ROWS + STRIP {
         return;

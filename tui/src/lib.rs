@@ -22,14 +22,16 @@ mod msg;
 mod picture;
 mod problem;
 mod runtime;
+mod subject;
 #[cfg(test)]
 mod tests;
 mod theme;
+mod time;
 mod update;
 mod view;
 
-pub use filter::{FilterError, check_filter};
+pub use filter::{ScreenFilterError, check_filter};
 pub use keymap::keys_help;
-pub use model::Request;
+pub use model::TuiRequest;
 pub use runtime::{Executable, TuiError, headless, run};
 pub use theme::{Depth, Palette, Theme};

@@ -1,38 +1,30 @@
 //! Owns what can happen: keys, once they have a meaning, and what the world reports. Refuses to do any
 //! of it: `update` does.
 
-use crate::answer::{Answer, Document};
-use crate::keep::{Bookmarks, Kept};
+use crate::answer::{Panel, ScreenAnswer, ScreenDocument, SearchResult};
+use crate::findings::JudgingState;
+use crate::keep::{Bookmarks, SavedState};
 use crate::lane::Board;
-use crate::model::{Found, Judging, Panel};
 use crate::problem::Problems;
+use crate::time::TimeDirection;
 use kubereel_history::Timeline;
 use std::sync::Arc;
 
-/// Which way in time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// Later.
-    Next,
-    /// Earlier.
-    Previous,
-}
-
 /// What a key means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum KeyAction {
     /// Moves the cursor by cells.
     Cells(i64),
     /// Steps over an event.
-    Event(Way),
+    Event(TimeDirection),
     /// Steps over a change of the selected object.
-    Change(Way),
+    Change(TimeDirection),
     /// Steps over a transition of the selected lane.
-    Transition(Way),
+    Transition(TimeDirection),
     /// Steps over a change of the followed field.
-    FieldChange(Way),
+    FieldChange(TimeDirection),
     /// Steps to a bookmark or a stage.
-    Mark(Way),
+    Mark(TimeDirection),
     /// Asks for the note of a bookmark.
     Bookmark,
     /// Lists the bookmarks.
@@ -42,9 +34,9 @@ pub(crate) enum Act {
     /// Removes what is chosen.
     Remove,
     /// Steps to a gap, an outage or a flap.
-    Anomaly(Way),
+    Anomaly(TimeDirection),
     /// Steps to a problem.
-    Problem(Way),
+    Problem(TimeDirection),
     /// Goes to the start.
     Start,
     /// Goes to the end.
@@ -128,7 +120,7 @@ pub(crate) enum Act {
 /// What can happen.
 pub(crate) enum Msg {
     /// A key with a meaning.
-    Act(Act),
+    Act(KeyAction),
     /// A letter, where a text is written.
     Letter(char),
     /// The terminal has another size.
@@ -142,11 +134,11 @@ pub(crate) enum Msg {
     /// The button of the mouse is let go.
     Released,
     /// The wheel turns over a cell; away from the hand or towards it.
-    Wheel(u16, u16, Way),
+    Wheel(u16, u16, TimeDirection),
     /// So many microseconds passed while time moves by itself.
     Elapsed(i64),
     /// This was kept of the reel that is about to open.
-    Kept(Box<Kept>),
+    Kept(Box<SavedState>),
     /// The bookmarks are these now, or why they could not be changed.
     Bookmarks(Result<Bookmarks, String>),
     /// The reel is open, or why it is not.
@@ -158,21 +150,21 @@ pub(crate) enum Msg {
     /// The search of a number is so far: so many of so many.
     Searched(u64, (usize, usize)),
     /// The search of a number is over.
-    Found(u64, Found),
+    Found(u64, SearchResult),
     /// A list to choose from cannot be shown, and why.
     NotAnswered(String),
     /// The pass failed, and why.
     NotGathered(String),
     /// The monitortests are so far.
-    Judging(Judging),
+    Judging(JudgingState),
     /// What looks wrong could not be listed, and why.
     NotListed(String),
     /// What looks wrong is listed.
     Listed(Arc<Problems>),
     /// A question is answered.
-    Answered(Answer),
+    Answered(ScreenAnswer),
     /// A document is in a file of this path, or why it is not.
     Saved(Result<String, String>),
     /// A document is made to be copied, or why it is not.
-    Fetched(Result<Document, String>),
+    Fetched(Result<ScreenDocument, String>),
 }

@@ -21,7 +21,7 @@ const SIXTEEN: [&str; 16] = [
 
 /// What a run of cells looks like.
 #[derive(Clone, PartialEq, Eq)]
-struct Look {
+struct CellStyle {
     ink: String,
     paper: String,
     is_bold: bool,
@@ -48,7 +48,7 @@ pub(crate) fn svg(buffer: &Buffer) -> String {
 fn line(row: &[Cell], top: u32, out: &mut String) {
     let mut start = 0_u32;
     for run in row.chunk_by(|one, other| look(one) == look(other)) {
-        let cells = u32::try_from(run.len()).unwrap_or(u32::MAX);
+        let cells = count(run);
         if let Some(first) = run.first() {
             draw(run, &look(first), EDGE + start * WIDE, top, out);
         }
@@ -56,19 +56,27 @@ fn line(row: &[Cell], top: u32, out: &mut String) {
     }
 }
 
-fn draw(run: &[Cell], look: &Look, left: u32, top: u32, out: &mut String) {
-    let width = u32::try_from(run.len()).unwrap_or(u32::MAX) * WIDE;
+#[expect(
+    clippy::expect_used,
+    reason = "the columns of a buffer are counted by a u16"
+)]
+fn count(cells: &[Cell]) -> u32 {
+    u32::try_from(cells.len()).expect("a row has at most 65,535 cells")
+}
+
+fn draw(run: &[Cell], look: &CellStyle, left: u32, top: u32, out: &mut String) {
+    let width = count(run) * WIDE;
     if look.paper != PAPER {
         let paper = &look.paper;
         rect((left, top, width, HIGH), paper, out);
     }
     let mut at = left;
     for part in run.chunk_by(|one, other| kind(one) == kind(other)) {
-        let cells = u32::try_from(part.len()).unwrap_or(u32::MAX);
+        let cells = count(part);
         let long = cells * WIDE;
         match part.first().map(kind) {
-            Some(Kind::Letters) => letters(part, look, at, top, out),
-            Some(Kind::Block(eighths)) => {
+            Some(CellShape::Letters) => letters(part, look, at, top, out),
+            Some(CellShape::Block(eighths)) => {
                 let high = HIGH * eighths / 8;
                 // Two rows of full blocks are told apart by a hair.
                 let high = high.min(HIGH - 1);
@@ -84,25 +92,25 @@ fn draw(run: &[Cell], look: &Look, left: u32, top: u32, out: &mut String) {
 }
 
 #[derive(PartialEq, Eq)]
-enum Kind {
+enum CellShape {
     Blank,
     /// A block that fills so many eighths from below.
     Block(u32),
     Letters,
 }
 
-fn kind(cell: &Cell) -> Kind {
+fn kind(cell: &Cell) -> CellShape {
     match cell.symbol() {
-        " " | "" => Kind::Blank,
-        "▁" => Kind::Block(1),
-        "▂" => Kind::Block(2),
-        "▃" => Kind::Block(3),
-        "▄" => Kind::Block(4),
-        "▅" => Kind::Block(5),
-        "▆" => Kind::Block(6),
-        "▇" => Kind::Block(7),
-        "█" => Kind::Block(8),
-        _ => Kind::Letters,
+        " " | "" => CellShape::Blank,
+        "▁" => CellShape::Block(1),
+        "▂" => CellShape::Block(2),
+        "▃" => CellShape::Block(3),
+        "▄" => CellShape::Block(4),
+        "▅" => CellShape::Block(5),
+        "▆" => CellShape::Block(6),
+        "▇" => CellShape::Block(7),
+        "█" => CellShape::Block(8),
+        _ => CellShape::Letters,
     }
 }
 
@@ -112,7 +120,7 @@ fn rect((x, y, width, height): (u32, u32, u32, u32), fill: &str, out: &mut Strin
     )]);
 }
 
-fn letters(part: &[Cell], look: &Look, left: u32, top: u32, out: &mut String) {
+fn letters(part: &[Cell], look: &CellStyle, left: u32, top: u32, out: &mut String) {
     let mut text = String::new();
     for letter in part.iter().flat_map(|cell| cell.symbol().chars()) {
         match letter {
@@ -122,7 +130,7 @@ fn letters(part: &[Cell], look: &Look, left: u32, top: u32, out: &mut String) {
             letter => text.push(letter),
         }
     }
-    let long = u32::try_from(part.len()).unwrap_or(u32::MAX) * WIDE;
+    let long = count(part) * WIDE;
     let baseline = top + HIGH - 4;
     let bold = if look.is_bold {
         " font-weight=\"bold\""
@@ -140,12 +148,12 @@ fn letters(part: &[Cell], look: &Look, left: u32, top: u32, out: &mut String) {
     )]);
 }
 
-fn look(cell: &Cell) -> Look {
+fn look(cell: &Cell) -> CellStyle {
     let (mut ink, mut paper) = (shade(cell.fg, INK), shade(cell.bg, PAPER));
     if cell.modifier.contains(Modifier::REVERSED) {
         std::mem::swap(&mut ink, &mut paper);
     }
-    Look {
+    CellStyle {
         ink,
         paper,
         is_bold: cell.modifier.contains(Modifier::BOLD),

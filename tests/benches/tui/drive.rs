@@ -3,7 +3,7 @@
 use crate::row::{Row, head, memory, millis, of_process, of_thread};
 use anyhow::{Result, ensure};
 use kubereel_tui::headless::Headless;
-use kubereel_tui::{Depth, Palette, Request, Theme};
+use kubereel_tui::{Depth, Palette, TuiRequest, Theme};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -16,8 +16,8 @@ const OPENED: usize = 5;
 /// From so many places all over the reel keys are pressed.
 const PLACES: u64 = 30;
 
-fn request(reel: &Path) -> Request {
-    Request {
+fn request(reel: &Path) -> TuiRequest {
+    TuiRequest {
         path: reel.to_owned(),
         at: None,
         select: Some("clusteroperators/etcd".to_owned()),

@@ -68,7 +68,7 @@ fn until_judged(terminal: &Terminal) -> Result<()> {
     let started = Instant::now();
     loop {
         let screen = terminal.screen()?;
-        if screen.contains("problems ") && !screen.contains("judging") {
+        if screen.contains("problems ") && !screen.contains("· rules ") {
             break;
         }
         ensure!(started.elapsed() < JUDGED, "no findings:\n{screen}");

@@ -1,10 +1,11 @@
 //! Owns what is written to a file or to the clipboard: what a list or a panel shows, in the form in
 //! which other tools read it, and a name for it. Refuses to write it: `runtime` does.
 
-use super::here::here;
-use super::question::{Answer, Question, answer};
-use super::table::Table;
-use crate::model::{Place, Subject};
+use super::object_at::here;
+use super::question::{ScreenAnswer, ScreenQuestion, answer};
+use super::table::ObjectTable;
+use crate::subject::NamedObject;
+use crate::time::CursorPlace;
 use kubereel_history::{Form, Timeline, timetext, write_yaml};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -13,7 +14,7 @@ const LONGEST_NAME: usize = 120;
 
 /// What is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Document {
+pub(crate) struct ScreenDocument {
     /// The name of a file, without a folder; nothing in it means anything to a system.
     pub(crate) name: String,
     /// Its bytes.
@@ -21,41 +22,50 @@ pub(crate) struct Document {
 }
 
 /// Makes the document of what a question shows; else says why there is none.
-pub(crate) fn document(timeline: &Timeline, question: Question) -> Result<Document, String> {
+pub(crate) fn document(
+    timeline: &Timeline,
+    question: ScreenQuestion,
+) -> Result<ScreenDocument, String> {
     let (place, stem, form) = match &question {
-        Question::Yaml(subject, place) => {
-            return yaml(timeline, subject, *place).map(|bytes| Document {
+        ScreenQuestion::Yaml(subject, place) => {
+            return yaml(timeline, subject, *place).map(|bytes| ScreenDocument {
                 name: file_name(timeline, &stem(timeline, subject, ""), *place, "yaml"),
                 bytes,
             });
         }
-        Question::Raw(subject, place) => {
-            return raw(timeline, subject, *place).map(|bytes| Document {
+        ScreenQuestion::Raw(subject, place) => {
+            return raw(timeline, subject, *place).map(|bytes| ScreenDocument {
                 name: file_name(timeline, &stem(timeline, subject, ""), *place, "json"),
                 bytes,
             });
         }
-        Question::Table(listing, place) => {
+        ScreenQuestion::Table(listing, place) => {
             let info = timeline.resources().get(listing.resource);
             let plural = info.map_or("objects", |info| info.plural.as_str());
             let within = listing.namespace.iter().map(|only| format!("-{only}"));
             let stem = within.fold(plural.to_owned(), |stem, more| stem + &more);
             (*place, stem, "txt")
         }
-        Question::Diff(subject, place, _) => (*place, stem(timeline, subject, ""), "diff"),
-        Question::History(subject, place) => (*place, stem(timeline, subject, "-history"), "txt"),
-        Question::Events(subject, place) => (*place, stem(timeline, subject, "-events"), "txt"),
-        Question::Blame(subject, place) => (*place, stem(timeline, subject, "-blame"), "txt"),
-        Question::Owners(subject, place) => (*place, stem(timeline, subject, "-owners"), "txt"),
-        Question::Conditions(subject, place) => {
+        ScreenQuestion::Diff(subject, place, _) => (*place, stem(timeline, subject, ""), "diff"),
+        ScreenQuestion::History(subject, place) => {
+            (*place, stem(timeline, subject, "-history"), "txt")
+        }
+        ScreenQuestion::Events(subject, place) => {
+            (*place, stem(timeline, subject, "-events"), "txt")
+        }
+        ScreenQuestion::Blame(subject, place) => (*place, stem(timeline, subject, "-blame"), "txt"),
+        ScreenQuestion::Owners(subject, place) => {
+            (*place, stem(timeline, subject, "-owners"), "txt")
+        }
+        ScreenQuestion::Conditions(subject, place) => {
             (*place, stem(timeline, subject, "-conditions"), "txt")
         }
-        _ => return Err("there is nothing to write here".to_owned()),
+        _ => return Err("nothing to save here".to_owned()),
     };
     let name = file_name(timeline, &stem, place, form);
     let text = match answer(timeline, question) {
-        Answer::Table(_, table) => columns(&table),
-        Answer::Lines(_, lines, _) => {
+        ScreenAnswer::Table(_, table) => columns(&table),
+        ScreenAnswer::Lines(_, lines, _) => {
             let mut text = String::new();
             for line in lines.iter() {
                 text.push_str(line.text().trim_end());
@@ -66,16 +76,16 @@ pub(crate) fn document(timeline: &Timeline, question: Question) -> Result<Docume
             }
             text
         }
-        _ => return Err("there is nothing to write here".to_owned()),
+        _ => return Err("nothing to save here".to_owned()),
     };
-    Ok(Document {
+    Ok(ScreenDocument {
         name,
         bytes: text.into_bytes(),
     })
 }
 
-fn yaml(timeline: &Timeline, subject: &Subject, place: Place) -> Result<Vec<u8>, String> {
-    let absent = |_| format!("{} was not there", subject.written(timeline));
+fn yaml(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Result<Vec<u8>, String> {
+    let absent = |_| format!("{} does not exist at this time", subject.written(timeline));
     let here = here(timeline, subject, place).map_err(absent)?;
     let object = timeline.object(here.held.seq, here.info, Form::default());
     let object = object.map_err(|error| error.to_string())?;
@@ -84,8 +94,8 @@ fn yaml(timeline: &Timeline, subject: &Subject, place: Place) -> Result<Vec<u8>,
     Ok(text.into_bytes())
 }
 
-fn raw(timeline: &Timeline, subject: &Subject, place: Place) -> Result<Vec<u8>, String> {
-    let absent = |_| format!("{} was not there", subject.written(timeline));
+fn raw(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Result<Vec<u8>, String> {
+    let absent = |_| format!("{} does not exist at this time", subject.written(timeline));
     let here = here(timeline, subject, place).map_err(absent)?;
     let body = timeline.reel().body(here.held.seq);
     body.map(|body| body.to_vec())
@@ -93,7 +103,7 @@ fn raw(timeline: &Timeline, subject: &Subject, place: Place) -> Result<Vec<u8>, 
 }
 
 /// Writes a table as kubectl does.
-fn columns(table: &Table) -> String {
+fn columns(table: &ObjectTable) -> String {
     let mut widths: Vec<usize> = table.columns.iter().map(|name| name.width()).collect();
     for row in &table.rows {
         for (width, cell) in widths.iter_mut().zip(&row.cells) {
@@ -119,7 +129,7 @@ fn columns(table: &Table) -> String {
     text
 }
 
-fn stem(timeline: &Timeline, subject: &Subject, more: &str) -> String {
+fn stem(timeline: &Timeline, subject: &NamedObject, more: &str) -> String {
     let gap = if subject.namespace.is_empty() {
         ""
     } else {
@@ -130,7 +140,7 @@ fn stem(timeline: &Timeline, subject: &Subject, more: &str) -> String {
 }
 
 /// Makes a file's name that says what and when, of letters that every system takes.
-fn file_name(timeline: &Timeline, stem: &str, place: Place, form: &str) -> String {
+fn file_name(timeline: &Timeline, stem: &str, place: CursorPlace, form: &str) -> String {
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "-_.".contains(*letter);
     let plain = |text: &str| -> String {
         let letters = text.chars();

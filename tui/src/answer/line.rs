@@ -1,9 +1,9 @@
-//! Owns what a line of a panel is: parts with their ink, what stands beside it, where it leads.
-//! Refuses columns: the view knows its own.
+//! A line of a panel: styled parts, a text at the right end, a field, a target. Columns belong to the view.
 
-use crate::model::Subject;
+use crate::subject::NamedObject;
 use kubereel_format::Seq;
-use kubereel_history::Path;
+use kubereel_history::{Path, harmless};
+use serde_json::Value;
 
 /// How a part of a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,18 +26,18 @@ pub(crate) enum Ink {
 
 /// Where a line leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum LineTarget {
     /// To a version of the object.
     Version(Seq),
     /// To an object.
-    Object(Subject),
+    Object(NamedObject),
     /// To an object, as a record left it.
-    Moment(Seq, Subject),
+    Moment(Seq, NamedObject),
 }
 
 /// A line of a panel: parts, each with its ink, harmless to a terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct PanelLine {
     /// The parts.
     pub(crate) parts: Vec<(Ink, String)>,
     /// What stands at the right end.
@@ -45,12 +45,12 @@ pub(crate) struct Line {
     /// The field that it shows, where it shows one.
     pub(crate) field: Option<Path>,
     /// Where it leads, if it can be taken.
-    pub(crate) target: Option<Target>,
+    pub(crate) target: Option<LineTarget>,
     /// Whether it is a text to read, which is broken rather than cut.
     pub(crate) is_prose: bool,
 }
 
-impl Line {
+impl PanelLine {
     /// Makes a line of one part.
     pub(crate) fn of(ink: Ink, text: impl Into<String>) -> Self {
         Self {
@@ -74,7 +74,7 @@ impl Line {
     }
 
     /// Lets it lead somewhere.
-    pub(crate) fn to(mut self, target: Target) -> Self {
+    pub(crate) fn to(mut self, target: LineTarget) -> Self {
         self.target = Some(target);
         self
     }
@@ -83,4 +83,17 @@ impl Line {
     pub(crate) fn text(&self) -> String {
         self.parts.iter().map(|(_, text)| text.as_str()).collect()
     }
+}
+
+/// Writes a value in so many letters as a line can hold.
+pub(super) fn short(value: &Value) -> String {
+    const MOST: usize = 120;
+    let text = value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned);
+    let text = harmless(&text);
+    if text.chars().count() <= MOST {
+        return text.into_owned();
+    }
+    text.chars().take(MOST).chain(['…']).collect()
 }

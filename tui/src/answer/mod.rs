@@ -1,31 +1,23 @@
-//! Questions that take bodies of the reel, and their answers, in words fit for the screen.
+//! Questions that need object bodies, and their answers as text for the screen.
 
-mod blame;
-mod compare;
-mod conditions;
-mod diff;
+mod changes;
+mod choices;
+mod differences;
 mod document;
-mod events;
-mod field_change;
-mod here;
-mod history;
-mod kinds;
+mod fields;
 mod line;
-mod namespaces;
-mod nearby;
-mod owners;
+mod object;
+mod object_at;
 mod question;
-mod raw;
-mod search;
-mod short;
 mod table;
-mod trust;
-mod yaml;
 
-pub(crate) use document::{Document, document};
-pub(crate) use kinds::{Kind, Kinds, NEARBY_SECS};
-pub(crate) use line::{Ink, Line, Target};
-pub(crate) use namespaces::Namespaces;
-pub(crate) use nearby::{LEAST_MICROS, Nearby};
-pub(crate) use question::{Answer, Question, SLOTS, answer, is_same_thing, not_answered};
-pub(crate) use table::{Listing, MOST_ROWS, Row, Table};
+pub(crate) use changes::{LEAST_MICROS, NearbyQuery};
+pub(crate) use choices::{NEARBY_SECS, NamespaceChoices, ResourceChoice, ResourceChoices};
+pub(crate) use differences::Difference;
+pub(crate) use document::{ScreenDocument, document};
+pub(crate) use line::{Ink, LineTarget, PanelLine};
+pub(crate) use question::{
+    FieldSearch, Panel, ReelSearch, SLOTS, ScreenAnswer, ScreenQuestion, SearchResult, answer,
+    is_same_thing, not_answered,
+};
+pub(crate) use table::{MOST_ROWS, ObjectRow, ObjectTable, SortOrder, TableQuery};

@@ -1,53 +1,55 @@
-//! Owns what can be asked and what the answers are. Refuses to know threads: whoever asks waits.
+//! The questions that need object bodies, their answers, and the long searches. Threads are not
+//! known here: the caller waits.
 
-use super::kinds::{self, Kinds};
-use super::line::Line;
-use super::namespaces::{self, Namespaces};
-use super::nearby::{self, Nearby};
-use super::table::{self, Listing, Table};
-use super::{blame, compare, conditions, diff, events, history, owners, raw, yaml};
-use crate::model::{Order, Place, Subject};
+use super::changes::NearbyQuery;
+use super::choices::{NamespaceChoices, ResourceChoices};
+use super::differences::Difference;
+use super::line::PanelLine;
+use super::table::{ObjectTable, SortOrder, TableQuery};
+use super::{changes, choices, differences, fields, object, table};
+use crate::subject::NamedObject;
+use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::{ResourceId, Seq};
-use kubereel_history::{Timeline, harmless};
+use kubereel_history::{Path, Timeline, harmless};
 use std::sync::Arc;
 
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Question {
+pub(crate) enum ScreenQuestion {
     /// The objects of a resource.
-    Table(Listing, Place),
+    Table(TableQuery, CursorPlace),
     /// An object as YAML, with who set its fields.
-    Yaml(Subject, Place),
+    Yaml(NamedObject, CursorPlace),
     /// An object's versions around a moment.
-    History(Subject, Place),
+    History(NamedObject, CursorPlace),
     /// The Events about an object up to a moment.
-    Events(Subject, Place),
+    Events(NamedObject, CursorPlace),
     /// What changed in the last seconds before a moment.
-    Nearby(Nearby, Place),
+    Nearby(NearbyQuery, CursorPlace),
     /// What differs of an object between two moments; of one, if the first is not set.
-    Between(Subject, Option<Place>, Place),
+    Between(NamedObject, Option<CursorPlace>, CursorPlace),
     /// The difference of an object's version to another, or to the one before.
-    Diff(Subject, Place, Option<Seq>),
+    Diff(NamedObject, CursorPlace, Option<Seq>),
     /// Who set each field of an object.
-    Blame(Subject, Place),
+    Blame(NamedObject, CursorPlace),
     /// Who owns an object, and what it owns.
-    Owners(Subject, Place),
+    Owners(NamedObject, CursorPlace),
     /// The conditions of an object.
-    Conditions(Subject, Place),
+    Conditions(NamedObject, CursorPlace),
     /// An object's bytes.
-    Raw(Subject, Place),
+    Raw(NamedObject, CursorPlace),
     /// The resources to choose from.
-    Kinds(Order, Place),
+    Kinds(SortOrder, CursorPlace),
     /// The namespaces to choose from, with their objects of a resource.
-    Namespaces(ResourceId, Place),
+    Namespaces(ResourceId, CursorPlace),
 }
 
 /// How many slots there are.
 pub(crate) const SLOTS: usize = 3;
 
-impl Question {
+impl ScreenQuestion {
     /// Gives the object that a panel is about.
-    pub(crate) const fn subject(&self) -> Option<&Subject> {
+    pub(crate) const fn subject(&self) -> Option<&NamedObject> {
         match self {
             Self::Yaml(subject, _)
             | Self::History(subject, _)
@@ -84,20 +86,20 @@ impl Question {
 
 /// An answer, with its question.
 #[derive(Clone, Debug)]
-pub(crate) enum Answer {
+pub(crate) enum ScreenAnswer {
     /// The objects of a resource.
-    Table(Question, Arc<Table>),
+    Table(ScreenQuestion, Arc<ObjectTable>),
     /// Lines of a panel, and which of them is to be seen first.
-    Lines(Question, Arc<Vec<Line>>, usize),
+    Lines(ScreenQuestion, Arc<Vec<PanelLine>>, usize),
     /// The resources to choose from.
-    Kinds(Question, Arc<Kinds>),
+    Kinds(ScreenQuestion, Arc<ResourceChoices>),
     /// The namespaces to choose from.
-    Namespaces(Question, Arc<Namespaces>),
+    Namespaces(ScreenQuestion, Arc<NamespaceChoices>),
 }
 
-impl Answer {
+impl ScreenAnswer {
     /// Gives the question.
-    pub(crate) const fn question(&self) -> &Question {
+    pub(crate) const fn question(&self) -> &ScreenQuestion {
         match self {
             Self::Table(question, _)
             | Self::Lines(question, ..)
@@ -108,87 +110,201 @@ impl Answer {
 }
 
 /// Answers a question; what fails is said in the answer.
-pub(crate) fn answer(timeline: &Timeline, question: Question) -> Answer {
+pub(crate) fn answer(timeline: &Timeline, question: ScreenQuestion) -> ScreenAnswer {
     match &question {
-        Question::Table(listing, place) => {
+        ScreenQuestion::Table(listing, place) => {
             let table = table::read(timeline, listing, *place);
-            Answer::Table(question, Arc::new(table))
+            ScreenAnswer::Table(question, Arc::new(table))
         }
-        Question::Yaml(subject, place) => lined(yaml::read(timeline, subject, *place), question),
-        Question::History(subject, place) => {
-            lined(history::read(timeline, subject, *place), question)
+        ScreenQuestion::Yaml(subject, place) => {
+            lined(fields::read_yaml(timeline, subject, *place), question)
         }
-        Question::Events(subject, place) => {
-            lined((events::read(timeline, subject, *place), 0), question)
+        ScreenQuestion::History(subject, place) => {
+            lined(changes::read_history(timeline, subject, *place), question)
         }
-        Question::Nearby(asked, place) => {
-            let lines = nearby::read(timeline, asked, *place);
+        ScreenQuestion::Events(subject, place) => lined(
+            (changes::read_events(timeline, subject, *place), 0),
+            question,
+        ),
+        ScreenQuestion::Nearby(asked, place) => {
+            let lines = changes::read_nearby(timeline, asked, *place);
             lined((lines, 0), question)
         }
-        Question::Between(subject, a, b) => {
+        ScreenQuestion::Between(subject, a, b) => {
             let lines = match a {
-                Some(a) => compare::read(timeline, subject, *a, *b),
-                None => vec![Line::of(super::line::Ink::Faint, "A is not set: v sets it")],
+                Some(a) => differences::read_between(timeline, subject, *a, *b),
+                None => vec![PanelLine::of(
+                    super::line::Ink::Faint,
+                    "A is not set: v sets it",
+                )],
             };
             lined((lines, 0), question)
         }
-        Question::Diff(subject, place, other) => {
-            lined((diff::read(timeline, subject, *place, *other), 0), question)
+        ScreenQuestion::Diff(subject, place, other) => lined(
+            (differences::read_diff(timeline, subject, *place, *other), 0),
+            question,
+        ),
+        ScreenQuestion::Blame(subject, place) => {
+            lined(fields::read_blame(timeline, subject, *place), question)
         }
-        Question::Blame(subject, place) => lined(blame::read(timeline, subject, *place), question),
-        Question::Owners(subject, place) => {
-            lined(owners::read(timeline, subject, *place), question)
+        ScreenQuestion::Owners(subject, place) => {
+            lined(object::read_owners(timeline, subject, *place), question)
         }
-        Question::Conditions(subject, place) => {
-            lined((conditions::read(timeline, subject, *place), 0), question)
+        ScreenQuestion::Conditions(subject, place) => lined(
+            (object::read_conditions(timeline, subject, *place), 0),
+            question,
+        ),
+        ScreenQuestion::Raw(subject, place) => {
+            lined((object::read_raw(timeline, subject, *place), 0), question)
         }
-        Question::Raw(subject, place) => lined((raw::read(timeline, subject, *place), 0), question),
-        Question::Kinds(order, place) => {
-            let kinds = kinds::read(timeline, *order, *place);
-            Answer::Kinds(question, Arc::new(kinds))
+        ScreenQuestion::Kinds(order, place) => {
+            let kinds = choices::read_resources(timeline, *order, *place);
+            ScreenAnswer::Kinds(question, Arc::new(kinds))
         }
-        Question::Namespaces(resource, place) => {
-            let namespaces = namespaces::read(timeline, *resource, *place);
-            Answer::Namespaces(question, Arc::new(namespaces))
+        ScreenQuestion::Namespaces(resource, place) => {
+            let namespaces = choices::read_namespaces(timeline, *resource, *place);
+            ScreenAnswer::Namespaces(question, Arc::new(namespaces))
         }
     }
 }
 
 /// Makes the answer of lines, and which of them is to be seen first.
-fn lined((lines, first): (Vec<Line>, usize), question: Question) -> Answer {
-    Answer::Lines(question, Arc::new(lines), first)
+fn lined((lines, first): (Vec<PanelLine>, usize), question: ScreenQuestion) -> ScreenAnswer {
+    ScreenAnswer::Lines(question, Arc::new(lines), first)
 }
 
 /// Gives the answer that list or panel cannot be shown, and why; `None` for a list to choose from.
-pub(crate) fn not_answered(question: Question, why: &str) -> Option<Answer> {
-    let words = format!("it cannot be shown: {}", harmless(why));
+pub(crate) fn not_answered(question: ScreenQuestion, why: &str) -> Option<ScreenAnswer> {
+    let words = format!("cannot be shown: {}", harmless(why));
     Some(match &question {
-        Question::Kinds(..) | Question::Namespaces(..) => return None,
-        Question::Table(..) => {
-            let table = Table {
+        ScreenQuestion::Kinds(..) | ScreenQuestion::Namespaces(..) => return None,
+        ScreenQuestion::Table(..) => {
+            let table = ObjectTable {
                 trust: Some(words),
-                ..Table::default()
+                ..ObjectTable::default()
             };
-            Answer::Table(question, Arc::new(table))
+            ScreenAnswer::Table(question, Arc::new(table))
         }
-        _ => Answer::Lines(
+        _ => ScreenAnswer::Lines(
             question,
-            Arc::new(vec![Line::of(super::line::Ink::Wary, words)]),
+            Arc::new(vec![PanelLine::of(super::line::Ink::Wary, words)]),
             0,
         ),
     })
 }
 
 /// Tells whether two questions are about the same thing, perhaps at other moments.
-pub(crate) fn is_same_thing(one: &Question, other: &Question) -> bool {
-    if let (Question::Table(one, _), Question::Table(other, _)) = (one, other) {
+pub(crate) fn is_same_thing(one: &ScreenQuestion, other: &ScreenQuestion) -> bool {
+    if let (ScreenQuestion::Table(one, _), ScreenQuestion::Table(other, _)) = (one, other) {
         return one.resource == other.resource;
     }
-    if let (Question::Nearby(..), Question::Nearby(..)) = (one, other) {
+    if let (ScreenQuestion::Nearby(..), ScreenQuestion::Nearby(..)) = (one, other) {
         return true;
     }
     std::mem::discriminant(one) == std::mem::discriminant(other)
         && one
             .subject()
             .is_some_and(|subject| Some(subject) == other.subject())
+}
+
+/// What the panel shows of the selected object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Panel {
+    /// Its YAML.
+    #[default]
+    Yaml,
+    /// Its versions.
+    History,
+    /// The Events about it.
+    Events,
+    /// What changed in the last seconds, of everything.
+    Nearby,
+    /// What differs of it between A and the cursor.
+    Between,
+    /// What differs between two of its versions.
+    Diff,
+    /// Who set its fields.
+    Blame,
+    /// Who owns it, and what it owns.
+    Owners,
+    /// Its conditions.
+    Conditions,
+    /// Its bytes.
+    Raw,
+}
+
+impl Panel {
+    /// Gives the word for it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Yaml => "yaml",
+            Self::History => "history",
+            Self::Events => "events",
+            Self::Diff => "diff",
+            Self::Blame => "blame",
+            Self::Owners => "owners",
+            Self::Conditions => "conditions",
+            Self::Raw => "json",
+            Self::Nearby => "",
+            Self::Between => "A to cursor",
+        }
+    }
+}
+
+/// What is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ReelSearch {
+    /// The version of an object that changes a field.
+    Field(FieldSearch),
+    /// What differs between two moments.
+    Compare(CursorPlace, CursorPlace),
+}
+
+/// Where a change of a field is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FieldSearch {
+    /// The object.
+    pub(crate) subject: NamedObject,
+    /// The field.
+    pub(crate) field: Path,
+    /// Where one stands.
+    pub(crate) from: CursorPlace,
+    /// Which way.
+    pub(crate) way: TimeDirection,
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub(crate) enum SearchResult {
+    /// A version that changes the field, or why there is none.
+    Field(FieldSearchResult),
+    /// What differs.
+    Difference(Arc<Difference>),
+}
+
+/// The end of the search for a change of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FieldSearchResult {
+    /// Where it is; `None` if there is none that way.
+    pub(crate) place: Option<CursorPlace>,
+    /// What changed, or what there is not, and what makes that doubtful.
+    pub(crate) words: String,
+}
+
+impl ReelSearch {
+    /// Looks for it. `go_on` is told how many of how many steps are done, and ends it by `false`: then
+    /// nothing is found.
+    pub(crate) fn run(
+        &self,
+        timeline: &Timeline,
+        go_on: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Option<SearchResult> {
+        match self {
+            Self::Compare(a, b) => differences::compare(timeline, *a, *b, go_on)
+                .map(|difference| SearchResult::Difference(Arc::new(difference))),
+            Self::Field(search) => {
+                differences::find_field_change(timeline, search, go_on).map(SearchResult::Field)
+            }
+        }
+    }
 }

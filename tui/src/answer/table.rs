@@ -1,42 +1,71 @@
-//! Owns the table of a resource at a moment: kubectl's columns, and how long ago each row changed.
-//! Refuses widths: the view knows its own.
+//! The objects of a resource at a moment: kubectl's columns, and when each row last changed. Widths belong
+//! to the view.
 
-use super::trust::trust;
-use crate::filter::{Query, Seen};
-use crate::model::{EventsOf, Order, Place, Subject};
+use super::object_at::trust;
+use crate::filter::{FilterCandidate, FilterQuery};
+use crate::subject::{NamedObject, ResourceEvents};
+use crate::time::CursorPlace;
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{Columns, Form, ObjectFilter, ObjectVersion, Room, Timeline, harmless};
 use std::cmp::Reverse;
 use std::sync::Arc;
+
+/// How a list is sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum SortOrder {
+    /// By name.
+    #[default]
+    Name,
+    /// What changed last comes first.
+    Changed,
+}
+
+impl SortOrder {
+    /// Gives the other one.
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::Name => Self::Changed,
+            Self::Changed => Self::Name,
+        }
+    }
+
+    /// Gives the words for it.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Name => "by name",
+            Self::Changed => "by last change",
+        }
+    }
+}
 
 /// How many rows a table has at most: nobody scrolls further, and each is a body to read.
 pub(crate) const MOST_ROWS: usize = 2_000;
 
 /// Which objects are asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Listing {
+pub(crate) struct TableQuery {
     /// The resource.
     pub(crate) resource: ResourceId,
     /// The namespace; all of them if none.
     pub(crate) namespace: Option<String>,
     /// How they are sorted.
-    pub(crate) order: Order,
+    pub(crate) order: SortOrder,
     /// What they have to pass before they are listed.
-    pub(crate) filter: Arc<Query>,
+    pub(crate) filter: Arc<FilterQuery>,
 }
 
 /// A row.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
+pub(crate) struct ObjectRow {
     /// The object.
-    pub(crate) subject: Subject,
+    pub(crate) subject: NamedObject,
     /// Its cells.
     pub(crate) cells: Vec<String>,
     /// When the version came.
     pub(crate) changed: RecordedAt,
 }
 
-impl Row {
+impl ObjectRow {
     /// Tells whether a cell holds a word, in whatever case.
     pub(crate) fn says(&self, word: &str) -> bool {
         self.cells
@@ -47,13 +76,13 @@ impl Row {
 
 /// The objects of a resource at a moment.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct ObjectTable {
     /// The resource's name.
     pub(crate) name: String,
     /// The names of the columns.
     pub(crate) columns: Vec<String>,
     /// The rows.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<ObjectRow>,
     /// How many rows were left out, of those that pass.
     pub(crate) rest: usize,
     /// How many objects there are, whether they pass or not.
@@ -65,8 +94,8 @@ pub(crate) struct Table {
 }
 
 /// Reads the table.
-pub(super) fn read(timeline: &Timeline, listing: &Listing, place: Place) -> Table {
-    let mut table = Table {
+pub(super) fn read(timeline: &Timeline, listing: &TableQuery, place: CursorPlace) -> ObjectTable {
+    let mut table = ObjectTable {
         name: String::new(),
         columns: Vec::new(),
         rows: Vec::new(),
@@ -100,12 +129,12 @@ pub(super) fn read(timeline: &Timeline, listing: &Listing, place: Place) -> Tabl
         table.columns.push("NAMESPACE".to_owned());
     }
     table.columns.extend(columns.names());
-    if listing.order == Order::Changed {
+    if listing.order == SortOrder::Changed {
         state.objects.sort_by_key(|held| Reverse(held.seq));
     }
     table.all = state.objects.len();
     let is_narrowed = !listing.filter.is_empty();
-    let rows = Rows {
+    let rows = RowReader {
         timeline,
         info,
         columns: &columns,
@@ -118,7 +147,7 @@ pub(super) fn read(timeline: &Timeline, listing: &Listing, place: Place) -> Tabl
     let read = timeline.read_each(asked, place.cut(), &mut |_| {}, |held, body| {
         Ok(rows.row(held, body))
     });
-    let mut read: Vec<Row> = match read {
+    let mut read: Vec<ObjectRow> = match read {
         Ok(read) => read.into_iter().flatten().collect(),
         // Something is damaged: what can be read is told from what cannot one by one.
         Err(_) => asked.iter().filter_map(|held| rows.alone(held)).collect(),
@@ -136,17 +165,17 @@ pub(super) fn read(timeline: &Timeline, listing: &Listing, place: Place) -> Tabl
 }
 
 /// What rows are made with.
-struct Rows<'a> {
+struct RowReader<'a> {
     timeline: &'a Timeline,
     info: &'a ResourceInfo,
     columns: &'a Columns,
-    listing: &'a Listing,
-    place: Place,
+    listing: &'a TableQuery,
+    place: CursorPlace,
 }
 
-impl Rows<'_> {
+impl RowReader<'_> {
     /// Makes a row of a body; `None` if it does not pass.
-    fn row(&self, held: &ObjectVersion, body: &[u8]) -> Option<Row> {
+    fn row(&self, held: &ObjectVersion, body: &[u8]) -> Option<ObjectRow> {
         let cells = match Form::default().of(body, self.info) {
             Ok(object) => {
                 if !self.listing.filter.admits_body(&object) {
@@ -160,7 +189,7 @@ impl Rows<'_> {
     }
 
     /// Makes a row of what cannot be read together with the others.
-    fn alone(&self, held: &ObjectVersion) -> Option<Row> {
+    fn alone(&self, held: &ObjectVersion) -> Option<ObjectRow> {
         match self.timeline.reel().body(held.seq) {
             Ok(body) => self.row(held, &body),
             Err(error) => {
@@ -176,21 +205,21 @@ impl Rows<'_> {
         is_known.then(|| vec![held.name.clone(), format!("cannot be read: {error}")])
     }
 
-    fn passed(&self, held: &ObjectVersion, mut cells: Vec<String>) -> Option<Row> {
+    fn passed(&self, held: &ObjectVersion, mut cells: Vec<String>) -> Option<ObjectRow> {
         if self.info.namespaced && self.listing.namespace.is_none() {
             cells.insert(0, held.namespace.clone());
         }
         let harmless = cells.iter().map(|cell| harmless(cell).into_owned());
-        let row = Row {
+        let row = ObjectRow {
             cells: harmless.collect(),
-            subject: Subject {
+            subject: NamedObject {
                 resource: self.listing.resource,
                 namespace: held.namespace.clone(),
                 name: held.name.clone(),
             },
-            changed: Place::behind(self.timeline, held.seq).at,
+            changed: CursorPlace::behind(self.timeline, held.seq).at,
         };
-        let seen = Seen {
+        let seen = FilterCandidate {
             resource: self.listing.resource,
             namespace: &held.namespace,
             texts: row.cells.iter().map(String::as_str),
@@ -207,8 +236,8 @@ impl Rows<'_> {
 fn absent(
     timeline: &Timeline,
     info: &ResourceInfo,
-    listing: &Listing,
-    place: Place,
+    listing: &TableQuery,
+    place: CursorPlace,
     has_state: bool,
 ) -> String {
     let at = place.written(timeline);
@@ -217,22 +246,22 @@ fn absent(
         format!(" in namespace {}", harmless(only))
     });
     let what = format!("{}{within}", harmless(&info.qualified()));
-    let events = EventsOf {
+    let events = ResourceEvents {
         timeline,
         resource: info.id,
         namespace,
     };
-    let when = |seq: Seq| timeline.written(Place::behind(timeline, seq).at);
+    let when = |seq: Seq| timeline.written(CursorPlace::behind(timeline, seq).at);
     let (before, after) = (events.previous(place.below), events.next(place.below));
     let lead = match (before, after) {
-        (None, Some(seq)) => format!("first one at {}: press .", when(seq)),
-        (Some(_), Some(seq)) => format!("next one at {}: press .", when(seq)),
-        (Some(seq), None) => format!("the last one until {}: press ,", when(seq)),
-        (None, None) => "there never was one in this reel".to_owned(),
+        (None, Some(seq)) => format!("first at {}: press .", when(seq)),
+        (Some(_), Some(seq)) => format!("next at {}: press .", when(seq)),
+        (Some(seq), None) => format!("last at {}: press ,", when(seq)),
+        (None, None) => "none in this reel".to_owned(),
     };
     if has_state {
         format!("no {what} at {at} ({lead})")
     } else {
-        format!("what {what} there were at {at} is not known ({lead})")
+        format!("{what} at {at}: unknown ({lead})")
     }
 }

@@ -1,10 +1,9 @@
-//! Owns reading a small file and replacing it in one step. Refuses to follow what is no file, and to
-//! read more than was agreed.
+//! Small files, read within a bound and replaced in one step.
 
-use super::error::KeepError;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
 
 /// Reads a file of at most so many bytes; `None` if there is none.
 pub(super) fn read(path: &Path, most: u64) -> Result<Option<String>, KeepError> {
@@ -26,7 +25,7 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Option<String>, KeepError> 
     let mut bytes = Vec::new();
     let read = file.take(most.saturating_add(1)).read_to_end(&mut bytes);
     read.map_err(failed)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
+    if usize::try_from(most).is_ok_and(|most| bytes.len() > most) {
         return Err(KeepError::TooLarge {
             path: path.to_owned(),
             most,
@@ -64,4 +63,81 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
     };
     file.write_all(text.as_bytes())?;
     file.sync_all()
+}
+
+/// What is kept beside a reel cannot be read or written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub(crate) enum KeepError {
+    /// The system refuses.
+    #[error("{source}: {}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// It is a folder, a pipe or a device.
+    #[error("not a regular file: {}", .path.display())]
+    NoFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is larger than anything that is kept.
+    #[error("larger than {most} bytes: {}", .path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit.
+        most: u64,
+    },
+    /// It is not what it should be.
+    #[error("{source}: {}", .path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// It is of another program, or of a version that this one does not know.
+    #[error("unsupported {kind:?} version {version}: {}", .path.display())]
+    OtherKind {
+        /// The file.
+        path: PathBuf,
+        /// What it says that it is.
+        kind: String,
+        /// The version that it says.
+        version: u32,
+    },
+    /// A time in it is none.
+    #[error("not a time: {text:?}: {}", .path.display())]
+    NoTime {
+        /// The file.
+        path: PathBuf,
+        /// The text.
+        text: String,
+    },
+    /// All names that it could have are taken by files that cannot be read.
+    #[error("too many files cannot be read: {}", .path.display())]
+    NoName {
+        /// The first of them.
+        path: PathBuf,
+    },
+}
+
+impl KeepError {
+    /// Gives the file.
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Self::Io { path, .. }
+            | Self::NoFile { path }
+            | Self::TooLarge { path, .. }
+            | Self::Malformed { path, .. }
+            | Self::OtherKind { path, .. }
+            | Self::NoTime { path, .. }
+            | Self::NoName { path } => path,
+        }
+    }
 }

@@ -1,17 +1,11 @@
-//! What outlasts a run: bookmarks beside the reel, and where one was, in the user's state folder.
+//! What outlasts a run: bookmarks beside the reel, and the last session in the user's state folder.
 //!
-//! The reel itself is never written. Files here come from other hands and other versions: what cannot
-//! be read is said and left as it is.
+//! The reel itself is never written. Files come from other programs and other versions: what cannot be
+//! read is reported and left as it is.
 
-mod bookmark;
-mod error;
+mod bookmarks;
 mod file;
-mod identity;
-mod kept;
 mod session;
-mod shelf;
 
-pub(crate) use bookmark::Bookmark;
-pub(crate) use kept::Kept;
-pub(crate) use session::Session;
-pub(crate) use shelf::{BookmarkChange, Bookmarks, Shelf};
+pub(crate) use bookmarks::{Bookmark, BookmarkChange, BookmarkStore, Bookmarks};
+pub(crate) use session::{SavedSession, SavedState};

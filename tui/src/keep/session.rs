@@ -1,11 +1,12 @@
-//! Owns where one was in a reel when one left, and the file that holds it. Refuses what is broken or
-//! of another version: then one begins anew, and nothing is lost but a place.
+//! The place at which the user left a reel, in the user's state folder, by what was recorded; and what is
+//! read before a reel shows.
 
+use super::bookmarks::{BookmarkStore, Bookmarks};
 use super::file;
+use kubereel_history::Timeline;
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// A file is at most so large.
 const MOST_BYTES: u64 = 64 << 10;
@@ -17,7 +18,7 @@ const VERSION: u32 = 1;
 /// Where one was in a reel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Session {
+pub(crate) struct SavedSession {
     /// The version of the file; saving sets it.
     pub(crate) version: u32,
     /// The moment, as `--at` takes it.
@@ -59,7 +60,7 @@ fn path(folder: &Path, id: &str) -> PathBuf {
     folder.join("sessions").join(format!("{id}.json"))
 }
 
-impl Session {
+impl SavedSession {
     /// Reads where one was; `None` if nobody was there, or nobody knows any more.
     pub(crate) fn load(folder: &Path, id: &str) -> Option<Self> {
         let text = file::read(&path(folder, id), MOST_BYTES).ok()??;
@@ -104,12 +105,74 @@ fn make_room(folder: &Path, own: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// What was kept of a reel.
+#[derive(Clone, Debug)]
+pub(crate) struct SavedState {
+    /// What the reel is known by.
+    pub(crate) id: String,
+    /// Where its bookmarks lie.
+    pub(crate) shelf: BookmarkStore,
+    /// Its bookmarks.
+    pub(crate) bookmarks: Bookmarks,
+    /// Where one was.
+    pub(crate) session: Option<SavedSession>,
+}
+
+impl SavedState {
+    /// Reads what was kept of the reel at a path; `folder` is the user's state folder. The last session is
+    /// left out if the user begins afresh.
+    pub(crate) fn of(
+        timeline: &Timeline,
+        path: &Path,
+        folder: Option<&Path>,
+        is_fresh: bool,
+    ) -> Self {
+        let id = identity(timeline);
+        let shelf = BookmarkStore::of(path, &id, folder);
+        let session = folder.filter(|_| !is_fresh);
+        Self {
+            bookmarks: shelf.load(),
+            session: session.and_then(|folder| SavedSession::load(folder, &id)),
+            shelf,
+            id,
+        }
+    }
+}
+
+/// Gives the number as 16 digits; a reel that was recorded further has another one.
+fn identity(timeline: &Timeline) -> String {
+    let reel = timeline.reel();
+    let mut words = vec![
+        reel.end().0.to_string(),
+        reel.event_count().to_string(),
+        reel.objects().len().to_string(),
+        timeline.start().micros.to_string(),
+        timeline.end().micros.to_string(),
+    ];
+    words.extend(
+        timeline
+            .clusters()
+            .iter()
+            .map(|cluster| cluster.uid.clone()),
+    );
+    let uids = reel.objects().iter().map(|object| object.key.uid.clone());
+    words.extend(uids.take(64));
+    format!("{:016x}", fnv(&words.join("\n")))
+}
+
+/// FNV-1a of 64 bits: it names files and guards nothing.
+fn fnv(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{fnv, *};
 
-    fn session() -> Session {
-        Session {
+    fn session() -> SavedSession {
+        SavedSession {
             version: VERSION,
             at: "14:02:31.480Z".to_owned(),
             window_from_micros: 5,
@@ -122,17 +185,17 @@ mod tests {
             grouping: "conditions".to_owned(),
             pins: vec![("leases/version".to_owned(), "shop".to_owned())],
             speed: 30,
-            ..Session::default()
+            ..SavedSession::default()
         }
     }
 
     #[test]
     fn what_is_left_is_found_again() {
         let folder = tempfile::tempdir().expect("a folder");
-        assert_eq!(Session::load(folder.path(), "a"), None);
+        assert_eq!(SavedSession::load(folder.path(), "a"), None);
         session().save(folder.path(), "a").expect("room");
-        assert_eq!(Session::load(folder.path(), "a"), Some(session()));
-        assert_eq!(Session::load(folder.path(), "b"), None);
+        assert_eq!(SavedSession::load(folder.path(), "a"), Some(session()));
+        assert_eq!(SavedSession::load(folder.path(), "b"), None);
     }
 
     #[test]
@@ -147,7 +210,7 @@ mod tests {
         let half = good.get(..good.len() / 2).expect("half");
         for broken in ["", "[]", "{}", "\u{0}", half, &newer, &odd] {
             fs::write(&path, broken).expect("room");
-            assert_eq!(Session::load(folder.path(), "a"), None, "{broken}");
+            assert_eq!(SavedSession::load(folder.path(), "a"), None, "{broken}");
         }
     }
 
@@ -163,5 +226,16 @@ mod tests {
             .expect("it")
             .count();
         assert_eq!(count, MOST_FILES);
+    }
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        for (text, hash) in [
+            ("", 0xcbf2_9ce4_8422_2325),
+            ("a", 0xaf63_dc4c_8601_ec8c),
+            ("foobar", 0x8594_4171_f739_67e8),
+        ] {
+            assert_eq!(fnv(text), hash);
+        }
     }
 }

@@ -1,11 +1,13 @@
-//! Owns what a key and a row of the table of keys are. Refuses the terminal's own types: tests write
+//! Keys and their meaning on each screen, and the manual of keys. Terminal types are not known here: tests write
 //! keys down.
 
-use crate::msg::Act;
+use super::table::KEYS;
+use crate::model::ActiveScreen;
+use crate::msg::KeyAction;
 
 /// A key as a terminal sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum KeyPress {
     /// A letter.
     Char(char),
     /// A letter with Ctrl.
@@ -18,7 +20,7 @@ pub(crate) enum Key {
 
 /// Where a key has a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Where {
+pub(crate) enum KeyContext {
     /// Wherever no text is written.
     Everywhere,
     /// With the timeline in sight and nothing over the list.
@@ -36,13 +38,13 @@ pub(crate) enum Where {
 }
 
 /// One row of the table.
-pub(crate) struct Binding {
+pub(crate) struct KeyBinding {
     /// The keys.
-    pub(crate) keys: &'static [Key],
+    pub(crate) keys: &'static [KeyPress],
     /// Where.
-    pub(crate) place: Where,
+    pub(crate) place: KeyContext,
     /// What the first key means, and the second.
-    pub(crate) acts: &'static [Act],
+    pub(crate) acts: &'static [KeyAction],
     /// The keys, for people.
     pub(crate) shown: &'static str,
     /// What they do.
@@ -51,21 +53,115 @@ pub(crate) struct Binding {
     pub(crate) brief: &'static str,
 }
 
-/// Makes a row.
-pub(super) const fn row(
-    place: Where,
-    keys: &'static [Key],
-    acts: &'static [Act],
-    shown: &'static str,
-    does: &'static str,
-    brief: &'static str,
-) -> Binding {
-    Binding {
-        keys,
-        place,
-        acts,
-        shown,
-        does,
-        brief,
+/// Gives all rows. Keys take the acts in turn: with two acts, every other key means the second.
+pub(crate) fn bindings() -> impl Iterator<Item = &'static KeyBinding> {
+    KEYS.iter()
+}
+
+/// Gives what a key means on a screen.
+pub(crate) fn act(key: KeyPress, screen: &ActiveScreen) -> Option<KeyAction> {
+    let is_here = |place: KeyContext| has_meaning(place, screen);
+    bindings().filter(|row| is_here(row.place)).find_map(|row| {
+        let at = row.keys.iter().position(|own| *own == key)?;
+        row.acts.get(at % row.acts.len().max(1)).copied()
+    })
+}
+
+/// Tells whether keys of a place have a meaning on a screen.
+pub(crate) const fn has_meaning(place: KeyContext, screen: &ActiveScreen) -> bool {
+    match screen {
+        ActiveScreen::Main | ActiveScreen::Large => {
+            matches!(place, KeyContext::Timeline | KeyContext::Everywhere)
+        }
+        ActiveScreen::Kinds(_) | ActiveScreen::Namespaces(_) => {
+            matches!(place, KeyContext::Choice | KeyContext::Text)
+        }
+        ActiveScreen::Problems(_) => matches!(place, KeyContext::Problems | KeyContext::Everywhere),
+        ActiveScreen::Help(..) | ActiveScreen::Compare(_) => {
+            matches!(place, KeyContext::Everywhere)
+        }
+        ActiveScreen::Bookmarks(_) => {
+            matches!(place, KeyContext::Bookmarks | KeyContext::Everywhere)
+        }
+        ActiveScreen::GoTo(_) => matches!(place, KeyContext::Text | KeyContext::Palette),
+        ActiveScreen::Filter(_) | ActiveScreen::Note(_) | ActiveScreen::Seek { .. } => {
+            matches!(place, KeyContext::Text)
+        }
+    }
+}
+
+/// Gives the keys for people: those of a screen, those that hold everywhere, and all others.
+pub(crate) fn grouped(of: &ActiveScreen) -> [(&'static str, Vec<&'static KeyBinding>); 3] {
+    let rows =
+        |is_it: &dyn Fn(KeyContext) -> bool| bindings().filter(|row| is_it(row.place)).collect();
+    let is_own = |place| place != KeyContext::Everywhere && has_meaning(place, of);
+    let is_other =
+        |place| place != KeyContext::Everywhere && place != KeyContext::Text && !is_own(place);
+    [
+        ("THIS SCREEN", rows(&is_own)),
+        ("GLOBAL", rows(&|place| place == KeyContext::Everywhere)),
+        ("OTHER SCREENS", rows(&is_other)),
+    ]
+}
+
+/// Gives the keys and what they do, for manuals.
+pub fn keys_help() -> String {
+    let rows = bindings().filter(|row| row.place != KeyContext::Text);
+    let rows = rows.map(|row| format!("  {:<14}{}", row.shown, row.does));
+    let rows: Vec<String> = rows.collect();
+    rows.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KeyPress::{Alt, Char, Ctrl, Named};
+    use super::*;
+    use crate::tests::stage::screens;
+
+    /// What a terminal sends for a key.
+    fn bytes(key: KeyPress) -> Vec<u8> {
+        let letter = |letter: char| letter.to_string().into_bytes();
+        match key {
+            Char(plain) => letter(plain),
+            Ctrl(with) => vec![u8::try_from(with).expect("ASCII") & 0x1f],
+            Alt(with) => [vec![0x1b], letter(with)].concat(),
+            Named(name) => match name {
+                "Tab" => vec![9],
+                "Enter" => vec![13],
+                "Esc" => vec![0x1b],
+                "Backspace" => vec![0x7f],
+                "Up" => b"\x1b[A".to_vec(),
+                "Down" => b"\x1b[B".to_vec(),
+                "Right" => b"\x1b[C".to_vec(),
+                "Left" => b"\x1b[D".to_vec(),
+                "Shift-Right" => b"\x1b[1;2C".to_vec(),
+                "Shift-Left" => b"\x1b[1;2D".to_vec(),
+                "PageUp" => b"\x1b[5~".to_vec(),
+                "PageDown" => b"\x1b[6~".to_vec(),
+                "Delete" => b"\x1b[3~".to_vec(),
+                other => panic!("what does a terminal send for {other}?"),
+            },
+        }
+    }
+
+    #[test]
+    fn no_two_keys_of_a_screen_send_the_same_bytes() {
+        assert_eq!(
+            bytes(Ctrl('i')),
+            bytes(Named("Tab")),
+            "the trap that this test is for"
+        );
+        for screen in screens() {
+            let mut sent: Vec<(Vec<u8>, &str)> = Vec::new();
+            for row in bindings().filter(|row| has_meaning(row.place, &screen)) {
+                assert!(row.keys.len() % row.acts.len() == 0, "{}", row.shown);
+                for key in row.keys {
+                    let own = bytes(*key);
+                    let other = sent.iter().find(|(other, _)| *other == own);
+                    assert_eq!(other, None, "{} is taken", row.shown);
+                    sent.push((own, row.does));
+                }
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@
 use super::LaneState;
 use super::dark::Dark;
 use super::line::{Group, Lane, Spell};
-use crate::model::Subject;
+use crate::subject::NamedObject;
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::{Timeline, harmless, timetext};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) struct Anomaly {
     /// The record that showed it; `None` where records are what is missing.
     pub(crate) seq: Option<Seq>,
     /// The lane that it is of, if it is a flap: its object and condition.
-    pub(crate) lane: Option<(Subject, Option<Arc<str>>)>,
+    pub(crate) lane: Option<(NamedObject, Option<Arc<str>>)>,
     /// What it is.
     pub(crate) words: String,
 }

@@ -3,7 +3,7 @@
 
 use super::LaneState;
 use super::dark::Dark;
-use crate::model::Subject;
+use crate::subject::NamedObject;
 use kubereel_format::{RecordedAt, Seq};
 use std::ops::Range;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub(crate) struct Lane {
     /// Its group.
     pub(crate) group: Group,
     /// The object.
-    pub(crate) subject: Subject,
+    pub(crate) subject: NamedObject,
     /// The condition; `None` is the worst of all that the object says of itself.
     pub(crate) condition: Option<Arc<str>>,
     /// What it tells.
@@ -95,7 +95,7 @@ pub(crate) struct LaneCell {
 impl Lane {
     /// Makes a lane of spells in order of time.
     pub(crate) fn of(
-        (group, subject, condition): (Group, Subject, Option<Arc<str>>),
+        (group, subject, condition): (Group, NamedObject, Option<Arc<str>>),
         reading: Reading,
         spells: Vec<Spell>,
         dark: Arc<[Dark]>,
@@ -223,7 +223,7 @@ mod tests {
             why: "gap".into(),
             effect: UnobservedEffect::MayMiss,
         });
-        let subject = Subject {
+        let subject = NamedObject {
             resource: ResourceId(0),
             namespace: String::new(),
             name: "m-0".to_owned(),

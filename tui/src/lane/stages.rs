@@ -1,7 +1,7 @@
 //! Owns the stages of the cluster's life: installation, quiet, upgrades and their parts, as far as the
 //! recording shows them. Refuses guesses: what nothing tells has no stage, and so no name.
 
-use crate::model::Subject;
+use crate::subject::NamedObject;
 use kubereel_cluster::{ClusterHistory, UpdateKind, UpgradeStory};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Cut, Form, Timeline, harmless};
@@ -108,7 +108,7 @@ fn bootstrap(timeline: &Timeline, known: &[Stage]) -> Option<Stage> {
     let install = known.iter().find(|stage| stage.name == "install")?;
     let mut resources = timeline.resources().iter();
     let info = resources.find(|info| info.group.is_empty() && info.plural == "configmaps")?;
-    let subject = Subject {
+    let subject = NamedObject {
         resource: info.id,
         namespace: "kube-system".to_owned(),
         name: "bootstrap".to_owned(),

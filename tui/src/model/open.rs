@@ -1,26 +1,20 @@
-//! Owns what is known and chosen once a reel is open. Refuses to read bodies: answers bring them.
+//! What is known and chosen of an open reel. Bodies are not read here: answers bring them.
 
-use super::browse::Browse;
-use super::compare::Compared;
-use super::filtering::Filtering;
-use super::lane_list::{LaneAt, LaneList, LaneRow};
-use super::panes::Panes;
-use super::picked::{Content, Picked};
-use super::pins::Pins;
-use super::place::{Jumps, Place};
-use super::reading::Reading;
-use super::screen::{Pane, Panel};
-use super::search::Searches;
-use super::section::Section;
-use super::subject::Subject;
-use super::trouble::Trouble;
-use super::window::Window;
-use crate::answer::{Answer, MOST_ROWS, Question, SLOTS, Table};
-use crate::filter::Query;
-use crate::keep::{Bookmarks, Shelf};
+use super::lanes::{LaneAt, LaneList, LaneRow, Pins, Section};
+use super::state::{Pane, Panes};
+use crate::answer::{
+    Difference, MOST_ROWS, NamespaceChoices, ObjectTable, Panel, ResourceChoices, SLOTS,
+    ScreenAnswer, ScreenQuestion, SortOrder,
+};
+use crate::filter::FilterQuery;
+use crate::findings::JudgingState;
+use crate::keep::{BookmarkStore, Bookmarks};
 use crate::lane::{Anomaly, Board, Dark, Lane};
-use kubereel_format::ResourceId;
-use kubereel_history::{Density, Path, Timeline};
+use crate::problem::{ProblemEntry, Problems};
+use crate::subject::NamedObject;
+use crate::time::{CursorPlace, JumpHistory, SelectionCounts, TimeSelection, ViewWindow};
+use kubereel_format::{ResourceId, Seq};
+use kubereel_history::{Density, Path, ResourceTable, Timeline, harmless};
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -34,7 +28,7 @@ pub(crate) enum List {
 }
 
 /// How far the pass over the reel is.
-pub(crate) enum Pass {
+pub(crate) enum LanePass {
     /// It is under way: so many records of all are read.
     Under {
         /// How many are read.
@@ -73,9 +67,9 @@ impl Default for Playing {
 #[derive(Clone, Debug)]
 pub(crate) struct TableView {
     /// What was asked.
-    pub(crate) question: Question,
+    pub(crate) question: ScreenQuestion,
     /// The table.
-    pub(crate) table: Arc<Table>,
+    pub(crate) table: Arc<ObjectTable>,
     /// The places of its rows that show.
     pub(crate) rows: Vec<usize>,
     /// How wide the cells of those rows are, by column.
@@ -96,21 +90,21 @@ impl TableView {
 }
 
 /// What is known and chosen of an open reel.
-pub(crate) struct Open {
+pub(crate) struct OpenReel {
     /// The reel.
     pub(crate) timeline: Arc<Timeline>,
     /// The cursor.
-    pub(crate) place: Place,
+    pub(crate) place: CursorPlace,
     /// The visible span.
-    pub(crate) window: Window,
+    pub(crate) window: ViewWindow,
     /// Where the cursor stood before.
-    pub(crate) jumps: Jumps,
+    pub(crate) jumps: JumpHistory,
     /// The filter.
-    pub(crate) filter: Filtering,
+    pub(crate) filter: FilterState,
     /// The namespace that is chosen; all of them if none is.
     pub(crate) namespace: Option<String>,
     /// How lists are sorted, and what there is to choose from.
-    pub(crate) browse: Browse,
+    pub(crate) browse: BrowseState,
     /// What the list shows.
     pub(crate) list: List,
     /// Which pane the keys move in.
@@ -126,15 +120,15 @@ pub(crate) struct Open {
     /// What is being looked for.
     pub(crate) searches: Searches,
     /// How the panel is read.
-    pub(crate) reading: Reading,
+    pub(crate) reading: PanelReading,
     /// The object.
-    pub(crate) selected: Option<Subject>,
+    pub(crate) selected: Option<NamedObject>,
     /// The condition of the lane that is selected.
     pub(crate) condition: Option<Arc<str>>,
     /// How far the lanes are.
-    pub(crate) pass: Pass,
+    pub(crate) pass: LanePass,
     /// What is known of problems.
-    pub(crate) trouble: Trouble,
+    pub(crate) trouble: ProblemsState,
     /// The list of lanes.
     pub(crate) lanes: LaneList,
     /// What is pinned above them.
@@ -142,19 +136,19 @@ pub(crate) struct Open {
     /// The objects, once they are read.
     pub(crate) table: Option<TableView>,
     /// What the panel shows, once it is read.
-    pub(crate) answer: Option<Answer>,
+    pub(crate) answer: Option<ScreenAnswer>,
     /// What was asked last, by slot.
-    pub(crate) asked: [Option<Question>; SLOTS],
+    pub(crate) asked: [Option<ScreenQuestion>; SLOTS],
     /// How many events came when, in the window.
-    pub(crate) density: Option<(Window, u16, Density)>,
+    pub(crate) density: Option<(ViewWindow, u16, Density)>,
     /// The times without knowledge, of any resource.
     pub(crate) dark: Vec<Dark>,
     /// The comparison of two moments.
-    pub(crate) compared: Compared,
+    pub(crate) compared: CompareState,
     /// What the reel is known by; empty if nobody told.
     pub(crate) id: String,
     /// Where its bookmarks lie.
-    pub(crate) shelf: Shelf,
+    pub(crate) shelf: BookmarkStore,
     /// Its bookmarks.
     pub(crate) bookmarks: Bookmarks,
     /// What is odd and known without the lanes.
@@ -162,19 +156,19 @@ pub(crate) struct Open {
     /// Whether and how time moves by itself.
     pub(crate) playing: Playing,
     /// The span of time that is selected.
-    pub(crate) picked: Option<Picked>,
+    pub(crate) picked: Option<TimeSelection>,
     /// What lies in it.
-    pub(crate) picked_content: Option<Content>,
+    pub(crate) picked_content: Option<SelectionCounts>,
     /// How list and panel share the screen.
     pub(crate) panes: Panes,
     /// Whether what changed about the cursor has a strip below the list.
     pub(crate) has_changed_strip: bool,
 }
 
-impl Open {
+impl OpenReel {
     /// Gives the span of the whole reel.
-    pub(crate) fn bounds(&self) -> Window {
-        Window::whole(self.timeline.start(), self.timeline.end())
+    pub(crate) fn bounds(&self) -> ViewWindow {
+        ViewWindow::whole(self.timeline.start(), self.timeline.end())
     }
 
     /// Takes the one namespace that a filter begins with as the one that is chosen: so an address
@@ -196,7 +190,7 @@ impl Open {
     /// Gives what the pass found, if it is done.
     pub(crate) const fn board(&self) -> Option<&Arc<Board>> {
         match &self.pass {
-            Pass::Done(board) => Some(board),
+            LanePass::Done(board) => Some(board),
             _ => None,
         }
     }
@@ -223,7 +217,7 @@ impl Open {
 
     /// Gives what objects of a resource have to pass before they are listed: where there may be more
     /// than a table holds, all of the filter, else what takes their bodies.
-    pub(crate) fn sieve(&self, resource: ResourceId) -> &Arc<Query> {
+    pub(crate) fn sieve(&self, resource: ResourceId) -> &Arc<FilterQuery> {
         if self.timeline.objects_of(resource).len() > MOST_ROWS {
             self.filter.query()
         } else {
@@ -292,7 +286,7 @@ impl Open {
     }
 
     /// Gives an object, as `--select` and `-n` take it.
-    pub(crate) fn select_of(&self, subject: &Subject) -> (String, String) {
+    pub(crate) fn select_of(&self, subject: &NamedObject) -> (String, String) {
         let name = self.resource_name(subject.resource);
         (
             format!("{name}/{}", subject.name),
@@ -317,7 +311,7 @@ impl Open {
 
     /// Writes the address: the words that lead back here after `kubereel`.
     pub(crate) fn address(&self, path: &std::path::Path) -> String {
-        let reel = super::subject::quoted(&path.display().to_string());
+        let reel = crate::subject::quoted(&path.display().to_string());
         let at = self.place.written(&self.timeline);
         let mut words = format!("kubereel {reel} --at {at}");
         if let Some(selected) = &self.selected {
@@ -331,8 +325,225 @@ impl Open {
         let written = Some(self.filter.text().to_owned()).filter(|text| !text.is_empty());
         let filter: Vec<String> = namespace.chain(written).collect();
         if !filter.is_empty() {
-            words.extend([" --filter ", &super::subject::quoted(&filter.join(" "))]);
+            words.extend([" --filter ", &crate::subject::quoted(&filter.join(" "))]);
         }
         words
+    }
+}
+
+/// How lists are sorted, and what there is to choose from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BrowseState {
+    /// How objects are sorted.
+    pub(crate) order: SortOrder,
+    /// How resources are sorted.
+    pub(crate) kinds_order: SortOrder,
+    /// The resources, once they are counted.
+    pub(crate) kinds: Option<Arc<ResourceChoices>>,
+    /// The namespaces, once they are counted.
+    pub(crate) namespaces: Option<Arc<NamespaceChoices>>,
+}
+
+/// The comparison of two moments.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CompareState {
+    /// The first moment, once it is set.
+    pub(crate) a: Option<CursorPlace>,
+    /// What differs, once two moments were compared.
+    pub(crate) difference: Option<Arc<Difference>>,
+}
+
+/// The filter; it is read when it is written, not when something is drawn.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FilterState {
+    query: Arc<FilterQuery>,
+    deep: Arc<FilterQuery>,
+    error: Option<String>,
+}
+
+impl FilterState {
+    /// Takes a filter that is being written; one that cannot be read leaves the last one.
+    pub(crate) fn write(&mut self, text: &str, resources: &ResourceTable) {
+        match FilterQuery::parse(text, Some(resources)) {
+            Ok(query) => self.set(query),
+            Err(error) => self.error = Some(harmless(&error.to_string()).into_owned()),
+        }
+    }
+
+    fn set(&mut self, query: FilterQuery) {
+        self.deep = Arc::new(query.only_deep());
+        self.query = Arc::new(query);
+        self.error = None;
+    }
+
+    /// Lets everything through again.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Forgets what is wrong with what was written: what holds, holds.
+    pub(crate) fn forgive(&mut self) {
+        self.error = None;
+    }
+
+    /// Tells whether it lets everything through.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.query.is_empty()
+    }
+
+    /// Gives what was written, of the filter that holds.
+    pub(crate) fn text(&self) -> &str {
+        self.query.text()
+    }
+
+    /// Gives what is wrong with what is being written.
+    pub(crate) fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// Gives the filter.
+    pub(crate) const fn query(&self) -> &Arc<FilterQuery> {
+        &self.query
+    }
+
+    /// Gives the part of the filter that takes bodies.
+    pub(crate) const fn deep(&self) -> &Arc<FilterQuery> {
+        &self.deep
+    }
+}
+
+/// How the panel is read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PanelReading {
+    /// Whether long lines are broken rather than cut.
+    pub(crate) is_wrapped: bool,
+    /// The version that was marked as the other end of a diff, and whose it is.
+    pub(crate) other: Option<(NamedObject, Seq)>,
+    /// What is looked for, in lower case; empty for nothing.
+    pub(crate) wanted: String,
+    /// The lines that hold it.
+    pub(crate) matches: Vec<usize>,
+    /// Which of them shows.
+    pub(crate) at: usize,
+    /// How many there are, in words.
+    pub(crate) hint: String,
+}
+
+impl PanelReading {
+    /// Gives the version of an object that was marked.
+    pub(crate) fn other_of(&self, subject: &NamedObject) -> Option<Seq> {
+        let other = self.other.as_ref();
+        other.filter(|(own, _)| own == subject).map(|(_, seq)| *seq)
+    }
+
+    /// Marks a version as the other end of a diff, or takes the mark away; tells which.
+    pub(crate) fn mark(&mut self, subject: &NamedObject, seq: Seq) -> bool {
+        if self.other_of(subject) == Some(seq) {
+            self.other = None;
+            return false;
+        }
+        self.other = Some((subject.clone(), seq));
+        true
+    }
+
+    /// Breaks long lines, or cuts them; says which.
+    pub(crate) fn wrap(&mut self) -> String {
+        self.is_wrapped = !self.is_wrapped;
+        let words = if self.is_wrapped {
+            "long lines wrapped"
+        } else {
+            "long lines truncated"
+        };
+        words.to_owned()
+    }
+}
+
+/// A search that is under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Searching {
+    /// Its number: what is found by an earlier one is dropped.
+    pub(crate) number: u64,
+    /// What is looked for, in words.
+    pub(crate) words: String,
+    /// How far it is: so many of so many; of none while nobody knows.
+    pub(crate) done: (usize, usize),
+}
+
+/// The searches: the one that is under way, and how many there were.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Searches {
+    count: u64,
+    /// The one that is under way.
+    pub(crate) now: Option<Searching>,
+}
+
+impl Searches {
+    /// Begins a search; gives its number.
+    pub(crate) fn begin(&mut self, words: String) -> u64 {
+        self.count += 1;
+        self.now = Some(Searching {
+            number: self.count,
+            words,
+            done: (0, 0),
+        });
+        self.count
+    }
+
+    /// Takes note how far a search is.
+    pub(crate) fn tell(&mut self, number: u64, done: (usize, usize)) {
+        if let Some(now) = self.now.as_mut().filter(|now| now.number == number) {
+            now.done = done;
+        }
+    }
+
+    /// Ends a search; tells whether it is the one that is waited for.
+    pub(crate) fn end(&mut self, number: u64) -> bool {
+        self.now.take_if(|now| now.number == number).is_some()
+    }
+}
+
+/// What is known of problems.
+pub(crate) struct ProblemsState {
+    /// How far the monitortests are.
+    pub(crate) judging: JudgingState,
+    /// The list, once it is made.
+    pub(crate) problems: Option<Arc<Problems>>,
+    /// Whether what came first comes first in it, not what matters most.
+    pub(crate) is_by_time: bool,
+    /// How many lists are being made.
+    pub(crate) making: usize,
+}
+
+impl ProblemsState {
+    /// Begins with nothing known.
+    pub(crate) const fn begin() -> Self {
+        Self {
+            judging: JudgingState::Under(0),
+            problems: None,
+            is_by_time: false,
+            making: 0,
+        }
+    }
+
+    /// Gives how many rows the list has.
+    pub(crate) fn count(&self) -> usize {
+        self.problems.as_ref().map_or(0, |all| all.entries.len())
+    }
+
+    /// Gives the place of the thing in a row of the list.
+    pub(crate) fn at_row(&self, row: usize) -> Option<usize> {
+        let all = self.problems.as_ref()?;
+        let at = if self.is_by_time {
+            *all.by_time.get(row)?
+        } else {
+            row
+        };
+        (at < all.entries.len()).then_some(at)
+    }
+
+    /// Gives the thing in a row of the list.
+    pub(crate) fn row(&self, row: usize) -> Option<&ProblemEntry> {
+        let at = self.at_row(row)?;
+        self.problems.as_ref()?.entries.get(at)
     }
 }

@@ -1,17 +1,30 @@
-//! Owns one thing that looks wrong: when it was, what it is about, and who says so. Refuses to draw.
+//! A problem: its kind, its rank, when it was, its object and the rules that found it.
+//!
+//! The order of the list, what matters most first:
+//! 1. what did not work: no server, a release that could not be retrieved, and operators, nodes and
+//!    the version that were down;
+//! 2. what said that something is wrong: operators, pools and the version degraded or failing, and
+//!    rules that failed;
+//! 3. pods that cannot run, images that cannot be pulled, and Events that repeat;
+//! 4. what is missing in the recording: it may hide anything;
+//! 5. what was like 1 to 3 while the cluster was being installed: it did not work yet;
+//! 6. what rules say that never fail a run;
+//! 7. how objects are written: it was so all the time.
+//!
+//! Within each, what was down comes before what was bad, and what came first comes first.
 
-use super::kind::Kind;
-use crate::findings::Verdict;
-use crate::lane::LaneState;
-use crate::model::{Place, Subject};
+use crate::findings::{FindingVerdict, ReportedFinding};
+use crate::lane::{Group, LaneState};
+use crate::subject::NamedObject;
+use crate::time::{CursorPlace, span_text};
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_history::{Timeline, timetext};
+use kubereel_history::Timeline;
 
 /// One time at which it was so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spot {
+pub(crate) struct ProblemOccurrence {
     /// Where one looks at it: behind the record that shows it, if there is one.
-    pub(crate) place: Place,
+    pub(crate) place: CursorPlace,
     /// The record that shows it.
     pub(crate) seq: Option<Seq>,
     /// When it began.
@@ -20,7 +33,7 @@ pub(crate) struct Spot {
     pub(crate) to: Option<RecordedAt>,
 }
 
-impl Spot {
+impl ProblemOccurrence {
     /// Finds where one looks at it.
     pub(super) fn of(
         timeline: &Timeline,
@@ -33,8 +46,8 @@ impl Spot {
         let start = timeline.start();
         let at = from.clamp(start, timeline.end().max(start));
         let place = match seq {
-            Some(seq) => Place::behind(timeline, seq),
-            None => Place::at(timeline, at),
+            Some(seq) => CursorPlace::behind(timeline, seq),
+            None => CursorPlace::at(timeline, at),
         };
         Self {
             place,
@@ -61,28 +74,28 @@ impl Spot {
 
 /// A rule that found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct RuleReport {
     /// The rule's id.
     pub(crate) rule: String,
     /// The monitortest's name, as reports have it.
     pub(crate) test: String,
     /// What became of the case.
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: FindingVerdict,
     /// What it says, line by line.
     pub(crate) lines: Vec<String>,
 }
 
 /// Something that looks wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct ProblemEntry {
     /// Its kind.
-    pub(crate) kind: Kind,
+    pub(crate) kind: ProblemKind,
     /// How bad it was.
     pub(crate) state: LaneState,
     /// Whether it was while the cluster was being installed.
     pub(crate) is_young: bool,
     /// The object, where it is about one that the reel knows.
-    pub(crate) subject: Option<Subject>,
+    pub(crate) subject: Option<NamedObject>,
     /// What it is about, in words.
     pub(crate) about: String,
     /// What is wrong.
@@ -90,20 +103,20 @@ pub(crate) struct Entry {
     /// Whether something else than a rule tells of it.
     pub(crate) is_seen: bool,
     /// When it was; at least once.
-    pub(crate) spots: Vec<Spot>,
+    pub(crate) spots: Vec<ProblemOccurrence>,
     /// How many times more it was than there are spots.
     pub(crate) more_spots: usize,
     /// Who says so, those first who fail.
-    pub(crate) said: Vec<Said>,
+    pub(crate) said: Vec<RuleReport>,
     /// What else it is about, in words.
     pub(crate) others: Vec<String>,
     /// How many more others there are.
     pub(crate) more_others: usize,
 }
 
-impl Entry {
+impl ProblemEntry {
     /// Gives the worst verdict of the rules that found it, if any did.
-    pub(crate) fn verdict(&self) -> Option<Verdict> {
+    pub(crate) fn verdict(&self) -> Option<FindingVerdict> {
         self.said.iter().map(|said| said.verdict).min()
     }
 
@@ -128,7 +141,7 @@ impl Entry {
     }
 
     /// Gives the first time at which it was so.
-    pub(crate) fn first(&self) -> Option<&Spot> {
+    pub(crate) fn first(&self) -> Option<&ProblemOccurrence> {
         self.spots.first()
     }
 
@@ -139,12 +152,182 @@ impl Entry {
             Some(spot) if count == 1 => match spot.to {
                 None => "to the end".to_owned(),
                 Some(to) if to <= spot.from => "a moment".to_owned(),
-                Some(to) => {
-                    let micros = u64::try_from(to.micros_since(spot.from)).unwrap_or(0);
-                    timetext::span(micros)
-                }
+                Some(to) => span_text(to.micros_since(spot.from)),
             },
             _ => format!("{count} times"),
         }
+    }
+}
+
+/// The kinds of problems; where one thing is of several kinds, the first of them counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ProblemKind {
+    /// No server answered.
+    Outage,
+    /// A release could not be retrieved.
+    Payload,
+    /// The cluster's version.
+    Version,
+    /// An operator.
+    Operator,
+    /// A pool.
+    Pool,
+    /// A node.
+    Node,
+    /// A container that ends again and again.
+    CrashLoop,
+    /// An image that cannot be pulled.
+    Image,
+    /// A pod that finds no node.
+    Unschedulable,
+    /// A pod in other trouble.
+    Pod,
+    /// An Event that repeats.
+    Event,
+    /// Another rule.
+    Rule,
+    /// The recording misses something.
+    Gap,
+    /// A part of the reel cannot be read.
+    Damage,
+    /// How an object is written.
+    Written,
+}
+
+/// Rules about how objects are written, not about what happened to them.
+pub(super) const WRITTEN: [&str; 9] = [
+    "ha-anti-affinity",
+    "ha-disruption-budget",
+    "ha-health-checks",
+    "ha-priority",
+    "ha-replicas",
+    "ha-requests",
+    "no-default-service-account",
+    "required-scc-annotation",
+    "termination-message-policy",
+];
+/// The rule about retrieving releases.
+pub(super) const PAYLOAD: &str = "version-pods";
+/// The rule about gaps of the recording.
+pub(super) const RECORDING: &str = "recording-complete";
+
+impl ProblemKind {
+    /// Gives the word for it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Outage => "outage",
+            Self::Payload => "payload",
+            Self::Version => "version",
+            Self::Operator => "operator",
+            Self::Pool => "pool",
+            Self::Node => "node",
+            Self::CrashLoop => "crash loop",
+            Self::Image => "image",
+            Self::Unschedulable => "no node",
+            Self::Pod => "pod",
+            Self::Event => "event",
+            Self::Rule => "rule",
+            Self::Gap => "gap",
+            Self::Damage => "damage",
+            Self::Written => "written",
+        }
+    }
+
+    /// Gives the kind of what a lane says.
+    pub(super) fn of_lane(group: Group, word: &str) -> Self {
+        match group {
+            Group::Version => Self::Version,
+            Group::Operators => Self::Operator,
+            Group::Pools => Self::Pool,
+            Group::Nodes => Self::Node,
+            Group::Pods => match word {
+                "CrashLoopBackOff" => Self::CrashLoop,
+                "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName" => Self::Image,
+                "Unschedulable" => Self::Unschedulable,
+                _ => Self::Pod,
+            },
+            Group::Others => Self::Rule,
+        }
+    }
+
+    /// Gives the kind of what a rule found.
+    pub(super) fn of_finding(finding: &ReportedFinding) -> Self {
+        let rule = finding.rule.as_str();
+        let resource = finding.resource.split('.').next().unwrap_or_default();
+        let is_event = rule.ends_with("-repeats")
+            || rule.ends_with("-repeatedly")
+            || rule.ends_with("-do-not-repeat");
+        match resource {
+            _ if rule == PAYLOAD => Self::Payload,
+            _ if rule == RECORDING => Self::Gap,
+            _ if WRITTEN.contains(&rule) => Self::Written,
+            _ if rule.starts_with("image-pull-") => Self::Image,
+            _ if is_event => Self::Event,
+            "clusterversions" => Self::Version,
+            "clusteroperators" => Self::Operator,
+            "machineconfigpools" => Self::Pool,
+            "nodes" => Self::Node,
+            _ => Self::Rule,
+        }
+    }
+
+    /// Gives the place in the order above. `verdict` is that of the rules that found it; `None` if
+    /// something else than a rule tells of it, too.
+    pub(super) fn rank(
+        self,
+        state: LaneState,
+        is_young: bool,
+        verdict: Option<FindingVerdict>,
+    ) -> u8 {
+        let happened = match self {
+            Self::Written => return 7,
+            Self::Gap | Self::Damage => return 4,
+            Self::Outage | Self::Payload => 1,
+            Self::Image | Self::Event => 3,
+            _ if verdict == Some(FindingVerdict::Flake) => return 6,
+            Self::Version | Self::Operator | Self::Node if state == LaneState::Down => 1,
+            Self::Version | Self::Operator | Self::Node | Self::Pool | Self::Rule => 2,
+            Self::CrashLoop | Self::Unschedulable | Self::Pod => 3,
+        };
+        if is_young { 5 } else { happened }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_monitortests::builtin;
+
+    #[test]
+    fn the_rules_that_are_named_here_exist() {
+        let ids: Vec<String> = builtin()
+            .iter()
+            .map(|test| test.about().id.clone())
+            .collect();
+        for rule in WRITTEN.into_iter().chain([PAYLOAD, RECORDING]) {
+            assert!(ids.iter().any(|id| id == rule), "{rule}");
+        }
+    }
+
+    #[test]
+    fn what_matters_most_comes_first() {
+        let rank = |kind: ProblemKind, state| kind.rank(state, false, None);
+        let order = [
+            rank(ProblemKind::Operator, LaneState::Down),
+            rank(ProblemKind::Operator, LaneState::Bad),
+            rank(ProblemKind::CrashLoop, LaneState::Bad),
+            rank(ProblemKind::Gap, LaneState::Unknown),
+            ProblemKind::Node.rank(LaneState::Down, true, None),
+            ProblemKind::Rule.rank(LaneState::Changing, false, Some(FindingVerdict::Flake)),
+            ProblemKind::Written.rank(LaneState::Bad, false, Some(FindingVerdict::Fail)),
+        ];
+        assert!(order.is_sorted() && order.len() == 7, "{order:?}");
+        assert_eq!(
+            order
+                .iter()
+                .collect::<std::collections::BTreeSet<_>>()
+                .len(),
+            7
+        );
     }
 }

@@ -1,14 +1,8 @@
-//! What looks wrong in a reel, from all that knows of it: lanes, gaps, outages, and what monitortests
-//! found. Each thing once, what matters most first.
+//! The problems of a reel, from lanes, gaps, outages and the findings of monitortests: each thing once,
+//! what matters most first.
 
 mod entry;
-mod kind;
-mod making;
-mod recording;
-mod spells;
-mod verdicts;
-mod whole;
+mod list;
 
-pub(crate) use entry::Entry;
-pub(crate) use kind::Kind;
-pub(crate) use whole::{Problems, Step, problems};
+pub(crate) use entry::{ProblemEntry, ProblemKind};
+pub(crate) use list::{ProblemStep, Problems, problems};

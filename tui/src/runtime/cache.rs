@@ -5,7 +5,8 @@
 //! all bytes of the program. The program holds the built-in rules, those in YAML as well as those in
 //! Rust, and the exceptions: nothing less tells when one of them changed.
 
-use crate::findings::{self, Findings, MOST_BYTES};
+use crate::findings;
+use crate::findings::{Findings, MOST_BYTES};
 use kubereel_format::file_digest;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -16,12 +17,12 @@ use std::time::SystemTime;
 const MOST_FILES: usize = 50;
 
 /// The place of one reel's findings.
-pub(super) struct Place {
+pub(super) struct CachePath {
     folder: PathBuf,
     name: String,
 }
 
-impl Place {
+impl CachePath {
     /// Finds the place; `None` if there is no folder, or a digest cannot be had.
     pub(super) fn of(folder: Option<&Path>, program: &Path, reel: &Path) -> Option<Self> {
         let folder = folder?.join("findings");
@@ -93,7 +94,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (reel, program) = files(folder.path());
         let cache = folder.path().join("none/yet");
-        let place = Place::of(Some(&cache), &program, &reel).expect("a place");
+        let place = CachePath::of(Some(&cache), &program, &reel).expect("a place");
         assert_eq!(place.read(), None);
         place.write(SOUND);
         assert_eq!(place.read().map(|found| found.judged), Some(3));
@@ -108,7 +109,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (reel, program) = files(folder.path());
         let cache = Some(folder.path());
-        let name = || Place::of(cache, &program, &reel).expect("a place").name;
+        let name = || CachePath::of(cache, &program, &reel).expect("a place").name;
         let first = name();
         assert!(first.contains(env!("CARGO_PKG_VERSION")), "{first}");
         fs::write(&reel, "reek").expect("room");
@@ -116,15 +117,15 @@ mod tests {
         assert_ne!(first, second);
         fs::write(&program, "programme").expect("room");
         assert_ne!(second, name());
-        assert!(Place::of(None, &program, &reel).is_none());
-        assert!(Place::of(cache, &program, &folder.path().join("no.reel")).is_none());
+        assert!(CachePath::of(None, &program, &reel).is_none());
+        assert!(CachePath::of(cache, &program, &folder.path().join("no.reel")).is_none());
     }
 
     #[test]
     fn a_broken_file_is_not_taken_and_written_anew() {
         let folder = tempfile::tempdir().expect("a folder");
         let (reel, program) = files(folder.path());
-        let place = Place::of(Some(folder.path()), &program, &reel).expect("a place");
+        let place = CachePath::of(Some(folder.path()), &program, &reel).expect("a place");
         let long = vec![b' '; usize::try_from(MOST_BYTES).expect("it fits") + 2];
         for broken in [&SOUND[..SOUND.len() - 2], b"\x00", b"", &long] {
             place.write(broken);
@@ -140,7 +141,7 @@ mod tests {
         let (reel, program) = files(folder.path());
         // A file stands where the folder would be.
         fs::write(folder.path().join("findings"), "").expect("room");
-        let place = Place::of(Some(folder.path()), &program, &reel).expect("a place");
+        let place = CachePath::of(Some(folder.path()), &program, &reel).expect("a place");
         place.write(SOUND);
         assert_eq!(place.read(), None);
     }
@@ -152,7 +153,7 @@ mod tests {
         let mut places = Vec::new();
         for number in 0..MOST_FILES + 5 {
             fs::write(&reel, number.to_string()).expect("room");
-            let place = Place::of(Some(folder.path()), &program, &reel).expect("a place");
+            let place = CachePath::of(Some(folder.path()), &program, &reel).expect("a place");
             place.write(SOUND);
             let path = place.folder.join(&place.name);
             let secs = u64::try_from(number).expect("small") * 10;

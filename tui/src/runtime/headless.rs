@@ -1,11 +1,11 @@
 //! The same loop with the same threads, without a terminal: for benches and tests. What would be sent
 //! to a terminal is counted instead.
 
-use super::error::TuiError;
-use super::executable::Executable;
-use super::heard::Heard;
-use super::looping::Looping;
-use crate::model::{Judging, Request};
+use super::event::{RuntimeEvent, TuiError};
+use super::judge::Executable;
+use super::looping::EventLoop;
+use crate::findings::JudgingState;
+use crate::model::TuiRequest;
 use crate::picture::svg;
 use crate::theme::Theme;
 use crate::view::view;
@@ -20,13 +20,13 @@ use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 /// Counts bytes.
-struct Counting {
+struct CountingWriter {
     sent: Arc<AtomicU64>,
 }
 
-impl io::Write for Counting {
+impl io::Write for CountingWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let count = u64::try_from(bytes.len()).map_err(io::Error::other)?;
         self.sent.fetch_add(count, Ordering::Relaxed);
         Ok(bytes.len())
     }
@@ -38,12 +38,12 @@ impl io::Write for Counting {
 
 /// A keyboard, and a look at what its keys send to the terminal.
 #[derive(Clone)]
-pub struct Keys {
-    told: SyncSender<Heard>,
+pub struct KeyScript {
+    told: SyncSender<RuntimeEvent>,
     sent: Arc<AtomicU64>,
 }
 
-impl Keys {
+impl KeyScript {
     /// Gives how many bytes a terminal would have got so far.
     pub fn sent_bytes(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
@@ -67,14 +67,14 @@ impl Keys {
         };
         let event = Event::Key(KeyEvent::new(code, KeyModifiers::NONE));
         // The loop takes all that waits before it draws.
-        drop(self.told.try_send(Heard::Terminal(event)));
+        drop(self.told.try_send(RuntimeEvent::Terminal(event)));
     }
 }
 
 /// A program that draws for nobody.
 pub struct Headless {
-    looping: Looping<Counting>,
-    told: SyncSender<Heard>,
+    looping: EventLoop<CountingWriter>,
+    told: SyncSender<RuntimeEvent>,
     sent: Arc<AtomicU64>,
 }
 
@@ -85,14 +85,14 @@ impl Headless {
     /// # Errors
     /// When no thread can be started.
     pub fn begin(
-        request: Request,
+        request: TuiRequest,
         theme: Theme,
         executable: Option<Executable>,
         size: (u16, u16),
     ) -> Result<Self, TuiError> {
         let sent = Arc::new(AtomicU64::new(0));
         let screen = terminal(&sent, size)?;
-        let (looping, told) = Looping::begin(request, theme, executable, screen, size)?;
+        let (looping, told) = EventLoop::begin(request, theme, executable, screen, size)?;
         Ok(Self {
             looping,
             told,
@@ -101,8 +101,8 @@ impl Headless {
     }
 
     /// Gives a keyboard that can be pressed from elsewhere.
-    pub fn keys(&self) -> Keys {
-        Keys {
+    pub fn keys(&self) -> KeyScript {
+        KeyScript {
             told: self.told.clone(),
             sent: Arc::clone(&self.sent),
         }
@@ -121,7 +121,7 @@ impl Headless {
         self.looping.screen.resize(Rect::new(0, 0, columns, rows))?;
         drop(
             self.told
-                .try_send(Heard::Terminal(Event::Resize(columns, rows))),
+                .try_send(RuntimeEvent::Terminal(Event::Resize(columns, rows))),
         );
         Ok(())
     }
@@ -175,7 +175,7 @@ impl Headless {
 
     fn is_being_judged(&self) -> bool {
         let open = self.looping.model.open();
-        open.is_some_and(|open| matches!(open.trouble.judging, Judging::Under(_)))
+        open.is_some_and(|open| matches!(open.trouble.judging, JudgingState::Under(_)))
     }
 
     /// Tells whether the reel is open.
@@ -228,8 +228,8 @@ impl Headless {
 fn terminal(
     sent: &Arc<AtomicU64>,
     (columns, rows): (u16, u16),
-) -> Result<Terminal<CrosstermBackend<Counting>>, TuiError> {
-    let backend = CrosstermBackend::new(Counting {
+) -> Result<Terminal<CrosstermBackend<CountingWriter>>, TuiError> {
+    let backend = CrosstermBackend::new(CountingWriter {
         sent: Arc::clone(sent),
     });
     let options = TerminalOptions {
@@ -247,7 +247,7 @@ mod tests {
     use std::thread;
 
     fn at_rest() -> Headless {
-        let request = Request {
+        let request = TuiRequest {
             path: Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel"),
             at: None,
             select: None,

@@ -1,15 +1,11 @@
-//! Owns the runs of the monitortests: each is a child process, for it takes more memory than a screen
-//! may. Refuses to let one outlive the screen.
+//! The process that runs the monitortests: started at low priority, read line by line, ended with the
+//! screen.
 
-use super::cache::Place;
-use super::error::TuiError;
-use super::executable::Executable;
-use super::heard::Heard;
-use super::panics::caught;
-use super::priority;
-
-use crate::findings::{self, Findings, MOST_BYTES};
-use crate::model::Judging;
+use super::cache::CachePath;
+use super::event::{RuntimeEvent, TuiError};
+use super::program::caught;
+use crate::findings;
+use crate::findings::{Findings, JudgingState, MOST_BYTES};
 use crate::msg::Msg;
 use kubereel_history::harmless;
 use serde::Deserialize;
@@ -27,22 +23,22 @@ const LONGEST_LINE: u64 = 4_096;
 const MOST_WORDS: usize = 2;
 
 /// The run that is under way, and what is needed for the next one.
-pub(super) struct Judge {
+pub(super) struct JudgeProcess {
     executable: Executable,
-    told: SyncSender<Heard>,
-    last: Option<(Arc<Attempt>, JoinHandle<()>)>,
+    told: SyncSender<RuntimeEvent>,
+    last: Option<(Arc<JudgeAttempt>, JoinHandle<()>)>,
 }
 
 /// A run, for those who may want to stop it.
 #[derive(Default)]
-struct Attempt {
+struct JudgeAttempt {
     is_stopped: AtomicBool,
     child: Mutex<Option<Child>>,
 }
 
-impl Judge {
+impl JudgeProcess {
     /// Begins with no run.
-    pub(super) const fn new(executable: Executable, told: SyncSender<Heard>) -> Self {
+    pub(super) const fn new(executable: Executable, told: SyncSender<RuntimeEvent>) -> Self {
         Self {
             executable,
             told,
@@ -53,7 +49,7 @@ impl Judge {
     /// Judges a reel; what comes of it is told.
     pub(super) fn begin(&mut self, reel: PathBuf) -> Result<(), TuiError> {
         self.end();
-        let attempt = Arc::new(Attempt::default());
+        let attempt = Arc::new(JudgeAttempt::default());
         let (own, told, executable) = (
             Arc::clone(&attempt),
             self.told.clone(),
@@ -63,7 +59,7 @@ impl Judge {
         let thread = thread::Builder::new().name(name.to_owned());
         let run = thread.spawn(move || {
             let judged = caught(|| judged(&own, &executable, &reel, &told));
-            let judged = judged.unwrap_or_else(Judging::Failed);
+            let judged = judged.unwrap_or_else(JudgingState::Failed);
             // Whoever left needs no answer.
             drop(told.send(judging(judged)));
         });
@@ -88,13 +84,13 @@ impl Judge {
     }
 }
 
-impl Drop for Judge {
+impl Drop for JudgeProcess {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl Attempt {
+impl JudgeAttempt {
     fn stop(&self) {
         self.is_stopped.store(true, Ordering::SeqCst);
         self.kill();
@@ -130,7 +126,7 @@ impl Attempt {
             .stderr(Stdio::piped());
         let mut child = command.spawn()?;
         // Who may not be nicer runs as others do.
-        let _is_nicer = priority::lower(&child);
+        let _is_nicer = lower_priority(&child);
         let pipes = child.stdout.take().zip(child.stderr.take());
         *slot = Some(child);
         Ok(pipes.map(|(out, err)| Pipes {
@@ -148,55 +144,55 @@ struct Pipes {
 
 /// Judges a reel, or takes what was found before.
 fn judged(
-    attempt: &Attempt,
+    attempt: &JudgeAttempt,
     executable: &Executable,
     reel: &Path,
-    told: &SyncSender<Heard>,
-) -> Judging {
-    let place = Place::of(executable.cache.as_deref(), &executable.path, reel);
-    if let Some(findings) = place.as_ref().and_then(Place::read) {
-        return Judging::Done(Arc::new(findings));
+    told: &SyncSender<RuntimeEvent>,
+) -> JudgingState {
+    let place = CachePath::of(executable.cache.as_deref(), &executable.path, reel);
+    if let Some(findings) = place.as_ref().and_then(CachePath::read) {
+        return JudgingState::Done(Arc::new(findings));
     }
-    let (bytes, words) = match run(attempt, executable, reel, told) {
+    let (bytes, words) = match run_judge(attempt, executable, reel, told) {
         Ok(Some(said)) => said,
-        Ok(None) => return Judging::Stopped,
+        Ok(None) => return JudgingState::Stopped,
         Err(error) => {
             let program = executable.path.display();
-            return Judging::Failed(format!("cannot run {program}: {error}"));
+            return JudgingState::Failed(format!("cannot run {program}: {error}"));
         }
     };
     let ended = attempt.wait();
     if attempt.is_stopped.load(Ordering::SeqCst) {
-        return Judging::Stopped;
+        return JudgingState::Stopped;
     }
-    match read(&bytes) {
+    match read_findings(&bytes) {
         Ok(findings) => {
             if let Some(place) = place {
                 place.write(&bytes);
             }
-            Judging::Done(Arc::new(findings))
+            JudgingState::Done(Arc::new(findings))
         }
         Err(why) => {
             let ended = ended.map(|status| status.to_string()).unwrap_or_default();
             let why = if words.is_empty() { why } else { words };
-            Judging::Failed(format!("{why} ({ended})"))
+            JudgingState::Failed(format!("{why} ({ended})"))
         }
     }
 }
 
-fn read(bytes: &[u8]) -> Result<Findings, String> {
+fn read_findings(bytes: &[u8]) -> Result<Findings, String> {
     if bytes.is_empty() {
-        return Err("nothing was judged".to_owned());
+        return Err("no rules were run".to_owned());
     }
     findings::read(bytes)
 }
 
 /// Runs the child to its end; gives what it wrote, and what it complained of. `None` if it was stopped first.
-fn run(
-    attempt: &Attempt,
+fn run_judge(
+    attempt: &JudgeAttempt,
     executable: &Executable,
     reel: &Path,
-    told: &SyncSender<Heard>,
+    told: &SyncSender<RuntimeEvent>,
 ) -> io::Result<Option<(Vec<u8>, String)>> {
     let Some(pipes) = attempt.start(&executable.path, reel)? else {
         return Ok(None);
@@ -219,20 +215,20 @@ fn run(
     })
 }
 
-fn judging(judging: Judging) -> Heard {
-    Heard::Reader(Msg::Judging(judging))
+fn judging(judging: JudgingState) -> RuntimeEvent {
+    RuntimeEvent::Reader(Msg::Judging(judging))
 }
 
 /// How far the child is.
 #[derive(Deserialize)]
-struct Progress {
+struct JudgeProgress {
     done: u64,
     total: u64,
 }
 
 /// Tells how far the child is, a message for each percent; gives the first words of its
 /// complaint.
-fn listen(err: ChildStderr, told: &SyncSender<Heard>) -> String {
+fn listen(err: ChildStderr, told: &SyncSender<RuntimeEvent>) -> String {
     let mut err = BufReader::new(err);
     let (mut words, mut shown) = (Vec::new(), None);
     let mut line = Vec::new();
@@ -242,13 +238,13 @@ fn listen(err: ChildStderr, told: &SyncSender<Heard>) -> String {
         if !read.is_ok_and(|count| count > 0) {
             return harmless(&words.join(" ")).into_owned();
         }
-        if let Ok(progress) = serde_json::from_slice::<Progress>(&line) {
+        if let Ok(progress) = serde_json::from_slice::<JudgeProgress>(&line) {
             let percent = progress.done.saturating_mul(100) / progress.total.max(1);
             let percent = u8::try_from(percent.min(100)).unwrap_or(100);
             if shown != Some(percent) {
                 shown = Some(percent);
                 // A screen that is busy learns it next time.
-                drop(told.try_send(judging(Judging::Under(percent))));
+                drop(told.try_send(judging(JudgingState::Under(percent))));
             }
         } else {
             let text = String::from_utf8_lossy(&line).trim().to_owned();
@@ -261,10 +257,38 @@ fn listen(err: ChildStderr, told: &SyncSender<Heard>) -> String {
 }
 
 #[cfg(unix)]
+
+/// The executable that the UI is part of, and where it may keep what it found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executable {
+    /// Its file: `PATH test -o json --progress json -- REEL` judges a reel.
+    pub path: PathBuf,
+    /// The folder for what can be found again; without one, nothing is kept.
+    pub cache: Option<PathBuf>,
+}
+
+/// How nice the child is: others come first.
+#[cfg(unix)]
+const NICENESS: i32 = 15;
+
+/// Lets a child run when nobody else wants to; tells whether the system agreed.
+#[cfg(unix)]
+fn lower_priority(child: &Child) -> bool {
+    let id = i32::try_from(child.id()).ok();
+    let id = id.and_then(rustix::process::Pid::from_raw);
+    id.is_some_and(|id| rustix::process::setpriority_process(Some(id), NICENESS).is_ok())
+}
+
+/// Lets a child run as others do.
+#[cfg(not(unix))]
+const fn lower_priority(_child: &Child) -> bool {
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Judging;
+    use crate::findings::JudgingState;
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
     use std::sync::MutexGuard;
@@ -279,8 +303,8 @@ mod tests {
     /// A folder with a reel, and with a script in place of the program.
     struct World {
         folder: TempDir,
-        judge: Judge,
-        heard: Receiver<Heard>,
+        judge: JudgeProcess,
+        heard: Receiver<RuntimeEvent>,
         _alone: MutexGuard<'static, ()>,
     }
 
@@ -300,7 +324,7 @@ mod tests {
             };
             Self {
                 folder,
-                judge: Judge::new(executable, told),
+                judge: JudgeProcess::new(executable, told),
                 heard,
                 _alone: alone,
             }
@@ -311,9 +335,9 @@ mod tests {
             self.judge.begin(reel).expect("a thread");
         }
 
-        fn told(&self) -> Judging {
+        fn told(&self) -> JudgingState {
             match self.heard.recv().expect("it tells") {
-                Heard::Reader(Msg::Judging(judging)) => judging,
+                RuntimeEvent::Reader(Msg::Judging(judging)) => judging,
                 _ => panic!("something else was told"),
             }
         }
@@ -333,7 +357,7 @@ mod tests {
     fn leaving_ends_the_child() {
         let mut world = World::with(ENDLESS);
         world.begin();
-        assert_eq!(world.told(), Judging::Under(50));
+        assert_eq!(world.told(), JudgingState::Under(50));
         assert!(is_alive(&world));
         world.judge.end();
         assert!(!is_alive(&world), "neither running nor a zombie");
@@ -344,9 +368,9 @@ mod tests {
         let mut world = World::with(ENDLESS);
         for _ in 0..2 {
             world.begin();
-            assert_eq!(world.told(), Judging::Under(50));
+            assert_eq!(world.told(), JudgingState::Under(50));
             world.judge.stop();
-            assert_eq!(world.told(), Judging::Stopped);
+            assert_eq!(world.told(), JudgingState::Stopped);
             assert!(!is_alive(&world));
         }
     }
@@ -357,7 +381,7 @@ mod tests {
         let mut world = World::with(&format!("{once}\necho '{SOUND}'\nexit 1"));
         for _ in 0..2 {
             world.begin();
-            let Judging::Done(found) = world.told() else {
+            let JudgingState::Done(found) = world.told() else {
                 panic!("it is judged");
             };
             assert_eq!(found.failed, 1);
@@ -377,7 +401,7 @@ mod tests {
         ] {
             let mut world = World::with(script);
             world.begin();
-            let Judging::Failed(why) = world.told() else {
+            let JudgingState::Failed(why) = world.told() else {
                 panic!("{script} fails");
             };
             assert!(why.contains(words) && !why.contains('\u{1b}'), "{why}");
@@ -389,7 +413,7 @@ mod tests {
         world.begin();
         let judging = world.told();
         assert!(
-            matches!(&judging, Judging::Failed(why) if why.contains("cannot run")),
+            matches!(&judging, JudgingState::Failed(why) if why.contains("cannot run")),
             "{judging:?}"
         );
     }

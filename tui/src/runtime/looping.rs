@@ -1,19 +1,23 @@
-//! Owns the loop: a message, the model, a frame. Refuses to draw when nothing happened, and to wake up
-//! when nothing moves.
+//! The loop: takes what the threads report, updates the model, does the effects and draws when something
+//! changed.
 
-use super::clipboard;
-use super::error::TuiError;
-use super::executable::Executable;
-use super::heard::Heard;
-use super::judge::Judge;
-use super::keys;
-use super::reader::Readers;
+use super::event::{RuntimeEvent, TuiError};
+use super::judge::{Executable, JudgeProcess};
+use super::output;
+use super::reader::ReaderThreads;
 use crate::effect::Effect;
-use crate::model::{Judging, Model, Request};
-use crate::msg::{Act, Msg};
+use crate::findings::JudgingState;
+use crate::keymap;
+use crate::keymap::KeyPress;
+use crate::model::{ActiveScreen, Model, TuiRequest};
+use crate::msg::{KeyAction, Msg};
 use crate::theme::Theme;
+use crate::time::TimeDirection;
 use crate::update::{begin, update};
 use crate::view::view;
+use crossterm::event::{
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
 use crossterm::{execute, queue};
 use ratatui::Terminal;
@@ -28,36 +32,36 @@ const MOST_WAITING: usize = 1_024;
 const FRAME: Duration = Duration::from_millis(33);
 
 /// The program while it runs, on a terminal that is a writer of bytes.
-pub(super) struct Looping<W: io::Write> {
+pub(super) struct EventLoop<W: io::Write> {
     pub(super) model: Model,
     pub(super) screen: Terminal<CrosstermBackend<W>>,
-    pub(super) readers: Readers,
+    pub(super) readers: ReaderThreads,
     /// Who judges; without an executable, nobody.
-    judge: Option<Judge>,
-    heard: Receiver<Heard>,
+    judge: Option<JudgeProcess>,
+    heard: Receiver<RuntimeEvent>,
     effects: Vec<Effect>,
     last: Instant,
     signal: Option<i32>,
 }
 
-impl<W: io::Write> Looping<W> {
+impl<W: io::Write> EventLoop<W> {
     /// Begins on a screen of a size; what the loop is to hear is told through the sender.
     pub(super) fn begin(
-        request: Request,
+        request: TuiRequest,
         theme: Theme,
         executable: Option<Executable>,
         screen: Terminal<CrosstermBackend<W>>,
         size: (u16, u16),
-    ) -> Result<(Self, SyncSender<Heard>), TuiError> {
+    ) -> Result<(Self, SyncSender<RuntimeEvent>), TuiError> {
         let (told, heard) = sync_channel(MOST_WAITING);
-        let readers = Readers::start(&told)?;
+        let readers = ReaderThreads::start(&told)?;
         let model = Model::new(request, theme, size);
         let effects = begin(&model);
         let looping = Self {
             model,
             screen,
             readers,
-            judge: executable.map(|executable| Judge::new(executable, told.clone())),
+            judge: executable.map(|executable| JudgeProcess::new(executable, told.clone())),
             heard,
             effects,
             last: Instant::now(),
@@ -81,10 +85,10 @@ impl<W: io::Write> Looping<W> {
     pub(super) fn draw(&mut self) -> Result<bool, TuiError> {
         for effect in std::mem::take(&mut self.effects) {
             match (effect, &mut self.judge) {
-                (Effect::Copy(text), _) => clipboard::copy(&text, self.screen.backend_mut())?,
+                (Effect::Copy(text), _) => output::copy(&text, self.screen.backend_mut())?,
                 (Effect::Judge(path), Some(judge)) => judge.begin(path)?,
-                (Effect::Judge(_), None) => self.say(Msg::Judging(Judging::Stopped)),
-                (Effect::StopJudging, judge) => judge.iter().for_each(Judge::stop),
+                (Effect::Judge(_), None) => self.say(Msg::Judging(JudgingState::Stopped)),
+                (Effect::StopJudging, judge) => judge.iter().for_each(JudgeProcess::stop),
                 (other, _) => self.readers.take(other),
             }
         }
@@ -141,20 +145,20 @@ impl<W: io::Write> Looping<W> {
         Ok(is_any)
     }
 
-    fn take(&mut self, heard: Heard) -> Result<(), TuiError> {
+    fn take(&mut self, heard: RuntimeEvent) -> Result<(), TuiError> {
         match heard {
-            Heard::Nothing(error) => return Err(error.into()),
-            Heard::Died(name) => return Err(TuiError::Panicked { name }),
-            Heard::Signal(number) => {
+            RuntimeEvent::Nothing(error) => return Err(error.into()),
+            RuntimeEvent::Died(name) => return Err(TuiError::Panicked { name }),
+            RuntimeEvent::Signal(number) => {
                 self.signal = Some(number);
-                self.say(Msg::Act(Act::Quit));
+                self.say(Msg::Act(KeyAction::Quit));
             }
-            Heard::Reader(msg) => {
+            RuntimeEvent::Reader(msg) => {
                 self.readers.heard(&msg);
                 self.say(msg);
             }
-            Heard::Terminal(event) => {
-                if let Some(msg) = keys::msg(&event, &self.model.screen) {
+            RuntimeEvent::Terminal(event) => {
+                if let Some(msg) = key_msg(&event, &self.model.screen) {
                     self.say(msg);
                 }
             }
@@ -170,5 +174,75 @@ impl<W: io::Write> Looping<W> {
 fn gone() -> TuiError {
     TuiError::Terminal {
         source: io::ErrorKind::BrokenPipe.into(),
+    }
+}
+
+/// Gives the message that an event is, on a screen.
+fn key_msg(event: &Event, screen: &ActiveScreen) -> Option<Msg> {
+    match event {
+        Event::Resize(width, height) => Some(Msg::Resized(*width, *height)),
+        Event::Key(key) if key.kind != KeyEventKind::Release => {
+            let own = named_key(*key)?;
+            match (keymap::act(own, screen), own) {
+                (Some(act), _) => Some(Msg::Act(act)),
+                (None, KeyPress::Char(letter)) => Some(Msg::Letter(letter)),
+                (None, _) => None,
+            }
+        }
+        Event::Mouse(mouse) => {
+            let (x, y) = (mouse.column, mouse.row);
+            match mouse.kind {
+                MouseEventKind::Down(_) if is_pull(*mouse) => Some(Msg::Pulled(x, y, true)),
+                MouseEventKind::Drag(_) if is_pull(*mouse) => Some(Msg::Pulled(x, y, false)),
+                MouseEventKind::Down(MouseButton::Left) => Some(Msg::Pointed(x, y)),
+                MouseEventKind::Drag(MouseButton::Left) => Some(Msg::Dragged(x, y)),
+                MouseEventKind::Up(_) => Some(Msg::Released),
+                MouseEventKind::ScrollUp => Some(Msg::Wheel(x, y, TimeDirection::Previous)),
+                MouseEventKind::ScrollDown => Some(Msg::Wheel(x, y, TimeDirection::Next)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Tells whether the mouse selects: with the right button, or with Shift where the terminal tells.
+const fn is_pull(mouse: MouseEvent) -> bool {
+    let is_shifted = mouse.modifiers.contains(KeyModifiers::SHIFT);
+    match mouse.kind {
+        MouseEventKind::Down(button) | MouseEventKind::Drag(button) => match button {
+            MouseButton::Right => true,
+            MouseButton::Left => is_shifted,
+            MouseButton::Middle => false,
+        },
+        _ => false,
+    }
+}
+
+fn named_key(key: KeyEvent) -> Option<KeyPress> {
+    let has = |modifier| key.modifiers.contains(modifier);
+    let named = |plain: &'static str, shifted: &'static str| {
+        Some(KeyPress::Named(if has(KeyModifiers::SHIFT) {
+            shifted
+        } else {
+            plain
+        }))
+    };
+    match key.code {
+        KeyCode::Char(letter) if has(KeyModifiers::CONTROL) => Some(KeyPress::Ctrl(letter)),
+        KeyCode::Char(letter) if has(KeyModifiers::ALT) => Some(KeyPress::Alt(letter)),
+        KeyCode::Char(letter) => Some(KeyPress::Char(letter)),
+        KeyCode::Left => named("Left", "Shift-Left"),
+        KeyCode::Right => named("Right", "Shift-Right"),
+        KeyCode::Up => Some(KeyPress::Named("Up")),
+        KeyCode::Down => Some(KeyPress::Named("Down")),
+        KeyCode::PageUp => Some(KeyPress::Named("PageUp")),
+        KeyCode::PageDown => Some(KeyPress::Named("PageDown")),
+        KeyCode::Enter => Some(KeyPress::Named("Enter")),
+        KeyCode::Esc => Some(KeyPress::Named("Esc")),
+        KeyCode::Tab => Some(KeyPress::Named("Tab")),
+        KeyCode::Delete => Some(KeyPress::Named("Delete")),
+        KeyCode::Backspace => Some(KeyPress::Named("Backspace")),
+        _ => None,
     }
 }

@@ -1,27 +1,17 @@
-//! The only place that knows the terminal, threads, time and panics.
+//! The only code that knows the terminal, threads, time and panics.
 
 mod cache;
-mod clipboard;
-mod error;
-mod executable;
+mod event;
 #[doc(hidden)]
 pub mod headless;
-mod heard;
 mod judge;
-mod keeper;
-mod keys;
 mod looping;
-mod mailbox;
-mod panics;
-mod priority;
+mod output;
 mod program;
 mod reader;
-mod saving;
-mod searcher;
-mod terminal;
 
-pub use error::TuiError;
-pub use executable::Executable;
-pub use program::run;
+pub use event::TuiError;
+pub use judge::Executable;
 #[cfg(test)]
-pub(crate) use saving::save;
+pub(crate) use output::save;
+pub use program::run;

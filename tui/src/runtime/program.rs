@@ -1,18 +1,24 @@
-//! Owns the program on a real terminal: who is heard, and that the terminal is given back however it
-//! ends. Refuses to do anything with what is heard: the loop does.
+//! The program on a real terminal: its modes, taken at the start and given back at the end, its keys and
+//! signals, and panics.
 
-use super::error::TuiError;
-use super::executable::Executable;
-use super::heard::{Heard, spawn};
-use super::looping::Looping;
-use super::terminal::Held;
-use crate::model::{Model, Request};
+use super::event::{RuntimeEvent, TuiError, spawn};
+use super::judge::Executable;
+use super::looping::EventLoop;
+use crate::model::{Model, TuiRequest};
 use crate::theme::Theme;
 use crate::update::left;
-use crossterm::event;
+use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{cursor, event, execute};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
 use signal_hook::consts::{SIGHUP, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::io::{self, IsTerminal as _};
+use std::cell::{Cell, RefCell};
+use std::io::{self, BufWriter, IsTerminal as _, Stdout};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::mpsc::SyncSender;
 
 /// Shows a reel until the user leaves; gives the address of the last place, if there was one.
@@ -20,7 +26,7 @@ use std::sync::mpsc::SyncSender;
 /// # Errors
 /// When there is no terminal, or it fails, or the system ends the program.
 pub fn run(
-    request: Request,
+    request: TuiRequest,
     theme: Theme,
     executable: Executable,
 ) -> Result<Option<String>, TuiError> {
@@ -29,9 +35,9 @@ pub fn run(
     }
     // Before the terminal is taken: a signal in between would leave it taken.
     let mut signals = Signals::new([SIGTERM, SIGHUP])?;
-    let (_held, screen) = Held::take()?;
+    let (_held, screen) = TerminalGuard::take()?;
     let size = screen.size()?;
-    let (mut looping, told) = Looping::begin(
+    let (mut looping, told) = EventLoop::begin(
         request,
         theme,
         Some(executable),
@@ -41,7 +47,7 @@ pub fn run(
     spawn("kubereel-input", &told, listen)?;
     spawn("kubereel-signals", &told, move |told| {
         for signal in &mut signals {
-            if told.send(Heard::Signal(signal)).is_err() {
+            if told.send(RuntimeEvent::Signal(signal)).is_err() {
                 return;
             }
         }
@@ -63,15 +69,116 @@ fn leave(model: &Model) {
     }
 }
 
-fn listen(told: &SyncSender<Heard>) {
+fn listen(told: &SyncSender<RuntimeEvent>) {
     loop {
         let heard = match event::read() {
-            Ok(event) => Heard::Terminal(event),
-            Err(error) => Heard::Nothing(error),
+            Ok(event) => RuntimeEvent::Terminal(event),
+            Err(error) => RuntimeEvent::Nothing(error),
         };
-        let is_last = matches!(heard, Heard::Nothing(_));
+        let is_last = matches!(heard, RuntimeEvent::Nothing(_));
         if told.send(heard).is_err() || is_last {
             return;
         }
+    }
+}
+
+/// The screen, buffered so that a frame is one write.
+type TerminalScreen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+
+/// The bytes of a frame, with room to spare: the whole of a large terminal in all colours.
+const FRAME_BYTES: usize = 1 << 18;
+
+/// The terminal while it is ours.
+struct TerminalGuard(());
+
+impl TerminalGuard {
+    /// Takes the terminal.
+    fn take() -> io::Result<(Self, TerminalScreen)> {
+        enable_raw_mode()?;
+        let mut out = io::stdout();
+        if let Err(error) = execute!(out, EnterAlternateScreen, EnableMouseCapture, cursor::Hide) {
+            give_back();
+            return Err(error);
+        }
+        let held = Self(());
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            // A thread that works for the screen says on the screen what became of it.
+            if noted(info) {
+                return;
+            }
+            // The database panics on some damage; that becomes an error and nobody's screen ends.
+            if !kubereel_format::panic_is_caught() {
+                give_back();
+            }
+            before(info);
+        }));
+        let screen = Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(
+            FRAME_BYTES,
+            out,
+        )))?;
+        Ok((held, screen))
+    }
+}
+
+impl Drop for TerminalGuard {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Gives the terminal back; what fails cannot be told to anybody.
+fn give_back() {
+    drop(execute!(
+        io::stdout(),
+        DisableMouseCapture,
+        LeaveAlternateScreen,
+        cursor::Show
+    ));
+    drop(disable_raw_mode());
+}
+
+thread_local! {
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+    static WHERE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Does something; a panic in it becomes words.
+pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    IS_CAUGHT.set(true);
+    let done = panic::catch_unwind(AssertUnwindSafe(run));
+    IS_CAUGHT.set(false);
+    done.map_err(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+        let place = WHERE.take();
+        format!("internal error: {}{place}", text.unwrap_or("a panic"))
+    })
+}
+
+/// Takes note of a panic; tells whether it is caught, so that nobody else needs to hear of it.
+fn noted(info: &PanicHookInfo<'_>) -> bool {
+    if !IS_CAUGHT.get() {
+        return false;
+    }
+    let place = info.location();
+    let place = place.map(|place| format!(" ({}:{})", place.file(), place.line()));
+    WHERE.set(place.unwrap_or_default());
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_words() {
+        assert_eq!(caught(|| 7), Ok(7));
+        let text = "odd".to_owned();
+        let said = caught(|| panic!("it is {text}")).expect_err("it panics");
+        assert!(said.starts_with("a fault of kubereel: it is odd"), "{said}");
+        let said = caught(|| panic!("plain")).expect_err("it panics");
+        assert!(said.contains("plain"), "{said}");
+        assert!(!IS_CAUGHT.get());
     }
 }

@@ -1,28 +1,24 @@
-//! Owns the threads that read: one answers questions about the cursor, one opens the reel and passes
-//! over it once. Refuses to let the screen wait for them.
+//! The threads that read the reel: one for the pass, one for questions (the last of each purpose), one for
+//! searches (the last one), one for files.
 
-use super::error::TuiError;
-use super::heard::{Heard, spawn};
-use super::keeper::Keeper;
-use super::mailbox::{Mailbox, Purpose};
-use super::panics::caught;
-use super::saving::save;
-use super::searcher::Searcher;
-use crate::answer::{Question, answer, document, not_answered};
+use super::event::{RuntimeEvent, TuiError, spawn};
+use super::output::save;
+use super::program::caught;
+use crate::answer::{ReelSearch, ScreenQuestion, answer, document, not_answered};
 use crate::effect::Effect;
 use crate::findings::Findings;
-use crate::keep::Kept;
+use crate::keep::{BookmarkChange, BookmarkStore, SavedState};
 use crate::lane::{Board, gather};
-use crate::model::Request;
+use crate::model::TuiRequest;
 use crate::msg::Msg;
 use crate::problem::problems;
 use kubereel_history::Timeline;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// The pass tells how far it is after so many records.
 const TOLD_EVERY: u64 = 4_096;
@@ -31,7 +27,7 @@ const TOLD_EVERY: u64 = 4_096;
 const MOST_LONG: usize = 16;
 
 /// The threads that read.
-pub(super) struct Readers {
+pub(super) struct ReaderThreads {
     questions: Arc<Mailbox>,
     long: SyncSender<Long>,
     /// Whether the last pass is to stop; each pass has its own.
@@ -44,14 +40,14 @@ pub(super) struct Readers {
 
 /// What takes long.
 enum Long {
-    Open(Box<Request>),
+    Open(Box<TuiRequest>),
     Gather(Arc<Timeline>, Arc<AtomicBool>),
     List(Arc<Timeline>, Option<Arc<Board>>, Option<Arc<Findings>>),
 }
 
-impl Readers {
+impl ReaderThreads {
     /// Starts them; they end when this is dropped.
-    pub(super) fn start(told: &SyncSender<Heard>) -> Result<Self, TuiError> {
+    pub(super) fn start(told: &SyncSender<RuntimeEvent>) -> Result<Self, TuiError> {
         let (long, wanted) = sync_channel(MOST_LONG);
         let readers = Self {
             questions: Arc::default(),
@@ -65,14 +61,17 @@ impl Readers {
         spawn("kubereel-answers", told, move |told| {
             while let Some((timeline, question, purpose)) = questions.take() {
                 let msg = answered(&timeline, question, purpose);
-                if told.send(Heard::Reader(msg)).is_err() {
+                if told.send(RuntimeEvent::Reader(msg)).is_err() {
                     return;
                 }
             }
         })?;
         spawn("kubereel-pass", told, move |told| {
             while let Ok(long) = wanted.recv() {
-                if told.send(Heard::Reader(done(long, told))).is_err() {
+                if told
+                    .send(RuntimeEvent::Reader(done_of(long, told)))
+                    .is_err()
+                {
                     return;
                 }
             }
@@ -114,7 +113,7 @@ impl Readers {
         }
     }
 
-    fn ask(&self, timeline: Arc<Timeline>, question: Question, purpose: Purpose) {
+    fn ask(&self, timeline: Arc<Timeline>, question: ScreenQuestion, purpose: Purpose) {
         let forgotten = self.questions.put(timeline, question, purpose);
         self.count(1, forgotten);
     }
@@ -149,7 +148,7 @@ impl Readers {
     }
 }
 
-impl Drop for Readers {
+impl Drop for ReaderThreads {
     fn drop(&mut self) {
         self.is_stopped.store(true, Ordering::Relaxed);
         self.questions.close();
@@ -157,7 +156,7 @@ impl Drop for Readers {
 }
 
 /// Answers a question, and does with the answer what it was asked for; a fault of ours is an answer, too.
-fn answered(timeline: &Timeline, question: Question, purpose: Purpose) -> Msg {
+fn answered(timeline: &Timeline, question: ScreenQuestion, purpose: Purpose) -> Msg {
     let asked = question.clone();
     match purpose {
         Purpose::Show => match caught(|| answer(timeline, question)) {
@@ -181,7 +180,7 @@ fn answered(timeline: &Timeline, question: Question, purpose: Purpose) -> Msg {
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
 /// Does what takes long, and gives what came of it.
-fn done(long: Long, told: &SyncSender<Heard>) -> Msg {
+fn done_of(long: Long, told: &SyncSender<RuntimeEvent>) -> Msg {
     match long {
         Long::Open(request) => {
             let opened =
@@ -190,13 +189,20 @@ fn done(long: Long, told: &SyncSender<Heard>) -> Msg {
             if let Ok(timeline) = &opened {
                 timeline.reel().bound_cache(CACHE_BYTES);
             }
-            let kept = opened
-                .as_ref()
+            let kept = opened.as_ref().ok().and_then(|timeline| {
+                caught(|| {
+                    SavedState::of(
+                        timeline,
+                        &request.path,
+                        request.state_folder.as_deref(),
+                        request.is_fresh,
+                    )
+                })
                 .ok()
-                .and_then(|timeline| caught(|| Kept::of(timeline, &request)).ok());
+            });
             if let Some(kept) = kept {
                 // A loop that is over needs nothing.
-                drop(told.send(Heard::Reader(Msg::Kept(Box::new(kept)))));
+                drop(told.send(RuntimeEvent::Reader(Msg::Kept(Box::new(kept)))));
             }
             Msg::Opened(opened)
         }
@@ -214,7 +220,7 @@ fn done(long: Long, told: &SyncSender<Heard>) -> Msg {
 /// Reads the reel once, and tells how far it is; `None` if it was stopped.
 fn pass(
     timeline: &Timeline,
-    told: &SyncSender<Heard>,
+    told: &SyncSender<RuntimeEvent>,
     is_stopped: &AtomicBool,
 ) -> Option<Arc<Board>> {
     let mut done = 0_u64;
@@ -222,7 +228,7 @@ fn pass(
         done += 1;
         if done.is_multiple_of(TOLD_EVERY) {
             // A screen that is busy learns it next time.
-            drop(told.try_send(Heard::Reader(Msg::Passed(done))));
+            drop(told.try_send(RuntimeEvent::Reader(Msg::Passed(done))));
         }
         if is_stopped.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -231,4 +237,172 @@ fn pass(
         }
     });
     board.map(Arc::new)
+}
+
+/// What is to be done with an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// It is shown.
+    Show,
+    /// It is saved.
+    Save,
+    /// It is copied.
+    Copy,
+}
+
+/// A question, the reel that it is put to, and what for.
+type WaitingQuestion = (Arc<Timeline>, ScreenQuestion, Purpose);
+
+#[derive(Default)]
+struct WaitingQuestions {
+    asked: Vec<WaitingQuestion>,
+    is_closed: bool,
+}
+
+/// The questions that wait.
+#[derive(Default)]
+struct Mailbox {
+    waiting: Mutex<WaitingQuestions>,
+    changed: Condvar,
+}
+
+impl Mailbox {
+    /// Puts a question in; gives how many earlier ones for the same part of the screen it forgot.
+    pub(super) fn put(
+        &self,
+        timeline: Arc<Timeline>,
+        question: ScreenQuestion,
+        purpose: Purpose,
+    ) -> usize {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = waiting.asked.len();
+        // What is to be kept is not overtaken by what is to be shown.
+        let shown = (purpose == Purpose::Show).then(|| question.slot());
+        waiting
+            .asked
+            .retain(|(_, other, own)| *own != Purpose::Show || Some(other.slot()) != shown);
+        let forgotten = before - waiting.asked.len();
+        waiting.asked.push((timeline, question, purpose));
+        self.changed.notify_one();
+        forgotten
+    }
+
+    /// Waits for a question; `None` once nobody asks any more.
+    pub(super) fn take(&self) -> Option<WaitingQuestion> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if waiting.is_closed {
+                return None;
+            }
+            if !waiting.asked.is_empty() {
+                return Some(waiting.asked.remove(0));
+            }
+            waiting = self
+                .changed
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Ends the waiting.
+    pub(super) fn close(&self) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.is_closed = true;
+        self.changed.notify_all();
+    }
+}
+
+/// How many searches may wait; each makes those before void.
+const MOST_SEARCHES: usize = 256;
+/// A search tells how far it is after so many steps.
+const SEARCH_REPORT_STEPS: usize = 16;
+/// The number of no search.
+const NO_SEARCH: u64 = 0;
+
+type SearchJob = (Arc<Timeline>, u64, ReelSearch);
+
+/// The thread that searches.
+struct Searcher {
+    jobs: SyncSender<SearchJob>,
+    /// The number of the search that is waited for.
+    wanted: Arc<AtomicU64>,
+}
+
+impl Searcher {
+    /// Starts it; it ends when this is dropped.
+    pub(super) fn start(told: &SyncSender<RuntimeEvent>) -> Result<Self, TuiError> {
+        let (jobs, asked) = sync_channel(MOST_SEARCHES);
+        let wanted = Arc::new(AtomicU64::new(NO_SEARCH));
+        let number = Arc::clone(&wanted);
+        spawn("kubereel-search", told, move |told| {
+            run_searches(&asked, told, &number);
+        })?;
+        Ok(Self { jobs, wanted })
+    }
+
+    /// Begins a search, and ends any other.
+    pub(super) fn take(&self, timeline: Arc<Timeline>, number: u64, search: ReelSearch) {
+        self.wanted.store(number, Ordering::Relaxed);
+        // A thread that ended has said why by panicking.
+        drop(self.jobs.send((timeline, number, search)));
+    }
+
+    /// Ends the search.
+    pub(super) fn stop(&self) {
+        self.wanted.store(NO_SEARCH, Ordering::Relaxed);
+    }
+}
+
+fn run_searches(asked: &Receiver<SearchJob>, told: &SyncSender<RuntimeEvent>, wanted: &AtomicU64) {
+    while let Ok((timeline, number, search)) = asked.recv() {
+        let mut go_on = |done: usize, all: usize| {
+            if done.is_multiple_of(SEARCH_REPORT_STEPS) {
+                // A screen that is busy learns it next time.
+                drop(told.try_send(RuntimeEvent::Reader(Msg::Searched(number, (done, all)))));
+            }
+            wanted.load(Ordering::Relaxed) == number
+        };
+        let Some(found) = search.run(&timeline, &mut go_on) else {
+            continue;
+        };
+        if told
+            .send(RuntimeEvent::Reader(Msg::Found(number, found)))
+            .is_err()
+        {
+            return;
+        }
+    }
+}
+
+/// How many changes may wait.
+const MOST_CHANGES: usize = 64;
+
+/// The thread that changes bookmarks.
+struct Keeper {
+    changes: SyncSender<(BookmarkStore, BookmarkChange)>,
+}
+
+impl Keeper {
+    /// Starts it; it ends when this is dropped.
+    pub(super) fn start(told: &SyncSender<RuntimeEvent>) -> Result<Self, TuiError> {
+        let (changes, wanted) = sync_channel::<(BookmarkStore, BookmarkChange)>(MOST_CHANGES);
+        spawn("kubereel-bookmarks", told, move |told| {
+            while let Ok((place, change)) = wanted.recv() {
+                let now = place.change(&change).map_err(|error| error.to_string());
+                if told
+                    .send(RuntimeEvent::Reader(Msg::Bookmarks(now)))
+                    .is_err()
+                {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { changes })
+    }
+
+    /// Changes a bookmark.
+    pub(super) fn take(&self, place: BookmarkStore, change: BookmarkChange) {
+        // A thread that ended is heard of by itself.
+        drop(self.changes.send((place, change)));
+    }
 }

@@ -90,7 +90,7 @@ fn two_moments_are_compared() {
     stage.keys("<Enter>");
     assert_snapshot!("between_narrow", stage.screen());
     stage.keys("<Esc><Esc>");
-    assert_eq!(word(&stage), "A is dropped");
+    assert_eq!(word(&stage), "A cleared");
     let folder = tempfile::tempdir().expect("a folder");
     let mut gap = Stage::open(request(&gapped(folder.path())), NARROW);
     gap.keys("v:+2m15s<Enter>v");

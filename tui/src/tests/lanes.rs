@@ -1,8 +1,9 @@
 //! Lanes: groups, folds, pins, pods, and what the mouse does with them.
 
 use super::stage::{Stage, demo, gapped, request};
-use crate::model::{Cells, Grouping, LaneRow, Open, Reel};
-use crate::msg::{Msg, Way};
+use crate::model::{Grouping, LaneRow, OpenReel, ReelState, RowCells};
+use crate::msg::Msg;
+use crate::time::TimeDirection;
 use insta::assert_snapshot;
 
 #[test]
@@ -25,7 +26,7 @@ fn stage(size: (u16, u16)) -> Stage {
     Stage::open(request(&demo()), size)
 }
 
-fn open(stage: &Stage) -> &Open {
+fn open(stage: &Stage) -> &OpenReel {
     stage.model.open().expect("open")
 }
 
@@ -84,7 +85,7 @@ fn pods_of_a_namespace_have_lanes_when_asked_for() {
         .count()
     };
     assert_eq!(pods(&stage), 0, "pods are folded first");
-    let Reel::Open(reel) = &mut stage.model.reel else {
+    let ReelState::Open(reel) = &mut stage.model.reel else {
         panic!("open")
     };
     reel.namespace = Some("openshift-etcd".to_owned());
@@ -94,7 +95,7 @@ fn pods_of_a_namespace_have_lanes_when_asked_for() {
     assert_snapshot!("pods_narrow", stage.screen());
     stage.keys("P");
     assert_eq!(pods(&stage), 0);
-    let Reel::Open(reel) = &mut stage.model.reel else {
+    let ReelState::Open(reel) = &mut stage.model.reel else {
         panic!("open")
     };
     reel.namespace = Some("no-such".to_owned());
@@ -152,8 +153,8 @@ fn only_rows_that_show_have_cells() {
         .cells
         .values()
         .find_map(|cells| match cells {
-            Cells::Lane(cells) => Some(cells.len()),
-            Cells::Head(_) => None,
+            RowCells::Lane(cells) => Some(cells.len()),
+            RowCells::Head(_) => None,
         });
     assert_eq!(lane, Some(58));
 }
@@ -205,7 +206,7 @@ fn panes_are_resized_by_keys_and_mouse() {
 fn the_wheel_zooms_where_it_points() {
     let mut stage = stage((80, 24));
     let bounds = open(&stage).bounds();
-    stage.say(Msg::Wheel(79, 3, Way::Previous));
+    stage.say(Msg::Wheel(79, 3, TimeDirection::Previous));
     let window = open(&stage).window;
     assert_eq!(window.micros, bounds.micros / 2);
     assert!(window.from.micros_since(bounds.from) > bounds.micros * 45 / 100);

@@ -1,8 +1,14 @@
-//! Lists of objects, resources and namespaces: counted, narrowed, sorted, and what they say when empty.
+//! Lists and tables, and the filter that narrows them.
 
 use super::stage::{Stage, demo, request};
-use crate::model::{LaneAt, LaneRow, List, Order, Screen};
+use crate::answer::SortOrder;
+use crate::filter::{FilterCandidate, FilterQuery, check_filter};
+use crate::lane::LaneState;
+use crate::model::{ActiveScreen, LaneAt, LaneRow, List};
 use insta::assert_snapshot;
+use kubereel_format::ResourceId;
+use proptest::prelude::*;
+use serde_json::json;
 
 const WIDE: (u16, u16) = (120, 40);
 const NARROW: (u16, u16) = (80, 24);
@@ -75,7 +81,7 @@ fn what_changed_last_comes_first() {
     stage.keys("Go");
     assert_snapshot!("pods_by_change_narrow", stage.screen());
     let open = stage.model.open().expect("open");
-    assert_eq!(open.browse.order, Order::Changed);
+    assert_eq!(open.browse.order, SortOrder::Changed);
     let rows = &open.table.as_ref().expect("read").table.rows;
     assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(row.changed)));
 }
@@ -84,7 +90,7 @@ fn what_changed_last_comes_first() {
 fn an_empty_table_names_a_key_that_leads_to_objects() {
     let mut stage = pods(NARROW);
     stage.keys("u");
-    let Screen::Namespaces(_) = stage.model.screen else {
+    let ActiveScreen::Namespaces(_) = stage.model.screen else {
         panic!("namespaces are listed");
     };
     stage.keys("etcd-op<Enter>g");
@@ -108,7 +114,7 @@ fn a_filter_that_cannot_be_read_leaves_the_last_one() {
     assert_eq!(stage.model.open().expect("open").row_count(), count);
     stage.keys("<Enter>");
     assert!(
-        matches!(stage.model.screen, Screen::Filter(_)),
+        matches!(stage.model.screen, ActiveScreen::Filter(_)),
         "it stays to be mended"
     );
     stage.keys("<Esc>");
@@ -167,4 +173,147 @@ fn a_wrong_filter_of_the_command_line_is_said() {
         "{}",
         stage.screen()
     );
+}
+
+fn query(filter: &str) -> FilterQuery {
+    FilterQuery::parse(filter, None).unwrap_or_else(|error| panic!("{filter}: {error}"))
+}
+
+#[test]
+fn every_word_narrows_what_is_seen() {
+    let passes = |filter: &str| {
+        let seen = FilterCandidate {
+            resource: ResourceId(0),
+            namespace: "shop",
+            texts: ["web-0", "Running", "1/1 ready"].into_iter(),
+        };
+        query(filter).admits(&seen, |state| state == LaneState::Bad)
+    };
+    for yes in [
+        "",
+        "WEB",
+        "ns:shop",
+        "bad",
+        "down bad",
+        "web run",
+        "ns:a ns:shop web",
+        "/^web-\\d$/",
+        "/RUN/",
+        "\"1/1 r\"",
+        "!db",
+        "!ns:a",
+        "!down",
+        "!/db/",
+        "web !ns:a !down",
+    ] {
+        assert!(passes(yes), "{yes}");
+    }
+    for no in [
+        "ns:sho",
+        "down",
+        "web bar",
+        "ns:a web",
+        "/^eb/",
+        "!web",
+        "!ns:shop",
+        "!bad",
+        "bad !bad",
+        "\"web run\"",
+        "!/web/",
+        "kind:pod",
+    ] {
+        assert!(!passes(no), "{no}");
+    }
+}
+
+#[test]
+fn labels_and_fields_narrow_bodies() {
+    let pod = json!({
+        "metadata": {"name": "web-0", "labels": {"app": "web", "tier.io/x": "front"}},
+        "spec": {"nodeName": "m-0", "containers": [{"name": "a", "image": "x"}, {"name": "b", "image": "y"}]},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}],
+            "containerStatuses": [{"name": "a", "restartCount": 4}, {"name": "b", "restartCount": 0}]},
+    });
+    for yes in [
+        "",
+        "label:app=web",
+        "label:app in (a, web)",
+        "label:app notin (a)",
+        "label:!missing",
+        "label:app,tier.io/x!=back",
+        "label:\"app in (web)\"",
+        "!label:app=db",
+        "status.phase=Running",
+        "status.phase==Running",
+        "status.phase!=Pending",
+        ".spec.nodeName=m-0",
+        "spec.gone=",
+        "!status.phase=Pending",
+        "metadata.labels.app=web",
+        "metadata.labels[\"tier.io/x\"]=front",
+        "status.conditions[Ready].status!=True",
+        "status.containerStatuses.restartCount>3",
+        "status.containerStatuses[b].restartCount<1",
+        "spec.containers.image=y",
+        "status.phase=\"Running\"",
+    ] {
+        assert!(query(yes).admits_body(&pod), "{yes}");
+    }
+    for no in [
+        "label:app=db",
+        "label:!app",
+        "label:app in (a,b)",
+        "!label:app",
+        "status.phase!=Running",
+        "spec.nodeName=m-1",
+        "spec.gone=x",
+        "status.containerStatuses.restartCount>4",
+        "spec.containers.image!=y",
+        "label:app=web status.phase=Pending",
+        "!spec.nodeName=m-0",
+    ] {
+        assert!(!query(no).admits_body(&pod), "{no}");
+    }
+}
+
+#[test]
+fn what_is_no_filter_says_how_to_write_it() {
+    for (filter, words) in [
+        ("!", "nothing follows !"),
+        ("web ns:", "nothing follows ns:"),
+        ("\"web", "a quote is not closed"),
+        ("/web", "ends in a slash"),
+        ("/(/", "unclosed group"),
+        ("/a{9999}{9999}/", "no pattern"),
+        ("label:a=b=c", "not a label selector"),
+        ("phase=Running", "status.phase=Running"),
+        ("status..a=1", "not a field"),
+        ("status.n>many", "\"many\" is no number"),
+    ] {
+        let error = check_filter(filter).expect_err(filter).to_string();
+        assert!(error.contains(words), "{filter}: {error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn a_filter_knows_its_one_namespace() {
+    for (filter, expected) in [
+        ("ns:a web", Some("a")),
+        ("web", None),
+        ("!ns:a", None),
+        ("ns:a ns:b", None),
+    ] {
+        assert_eq!(query(filter).namespace(), expected, "{filter}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(filter in "[a-c!/\"'\\[\\](){}=<>:.,\\\\* é]{0,40}|(label:|ns:|kind:|!|/|a\\.b=| in \\(){0,6}") {
+        if let Ok(query) = FilterQuery::parse(&filter, None) {
+            let seen = FilterCandidate { resource: ResourceId(0), namespace: "a", texts: ["a", "é"].into_iter() };
+            let _passes: bool = query.admits(&seen, |_| true) && query.admits_body(&json!({"a": [{"b": 1}]}));
+        }
+    }
 }

@@ -1,20 +1,12 @@
 //! Tests of the whole UI: messages in, screens out.
 
-mod all_screens;
-mod bytes;
 mod commands;
-pub(crate) mod every;
-mod filters;
-mod following;
-mod hostile;
-mod judged;
 mod lanes;
 mod lists;
 mod marking;
 mod panels;
 mod problems;
-mod random;
-mod returning;
+mod robustness;
 mod screens;
 #[path = "../../../replay/history/tests/reels/script.rs"]
 #[expect(
@@ -22,6 +14,6 @@ mod screens;
     reason = "shared with the tests of replay, which use all of it"
 )]
 mod script;
-mod stage;
+pub(crate) mod stage;
 mod terminal;
 mod time;

@@ -1,8 +1,8 @@
 //! What the panel shows of an object, chosen, searched, saved and copied.
 
 use super::stage::{Stage, demo, gapped, request};
-use crate::keymap::Key;
-use crate::model::Panel;
+use crate::answer::Panel;
+use crate::keymap::KeyPress;
 use insta::assert_snapshot;
 
 const WIDE: (u16, u16) = (120, 40);
@@ -28,7 +28,7 @@ fn etcd(size: (u16, u16)) -> Stage {
 fn shows(name: &str, key: char) {
     for (word, size) in SIZES {
         let mut stage = etcd(size);
-        stage.press(Key::Char(key));
+        stage.press(KeyPress::Char(key));
         stage.keys("<Enter>");
         assert_snapshot!(format!("{name}_{word}"), stage.screen());
     }
@@ -72,7 +72,7 @@ fn a_line_of_the_tree_leads_to_its_object() {
     );
     stage.keys("O<Tab><Down><Down><Enter>");
     let open = stage.model.open().expect("open");
-    let kind = |open: &crate::model::Open| {
+    let kind = |open: &crate::model::OpenReel| {
         let resource = open.selected.as_ref().expect("one").resource;
         open.timeline
             .resources()
@@ -93,7 +93,7 @@ fn a_line_of_the_tree_leads_to_its_object() {
 fn leads(stage: &Stage) -> bool {
     let open = stage.model.open().expect("open");
     match &open.answer {
-        Some(crate::answer::Answer::Lines(_, lines, _)) => lines[open.line].target.is_some(),
+        Some(crate::answer::ScreenAnswer::Lines(_, lines, _)) => lines[open.line].target.is_some(),
         _ => panic!("no lines"),
     }
 }
@@ -225,13 +225,13 @@ fn a_table_is_saved_as_the_filter_leaves_it() {
 #[test]
 fn what_a_panel_shows_is_copied_unless_it_is_too_large() {
     let mut stage = etcd(NARROW);
-    stage.press(Key::Ctrl('y'));
+    stage.press(KeyPress::Ctrl('y'));
     let copied = stage.copied.pop().expect("copied");
     assert!(copied.contains("kind: ClusterOperator"), "{copied}");
     let folder = tempfile::tempdir().expect("a folder");
     let mut large = Stage::open(request(&gapped(folder.path())), NARROW);
     large.keys("<Down>");
-    let document = crate::answer::Document {
+    let document = crate::answer::ScreenDocument {
         name: "large.txt".to_owned(),
         bytes: vec![b'x'; 200_000],
     };

@@ -1,17 +1,21 @@
-//! What looks wrong: the list, its details, steps, the first of it, and what is said while not all is
-//! known.
+//! The list of problems, and what the monitortests add to it.
 
 use super::stage::{Stage, demo, gapped, request};
 use crate::effect::Effect;
-use crate::findings::{Finding, Findings, Verdict};
-use crate::model::{Judging, List, Pass};
-use crate::msg::{Act, Msg};
-use crate::problem::{Kind, problems};
+use crate::findings::{FindingVerdict, Findings, JudgingState, ReportedFinding};
+use crate::model::{LanePass, List};
+use crate::msg::{KeyAction, Msg};
+use crate::problem::{ProblemKind, problems};
 use crate::update::update;
 use insta::assert_snapshot;
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::Timeline;
-use std::sync::Arc;
+use kubereel_monitortests::{
+    Asked, ExceptionSet, Outcome, RunReport, RunTrust, Selection, Verdict as CaseVerdict, builtin,
+    run_reel,
+};
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 const WIDE: (u16, u16) = (120, 40);
 const NARROW: (u16, u16) = (80, 24);
@@ -24,11 +28,11 @@ fn after(keys: &str, size: (u16, u16)) -> String {
 }
 
 /// A stage on which the monitortests are so far; nothing that is asked for later is done.
-fn so_far(judging: Judging, size: (u16, u16), keys: &str) -> String {
+fn so_far(judging: JudgingState, size: (u16, u16), keys: &str) -> String {
     let mut stage = Stage::open(request(&demo()), size);
     // They would have ended: the world is put back.
-    if let crate::model::Reel::Open(open) = &mut stage.model.reel {
-        open.trouble.judging = Judging::Under(0);
+    if let crate::model::ReelState::Open(open) = &mut stage.model.reel {
+        open.trouble.judging = JudgingState::Under(0);
     }
     let effects = update(&mut stage.model, Msg::Judging(judging));
     for effect in effects {
@@ -55,11 +59,11 @@ fn the_list_is_ranked_and_tells_all_of_the_chosen_one() {
 #[test]
 fn a_list_that_is_not_whole_says_so() {
     for (name, judging) in [
-        ("under", Judging::Under(43)),
-        ("stopped", Judging::Stopped),
+        ("under", JudgingState::Under(43)),
+        ("stopped", JudgingState::Stopped),
         (
             "failed",
-            Judging::Failed("the child died (signal: 9 (SIGKILL))".to_owned()),
+            JudgingState::Failed("the child died (signal: 9 (SIGKILL))".to_owned()),
         ),
     ] {
         for (size_name, size) in [("narrow", NARROW), ("small", SMALL)] {
@@ -73,8 +77,8 @@ fn a_list_that_is_not_whole_says_so() {
 #[test]
 fn nothing_is_called_right_before_all_was_looked_at() {
     let mut stage = Stage::open(request(&demo()), NARROW);
-    let nothing = |judging: Judging, pass: Option<Pass>, stage: &mut Stage| {
-        let crate::model::Reel::Open(open) = &mut stage.model.reel else {
+    let nothing = |judging: JudgingState, pass: Option<LanePass>, stage: &mut Stage| {
+        let crate::model::ReelState::Open(open) = &mut stage.model.reel else {
             panic!("it opens");
         };
         open.trouble.judging = judging;
@@ -84,18 +88,18 @@ fn nothing_is_called_right_before_all_was_looked_at() {
         }
         stage.screen()
     };
-    let judged = Judging::Done(Arc::new(Findings::default()));
+    let judged = JudgingState::Done(Arc::new(Findings::default()));
     stage.keys("p");
     let sound = nothing(judged.clone(), None, &mut stage);
     assert!(sound.contains("nothing looks wrong"), "{sound}");
     assert!(!sound.contains("incomplete"), "{sound}");
     assert_snapshot!("nothing_narrow", sound);
-    for judging in [Judging::Under(7), Judging::Stopped] {
+    for judging in [JudgingState::Under(7), JudgingState::Stopped] {
         let screen = nothing(judging, None, &mut stage);
         assert!(!screen.contains("nothing looks wrong"), "{screen}");
         assert!(screen.contains("incomplete"), "{screen}");
     }
-    for pass in [Pass::Stopped, Pass::Failed("odd".to_owned())] {
+    for pass in [LanePass::Stopped, LanePass::Failed("odd".to_owned())] {
         let screen = nothing(judged.clone(), Some(pass), &mut stage);
         assert!(!screen.contains("nothing looks wrong"), "{screen}");
         assert!(screen.contains("incomplete"), "{screen}");
@@ -105,25 +109,25 @@ fn nothing_is_called_right_before_all_was_looked_at() {
 #[test]
 fn what_was_stopped_or_failed_begins_again() {
     let mut stage = Stage::open(request(&demo()), NARROW);
-    let effects = |stage: &mut Stage, judging: Judging, pass: Pass| {
-        let crate::model::Reel::Open(open) = &mut stage.model.reel else {
+    let effects = |stage: &mut Stage, judging: JudgingState, pass: LanePass| {
+        let crate::model::ReelState::Open(open) = &mut stage.model.reel else {
             panic!("it opens");
         };
         open.trouble.judging = judging;
         open.pass = pass;
-        update(&mut stage.model, Msg::Act(Act::Again))
+        update(&mut stage.model, Msg::Act(KeyAction::Again))
     };
     stage.keys("p");
-    let failed = || Judging::Failed("it died".to_owned());
-    let both = effects(&mut stage, failed(), Pass::Stopped);
+    let failed = || JudgingState::Failed("it died".to_owned());
+    let both = effects(&mut stage, failed(), LanePass::Stopped);
     let is_begun = |effects: &[Effect]| {
         let gathers = effects.iter().any(|one| matches!(one, Effect::Gather(_)));
         let judges = effects.iter().any(|one| matches!(one, Effect::Judge(_)));
         (gathers, judges)
     };
     assert_eq!(is_begun(&both), (true, true));
-    let pass = Pass::Failed("odd".to_owned());
-    let one = effects(&mut stage, Judging::Under(3), pass);
+    let pass = LanePass::Failed("odd".to_owned());
+    let one = effects(&mut stage, JudgingState::Under(3), pass);
     assert_eq!(is_begun(&one), (true, false));
     // A pass that panicked says so on the screen, and enter reads again.
     stage.keys("<Esc>");
@@ -148,7 +152,10 @@ fn one_key_goes_to_what_went_wrong_first() {
     for other in &problems.entries {
         let is_counted = !other.is_young
             && !other.is_minor()
-            && !matches!(other.kind, Kind::Gap | Kind::Damage | Kind::Written);
+            && !matches!(
+                other.kind,
+                ProblemKind::Gap | ProblemKind::Damage | ProblemKind::Written
+            );
         assert!(
             !is_counted || other.spots[0].from >= entry.spots[0].from,
             "{other:#?}"
@@ -181,11 +188,11 @@ fn steps_pass_every_time_forward_and_back() {
     assert!(here(&stage) >= *keys.last().expect("some"));
 }
 
-fn finding(rule: &str, resource: &str, name: &str, at: RecordedAt, seq: u64) -> Finding {
-    Finding {
+fn finding(rule: &str, resource: &str, name: &str, at: RecordedAt, seq: u64) -> ReportedFinding {
+    ReportedFinding {
         rule: rule.to_owned(),
         test: format!("{rule} should hold"),
-        verdict: Verdict::Fail,
+        verdict: FindingVerdict::Fail,
         from: at,
         to: Some(at),
         reason: String::new(),
@@ -204,7 +211,7 @@ fn a_rule_and_a_lane_that_say_the_same_are_one() {
     let all = open.trouble.problems.clone().expect("listed");
     let about = |name: &str| {
         let own = all.entries.iter().filter(move |entry| {
-            entry.kind == Kind::Operator
+            entry.kind == ProblemKind::Operator
                 && !entry.is_young
                 && entry.subject.as_ref().is_some_and(|one| one.name == name)
         });
@@ -240,7 +247,7 @@ fn findings_about_what_the_reel_does_not_have_are_told_all_the_same() {
     let odd: Vec<_> = all
         .entries
         .iter()
-        .filter(|entry| entry.kind == Kind::Rule)
+        .filter(|entry| entry.kind == ProblemKind::Rule)
         .collect();
     assert_eq!(odd.len(), 3, "{odd:#?}");
     for entry in odd {
@@ -271,7 +278,7 @@ fn an_object_without_a_lane_is_shown_in_its_table() {
     let row = all
         .entries
         .iter()
-        .position(|entry| entry.kind == Kind::Rule)
+        .position(|entry| entry.kind == ProblemKind::Rule)
         .expect("listed");
     stage.say(Msg::Listed(Arc::new(all)));
     stage.keys(&format!("p{}<Enter>", "<Down>".repeat(row)));
@@ -288,6 +295,78 @@ fn gaps_are_problems_and_resources_share_one() {
     let stage = Stage::open(request(&gapped(folder.path())), NARROW);
     let all = stage.model.open().expect("open").trouble.problems.clone();
     let all = all.expect("listed");
-    let gaps = all.entries.iter().filter(|entry| entry.kind == Kind::Gap);
+    let gaps = all
+        .entries
+        .iter()
+        .filter(|entry| entry.kind == ProblemKind::Gap);
     assert_eq!(gaps.count(), 1);
+}
+
+/// Judges a reel; the demo once for all tests.
+pub(super) fn judged(path: &Path) -> JudgingState {
+    static DEMO: OnceLock<JudgingState> = OnceLock::new();
+    if path == demo() {
+        DEMO.get_or_init(|| judging(path)).clone()
+    } else {
+        judging(path)
+    }
+}
+
+fn judging(path: &Path) -> JudgingState {
+    match Timeline::open(path) {
+        Ok(timeline) => JudgingState::Done(Arc::new(findings(&timeline))),
+        Err(error) => JudgingState::Failed(error.to_string()),
+    }
+}
+
+fn findings(timeline: &Timeline) -> Findings {
+    let exceptions = ExceptionSet::builtin().expect("they come along");
+    let asked = Asked {
+        selection: &Selection::default(),
+        exceptions: &exceptions,
+        now: None,
+    };
+    let report = run_reel(timeline, builtin(), &asked, |_| {});
+    let count = |wanted: &[CaseVerdict]| wanted.iter().map(|one| report.count(*one)).sum();
+    Findings {
+        all: report.outcomes.iter().flat_map(of_case).collect(),
+        rest: 0,
+        judged: count(&CaseVerdict::ALL),
+        failed: count(&[CaseVerdict::Fail]),
+        flaked: count(&[
+            CaseVerdict::Flake,
+            CaseVerdict::FlakeJira,
+            CaseVerdict::FlakePermanent,
+        ]),
+        unknown: count(&[CaseVerdict::Unknown, CaseVerdict::Error]),
+        skipped: count(&[CaseVerdict::Skipped]),
+        is_damaged: is_damaged(&report),
+    }
+}
+
+fn is_damaged(report: &RunReport) -> bool {
+    report.trust == RunTrust::Damaged
+}
+
+fn of_case(outcome: &Outcome) -> impl Iterator<Item = ReportedFinding> + '_ {
+    outcome.findings.iter().map(|judged| {
+        let found = &judged.finding;
+        ReportedFinding {
+            rule: outcome.about.id.clone(),
+            test: outcome.name.clone(),
+            verdict: if judged.is_failure() {
+                FindingVerdict::Fail
+            } else {
+                FindingVerdict::Flake
+            },
+            from: found.from,
+            to: found.to,
+            reason: found.reason.clone(),
+            message: found.message.lines().map(str::to_owned).collect(),
+            resource: found.subject.resource.clone(),
+            namespace: found.subject.namespace.clone(),
+            name: found.subject.name.clone(),
+            seq: found.seq,
+        }
+    })
 }

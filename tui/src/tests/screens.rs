@@ -1,7 +1,11 @@
-//! Screens after lists of keys, as text and as styles.
+//! Every screen in three sizes, and the states of a reel that is opened.
 
-use super::stage::{Stage, damaged, demo, gapped, request};
+use super::stage::{Stage, damaged, demo, gapped, panels, request, screens};
+use crate::answer::Panel;
+use crate::model::ActiveScreen;
 use insta::assert_snapshot;
+use std::mem::discriminant;
+use std::path::{Path, PathBuf};
 
 const WIDE: (u16, u16) = (120, 40);
 const NARROW: (u16, u16) = (80, 24);
@@ -22,14 +26,14 @@ fn the_first_screen() {
 
 #[test]
 fn problems_lead_to_moments_and_objects() {
-    assert_snapshot!("problems_narrow", after("p", NARROW));
+    assert_snapshot!("demo_problems_narrow", after("p", NARROW));
     assert_snapshot!("problem_wide", after("p<Down><Enter>", WIDE));
     assert_snapshot!("next_problem_small", after("nnn", SMALL));
 }
 
 #[test]
 fn resources_are_listed_as_kubectl_does() {
-    assert_snapshot!("kinds_narrow", after("Gb", NARROW));
+    assert_snapshot!("demo_kinds_narrow", after("Gb", NARROW));
     let mut request = request(&demo());
     request.select = Some("nodes".to_owned());
     let mut stage = Stage::open(request, WIDE);
@@ -43,13 +47,13 @@ fn resources_are_listed_as_kubectl_does() {
 fn versions_and_events_of_an_object() {
     assert_snapshot!("history_wide", after("/etcd<Enter><Down>GH", WIDE));
     assert_snapshot!("events_narrow", after("GE", NARROW));
-    assert_snapshot!("large_narrow", after("G<Enter>", NARROW));
+    assert_snapshot!("demo_large_narrow", after("G<Enter>", NARROW));
     assert_snapshot!("conditions_narrow", after("/operators<Enter>iG", NARROW));
 }
 
 #[test]
 fn help_and_prompts() {
-    assert_snapshot!("help_wide", after("?", WIDE));
+    assert_snapshot!("demo_help_wide", after("?", WIDE));
     assert_snapshot!("go_to_small", after(":14:0", SMALL));
     assert_snapshot!("wrong_time_narrow", after(":noon<Enter>", NARROW));
 }
@@ -73,7 +77,7 @@ fn damage_is_said() {
         screen.contains("damaged") || screen.contains("cannot"),
         "{screen}"
     );
-    assert_snapshot!("damaged_narrow", screen);
+    assert_snapshot!("demo_damaged_narrow", screen);
 }
 
 #[test]
@@ -99,11 +103,11 @@ fn every_jump_can_be_undone() {
     }
     let last = places.pop();
     for before in places.iter().rev() {
-        stage.press(crate::keymap::Key::Ctrl('o'));
+        stage.press(crate::keymap::KeyPress::Ctrl('o'));
         assert_eq!(place(&stage), *before);
     }
     for _ in 0..6 {
-        stage.press(crate::keymap::Key::Alt('o'));
+        stage.press(crate::keymap::KeyPress::Alt('o'));
     }
     assert_eq!(Some(place(&stage)), last);
 }
@@ -135,4 +139,120 @@ fn the_address_leads_back() {
         (other.place, other.selected.as_ref()),
         (place, Some(&selected))
     );
+}
+
+const SIZES: [(&str, (u16, u16)); 3] = [
+    ("small", (40, 12)),
+    ("narrow", (80, 24)),
+    ("wide", (120, 40)),
+];
+
+/// The keys that lead to a screen.
+const fn keys_to(screen: &ActiveScreen) -> &'static str {
+    match screen {
+        ActiveScreen::Main => "nn",
+        ActiveScreen::Large => "nn<Enter>",
+        ActiveScreen::Kinds(_) => "Gb",
+        ActiveScreen::Namespaces(_) => "Gu",
+        ActiveScreen::Problems(_) => "p<Down>",
+        ActiveScreen::Help(..) => "?",
+        ActiveScreen::GoTo(_) => "n:+5",
+        ActiveScreen::Filter(_) => "/registry",
+        ActiveScreen::Bookmarks(_) => "nmfirst<Enter>nm<Enter>'",
+        ActiveScreen::Note(_) => "nmwhy",
+        ActiveScreen::Compare(_) => "nvGv",
+        ActiveScreen::Seek { .. } => "nny<Tab>/status",
+    }
+}
+
+/// The keys that lead to a panel.
+const fn keys_of(panel: Panel) -> &'static str {
+    match panel {
+        Panel::Yaml => "nny",
+        Panel::History => "nnH",
+        Panel::Events => "nnE",
+        Panel::Nearby => "nnW",
+        Panel::Between => "nvGv<Enter>",
+        Panel::Diff => "nnD",
+        Panel::Blame => "nnB",
+        Panel::Owners => "nnO",
+        Panel::Conditions => "nnK",
+        Panel::Raw => "nnR",
+    }
+}
+
+/// Opens a reel, and presses keys.
+fn after_keys(reel: &Path, keys: &str, size: (u16, u16)) -> Stage {
+    let mut stage = Stage::open(request(reel), size);
+    stage.keys(keys);
+    stage
+}
+
+/// Copies the demo: what is kept beside a reel is to lie elsewhere.
+fn copied(folder: &Path) -> PathBuf {
+    let path = folder.join("demo.reel");
+    std::fs::copy(demo(), &path).expect("room");
+    path
+}
+
+/// Gives the name of a variant.
+fn name(of: &impl std::fmt::Debug) -> String {
+    let all = format!("{of:?}").to_lowercase();
+    let end = all.find(|letter: char| !letter.is_alphanumeric());
+    all[..end.unwrap_or(all.len())].to_owned()
+}
+
+#[test]
+fn every_screen_at_every_size() {
+    for screen in screens() {
+        for (size_name, size) in SIZES {
+            let folder = tempfile::tempdir().expect("a folder");
+            let stage = after_keys(&copied(folder.path()), keys_to(&screen), size);
+            let shown = &stage.model.screen;
+            assert_eq!(
+                discriminant(shown),
+                discriminant(&screen),
+                "{shown:?} instead of {screen:?}"
+            );
+            assert_snapshot!(format!("{}_{size_name}", name(&screen)), stage.screen());
+        }
+    }
+}
+
+#[test]
+fn every_panel_at_every_size() {
+    for panel in panels() {
+        for (size_name, size) in SIZES {
+            let folder = tempfile::tempdir().expect("a folder");
+            let mut stage = after_keys(&copied(folder.path()), keys_of(panel), size);
+            let shown = stage.model.open().map(|open| open.panel);
+            assert_eq!(shown, Some(panel));
+            if size.1 < 20 {
+                // There is room for one pane only.
+                stage.keys("<Enter>");
+            }
+            assert_snapshot!(
+                format!("panel_{}_{size_name}", name(&panel)),
+                stage.screen()
+            );
+        }
+    }
+}
+
+#[test]
+fn gaps_and_damage_at_every_size() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let gapped = gapped(folder.path());
+    let damaged = damaged(folder.path());
+    for (reel_name, reel, keys) in [
+        ("in_a_gap", &gapped, ":+2m15s<Enter>"),
+        ("problems_and_a_gap", &gapped, "p"),
+        ("damaged", &damaged, "G"),
+        ("problems_and_damage", &damaged, "p"),
+    ] {
+        for (size_name, size) in SIZES {
+            let stage = after_keys(reel, keys, size);
+            assert_snapshot!(format!("{reel_name}_{size_name}"), stage.screen());
+        }
+    }
 }

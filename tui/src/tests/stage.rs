@@ -1,13 +1,13 @@
 //! Owns a stage on which the UI plays without a terminal and threads: effects are done on the spot.
 
-use super::judged::judged;
+use super::problems::judged;
 use super::script::{Script, thing};
-use crate::answer::{answer, document};
+use crate::answer::{Panel, answer, document};
 use crate::effect::Effect;
-use crate::keep::Kept;
-use crate::keymap::{Key, act};
+use crate::keep::SavedState;
+use crate::keymap::{KeyPress, act};
 use crate::lane::gather;
-use crate::model::{Model, Request};
+use crate::model::{ActiveScreen, Model, NoteInput, PickerState, TuiRequest};
 use crate::msg::Msg;
 use crate::problem::problems;
 use crate::runtime::save;
@@ -47,8 +47,8 @@ pub(super) fn damaged(folder: &Path) -> PathBuf {
 }
 
 /// Asks for a reel and nothing else.
-pub(super) fn request(path: &Path) -> Request {
-    Request {
+pub(super) fn request(path: &Path) -> TuiRequest {
+    TuiRequest {
         path: path.to_owned(),
         at: None,
         select: None,
@@ -60,10 +60,10 @@ pub(super) fn request(path: &Path) -> Request {
 }
 
 /// Gives what a key means where a program stands.
-pub(super) fn meant(key: Key, model: &Model) -> Option<Msg> {
+pub(super) fn meant(key: KeyPress, model: &Model) -> Option<Msg> {
     match (act(key, &model.screen), key) {
         (Some(act), _) => Some(Msg::Act(act)),
-        (None, Key::Char(letter)) => Some(Msg::Letter(letter)),
+        (None, KeyPress::Char(letter)) => Some(Msg::Letter(letter)),
         (None, _) => None,
     }
 }
@@ -105,7 +105,7 @@ pub(super) fn done(effect: Effect) -> Option<Msg> {
 
 impl Stage {
     /// Opens a reel on a screen of a size.
-    pub(super) fn open(request: Request, size: (u16, u16)) -> Self {
+    pub(super) fn open(request: TuiRequest, size: (u16, u16)) -> Self {
         let model = Model::new(request, Theme::new(Palette::Dark, Depth::Indexed), size);
         let effects = begin(&model);
         let mut stage = Self {
@@ -122,7 +122,12 @@ impl Stage {
             if let Effect::Open(request) = &effect
                 && let Ok(timeline) = Timeline::open(&request.path)
             {
-                self.say(Msg::Kept(Box::new(Kept::of(&timeline, request))));
+                self.say(Msg::Kept(Box::new(SavedState::of(
+                    &timeline,
+                    &request.path,
+                    request.state_folder.as_deref(),
+                    request.is_fresh,
+                ))));
             }
             let msg = match effect {
                 Effect::Save(timeline, question) => {
@@ -149,7 +154,7 @@ impl Stage {
     }
 
     /// Presses a key.
-    pub(super) fn press(&mut self, key: Key) {
+    pub(super) fn press(&mut self, key: KeyPress) {
         if let Some(msg) = meant(key, &self.model) {
             self.say(msg);
         }
@@ -172,10 +177,10 @@ impl Stage {
             let named = rest.strip_prefix('<').and_then(|rest| rest.split_once('>'));
             if let Some((name, after)) = named {
                 let name = NAMES.into_iter().find(|own| *own == name).expect("a key");
-                self.press(Key::Named(name));
+                self.press(KeyPress::Named(name));
                 rest = after;
             } else {
-                self.press(Key::Char(letter));
+                self.press(KeyPress::Char(letter));
                 rest = &rest[letter.len_utf8()..];
             }
         }
@@ -259,4 +264,69 @@ pub(super) fn gapped(folder: &Path) -> PathBuf {
     script.wait(20_000);
     script.finish();
     path
+}
+
+/// Gives every screen.
+pub(crate) fn screens() -> Vec<ActiveScreen> {
+    std::iter::successors(Some(ActiveScreen::Main), after_screen).collect()
+}
+
+/// Gives every panel.
+pub(crate) fn panels() -> Vec<Panel> {
+    std::iter::successors(Some(Panel::Yaml), |panel| after_panel(*panel)).collect()
+}
+
+/// Gives the next screen: each leads to another one, so that all are reached.
+fn after_screen(screen: &ActiveScreen) -> Option<ActiveScreen> {
+    Some(match screen {
+        ActiveScreen::Main => ActiveScreen::Large,
+        ActiveScreen::Large => ActiveScreen::Kinds(PickerState::default()),
+        ActiveScreen::Kinds(_) => ActiveScreen::Namespaces(PickerState::default()),
+        ActiveScreen::Namespaces(_) => ActiveScreen::Problems(0),
+        ActiveScreen::Problems(_) => ActiveScreen::Help(0, Box::default()),
+        ActiveScreen::Help(..) => ActiveScreen::GoTo(PickerState::default()),
+        ActiveScreen::GoTo(_) => ActiveScreen::Filter(String::new()),
+        ActiveScreen::Filter(_) => ActiveScreen::Bookmarks(0),
+        ActiveScreen::Bookmarks(_) => ActiveScreen::Note(NoteInput {
+            text: String::new(),
+            of: None,
+        }),
+        ActiveScreen::Note(_) => ActiveScreen::Compare(0),
+        ActiveScreen::Compare(_) => ActiveScreen::Seek {
+            text: String::new(),
+            is_large: false,
+        },
+        ActiveScreen::Seek { .. } => return None,
+    })
+}
+
+/// Gives the next panel.
+const fn after_panel(panel: Panel) -> Option<Panel> {
+    Some(match panel {
+        Panel::Yaml => Panel::History,
+        Panel::History => Panel::Events,
+        Panel::Events => Panel::Nearby,
+        Panel::Nearby => Panel::Between,
+        Panel::Between => Panel::Diff,
+        Panel::Diff => Panel::Blame,
+        Panel::Blame => Panel::Owners,
+        Panel::Owners => Panel::Conditions,
+        Panel::Conditions => Panel::Raw,
+        Panel::Raw => return None,
+    })
+}
+
+#[test]
+fn none_is_reached_twice() {
+    let names = |all: Vec<String>| {
+        let count = all.len();
+        let unlike: std::collections::BTreeSet<String> = all.into_iter().collect();
+        (count, unlike.len())
+    };
+    let screens: Vec<String> = screens().iter().map(|one| format!("{one:?}")).collect();
+    let panels: Vec<String> = panels().iter().map(|one| format!("{one:?}")).collect();
+    for all in [screens, panels] {
+        let (count, unlike) = names(all);
+        assert_eq!(count, unlike);
+    }
 }

@@ -1,19 +1,21 @@
-//! Owns what is selected and which screen is open. Refuses to move in time, except to what somebody
-//! chose.
+//! What is selected, which screen is open, and what there is to choose from. Time moves only to what the
+//! user chose.
 
-use super::palette::Command;
-use super::{
-    browsing, comparing, lane_rows, marking, moving, palette, panel, picking, problems, reading,
-    refresh, seeking,
-};
+use super::palette::PaletteCommand;
+use super::{lane_rows, marking, messages, moving, palette, panel, problems};
+use crate::answer::{Panel, ResourceChoice, ScreenQuestion};
 use crate::effect::Effect;
+use crate::findings::JudgingState;
 use crate::model::{
-    Choice, Compared, Judging, LaneAt, LaneRow, List, Model, Open, Pane, Panel, Pass, Reel, Screen,
+    ActiveScreen, CompareState, LaneAt, LanePass, LaneRow, List, Model, OpenReel, Pane,
+    PickerState, ReelState,
 };
-use crate::msg::Act;
+use crate::msg::KeyAction;
+use kubereel_format::ResourceId;
 
 /// Gives a place moved by rows, within so many.
 fn stepped(at: usize, by: i64, count: usize) -> usize {
+    // Saturates: no list is longer.
     let by_rows = usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX);
     let to = if by < 0 {
         at.saturating_sub(by_rows)
@@ -26,33 +28,33 @@ fn stepped(at: usize, by: i64, count: usize) -> usize {
 /// Moves by rows in what is open.
 pub(super) fn rows(model: &mut Model, by: i64) {
     let height = crate::layout::layout(model).panel.height;
-    let Reel::Open(open) = &mut model.reel else {
+    let ReelState::Open(open) = &mut model.reel else {
         return;
     };
     match &mut model.screen {
-        Screen::Kinds(choice) => {
-            let count = browsing::kinds(open, choice).len();
+        ActiveScreen::Kinds(choice) => {
+            let count = kinds(open, choice).len();
             choice.at = stepped(choice.at, by, count);
         }
-        Screen::Namespaces(choice) => {
-            let count = browsing::namespaces(open, choice).len();
+        ActiveScreen::Namespaces(choice) => {
+            let count = namespaces(open, choice).len();
             choice.at = stepped(choice.at, by, count);
         }
-        Screen::Problems(at) => {
+        ActiveScreen::Problems(at) => {
             *at = stepped(*at, by, open.trouble.count());
         }
-        Screen::Compare(at) => {
+        ActiveScreen::Compare(at) => {
             let all = open.compared.difference.as_ref();
             *at = stepped(*at, by, all.map_or(0, |all| all.rows.len()));
         }
-        Screen::Bookmarks(at) => *at = stepped(*at, by, open.bookmarks.all.len()),
-        Screen::GoTo(choice) => {
+        ActiveScreen::Bookmarks(at) => *at = stepped(*at, by, open.bookmarks.all.len()),
+        ActiveScreen::GoTo(choice) => {
             let count = palette::entries(open, &choice.text).len();
             choice.at = stepped(choice.at, by, count);
         }
-        Screen::Help(at, _) => *at = stepped(*at, by, crate::keymap::bindings().count()),
+        ActiveScreen::Help(at, _) => *at = stepped(*at, by, crate::keymap::bindings().count()),
         _ if open.pane == Pane::Panel => {
-            let count = open.answer.as_ref().map_or(0, refresh::line_count);
+            let count = open.answer.as_ref().map_or(0, messages::line_count);
             let line = stepped(open.line, by, count);
             panel::stand(open, line, height);
         }
@@ -67,7 +69,7 @@ pub(super) fn rows(model: &mut Model, by: i64) {
 }
 
 /// Selects a row of the list.
-pub(super) fn row(open: &mut Open, row: usize) {
+pub(super) fn row(open: &mut OpenReel, row: usize) {
     let found = match open.list {
         List::Lanes => match open.lanes.rows.get(row) {
             Some(LaneRow::Head(head)) => {
@@ -96,7 +98,7 @@ pub(super) fn row(open: &mut Open, row: usize) {
 }
 
 /// Selects the first row that is an object.
-pub(super) fn first_row(open: &mut Open) {
+pub(super) fn first_row(open: &mut OpenReel) {
     let first = match open.list {
         List::Lanes => open.lanes.first_lane(),
         List::Objects(_) => Some(0),
@@ -109,41 +111,41 @@ pub(super) fn first_row(open: &mut Open) {
 /// Takes what is chosen, or shows it large.
 pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     let height = crate::layout::layout(model).panel.height;
-    let Reel::Open(open) = &mut model.reel else {
+    let ReelState::Open(open) = &mut model.reel else {
         return Vec::new();
     };
     let screen = std::mem::take(&mut model.screen);
     match screen {
-        Screen::Kinds(choice) => browsing::list(open, &choice),
-        Screen::Namespaces(choice) => browsing::take_namespace(open, &choice),
-        Screen::Problems(row) => {
+        ActiveScreen::Kinds(choice) => list(open, &choice),
+        ActiveScreen::Namespaces(choice) => take_namespace(open, &choice),
+        ActiveScreen::Problems(row) => {
             problems::to_row(open, row);
-            refresh::filtered(open);
+            messages::filtered(open);
         }
-        Screen::GoTo(choice) => return run(model, &choice),
-        Screen::Compare(at) => model.screen = comparing::show(open, at),
-        Screen::Bookmarks(at) => model.word = marking::go(open, at),
-        Screen::Note(noting) => {
-            let (effect, screen) = marking::take(open, noting);
+        ActiveScreen::GoTo(choice) => return run(model, &choice),
+        ActiveScreen::Compare(at) => model.screen = panel::show_difference(open, at),
+        ActiveScreen::Bookmarks(at) => model.word = marking::go(open, at),
+        ActiveScreen::Note(noting) => {
+            let (effect, screen) = marking::take_note(open, noting);
             model.screen = screen;
             return vec![effect];
         }
-        Screen::Main | Screen::Large if reading::leads(open) => {
-            model.word = reading::follow(open);
+        ActiveScreen::Main | ActiveScreen::Large if panel::leads(open) => {
+            model.word = panel::follow_target(open);
             // Who went to another moment is in the list.
             if open.pane == Pane::Panel {
                 model.screen = screen;
             }
         }
-        Screen::Main
+        ActiveScreen::Main
             if open.list == List::Lanes
                 && open.pane == Pane::List
-                && matches!(open.pass, Pass::Stopped | Pass::Failed(_)) =>
+                && matches!(open.pass, LanePass::Stopped | LanePass::Failed(_)) =>
         {
             return problems::pass_again(open);
         }
-        Screen::Main => {
-            if picking::zoom(open) {
+        ActiveScreen::Main => {
+            if moving::zoom(open) {
                 return Vec::new();
             }
             if open.pane == Pane::List
@@ -154,31 +156,32 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
                 return Vec::new();
             }
             open.pane = Pane::Panel;
-            model.screen = Screen::Large;
+            model.screen = ActiveScreen::Large;
         }
-        Screen::Seek { .. } => {
-            seeking::next(open, height);
+        ActiveScreen::Seek { .. } => {
+            panel::next_match(open, height);
             model.screen = screen;
         }
-        Screen::Filter(text) => match open.filter.error() {
+        ActiveScreen::Filter(text) => match open.filter.error() {
             // What is wrong stays in sight until it is mended or left.
-            Some(_) => model.screen = Screen::Filter(text),
+            Some(_) => model.screen = ActiveScreen::Filter(text),
             None if open.filter.query().is_deep() && open.list == List::Lanes => {
-                let words = "label: and fields narrow tables (b lists objects), not lanes";
+                let words =
+                    "label and field filters apply to tables (b lists resources), not to lanes";
                 model.word = Some(words.to_owned());
             }
             None => {}
         },
-        Screen::Large => {}
-        Screen::Help(_, of) => model.screen = *of,
+        ActiveScreen::Large => {}
+        ActiveScreen::Help(_, of) => model.screen = *of,
     }
     Vec::new()
 }
 
 /// Goes to the time that is written, or runs what is chosen.
-fn run(model: &mut Model, choice: &Choice) -> Vec<Effect> {
+fn run(model: &mut Model, choice: &PickerState) -> Vec<Effect> {
     let text = choice.text.trim().to_owned();
-    let Reel::Open(open) = &mut model.reel else {
+    let ReelState::Open(open) = &mut model.reel else {
         return Vec::new();
     };
     if text.is_empty() && choice.at == 0 {
@@ -186,44 +189,44 @@ fn run(model: &mut Model, choice: &Choice) -> Vec<Effect> {
     }
     let entry = palette::entries(open, &text).into_iter().nth(choice.at);
     match entry.map(|entry| entry.command) {
-        Some(Command::Act(act)) => return super::acting::take(model, act),
-        Some(Command::List(resource)) => browsing::list_resource(open, resource),
-        Some(Command::Namespace(name)) => {
+        Some(PaletteCommand::Act(act)) => return messages::take(model, act),
+        Some(PaletteCommand::List(resource)) => list_resource(open, resource),
+        Some(PaletteCommand::Namespace(name)) => {
             open.namespace = Some(name);
-            refresh::filtered(open);
+            messages::filtered(open);
         }
-        Some(Command::Time) | None => model.word = moving::go_to(open, &text),
+        Some(PaletteCommand::Time) | None => model.word = moving::go_to(open, &text),
     }
     Vec::new()
 }
 
 /// Goes back one step; while the reel is being read, stops that.
 pub(super) fn close(model: &mut Model) -> Vec<Effect> {
-    let Reel::Open(open) = &mut model.reel else {
+    let ReelState::Open(open) = &mut model.reel else {
         model.is_over = true;
         return Vec::new();
     };
     match std::mem::take(&mut model.screen) {
-        Screen::Filter(_) => {
+        ActiveScreen::Filter(_) => {
             open.filter.clear();
-            refresh::filtered(open);
+            messages::filtered(open);
         }
-        Screen::Large => open.pane = Pane::List,
-        Screen::Help(_, of) => model.screen = *of,
-        Screen::Note(noting) => {
+        ActiveScreen::Large => open.pane = Pane::List,
+        ActiveScreen::Help(_, of) => model.screen = *of,
+        ActiveScreen::Note(noting) => {
             if let Some(one) = noting.of {
                 let at = open.bookmarks.all.iter().position(|own| *own == one);
-                model.screen = Screen::Bookmarks(at.unwrap_or(0));
+                model.screen = ActiveScreen::Bookmarks(at.unwrap_or(0));
             }
         }
-        Screen::Seek { is_large, .. } => {
+        ActiveScreen::Seek { is_large, .. } => {
             open.reading.wanted.clear();
             open.reading.matches.clear();
             if is_large {
-                model.screen = Screen::Large;
+                model.screen = ActiveScreen::Large;
             }
         }
-        Screen::Main => {
+        ActiveScreen::Main => {
             if open.playing.is_on {
                 open.playing.is_on = false;
             } else if open.picked.take().is_some() {
@@ -231,17 +234,17 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
             } else if open.pane == Pane::Panel {
                 open.pane = Pane::List;
             } else if open.compared.a.take().is_some() {
-                open.compared = Compared::default();
-                model.word = Some("A is dropped".to_owned());
+                open.compared = CompareState::default();
+                model.word = Some("A cleared".to_owned());
             } else if !open.filter.is_empty() {
                 open.filter.clear();
-                refresh::filtered(open);
+                messages::filtered(open);
             } else if matches!(open.list, List::Objects(_)) {
                 open.list = List::Lanes;
                 open.table = None;
-            } else if matches!(open.pass, Pass::Under { .. }) {
+            } else if matches!(open.pass, LanePass::Under { .. }) {
                 return vec![Effect::StopGathering];
-            } else if matches!(open.trouble.judging, Judging::Under(_)) {
+            } else if matches!(open.trouble.judging, JudgingState::Under(_)) {
                 return vec![Effect::StopJudging];
             }
         }
@@ -251,26 +254,158 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Changes what the panes show.
-pub(super) fn panes(open: &mut Open, act: Act) {
+pub(super) fn panes(open: &mut OpenReel, act: KeyAction) {
     match act {
-        Act::OtherPane => {
+        KeyAction::OtherPane => {
             open.pane = match open.pane {
                 Pane::List => Pane::Panel,
                 Pane::Panel => Pane::List,
             }
         }
-        Act::Panel(panel) => {
-            reading::show(open, panel);
+        KeyAction::Panel(panel) => {
+            panel::show_panel(open, panel);
             if panel == Panel::Nearby {
                 // It is there to be walked over.
                 open.pane = Pane::Panel;
             }
         }
-        Act::Conditions => {
+        KeyAction::Conditions => {
             open.lanes.grouping = open.lanes.grouping.next();
             open.condition = None;
-            refresh::filtered(open);
+            messages::filtered(open);
         }
         _ => {}
     }
+}
+
+/// Gives the resources that the letters leave.
+pub(crate) fn kinds<'a>(open: &'a OpenReel, choice: &PickerState) -> Vec<&'a ResourceChoice> {
+    let all = open.browse.kinds.iter().flat_map(|kinds| &kinds.rows);
+    all.filter(|kind| choice.leaves(&kind.name)).collect()
+}
+
+/// Gives the namespaces that the letters leave, with their objects; `None` stands for all of them.
+pub(crate) fn namespaces<'a>(
+    open: &'a OpenReel,
+    choice: &PickerState,
+) -> Vec<Option<&'a (String, usize)>> {
+    let rows = open.browse.namespaces.iter().flat_map(|all| &all.rows);
+    let rows = rows.filter(|(name, _)| choice.leaves(name)).map(Some);
+    let all = choice.text.trim().is_empty().then_some(None);
+    all.into_iter().chain(rows).collect()
+}
+
+/// Asks for what a screen has to choose from.
+pub(super) fn question(open: &OpenReel, screen: &ActiveScreen) -> Option<ScreenQuestion> {
+    match screen {
+        ActiveScreen::Kinds(_) => Some(ScreenQuestion::Kinds(open.browse.kinds_order, open.place)),
+        ActiveScreen::Namespaces(_) => {
+            counted(open).map(|id| ScreenQuestion::Namespaces(id, open.place))
+        }
+        _ => None,
+    }
+}
+
+/// Gives the resource whose objects are counted in namespaces: the one listed, else pods.
+fn counted(open: &OpenReel) -> Option<ResourceId> {
+    match open.list {
+        List::Objects(resource) => Some(resource),
+        List::Lanes => open
+            .timeline
+            .resources()
+            .find("pods")
+            .ok()
+            .map(|info| info.id),
+    }
+}
+
+/// Opens a list to choose from; gives a word where there is nothing to choose.
+pub(super) fn browse(model: &mut Model, act: KeyAction) {
+    let ReelState::Open(open) = &mut model.reel else {
+        return;
+    };
+    if act == KeyAction::Kinds {
+        open.browse.kinds = None;
+        model.screen = ActiveScreen::Kinds(PickerState::default());
+        return;
+    }
+    let info = counted(open).and_then(|id| open.timeline.resources().get(id));
+    match info {
+        Some(info) if info.namespaced => {
+            open.browse.namespaces = None;
+            model.screen = ActiveScreen::Namespaces(PickerState::default());
+        }
+        Some(info) => {
+            let name = info.qualified();
+            model.word = Some(format!("{name} are not namespaced"));
+        }
+        None => model.word = Some("no pods recorded: b lists other resources".to_owned()),
+    }
+}
+
+/// Stands at what is listed, once there is something to choose from.
+pub(super) fn settle(model: &mut Model) {
+    let ReelState::Open(open) = &mut model.reel else {
+        return;
+    };
+    match &mut model.screen {
+        ActiveScreen::Kinds(choice) => {
+            let listed = match open.list {
+                List::Objects(resource) => Some(resource),
+                List::Lanes => open.selected.as_ref().map(|subject| subject.resource),
+            };
+            let all = kinds(open, choice);
+            let at = all.iter().position(|kind| Some(kind.resource) == listed);
+            choice.at = at.unwrap_or(0);
+        }
+        ActiveScreen::Namespaces(choice) => {
+            let all = namespaces(open, choice);
+            let at = all
+                .iter()
+                .position(|row| row.map(|row| &row.0) == open.namespace.as_ref());
+            choice.at = at.unwrap_or(0);
+        }
+        _ => {}
+    }
+}
+
+/// Lists the objects of the resource that is chosen.
+pub(super) fn list(open: &mut OpenReel, choice: &PickerState) {
+    let Some(resource) = kinds(open, choice).get(choice.at).map(|kind| kind.resource) else {
+        return;
+    };
+    list_resource(open, resource);
+}
+
+/// Lists the objects of a resource.
+fn list_resource(open: &mut OpenReel, resource: ResourceId) {
+    open.list = List::Objects(resource);
+    open.pane = Pane::List;
+    open.selected = None;
+    open.condition = None;
+    open.table = None;
+    open.answer = None;
+}
+
+/// Takes the namespace that is chosen.
+pub(super) fn take_namespace(open: &mut OpenReel, choice: &PickerState) {
+    let rows = namespaces(open, choice);
+    let Some(row) = rows.get(choice.at) else {
+        return;
+    };
+    open.namespace = row.map(|row| row.0.clone());
+    messages::filtered(open);
+}
+
+/// Turns the order round of what is listed; gives a word where nothing is.
+pub(super) fn order(open: &mut OpenReel, screen: &ActiveScreen) -> Option<String> {
+    match (screen, open.list) {
+        (ActiveScreen::Kinds(_), _) => open.browse.kinds_order = open.browse.kinds_order.other(),
+        (ActiveScreen::Namespaces(_), _) => {}
+        (_, List::Objects(_)) => open.browse.order = open.browse.order.other(),
+        (_, List::Lanes) => {
+            return Some("lanes cannot be sorted: b lists resources".to_owned());
+        }
+    }
+    None
 }

@@ -1,10 +1,10 @@
 //! Owns which rows of lanes there are and show, and what their cells are: found when something changed,
 //! so that drawing only draws. Refuses cells of rows that nobody sees.
 
-use crate::filter::{Query, Seen};
+use crate::filter::{FilterCandidate, FilterQuery};
 use crate::lane::{Group, Lane, LaneState};
 use crate::layout::Layout;
-use crate::model::{Cells, Head, LaneAt, LaneRow, List, Open, Section};
+use crate::model::{LaneAt, LaneRow, List, OpenReel, RowCells, Section, SectionHead};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use std::sync::Arc;
 const MOST_KEPT: usize = 2_000;
 
 /// Finds the rows that filter, namespace and folds leave.
-pub(super) fn arrange(open: &mut Open) {
+pub(super) fn arrange(open: &mut OpenReel) {
     let query = Arc::clone(open.filter.query());
     let is_filtered = !query.is_empty();
     let mut sections: BTreeMap<Section, Vec<LaneAt>> = BTreeMap::new();
@@ -37,7 +37,7 @@ pub(super) fn arrange(open: &mut Open) {
     for (section, lanes) in sections {
         let is_folded = open.lanes.is_folded(&section, is_filtered);
         let shown = if is_folded { Vec::new() } else { lanes.clone() };
-        rows.push(LaneRow::Head(Head {
+        rows.push(LaneRow::Head(SectionHead {
             section,
             lanes,
             is_folded,
@@ -49,9 +49,9 @@ pub(super) fn arrange(open: &mut Open) {
     open.lanes.forget();
 }
 
-fn has(query: &Query, lane: &Lane) -> bool {
+fn has(query: &FilterQuery, lane: &Lane) -> bool {
     let texts = [lane.subject.name.as_str(), lane.group.title()];
-    let seen = Seen {
+    let seen = FilterCandidate {
         resource: lane.subject.resource,
         namespace: &lane.subject.namespace,
         texts: texts.into_iter().chain(lane.condition.as_deref()),
@@ -62,7 +62,7 @@ fn has(query: &Query, lane: &Lane) -> bool {
 }
 
 /// Gives the pinned lanes: that of the board where the object has one.
-fn pinned(open: &Open) -> Vec<(LaneAt, &Lane)> {
+fn pinned(open: &OpenReel) -> Vec<(LaneAt, &Lane)> {
     let mut all = Vec::new();
     for (at, lane) in open.pins.lanes().iter().enumerate() {
         let of_board = open.board().and_then(|board| {
@@ -77,7 +77,11 @@ fn pinned(open: &Open) -> Vec<(LaneAt, &Lane)> {
 }
 
 /// Unfolds the section of the selected object, unless its head is what is chosen.
-fn unfold_selected(open: &mut Open, sections: &BTreeMap<Section, Vec<LaneAt>>, is_filtered: bool) {
+fn unfold_selected(
+    open: &mut OpenReel,
+    sections: &BTreeMap<Section, Vec<LaneAt>>,
+    is_filtered: bool,
+) {
     if open.list != List::Lanes || open.chosen_head().is_some() {
         return;
     }
@@ -95,7 +99,7 @@ fn unfold_selected(open: &mut Open, sections: &BTreeMap<Section, Vec<LaneAt>>, i
 }
 
 /// Folds a section, or unfolds it.
-pub(super) fn fold(open: &mut Open, section: &Section) {
+pub(super) fn fold(open: &mut OpenReel, section: &Section) {
     let is_folded = open.lanes.is_folded(section, !open.filter.is_empty());
     open.lanes.folds.insert(section.clone(), !is_folded);
     open.lanes.head = Some((section.clone(), open.selected.clone()));
@@ -103,7 +107,7 @@ pub(super) fn fold(open: &mut Open, section: &Section) {
 }
 
 /// Shows the pods of the namespace that is chosen, or hides them; those of all if none is.
-pub(super) fn pods(open: &mut Open) -> Option<String> {
+pub(super) fn pods(open: &mut OpenReel) -> Option<String> {
     open.list = List::Lanes;
     open.table = None;
     arrange(open);
@@ -112,8 +116,8 @@ pub(super) fn pods(open: &mut Open) -> Option<String> {
     let Some(first) = sections.iter().find(pods).cloned() else {
         let inside = open.namespace.as_ref();
         return Some(match (open.board(), inside) {
-            (None, _) => "the reel is still being read: pods are not known yet".to_owned(),
-            (_, Some(name)) => format!("no pods in namespace {name}: u chooses another one"),
+            (None, _) => "still loading: pods are not known yet".to_owned(),
+            (_, Some(name)) => format!("no pods in namespace {name}: u selects another one"),
             (_, None) => "no pods match".to_owned(),
         });
     };
@@ -127,23 +131,23 @@ pub(super) fn pods(open: &mut Open) -> Option<String> {
 }
 
 /// Pins the selected object, or takes its pin away.
-pub(super) fn pin(open: &mut Open) -> String {
+pub(super) fn pin(open: &mut OpenReel) -> String {
     let Some(subject) = open.selected.clone() else {
-        return "nothing is selected".to_owned();
+        return "nothing selected".to_owned();
     };
     let name = subject.written(&open.timeline);
     let is_pinned = open.pins.toggle(&open.timeline, &subject);
     open.lanes.is_pin_chosen = false;
     arrange(open);
     match is_pinned {
-        Some(true) => format!("{name} is pinned: x takes the pin away"),
-        Some(false) => format!("{name} is not pinned any longer"),
-        None => "too many pins: x takes one away".to_owned(),
+        Some(true) => format!("{name} pinned: x unpins it"),
+        Some(false) => format!("{name} unpinned"),
+        None => "too many pins: x unpins one".to_owned(),
     }
 }
 
 /// Keeps what is chosen in sight, and prepares the cells of the rows that show.
-pub(super) fn refresh(open: &mut Open, layout: &Layout) {
+pub(super) fn refresh(open: &mut OpenReel, layout: &Layout) {
     let (cells, height) = (layout.cells(), usize::from(layout.list.height));
     if open.list != List::Lanes || height == 0 || cells == 0 {
         return;
@@ -182,7 +186,7 @@ pub(super) fn refresh(open: &mut Open, layout: &Layout) {
 }
 
 /// Counts the objects of a section that are bad at the cursor, and those of which nothing is known.
-fn bad(open: &Open, row: usize) -> Option<(usize, usize)> {
+fn bad(open: &OpenReel, row: usize) -> Option<(usize, usize)> {
     let LaneRow::Head(head) = open.lanes.rows.get(row)? else {
         return None;
     };
@@ -201,19 +205,19 @@ fn bad(open: &Open, row: usize) -> Option<(usize, usize)> {
     Some((bad, unknown))
 }
 
-fn cells_of(open: &Open, row: usize, cells: u16) -> Option<Cells> {
+fn cells_of(open: &OpenReel, row: usize, cells: u16) -> Option<RowCells> {
     let spans = || (0..cells).map(|cell| open.window.cell(cell, cells));
     Some(match open.lanes.rows.get(row)? {
         LaneRow::Lane(at) => {
             let lane = open.lane_at(*at)?;
-            Cells::Lane(spans().map(|span| lane.cell(&span)).collect())
+            RowCells::Lane(spans().map(|span| lane.cell(&span)).collect())
         }
         LaneRow::Head(head) => {
             // Objects of one resource are in the dark together; pins are of any.
             let lane = head.lanes.first().and_then(|at| open.lane_at(*at));
             let lane =
                 lane.filter(|lane| lane.group != Group::Others && head.section != Section::Pins);
-            Cells::Head(
+            RowCells::Head(
                 spans()
                     .map(|span| lane.is_some_and(|lane| lane.is_dark(&span)))
                     .collect(),

@@ -1,46 +1,48 @@
-//! Owns bookmarks: setting, listing, going to them. Refuses files: an effect changes those, and what
-//! it reports is what holds.
+//! Bookmarks, and what is saved and copied. `runtime` writes it.
 
-use super::{moving, opening};
+use super::{messages, moving, opening};
+use crate::answer::{ScreenDocument, ScreenQuestion};
 use crate::effect::Effect;
 use crate::keep::{Bookmark, BookmarkChange, Bookmarks};
-use crate::model::{Model, Noting, Open, Place, Reel, Screen};
-use crate::msg::Way;
+use crate::model::{ActiveScreen, List, Model, NoteInput, OpenReel, Pane, ReelState};
+use crate::msg::KeyAction;
+use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::Seq;
 use kubereel_history::harmless;
+use std::sync::Arc;
 
 /// Asks for the note of a bookmark that is to be set here, or of the one that is chosen.
 pub(super) fn ask(model: &mut Model) {
-    let Reel::Open(open) = &model.reel else {
+    let ReelState::Open(open) = &model.reel else {
         return;
     };
     let of = match model.screen {
-        Screen::Bookmarks(at) => match open.bookmarks.all.get(at) {
+        ActiveScreen::Bookmarks(at) => match open.bookmarks.all.get(at) {
             Some(one) => Some(one.clone()),
             None => return,
         },
         _ => None,
     };
     let text = of.as_ref().map_or_else(String::new, |one| one.note.clone());
-    model.screen = Screen::Note(Noting { text, of });
+    model.screen = ActiveScreen::Note(NoteInput { text, of });
 }
 
 /// Takes the note; gives what is to be done and which screen comes.
-pub(super) fn take(open: &Open, noting: Noting) -> (Effect, Screen) {
+pub(super) fn take_note(open: &OpenReel, noting: NoteInput) -> (Effect, ActiveScreen) {
     let note = noting.text.trim().to_owned();
     let (change, screen) = match noting.of {
         Some(one) => {
             let at = open.bookmarks.all.iter().position(|own| *own == one);
             let change = BookmarkChange::Note(one, note);
-            (change, Screen::Bookmarks(at.unwrap_or(0)))
+            (change, ActiveScreen::Bookmarks(at.unwrap_or(0)))
         }
-        None => (BookmarkChange::Add(here(open, note)), Screen::Main),
+        None => (BookmarkChange::Add(here(open, note)), ActiveScreen::Main),
     };
     (Effect::Bookmark(open.shelf.clone(), change), screen)
 }
 
 /// Removes the bookmark that is chosen.
-pub(super) fn remove(open: &Open, at: usize) -> Option<Effect> {
+pub(super) fn remove(open: &OpenReel, at: usize) -> Option<Effect> {
     let one = open.bookmarks.all.get(at)?.clone();
     let change = BookmarkChange::Remove(one);
     Some(Effect::Bookmark(open.shelf.clone(), change))
@@ -48,28 +50,28 @@ pub(super) fn remove(open: &Open, at: usize) -> Option<Effect> {
 
 /// Takes note of what the files hold now.
 pub(super) fn changed(model: &mut Model, changed: Result<Bookmarks, String>) {
-    let Reel::Open(open) = &mut model.reel else {
+    let ReelState::Open(open) = &mut model.reel else {
         return;
     };
     match changed {
         Ok(bookmarks) => {
             let (before, now) = (open.bookmarks.all.len(), bookmarks.all.len());
             let word = match now.cmp(&before) {
-                std::cmp::Ordering::Greater => "◆ set: ' lists the bookmarks, { } go to them",
-                std::cmp::Ordering::Less => "the bookmark is removed",
-                std::cmp::Ordering::Equal => "the note is written",
+                std::cmp::Ordering::Greater => "◆ set: ' lists bookmarks, { } go to them",
+                std::cmp::Ordering::Less => "bookmark deleted",
+                std::cmp::Ordering::Equal => "note saved",
             };
             model.word = Some(bookmarks.words.clone().unwrap_or_else(|| word.to_owned()));
             open.bookmarks = bookmarks;
-            if let Screen::Bookmarks(at) = &mut model.screen {
+            if let ActiveScreen::Bookmarks(at) = &mut model.screen {
                 *at = (*at).min(now.saturating_sub(1));
             }
         }
-        Err(error) => model.word = Some(format!("bookmarks are as they were: {error}")),
+        Err(error) => model.word = Some(format!("bookmarks not changed: {error}")),
     }
 }
 
-fn here(open: &Open, note: String) -> Bookmark {
+fn here(open: &OpenReel, note: String) -> Bookmark {
     let (select, namespace) = open.chosen();
     Bookmark {
         seq: open.place.below.0.checked_sub(1).map(Seq),
@@ -81,11 +83,11 @@ fn here(open: &Open, note: String) -> Bookmark {
 }
 
 /// Goes to a bookmark and to what was selected there; gives the words.
-pub(super) fn go(open: &mut Open, at: usize) -> Option<String> {
+pub(super) fn go(open: &mut OpenReel, at: usize) -> Option<String> {
     let one = open.bookmarks.all.get(at)?.clone();
     let place = place_of(open, &one);
     moving::jump(open, place);
-    let words = told(open, at, &one);
+    let words = mark_words(open, at, &one);
     if one.select.is_empty() {
         return Some(words);
     }
@@ -96,34 +98,34 @@ pub(super) fn go(open: &mut Open, at: usize) -> Option<String> {
 }
 
 /// Gives the place of a bookmark in this reel: by its record, or by its time where that has none.
-pub(crate) fn place_of(open: &Open, one: &Bookmark) -> Place {
+pub(crate) fn place_of(open: &OpenReel, one: &Bookmark) -> CursorPlace {
     let timeline = &open.timeline;
-    let by_time = Place::at(timeline, opening::within(timeline, one.at));
+    let by_time = CursorPlace::at(timeline, opening::within(timeline, one.at));
     match one.seq {
         Some(seq) if seq < timeline.reel().end() && by_time.below.0 != seq.0 + 1 => {
-            Place::behind(timeline, seq)
+            CursorPlace::behind(timeline, seq)
         }
         _ => by_time,
     }
 }
 
 /// Steps to the next or previous bookmark, or to where a stage of the cluster's life begins.
-pub(super) fn step(open: &mut Open, way: Way) -> String {
-    let key = |place: Place| (place.below, place.at);
+pub(super) fn step_mark(open: &mut OpenReel, way: TimeDirection) -> String {
+    let key = |place: CursorPlace| (place.below, place.at);
     let here = key(open.place);
     let bookmarks = open.bookmarks.all.iter().enumerate();
-    let mut marks: Vec<(Place, Result<usize, String>)> = bookmarks
+    let mut marks: Vec<(CursorPlace, Result<usize, String>)> = bookmarks
         .map(|(at, one)| (place_of(open, one), Ok(at)))
         .collect();
     let stages = open.board().map_or(&[][..], |board| &board.stages);
     marks.extend(stages.iter().map(|stage| {
-        let place = Place::at(&open.timeline, stage.span.start);
+        let place = CursorPlace::at(&open.timeline, stage.span.start);
         (place, Err(format!("{} begins", stage.name)))
     }));
     marks.sort_by_key(|(place, _)| key(*place));
     let found = match way {
-        Way::Next => marks.into_iter().find(|(place, _)| key(*place) > here),
-        Way::Previous => marks.into_iter().rfind(|(place, _)| key(*place) < here),
+        TimeDirection::Next => marks.into_iter().find(|(place, _)| key(*place) > here),
+        TimeDirection::Previous => marks.into_iter().rfind(|(place, _)| key(*place) < here),
     };
     match found {
         Some((_, Ok(at))) => go(open, at).unwrap_or_default(),
@@ -132,15 +134,83 @@ pub(super) fn step(open: &mut Open, way: Way) -> String {
             words
         }
         None => {
-            let word = if way == Way::Next { "later" } else { "earlier" };
+            let word = if way == TimeDirection::Next {
+                "later"
+            } else {
+                "earlier"
+            };
             format!("no {word} bookmark or stage: m sets a bookmark")
         }
     }
 }
 
-fn told(open: &Open, at: usize, one: &Bookmark) -> String {
+fn mark_words(open: &OpenReel, at: usize, one: &Bookmark) -> String {
     let count = open.bookmarks.all.len();
     let note = harmless(&one.note);
     let gap = if note.is_empty() { "" } else { ": " };
     format!("◆ bookmark {} of {count}{gap}{note}", at + 1)
+}
+
+/// A terminal takes a text of so many bytes, at least: 74,994 make the 100,000 letters at which many
+/// stop listening.
+const MOST_COPIED_BYTES: usize = 74_000;
+
+/// Asks for the document; says what is done.
+pub(super) fn ask_document(open: &OpenReel, act: KeyAction) -> (String, Option<Effect>) {
+    let is_table = open.pane == Pane::List && matches!(open.list, List::Objects(_));
+    let question = if is_table {
+        whole_table(open)
+    } else {
+        let cells = open.density.as_ref().map_or(1, |(_, cells, _)| *cells);
+        messages::panel(open, cells)
+    };
+    let Some(question) = question else {
+        return ("nothing selected: nothing to save".to_owned(), None);
+    };
+    let timeline = Arc::clone(&open.timeline);
+    if act == KeyAction::Save {
+        (
+            "saving …".to_owned(),
+            Some(Effect::Save(timeline, question)),
+        )
+    } else {
+        (
+            "copying …".to_owned(),
+            Some(Effect::Fetch(timeline, question)),
+        )
+    }
+}
+
+/// Asks for the table with all of the filter.
+fn whole_table(open: &OpenReel) -> Option<ScreenQuestion> {
+    match messages::table(open)? {
+        ScreenQuestion::Table(mut listing, place) => {
+            listing.filter = Arc::clone(open.filter.query());
+            Some(ScreenQuestion::Table(listing, place))
+        }
+        other => Some(other),
+    }
+}
+
+/// Copies a document that a terminal can take; says what is done.
+pub(super) fn copy_document(fetched: Result<ScreenDocument, String>) -> (String, Option<Effect>) {
+    let document = match fetched {
+        Ok(document) => document,
+        Err(error) => return (format!("not copied: {error}"), None),
+    };
+    let bytes = document.bytes.len();
+    if bytes > MOST_COPIED_BYTES {
+        let words = format!(
+            "not copied: {bytes} bytes exceed the terminal limit ({MOST_COPIED_BYTES}); S saves them"
+        );
+        return (words, None);
+    }
+    match String::from_utf8(document.bytes) {
+        Ok(text) => {
+            let words =
+                format!("sent {bytes} bytes to the terminal's clipboard; S saves them to a file");
+            (words, Some(Effect::Copy(text)))
+        }
+        Err(_) => ("not copied: not text; S saves it".to_owned(), None),
+    }
 }

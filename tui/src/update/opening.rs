@@ -1,16 +1,17 @@
-//! Owns what becomes of a reel that was opened: where the cursor stands and what is selected first.
-//! Refuses to open it.
+//! The first state of a reel that was opened: from the command line, else from the last session.
 
-use super::returning;
+use crate::answer::{Panel, SortOrder};
 use crate::effect::Effect;
-use crate::keep::{Bookmarks, Shelf};
+use crate::keep::{BookmarkStore, Bookmarks, SavedSession};
 use crate::lane::{all_dark, anomalies};
 use crate::model::{
-    Browse, Compared, Filtering, Jumps, LaneList, List, Model, Open, Pane, Panel, Panes, Pass,
-    Pins, Place, Playing, Reading, Reel, Request, Searches, Subject, Trouble, Window,
+    BrowseState, CompareState, FilterState, Grouping, LaneList, LanePass, List, Model, OpenReel,
+    Pane, PanelReading, Panes, Pins, Playing, ProblemsState, ReelState, Searches, TuiRequest,
 };
+use crate::subject::NamedObject;
+use crate::time::{CursorPlace, JumpHistory, ViewWindow};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Cut, Timeline, harmless};
+use kubereel_history::{Cut, Moment, Timeline, harmless};
 use std::sync::Arc;
 
 /// Takes a reel that was opened, or why it was not.
@@ -18,46 +19,46 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
     let timeline = match opened {
         Ok(timeline) => timeline,
         Err(error) => {
-            model.reel = Reel::Failed(harmless(&error).into_owned());
+            model.reel = ReelState::Failed(harmless(&error).into_owned());
             return Vec::new();
         }
     };
     let (place, word) = place(&timeline, &model.request);
     model.word = word;
     let kept = model.kept.take();
-    let bounds = Window::whole(timeline.start(), timeline.end());
+    let bounds = ViewWindow::whole(timeline.start(), timeline.end());
     let dark = all_dark(&timeline);
-    let mut open = Open {
+    let mut open = OpenReel {
         place,
         window: bounds,
-        jumps: Jumps::default(),
-        filter: Filtering::default(),
+        jumps: JumpHistory::default(),
+        filter: FilterState::default(),
         namespace: None,
-        browse: Browse::default(),
+        browse: BrowseState::default(),
         list: List::Lanes,
         pane: Pane::List,
         panel: Panel::Yaml,
         scroll: 0,
-        reading: Reading::default(),
+        reading: PanelReading::default(),
         line: 0,
         field: None,
         searches: Searches::default(),
         selected: None,
         condition: None,
-        pass: Pass::Under { done: 0 },
-        trouble: Trouble::begin(),
+        pass: LanePass::Under { done: 0 },
+        trouble: ProblemsState::begin(),
         lanes: LaneList::default(),
         pins: Pins::default(),
         table: None,
         answer: None,
         asked: std::array::from_fn(|_| None),
         density: None,
-        compared: Compared::default(),
+        compared: CompareState::default(),
         id: kept
             .as_ref()
             .map_or_else(String::new, |kept| kept.id.clone()),
         shelf: kept.as_ref().map_or_else(
-            || Shelf::of(&model.request.path, "", None),
+            || BookmarkStore::of(&model.request.path, "", None),
             |kept| kept.shelf.clone(),
         ),
         bookmarks: kept
@@ -83,9 +84,9 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         model.word = Some(words.clone());
     }
     if let Some(session) = kept.and_then(|kept| kept.session) {
-        returning::restore(&mut open, &session, &model.request);
+        restore(&mut open, &session, &model.request);
         if model.request.at.is_none() && model.word.is_none() {
-            model.word = Some("back where you were: g goes to the start, Z shows all".to_owned());
+            model.word = Some("last session restored: g goes to the start, Z shows all".to_owned());
         }
     }
     if let Some(select) = &model.request.select
@@ -93,20 +94,20 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
     {
         model.word = Some(error);
     }
-    model.reel = Reel::Open(Box::new(open));
+    model.reel = ReelState::Open(Box::new(open));
     begun(timeline, &model.request)
 }
 
 /// Gives what is to be done with a reel that is open: the pass, and the monitortests.
-fn begun(timeline: Arc<Timeline>, request: &Request) -> Vec<Effect> {
+fn begun(timeline: Arc<Timeline>, request: &TuiRequest) -> Vec<Effect> {
     vec![
         Effect::Gather(timeline),
         Effect::Judge(request.path.clone()),
     ]
 }
 
-fn place(timeline: &Timeline, request: &Request) -> (Place, Option<String>) {
-    let start = Place::at(timeline, timeline.start());
+fn place(timeline: &Timeline, request: &TuiRequest) -> (CursorPlace, Option<String>) {
+    let start = CursorPlace::at(timeline, timeline.start());
     let Some(moment) = request.at else {
         return (start, None);
     };
@@ -117,9 +118,9 @@ fn place(timeline: &Timeline, request: &Request) -> (Place, Option<String>) {
 }
 
 /// Gives the place of a moment; at a resourceVersion, behind the last event up to that version.
-pub(super) fn at_cut(timeline: &Timeline, cut: Cut) -> Place {
+pub(super) fn at_cut(timeline: &Timeline, cut: Cut) -> CursorPlace {
     match cut {
-        Cut::Arrival { below, wall } => Place {
+        Cut::Arrival { below, wall } => CursorPlace {
             below,
             at: within(timeline, wall),
         },
@@ -128,8 +129,8 @@ pub(super) fn at_cut(timeline: &Timeline, cut: Cut) -> Place {
                 .cursor(kubereel_history::Track::Everything, cut)
                 .below();
             below.0.checked_sub(1).map_or_else(
-                || Place::at(timeline, timeline.start()),
-                |last| Place::behind(timeline, kubereel_format::Seq(last)),
+                || CursorPlace::at(timeline, timeline.start()),
+                |last| CursorPlace::behind(timeline, kubereel_format::Seq(last)),
             )
         }
     }
@@ -141,7 +142,7 @@ pub(super) fn within(timeline: &Timeline, at: RecordedAt) -> RecordedAt {
 }
 
 /// Selects what `--select` and `-n` name, and lists where it can be seen.
-pub(super) fn choose(open: &mut Open, select: &str, namespace: &str) -> Result<(), String> {
+pub(super) fn choose(open: &mut OpenReel, select: &str, namespace: &str) -> Result<(), String> {
     let (list, subject) = selected(&open.timeline, select, namespace)?;
     if open.list != list {
         open.table = None;
@@ -157,14 +158,14 @@ pub(super) fn selected(
     timeline: &Timeline,
     select: &str,
     namespace: &str,
-) -> Result<(List, Option<Subject>), String> {
+) -> Result<(List, Option<NamedObject>), String> {
     let (resource, name) = match select.split_once('/') {
         Some((resource, name)) => (resource, Some(name)),
         None => (select, None),
     };
     let found = timeline.resources().find(resource);
     let info = found.map_err(|error| harmless(&format!("--select: {error}")).into_owned())?;
-    let subject = name.map(|name| Subject {
+    let subject = name.map(|name| NamedObject {
         resource: info.id,
         namespace: if info.namespaced {
             namespace.to_owned()
@@ -183,4 +184,126 @@ pub(super) fn selected(
         List::Objects(info.id)
     };
     Ok((list, subject))
+}
+
+/// The panels that are gone back to.
+const PANELS: [Panel; 9] = [
+    Panel::Yaml,
+    Panel::History,
+    Panel::Events,
+    Panel::Nearby,
+    Panel::Diff,
+    Panel::Blame,
+    Panel::Owners,
+    Panel::Conditions,
+    Panel::Raw,
+];
+
+/// Gives what is left behind.
+pub(crate) fn left(open: &OpenReel) -> SavedSession {
+    let (select, namespace) = open.chosen();
+    let list = match open.list {
+        List::Lanes => None,
+        List::Objects(resource) => open.timeline.resources().get(resource),
+    };
+    SavedSession {
+        at: open.place.written(&open.timeline),
+        window_from_micros: open.window.from.micros,
+        window_micros: open.window.micros,
+        select,
+        namespace,
+        condition: open.condition.as_deref().map(str::to_owned),
+        filter: open.filter.text().to_owned(),
+        list: list.map_or_else(String::new, kubereel_format::ResourceInfo::qualified),
+        only_namespace: open.namespace.clone(),
+        is_changed_first: open.browse.order == SortOrder::Changed,
+        shares: Some(open.panes.shares()),
+        panel: name(open.panel),
+        grouping: grouping_name(open.lanes.grouping),
+        pins: open
+            .pins
+            .lanes()
+            .iter()
+            .map(|lane| open.select_of(&lane.subject))
+            .collect(),
+        speed: open.playing.speed,
+        is_reverse: open.playing.is_reverse,
+        ..SavedSession::default()
+    }
+}
+
+fn name(panel: Panel) -> String {
+    format!("{panel:?}").to_lowercase()
+}
+
+fn grouping_name(grouping: Grouping) -> String {
+    format!("{grouping:?}").to_lowercase()
+}
+
+/// Goes back to where one was.
+fn restore(open: &mut OpenReel, session: &SavedSession, request: &TuiRequest) {
+    if request.at.is_none() {
+        let moment: Option<Moment> = session.at.parse().ok();
+        let cut = moment.and_then(|moment| open.timeline.resolve(moment).ok());
+        if let Some(cut) = cut {
+            open.place = at_cut(&open.timeline, cut);
+        }
+        if session.window_micros > 0 {
+            let window = ViewWindow {
+                from: RecordedAt::from_micros(session.window_from_micros),
+                micros: session.window_micros,
+            };
+            let bounds = open.bounds();
+            // Zooming to its own length brings any length within bounds.
+            let window = window.zoomed(window.from, window.micros, bounds);
+            open.window = window;
+        }
+    }
+    if request.filter.is_empty() {
+        let timeline = Arc::clone(&open.timeline);
+        open.filter.write(&session.filter, timeline.resources());
+        // What another version wrote may not be read by this one.
+        open.filter.forgive();
+        open.namespace.clone_from(&session.only_namespace);
+    }
+    if request.select.is_none() {
+        let mut groupings = Grouping::ALL.into_iter();
+        let grouping = groupings.find(|own| grouping_name(*own) == session.grouping);
+        open.lanes.grouping = grouping.unwrap_or_default();
+        let chosen = if session.select.is_empty() {
+            Ok(())
+        } else {
+            choose(open, &session.select, &session.namespace)
+        };
+        if chosen.is_ok() {
+            open.condition = session.condition.as_deref().map(Into::into);
+        }
+        open.list = List::Lanes;
+        if let Ok(info) = open.timeline.resources().find(&session.list)
+            && !session.list.is_empty()
+        {
+            open.list = List::Objects(info.id);
+        }
+    }
+    let timeline = Arc::clone(&open.timeline);
+    for (select, namespace) in &session.pins {
+        let found = selected(&timeline, select, namespace);
+        if let Ok((_, Some(subject))) = found
+            && !open.pins.has(&subject)
+        {
+            open.pins.toggle(&timeline, &subject);
+        }
+    }
+    if session.is_changed_first {
+        open.browse.order = SortOrder::Changed;
+    }
+    if let Some((rows, columns)) = session.shares {
+        open.panes = Panes::of(rows, columns);
+    }
+    let panel = PANELS.into_iter().find(|own| name(*own) == session.panel);
+    open.panel = panel.unwrap_or_default();
+    if super::moving::SPEEDS.contains(&session.speed) {
+        open.playing.speed = session.speed;
+    }
+    open.playing.is_reverse = session.is_reverse;
 }

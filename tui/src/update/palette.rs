@@ -1,9 +1,10 @@
 //! Owns what `:` can run: a time, every key's act, resources and namespaces, the best match first.
 //! Refuses to guess: what is a TIME is taken as one.
 
-use crate::keymap::{Where, bindings};
-use crate::model::Open;
-use crate::msg::{Act, Way};
+use crate::keymap::{KeyContext, bindings};
+use crate::model::OpenReel;
+use crate::msg::KeyAction;
+use crate::time::TimeDirection;
 use kubereel_format::ResourceId;
 use kubereel_history::{Moment, harmless};
 
@@ -12,11 +13,11 @@ const MOST: usize = 200;
 
 /// What an entry does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Command {
+pub(crate) enum PaletteCommand {
     /// Goes to the time that is written.
     Time,
     /// Does what a key does.
-    Act(Act),
+    Act(KeyAction),
     /// Lists the objects of a resource.
     List(ResourceId),
     /// Shows one namespace only.
@@ -25,74 +26,102 @@ pub(crate) enum Command {
 
 /// Something that can be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct PaletteEntry {
     /// What it does, in words.
     pub(crate) words: String,
     /// The key that does it, too.
     pub(crate) key: &'static str,
     /// What it does.
-    pub(crate) command: Command,
+    pub(crate) command: PaletteCommand,
 }
 
 /// Words for the acts of keys that share a row of the table.
-const HALVES: [(Act, &str, &str); 26] = [
-    (Act::Event(Way::Previous), ",", "previous event"),
-    (Act::Event(Way::Next), ".", "next event"),
+const HALVES: [(KeyAction, &str, &str); 26] = [
     (
-        Act::Change(Way::Previous),
+        KeyAction::Event(TimeDirection::Previous),
+        ",",
+        "previous event",
+    ),
+    (KeyAction::Event(TimeDirection::Next), ".", "next event"),
+    (
+        KeyAction::Change(TimeDirection::Previous),
         "C",
         "previous change of the object",
     ),
-    (Act::Change(Way::Next), "c", "next change of the object"),
     (
-        Act::FieldChange(Way::Previous),
-        "F",
-        "previous change of the field",
+        KeyAction::Change(TimeDirection::Next),
+        "c",
+        "next change of the object",
     ),
-    (Act::FieldChange(Way::Next), "f", "next change of the field"),
     (
-        Act::Transition(Way::Previous),
+        KeyAction::FieldChange(TimeDirection::Previous),
+        "F",
+        "previous change of the selected field",
+    ),
+    (
+        KeyAction::FieldChange(TimeDirection::Next),
+        "f",
+        "next change of the selected field",
+    ),
+    (
+        KeyAction::Transition(TimeDirection::Previous),
         "T",
         "previous transition of the lane",
     ),
     (
-        Act::Transition(Way::Next),
+        KeyAction::Transition(TimeDirection::Next),
         "t",
         "next transition of the lane",
     ),
-    (Act::Problem(Way::Previous), "N", "previous problem"),
-    (Act::Problem(Way::Next), "n", "next problem"),
     (
-        Act::Anomaly(Way::Previous),
+        KeyAction::Problem(TimeDirection::Previous),
+        "N",
+        "previous problem",
+    ),
+    (KeyAction::Problem(TimeDirection::Next), "n", "next problem"),
+    (
+        KeyAction::Anomaly(TimeDirection::Previous),
         "(",
         "previous gap, outage or flap",
     ),
-    (Act::Anomaly(Way::Next), ")", "next gap, outage or flap"),
-    (Act::Mark(Way::Previous), "{", "previous bookmark or stage"),
-    (Act::Mark(Way::Next), "}", "next bookmark or stage"),
-    (Act::Start, "g", "go to the start"),
-    (Act::End, "G", "go to the end"),
-    (Act::ZoomOut, "-", "zoom out"),
-    (Act::ZoomIn, "+", "zoom in"),
-    (Act::Pan(-2), "a", "pan to earlier"),
-    (Act::Pan(2), "d", "pan to later"),
-    (Act::FitSelection, "z", "show the life of the object"),
-    (Act::FitAll, "Z", "show the whole reel"),
-    (Act::Back, "ctrl-o", "back before the last jump"),
-    (Act::Forth, "alt-o", "forth to the jump that was undone"),
-    (Act::Slower, "[", "play slower"),
-    (Act::Faster, "]", "play faster"),
+    (
+        KeyAction::Anomaly(TimeDirection::Next),
+        ")",
+        "next gap, outage or flap",
+    ),
+    (
+        KeyAction::Mark(TimeDirection::Previous),
+        "{",
+        "previous bookmark or stage",
+    ),
+    (
+        KeyAction::Mark(TimeDirection::Next),
+        "}",
+        "next bookmark or stage",
+    ),
+    (KeyAction::Start, "g", "go to the start"),
+    (KeyAction::End, "G", "go to the end"),
+    (KeyAction::ZoomOut, "-", "zoom out"),
+    (KeyAction::ZoomIn, "+", "zoom in"),
+    (KeyAction::Pan(-2), "a", "pan left"),
+    (KeyAction::Pan(2), "d", "pan right"),
+    (KeyAction::FitSelection, "z", "fit the selection"),
+    (KeyAction::FitAll, "Z", "fit the whole reel"),
+    (KeyAction::Back, "ctrl-o", "undo the last jump"),
+    (KeyAction::Forth, "alt-o", "redo the jump"),
+    (KeyAction::Slower, "[", "play slower"),
+    (KeyAction::Faster, "]", "play faster"),
 ];
 
 /// Gives what a text can mean, the best match first.
-pub(crate) fn entries(open: &Open, text: &str) -> Vec<Entry> {
+pub(crate) fn entries(open: &OpenReel, text: &str) -> Vec<PaletteEntry> {
     let text = text.trim();
-    let mut all: Vec<(u32, Entry)> = Vec::new();
+    let mut all: Vec<(u32, PaletteEntry)> = Vec::new();
     if text.parse::<Moment>().is_ok() {
-        let entry = Entry {
+        let entry = PaletteEntry {
             words: format!("go to {text}"),
             key: "",
-            command: Command::Time,
+            command: PaletteCommand::Time,
         };
         all.push((u32::MAX, entry));
     }
@@ -100,7 +129,7 @@ pub(crate) fn entries(open: &Open, text: &str) -> Vec<Entry> {
         if let Some(score) = score(text, &words) {
             all.push((
                 score,
-                Entry {
+                PaletteEntry {
                     words,
                     key,
                     command,
@@ -109,18 +138,18 @@ pub(crate) fn entries(open: &Open, text: &str) -> Vec<Entry> {
         }
     };
     for (act, words, key) in acts() {
-        add(words.to_owned(), key, Command::Act(act));
+        add(words.to_owned(), key, PaletteCommand::Act(act));
     }
     if !text.is_empty() {
         for info in open.timeline.resources().iter() {
             if !open.timeline.objects_of(info.id).is_empty() {
                 let name = harmless(&info.qualified()).into_owned();
-                add(name, "b", Command::List(info.id));
+                add(name, "b", PaletteCommand::List(info.id));
             }
         }
         for name in namespaces(open) {
             let words = format!("ns {}", harmless(&name));
-            add(words, "u", Command::Namespace(name));
+            add(words, "u", PaletteCommand::Namespace(name));
         }
     }
     // Of equals, the order of the table stays.
@@ -129,14 +158,22 @@ pub(crate) fn entries(open: &Open, text: &str) -> Vec<Entry> {
 }
 
 /// Gives the acts that keys have on the main screen, with their words.
-fn acts() -> impl Iterator<Item = (Act, &'static str, &'static str)> {
-    let rows = bindings().filter(|row| matches!(row.place, Where::Timeline | Where::Everywhere));
+fn acts() -> impl Iterator<Item = (KeyAction, &'static str, &'static str)> {
+    let rows =
+        bindings().filter(|row| matches!(row.place, KeyContext::Timeline | KeyContext::Everywhere));
     rows.flat_map(|row| {
         let is_one = row.acts.len() == 1;
         row.acts.iter().filter_map(move |act| {
             let half = HALVES.iter().find(|(own, ..)| own == act);
             match (half, act) {
-                (_, Act::AskTime | Act::Open | Act::Close | Act::Rows(_) | Act::Cells(_)) => None,
+                (
+                    _,
+                    KeyAction::AskTime
+                    | KeyAction::Open
+                    | KeyAction::Close
+                    | KeyAction::Rows(_)
+                    | KeyAction::Cells(_),
+                ) => None,
                 (Some((_, key, words)), _) => Some((*act, *words, *key)),
                 (None, _) if is_one => Some((*act, row.does, row.shown)),
                 // Keys without words of their own are better pressed than chosen.
@@ -147,7 +184,7 @@ fn acts() -> impl Iterator<Item = (Act, &'static str, &'static str)> {
 }
 
 /// Gives the namespaces that anything recorded was in.
-fn namespaces(open: &Open) -> Vec<String> {
+fn namespaces(open: &OpenReel) -> Vec<String> {
     let named = open.timeline.resources().find("namespaces").ok();
     let objects = named.map_or(&[][..], |info| open.timeline.objects_of(info.id));
     let keys = objects
@@ -175,7 +212,7 @@ fn of_word(word: &str, text: &str) -> Option<u32> {
         let is_start = before.is_none_or(|letter| !letter.is_alphanumeric());
         // What fills more of the text fits better.
         let share = word.len().saturating_mul(50) / text.len().max(1);
-        let share = u32::try_from(share).unwrap_or(0);
+        let share = u32::try_from(share).unwrap_or(u32::MAX).min(50);
         return Some(100 + share + if is_start { 100 } else { 0 } + if at == 0 { 50 } else { 0 });
     }
     let mut wanted = word.chars().peekable();

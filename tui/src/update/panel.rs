@@ -1,12 +1,21 @@
-//! Owns the line of the panel at which the keys are, and the field that is followed by it. Refuses to
-//! lose the field when time moves: the line goes where the field is.
+//! What the panel shows and where its keys are: its lines, their targets, its search, the field that is
+//! followed, and the comparison of two moments.
 
-use crate::answer::{Answer, Ink, Line};
-use crate::model::{Open, Pane, Panel};
-use kubereel_history::Path;
+use super::{messages, moving, opening};
+use crate::answer::{
+    FieldSearch, Ink, LineTarget, Panel, PanelLine, ReelSearch, ScreenAnswer, SearchResult,
+};
+use crate::effect::Effect;
+use crate::layout::layout;
+use crate::model::{ActiveScreen, List, Model, OpenReel, Pane, ReelState};
+use crate::subject::NamedObject;
+use crate::time::{CursorPlace, TimeDirection};
+use kubereel_format::Seq;
+use kubereel_history::{Path, harmless};
+use std::sync::Arc;
 
 /// Puts the keys at a line, and scrolls as little as makes it visible; the head takes a row.
-pub(super) fn stand(open: &mut Open, line: usize, height: u16) {
+pub(super) fn stand(open: &mut OpenReel, line: usize, height: u16) {
     open.line = line;
     let rows = usize::from(height.saturating_sub(1)).max(1);
     open.scroll = open.scroll.clamp((line + 1).saturating_sub(rows), line);
@@ -18,8 +27,8 @@ pub(super) fn stand(open: &mut Open, line: usize, height: u16) {
 }
 
 /// Takes note that the panel has new lines, perhaps of the same thing at another moment.
-pub(super) fn answered(open: &mut Open, is_same: bool) {
-    let Some(Answer::Lines(_, lines, first)) = &open.answer else {
+pub(super) fn answered(open: &mut OpenReel, is_same: bool) {
+    let Some(ScreenAnswer::Lines(_, lines, first)) = &open.answer else {
         return;
     };
     let own = open.field.as_ref().filter(|_| open.panel == Panel::Yaml);
@@ -47,21 +56,21 @@ pub(super) fn answered(open: &mut Open, is_same: bool) {
 /// So many lines show above the field that is followed.
 const SPARE: usize = 4;
 
-fn is_changed(line: &Line) -> bool {
+fn is_changed(line: &PanelLine) -> bool {
     line.parts.iter().any(|(ink, _)| *ink == Ink::Changed)
 }
 
 /// Gives the field that a line of the panel shows.
-fn field_at(open: &Open, line: usize) -> Option<Path> {
+fn field_at(open: &OpenReel, line: usize) -> Option<Path> {
     match &open.answer {
-        Some(Answer::Lines(_, lines, _)) => lines.get(line)?.field.clone(),
+        Some(ScreenAnswer::Lines(_, lines, _)) => lines.get(line)?.field.clone(),
         _ => None,
     }
 }
 
 /// Gives the field that is followed: the one that was chosen, the status of the lane's condition, or
 /// the one at the panel's line.
-pub(crate) fn followed(open: &Open) -> Option<Path> {
+pub(crate) fn followed(open: &OpenReel) -> Option<Path> {
     let of_lane = || {
         let condition = open.condition.as_deref()?;
         let key = kubereel_history::KeyPart {
@@ -83,4 +92,239 @@ pub(crate) fn followed(open: &Open) -> Option<Path> {
     };
     let at_line = || (open.panel == Panel::Yaml).then(|| field_at(open, open.line))?;
     open.field.clone().or_else(of_lane).or_else(at_line)
+}
+
+/// Shows something of the object.
+pub(super) fn show_panel(open: &mut OpenReel, panel: Panel) {
+    if open.panel == panel && panel == Panel::Diff {
+        // Once more: back to the version before.
+        open.reading.other = None;
+    }
+    if open.panel != panel {
+        open.panel = panel;
+        open.scroll = 0;
+        open.line = 0;
+        open.reading.matches.clear();
+    }
+}
+
+/// Gives where the line leads at which the keys are.
+fn target(open: &OpenReel) -> Option<&LineTarget> {
+    match &open.answer {
+        Some(ScreenAnswer::Lines(_, lines, _)) => lines.get(open.line)?.target.as_ref(),
+        _ => None,
+    }
+}
+
+/// Tells whether the line leads somewhere at which the keys are.
+pub(super) fn leads(open: &OpenReel) -> bool {
+    open.pane == Pane::Panel && target(open).is_some()
+}
+
+/// Goes where that line leads, or marks its version; gives a word for it.
+pub(super) fn follow_target(open: &mut OpenReel) -> Option<String> {
+    match target(open).cloned()? {
+        LineTarget::Object(subject) => {
+            let words = subject.written(&open.timeline);
+            go_to(open, subject);
+            Some(words)
+        }
+        LineTarget::Moment(seq, subject) => {
+            go_back_to(open, seq, subject);
+            None
+        }
+        LineTarget::Version(seq) => {
+            let subject = open.selected.clone()?;
+            let at = open
+                .timeline
+                .written(CursorPlace::behind(&open.timeline, seq).at);
+            Some(if open.reading.mark(&subject, seq) {
+                format!("version of {at} marked: D diffs it with the current one")
+            } else {
+                "mark removed: D diffs with the previous version".to_owned()
+            })
+        }
+    }
+}
+
+/// Selects an object, and lists it if it has no row.
+fn go_to(open: &mut OpenReel, subject: NamedObject) {
+    let resource = subject.resource;
+    if open.namespace.is_some() && open.namespace.as_ref() != Some(&subject.namespace) {
+        open.namespace = None;
+        messages::filtered(open);
+    }
+    open.selected = Some(subject);
+    open.condition = None;
+    if open.row().is_none() {
+        open.list = List::Objects(resource);
+        open.table = None;
+    }
+}
+
+/// Goes to an object and to the moment at which it changed.
+fn go_back_to(open: &mut OpenReel, seq: Seq, subject: NamedObject) {
+    let place = CursorPlace::behind(&open.timeline, seq);
+    open.selected = Some(subject);
+    let (select, namespace) = open.chosen();
+    // What was recorded can be named.
+    drop(opening::choose(open, &select, &namespace));
+    show_panel(open, Panel::Yaml);
+    open.pane = Pane::List;
+    open.field = None;
+    moving::jump(open, place);
+}
+
+/// Begins a search.
+pub(super) fn begin_seek(open: &mut OpenReel, is_large: bool) -> ActiveScreen {
+    open.reading.wanted.clear();
+    find_matches(open);
+    ActiveScreen::Seek {
+        text: String::new(),
+        is_large,
+    }
+}
+
+/// Looks for what is being written.
+pub(super) fn follow_seek(model: &mut Model) {
+    let height = layout(model).panel.height;
+    if let (ActiveScreen::Seek { text, .. }, ReelState::Open(open)) =
+        (&model.screen, &mut model.reel)
+    {
+        let wanted = text.to_lowercase();
+        if open.reading.wanted != wanted {
+            open.reading.wanted = wanted;
+            open.reading.at = 0;
+            find_matches(open);
+            show_match(open, height);
+        }
+    }
+}
+
+/// Finds the lines that hold what is looked for.
+pub(super) fn find_matches(open: &mut OpenReel) {
+    let wanted = open.reading.wanted.as_str();
+    let lines = match &open.answer {
+        Some(ScreenAnswer::Lines(_, lines, _)) if !wanted.is_empty() => lines.as_slice(),
+        _ => &[],
+    };
+    let all = (0..).zip(lines);
+    let all = all.filter(|(_, line)| line.text().to_lowercase().contains(wanted));
+    let matches: Vec<usize> = all.map(|(at, _)| at).collect();
+    open.reading.at = open.reading.at.min(matches.len().saturating_sub(1));
+    open.reading.hint = match (wanted.is_empty(), matches.len()) {
+        (true, _) => "search the panel".to_owned(),
+        (_, 0) => "nowhere".to_owned(),
+        (_, count) => format!("{} of {count}, enter next", open.reading.at + 1),
+    };
+    open.reading.matches = matches;
+}
+
+/// Shows the next line that holds what is looked for.
+pub(super) fn next_match(open: &mut OpenReel, height: u16) {
+    let count = open.reading.matches.len();
+    open.reading.at = (open.reading.at + 1) % count.max(1);
+    find_matches(open);
+    show_match(open, height);
+}
+
+fn show_match(open: &mut OpenReel, height: u16) {
+    if let Some(line) = open.reading.matches.get(open.reading.at).copied() {
+        stand(open, line, height);
+    }
+}
+
+/// Looks for a change of the field that is followed.
+pub(super) fn search_field(open: &mut OpenReel, way: TimeDirection) -> Result<Effect, String> {
+    let Some(subject) = open.selected.clone() else {
+        return Err("nothing selected".to_owned());
+    };
+    let Some(field) = followed(open) else {
+        return Err("no field selected: y shows the fields, tab and ↓ select one".to_owned());
+    };
+    let word = if way == TimeDirection::Next {
+        "next"
+    } else {
+        "previous"
+    };
+    let words = format!("the {word} change of .{}", harmless(&field.to_string()));
+    open.field = Some(field.clone());
+    let search = ReelSearch::Field(FieldSearch {
+        subject,
+        field,
+        from: open.place,
+        way,
+    });
+    let number = open.searches.begin(words);
+    Ok(Effect::Search(Arc::clone(&open.timeline), number, search))
+}
+
+/// Stops looking, if something is looked for.
+pub(super) fn stop_search(model: &mut Model) -> Option<Effect> {
+    let ReelState::Open(open) = &mut model.reel else {
+        return None;
+    };
+    open.searches.now.take().map(|_| Effect::StopSearch)
+}
+
+/// Takes what was found.
+pub(super) fn search_done(model: &mut Model, number: u64, found: SearchResult) {
+    let ReelState::Open(open) = &mut model.reel else {
+        return;
+    };
+    if !open.searches.end(number) {
+        return;
+    }
+    match found {
+        SearchResult::Difference(difference) => {
+            open.compared.difference = Some(difference);
+            model.screen = ActiveScreen::Compare(0);
+        }
+        SearchResult::Field(found) => {
+            if let Some(place) = found.place {
+                moving::jump(open, place);
+            }
+            model.word = Some(found.words);
+        }
+    }
+}
+
+/// Sets A, or compares it with here.
+pub(super) fn step_compare(model: &mut Model) -> Vec<Effect> {
+    let ReelState::Open(open) = &mut model.reel else {
+        return Vec::new();
+    };
+    let Some(a) = open.compared.a else {
+        open.compared.a = Some(open.place);
+        let at = open.place.written(&open.timeline);
+        model.word = Some(format!("A is {at}: move the cursor, then v compares"));
+        return Vec::new();
+    };
+    if a == open.place {
+        model.word = Some("A is here: move the cursor, then v compares; esc clears A".to_owned());
+        return Vec::new();
+    }
+    let words = format!("differences between {} and here", a.written(&open.timeline));
+    let number = open.searches.begin(words);
+    let search = ReelSearch::Compare(a, open.place);
+    vec![Effect::Search(Arc::clone(&open.timeline), number, search)]
+}
+
+/// Shows one object of those that differ, field by field.
+pub(super) fn show_difference(open: &mut OpenReel, at: usize) -> ActiveScreen {
+    let row = open
+        .compared
+        .difference
+        .as_ref()
+        .and_then(|all| all.rows.get(at));
+    let Some(subject) = row.map(|row| row.subject.clone()) else {
+        return ActiveScreen::Main;
+    };
+    open.selected = Some(subject);
+    open.condition = None;
+    open.panel = Panel::Between;
+    open.pane = Pane::Panel;
+    open.scroll = 0;
+    open.line = 0;
+    ActiveScreen::Large
 }

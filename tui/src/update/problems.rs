@@ -3,16 +3,19 @@
 
 use super::moving;
 use crate::effect::Effect;
+use crate::findings::JudgingState;
 use crate::lane::Group;
-use crate::model::{Judging, List, Model, Open, Pass, Reel, Screen, Subject};
-use crate::msg::{Act, Msg, Way};
-use crate::problem::{Kind, Step};
+use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, ReelState};
+use crate::msg::{KeyAction, Msg};
+use crate::problem::{ProblemKind, ProblemStep};
+use crate::subject::NamedObject;
+use crate::time::TimeDirection;
 use kubereel_format::ResourceId;
 use std::sync::Arc;
 
 /// Takes in what the world says of problems.
 pub(super) fn heard(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    let Reel::Open(open) = &mut model.reel else {
+    let ReelState::Open(open) = &mut model.reel else {
         return Vec::new();
     };
     match msg {
@@ -31,10 +34,10 @@ pub(super) fn heard(model: &mut Model, msg: Msg) -> Vec<Effect> {
 }
 
 /// Takes in how far the monitortests are; lists anew when they end.
-fn judged(open: &mut Open, judging: Judging) -> Vec<Effect> {
-    let is_under = matches!(judging, Judging::Under(_));
+fn judged(open: &mut OpenReel, judging: JudgingState) -> Vec<Effect> {
+    let is_under = matches!(judging, JudgingState::Under(_));
     // How far it was is overtaken by how it ended.
-    if is_under && !matches!(open.trouble.judging, Judging::Under(_)) {
+    if is_under && !matches!(open.trouble.judging, JudgingState::Under(_)) {
         return Vec::new();
     }
     open.trouble.judging = judging;
@@ -42,8 +45,8 @@ fn judged(open: &mut Open, judging: Judging) -> Vec<Effect> {
 }
 
 /// Lists what looks wrong, of what is known; while the pass runs, that is too little.
-pub(super) fn list(open: &mut Open) -> Vec<Effect> {
-    if matches!(open.pass, Pass::Under { .. }) {
+pub(super) fn list(open: &mut OpenReel) -> Vec<Effect> {
+    if matches!(open.pass, LanePass::Under { .. }) {
         return Vec::new();
     }
     open.trouble.making += 1;
@@ -55,20 +58,20 @@ pub(super) fn list(open: &mut Open) -> Vec<Effect> {
 }
 
 /// Does what a key of the list means.
-pub(super) fn act(model: &mut Model, act: Act) -> Vec<Effect> {
-    let Reel::Open(open) = &mut model.reel else {
+pub(super) fn act(model: &mut Model, act: KeyAction) -> Vec<Effect> {
+    let ReelState::Open(open) = &mut model.reel else {
         return Vec::new();
     };
     match act {
-        Act::Problems => model.screen = Screen::Problems(0),
-        Act::ProblemOrder => {
+        KeyAction::Problems => model.screen = ActiveScreen::Problems(0),
+        KeyAction::ProblemOrder => {
             open.trouble.is_by_time = !open.trouble.is_by_time;
-            if let Screen::Problems(row) = &mut model.screen {
+            if let ActiveScreen::Problems(row) = &mut model.screen {
                 *row = 0;
             }
         }
-        Act::Again => return again(model),
-        Act::First => model.word = Some(first(open)),
+        KeyAction::Again => return again(model),
+        KeyAction::First => model.word = Some(first(open)),
         _ => {}
     }
     Vec::new()
@@ -77,38 +80,41 @@ pub(super) fn act(model: &mut Model, act: Act) -> Vec<Effect> {
 /// Begins again what was stopped or failed: the pass, the monitortests.
 fn again(model: &mut Model) -> Vec<Effect> {
     let path = model.request.path.clone();
-    let Reel::Open(open) = &mut model.reel else {
+    let ReelState::Open(open) = &mut model.reel else {
         return Vec::new();
     };
     let mut effects = Vec::new();
-    if matches!(open.pass, Pass::Stopped | Pass::Failed(_)) {
+    if matches!(open.pass, LanePass::Stopped | LanePass::Failed(_)) {
         effects.extend(pass_again(open));
     }
-    if matches!(open.trouble.judging, Judging::Stopped | Judging::Failed(_)) {
-        open.trouble.judging = Judging::Under(0);
+    if matches!(
+        open.trouble.judging,
+        JudgingState::Stopped | JudgingState::Failed(_)
+    ) {
+        open.trouble.judging = JudgingState::Under(0);
         effects.push(Effect::Judge(path));
     }
     if effects.is_empty() {
-        model.word = Some("nothing was stopped and nothing failed".to_owned());
+        model.word = Some("nothing to retry".to_owned());
     }
     effects
 }
 
 /// Begins the pass again.
-pub(super) fn pass_again(open: &mut Open) -> Vec<Effect> {
-    open.pass = Pass::Under { done: 0 };
+pub(super) fn pass_again(open: &mut OpenReel) -> Vec<Effect> {
+    open.pass = LanePass::Under { done: 0 };
     vec![Effect::Gather(Arc::clone(&open.timeline))]
 }
 
 /// Goes to the thing in a row of the list.
-pub(super) fn to_row(open: &mut Open, row: usize) {
+pub(super) fn to_row(open: &mut OpenReel, row: usize) {
     if let Some(at) = open.trouble.at_row(row) {
         to(open, at, 0);
     }
 }
 
 /// Goes to one time of a thing, and to what it is about.
-fn to(open: &mut Open, at: usize, spot: usize) -> Option<String> {
+fn to(open: &mut OpenReel, at: usize, spot: usize) -> Option<String> {
     let problems = Arc::clone(open.trouble.problems.as_ref()?);
     let entry = problems.entries.get(at)?;
     let place = entry.spots.get(spot)?.place;
@@ -120,7 +126,7 @@ fn to(open: &mut Open, at: usize, spot: usize) -> Option<String> {
 }
 
 /// Selects an object: its lane, or its row in the table of its resource.
-fn show(open: &mut Open, subject: Subject) {
+fn show(open: &mut OpenReel, subject: NamedObject) {
     if has_lane(open, &subject) {
         open.list = List::Lanes;
     } else if open.list != List::Objects(subject.resource) {
@@ -130,7 +136,7 @@ fn show(open: &mut Open, subject: Subject) {
     open.condition = None;
 }
 
-fn has_lane(open: &Open, subject: &Subject) -> bool {
+fn has_lane(open: &OpenReel, subject: &NamedObject) -> bool {
     let lanes = open.board().map_or(&[][..], |board| &board.lanes);
     // Pods have too many lanes to be looked through one by one.
     let of_it = lanes.iter().filter(|lane| lane.condition.is_none());
@@ -142,28 +148,32 @@ fn has_lane(open: &Open, subject: &Subject) -> bool {
     is_pod || of_it.any(|lane| lane.subject == *subject)
 }
 
-fn objects(open: &mut Open, resource: ResourceId) {
+fn objects(open: &mut OpenReel, resource: ResourceId) {
     open.list = List::Objects(resource);
     open.table = None;
     open.answer = None;
 }
 
 /// Steps to the next or the previous time at which something was wrong; gives the words.
-pub(super) fn step(open: &mut Open, way: Way) -> String {
+pub(super) fn step(open: &mut OpenReel, way: TimeDirection) -> String {
     let Some(problems) = open.trouble.problems.clone() else {
-        return format!("what is wrong is not known yet{}", doubt(open));
+        return format!("problems are not known yet{}", doubt(open));
     };
     let here = (open.place.at, open.place.below);
     let steps = &problems.steps;
     let found = match way {
-        Way::Next => steps.get(steps.partition_point(|step| step.key <= here)),
-        Way::Previous => {
+        TimeDirection::Next => steps.get(steps.partition_point(|step| step.key <= here)),
+        TimeDirection::Previous => {
             let before = steps.partition_point(|step| step.key < here);
             before.checked_sub(1).and_then(|at| steps.get(at))
         }
     };
-    let Some(Step { entry, spot, .. }) = found.copied() else {
-        let word = if way == Way::Next { "later" } else { "earlier" };
+    let Some(ProblemStep { entry, spot, .. }) = found.copied() else {
+        let word = if way == TimeDirection::Next {
+            "later"
+        } else {
+            "earlier"
+        };
         return format!("no {word} problem{}", doubt(open));
     };
     let together = steps
@@ -178,32 +188,32 @@ pub(super) fn step(open: &mut Open, way: Way) -> String {
 }
 
 /// Goes to what went wrong first; gives the words.
-fn first(open: &mut Open) -> String {
+fn first(open: &mut OpenReel) -> String {
     let doubt = doubt(open);
     let Some(problems) = open.trouble.problems.clone() else {
-        return format!("what went wrong first is not known yet{doubt}");
+        return format!("the first problem is not known yet{doubt}");
     };
     let Some(first) = problems.first else {
-        let is_gap = |kind: Kind| matches!(kind, Kind::Gap | Kind::Damage);
+        let is_gap = |kind: ProblemKind| matches!(kind, ProblemKind::Gap | ProblemKind::Damage);
         let has_gaps = problems.entries.iter().any(|entry| is_gap(entry.kind));
         let gaps = if has_gaps {
             ", but parts of it are missing"
         } else {
             ""
         };
-        return format!("nothing went wrong in this reel{gaps}{doubt}");
+        return format!("no problems in this reel{gaps}{doubt}");
     };
     let words = to(open, first.entry, 0).unwrap_or_default();
     format!("{}{doubt}: {words}", first.why)
 }
 
 /// Says what is not known yet of problems.
-fn doubt(open: &Open) -> &'static str {
+fn doubt(open: &OpenReel) -> &'static str {
     match (&open.pass, &open.trouble.judging) {
-        (Pass::Under { .. }, _) => ": the reel is still being read",
-        (Pass::Stopped | Pass::Failed(_), _) => " (the reel was not read: p x reads it)",
-        (_, Judging::Under(_)) => " (rules are still judging)",
-        (_, Judging::Stopped | Judging::Failed(_)) => " (rules did not judge: p x)",
+        (LanePass::Under { .. }, _) => ": still loading",
+        (LanePass::Stopped | LanePass::Failed(_), _) => " (not loaded: p x loads it)",
+        (_, JudgingState::Under(_)) => " (rules still running)",
+        (_, JudgingState::Stopped | JudgingState::Failed(_)) => " (rules not run: p x)",
         _ => "",
     }
 }

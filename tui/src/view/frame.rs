@@ -1,20 +1,23 @@
-//! Owns which parts of the screen are drawn. Refuses what they look like.
+//! The frame: title, body, footer and help. What lists, lanes and panels look like is theirs.
 
-use super::pen::Pen;
-use super::{
-    bookmarks, browse, compare, foot, help, lanes, objects, palette, panel, problems, time, title,
-};
+use super::pen::{ScreenPen, broken};
+use super::{lanes, lists, panel, problems, time};
+use crate::findings::JudgingState;
+use crate::keymap::{bindings, grouped, has_meaning};
+use crate::lane::{Dark, LaneState};
 use crate::layout::{Layout, SMALLEST, layout};
-use crate::model::{List, Model, Open, Reel, Screen};
-use crate::theme::Role;
-use kubereel_history::harmless;
+use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, ReelState};
+use crate::theme::StyleRole;
+use crate::time::{SelectionCounts, TimeSelection, span_text};
+use kubereel_history::{harmless, timetext};
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthStr as _;
 
 /// Draws the screen.
 pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
     let area = frame.area();
-    let mut pen = Pen {
+    let mut pen = ScreenPen {
         buffer: frame.buffer_mut(),
         theme: model.theme,
         area,
@@ -22,29 +25,29 @@ pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
     let (columns, rows) = SMALLEST;
     if area.width < columns || area.height < rows {
         let words = format!(
-            "{}x{} is too small: {columns}x{rows} at least",
+            "terminal is {}x{}, minimum is {columns}x{rows}",
             area.width, area.height
         );
-        let style = pen.role(Role::Strong);
+        let style = pen.role(StyleRole::Strong);
         pen.text(0, 0, &words, style);
         return;
     }
     let layout = layout(model);
     match &model.reel {
-        Reel::Opening => {
+        ReelState::Opening => {
             let path = harmless(&model.request.path.display().to_string()).into_owned();
             message(
                 &mut pen,
-                &[format!("opening {path} …"), "esc stops".to_owned()],
+                &[format!("opening {path} …"), "esc quits".to_owned()],
             );
         }
-        Reel::Failed(error) => message(&mut pen, &[error.clone(), "esc leaves".to_owned()]),
-        Reel::Open(open) => whole(model, open, &layout, &mut pen),
+        ReelState::Failed(error) => message(&mut pen, &[error.clone(), "esc quits".to_owned()]),
+        ReelState::Open(open) => whole(model, open, &layout, &mut pen),
     }
 }
 
-fn message(pen: &mut Pen<'_>, lines: &[String]) {
-    let strong = pen.role(Role::Strong);
+fn message(pen: &mut ScreenPen<'_>, lines: &[String]) {
+    let strong = pen.role(StyleRole::Strong);
     let width = usize::from(pen.area.width.saturating_sub(3).max(1));
     let rows = lines.iter().flat_map(|line| {
         let letters: Vec<char> = line.chars().collect();
@@ -59,32 +62,32 @@ fn message(pen: &mut Pen<'_>, lines: &[String]) {
     }
 }
 
-fn whole(model: &Model, open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
-    title::draw(model, open, &mut pen.on(layout.title));
+fn whole(model: &Model, open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
+    draw_title(model, open, &mut pen.on(layout.title));
     time::draw(open, layout, &mut pen.on(layout.time));
     let both = layout.body;
     match &model.screen {
-        Screen::Help(first, of) => help::draw(*first, of, &mut pen.on(both)),
-        Screen::Kinds(choice) => browse::kinds(open, choice, &mut pen.on(both)),
-        Screen::Namespaces(choice) => browse::namespaces(open, choice, &mut pen.on(both)),
-        Screen::Compare(at) => compare::draw(open, *at, &mut pen.on(both)),
-        Screen::Bookmarks(at) => bookmarks::draw(open, *at, &mut pen.on(both)),
-        Screen::Problems(at) => problems::draw(open, *at, &mut pen.on(both)),
+        ActiveScreen::Help(first, of) => draw_help(*first, of, &mut pen.on(both)),
+        ActiveScreen::Kinds(choice) => lists::draw_resources(open, choice, &mut pen.on(both)),
+        ActiveScreen::Namespaces(choice) => lists::draw_namespaces(open, choice, &mut pen.on(both)),
+        ActiveScreen::Compare(at) => lists::draw_differences(open, *at, &mut pen.on(both)),
+        ActiveScreen::Bookmarks(at) => lists::draw_bookmarks(open, *at, &mut pen.on(both)),
+        ActiveScreen::Problems(at) => problems::draw(open, *at, &mut pen.on(both)),
         _ => {
             match open.list {
                 List::Lanes => lanes::draw(open, layout, &mut pen.on(layout.list)),
-                List::Objects(_) => objects::draw(open, &mut pen.on(layout.list)),
+                List::Objects(_) => lists::draw_objects(open, &mut pen.on(layout.list)),
             }
             if let Some(border) = layout.border {
-                let style = pen.role(Role::Faint);
+                let style = pen.role(StyleRole::Faint);
                 let mut pen = pen.on(border);
                 for y in 0..border.height {
                     pen.text(0, y, "│", style);
                 }
             }
             panel::draw(open, &mut pen.on(layout.panel));
-            if let Screen::GoTo(choice) = &model.screen {
-                palette::draw(open, choice, &mut pen.on(both));
+            if let ActiveScreen::GoTo(choice) = &model.screen {
+                lists::draw_palette(open, choice, &mut pen.on(both));
             }
         }
     }
@@ -92,6 +95,342 @@ fn whole(model: &Model, open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
         y: layout.foot.y.saturating_sub(1),
         ..layout.foot
     };
-    foot::error(model, open, &mut pen.on(above));
-    foot::draw(model, open, &mut pen.on(layout.foot));
+    draw_filter_error(model, open, &mut pen.on(above));
+    draw_foot(model, open, &mut pen.on(layout.foot));
+}
+
+/// Draws them.
+fn draw_title(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
+    let plain = pen.role(StyleRole::Plain);
+    let strong = pen.role(StyleRole::Strong);
+    let faint = pen.role(StyleRole::Faint);
+    let at = open.place.written(&open.timeline);
+    let offset = timetext::offset(open.place.at.micros_since(open.timeline.start()));
+    let (word, state) = trust_at_cursor(open);
+    let is_low = pen.area.height < 2;
+    let trust_style = pen.theme.state(state);
+    if is_low {
+        let end = pen.text(0, 0, &at, strong);
+        let end = pen.text(end + 1, 0, &offset, plain);
+        pen.text(end + 1, 0, &format!("{} {word}", dot(state)), trust_style);
+        return;
+    }
+    let file = model
+        .request
+        .path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    let file = harmless(&file.unwrap_or_default()).into_owned();
+    let mut end = pen.within(0, 0, &file, pen.area.width / 3, faint);
+    end = pen.text(end + 2, 0, &at, strong);
+    end = pen.text(end + 2, 0, &offset, plain);
+    let rv = open
+        .place
+        .below
+        .0
+        .checked_sub(1)
+        .map(|seq| format!("seq:{seq}"));
+    end = pen.text(end + 2, 0, &rv.unwrap_or_default(), faint);
+    let playing = if open.playing.is_on {
+        let arrow = if open.playing.is_reverse {
+            "◀"
+        } else {
+            "▶"
+        };
+        format!("{arrow} {}x", open.playing.speed)
+    } else {
+        let arrow = if open.playing.is_reverse {
+            "◁"
+        } else {
+            "▷"
+        };
+        format!("{arrow} {}x", open.playing.speed)
+    };
+    let style = if open.playing.is_on { strong } else { faint };
+    pen.text(end + 2, 0, &playing, style);
+    let end = pen.text(0, 1, &format!("{} {word}", dot(state)), trust_style);
+    let mut right = Vec::new();
+    let board = open.board();
+    if let Some(board) = board.filter(|board| !board.releases.is_empty()) {
+        right.push(board.releases.join(" → "));
+    }
+    let here = board.and_then(|board| {
+        let mut stages = board.stages.iter();
+        stages.find(|stage| stage.span.contains(&open.place.at))
+    });
+    right.extend(here.map(|stage| stage.name.clone()));
+    right.push(progress_words(open));
+    let room = usize::from(pen.area.width.saturating_sub(end + 2));
+    // What comes last matters most.
+    while right.join("   ").width() > room {
+        right.remove(0);
+    }
+    pen.right(1, &right.join("   "), plain);
+}
+
+/// Says what is wrong, or how far one is with finding it out.
+fn progress_words(open: &OpenReel) -> String {
+    match (&open.pass, open.board()) {
+        (_, Some(_)) => {
+            let trouble = &open.trouble;
+            let judging = match &trouble.judging {
+                JudgingState::Under(percent) => format!(" · rules {percent}%"),
+                JudgingState::Stopped => " · rules not run".to_owned(),
+                JudgingState::Failed(_) => " · rules failed".to_owned(),
+                JudgingState::Done(_) => String::new(),
+            };
+            let count = match &trouble.problems {
+                Some(all) => (all.entries.len() + all.rest).to_string(),
+                None => "…".to_owned(),
+            };
+            format!("problems {count}{judging}")
+        }
+        (LanePass::Under { done }, _) => {
+            let all = open.timeline.reel().end().0.max(1);
+            format!("loading {}%, esc stops", done.saturating_mul(100) / all)
+        }
+        (LanePass::Failed(_), _) => "loading failed: no lanes".to_owned(),
+        _ => "loading stopped: no lanes".to_owned(),
+    }
+}
+
+const fn dot(state: LaneState) -> &'static str {
+    match state {
+        LaneState::Good => "●",
+        _ => "░",
+    }
+}
+
+/// Says whether all is known at the cursor, of every resource.
+fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
+    let mut here = open
+        .dark
+        .iter()
+        .filter(|dark| dark.span.contains(&open.place.at));
+    if let Some(Dark { span, why, .. }) = here.next() {
+        let (from, to) = (
+            open.timeline.written(span.start),
+            open.timeline.written(span.end),
+        );
+        return (
+            format!("unknown from {from} to {to}: {why}"),
+            LaneState::Unknown,
+        );
+    }
+    let reel = open.timeline.reel();
+    let damages = reel.damage().len();
+    let unread = open.board().map_or(0, |board| board.unread);
+    if unread > 0 {
+        return (
+            format!("damaged: {unread} unreadable events"),
+            LaneState::Unknown,
+        );
+    }
+    if damages > 0 {
+        return (format!("damaged in {damages} places"), LaneState::Unknown);
+    }
+    let outage = open.timeline.outages().iter();
+    let mut outage = outage.filter(|one| one.from <= open.place.at && open.place.at < one.to);
+    if let Some(outage) = outage.next() {
+        return (
+            format!("API server unavailable: {}", harmless(&outage.error)),
+            LaneState::Unknown,
+        );
+    }
+    let is_imported = open.timeline.resources().iter().any(|info| {
+        let coverage = open.timeline.coverage(info.id);
+        coverage.is_some_and(|coverage| coverage.imported().is_some())
+    });
+    if is_imported {
+        return (
+            "imported: completeness unknown".to_owned(),
+            LaneState::Unknown,
+        );
+    }
+    let blind = open.dark.iter().filter(|dark| dark.is_blind()).count();
+    let gaps = open.dark.len().saturating_sub(blind);
+    let told = [
+        (gaps, "gap", "gaps"),
+        (blind, "unwatched period", "unwatched periods"),
+    ]
+    .into_iter()
+    .filter(|(count, ..)| *count > 0)
+    .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
+    .collect::<Vec<_>>()
+    .join(", ");
+    let known = if told.is_empty() {
+        "complete".to_owned()
+    } else {
+        format!("complete here, {told} elsewhere")
+    };
+    (known, LaneState::Good)
+}
+
+/// Says how a filter is written.
+fn filter_hint(open: &OpenReel) -> &'static str {
+    match open.list {
+        List::Lanes => "words /regex/ ns:x kind:pod bad down !not",
+        List::Objects(_) => "words /regex/ ns:x label:app=web status.phase!=Running !not",
+    }
+}
+
+/// Draws what is wrong with the filter that is being written, above the prompt.
+fn draw_filter_error(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
+    if let (ActiveScreen::Filter(_), Some(error)) = (&model.screen, open.filter.error()) {
+        let style = pen.theme.state(LaneState::Bad);
+        let blank = " ".repeat(usize::from(pen.area.width));
+        pen.text(0, 0, &blank, style);
+        pen.text(0, 0, error, style);
+    }
+}
+
+/// Draws it.
+fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
+    let bar = pen.role(StyleRole::Bar);
+    let strong = pen.role(StyleRole::Strong);
+    let faint = pen.role(StyleRole::Faint);
+    let prompt = match &model.screen {
+        ActiveScreen::GoTo(choice) => Some((
+            ":",
+            &choice.text,
+            "14:02  +5m  -30s  rv:1200  start  end  or a command",
+        )),
+        ActiveScreen::Note(noting) => Some(("◆", &noting.text, "note (optional) · enter saves")),
+        ActiveScreen::Filter(text) => Some(("/", text, filter_hint(open))),
+        ActiveScreen::Seek { text, .. } => Some(("/", text, open.reading.hint.as_str())),
+        ActiveScreen::Kinds(choice) => Some((
+            "b ",
+            &choice.text,
+            "type to filter  enter lists  tab sorts  esc back",
+        )),
+        ActiveScreen::Namespaces(choice) => Some((
+            "u ",
+            &choice.text,
+            "type to filter  enter selects  esc back",
+        )),
+        _ => None,
+    };
+    if let Some((sign, text, hint)) = prompt {
+        let end = pen.text(0, 0, sign, strong);
+        let end = pen.text(end, 0, &harmless(text), strong);
+        let end = pen.text(end, 0, " ", bar);
+        pen.text(end + 2, 0, hint, faint);
+        return;
+    }
+    if let Some(word) = &model.word {
+        pen.text(0, 0, &harmless(word), strong);
+        return;
+    }
+    if let Some(now) = &open.searches.now {
+        let far = match now.done {
+            (_, 0) => String::new(),
+            (done, all) => format!("{done} of {all} · "),
+        };
+        let words = format!("searching for {}: {far}esc stops", now.words);
+        pen.text(0, 0, &words, strong);
+        return;
+    }
+    if let Some(content) = open.picked_content {
+        draw_selection(open, content, pen);
+        return;
+    }
+    let mut x = 0;
+    if !open.filter.is_empty() {
+        let filter = format!("/{} ", harmless(open.filter.text()));
+        x = pen.within(0, 0, &filter, pen.area.width / 3, bar) + 1;
+    }
+    let rows = bindings().filter(|row| has_meaning(row.place, &model.screen));
+    for row in rows.filter(|row| !row.brief.is_empty()) {
+        let width = row.shown.width() + row.brief.width() + 3;
+        if usize::from(x) + width > usize::from(pen.area.width) + 2 {
+            continue;
+        }
+        x = pen.text(x, 0, row.shown, strong);
+        x = pen.text(x + 1, 0, row.brief, faint) + 2;
+    }
+}
+
+/// Says what lies in the span of time that is selected, and what can be done with it.
+fn draw_selection(open: &OpenReel, content: SelectionCounts, pen: &mut ScreenPen<'_>) {
+    let (strong, plain) = (pen.role(StyleRole::Strong), pen.role(StyleRole::Plain));
+    let long = span_text(content.span.micros);
+    let mut x = pen.text(0, 0, &long, strong);
+    for (count, one, many) in [
+        (content.events, "event", "events"),
+        (
+            u64::try_from(content.changes).unwrap_or(u64::MAX),
+            "change",
+            "changes",
+        ),
+    ] {
+        let word = if count == 1 { one } else { many };
+        x = pen.text(x, 0, &format!(" · {count} {word}"), plain);
+    }
+    let is_fixed = open.picked.is_some_and(TimeSelection::is_fixed);
+    let first = ("V", if is_fixed { "restarts" } else { "sets the end" });
+    x += 2;
+    for (key, does) in [first, ("enter", "zooms"), ("esc", "cancels")] {
+        let end = usize::from(x) + key.len() + does.len() + 1;
+        if end <= usize::from(pen.area.width) {
+            x = pen.text(x, 0, key, strong);
+            let faint = pen.role(StyleRole::Faint);
+            x = pen.text(x + 1, 0, does, faint) + 2;
+        }
+    }
+}
+
+/// The column in which what keys do begins.
+const DOES: u16 = 16;
+
+/// A line of the page.
+enum HelpLine {
+    Head(&'static str),
+    /// A key, or none where the words before go on.
+    Keys(&'static str, String),
+}
+
+/// Draws it from a line on.
+fn draw_help(first: usize, of: &ActiveScreen, pen: &mut ScreenPen<'_>) {
+    pen.head(0, "KEYS · esc back, ↓ more");
+    let mut x = 1;
+    for state in LaneState::ALL {
+        let style = pen.theme.state(state);
+        x = pen.text(x, 1, state.glyph(), style) + 1;
+        let plain = pen.role(StyleRole::Plain);
+        x = pen.text(x, 1, state.word(), plain) + 2;
+    }
+    let style = pen.role(StyleRole::Density);
+    for (sign, word) in [("━", "exists"), ("┿", "changed")] {
+        x = pen.text(x, 1, sign, style) + 1;
+        let plain = pen.role(StyleRole::Plain);
+        x = pen.text(x, 1, word, plain) + 2;
+    }
+    let room = usize::from(pen.area.width.saturating_sub(DOES)).max(1);
+    let mut lines = Vec::new();
+    for (head, rows) in grouped(of) {
+        if rows.is_empty() {
+            continue;
+        }
+        lines.push(HelpLine::Head(head));
+        for row in rows {
+            for (number, words) in broken(row.does, room).into_iter().enumerate() {
+                let keys = if number == 0 { row.shown } else { "" };
+                lines.push(HelpLine::Keys(keys, words.to_owned()));
+            }
+        }
+    }
+    // The last page is full.
+    let height = usize::from(pen.area.height.saturating_sub(2));
+    let first = first.min(lines.len().saturating_sub(height));
+    for (y, line) in (2..pen.area.height).zip(lines.iter().skip(first)) {
+        match line {
+            HelpLine::Head(words) => pen.head(y, words),
+            HelpLine::Keys(keys, does) => {
+                let strong = pen.role(StyleRole::Strong);
+                pen.within(1, y, keys, DOES - 2, strong);
+                let plain = pen.role(StyleRole::Plain);
+                pen.text(DOES, y, does, plain);
+            }
+        }
+    }
 }

@@ -1,20 +1,20 @@
 //! Owns the lanes: a row each, cells under the moments of the timeline. Refuses to leave a state
 //! without a sign of its own, and to find states: `update` prepared them.
 
-use super::pen::Pen;
+use super::pen::ScreenPen;
 use crate::lane::{Group, Lane, LaneCell, LaneState, Reading};
 use crate::layout::Layout;
-use crate::model::{Cells, Head, LaneAt, LaneRow, Open, Pane, Pass};
-use crate::theme::Role;
+use crate::model::{LaneAt, LanePass, LaneRow, OpenReel, Pane, RowCells, SectionHead};
+use crate::theme::StyleRole;
 use kubereel_history::harmless;
 use ratatui::style::{Modifier, Style};
 
 /// Draws them.
-pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
+pub(super) fn draw(open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
     if pen.area.height == 0 {
         return;
     }
-    let faint = pen.role(Role::Faint);
+    let faint = pen.role(StyleRole::Faint);
     if open.lanes.rows.is_empty() {
         pen.text(1, 0, &without_rows(open), faint);
         return;
@@ -30,11 +30,11 @@ pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
         let is_chosen = chosen == Some(place);
         let cells = open.lanes.cells.get(&place);
         match (row, cells) {
-            (LaneRow::Head(head), Some(Cells::Head(dark))) => {
+            (LaneRow::Head(head), Some(RowCells::Head(dark))) => {
                 let bad = open.lanes.bad.get(&place).copied().unwrap_or_default();
                 head_row(open, layout, (head, bad, dark), (y, is_chosen), pen);
             }
-            (LaneRow::Lane(at), Some(Cells::Lane(cells))) => {
+            (LaneRow::Lane(at), Some(RowCells::Lane(cells))) => {
                 if let Some(lane) = open.lane_at(*at) {
                     lane_row(open, layout, (*at, lane, cells), (y, is_chosen), pen);
                 }
@@ -48,38 +48,39 @@ pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
 }
 
 /// Says why there are no rows.
-fn without_rows(open: &Open) -> String {
+fn without_rows(open: &OpenReel) -> String {
     match (&open.pass, open.board()) {
         (_, Some(board)) if board.lanes.is_empty() => {
-            "the reel holds no operators, nodes or pods: b browses what was recorded".to_owned()
+            "no operators, nodes or pods recorded: b lists the recorded resources".to_owned()
         }
         (_, Some(_)) => no_lane(open),
-        (Pass::Stopped, _) => "reading was stopped: enter reads again, b browses".to_owned(),
-        (Pass::Failed(why), _) => format!("reading failed, enter tries again: {}", harmless(why)),
-        _ => "reading states of operators, nodes and pods … esc stops, b browses meanwhile"
-            .to_owned(),
+        (LanePass::Stopped, _) => "loading stopped: enter retries, b lists resources".to_owned(),
+        (LanePass::Failed(why), _) => {
+            format!("loading failed, enter retries: {}", harmless(why))
+        }
+        _ => "loading operators, nodes and pods … esc stops, b lists resources".to_owned(),
     }
 }
 
 fn head_row(
-    open: &Open,
+    open: &OpenReel,
     layout: &Layout,
-    (head, (bad, unknown), dark): (&Head, (usize, usize), &[bool]),
+    (head, (bad, unknown), dark): (&SectionHead, (usize, usize), &[bool]),
     (y, is_chosen): (u16, bool),
-    pen: &mut Pen<'_>,
+    pen: &mut ScreenPen<'_>,
 ) {
     let count = head.lanes.iter().filter_map(|at| open.lane_at(*at));
     let count = count
         .filter(|lane| lane.condition.is_none() || open.lanes.grouping.is_by_trouble(&head.section))
         .count();
-    let style = pen.role(Role::Head);
+    let style = pen.role(StyleRole::Head);
     let sign = match (is_chosen && open.pane == Pane::List, head.is_folded) {
         (true, _) => ">",
         (false, true) => "▸",
         (false, false) => "▾",
     };
     let style = if is_chosen {
-        style.patch(pen.role(Role::Chosen))
+        style.patch(pen.role(StyleRole::Chosen))
     } else {
         style
     };
@@ -87,7 +88,7 @@ fn head_row(
     let mut end = pen.text(end, y, &format!("{} {count}", head.section.title()), style);
     for (count, state) in [(bad, LaneState::Bad), (unknown, LaneState::Unknown)] {
         if count > 0 {
-            let faint = pen.role(Role::Faint);
+            let faint = pen.role(StyleRole::Faint);
             end = pen.text(end, y, " · ", faint);
             let words = format!("{count} {} here", state.word());
             let style = pen.theme.state(state);
@@ -95,10 +96,13 @@ fn head_row(
         }
     }
     if head.is_folded && is_chosen {
-        let faint = pen.role(Role::Faint);
+        let faint = pen.role(StyleRole::Faint);
         end = pen.text(end, y, " · enter unfolds", faint);
     }
-    let (faint, unknown) = (pen.role(Role::Faint), pen.theme.state(LaneState::Unknown));
+    let (faint, unknown) = (
+        pen.role(StyleRole::Faint),
+        pen.theme.state(LaneState::Unknown),
+    );
     let cursor = open.window.cell_of(open.place.at, layout.cells());
     for x in end + 1..layout.gutter.max(end + 1) {
         pen.text(x, y, "─", faint);
@@ -117,26 +121,26 @@ fn head_row(
 }
 
 /// Says why there is no lane.
-fn no_lane(open: &Open) -> String {
+fn no_lane(open: &OpenReel) -> String {
     let within = open.namespace.as_ref();
     let within = within.map_or_else(String::new, |only| {
-        format!(" in namespace {} (u chooses another)", harmless(only))
+        format!(" in namespace {} (u selects another)", harmless(only))
     });
     let filter = harmless(open.filter.text()).into_owned();
     format!("no lane matches {filter:?}{within}: esc clears the filter")
 }
 
 fn lane_row(
-    open: &Open,
+    open: &OpenReel,
     layout: &Layout,
     (at, lane, cells): (LaneAt, &Lane, &[LaneCell]),
     (y, is_chosen): (u16, bool),
-    pen: &mut Pen<'_>,
+    pen: &mut ScreenPen<'_>,
 ) {
     let style = match (is_chosen, &lane.condition) {
-        (true, _) => pen.role(Role::Chosen),
-        (false, None) => pen.role(Role::Plain),
-        (false, Some(_)) => pen.role(Role::Faint),
+        (true, _) => pen.role(StyleRole::Chosen),
+        (false, None) => pen.role(StyleRole::Plain),
+        (false, Some(_)) => pen.role(StyleRole::Faint),
     };
     if is_chosen {
         let sign = if open.pane == Pane::List { ">" } else { "·" };
@@ -156,16 +160,16 @@ fn lane_row(
 }
 
 /// Gives the sign and the style of a cell.
-fn drawn(lane: &Lane, cell: LaneCell, pen: &Pen<'_>) -> (&'static str, Style) {
+fn drawn(lane: &Lane, cell: LaneCell, pen: &ScreenPen<'_>) -> (&'static str, Style) {
     let is_machine = matches!(lane.group, Group::Nodes | Group::Pools);
     match (lane.reading, cell.state) {
         // That something exists says nothing of how it is.
         (Reading::Presence, LaneState::Good) => {
             let sign = if cell.changes > 0 { "┿" } else { "━" };
-            (sign, pen.role(Role::Density))
+            (sign, pen.role(StyleRole::Density))
         }
         (_, LaneState::Changing) if is_machine => {
-            (LaneState::Changing.glyph(), pen.role(Role::NodeUpdate))
+            (LaneState::Changing.glyph(), pen.role(StyleRole::NodeUpdate))
         }
         (_, state) => (state.glyph(), pen.theme.state(state)),
     }
@@ -180,7 +184,7 @@ fn at_cursor(style: Style, is_there: bool) -> Style {
 }
 
 /// Gives what a lane is called: where the head does not say what it is, with its resource.
-fn name(open: &Open, at: LaneAt, lane: &Lane) -> String {
+fn name(open: &OpenReel, at: LaneAt, lane: &Lane) -> String {
     let is_by_trouble = match &lane.condition {
         Some(_) => open
             .lanes

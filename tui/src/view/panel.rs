@@ -1,20 +1,19 @@
-//! Owns the panel: lines about the selected object. Refuses a blank one: it says what is missing.
+//! The panel: lines about the selected object, cut or wrapped. A blank panel says what is missing.
 
-use super::line::{self, Drawn};
-use super::pen::Pen;
-use crate::answer::{Answer, Line, Target};
+use super::pen::{ScreenPen, broken_at, columns};
+use crate::answer::{Ink, LineTarget, Panel, PanelLine, ScreenAnswer};
 use crate::lane::{LaneState, Reading};
-use crate::model::{Open, Pane, Panel};
-use crate::theme::Role;
+use crate::model::{OpenReel, Pane};
+use crate::theme::StyleRole;
 use ratatui::style::Modifier;
 use unicode_width::UnicodeWidthStr as _;
 
 /// Draws it.
-pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
+pub(super) fn draw(open: &OpenReel, pen: &mut ScreenPen<'_>) {
     if pen.area.height == 0 {
         return;
     }
-    let faint = pen.role(Role::Faint);
+    let faint = pen.role(StyleRole::Faint);
     let is_nearby = open.panel == Panel::Nearby;
     let Some(selected) = open
         .selected
@@ -22,18 +21,18 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
         .map(|selected| selected.written(&open.timeline))
         .or_else(|| is_nearby.then(String::new))
     else {
-        pen.head(0, "nothing is selected");
-        pen.text(1, 1, "↑ ↓ selects a row, b browses resources", faint);
+        pen.head(0, "nothing selected");
+        pen.text(1, 1, "↑ ↓ selects a row, b lists resources", faint);
         return;
     };
     let sign = if open.pane == Pane::Panel { "> " } else { "" };
     if is_nearby {
-        pen.head(0, &format!("{sign}CHANGED HERE · enter goes there"));
+        pen.head(0, &format!("{sign}RECENT CHANGES · enter goes there"));
     } else {
         head(open, &format!("{sign}{selected}"), pen);
     }
-    let Some(Answer::Lines(question, lines, _)) = &open.answer else {
-        pen.text(1, 1, "reading …", faint);
+    let Some(ScreenAnswer::Lines(question, lines, _)) = &open.answer else {
+        pen.text(1, 1, "loading …", faint);
         return;
     };
     let is_late = open.asked.iter().flatten().all(|asked| asked != question);
@@ -44,7 +43,7 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
             .flatten()
             .any(|asked| crate::answer::is_same_thing(asked, question))
     {
-        pen.text(1, 1, "reading …", faint);
+        pen.text(1, 1, "loading …", faint);
         return;
     }
     let is_chosen = open.pane == Pane::Panel;
@@ -58,10 +57,10 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
         if y >= pen.area.height {
             break;
         }
-        let next = line::draw(&drawn(open, line), y, pen);
+        let next = draw_line(&drawn(open, line), y, pen);
         for row in y..next {
             if at == open.line && is_chosen {
-                let chosen = pen.role(Role::Chosen).add_modifier(Modifier::REVERSED);
+                let chosen = pen.role(StyleRole::Chosen).add_modifier(Modifier::REVERSED);
                 pen.paint(0, row, pen.area.width, chosen);
             }
             if is_late {
@@ -74,7 +73,7 @@ pub(super) fn draw(open: &Open, pen: &mut Pen<'_>) {
 }
 
 /// Draws what the panel is about, and what the lane says of it at the cursor.
-fn head(open: &Open, selected: &str, pen: &mut Pen<'_>) {
+fn head(open: &OpenReel, selected: &str, pen: &mut ScreenPen<'_>) {
     let tab = format!(" · {}", open.panel.word());
     let field = match (open.panel, crate::update::followed(open)) {
         (Panel::Yaml, Some(field)) => {
@@ -144,14 +143,14 @@ fn fitted<'a>(
 
 /// Gives the first line that shows, so that the one at which the keys are does, also where lines above
 /// it take several rows.
-fn first_line(open: &Open, lines: &[Line], pen: &Pen<'_>) -> usize {
+fn first_line(open: &OpenReel, lines: &[PanelLine], pen: &ScreenPen<'_>) -> usize {
     let width = usize::from(pen.area.width);
     let mut room = usize::from(pen.area.height.saturating_sub(1));
     let mut first = open.line;
     loop {
         let own = lines
             .get(first)
-            .map_or(1, |line| line::rows_of(&drawn(open, line), width));
+            .map_or(1, |line| rows_of(&drawn(open, line), width));
         if own > room {
             return (first + 1).min(open.line).max(open.scroll);
         }
@@ -163,9 +162,9 @@ fn first_line(open: &Open, lines: &[Line], pen: &Pen<'_>) -> usize {
     }
 }
 
-fn drawn<'a>(open: &'a Open, line: &'a Line) -> Drawn<'a> {
+fn drawn<'a>(open: &'a OpenReel, line: &'a PanelLine) -> ShownLine<'a> {
     let has_found = !open.reading.matches.is_empty();
-    Drawn {
+    ShownLine {
         line,
         is_broken: line.is_prose || open.reading.is_wrapped,
         wanted: if has_found { &open.reading.wanted } else { "" },
@@ -174,14 +173,14 @@ fn drawn<'a>(open: &'a Open, line: &'a Line) -> Drawn<'a> {
 }
 
 /// Tells whether a line is the version that was marked.
-fn is_marked(open: &Open, line: &Line) -> bool {
+fn is_marked(open: &OpenReel, line: &PanelLine) -> bool {
     let subject = open.selected.as_ref();
     let other = subject.and_then(|subject| open.reading.other_of(subject));
-    matches!(line.target, Some(Target::Version(seq)) if Some(seq) == other)
+    matches!(line.target, Some(LineTarget::Version(seq)) if Some(seq) == other)
 }
 
 /// Gives what the selected lane says at the cursor, and why.
-fn state(open: &Open) -> Option<(LaneState, String)> {
+fn state(open: &OpenReel) -> Option<(LaneState, String)> {
     let lane = open.chosen_lane()?;
     let (state, why) = lane.at(open.place.at);
     if lane.reading == Reading::Presence && state != LaneState::Unknown {
@@ -190,9 +189,159 @@ fn state(open: &Open) -> Option<(LaneState, String)> {
     Some((state, why.to_string()))
 }
 
+/// Where less is left for the text, what stands at the right end is left out.
+const NARROWEST_TEXT: usize = 24;
+
+/// How a line is drawn.
+struct ShownLine<'a> {
+    /// The line.
+    pub(super) line: &'a PanelLine,
+    /// Whether it is broken where it is too long.
+    is_broken: bool,
+    /// What is looked for, in lower case; empty for nothing.
+    pub(super) wanted: &'a str,
+    /// Whether it is the version that was marked.
+    is_marked: bool,
+}
+
+/// Gives how much of a row the text may take, and whether what stands beside it shows.
+fn text_room(line: &PanelLine, width: usize) -> (usize, bool) {
+    let own: usize = line.parts.iter().map(|(_, text)| text.width()).sum();
+    let aside = line.aside.width();
+    let has_room = aside > 0 && own.max(NARROWEST_TEXT) + aside + 3 <= width;
+    let is_kept = aside > 0 && !has_room && width > NARROWEST_TEXT + aside + 3;
+    let room = if is_kept { width - aside - 2 } else { width };
+    (room, has_room || is_kept)
+}
+
+/// Gives how many rows a line takes.
+fn rows_of(drawn: &ShownLine<'_>, width: usize) -> usize {
+    let (room, _) = text_room(drawn.line, width);
+    let text = drawn.line.text();
+    if drawn.is_broken && text.width() > room {
+        wrapped_rows(&[(Ink::Plain, text.as_str())], room).len()
+    } else {
+        1
+    }
+}
+
+/// Draws a line from a row on; gives the row after it.
+fn draw_line(drawn: &ShownLine<'_>, y: u16, pen: &mut ScreenPen<'_>) -> u16 {
+    let line = drawn.line;
+    let (room, shows_aside) = text_room(line, usize::from(pen.area.width));
+    let own: usize = line.parts.iter().map(|(_, text)| text.width()).sum();
+    let parts = highlighted(&line.parts, drawn.wanted);
+    let mut next = y;
+    if drawn.is_broken && own > room {
+        for row in wrapped_rows(&parts, room) {
+            draw_parts(&row, next, room, pen);
+            next = next.saturating_add(1);
+        }
+    } else {
+        draw_parts(&parts, y, room, pen);
+        next = next.saturating_add(1);
+    }
+    if drawn.is_marked {
+        let chosen = pen.role(StyleRole::Chosen);
+        pen.text(0, y, "◆", chosen);
+    }
+    if shows_aside {
+        let faint = pen.role(StyleRole::Faint);
+        pen.right(y, &line.aside, faint);
+    }
+    next
+}
+
+fn draw_parts(parts: &[(Ink, &str)], y: u16, room: usize, pen: &mut ScreenPen<'_>) {
+    let room = columns(room);
+    let mut x = 0;
+    for (ink, text) in parts {
+        let style = pen.theme.ink(*ink);
+        x = pen.within(x, y, text, room.saturating_sub(x), style);
+    }
+}
+
+/// Breaks parts into rows; rows after the first are indented as the first one is.
+fn wrapped_rows<'a>(parts: &[(Ink, &'a str)], room: usize) -> Vec<Vec<(Ink, &'a str)>> {
+    const BLANKS: &str = "                ";
+    let text: String = parts.iter().map(|(_, text)| *text).collect();
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    let indent = (indent + 2).min(BLANKS.len()).min(room / 3);
+    let first = broken_at(&text, room).into_iter().next().unwrap_or(0..0);
+    let mut places = vec![first.clone()];
+    let rest = text.get(first.end..).unwrap_or_default();
+    let from = text.len() - rest.trim_start_matches(' ').len();
+    if from < text.len() {
+        let rest = text.get(from..).unwrap_or_default();
+        let later = broken_at(rest, room - indent).into_iter();
+        places.extend(later.map(|row| row.start + from..row.end + from));
+    }
+    let mut all = Vec::new();
+    for (number, place) in places.into_iter().enumerate() {
+        let mut row = Vec::new();
+        if number > 0 {
+            row.extend(BLANKS.get(..indent).map(|blanks| (Ink::Plain, blanks)));
+        }
+        let mut at = 0;
+        for (ink, part) in parts {
+            let from = place.start.max(at).saturating_sub(at);
+            let to = place.end.min(at + part.len()).saturating_sub(at);
+            if let Some(piece) = part.get(from..to).filter(|piece| !piece.is_empty()) {
+                row.push((*ink, piece));
+            }
+            at += part.len();
+        }
+        all.push(row);
+    }
+    all
+}
+
+/// Marks what is looked for, where it lies within one part.
+fn highlighted<'a>(parts: &'a [(Ink, String)], wanted: &str) -> Vec<(Ink, &'a str)> {
+    let mut all = Vec::new();
+    for (ink, text) in parts {
+        let mut rest = text.as_str();
+        while let Some(at) = find_text(rest, wanted) {
+            let (before, found) = rest.split_at_checked(at.start).unwrap_or((rest, ""));
+            let (found, after) = found
+                .split_at_checked(at.end - at.start)
+                .unwrap_or((found, ""));
+            all.extend([(*ink, before), (Ink::Found, found)]);
+            rest = after;
+        }
+        all.push((*ink, rest));
+    }
+    all.retain(|(_, text)| !text.is_empty());
+    all
+}
+
+/// Finds a text whose letters may be larger or smaller.
+fn find_text(text: &str, wanted: &str) -> Option<std::ops::Range<usize>> {
+    if wanted.is_empty() {
+        return None;
+    }
+    text.char_indices().find_map(|(at, _)| {
+        let rest = text.get(at..)?;
+        let mut lower = rest.char_indices().flat_map(|(place, letter)| {
+            let end = place + letter.len_utf8();
+            letter.to_lowercase().map(move |small| (end, small))
+        });
+        let mut end = 0;
+        for letter in wanted.chars() {
+            let (after, small) = lower.next()?;
+            if small != letter {
+                return None;
+            }
+            end = after;
+        }
+        Some(at..at + end)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_reason_that_does_not_fit_leaves_its_condition() {
@@ -229,5 +378,34 @@ mod tests {
         assert_eq!(told(59), format!("{pod}| ▓ bad"));
         assert_eq!(told(36), "> pod …n/version-4.21.9-m9667| ▓ bad");
         assert_eq!(told(9), "> pod …| ▓ bad");
+    }
+
+    #[test]
+    fn what_is_looked_for_is_marked_in_whatever_case() {
+        let parts = [
+            (Ink::Plain, "a Web web".to_owned()),
+            (Ink::Faint, "éWEBé".to_owned()),
+        ];
+        let found: Vec<&str> = highlighted(&parts, "web")
+            .into_iter()
+            .filter(|(ink, _)| *ink == Ink::Found)
+            .map(|(_, text)| text)
+            .collect();
+        assert_eq!(found, ["Web", "web", "WEB"]);
+    }
+
+    proptest! {
+        #[test]
+        fn rows_hold_all_letters_and_fit(one in "[a-c 日é]{0,30}", other in "[a-c ]{0,30}", room in 6_usize..20) {
+            let parts = [(Ink::Plain, one.as_str()), (Ink::Faint, other.as_str())];
+            let rows = wrapped_rows(&parts, room);
+            let text: String = rows.iter().flatten().map(|(_, text)| *text).collect();
+            let letters = |text: &str| text.replace(' ', "");
+            prop_assert_eq!(letters(&text), letters(&format!("{one}{other}")));
+            for row in rows {
+                let width: usize = row.iter().map(|(_, text)| text.width()).sum();
+                prop_assert!(width <= room, "{row:?}");
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Owns writing on the screen: clipped, with the theme's styles. Refuses positions outside.
 
-use crate::theme::{Role, Theme};
+use crate::theme::{StyleRole, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -9,16 +9,16 @@ use std::ops::Range;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr as _};
 
 /// Writes on a part of the screen.
-pub(super) struct Pen<'a> {
+pub(super) struct ScreenPen<'a> {
     pub(super) buffer: &'a mut Buffer,
     pub(super) theme: Theme,
     pub(super) area: Rect,
 }
 
-impl Pen<'_> {
+impl ScreenPen<'_> {
     /// Writes on another part.
-    pub(super) fn on(&mut self, area: Rect) -> Pen<'_> {
-        Pen {
+    pub(super) fn on(&mut self, area: Rect) -> ScreenPen<'_> {
+        ScreenPen {
             area: area.intersection(self.buffer.area),
             buffer: self.buffer,
             theme: self.theme,
@@ -71,16 +71,14 @@ impl Pen<'_> {
     /// Writes a text that ends at the right edge; gives the column where it begins.
     pub(super) fn right(&mut self, row: u16, text: &str, style: Style) -> u16 {
         let text = &*apart(text);
-        let width = u16::try_from(text.width())
-            .unwrap_or(u16::MAX)
-            .min(self.area.width);
+        let width = columns(text.width()).min(self.area.width);
         let column = self.area.width - width;
         self.text(column, row, text, style);
         column
     }
 
     /// Gives the style of a part of the screen.
-    pub(super) fn role(&self, role: Role) -> Style {
+    pub(super) fn role(&self, role: StyleRole) -> Style {
         self.theme.role(role)
     }
 
@@ -97,12 +95,17 @@ impl Pen<'_> {
 
     /// Writes a head: a word, and a line to the right edge.
     pub(super) fn head(&mut self, row: u16, words: &str) {
-        let style = self.role(Role::Head);
+        let style = self.role(StyleRole::Head);
         let end = self.text(0, row, words, style);
         let left = usize::from(self.area.width.saturating_sub(end + 1));
-        let faint = self.role(Role::Faint);
+        let faint = self.role(StyleRole::Faint);
         self.text(end + 1, row, &"─".repeat(left), faint);
     }
+}
+
+/// Gives a width as columns of a screen; it saturates, for no screen is wider.
+pub(super) fn columns(width: usize) -> u16 {
+    u16::try_from(width).unwrap_or(u16::MAX)
 }
 
 /// Breaks a text into rows of at most so many columns, between words where it can.

@@ -1,13 +1,13 @@
 //! Owns the list of what looks wrong, and the details of the thing that is chosen. Refuses to call a
 //! list whole that is not, and a reel sound that was not looked at.
 
-use super::pen::{Pen, broken, first_row};
+use super::pen::{ScreenPen, broken, first_row};
 use crate::answer::Ink;
-use crate::findings::{Findings, Verdict};
+use crate::findings::{FindingVerdict, Findings, JudgingState};
 use crate::lane::LaneState;
-use crate::model::{Judging, Open, Pass};
-use crate::problem::Entry;
-use crate::theme::Role;
+use crate::model::{LanePass, OpenReel};
+use crate::problem::ProblemEntry;
+use crate::theme::StyleRole;
 use kubereel_history::timetext;
 
 /// Where there are fewer columns, time and kind are told below the list only.
@@ -19,7 +19,7 @@ const NARROWEST_LONG: u16 = 100;
 const LOW: u16 = 12;
 
 /// Draws them.
-pub(super) fn draw(open: &Open, chosen: usize, pen: &mut Pen<'_>) {
+pub(super) fn draw(open: &OpenReel, chosen: usize, pen: &mut ScreenPen<'_>) {
     let trouble = &open.trouble;
     let count = trouble.count();
     let rest = trouble.problems.as_ref().map_or(0, |all| all.rest);
@@ -30,9 +30,9 @@ pub(super) fn draw(open: &Open, chosen: usize, pen: &mut Pen<'_>) {
     let order = if trouble.is_by_time {
         "by time"
     } else {
-        "what matters most first"
+        "by severity"
     };
-    pen.head(0, &format!("PROBLEMS {count}{more} · {order} · o orders"));
+    pen.head(0, &format!("PROBLEMS {count}{more} · {order} · o sorts"));
     let width = usize::from(pen.area.width.saturating_sub(2));
     let mut top = 1;
     let missing = missing(open);
@@ -51,7 +51,7 @@ pub(super) fn draw(open: &Open, chosen: usize, pen: &mut Pen<'_>) {
         }
     }
     if count == 0 {
-        let faint = pen.role(Role::Faint);
+        let faint = pen.role(StyleRole::Faint);
         for row in broken(nothing(open), width) {
             pen.text(1, top, row, faint);
             top += 1;
@@ -73,33 +73,33 @@ pub(super) fn draw(open: &Open, chosen: usize, pen: &mut Pen<'_>) {
 }
 
 /// Says what the list lacks; empty if nothing.
-fn missing(open: &Open) -> String {
+fn missing(open: &OpenReel) -> String {
     let pass = match &open.pass {
-        Pass::Under { done } => {
+        LanePass::Under { done } => {
             let all = open.timeline.reel().end().0.max(1);
             let percent = done.saturating_mul(100) / all;
-            format!("reading {percent} %, then problems are listed")
+            format!("loading {percent}%, problems follow")
         }
-        Pass::Stopped => "operators, nodes and pods were not read: x reads them".to_owned(),
-        Pass::Failed(why) => format!("reading failed, x tries again: {why}"),
-        Pass::Done(_) => String::new(),
+        LanePass::Stopped => "operators, nodes and pods not loaded: x loads them".to_owned(),
+        LanePass::Failed(why) => format!("loading failed, x retries: {why}"),
+        LanePass::Done(_) => String::new(),
     };
     let judging = match &open.trouble.judging {
-        Judging::Under(percent) => format!("rules are judging, {percent} %"),
-        Judging::Stopped => "rules were stopped, x runs them".to_owned(),
-        Judging::Failed(why) => format!("rules failed, x tries again: {why}"),
-        Judging::Done(found) => unjudged(found),
+        JudgingState::Under(percent) => format!("rules running, {percent}%"),
+        JudgingState::Stopped => "rules stopped, x runs them".to_owned(),
+        JudgingState::Failed(why) => format!("rules failed, x retries: {why}"),
+        JudgingState::Done(found) => unjudged(found),
     };
     let unread = open.board().map_or(0, |board| board.unread);
     let damaged = match unread {
         0 if open.timeline.reel().damage().is_empty() => String::new(),
         0 => "the reel is damaged".to_owned(),
-        count => format!("{count} events cannot be read"),
+        count => format!("{count} unreadable events"),
     };
     let making = match (&open.trouble.problems, open.trouble.making) {
         (_, 0) => "",
         (None, _) => "listing …",
-        (Some(_), _) => "listing anew …",
+        (Some(_), _) => "updating …",
     };
     let all = [pass.as_str(), &judging, &damaged, making];
     let all: Vec<&str> = all.into_iter().filter(|words| !words.is_empty()).collect();
@@ -114,31 +114,37 @@ fn missing(open: &Open) -> String {
 fn unjudged(found: &Findings) -> String {
     match (found.unknown, found.skipped) {
         (0, 0) => String::new(),
-        (0, skipped) => format!("{skipped} cases need what was not recorded"),
-        (unknown, 0) => format!("{unknown} cases are not known"),
+        (0, skipped) => format!("{skipped} tests skipped (not recorded)"),
+        (unknown, 0) => format!("{unknown} tests unknown"),
         (unknown, skipped) => {
-            format!("{unknown} cases are not known, {skipped} need what was not recorded")
+            format!("{unknown} tests unknown, {skipped} skipped (not recorded)")
         }
     }
 }
 
 /// Says why the list is empty.
-fn nothing(open: &Open) -> &'static str {
-    let is_judged = matches!(open.trouble.judging, Judging::Done(_));
+fn nothing(open: &OpenReel) -> &'static str {
+    let is_judged = matches!(open.trouble.judging, JudgingState::Done(_));
     match (&open.trouble.problems, open.board(), is_judged) {
         (Some(_), Some(_), true) => {
-            "nothing looks wrong: no operator, pool, node or pod was, no rule found anything, and no \
-             gap hides anything"
+            "no problems: operators, pools, nodes and pods were healthy, no rule failed, no gap hides \
+             anything"
         }
-        _ => "nothing is known to be wrong so far",
+        _ => "no problems found so far",
     }
 }
 
-fn draw_row(open: &Open, entry: &Entry, y: u16, is_chosen: bool, pen: &mut Pen<'_>) {
-    let faint = pen.role(Role::Faint);
+fn draw_row(
+    open: &OpenReel,
+    entry: &ProblemEntry,
+    y: u16,
+    is_chosen: bool,
+    pen: &mut ScreenPen<'_>,
+) {
+    let faint = pen.role(StyleRole::Faint);
     let style = match (is_chosen, entry.is_minor()) {
-        (true, _) => pen.role(Role::Chosen),
-        (false, false) => pen.role(Role::Plain),
+        (true, _) => pen.role(StyleRole::Chosen),
+        (false, false) => pen.role(StyleRole::Plain),
         (false, true) => faint,
     };
     let sign = if is_chosen { ">" } else { " " };
@@ -178,7 +184,7 @@ fn draw_row(open: &Open, entry: &Entry, y: u16, is_chosen: bool, pen: &mut Pen<'
     pen.text(end + 1, y, &entry.words, style);
 }
 
-fn offset(open: &Open, entry: &Entry) -> String {
+fn offset(open: &OpenReel, entry: &ProblemEntry) -> String {
     let at = entry
         .first()
         .map_or(open.timeline.start(), |spot| spot.place.at);
@@ -186,7 +192,7 @@ fn offset(open: &Open, entry: &Entry) -> String {
 }
 
 /// Draws all that is known of the thing that is chosen.
-fn details(open: &Open, entry: &Entry, top: u16, pen: &mut Pen<'_>) {
+fn details(open: &OpenReel, entry: &ProblemEntry, top: u16, pen: &mut ScreenPen<'_>) {
     if top >= pen.area.height {
         return;
     }
@@ -218,21 +224,18 @@ fn details(open: &Open, entry: &Entry, top: u16, pen: &mut Pen<'_>) {
     }
 }
 
-fn lines(entry: &Entry) -> Vec<(Ink, String)> {
+fn lines(entry: &ProblemEntry) -> Vec<(Ink, String)> {
     let mut all = vec![
         (Ink::Strong, entry.about.clone()),
         (Ink::Plain, entry.words.clone()),
     ];
     if entry.is_young {
-        all.push((
-            Ink::Faint,
-            "while the cluster was being installed".to_owned(),
-        ));
+        all.push((Ink::Faint, "during installation".to_owned()));
     }
     for said in &entry.said {
         let does = match said.verdict {
-            Verdict::Fail => "fails",
-            Verdict::Flake => "flakes",
+            FindingVerdict::Fail => "fails",
+            FindingVerdict::Flake => "flakes",
         };
         let words = format!("rule {} {does}: {}", said.rule, said.test);
         all.push((Ink::Wary, words));

@@ -1,21 +1,21 @@
-//! Owns the timeline: stages, density, marks, under rulers. Refuses to smooth: a cell that holds one event
-//! shows it.
+//! The timeline: stages, rulers, density, marks. Nothing is smoothed: a cell with one event shows it.
 
-use super::pen::Pen;
-use super::ruler;
+use super::pen::{ScreenPen, columns};
 use crate::lane::LaneState;
 use crate::layout::Layout;
-use crate::model::{Open, Window};
-use crate::problem::{Entry, Kind};
-use crate::theme::Role;
+use crate::model::OpenReel;
+use crate::problem::{ProblemEntry, ProblemKind};
+use crate::theme::StyleRole;
+use crate::time::{ViewWindow, span_text};
 use crate::update::place_of;
 use kubereel_format::RecordedAt;
+use kubereel_history::timetext;
 use std::ops::Range;
 
 const BARS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
 /// Draws it, as far as there are rows: ruler, density and marks; stages; the time since the start.
-pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
+pub(super) fn draw(open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
     let cells = layout.cells();
     let left = layout.gutter;
     let is_low = pen.area.height < 4;
@@ -26,17 +26,17 @@ pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
     if !is_low {
         stages(open, left, cells, pen);
     }
-    ruler::of_day(open, layout, ruler_row, pen);
+    draw_day(open, layout, ruler_row, pen);
     if has_both {
-        ruler::since_start(open, layout, ruler_row + 1, pen);
+        draw_since_start(open, layout, ruler_row + 1, pen);
     }
     density(open, left, density_row, pen);
     marks(open, left, cells, marks_row, is_low, pen);
     picked(open, layout, ruler_row..density_row + 1, pen);
-    let style = pen.role(Role::Cursor);
+    let style = pen.role(StyleRole::Cursor);
     let a = open.compared.a;
     if let Some(cell) = a.and_then(|a| open.window.cell_of(a.at, cells)) {
-        let style = pen.role(Role::Cursor);
+        let style = pen.role(StyleRole::Cursor);
         pen.text(left + cell, ruler_row, "A", style);
     }
     if let Some(cell) = open.window.cell_of(open.place.at, cells) {
@@ -52,21 +52,21 @@ pub(super) fn draw(open: &Open, layout: &Layout, pen: &mut Pen<'_>) {
 }
 
 /// Draws the span of time that is selected.
-fn picked(open: &Open, layout: &Layout, rows: Range<u16>, pen: &mut Pen<'_>) {
+fn picked(open: &OpenReel, layout: &Layout, rows: Range<u16>, pen: &mut ScreenPen<'_>) {
     let Some(span) = open.picked.map(|picked| picked.span(open.place.at)) else {
         return;
     };
     let (first, width) = open
         .window
         .cells_of(&(span.from..span.end()), layout.cells());
-    let style = pen.role(Role::Picked);
+    let style = pen.role(StyleRole::Picked);
     for row in rows {
         pen.paint(layout.gutter + first, row, width, style);
     }
 }
 
-fn stages(open: &Open, left: u16, cells: u16, pen: &mut Pen<'_>) {
-    let faint = pen.role(Role::Faint);
+fn stages(open: &OpenReel, left: u16, cells: u16, pen: &mut ScreenPen<'_>) {
+    let faint = pen.role(StyleRole::Faint);
     pen.text(0, 0, "stages", faint);
     let Some(board) = open.board() else {
         return;
@@ -79,7 +79,7 @@ fn stages(open: &Open, left: u16, cells: u16, pen: &mut Pen<'_>) {
         // The cell in which one ends and the next begins is the next one's: no name is cut by it.
         let next = open.window.cell_of(stage.span.end, cells);
         let width = next.map_or(width, |next| next.saturating_sub(first).max(1));
-        let style = pen.role(Role::Stage(number % 2 == 0));
+        let style = pen.role(StyleRole::Stage(number % 2 == 0));
         let blank = " ".repeat(usize::from(width));
         pen.within(left + first, 0, &blank, width, style);
         // A column stays free, so that no two names touch.
@@ -89,11 +89,11 @@ fn stages(open: &Open, left: u16, cells: u16, pen: &mut Pen<'_>) {
     }
 }
 
-fn density(open: &Open, left: u16, row: u16, pen: &mut Pen<'_>) {
+fn density(open: &OpenReel, left: u16, row: u16, pen: &mut ScreenPen<'_>) {
     let Some((window, cells, density)) = &open.density else {
         return;
     };
-    let faint = pen.role(Role::Faint);
+    let faint = pen.role(StyleRole::Faint);
     let most = density.counts.iter().copied().max().unwrap_or(0);
     pen.within(
         0,
@@ -102,7 +102,7 @@ fn density(open: &Open, left: u16, row: u16, pen: &mut Pen<'_>) {
         left.saturating_sub(1),
         faint,
     );
-    let style = pen.role(Role::Density);
+    let style = pen.role(StyleRole::Density);
     // Slices are rounded up to whole microseconds: a cell shows the slice in which it begins.
     let counts: Vec<u64> = (0..*cells)
         .map(|cell| count_of(*window, *cells, cell, density))
@@ -125,7 +125,7 @@ fn density(open: &Open, left: u16, row: u16, pen: &mut Pen<'_>) {
     }
 }
 
-fn count_of(window: Window, cells: u16, cell: u16, density: &kubereel_history::Density) -> u64 {
+fn count_of(window: ViewWindow, cells: u16, cell: u16, density: &kubereel_history::Density) -> u64 {
     let span = window.cell(cell, cells);
     let micros = u64::try_from(span.start.micros_since(density.from)).unwrap_or(0);
     let slice = usize::try_from(micros / density.slice_micros.max(1)).ok();
@@ -135,8 +135,8 @@ fn count_of(window: Window, cells: u16, cell: u16, density: &kubereel_history::D
         .unwrap_or(0)
 }
 
-fn marks(open: &Open, left: u16, cells: u16, row: u16, is_low: bool, pen: &mut Pen<'_>) {
-    let faint = pen.role(Role::Faint);
+fn marks(open: &OpenReel, left: u16, cells: u16, row: u16, is_low: bool, pen: &mut ScreenPen<'_>) {
+    let faint = pen.role(StyleRole::Faint);
     if !is_low {
         pen.within(
             0,
@@ -174,7 +174,7 @@ fn marks(open: &Open, left: u16, cells: u16, row: u16, is_low: bool, pen: &mut P
     for dark in &open.dark {
         mark(dark.span.start, dark.span.end, LaneState::Unknown, "░");
     }
-    let strong = pen.role(Role::Strong);
+    let strong = pen.role(StyleRole::Strong);
     for bookmark in &open.bookmarks.all {
         if let Some(cell) = open.window.cell_of(place_of(open, bookmark).at, cells) {
             pen.text(left + cell, row, "◆", strong);
@@ -183,7 +183,7 @@ fn marks(open: &Open, left: u16, cells: u16, row: u16, is_low: bool, pen: &mut P
 }
 
 /// Gives the times in sight at which something was wrong; what is missing is drawn as a span.
-fn ticks(open: &Open) -> impl Iterator<Item = (RecordedAt, &Entry)> {
+fn ticks(open: &OpenReel) -> impl Iterator<Item = (RecordedAt, &ProblemEntry)> {
     let problems = open.trouble.problems.as_ref();
     let steps = problems.map_or(&[][..], |all| &all.steps);
     let first = steps.partition_point(|step| step.key.0 < open.window.from);
@@ -194,5 +194,106 @@ fn ticks(open: &Open) -> impl Iterator<Item = (RecordedAt, &Entry)> {
         let entry = problems?.entries.get(step.entry)?;
         Some((step.key.0, entry))
     });
-    found.filter(|(_, entry)| !matches!(entry.kind, Kind::Gap | Kind::Damage | Kind::Outage))
+    found.filter(|(_, entry)| {
+        !matches!(
+            entry.kind,
+            ProblemKind::Gap | ProblemKind::Damage | ProblemKind::Outage
+        )
+    })
+}
+
+/// Steps between labels that are no whole second, in microseconds.
+const FINE_STEPS_MICROS: [i64; 9] = [
+    1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
+];
+/// The other steps, in seconds.
+const STEPS_SECS: [i64; 19] = [
+    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200,
+    86_400, 604_800,
+];
+/// How many letters a time of day has: in whole seconds, and in thousandths.
+const LETTERS: (u16, u16) = (8, 12);
+
+/// Draws the time of day.
+fn draw_day(open: &OpenReel, layout: &Layout, row: u16, pen: &mut ScreenPen<'_>) {
+    let long = span_text(open.window.micros);
+    let faint = pen.role(StyleRole::Faint);
+    let room = layout.gutter.saturating_sub(1);
+    pen.within(0, row, &format!("shows {long}"), room, faint);
+    let step = label_step(open.window, layout.cells());
+    let letters = if step % 1_000_000 == 0 {
+        LETTERS.0
+    } else {
+        LETTERS.1
+    };
+    let label = |at: RecordedAt| {
+        let text = timetext::time_of_day(at);
+        text.chars().take(usize::from(letters)).collect()
+    };
+    draw_labels(
+        open,
+        layout,
+        row,
+        RecordedAt::from_micros(0),
+        step,
+        label,
+        pen,
+    );
+}
+
+/// Draws the time since the start.
+fn draw_since_start(open: &OpenReel, layout: &Layout, row: u16, pen: &mut ScreenPen<'_>) {
+    let faint = pen.role(StyleRole::Faint);
+    let room = layout.gutter.saturating_sub(1);
+    pen.within(0, row, "since the start", room, faint);
+    let start = open.timeline.start();
+    let step = label_step(open.window, layout.cells());
+    let label = |at: RecordedAt| timetext::offset(at.micros_since(start));
+    draw_labels(open, layout, row, start, step, label, pen);
+}
+
+/// Gives how far labels lie apart, in microseconds.
+fn label_step(window: ViewWindow, cells: u16) -> i64 {
+    let cell = window.cell_micros(cells);
+    let least = |letters: u16| cell.saturating_mul(i64::from(letters) + 2);
+    let mut fine = FINE_STEPS_MICROS.into_iter();
+    let mut whole = STEPS_SECS.iter().map(|secs| secs * 1_000_000);
+    fine.find(|step| *step >= least(LETTERS.1))
+        .or_else(|| whole.find(|step| *step >= least(LETTERS.0)))
+        .unwrap_or_else(|| {
+            let secs = least(LETTERS.0) / 1_000_000;
+            secs.saturating_add(1).saturating_mul(1_000_000)
+        })
+        .max(1)
+}
+
+/// Writes labels at every step from an origin on, as far as they fit.
+fn draw_labels(
+    open: &OpenReel,
+    layout: &Layout,
+    row: u16,
+    origin: RecordedAt,
+    step: i64,
+    label: impl Fn(RecordedAt) -> String,
+    pen: &mut ScreenPen<'_>,
+) {
+    let (cells, faint) = (layout.cells(), pen.role(StyleRole::Faint));
+    let since = open.window.from.micros_since(origin);
+    let mut at = origin
+        .micros
+        .saturating_add(since.div_euclid(step).saturating_mul(step));
+    let mut free = 0;
+    while at < open.window.end().micros {
+        let moment = RecordedAt::from_micros(at);
+        at = at.saturating_add(step);
+        let Some(place) = open.window.cell_of(moment, cells) else {
+            continue;
+        };
+        let text = label(moment);
+        let letters = columns(text.chars().count());
+        if place >= free && place.saturating_add(letters) <= cells {
+            pen.text(layout.gutter + place, row, &text, faint);
+            free = place + letters + 1;
+        }
+    }
 }

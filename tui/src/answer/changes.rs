@@ -1,0 +1,405 @@
+//! What happened around a moment: the versions of an object, the Events about it, and the last seconds of
+//! all resources. Bodies are read near the moment only; the rest is counted.
+
+use super::line::{Ink, LineTarget, PanelLine, short};
+use crate::filter::{FilterCandidate, FilterQuery};
+use crate::subject::NamedObject;
+use crate::time::{CursorPlace, span_text};
+use kubereel_format::{EventType, RecordedAt, ResourceInfo, Seq};
+use kubereel_history::{
+    Change, CursorStep, Cut, EventQuestion, HistoryItem, HistoryQuestion, Regarding, Scope,
+    SeenVersion, Step, SteppedOver, Timeline, Track, harmless,
+};
+
+/// How many versions before and after the moment are read.
+const VERSIONS_AROUND: usize = 25;
+/// How many fields of a version show.
+const MOST_FIELDS: usize = 8;
+
+/// Reads the lines; the version that held at the moment is to be seen first.
+pub(super) fn read_history(
+    timeline: &Timeline,
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> (Vec<PanelLine>, usize) {
+    let Some(info) = timeline.resources().get(subject.resource) else {
+        return (
+            vec![PanelLine::of(Ink::Wary, "resource not in this reel")],
+            0,
+        );
+    };
+    let versions = subject.versions(timeline);
+    let next = versions.partition_point(|seq| *seq < place.below);
+    let edge = |at: Option<usize>| {
+        at.and_then(|at| versions.get(at))
+            .map(|seq| below(timeline, *seq))
+    };
+    let first = next.checked_sub(VERSIONS_AROUND);
+    let from = edge(first.and_then(|first| first.checked_sub(1)));
+    let last = next.saturating_add(VERSIONS_AROUND);
+    let to = edge((last < versions.len()).then_some(last));
+    let mut lines = Vec::new();
+    let mut here = 0;
+    let question = HistoryQuestion {
+        resource: info,
+        namespace: &subject.namespace,
+        name: &subject.name,
+        scope: Scope::default(),
+        from,
+        to,
+    };
+    for item in timeline.history(question) {
+        match item {
+            HistoryItem::Gap(gap) => {
+                let (from, to) = (
+                    timeline.written(gap.from_time),
+                    timeline.written(gap.to_time),
+                );
+                let words = format!("░ gap {from} – {to}: versions may be missing");
+                lines.push(PanelLine::of(Ink::Wary, words));
+            }
+            HistoryItem::Unobserved(span) => {
+                let (from, to) = (timeline.written(span.from), timeline.written(span.to));
+                let reason = span.reason;
+                let words = format!("░ not observed {from} – {to}: {reason}");
+                lines.push(PanelLine::of(Ink::Wary, words));
+            }
+            HistoryItem::Unreadable { at, error, .. } => {
+                let error = harmless(&error.to_string()).into_owned();
+                let words = format!("░ {} cannot be read: {error}", timeline.written(at));
+                lines.push(PanelLine::of(Ink::Wary, words));
+            }
+            HistoryItem::Version(version) => {
+                let is_past = version.seq < place.below;
+                if is_past {
+                    here = lines.len();
+                }
+                let is_here =
+                    next.checked_sub(1).and_then(|at| versions.get(at)) == Some(&version.seq);
+                lines.extend(version_lines(timeline, &version, is_past, is_here));
+            }
+        }
+    }
+    if lines.is_empty() {
+        let words = format!("{} was never observed", subject.written(timeline));
+        lines.push(PanelLine::of(Ink::Plain, words));
+    }
+    (lines, here.saturating_sub(1))
+}
+
+fn below(timeline: &Timeline, seq: Seq) -> Cut {
+    let at: RecordedAt = CursorPlace::behind(timeline, seq).at;
+    Cut::Arrival {
+        below: Seq(seq.0.saturating_add(1)),
+        wall: at,
+    }
+}
+
+fn version_lines(
+    timeline: &Timeline,
+    version: &SeenVersion,
+    is_past: bool,
+    is_here: bool,
+) -> Vec<PanelLine> {
+    let head = match (is_here, is_past) {
+        (true, _) => Ink::Strong,
+        (false, true) => Ink::Plain,
+        (false, false) => Ink::Faint,
+    };
+    let mark = if is_here { "▶ " } else { "  " };
+    let who: Vec<&str> = version
+        .authors
+        .writers()
+        .iter()
+        .map(|one| one.manager.as_str())
+        .collect();
+    let at = timeline.written(version.at);
+    let mut first = PanelLine::of(head, format!("{mark}{at}  {}", version.kind.as_str()));
+    first.aside = harmless(&who.join(",")).into_owned();
+    let mut lines = vec![first.to(LineTarget::Version(version.seq))];
+    let Some(changes) = &version.changes else {
+        lines.push(PanelLine::of(Ink::Wary, "    previous version unreadable"));
+        return lines;
+    };
+    if version.place != kubereel_history::Place::Later {
+        return lines;
+    }
+    let body = if is_past { Ink::Plain } else { Ink::Faint };
+    for change in changes.iter().take(MOST_FIELDS) {
+        lines.push(history_change(change, body));
+    }
+    let rest = changes.len().saturating_sub(MOST_FIELDS);
+    if rest > 0 {
+        lines.push(PanelLine::of(Ink::Faint, format!("    and {rest} more")));
+    }
+    lines
+}
+
+fn history_change(change: &Change, ink: Ink) -> PanelLine {
+    let path = harmless(&change.path.to_string()).into_owned();
+    let line = PanelLine::of(ink, format!("    {path} "));
+    let line = match &change.old {
+        Some(old) => line.and(Ink::Gone, short(old)),
+        None => line,
+    };
+    match &change.new {
+        Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
+        None => line.and(Ink::Faint, " gone"),
+    }
+}
+
+/// How many Events show.
+const MOST_EVENTS: usize = 200;
+
+/// Reads the lines.
+pub(super) fn read_events(
+    timeline: &Timeline,
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> Vec<PanelLine> {
+    let Some(info) = timeline.resources().get(subject.resource) else {
+        return vec![PanelLine::of(Ink::Wary, "resource not in this reel")];
+    };
+    if timeline.event_resources().is_empty() {
+        return vec![PanelLine::of(Ink::Wary, "Events were not recorded")];
+    }
+    let about = Regarding {
+        kind: info.kind.clone(),
+        namespace: subject.namespace.clone(),
+        name: subject.name.clone(),
+        uid: String::new(),
+        api_version: String::new(),
+    };
+    let question = EventQuestion {
+        to: Some(place.cut()),
+        about: Some(about),
+        ..EventQuestion::default()
+    };
+    let mut lines = Vec::new();
+    let mut unread = 0_usize;
+    for logged in timeline.event_log(question) {
+        let Ok(logged) = logged else {
+            unread += 1;
+            continue;
+        };
+        let said = &logged.said;
+        let ink = if said.severity == "Warning" {
+            Ink::Wary
+        } else {
+            Ink::Plain
+        };
+        let times = if said.count > 1 {
+            format!(" ×{}", said.count)
+        } else {
+            String::new()
+        };
+        let at = timeline.written(logged.at);
+        let head = PanelLine::of(Ink::Faint, format!("{at}  "))
+            .and(ink, format!("{}{times}  ", harmless(&said.reason)))
+            .and(Ink::Plain, harmless(&said.message));
+        lines.push(PanelLine {
+            aside: harmless(&said.component).into_owned(),
+            ..head
+        });
+    }
+    lines.reverse();
+    lines.truncate(MOST_EVENTS);
+    if unread > 0 {
+        lines.insert(
+            0,
+            PanelLine::of(Ink::Wary, format!("{unread} unreadable Events")),
+        );
+    }
+    if lines.is_empty() {
+        let words = format!(
+            "no Events about {} up to this time",
+            subject.written(timeline)
+        );
+        lines.push(PanelLine::of(Ink::Faint, words));
+    }
+    lines
+}
+
+/// How many events are told.
+const MOST_NEARBY: usize = 100;
+/// The seconds are at least so many microseconds: 1 s.
+pub(crate) const LEAST_MICROS: i64 = 1_000_000;
+
+/// What is asked: which seconds, and of what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NearbyQuery {
+    /// How long before the moment, in microseconds.
+    pub(crate) micros: i64,
+    /// The filter, as it was written.
+    pub(crate) filter: String,
+    /// The only namespace, if one is chosen.
+    pub(crate) namespace: Option<String>,
+}
+
+/// Reads the lines.
+pub(super) fn read_nearby(
+    timeline: &Timeline,
+    asked: &NearbyQuery,
+    place: CursorPlace,
+) -> Vec<PanelLine> {
+    // What cannot be read was refused when it was written.
+    let query = FilterQuery::parse(&asked.filter, Some(timeline.resources())).unwrap_or_default();
+    let from = RecordedAt::from_micros(place.at.micros.saturating_sub(asked.micros));
+    let first = timeline
+        .reel()
+        .seq_after(RecordedAt::from_micros(from.micros.saturating_sub(1)));
+    let mut cursor = timeline.cursor(Track::Everything, place.cut());
+    let mut lines = Vec::new();
+    let (mut count, mut told) = (0_usize, 0_usize);
+    while let Some(step) = cursor.back().filter(|step| step.seq >= first) {
+        let Some((info, subject)) = subject_of(timeline, &step) else {
+            continue;
+        };
+        let texts = [info.plural.as_str(), subject.name.as_str()].into_iter();
+        let seen = FilterCandidate {
+            resource: info.id,
+            namespace: &subject.namespace,
+            texts,
+        };
+        let is_chosen = asked
+            .namespace
+            .as_ref()
+            .is_none_or(|only| subject.namespace.is_empty() || *only == subject.namespace);
+        if !is_chosen || !query.admits(&seen, |_| false) {
+            continue;
+        }
+        count += 1;
+        if told < MOST_NEARBY {
+            told += 1;
+            lines.push(event_line(timeline, &step, info, subject.clone(), place));
+        }
+    }
+    let long = span_text(asked.micros);
+    let of = if asked.filter.is_empty() && asked.namespace.is_none() {
+        ""
+    } else {
+        " matching the filter"
+    };
+    let until = timeline.written(place.at);
+    let events = if count == 1 { "event" } else { "events" };
+    let head = format!("{count} {events}{of} in the {long} until {until}");
+    lines.insert(0, PanelLine::of(Ink::Faint, head));
+    if count > told {
+        let rest = format!("and {} earlier events: zoom in to see them", count - told);
+        lines.push(PanelLine::of(Ink::Wary, rest));
+    }
+    lines
+}
+
+fn subject_of<'a>(
+    timeline: &'a Timeline,
+    step: &CursorStep,
+) -> Option<(&'a ResourceInfo, NamedObject)> {
+    let key = timeline.key_of(step.object)?;
+    let info = timeline.resources().get(key.resource)?;
+    let subject = NamedObject {
+        resource: key.resource,
+        namespace: key.namespace.clone(),
+        name: key.name.clone(),
+    };
+    Some((info, subject))
+}
+
+fn event_line(
+    timeline: &Timeline,
+    step: &CursorStep,
+    info: &ResourceInfo,
+    subject: NamedObject,
+    place: CursorPlace,
+) -> PanelLine {
+    let before = span_text(place.at.micros_since(step.at));
+    let head = PanelLine::of(Ink::Faint, format!("-{before:<7} "))
+        .and(Ink::Strong, format!("{}  ", subject.written(timeline)));
+    let mut line = match timeline.stepped_over(step, info) {
+        Ok(over) => {
+            let writers = over.authors.writers();
+            let who: Vec<&str> = writers.iter().map(|one| one.manager.as_str()).collect();
+            let told = event_summary(head, step.kind, info, &over);
+            if who.is_empty() {
+                told
+            } else {
+                told.and(Ink::Faint, harmless(&format!("  ◂ {}", who.join(","))))
+            }
+        }
+        Err(error) => head.and(Ink::Wary, harmless(&format!("cannot be read: {error}"))),
+    };
+    line.target = Some(LineTarget::Moment(step.seq, subject));
+    line
+}
+
+/// Says in short what an event changed: what tells most comes first.
+fn event_summary(
+    head: PanelLine,
+    kind: EventType,
+    info: &ResourceInfo,
+    over: &SteppedOver,
+) -> PanelLine {
+    if info.kind == "Event" && kind != EventType::Deleted {
+        let text = |name: &str| {
+            let text = over.now.get(name).and_then(serde_json::Value::as_str);
+            harmless(text.unwrap_or_default()).into_owned()
+        };
+        return head
+            .and(Ink::Changed, text("reason"))
+            .and(Ink::Plain, format!(" {}{}", text("message"), text("note")));
+    }
+    match (kind, &over.changes) {
+        (EventType::Deleted, _) => head.and(Ink::Gone, "deleted"),
+        (EventType::Added, None) => head.and(Ink::Changed, "created"),
+        (_, None) => head.and(Ink::Wary, "previous version unknown"),
+        (_, Some(changes)) => {
+            let Some(first) = changes.iter().min_by_key(|change| rank(change)) else {
+                return head.and(Ink::Faint, "updated without changes");
+            };
+            let line = nearby_change(head, first);
+            let rest = changes.len().saturating_sub(1);
+            if rest > 0 {
+                line.and(Ink::Faint, format!(" and {rest} more"))
+            } else {
+                line
+            }
+        }
+    }
+}
+
+/// Gives how little a change tells.
+pub(super) fn rank(change: &Change) -> u8 {
+    let path = change.path.to_string();
+    let is_of_condition = path.starts_with("status.conditions[");
+    if is_of_condition && path.ends_with("].status") {
+        0
+    } else if path == "status.phase" || path.starts_with("spec.") {
+        1
+    } else if path.ends_with("Time") || path.ends_with("resourceVersion") {
+        9
+    } else if is_of_condition {
+        4
+    } else {
+        3
+    }
+}
+
+fn nearby_change(head: PanelLine, change: &Change) -> PanelLine {
+    let steps = change.path.steps();
+    // A condition is known by its type.
+    let name = match steps {
+        [.., Step::Item(parts), Step::Member(status)] if status == "status" => parts
+            .first()
+            .map_or_else(String::new, |part| part.value.clone()),
+        _ => change.path.to_string(),
+    };
+    let line = head.and(Ink::Plain, format!("{} ", harmless(&name)));
+    let line = match &change.old {
+        Some(old) => line.and(Ink::Gone, short(old)),
+        None => line,
+    };
+    match &change.new {
+        Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
+        None => line.and(Ink::Faint, " gone"),
+    }
+}

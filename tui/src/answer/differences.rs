@@ -1,0 +1,572 @@
+//! Differences of objects: two versions of one, one at two moments, the whole state at two moments, and the
+//! version that changes a field. What is unknown or unreadable is counted, never skipped in silence.
+
+use super::line::{Ink, PanelLine, short};
+use super::object_at::{trust, unread};
+use super::question::{FieldSearch, FieldSearchResult};
+use crate::subject::NamedObject;
+use crate::time::{CursorPlace, TimeDirection};
+use kubereel_format::{EventType, Evidence, ResourceInfo, Seq};
+use kubereel_history::{
+    Asked, Change, Differing, Fate, Field, Filter, Form, QueryError, Scope, SegmentKind, Timeline,
+    differing, harmless, words, write_yaml,
+};
+use serde_json::Value;
+
+/// What differs between two moments.
+#[derive(Clone, Debug)]
+pub(crate) struct Difference {
+    /// The first moment.
+    pub(crate) a: CursorPlace,
+    /// The second one.
+    pub(crate) b: CursorPlace,
+    /// The objects, in order of resources.
+    pub(crate) rows: Vec<DifferenceRow>,
+    /// What is not known, in words.
+    pub(crate) unknown: Vec<String>,
+    /// How many objects were left out.
+    pub(crate) rest: usize,
+}
+
+/// An object that differs.
+#[derive(Clone, Debug)]
+pub(crate) struct DifferenceRow {
+    /// The object.
+    pub(crate) subject: NamedObject,
+    /// What became of it: created, deleted, recreated or changed.
+    pub(crate) fate: &'static str,
+    /// What changed, in short.
+    pub(crate) words: String,
+}
+
+/// How many lines of one value show.
+const MOST_LINES: usize = 400;
+
+/// Reads the lines.
+pub(super) fn read_diff(
+    timeline: &Timeline,
+    subject: &NamedObject,
+    place: CursorPlace,
+    other: Option<Seq>,
+) -> Vec<PanelLine> {
+    let Some(info) = timeline.resources().get(subject.resource) else {
+        return vec![PanelLine::of(Ink::Wary, "resource not in this reel")];
+    };
+    let versions = subject.versions(timeline);
+    let next = versions.partition_point(|seq| *seq < place.below);
+    let here = next.checked_sub(1).and_then(|at| versions.get(at)).copied();
+    let before = next.checked_sub(2).and_then(|at| versions.get(at)).copied();
+    let name = subject.written(timeline);
+    let (old, new) = match (other.or(before), here) {
+        (Some(other), Some(here)) if other == here => {
+            let words = "the marked version is the current one: c and C step to others";
+            return vec![PanelLine::prose(Ink::Faint, words)];
+        }
+        (Some(other), Some(here)) => (other.min(here), other.max(here)),
+        (Some(_), None) => {
+            let at = place.written(timeline);
+            let words = format!("no {name} yet at {at}: c steps to its first version");
+            return vec![PanelLine::prose(Ink::Faint, words)];
+        }
+        (None, Some(_)) => {
+            let words = "first recorded version: c steps to the next one";
+            return vec![PanelLine::prose(Ink::Faint, words)];
+        }
+        (None, None) => {
+            return vec![PanelLine::of(
+                Ink::Plain,
+                format!("{name} does not exist yet"),
+            )];
+        }
+    };
+    let mut lines = vec![
+        version_line(timeline, "- ", Ink::Gone, old),
+        version_line(timeline, "+ ", Ink::Changed, new),
+    ];
+    let between = versions
+        .iter()
+        .filter(|seq| **seq > old && **seq < new)
+        .count();
+    if between > 0 {
+        let words = format!("{between} versions in between");
+        lines.push(PanelLine::of(Ink::Faint, words));
+    }
+    lines.extend(warnings(timeline, info, old, new));
+    match version_changes(timeline, info, old, new) {
+        Ok(changes) => {
+            if changes.is_empty() {
+                lines.push(PanelLine::of(Ink::Faint, "no field changed"));
+            }
+            lines.extend(changes.iter().flat_map(field_lines));
+        }
+        Err(error) => lines.push(unread(&error)),
+    }
+    lines
+}
+
+fn version_line(timeline: &Timeline, sign: &str, ink: Ink, seq: Seq) -> PanelLine {
+    let at = timeline.written(CursorPlace::behind(timeline, seq).at);
+    let kind = timeline.reel().kind_of(seq);
+    let kind = kind.map_or("", EventType::as_str);
+    PanelLine::of(ink, sign)
+        .and(Ink::Strong, at)
+        .and(Ink::Faint, format!("  seq:{}  {kind}", seq.0))
+}
+
+/// Says what makes the two less comparable than they look.
+fn warnings(timeline: &Timeline, info: &ResourceInfo, old: Seq, new: Seq) -> Vec<PanelLine> {
+    let reel = timeline.reel();
+    let mut lines = Vec::new();
+    if reel.object_of(old) != reel.object_of(new) {
+        let words = "two objects of the same name: deleted and recreated in between";
+        lines.push(PanelLine::prose(Ink::Wary, words));
+    }
+    let at = |seq| CursorPlace::behind(timeline, seq).at;
+    if timeline.may_miss_changes(info.id, at(old), at(new)) {
+        let words = "░ recording gap in between: versions may be missing";
+        lines.push(PanelLine::prose(Ink::Wary, words));
+    }
+    lines
+}
+
+fn version_changes(
+    timeline: &Timeline,
+    info: &ResourceInfo,
+    old: Seq,
+    new: Seq,
+) -> Result<Vec<Change>, QueryError> {
+    let form = Form::default();
+    let (old, new) = (
+        timeline.object(old, info, form)?,
+        timeline.object(new, info, form)?,
+    );
+    Ok(Scope::default().changes(&old, &new))
+}
+
+fn field_lines(change: &Change) -> Vec<PanelLine> {
+    let path = harmless(&change.path.to_string()).into_owned();
+    let mut lines = vec![
+        PanelLine::of(Ink::Strong, path).and(Ink::Faint, format!("  {}", change.kind.as_str())),
+    ];
+    if let (Some(Value::String(old)), Some(Value::String(new))) = (&change.old, &change.new) {
+        let segments = words(old, new);
+        for (sign, own, ink) in [
+            ("- ", SegmentKind::Removed, Ink::Gone),
+            ("+ ", SegmentKind::Added, Ink::Changed),
+        ] {
+            let parts = segments
+                .iter()
+                .filter(|one| one.kind == own || one.kind == SegmentKind::Kept)
+                .map(|one| (if one.kind == own { ink } else { Ink::Plain }, one.text));
+            lines.extend(value_lines(sign, ink, parts));
+        }
+        return lines;
+    }
+    for (sign, value, ink) in [
+        ("- ", &change.old, Ink::Gone),
+        ("+ ", &change.new, Ink::Changed),
+    ] {
+        if let Some(value) = value {
+            let text = value_text(value);
+            lines.extend(value_lines(sign, ink, [(ink, text.as_str())].into_iter()));
+        }
+    }
+    lines
+}
+
+/// Writes a value as YAML, a plain one as it is.
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(_) | Value::Array(_) => {
+            let mut text = String::new();
+            match write_yaml(&mut text, value) {
+                Ok(()) => text.trim_end().to_owned(),
+                Err(_) => value.to_string(),
+            }
+        }
+        plain => plain.to_string(),
+    }
+}
+
+/// Breaks parts into lines where they hold line ends.
+fn value_lines<'a>(
+    sign: &str,
+    ink: Ink,
+    parts: impl Iterator<Item = (Ink, &'a str)>,
+) -> Vec<PanelLine> {
+    let first = || PanelLine::prose(ink, format!("  {sign}"));
+    let mut lines = vec![first()];
+    for (ink, text) in parts {
+        for (at, row) in text.split('\n').enumerate() {
+            if at > 0 {
+                lines.push(first());
+            }
+            if let Some(line) = lines.last_mut() {
+                line.parts.push((ink, harmless(row).into_owned()));
+            }
+        }
+    }
+    let rest = lines.len().saturating_sub(MOST_LINES);
+    if rest > 0 {
+        lines.truncate(MOST_LINES);
+        lines.push(PanelLine::of(
+            Ink::Faint,
+            format!("    and {rest} more lines"),
+        ));
+    }
+    lines
+}
+
+/// How many objects are listed.
+const MOST_ROWS: usize = 5_000;
+/// How many fields of an object are listed.
+const MOST_FIELDS: usize = 2_000;
+
+/// Compares two moments. `go_on` is told how many of how many objects are read, and ends it by
+/// `false`.
+pub(super) fn compare(
+    timeline: &Timeline,
+    a: CursorPlace,
+    b: CursorPlace,
+    go_on: &mut dyn FnMut(usize, usize) -> bool,
+) -> Option<Difference> {
+    let mut unknown = Vec::new();
+    let mut found: Vec<(&ResourceInfo, &ResourceInfo, Differing)> = Vec::new();
+    for info in timeline.resources().iter() {
+        let (then, now) = (
+            timeline.resource_at(info, a.cut()),
+            timeline.resource_at(info, b.cut()),
+        );
+        // Of several versions of a resource, the one that answers at the second moment speaks.
+        if now.id != info.id || timeline.objects_of(info.id).is_empty() {
+            continue;
+        }
+        if !go_on(0, 0) {
+            return None;
+        }
+        let before = timeline.as_of(then.id, a.cut(), &Filter::default());
+        let after = timeline.as_of(now.id, b.cut(), &Filter::default());
+        let name = harmless(&info.qualified()).into_owned();
+        for (moment, state) in [("A", &before), ("here", &after)] {
+            if let Some(why) = trust(timeline, &state.certainty) {
+                unknown.push(format!("{name} at {moment}: {why}"));
+            }
+        }
+        if before.certainty.has_state() && after.certainty.has_state() {
+            let all = differing(&before, &after);
+            found.extend(all.into_iter().map(|one| (then, now, one)));
+        }
+    }
+    // What is written all the time stands below what is meant.
+    found.sort_by_key(|(_, now, _)| matches!(now.kind.as_str(), "Event" | "Lease"));
+    let rest = found.len().saturating_sub(MOST_ROWS);
+    let all = found.len().min(MOST_ROWS);
+    let mut rows = Vec::new();
+    for (then, now, one) in found.into_iter().take(MOST_ROWS) {
+        if !go_on(rows.len(), all) {
+            return None;
+        }
+        let (then, now) = (asked_at(then, a), asked_at(now, b));
+        rows.push(DifferenceRow {
+            words: summary_of(timeline, &one.fate, then, now),
+            subject: NamedObject {
+                resource: now.resource.id,
+                namespace: one.namespace,
+                name: one.name,
+            },
+            fate: one.fate.as_str(),
+        });
+    }
+    Some(Difference {
+        a,
+        b,
+        rows,
+        unknown,
+        rest,
+    })
+}
+
+const fn asked_at(resource: &ResourceInfo, place: CursorPlace) -> Asked<'_> {
+    Asked {
+        resource,
+        cut: place.cut(),
+    }
+}
+
+/// Says in short what changed.
+fn summary_of(timeline: &Timeline, fate: &Fate, then: Asked<'_>, now: Asked<'_>) -> String {
+    if matches!(fate, Fate::Created { .. } | Fate::Deleted { .. }) {
+        return String::new();
+    }
+    match timeline.changes_between(fate, then, now, &Scope::default()) {
+        Err(error) => harmless(&format!("cannot be read: {error}")).into_owned(),
+        Ok(changes) => match changes
+            .iter()
+            .min_by_key(|change| super::changes::rank(change))
+        {
+            None => "rewritten, no net change".to_owned(),
+            Some(first) => {
+                let rest = changes.len().saturating_sub(1);
+                let more = if rest > 0 {
+                    format!(" and {rest} more")
+                } else {
+                    String::new()
+                };
+                let value =
+                    |value: &Option<Value>| value.as_ref().map_or_else(|| "none".to_owned(), short);
+                let path = first.path.to_string();
+                format!(
+                    "{} {} → {}{more}",
+                    harmless(&path),
+                    value(&first.old),
+                    value(&first.new)
+                )
+            }
+        },
+    }
+}
+
+/// Reads what differs of one object, field by field.
+pub(super) fn read_between(
+    timeline: &Timeline,
+    subject: &NamedObject,
+    a: CursorPlace,
+    b: CursorPlace,
+) -> Vec<PanelLine> {
+    let Some(info) = timeline.resources().get(subject.resource) else {
+        return vec![PanelLine::of(Ink::Wary, "resource not in this reel")];
+    };
+    let only = [subject.name.clone()];
+    let filter = Filter {
+        namespace: info.namespaced.then_some(subject.namespace.as_str()),
+        names: &only,
+    };
+    let (then, now) = (
+        timeline.resource_at(info, a.cut()),
+        timeline.resource_at(info, b.cut()),
+    );
+    let before = timeline.as_of(then.id, a.cut(), &filter);
+    let after = timeline.as_of(now.id, b.cut(), &filter);
+    let (from, to) = (a.written(timeline), b.written(timeline));
+    let mut lines = vec![PanelLine::of(Ink::Faint, format!("A {from}  to  {to}"))];
+    for (moment, state) in [("A", &before), ("here", &after)] {
+        if let Some(words) = trust(timeline, &state.certainty) {
+            lines.push(PanelLine::of(Ink::Wary, format!("{moment}: {words}")));
+        }
+    }
+    let Some(one) = differing(&before, &after).into_iter().next() else {
+        let words = if before.objects.is_empty() {
+            "exists at neither moment"
+        } else {
+            "same version at both moments"
+        };
+        lines.push(PanelLine::of(Ink::Plain, words));
+        return lines;
+    };
+    lines.push(PanelLine::of(Ink::Strong, one.fate.as_str()));
+    let (then, now) = (asked_at(then, a), asked_at(now, b));
+    match timeline.changes_between(&one.fate, then, now, &Scope::default()) {
+        Err(error) => {
+            let words = harmless(&format!("cannot be read: {error}")).into_owned();
+            lines.push(PanelLine::of(Ink::Wary, words));
+        }
+        Ok(changes) => {
+            lines.extend(changes.iter().take(MOST_FIELDS).map(change_line));
+            let rest = changes.len().saturating_sub(MOST_FIELDS);
+            if rest > 0 {
+                lines.push(PanelLine::of(Ink::Wary, format!("and {rest} more fields")));
+            }
+        }
+    }
+    lines
+}
+
+fn change_line(change: &Change) -> PanelLine {
+    let path = harmless(&change.path.to_string()).into_owned();
+    let mut line = PanelLine::of(Ink::Plain, format!("  {path} "));
+    if let Some(old) = &change.old {
+        line = line.and(Ink::Gone, short(old));
+    }
+    line = match &change.new {
+        Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
+        None => line.and(Ink::Faint, " gone"),
+    };
+    line.field = Some(change.path.clone());
+    line
+}
+
+/// Looks for it; `go_on` is told how many of how many versions are read, and ends it by `false`.
+pub(super) fn find_field_change(
+    timeline: &Timeline,
+    search: &FieldSearch,
+    go_on: &mut dyn FnMut(usize, usize) -> bool,
+) -> Option<FieldSearchResult> {
+    let path = search.field.to_string();
+    let shown = harmless(&path).into_owned();
+    let Ok(field) = path.parse::<Field>() else {
+        return Some(nowhere(format!(".{shown} cannot be followed")));
+    };
+    let walk = FieldWalk {
+        timeline,
+        search,
+        scope: Scope {
+            fields: vec![field],
+            ..Scope::default()
+        },
+    };
+    let versions = search.subject.versions(timeline);
+    let order = search_order(&versions, search);
+    let mut unread = 0;
+    // On the way, one of two versions has been read for the step before.
+    let mut kept: Option<(Seq, VersionBody)> = None;
+    for (done, at) in order.iter().enumerate() {
+        if !go_on(done, order.len()) {
+            return None;
+        }
+        let Some(seq) = versions.get(*at).copied() else {
+            continue;
+        };
+        let before = at.checked_sub(1).and_then(|at| versions.get(at)).copied();
+        let mut old = before.map_or(VersionBody::Nothing, |before| walk.kept(before, &mut kept));
+        let mut new = walk.kept(seq, &mut kept);
+        // What cannot be read is passed over: those on both sides are compared.
+        let (read, other) = match search.way {
+            TimeDirection::Next => (&mut new, &mut old),
+            TimeDirection::Previous => (&mut old, &mut new),
+        };
+        if matches!(read, VersionBody::Unread) {
+            unread += 1;
+            std::mem::swap(read, other);
+        }
+        if let Some(change) = walk.change(seq, before, &old, &new) {
+            let gap = before.is_some_and(|before| walk.is_gap_between(before, seq));
+            return Some(FieldSearchResult {
+                place: Some(CursorPlace::behind(timeline, seq)),
+                words: format!(".{shown} {}{}", change_words(&change), doubt(unread, gap)),
+            });
+        }
+        kept = match search.way {
+            TimeDirection::Next => Some((seq, new)),
+            TimeDirection::Previous => before.map(|before| (before, old)),
+        };
+    }
+    let word = match search.way {
+        TimeDirection::Next => "later",
+        TimeDirection::Previous => "earlier",
+    };
+    Some(nowhere(format!(
+        "no {word} change of .{shown}{}",
+        doubt(unread, false)
+    )))
+}
+
+/// Gives the places of the versions in the order in which they are looked at.
+fn search_order(versions: &[Seq], search: &FieldSearch) -> Vec<usize> {
+    let below = search.from.below;
+    let here = versions.partition_point(|seq| *seq < below);
+    let last = here.checked_sub(1).and_then(|at| versions.get(at));
+    // The change that is at the cursor was seen already.
+    let is_here = last.is_some_and(|seq| seq.0 + 1 == below.0);
+    match search.way {
+        TimeDirection::Next => (here..versions.len()).collect(),
+        TimeDirection::Previous => (0..here.saturating_sub(usize::from(is_here)))
+            .rev()
+            .collect(),
+    }
+}
+
+const fn nowhere(words: String) -> FieldSearchResult {
+    FieldSearchResult { place: None, words }
+}
+
+/// What was there of an object at a version.
+enum VersionBody {
+    /// Nothing: it is deleted, or does not exist yet.
+    Nothing,
+    /// This.
+    Object(Value),
+    /// The version cannot be read.
+    Unread,
+}
+
+struct FieldWalk<'a> {
+    timeline: &'a Timeline,
+    search: &'a FieldSearch,
+    scope: Scope,
+}
+
+impl FieldWalk<'_> {
+    /// Takes a version that was kept, or reads it.
+    fn kept(&self, seq: Seq, kept: &mut Option<(Seq, VersionBody)>) -> VersionBody {
+        let own = kept.take_if(|(own, _)| *own == seq);
+        own.map_or_else(|| self.held(seq), |(_, held)| held)
+    }
+
+    fn held(&self, seq: Seq) -> VersionBody {
+        if self.timeline.reel().kind_of(seq) == Some(EventType::Deleted) {
+            return VersionBody::Nothing;
+        }
+        let resource = self.timeline.resources().get(self.search.subject.resource);
+        let form = Form {
+            shows_managed_fields: true,
+        };
+        match resource.map(|info| self.timeline.object(seq, info, form)) {
+            Some(Ok(object)) => VersionBody::Object(object),
+            _ => VersionBody::Unread,
+        }
+    }
+
+    fn change(
+        &self,
+        seq: Seq,
+        before: Option<Seq>,
+        old: &VersionBody,
+        new: &VersionBody,
+    ) -> Option<Change> {
+        let changes = match (old, new) {
+            (VersionBody::Object(old), VersionBody::Object(new)) => self.scope.changes(old, new),
+            (VersionBody::Nothing, VersionBody::Object(new)) => {
+                let head = self.timeline.reel().head(seq);
+                let is_old = head.is_some_and(|head| head.evidence == Evidence::Initial);
+                // What was there when the recorder first looked did not change then.
+                if before.is_none() && is_old {
+                    return None;
+                }
+                self.scope.contents(new)
+            }
+            (VersionBody::Object(old), VersionBody::Nothing) => self.scope.lost(old),
+            _ => return None,
+        };
+        changes.into_iter().next()
+    }
+
+    fn is_gap_between(&self, before: Seq, seq: Seq) -> bool {
+        let at = |seq| CursorPlace::behind(self.timeline, seq).at;
+        let (from, to) = (at(before), at(seq));
+        let resource = self.search.subject.resource;
+        self.timeline.may_miss_changes(resource, from, to)
+    }
+}
+
+/// Says what a change did.
+fn change_words(change: &Change) -> String {
+    match (&change.old, &change.new) {
+        (Some(old), Some(new)) => format!("{} → {}", short(old), short(new)),
+        (None, Some(new)) => format!("added: {}", short(new)),
+        (Some(old), None) => format!("removed, was {}", short(old)),
+        (None, None) => "changes".to_owned(),
+    }
+}
+
+/// Says what makes an answer doubtful.
+fn doubt(unread: usize, is_across_gap: bool) -> String {
+    let mut words = String::new();
+    if is_across_gap {
+        words.push_str(", across a gap: more changes are possible");
+    }
+    if unread > 0 {
+        words.extend([", ", &unread.to_string(), " unreadable versions"]);
+    }
+    words
+}

@@ -1,0 +1,491 @@
+//! An object at a moment in other forms: its conditions with their transitions, its owners and dependents, and
+//! the bytes that the server sent.
+
+use super::line::{Ink, LineTarget, PanelLine};
+use super::object_at::{VersionAt, here, unread};
+use crate::subject::NamedObject;
+use crate::time::{CursorPlace, span_text};
+use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
+use kubereel_history::{
+    Columns, Filter, Form, OwnedObject, OwnerRef, Room, Timeline, harmless, timetext,
+};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many versions are looked through for transitions.
+const MOST_VERSIONS: usize = 500;
+
+/// How many transitions of a condition show.
+const MOST_TURNS: usize = 5;
+
+/// One transition.
+struct PanelTransition {
+    seq: Seq,
+    at: RecordedAt,
+    from: Option<String>,
+    to: String,
+}
+
+/// Reads the lines.
+pub(super) fn read_conditions(
+    timeline: &Timeline,
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> Vec<PanelLine> {
+    let (info, held, mut lines) = match here(timeline, subject, place) {
+        Ok(VersionAt { info, held, lines }) => (info, held, lines),
+        Err(lines) => return lines,
+    };
+    let object = match timeline.object(held.seq, info, Form::default()) {
+        Ok(object) => object,
+        Err(error) => {
+            lines.push(unread(&error));
+            return lines;
+        }
+    };
+    let conditions = conditions(&object);
+    if conditions.is_empty() {
+        let words = format!("{} has no conditions", subject.written(timeline));
+        lines.push(PanelLine::of(Ink::Faint, words));
+        return lines;
+    }
+    let versions = timeline.reel().versions(held.object);
+    let next = versions.partition_point(|seq| *seq < place.below);
+    let first = next.saturating_sub(MOST_VERSIONS);
+    let seqs = versions.get(first..next).unwrap_or_default();
+    let (turns, unread) = transitions(timeline, info, seqs);
+    for condition in conditions {
+        lines.extend(condition_lines(timeline, condition, &turns, place));
+    }
+    if unread > 0 {
+        let words = format!("░ {unread} unreadable versions: transitions may be missing");
+        lines.push(PanelLine::prose(Ink::Wary, words));
+    }
+    if first > 0 {
+        let words = format!("transitions of the last {MOST_VERSIONS} versions");
+        lines.push(PanelLine::prose(Ink::Faint, words));
+    }
+    lines
+}
+
+fn conditions(object: &Value) -> Vec<&Value> {
+    let all = object
+        .pointer("/status/conditions")
+        .and_then(Value::as_array);
+    all.into_iter()
+        .flatten()
+        .filter(|one| one.is_object())
+        .collect()
+}
+
+fn text<'a>(condition: &'a Value, member: &str) -> &'a str {
+    let text = condition.get(member).and_then(Value::as_str);
+    text.unwrap_or_default()
+}
+
+/// Finds how each condition turned, and how many versions could not be read.
+fn transitions(
+    timeline: &Timeline,
+    info: &ResourceInfo,
+    seqs: &[Seq],
+) -> (BTreeMap<String, Vec<PanelTransition>>, usize) {
+    let mut turns: BTreeMap<String, Vec<PanelTransition>> = BTreeMap::new();
+    let mut unread = 0;
+    for seq in seqs {
+        let Ok(object) = timeline.object(*seq, info, Form::default()) else {
+            unread += 1;
+            continue;
+        };
+        for condition in conditions(&object) {
+            let own = turns.entry(text(condition, "type").to_owned()).or_default();
+            let to = text(condition, "status");
+            let last = own.last().map(|turn| turn.to.as_str());
+            if last != Some(to) {
+                let turn = PanelTransition {
+                    seq: *seq,
+                    at: CursorPlace::behind(timeline, *seq).at,
+                    from: last.map(str::to_owned),
+                    to: to.to_owned(),
+                };
+                own.push(turn);
+            }
+        }
+    }
+    (turns, unread)
+}
+
+fn condition_lines(
+    timeline: &Timeline,
+    condition: &Value,
+    turns: &BTreeMap<String, Vec<PanelTransition>>,
+    place: CursorPlace,
+) -> Vec<PanelLine> {
+    let shown = |member: &str| harmless(text(condition, member)).into_owned();
+    let since = timetext::parsed(text(condition, "lastTransitionTime"));
+    let since = since.map(|at| {
+        let span = span_text(place.at.micros_since(at));
+        format!("  for {span}, since {}", timeline.written(at))
+    });
+    let head = PanelLine::of(Ink::Strong, format!("{}  ", shown("type")))
+        .and(Ink::Changed, shown("status"))
+        .and(Ink::Faint, since.unwrap_or_default());
+    let mut lines = vec![head];
+    if !text(condition, "reason").is_empty() {
+        lines.push(PanelLine::of(Ink::Plain, format!("  {}", shown("reason"))));
+    }
+    for row in text(condition, "message").lines() {
+        lines.push(PanelLine::prose(
+            Ink::Plain,
+            format!("    {}", harmless(row)),
+        ));
+    }
+    let own = turns.get(text(condition, "type")).map(Vec::as_slice);
+    let turned = own.unwrap_or_default().iter().rev();
+    let turned = turned.filter_map(|turn| Some((turn, turn.from.as_ref()?)));
+    for (turn, from) in turned.take(MOST_TURNS) {
+        let at = timeline.written(turn.at);
+        let line = PanelLine::of(Ink::Faint, format!("    {at}  "))
+            .and(Ink::Gone, harmless(from))
+            .and(Ink::Faint, " → ")
+            .and(Ink::Changed, harmless(&turn.to))
+            .to(LineTarget::Version(turn.seq));
+        lines.push(line);
+    }
+    lines
+}
+
+/// How deep the tree is followed.
+const DEEPEST_OWNED: usize = 8;
+
+/// How many objects show below.
+const MOST_BELOW: usize = 500;
+
+/// The columns that say what state an object is in, besides its age.
+const STATE_COLUMNS: [&str; 9] = [
+    "READY",
+    "STATUS",
+    "PHASE",
+    "AVAILABLE",
+    "UP-TO-DATE",
+    "COMPLETIONS",
+    "PROGRESSING",
+    "DEGRADED",
+    "CAPACITY",
+];
+
+/// What the tree is made with.
+struct OwnerTree<'a> {
+    timeline: &'a Timeline,
+    place: CursorPlace,
+    columns: BTreeMap<ResourceId, Option<Columns>>,
+    below: BTreeMap<&'a str, Vec<&'a OwnedObject>>,
+    shown: BTreeSet<Seq>,
+    lines: Vec<PanelLine>,
+    left_out: usize,
+}
+
+/// Reads the lines; the object itself is to be seen first.
+pub(super) fn read_owners(
+    timeline: &Timeline,
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> (Vec<PanelLine>, usize) {
+    let (info, held, lines) = match here(timeline, subject, place) {
+        Ok(VersionAt { info, held, lines }) => (info, held, lines),
+        Err(lines) => return (lines, 0),
+    };
+    let both = timeline
+        .owners_of(held.seq, &held.namespace, place.cut())
+        .and_then(|owners| Ok((owners, timeline.owned_in(&held.namespace, place.cut())?)));
+    let (owners, owned) = match both {
+        Ok(both) => both,
+        Err(error) => {
+            let mut lines = lines;
+            lines.push(unread(&error));
+            return (lines, 0);
+        }
+    };
+    let mut below: BTreeMap<&str, Vec<&OwnedObject>> = BTreeMap::new();
+    for object in &owned.objects {
+        for uid in &object.owner_uids {
+            below.entry(uid.as_str()).or_default().push(object);
+        }
+    }
+    let mut tree = OwnerTree {
+        timeline,
+        place,
+        columns: BTreeMap::new(),
+        below,
+        shown: BTreeSet::new(),
+        lines,
+        left_out: 0,
+    };
+    if owners.is_empty() {
+        tree.lines.push(PanelLine::of(Ink::Faint, "no owners"));
+    }
+    for owner in owners.iter().rev() {
+        tree.owner(owner, &held.namespace);
+    }
+    let own = tree.lines.len();
+    let state = tree.state(info, held.seq);
+    let name = subject.written(timeline);
+    let line = PanelLine::of(Ink::Strong, format!("▶ {name}")).and(Ink::Faint, state);
+    tree.lines.push(line);
+    tree.shown.insert(held.seq);
+    let uid = timeline.key_of(held.object).map(|key| key.uid.clone());
+    let count = tree.lines.len();
+    tree.children(&uid.unwrap_or_default(), 1);
+    if tree.lines.len() == count {
+        tree.lines
+            .push(PanelLine::of(Ink::Faint, "  no dependents"));
+    }
+    if tree.left_out > 0 {
+        let words = format!("  and {} more", tree.left_out);
+        tree.lines.push(PanelLine::of(Ink::Faint, words));
+    }
+    if owned.unsearched > 0 {
+        let words = format!(
+            "░ {} resources unknown at this time: dependents may be missing",
+            owned.unsearched
+        );
+        tree.lines.push(PanelLine::prose(Ink::Wary, words));
+    }
+    (tree.lines, own.saturating_sub(3))
+}
+
+impl<'a> OwnerTree<'a> {
+    fn owner(&mut self, owner: &OwnerRef, namespace: &str) {
+        let kind = owner.kind.to_lowercase();
+        let name = harmless(&format!("{kind} {}", owner.name)).into_owned();
+        let controls = if owner.controller == Some(true) {
+            ""
+        } else {
+            "  (not the controller)"
+        };
+        let line = PanelLine::of(Ink::Faint, "↑ ").and(Ink::Plain, name);
+        let line = match (owner.exists, self.found(owner, namespace)) {
+            (Some(true), Some((subject, info, seq))) => {
+                let state = self.state(info, seq);
+                line.and(Ink::Faint, state).to(LineTarget::Object(subject))
+            }
+            (Some(false), _) => line.and(Ink::Gone, "  not found"),
+            _ => line.and(Ink::Wary, "  ░ not recorded"),
+        };
+        self.lines.push(line.and(Ink::Faint, controls));
+    }
+
+    /// Finds an owner that is known to exist.
+    fn found(
+        &self,
+        owner: &OwnerRef,
+        namespace: &str,
+    ) -> Option<(NamedObject, &'a ResourceInfo, Seq)> {
+        let api = owner.api_version.as_str();
+        let (group, _) = api.split_once('/').unwrap_or(("", api));
+        let timeline = self.timeline;
+        let mut named = timeline.resources().iter();
+        let named = named.find(|info| info.group == group && info.kind == owner.kind)?;
+        let info = timeline.resource_at(named, self.place.cut());
+        let only = [owner.name.clone()];
+        let namespace = if info.namespaced { namespace } else { "" };
+        let filter = Filter {
+            namespace: info.namespaced.then_some(namespace),
+            names: &only,
+        };
+        let state = timeline.as_of(info.id, self.place.cut(), &filter);
+        let seq = state.objects.first()?.seq;
+        let subject = NamedObject {
+            resource: info.id,
+            namespace: namespace.to_owned(),
+            name: owner.name.clone(),
+        };
+        Some((subject, info, seq))
+    }
+
+    // The depth is bounded.
+    fn children(&mut self, uid: &str, depth: usize) {
+        if uid.is_empty() || depth > DEEPEST_OWNED {
+            return;
+        }
+        for child in self.below.get(uid).cloned().unwrap_or_default() {
+            if !self.shown.insert(child.held.seq) {
+                continue;
+            }
+            if self.shown.len() > MOST_BELOW {
+                self.left_out += 1;
+                continue;
+            }
+            let Some(info) = self.timeline.resources().get(child.resource) else {
+                continue;
+            };
+            let subject = NamedObject {
+                resource: child.resource,
+                namespace: child.held.namespace.clone(),
+                name: child.held.name.clone(),
+            };
+            let state = self.state(info, child.held.seq);
+            let indent = "  ".repeat(depth);
+            let own = subject.kind(self.timeline);
+            let name = harmless(&format!("{own} {}", subject.name)).into_owned();
+            let line = PanelLine::of(Ink::Faint, format!("{indent}↓ "))
+                .and(Ink::Plain, name)
+                .and(Ink::Faint, state)
+                .to(LineTarget::Object(subject));
+            self.lines.push(line);
+            let key = self.timeline.key_of(child.held.object);
+            let uid = key.map(|key| key.uid.clone()).unwrap_or_default();
+            self.children(&uid, depth + 1);
+        }
+    }
+
+    /// Says what state an object is in, and how old it is.
+    fn state(&mut self, info: &ResourceInfo, seq: Seq) -> String {
+        let (timeline, place) = (self.timeline, self.place);
+        let columns = self
+            .columns
+            .entry(info.id)
+            .or_insert_with(|| timeline.columns(info, place.cut(), Room::Narrow).ok());
+        let Some(columns) = columns else {
+            return "  columns unreadable".to_owned();
+        };
+        let Ok(object) = timeline.object(seq, info, Form::default()) else {
+            return "  unreadable".to_owned();
+        };
+        let mut told = String::new();
+        let cells = columns.row(&object, place.at).into_iter();
+        for (name, cell) in columns.names().into_iter().zip(cells) {
+            if name == "AGE" {
+                told.extend(["  ", &harmless(&cell), " old"]);
+            } else if STATE_COLUMNS.contains(&name.as_str()) && !cell.is_empty() {
+                told.extend(["  ", &name.to_lowercase(), " ", &harmless(&cell)]);
+            }
+        }
+        told
+    }
+}
+
+/// Lines are indented by at most so many levels: deeper ones come from nobody who means well.
+const DEEPEST_INDENT: usize = 64;
+
+/// Reads the lines.
+pub(super) fn read_raw(
+    timeline: &Timeline,
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> Vec<PanelLine> {
+    let (held, mut lines) = match here(timeline, subject, place) {
+        Ok(VersionAt { held, lines, .. }) => (held, lines),
+        Err(lines) => return lines,
+    };
+    match timeline.reel().body(held.seq) {
+        Ok(body) => {
+            let words = format!(
+                "{} bytes from the API server, formatted; S saves the original bytes",
+                body.len()
+            );
+            lines.push(PanelLine::prose(Ink::Faint, words));
+            let text = String::from_utf8_lossy(&body);
+            let rows = laid_out(&text);
+            lines.extend(
+                rows.iter()
+                    .map(|row| PanelLine::of(Ink::Plain, harmless(row))),
+            );
+        }
+        Err(error) => {
+            let error = harmless(&error.to_string()).into_owned();
+            lines.push(PanelLine::prose(
+                Ink::Wary,
+                format!("cannot be read: {error}"),
+            ));
+        }
+    }
+    lines
+}
+
+/// Breaks JSON into lines without understanding more of it than its brackets and texts.
+fn laid_out(text: &str) -> Vec<String> {
+    let mut rows = vec![String::new()];
+    let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if is_text {
+            push_letter(&mut rows, letter);
+            is_text = letter != '"' || is_escaped;
+            is_escaped = letter == '\\' && !is_escaped;
+            continue;
+        }
+        match letter {
+            '"' => {
+                is_text = true;
+                push_letter(&mut rows, letter);
+            }
+            '{' | '[' => {
+                push_letter(&mut rows, letter);
+                while letters.next_if(char::is_ascii_whitespace).is_some() {}
+                if let Some(end) = letters.next_if(|next| matches!(next, '}' | ']')) {
+                    push_letter(&mut rows, end);
+                } else {
+                    depth += 1;
+                    begin_row(&mut rows, depth);
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                begin_row(&mut rows, depth);
+                push_letter(&mut rows, letter);
+            }
+            ',' => {
+                push_letter(&mut rows, letter);
+                begin_row(&mut rows, depth);
+            }
+            ':' => {
+                push_letter(&mut rows, letter);
+                push_letter(&mut rows, ' ');
+            }
+            space if space.is_ascii_whitespace() => {}
+            other => push_letter(&mut rows, other),
+        }
+    }
+    rows
+}
+
+fn push_letter(rows: &mut [String], letter: char) {
+    if let Some(row) = rows.last_mut() {
+        row.push(letter);
+    }
+}
+
+fn begin_row(rows: &mut Vec<String>, depth: usize) {
+    rows.push("  ".repeat(depth.min(DEEPEST_INDENT)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_and_spelling_stay() {
+        let text = r#"{"b":1.50,"a":{"x":[],"y": [true , "a\"{,\\"]},"c":{ }}"#;
+        let expected = [
+            "{",
+            "  \"b\": 1.50,",
+            "  \"a\": {",
+            "    \"x\": [],",
+            "    \"y\": [",
+            "      true,",
+            r#"      "a\"{,\\""#,
+            "    ]",
+            "  },",
+            "  \"c\": {}",
+            "}",
+        ];
+        assert_eq!(laid_out(text), expected);
+    }
+
+    #[test]
+    fn what_is_no_json_is_shown_all_the_same() {
+        assert_eq!(laid_out("").concat(), "");
+        assert!(laid_out("]]]}{\"").concat().ends_with('"'));
+        assert!(laid_out(&"[".repeat(10_000)).len() > 9_000);
+    }
+}

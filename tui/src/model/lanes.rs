@@ -1,0 +1,320 @@
+//! The list of lanes: sections, groupings, folds, pins, and the cells of the rows that show. `update` finds
+//! them when something changed.
+
+use crate::lane::{Group, Lane, LaneCell, LaneState, Reading, Spell, dark_of};
+use crate::subject::NamedObject;
+use crate::time::ViewWindow;
+use kubereel_format::EventType;
+use kubereel_history::{Timeline, harmless};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Where a lane is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum LaneAt {
+    /// Among the pins.
+    Pin(usize),
+    /// Among the pins, of an object that has a lane on the board.
+    PinOf(usize),
+    /// On the board.
+    Board(usize),
+}
+
+/// A row of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LaneRow {
+    /// The head of a section.
+    Head(SectionHead),
+    /// A lane.
+    Lane(LaneAt),
+}
+
+/// The head of a section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SectionHead {
+    /// The section.
+    pub(crate) section: Section,
+    /// Its lanes, of objects.
+    pub(crate) lanes: Vec<LaneAt>,
+    /// Whether they are hidden.
+    pub(crate) is_folded: bool,
+}
+
+/// What the cells of a row show.
+#[derive(Clone, Debug)]
+pub(crate) enum RowCells {
+    /// Those of a lane.
+    Lane(Arc<[LaneCell]>),
+    /// Those of a head: where something of its section is not known.
+    Head(Arc<[bool]>),
+}
+
+/// The list of lanes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LaneList {
+    /// How lanes are grouped.
+    pub(crate) grouping: Grouping,
+    /// What somebody folded or unfolded.
+    pub(crate) folds: BTreeMap<Section, bool>,
+    /// The rows.
+    pub(crate) rows: Vec<LaneRow>,
+    /// The first row that shows.
+    pub(crate) first: usize,
+    /// The head that is chosen, and over which selected object it was.
+    pub(crate) head: Option<(Section, Option<NamedObject>)>,
+    /// The selected object for which the rows were found: its section is not folded.
+    pub(crate) sought: Option<NamedObject>,
+    /// Whether the selected lane is that among the pins.
+    pub(crate) is_pin_chosen: bool,
+    /// The window and the count of cells for which cells are kept.
+    pub(crate) kept_for: Option<(ViewWindow, u16)>,
+    /// The cells of rows that showed, by the place of the row.
+    pub(crate) cells: BTreeMap<usize, RowCells>,
+    /// How many lanes are bad at the cursor, and how many unknown, by the place of the head.
+    pub(crate) bad: BTreeMap<usize, (usize, usize)>,
+}
+
+impl LaneList {
+    /// Tells whether a section is folded; what a filter found is not hidden unless somebody hides it.
+    pub(crate) fn is_folded(&self, section: &Section, is_filtered: bool) -> bool {
+        let first = section.is_folded_first() && !is_filtered;
+        self.folds.get(section).copied().unwrap_or(first)
+    }
+
+    /// Gives the place of a section's head.
+    pub(crate) fn head_row(&self, section: &Section) -> Option<usize> {
+        let is_it = |row: &LaneRow| matches!(row, LaneRow::Head(head) if head.section == *section);
+        self.rows.iter().position(is_it)
+    }
+
+    /// Gives how many of the first rows stay in sight: those of the pins, of a third of the height at
+    /// most.
+    pub(crate) fn sticky(&self, height: usize) -> usize {
+        let pins = match self.rows.first() {
+            Some(LaneRow::Head(head)) if head.section == Section::Pins => {
+                let mut heads = self.rows.iter().skip(1);
+                let next = heads.position(|row| matches!(row, LaneRow::Head(_)));
+                next.map_or(self.rows.len(), |next| next + 1)
+            }
+            _ => 0,
+        };
+        pins.min(height / 3)
+    }
+
+    /// Gives the places of the rows that show.
+    pub(crate) fn shown(&self, height: usize) -> impl Iterator<Item = usize> + use<> {
+        let sticky = self.sticky(height);
+        let rest = self.first.max(sticky)..self.rows.len();
+        (0..sticky).chain(rest).take(height)
+    }
+
+    /// Gives the first row that is a lane.
+    pub(crate) fn first_lane(&self) -> Option<usize> {
+        let is_lane = |row: &LaneRow| matches!(row, LaneRow::Lane(_));
+        self.rows.iter().position(is_lane)
+    }
+
+    /// Gives the sections that have a head.
+    pub(crate) fn sections(&self) -> BTreeSet<Section> {
+        let heads = self.rows.iter().filter_map(|row| match row {
+            LaneRow::Head(head) => Some(head.section.clone()),
+            LaneRow::Lane(_) => None,
+        });
+        heads.collect()
+    }
+
+    /// Forgets all cells.
+    pub(crate) fn forget(&mut self) {
+        self.cells.clear();
+        self.bad.clear();
+        self.kept_for = None;
+    }
+}
+
+/// How lanes are grouped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Grouping {
+    /// One lane for each object: the worst of all that it says.
+    #[default]
+    Objects,
+    /// One for each object, and below it one for each of its conditions.
+    Conditions,
+    /// As the timeline of openshift-tests has it: the operators that were unavailable, those that were
+    /// degraded, those that progressed, nodes, pods.
+    Troubles,
+}
+
+impl Grouping {
+    /// Every way to group.
+    pub(crate) const ALL: [Self; 3] = [Self::Objects, Self::Conditions, Self::Troubles];
+
+    /// Gives the next one.
+    pub(crate) const fn next(self) -> Self {
+        match self {
+            Self::Objects => Self::Conditions,
+            Self::Conditions => Self::Troubles,
+            Self::Troubles => Self::Objects,
+        }
+    }
+
+    /// Gives the words for it.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Objects => "lanes by object",
+            Self::Conditions => "lanes by object and condition",
+            Self::Troubles => "operators by condition: unavailable, degraded, progressing",
+        }
+    }
+
+    /// Tells whether conditions have lanes of their own.
+    pub(crate) const fn has_conditions(self) -> bool {
+        !matches!(self, Self::Objects)
+    }
+
+    /// Tells whether the lanes of a section are conditions that stand for their objects.
+    pub(crate) fn is_by_trouble(self, section: &Section) -> bool {
+        let is_one = matches!(
+            section,
+            Section::Unavailable | Section::Degraded | Section::Progressing
+        );
+        self == Self::Troubles && is_one
+    }
+
+    /// Gives the section in which a lane stands; `None` if it does not show.
+    pub(crate) fn section(self, lane: &Lane) -> Option<Section> {
+        let is_own = lane.condition.is_none();
+        match lane.group {
+            Group::Operators if self == Self::Troubles => {
+                let (section, state) = match lane.condition.as_deref()? {
+                    "Available" => (Section::Unavailable, LaneState::Down),
+                    "Degraded" => (Section::Degraded, LaneState::Bad),
+                    "Progressing" => (Section::Progressing, LaneState::Changing),
+                    _ => return None,
+                };
+                let was_so = lane.spells.iter().any(|spell| spell.state == state);
+                was_so.then_some(section)
+            }
+            _ if !is_own && self != Self::Conditions => None,
+            Group::Version => Some(Section::Version),
+            Group::Operators => Some(Section::Operators),
+            Group::Pools => Some(Section::Pools),
+            Group::Nodes => Some(Section::Nodes),
+            Group::Pods => Some(Section::Pods(lane.subject.namespace.clone())),
+            Group::Others => None,
+        }
+    }
+}
+
+/// What lanes under one head have in common, in the order in which they show.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Section {
+    /// What somebody pinned.
+    Pins,
+    /// The cluster's version.
+    Version,
+    /// Operators that were unavailable.
+    Unavailable,
+    /// Operators that were degraded.
+    Degraded,
+    /// Operators that progressed.
+    Progressing,
+    /// Cluster operators.
+    Operators,
+    /// Machine config pools.
+    Pools,
+    /// Nodes.
+    Nodes,
+    /// Pods of a namespace.
+    Pods(String),
+}
+
+impl Section {
+    /// Gives the words above it.
+    pub(crate) fn title(&self) -> String {
+        match self {
+            Self::Pins => "PINNED".to_owned(),
+            Self::Version => Group::Version.title().to_owned(),
+            Self::Unavailable => "OPERATORS UNAVAILABLE".to_owned(),
+            Self::Degraded => "OPERATORS DEGRADED".to_owned(),
+            Self::Progressing => "OPERATORS PROGRESSING".to_owned(),
+            Self::Operators => Group::Operators.title().to_owned(),
+            Self::Pools => Group::Pools.title().to_owned(),
+            Self::Nodes => Group::Nodes.title().to_owned(),
+            Self::Pods(namespace) => format!("{} {}", Group::Pods.title(), harmless(namespace)),
+        }
+    }
+
+    /// Tells whether it is folded unless somebody unfolds it: there are many pods.
+    const fn is_folded_first(&self) -> bool {
+        matches!(self, Self::Pods(_))
+    }
+}
+
+/// How many objects can be pinned.
+const MOST: usize = 50;
+
+/// The objects that somebody pinned, in that order, each with the lane of its existence.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pins {
+    lanes: Vec<Lane>,
+}
+
+impl Pins {
+    /// Gives the lanes, whose subjects are what is pinned.
+    pub(crate) fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    /// Tells whether an object is pinned.
+    pub(crate) fn has(&self, subject: &NamedObject) -> bool {
+        self.lanes.iter().any(|lane| lane.subject == *subject)
+    }
+
+    /// Pins an object, or takes its pin away; tells whether it is pinned now. `None` if there are too
+    /// many.
+    pub(crate) fn toggle(&mut self, timeline: &Timeline, subject: &NamedObject) -> Option<bool> {
+        if let Some(at) = self.lanes.iter().position(|lane| lane.subject == *subject) {
+            self.lanes.remove(at);
+            return Some(false);
+        }
+        if self.lanes.len() >= MOST {
+            return None;
+        }
+        self.lanes.push(presence(timeline, subject));
+        Some(true)
+    }
+}
+
+/// Gives the lane of an object: that it exists, and each of its changes.
+fn presence(timeline: &Timeline, subject: &NamedObject) -> Lane {
+    let reel = timeline.reel();
+    let words = ["exists", "changed", "deleted"].map(Arc::<str>::from);
+    let [exists, changed, deleted] = &words;
+    let mut spells: Vec<Spell> = Vec::new();
+    for seq in subject.versions(timeline) {
+        let Some(at) = reel.stamp(seq).map(|stamp| stamp.wall) else {
+            continue;
+        };
+        let last = spells.last();
+        let was_there = last.is_some_and(|last| last.state == LaneState::Good);
+        let (state, word) = match (reel.kind_of(seq), was_there) {
+            (Some(EventType::Deleted), _) => (LaneState::Absent, deleted),
+            (_, true) => (LaneState::Good, changed),
+            (_, false) => (LaneState::Good, exists),
+        };
+        spells.push(Spell {
+            // A clock that stepped back must not put later versions before earlier ones.
+            from: last.map_or(at, |last| last.from.max(at)),
+            seq,
+            state,
+            word: Arc::clone(word),
+        });
+    }
+    let dark = dark_of(timeline, subject.resource).into();
+    Lane::of(
+        (Group::Others, subject.clone(), None),
+        Reading::Presence,
+        spells,
+        dark,
+    )
+}

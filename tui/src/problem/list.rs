@@ -1,0 +1,584 @@
+//! The list of problems, from lanes, gaps, outages and findings: each thing once, ranked, within bounds.
+
+use super::entry::{PAYLOAD, ProblemEntry, ProblemKind, ProblemOccurrence, RuleReport};
+use crate::findings::{FindingVerdict, Findings, ReportedFinding};
+use crate::lane::{Board, Lane, LaneState};
+use crate::subject::NamedObject;
+use kubereel_format::{RecordedAt, ResourceId, Seq};
+use kubereel_history::{Timeline, UnobservedReason, harmless};
+use kubereel_monitortests::Phase;
+use std::collections::BTreeMap;
+
+/// More things are not held; those that matter most are.
+const MOST_LISTED: usize = 5_000;
+/// More times are not stepped to.
+const MOST_STEPS: usize = 50_000;
+
+/// A time at which something was wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProblemStep {
+    /// The moment, as places are compared.
+    pub(crate) key: (RecordedAt, Seq),
+    /// Which thing.
+    pub(crate) entry: usize,
+    /// Which of its times.
+    pub(crate) spot: usize,
+}
+
+/// What went wrong first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FirstProblem {
+    /// Which thing.
+    pub(crate) entry: usize,
+    /// What was taken for the first, and why.
+    pub(crate) why: &'static str,
+}
+
+/// What looks wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Problems {
+    /// Each thing, what matters most first.
+    pub(crate) entries: Vec<ProblemEntry>,
+    /// The places of the things, in order of time.
+    pub(crate) by_time: Vec<usize>,
+    /// The times, in order.
+    pub(crate) steps: Vec<ProblemStep>,
+    /// What went wrong first; `None` if nothing did.
+    pub(crate) first: Option<FirstProblem>,
+    /// How many things more there are.
+    pub(crate) rest: usize,
+    /// Whether lanes had their say.
+    has_lanes: bool,
+    /// Whether monitortests had theirs.
+    has_rules: bool,
+}
+
+/// Lists what looks wrong, of what is known so far.
+pub(crate) fn problems(
+    timeline: &Timeline,
+    board: Option<&Board>,
+    findings: Option<&Findings>,
+) -> Problems {
+    let mut making = ProblemCollector::begin(timeline, board);
+    add_recording(&mut making);
+    if let Some(board) = board {
+        add_lanes(&mut making, board);
+    }
+    if let Some(findings) = findings {
+        making.take(findings);
+    }
+    let mut rest = making.rest;
+    let mut entries = making.all;
+    let order = |entry: &ProblemEntry| {
+        let is_mild = entry.state != LaneState::Down;
+        let from = entry.first().map(ProblemOccurrence::key);
+        (entry.rank(), is_mild, from, entry.kind)
+    };
+    entries.sort_by(|one, other| {
+        let by_words = (&one.about, &one.words).cmp(&(&other.about, &other.words));
+        order(one).cmp(&order(other)).then(by_words)
+    });
+    rest += entries.len().saturating_sub(MOST_LISTED);
+    entries.truncate(MOST_LISTED);
+    let mut by_time: Vec<usize> = (0..entries.len()).collect();
+    by_time.sort_by_key(|at| {
+        entries
+            .get(*at)
+            .and_then(ProblemEntry::first)
+            .map(ProblemOccurrence::key)
+    });
+    let mut steps: Vec<ProblemStep> = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let room = MOST_STEPS.saturating_sub(steps.len());
+        let spots = entry.spots.iter().enumerate().take(room);
+        steps.extend(spots.map(|(spot, own)| ProblemStep {
+            key: own.key(),
+            entry: at,
+            spot,
+        }));
+    }
+    steps.sort_by_key(|step| (step.key, step.entry));
+    Problems {
+        first: first_problem(&entries),
+        by_time,
+        steps,
+        rest,
+        has_lanes: board.is_some(),
+        has_rules: findings.is_some(),
+        entries,
+    }
+}
+
+/// Finds what went wrong first: the earliest of what did not work or was wrong, after the
+/// installation; if there is none, the earliest of the installation.
+fn first_problem(entries: &[ProblemEntry]) -> Option<FirstProblem> {
+    let earliest = |is_young: bool| {
+        let all = entries.iter().enumerate();
+        let wrong = all.filter(|(_, entry)| {
+            let is_missing = matches!(
+                entry.kind,
+                ProblemKind::Gap | ProblemKind::Damage | ProblemKind::Written
+            );
+            !is_missing && !entry.is_minor() && entry.is_young == is_young
+        });
+        // Of what began together, what matters most.
+        wrong.min_by_key(|(at, entry)| (entry.first().map(|spot| spot.from), *at))
+    };
+    let has_young = entries.iter().any(|entry| entry.is_young);
+    let found = |(entry, _): (usize, &ProblemEntry), why| FirstProblem { entry, why };
+    match earliest(false) {
+        Some(one) if has_young => Some(found(one, "first problem after the installation")),
+        Some(one) => Some(found(one, "first problem in this reel")),
+        None => {
+            earliest(true).map(|one| found(one, "first problem; all problems during installation"))
+        }
+    }
+}
+
+/// More things are counted only.
+const MOST_ENTRIES: usize = 20_000;
+/// A thing that was so more often is only counted.
+const MOST_SPOTS: usize = 500;
+/// More rules that say the same are not named.
+const MOST_SAID: usize = 20;
+/// More objects of one thing are only counted.
+const MOST_OTHERS: usize = 100;
+/// What is so again within this time, in microseconds, is the same thing: 5 min.
+const AGAIN_MICROS: i64 = 300_000_000;
+/// Times of Events are whole seconds: what a rule says lies so near a lane's, in microseconds.
+const SPARE_MICROS: i64 = 1_000_000;
+
+/// The list while it grows.
+struct ProblemCollector<'a> {
+    timeline: &'a Timeline,
+    board: Option<&'a Board>,
+    ids: BTreeMap<String, ResourceId>,
+    all: Vec<ProblemEntry>,
+    /// What is about an object, or about words.
+    places: BTreeMap<(Option<NamedObject>, String), Vec<usize>>,
+    rest: usize,
+}
+
+impl<'a> ProblemCollector<'a> {
+    /// Begins with nothing.
+    fn begin(timeline: &'a Timeline, board: Option<&'a Board>) -> Self {
+        let resources = timeline.resources().iter();
+        Self {
+            timeline,
+            board,
+            ids: resources.map(|info| (info.qualified(), info.id)).collect(),
+            all: Vec::new(),
+            places: BTreeMap::new(),
+            rest: 0,
+        }
+    }
+
+    /// Tells whether a cluster was being installed at a moment.
+    fn is_young(&self, at: RecordedAt) -> bool {
+        self.board
+            .is_some_and(|board| board.facts.phase(at) == Some(Phase::Install))
+    }
+
+    fn key(subject: Option<&NamedObject>, about: &str) -> (Option<NamedObject>, String) {
+        match subject {
+            Some(subject) => (Some(subject.clone()), String::new()),
+            None => (None, about.to_owned()),
+        }
+    }
+
+    /// Adds a thing; it is the same as an earlier one if that is of the same kind, about the same
+    /// object, and was so shortly before.
+    fn add(&mut self, entry: ProblemEntry) {
+        let key = Self::key(entry.subject.as_ref(), &entry.about);
+        let from = entry.first().map(|spot| spot.from);
+        let known = self.places.get(&key).into_iter().flatten();
+        let before = known.copied().rfind(|at| {
+            self.all.get(*at).is_some_and(|own| {
+                let is_near = own.spots.last().zip(from).is_some_and(|(last, from)| {
+                    last.to
+                        .is_some_and(|to| from.micros_since(to) <= AGAIN_MICROS)
+                });
+                (own.kind, own.state, own.is_young, &own.words)
+                    == (entry.kind, entry.state, entry.is_young, &entry.words)
+                    && is_near
+            })
+        });
+        if let Some(own) = before.and_then(|at| self.all.get_mut(at)) {
+            for spot in entry.spots {
+                add_spot(own, spot);
+            }
+        } else if self.all.len() < MOST_ENTRIES {
+            self.places.entry(key).or_default().push(self.all.len());
+            self.all.push(entry);
+        } else {
+            self.rest += 1;
+        }
+    }
+
+    /// Adds what a rule found: to a thing that is about the same object at the same time, if there is
+    /// one.
+    fn say(&mut self, entry: ProblemEntry, said: RuleReport) {
+        let key = Self::key(entry.subject.as_ref(), &entry.about);
+        let Some(spot) = entry.spots.first().copied() else {
+            return;
+        };
+        let known = self.places.get(&key).into_iter().flatten();
+        let found = known.copied().find_map(|at| {
+            let own = self.all.get(at)?;
+            let is_same_rule = own.said.iter().any(|one| one.rule == said.rule);
+            let is_here = |one: &ProblemOccurrence| {
+                let is_in = one.has(spot.from, SPARE_MICROS) || one.has(spot.place.at, 0);
+                // What only rules tell of is one thing if it began together.
+                let is_together = (one.from.micros_since(spot.from)).abs() <= SPARE_MICROS;
+                if own.is_seen { is_in } else { is_together }
+            };
+            let is_gap = (own.kind == ProblemKind::Gap) == (entry.kind == ProblemKind::Gap);
+            let is_it = own.kind != ProblemKind::Written
+                && is_gap
+                && (own.spots.iter().any(is_here) || is_same_rule && !own.is_seen);
+            is_it.then_some(at)
+        });
+        if let Some(own) = found.and_then(|at| self.all.get_mut(at)) {
+            add_rule(own, entry, said, spot);
+            return;
+        }
+        let mut entry = entry;
+        entry.said.push(said);
+        if self.all.len() < MOST_ENTRIES {
+            self.places.entry(key).or_default().push(self.all.len());
+            self.all.push(entry);
+        } else {
+            self.rest += 1;
+        }
+    }
+
+    /// Adds what a rule says of the recording: to the gap that it means, whatever resources share it.
+    fn miss(&mut self, entry: ProblemEntry, said: RuleReport) {
+        let from = entry.first().map(|spot| spot.from);
+        let gap = self.all.iter_mut().find(|own| {
+            let is_then =
+                |spot: &ProblemOccurrence| from.is_some_and(|from| spot.has(from, SPARE_MICROS));
+            own.kind == ProblemKind::Gap && own.spots.iter().any(is_then)
+        });
+        match gap {
+            Some(own) if own.said.len() < MOST_SAID => own.said.push(said),
+            Some(_) => {}
+            None => self.say(entry, said),
+        }
+    }
+
+    /// Adds all that rules say of how objects are written: a thing for each rule.
+    fn write(&mut self, entry: ProblemEntry, said: RuleReport) {
+        let known = self.all.iter_mut().find(|own| {
+            own.kind == ProblemKind::Written
+                && own
+                    .said
+                    .first()
+                    .is_some_and(|one| (&one.rule, one.verdict) == (&said.rule, said.verdict))
+        });
+        let Some(own) = known else {
+            let mut entry = entry;
+            entry.said.push(said);
+            self.all.push(entry);
+            return;
+        };
+        if own.others.len() < MOST_OTHERS {
+            own.others.push(format!("{}: {}", entry.about, entry.words));
+        } else {
+            own.more_others += 1;
+        }
+        // It is told of from when on it was so first.
+        let is_earlier =
+            |spot: &ProblemOccurrence| own.spots.first().is_none_or(|own| spot.from < own.from);
+        if let Some(spot) = entry.spots.first().filter(|spot| is_earlier(spot)) {
+            own.spots = vec![*spot];
+            own.others.pop();
+            own.others.push(format!("{}: {}", own.about, own.words));
+            own.subject = entry.subject;
+            own.about = entry.about;
+            own.words = entry.words;
+        }
+    }
+
+    /// Adds what all monitortests found.
+    fn take(&mut self, findings: &Findings) {
+        for finding in &findings.all {
+            finding_entry(self, finding);
+        }
+        self.rest += findings.rest;
+    }
+}
+
+/// Adds a time at which it was so.
+fn add_spot(own: &mut ProblemEntry, spot: ProblemOccurrence) {
+    if own.spots.len() < MOST_SPOTS {
+        own.spots.push(spot);
+        own.spots.sort_by_key(|spot| (spot.from, spot.seq));
+    } else {
+        own.more_spots += 1;
+    }
+}
+
+/// Adds what a rule says of a thing that is known already.
+fn add_rule(
+    own: &mut ProblemEntry,
+    entry: ProblemEntry,
+    said: RuleReport,
+    spot: ProblemOccurrence,
+) {
+    let is_known = own.spots.iter().any(|one| one.has(spot.from, SPARE_MICROS));
+    if !own.is_seen && !is_known {
+        add_spot(own, spot);
+    }
+    let is_first = own.verdict().is_none_or(|verdict| said.verdict < verdict);
+    // The words of a rule that fails say it best; so do those of the story of a payload.
+    let is_better = said.rule == PAYLOAD || said.verdict == FindingVerdict::Fail && is_first;
+    if is_better && own.kind != ProblemKind::Payload {
+        own.words = entry.words;
+    }
+    own.kind = own.kind.min(entry.kind);
+    if !own.is_seen {
+        own.state = own.state.max(entry.state);
+    }
+    let is_told = own.said.contains(&said);
+    if !is_told && own.said.len() < MOST_SAID {
+        own.said.push(said);
+        own.said.sort_by_key(|said| said.verdict);
+    }
+}
+
+/// A gap that several resources may share.
+struct SharedGap {
+    from: RecordedAt,
+    to: RecordedAt,
+    why: String,
+    names: Vec<String>,
+}
+
+/// Takes all that is missing.
+fn add_recording(making: &mut ProblemCollector<'_>) {
+    let timeline = making.timeline;
+    for outage in timeline.outages() {
+        if !outage.is_before_first_answer {
+            let about = "the API server".to_owned();
+            let words = harmless(&outage.error).into_owned();
+            let spot = ProblemOccurrence::of(timeline, None, outage.from, Some(outage.to));
+            making.add(recording_entry(
+                ProblemKind::Outage,
+                LaneState::Down,
+                about,
+                words,
+                spot,
+            ));
+        }
+    }
+    for shared in add_gaps(timeline) {
+        let mut names = shared.names.into_iter();
+        let first = names.next().unwrap_or_default();
+        let others: Vec<String> = names.collect();
+        let about = match others.len() {
+            0 => first,
+            count => format!("{first} and {count} more resources"),
+        };
+        let spot = ProblemOccurrence::of(timeline, None, shared.from, Some(shared.to));
+        let words = format!("not observed: {}", shared.why);
+        let mut gap = recording_entry(ProblemKind::Gap, LaneState::Unknown, about, words, spot);
+        gap.others = others;
+        making.add(gap);
+    }
+    for damage in timeline.reel().damage() {
+        let first = damage.first.unwrap_or(Seq(0));
+        let stamp = timeline.reel().stamp(first);
+        let at = stamp.map_or(timeline.start(), |stamp| stamp.wall);
+        let about = harmless(&damage.place).into_owned();
+        let spot = ProblemOccurrence::of(timeline, None, at, Some(at));
+        let words = "part of the reel is unreadable".to_owned();
+        making.add(recording_entry(
+            ProblemKind::Damage,
+            LaneState::Unknown,
+            about,
+            words,
+            spot,
+        ));
+    }
+}
+
+/// Gives the gaps: resources that share one are told together.
+fn add_gaps(timeline: &Timeline) -> Vec<SharedGap> {
+    let mut all: Vec<SharedGap> = Vec::new();
+    for info in timeline.resources().iter() {
+        let name = harmless(&info.qualified()).into_owned();
+        for span in timeline.unobserved(info.id) {
+            let why = match &span.reason {
+                UnobservedReason::Gap { gap } => gap.cause.as_str().to_owned(),
+                // What was refused from the start, or came late, is not a trouble of the recording; damage
+                // has an entry of its own.
+                UnobservedReason::NotRecorded { .. }
+                | UnobservedReason::NotListedYet
+                | UnobservedReason::Damaged { .. } => continue,
+                reason => reason.to_string(),
+            };
+            all.push(SharedGap {
+                from: span.from,
+                to: span.to,
+                why,
+                names: vec![name.clone()],
+            });
+        }
+    }
+    all.sort_by(|one, other| (one.from, &one.why).cmp(&(other.from, &other.why)));
+    let mut told: Vec<SharedGap> = Vec::new();
+    for gap in all {
+        match told.last_mut() {
+            Some(last) if last.why == gap.why && gap.from <= last.to => {
+                last.to = last.to.max(gap.to);
+                last.names.extend(gap.names);
+            }
+            _ => told.push(gap),
+        }
+    }
+    for shared in &mut told {
+        shared.names.sort();
+        shared.names.dedup();
+    }
+    told
+}
+
+fn recording_entry(
+    kind: ProblemKind,
+    state: LaneState,
+    about: String,
+    words: String,
+    spot: ProblemOccurrence,
+) -> ProblemEntry {
+    ProblemEntry {
+        kind,
+        state,
+        is_young: false,
+        subject: None,
+        about,
+        words,
+        is_seen: true,
+        spots: vec![spot],
+        more_spots: 0,
+        said: Vec::new(),
+        others: Vec::new(),
+        more_others: 0,
+    }
+}
+
+/// Takes what all lanes tell.
+fn add_lanes(making: &mut ProblemCollector<'_>, board: &Board) {
+    for lane in board.lanes.iter().filter(|lane| lane.condition.is_none()) {
+        add_lane(making, lane);
+    }
+}
+
+fn add_lane(making: &mut ProblemCollector<'_>, lane: &Lane) {
+    let mut spells = lane.spells.iter().peekable();
+    let about = lane.subject.written(making.timeline);
+    while let Some(spell) = spells.next() {
+        if spell.state < LaneState::Bad {
+            continue;
+        }
+        let kind = ProblemKind::of_lane(lane.group, &spell.word);
+        // Another reason for the same state is the same problem.
+        while spells.peek().is_some_and(|next| {
+            next.state == spell.state && ProblemKind::of_lane(lane.group, &next.word) == kind
+        }) {
+            spells.next();
+        }
+        let to = spells.peek().map(|next| next.from);
+        making.add(ProblemEntry {
+            kind,
+            state: spell.state,
+            is_young: making.is_young(spell.from),
+            subject: Some(lane.subject.clone()),
+            about: about.clone(),
+            words: spell.word.to_string(),
+            is_seen: true,
+            spots: vec![ProblemOccurrence::of(
+                making.timeline,
+                Some(spell.seq),
+                spell.from,
+                to,
+            )],
+            more_spots: 0,
+            said: Vec::new(),
+            others: Vec::new(),
+            more_others: 0,
+        });
+    }
+}
+
+/// Takes one finding.
+fn finding_entry(making: &mut ProblemCollector<'_>, finding: &ReportedFinding) {
+    let kind = ProblemKind::of_finding(finding);
+    let subject = subject(making, finding);
+    let about = match &subject {
+        Some(subject) => subject.written(making.timeline),
+        None => written(finding),
+    };
+    let words = finding.message.first().cloned().unwrap_or_default();
+    let words = if words.is_empty() {
+        finding.reason.clone()
+    } else {
+        words
+    };
+    let spot = ProblemOccurrence::of(making.timeline, finding.seq, finding.from, finding.to);
+    let entry = ProblemEntry {
+        kind,
+        state: match (kind, finding.verdict) {
+            (ProblemKind::Gap, _) => LaneState::Unknown,
+            (_, FindingVerdict::Fail)
+            | (ProblemKind::Payload | ProblemKind::Image | ProblemKind::Event, _) => LaneState::Bad,
+            (_, FindingVerdict::Flake) => LaneState::Changing,
+        },
+        is_young: making.is_young(spot.place.at),
+        subject,
+        about,
+        words,
+        is_seen: false,
+        spots: vec![spot],
+        more_spots: 0,
+        said: Vec::new(),
+        others: Vec::new(),
+        more_others: 0,
+    };
+    let said = RuleReport {
+        rule: finding.rule.clone(),
+        test: finding.test.clone(),
+        verdict: finding.verdict,
+        lines: finding.message.clone(),
+    };
+    match kind {
+        ProblemKind::Written => making.write(entry, said),
+        ProblemKind::Gap => making.miss(entry, said),
+        _ => making.say(entry, said),
+    }
+}
+
+fn subject(making: &ProblemCollector<'_>, finding: &ReportedFinding) -> Option<NamedObject> {
+    let resource = *making.ids.get(&finding.resource)?;
+    let subject = NamedObject {
+        resource,
+        namespace: finding.namespace.clone(),
+        name: finding.name.clone(),
+    };
+    let lives = making
+        .timeline
+        .lives(resource, &subject.namespace, &subject.name);
+    (!lives.is_empty()).then_some(subject)
+}
+
+fn written(finding: &ReportedFinding) -> String {
+    let plural = finding.resource.split('.').next().unwrap_or_default();
+    let parts = [plural, &finding.namespace, &finding.name];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let words = if parts.is_empty() {
+        finding.rule.clone()
+    } else {
+        parts.join(" ")
+    };
+    harmless(&words).into_owned()
+}

@@ -1,0 +1,377 @@
+//! `update`: which part of the model each message is for, and what is asked of the world after it.
+
+use super::{choosing, lane_rows, marking, moving, opening, panel, problems};
+use crate::answer::{LEAST_MICROS, NearbyQuery, Panel, ScreenAnswer, ScreenQuestion, TableQuery};
+use crate::effect::Effect;
+use crate::filter::FilterCandidate;
+use crate::layout::layout;
+use crate::model::{
+    ActiveScreen, LanePass, List, Model, OpenReel, Pane, PickerState, ReelState, TableView,
+};
+use crate::msg::{KeyAction, Msg};
+use std::sync::Arc;
+
+/// Gives what is to be done first.
+pub(crate) fn begin(model: &Model) -> Vec<Effect> {
+    vec![Effect::Open(Box::new(model.request.clone()))]
+}
+
+/// Takes a message in, and gives what is to be done.
+pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    match msg {
+        Msg::Resized(width, height) => model.size = (width, height),
+        Msg::Kept(kept) => model.kept = Some(kept),
+        Msg::Bookmarks(changed) => marking::changed(model, changed),
+        Msg::Opened(opened) => effects.extend(opening::opened(model, opened)),
+        Msg::Letter(letter) => write(model, letter),
+        Msg::Act(KeyAction::Quit) => {
+            model.is_over = true;
+            effects.extend([Effect::StopGathering, Effect::StopJudging]);
+        }
+        Msg::Act(act) => {
+            model.word = None;
+            effects.extend(panel::stop_search(model));
+            effects.extend(take(model, act));
+        }
+        Msg::Pointed(x, y) => moving::pointed(model, x, y),
+        Msg::Dragged(x, y) => moving::dragged(model, x, y),
+        Msg::Pulled(x, y, is_first) => moving::pulled(model, x, y, is_first),
+        Msg::Released => moving::released(model),
+        Msg::Wheel(x, y, way) => moving::wheel(model, x, y, way),
+        Msg::Elapsed(micros) => {
+            if let ReelState::Open(open) = &mut model.reel {
+                let passed = moving::play(open, micros);
+                model.word = passed.or(model.word.take());
+            }
+        }
+        msg @ (Msg::Passed(_) | Msg::Gathered(_) | Msg::NotGathered(_)) => {
+            effects.extend(take_pass(model, msg));
+        }
+        Msg::Searched(number, done) => {
+            if let ReelState::Open(open) = &mut model.reel {
+                open.searches.tell(number, done);
+            }
+        }
+        Msg::Found(number, found) => panel::search_done(model, number, found),
+        Msg::Saved(saved) => {
+            model.word = Some(match saved {
+                Ok(path) => format!("saved {path}"),
+                Err(error) => format!("not saved: {error}"),
+            });
+        }
+        Msg::Fetched(fetched) => {
+            let (word, effect) = marking::copy_document(fetched);
+            model.word = Some(word);
+            effects.extend(effect);
+        }
+        Msg::NotAnswered(why) => {
+            model.screen = ActiveScreen::Main;
+            model.word = Some(why);
+        }
+        msg @ (Msg::Judging(_) | Msg::Listed(_) | Msg::NotListed(_)) => {
+            effects.extend(problems::heard(model, msg));
+        }
+        Msg::Answered(answer) => {
+            if let ReelState::Open(open) = &mut model.reel
+                && answered(open, answer)
+            {
+                choosing::settle(model);
+            }
+        }
+    }
+    effects.extend(refresh(model));
+    effects
+}
+
+/// Takes an answer in; tells whether it is the first one of a list to choose from.
+fn answered(open: &mut OpenReel, answer: ScreenAnswer) -> bool {
+    let asked = open.asked.iter().flatten();
+    if !asked.clone().any(|asked| asked == answer.question()) {
+        // It was overtaken by a later question.
+        return false;
+    }
+    match answer {
+        ScreenAnswer::Table(question, table) => {
+            open.table = Some(TableView {
+                question,
+                table,
+                rows: Vec::new(),
+                widths: Vec::new(),
+            });
+            filtered(open);
+            if open.selected.is_none() {
+                choosing::first_row(open);
+            }
+        }
+        ScreenAnswer::Lines(_, _, first) => {
+            let is_same = open
+                .answer
+                .as_ref()
+                .is_some_and(|old| crate::answer::is_same_thing(old.question(), answer.question()));
+            // Who reads on while time moves is not thrown back to the first line.
+            if !is_same || first > 0 {
+                open.scroll = first;
+            }
+            open.answer = Some(answer);
+            panel::answered(open, is_same);
+            panel::find_matches(open);
+        }
+        ScreenAnswer::Kinds(_, kinds) => return open.browse.kinds.replace(kinds).is_none(),
+        ScreenAnswer::Namespaces(_, namespaces) => {
+            return open.browse.namespaces.replace(namespaces).is_none();
+        }
+    }
+    false
+}
+
+fn write(model: &mut Model, letter: char) {
+    const MOST: usize = 200;
+    if let Some(text) = written(&mut model.screen)
+        && text.len() < MOST
+        && !letter.is_control()
+    {
+        text.push(letter);
+    }
+    follow_filter(model);
+    panel::follow_seek(model);
+}
+
+/// Gives the text that is being written.
+fn written(screen: &mut ActiveScreen) -> Option<&mut String> {
+    match screen {
+        ActiveScreen::Filter(text) | ActiveScreen::Seek { text, .. } => Some(text),
+        ActiveScreen::Note(noting) => Some(&mut noting.text),
+        ActiveScreen::Kinds(choice)
+        | ActiveScreen::Namespaces(choice)
+        | ActiveScreen::GoTo(choice) => {
+            // Other rows are left: the first of them is the best guess.
+            choice.at = 0;
+            Some(&mut choice.text)
+        }
+        _ => None,
+    }
+}
+
+/// Filters as the words are written.
+fn follow_filter(model: &mut Model) {
+    if let (ActiveScreen::Filter(text), ReelState::Open(open)) = (&model.screen, &mut model.reel) {
+        let timeline = Arc::clone(&open.timeline);
+        open.filter.write(text, timeline.resources());
+        filtered(open);
+    }
+}
+
+pub(super) fn take(model: &mut Model, act: KeyAction) -> Vec<Effect> {
+    match act {
+        KeyAction::Bookmark => marking::ask(model),
+        KeyAction::Compare => return panel::step_compare(model),
+        KeyAction::Erase => {
+            if let Some(text) = written(&mut model.screen) {
+                text.pop();
+            }
+            follow_filter(model);
+            panel::follow_seek(model);
+        }
+        KeyAction::Help => {
+            model.screen = match std::mem::take(&mut model.screen) {
+                ActiveScreen::Help(_, of) => *of,
+                of => ActiveScreen::Help(0, Box::new(of)),
+            }
+        }
+        KeyAction::Open => return choosing::open(model),
+        KeyAction::Close => return choosing::close(model),
+        KeyAction::Rows(by) => choosing::rows(model, by),
+        KeyAction::Problems | KeyAction::ProblemOrder | KeyAction::Again | KeyAction::First => {
+            return problems::act(model, act);
+        }
+        KeyAction::Kinds | KeyAction::Namespaces => choosing::browse(model, act),
+        _ => {
+            let layout = layout(model);
+            let cells = layout.cells();
+            let ReelState::Open(open) = &mut model.reel else {
+                return Vec::new();
+            };
+            match act {
+                KeyAction::AskTime => model.screen = ActiveScreen::GoTo(PickerState::default()),
+                KeyAction::AskFilter if open.pane == Pane::Panel => {
+                    model.screen = panel::begin_seek(open, model.screen == ActiveScreen::Large);
+                }
+                KeyAction::AskFilter => {
+                    model.screen = ActiveScreen::Filter(open.filter.text().to_owned());
+                }
+                KeyAction::Order => model.word = choosing::order(open, &model.screen),
+                KeyAction::OtherPane | KeyAction::Panel(_) => choosing::panes(open, act),
+                KeyAction::Conditions => {
+                    choosing::panes(open, act);
+                    model.word = Some(open.lanes.grouping.words().to_owned());
+                }
+                KeyAction::Pick => moving::pick(open),
+                KeyAction::Pin => model.word = Some(lane_rows::pin(open)),
+                KeyAction::Pods => model.word = lane_rows::pods(open),
+                KeyAction::Border(is_larger) => {
+                    open.panes = open.panes.moved(layout.border.is_some(), is_larger);
+                }
+                KeyAction::Save | KeyAction::CopyText => {
+                    let (word, effect) = marking::ask_document(open, act);
+                    model.word = Some(word);
+                    return effect.into_iter().collect();
+                }
+                KeyAction::Wrap => model.word = Some(open.reading.wrap()),
+                KeyAction::CopyAddress => {
+                    let address = open.address(&model.request.path);
+                    model.word = Some(format!("copied: {address}"));
+                    return vec![Effect::Copy(address)];
+                }
+                KeyAction::FieldChange(way) => match panel::search_field(open, way) {
+                    Ok(effect) => return vec![effect],
+                    Err(word) => model.word = Some(word),
+                },
+                KeyAction::Bookmarks => model.screen = ActiveScreen::Bookmarks(0),
+                KeyAction::Remove => {
+                    if let ActiveScreen::Bookmarks(at) = model.screen {
+                        return marking::remove(open, at).into_iter().collect();
+                    }
+                }
+                KeyAction::Mark(way) => model.word = Some(marking::step_mark(open, way)),
+                KeyAction::Anomaly(way) => model.word = Some(moving::step_anomaly(open, way)),
+                _ => model.word = moving::moved(open, act, cells),
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// Takes in what the pass says.
+fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    let ReelState::Open(open) = &mut model.reel else {
+        return Vec::new();
+    };
+    match msg {
+        Msg::Passed(done) => {
+            if matches!(open.pass, LanePass::Under { .. }) {
+                open.pass = LanePass::Under { done };
+            }
+            Vec::new()
+        }
+        Msg::Gathered(board) => {
+            open.pass = board.map_or(LanePass::Stopped, LanePass::Done);
+            filtered(open);
+            if open.selected.is_none() {
+                choosing::first_row(open);
+            }
+            problems::list(open)
+        }
+        Msg::NotGathered(why) => {
+            open.pass = LanePass::Failed(why);
+            problems::list(open)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Brings everything up to date, and gives what must be asked.
+pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
+    let layout = layout(model);
+    let (cells, has_panel) = (layout.cells(), layout.panel.height > 0);
+    let ReelState::Open(open) = &mut model.reel else {
+        return Vec::new();
+    };
+    let is_fresh = open
+        .density
+        .as_ref()
+        .is_some_and(|(window, of, _)| (*window, *of) == (open.window, cells));
+    if !is_fresh && cells > 0 {
+        let span = open.window.from..open.window.end();
+        let density = open.timeline.density(span, usize::from(cells), None);
+        open.density = Some((open.window, cells, density));
+    }
+    lane_rows::refresh(open, &layout);
+    moving::count_selection(open);
+    let wanted = [
+        table(open),
+        panel(open, cells).filter(|_| has_panel),
+        choosing::question(open, &model.screen),
+    ];
+    let mut effects = Vec::new();
+    for (asked, wanted) in open.asked.iter_mut().zip(wanted) {
+        if *asked != wanted {
+            if let Some(question) = &wanted {
+                effects.push(Effect::Ask(Arc::clone(&open.timeline), question.clone()));
+            }
+            *asked = wanted;
+        }
+    }
+    effects
+}
+
+pub(super) fn table(open: &OpenReel) -> Option<ScreenQuestion> {
+    match open.list {
+        List::Lanes => None,
+        List::Objects(resource) => {
+            let listing = TableQuery {
+                resource,
+                namespace: open.namespace.clone(),
+                order: open.browse.order,
+                filter: Arc::clone(open.sieve(resource)),
+            };
+            Some(ScreenQuestion::Table(listing, open.place))
+        }
+    }
+}
+
+pub(super) fn panel(open: &OpenReel, cells: u16) -> Option<ScreenQuestion> {
+    if open.panel == Panel::Nearby {
+        let asked = NearbyQuery {
+            micros: open.window.cell_micros(cells).max(LEAST_MICROS),
+            filter: open.filter.text().to_owned(),
+            namespace: open.namespace.clone(),
+        };
+        return Some(ScreenQuestion::Nearby(asked, open.place));
+    }
+    let subject = open.selected.clone()?;
+    Some(match open.panel {
+        Panel::Between => ScreenQuestion::Between(subject, open.compared.a, open.place),
+        Panel::Yaml | Panel::Nearby => ScreenQuestion::Yaml(subject, open.place),
+        Panel::History => ScreenQuestion::History(subject, open.place),
+        Panel::Events => ScreenQuestion::Events(subject, open.place),
+        Panel::Diff => {
+            let other = open.reading.other_of(&subject);
+            ScreenQuestion::Diff(subject, open.place, other)
+        }
+        Panel::Blame => ScreenQuestion::Blame(subject, open.place),
+        Panel::Owners => ScreenQuestion::Owners(subject, open.place),
+        Panel::Conditions => ScreenQuestion::Conditions(subject, open.place),
+        Panel::Raw => ScreenQuestion::Raw(subject, open.place),
+    })
+}
+
+/// Finds the rows that the filter leaves.
+pub(super) fn filtered(open: &mut OpenReel) {
+    lane_rows::arrange(open);
+    let query = open.filter.query();
+    if let Some(view) = &mut open.table {
+        let rows = view.table.rows.iter().enumerate().filter(|(_, row)| {
+            let texts = row.cells.iter().map(String::as_str);
+            let seen = FilterCandidate {
+                resource: row.subject.resource,
+                namespace: &row.subject.namespace,
+                texts,
+            };
+            // A table has no states; the words are looked for as they are.
+            query.admits(&seen, |state| row.says(state.word()))
+        });
+        view.rows = rows.map(|(at, _)| at).collect();
+        view.measure();
+    }
+}
+
+/// Gives how many lines an answer has.
+pub(super) fn line_count(answer: &ScreenAnswer) -> usize {
+    match answer {
+        ScreenAnswer::Table(_, table) => table.rows.len(),
+        ScreenAnswer::Lines(_, lines, _) => lines.len(),
+        ScreenAnswer::Kinds(_, kinds) => kinds.rows.len(),
+        ScreenAnswer::Namespaces(_, namespaces) => namespaces.rows.len(),
+    }
+}
