@@ -16,7 +16,7 @@ mod problems;
 mod random;
 mod returning;
 mod screens;
-#[path = "../../../replay/history/tests/reels/script.rs"]
+#[path = "../../../replay/history/tests/it/script.rs"]
 #[expect(
     dead_code,
     reason = "shared with the tests of replay, which use all of it"
