@@ -6,6 +6,10 @@
     reason = "what helps a test may fail it"
 )]
 
+mod cycles;
+mod source;
+mod type_names;
+
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,30 +22,51 @@ fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Every package of the workspace with what it is built with, tests and benchmarks left out.
-fn edges() -> BTreeMap<String, BTreeSet<String>> {
+/// The workspace as cargo describes it.
+fn packages() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
         .current_dir(root())
         .output()
         .unwrap();
     assert!(output.status.success(), "cargo metadata failed");
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    metadata["packages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|package| {
-            let needs = package["dependencies"].as_array().unwrap();
-            let needs = needs
-                .iter()
-                .filter(|need| need["kind"].is_null())
-                .map(|need| text(&need["name"]))
-                .collect();
-            (text(&package["name"]), needs)
-        })
-        .collect()
+    let mut metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    match metadata["packages"].take() {
+        Value::Array(packages) => packages,
+        other => panic!("no list of packages: {other}"),
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Every package of the workspace with what it is built with, tests and benchmarks left out.
+fn edges() -> BTreeMap<String, BTreeSet<String>> {
+    let edges = packages().into_iter().map(|package| {
+        let needs = package["dependencies"].as_array().unwrap();
+        let needs = needs
+            .iter()
+            .filter(|need| need["kind"].is_null())
+            .map(|need| text(&need["name"]))
+            .collect();
+        (text(&package["name"]), needs)
+    });
+    edges.collect()
+}
+
+/// The product's crates, without the tests': name and `src` folder.
+fn crates() -> Vec<(String, PathBuf)> {
+    let packages = packages().into_iter().map(|package| {
+        let manifest = PathBuf::from(text(&package["manifest_path"]));
+        let src = manifest.with_file_name("src");
+        (text(&package["name"]), src)
+    });
+    let mut crates: Vec<_> = packages
+        .filter(|(name, _)| name != "kubereel-tests")
+        .collect();
+    crates.sort();
+    crates
 }
 
 #[test]
@@ -139,20 +164,7 @@ fn each_library_has_its_room() {
 /// Every source file of the product's crates: its path from the root, and its text.
 fn sources() -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let mut folders: Vec<PathBuf> = [
-        "src",
-        "format-spec/src",
-        "recorder/src",
-        "redact/src",
-        "replay/history/src",
-        "import/src",
-        "replay/monitortests/src",
-        "scan/src",
-        "tui/src",
-    ]
-    .iter()
-    .map(|folder| root().join(folder))
-    .collect();
+    let mut folders: Vec<PathBuf> = crates().into_iter().map(|(_, src)| src).collect();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
