@@ -55,6 +55,30 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
     edges.collect()
 }
 
+/// Every package that is built, with its features.
+fn features(edges: &str) -> BTreeSet<String> {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--workspace", "--offline", "--no-dedupe"])
+        .args(["--prefix=none", "--format={p} {f}", "--edges", edges])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "cargo tree failed");
+    let tree = String::from_utf8(output.stdout).unwrap();
+    tree.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn tests_and_program_are_compiled_with_the_same_features() {
+    let (without, with) = (features("normal,build"), features("normal,build,dev"));
+    let different: Vec<&String> = without.difference(&with).collect();
+    assert!(
+        different.is_empty(),
+        "tests ask for more features of these, so that they and all above them are compiled twice; \
+         ask for the features in tests/Cargo.toml too: {different:#?}"
+    );
+}
+
 /// The product's crates, without the tests': name and `src` folder.
 fn crates() -> Vec<(String, PathBuf)> {
     let packages = packages().into_iter().map(|package| {
