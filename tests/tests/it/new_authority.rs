@@ -49,7 +49,6 @@ async fn trusted(control_plane: &ControlPlane, kubeconfig: &Path) -> Result<Rest
     }
 }
 
-/// Waits until an object is in the running reel, as a copy of it shows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_authority_costs_an_outage_and_no_change() -> Result<()> {
     if skipped() {

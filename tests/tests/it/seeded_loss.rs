@@ -4,7 +4,7 @@
 
 #![expect(clippy::print_stderr, reason = "says what was lost")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EpochId, Evidence, Note, Reel, ResourceId, Seq};
-use kubereel_history::{ResourceState, Timeline, Verdict};
+use kubereel_history::{ResourceState, Verdict};
 use kubereel_tests::claims::{Claims, Fact};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
-use kubereel_tests::oracle::{Account, Change};
-use kubereel_tests::recording::{Page, Recording};
+use kubereel_tests::oracle::{Account, Change, EtcdKey, Oracle};
+use kubereel_tests::recording::{Page, Recording, accounted};
 use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -93,27 +93,56 @@ async fn write(rest: &Rest, writer: u32) -> Result<()> {
     Ok(())
 }
 
-/// Waits until a running reel accounts for a revision, as a copy of it shows.
-async fn accounted(reel: &Path, revision: u64) -> Result<()> {
+/// Writes what only shows that the changes before it were delivered or lost.
+async fn write_behind(rest: &Rest) -> Result<()> {
+    for number in 0..3 {
+        let post = Call {
+            verb: Verb::Post,
+            path: "/api/v1/namespaces/default/configmaps".to_owned(),
+            body: Body::Json(config_map(&format!("behind-{number}"), "")),
+        };
+        rest.send(&post, Patience::until_found(SURE)).await?;
+    }
+    Ok(())
+}
+
+/// Waits until a change that a running reel lacks is lost for good: something later of the same resource is
+/// there, and a stream has an order. Other resources' streams say nothing of it.
+async fn decided(reel: &Path, oracle: &Oracle, until: u64) -> Result<()> {
     let copy = reel.with_extension("copy");
     let deadline = Instant::now() + SURE;
+    let resource = |change: &Change| match change.etcd_key() {
+        EtcdKey::Object(key) => Some(key.resource),
+        EtcdKey::WithoutApi | EtcdKey::Unknown => None,
+    };
     loop {
+        let changes = oracle.changes_up_to_now().await?;
         std::fs::copy(reel, &copy)?;
         // A copy that is made while the file is written need not open.
-        let reached = Timeline::open(&copy)
+        let account = Reel::open(&copy)
             .ok()
-            .and_then(|timeline| timeline.accounts().ok()?.last().map(|last| last.to_rv));
-        if reached.is_some_and(|reached| reached >= revision) {
+            .and_then(|reel| Account::of(&reel, &changes).ok());
+        let open: Option<Vec<Change>> = account.map(|account| {
+            let mut last = BTreeMap::new();
+            for change in &account.recorded {
+                last.insert(resource(change), change.revision);
+            }
+            let lost = account.lost.into_iter();
+            lost.filter(|change| change.revision <= until)
+                .filter(|change| last.get(&resource(change)) < Some(&change.revision))
+                .collect()
+        });
+        if open.as_ref().is_some_and(Vec::is_empty) {
             return Ok(());
         }
-        ensure!(Instant::now() < deadline, "{reached:?} of {revision}");
+        ensure!(Instant::now() < deadline, "not decided: {open:#?}");
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }
 
 /// The revisions that came live, behind the first list of their resource in this and in another reel.
 fn live(reel: &Reel, first_lists: impl Fn(&str) -> Option<u128>) -> BTreeSet<u128> {
-    let mut names = std::collections::BTreeMap::new();
+    let mut names = BTreeMap::new();
     for entry in reel.notes() {
         if let Note::Resource(info) = &entry.note {
             names.insert(info.id, info.qualified());
@@ -182,14 +211,15 @@ async fn every_event_that_a_recorder_loses_is_named() -> Result<()> {
     let losing = Losing::start(&holed, kubeconfig)?;
     let rest = Rest::new(vec![control_plane.client(0).await?]);
     tokio::try_join!(write(&rest, 0), write(&rest, 1))?;
-    let until = oracle.current_revision().await?;
-    accounted(&whole, until).await?;
-    accounted(&holed, until).await?;
+    let changes = oracle.changes_up_to_now().await?;
+    let until = changes.last().context("a change")?.revision;
+    accounted(&healthy, &changes, SURE).await?;
+    // Of several changes behind the last that is judged one comes at least.
+    write_behind(&rest).await?;
+    decided(&holed, &oracle, until).await?;
     losing.finish()?;
     let ended = healthy.finish(SURE)?;
     ensure!(ended.status.success(), "{}", ended.log);
-    let mut changes = oracle.changes_up_to_now().await?;
-    changes.retain(|change| change.revision <= until);
 
     // The oracle of etcd says what is lost.
     let reel = Reel::open(&holed)?;
