@@ -70,7 +70,7 @@ pub(super) const ROWS: &[Row] = &[
         Gap,
         &[real(STORM, "every_revision_of_a_storm_is_accounted_for")],
     )
-    .but("ten minutes of it only in `just soak`"),
+    .but("only in `just soak`, for ten minutes"),
     row(
         "definitions created, changed, deleted and created again in a loop",
         Whole,

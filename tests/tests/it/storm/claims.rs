@@ -67,7 +67,7 @@ fn revisions_hold(claims: &Claims, settled: &Settled) -> Result<()> {
             .filter(|number| account.from_rv < *number && *number <= account.to_rv)
             .collect()
     };
-    let all = revisions(&settled.changes, |_| true).len();
+    let all = revisions(&settled.all_changes, |_| true).len();
     ensure!(
         u64::try_from(all)? == account.total(),
         "etcd counts {all} revisions, the account {}",
