@@ -37,7 +37,7 @@ test:
 # Plant secrets of every documented class, record them, and print by class what was hidden.
 planted-secrets:
     cargo build -p kubereel
-    cargo test -p kubereel-tests --test observing planted -- --nocapture
+    cargo test -p kubereel-tests --test it observing::planted -- --nocapture
 
 # Every fuzz target for its share of the time.
 fuzz seconds="120": tools

@@ -6,14 +6,14 @@
     reason = "a test whose surroundings fail has failed"
 )]
 
-#[path = "../replay/history/tests/reels/script.rs"]
+#[path = "../replay/history/tests/it/script.rs"]
 #[expect(
     dead_code,
     reason = "shared with the tests of the library, which use all of it"
 )]
 mod script;
 
-#[path = "../replay/monitortests/tests/rule_files/misfits.rs"]
+#[path = "../replay/monitortests/tests/it/rule_files/misfits.rs"]
 #[expect(clippy::panic, reason = "a schema that this test cannot read fails it")]
 mod misfits;
 

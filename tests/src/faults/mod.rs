@@ -10,7 +10,7 @@
 //!    and the page says so, with its remark.
 //! 2. Let the test call [`crate::claims::Claims::read`], `against` and `check`: it fails if anything is
 //!    lost or claimed falsely, and leaves its counts for the table.
-//! 3. `UPDATE=1 cargo test -p kubereel-tests --test fault_matrix` writes `docs/faults.md`, with the
+//! 3. `UPDATE=1 cargo test -p kubereel-tests --test it fault_matrix` writes `docs/faults.md`, with the
 //!    counts of the tests that ran on this machine. Without `UPDATE` it says what is not as it should be.
 
 mod measured;

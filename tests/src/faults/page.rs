@@ -8,7 +8,7 @@ use super::{PARTS, Part};
 const HEAD: &str = "\
 # Faults, and the tests that show them
 
-Made by `UPDATE=1 cargo test -p kubereel-tests --test fault_matrix` from the list in `tests/src/faults`; do not edit it.
+Made by `UPDATE=1 cargo test -p kubereel-tests --test it fault_matrix` from the list in `tests/src/faults`; do not edit it.
 
 Each line is a fault, what the recorder must make of it, and the tests that show it.
 *real* tests run real API servers on a real etcd; *scripted* ones a server that misbehaves at will, or a proxy that does; *unit* ones a part of the recorder with a clock or a file of their own.

@@ -5,18 +5,18 @@
 use super::row::Expected::{NoClaim, ReadBack, Said, Whole};
 use super::row::{Row, real, row, scripted, unit};
 
-const ASLEEP: &str = "tests/tests/process_faults/asleep.rs";
-const CLOCK: &str = "tests/tests/process_faults/clock.rs";
-const CRASH: &str = "tests/tests/crash.rs";
-const DISK_FULL: &str = "tests/tests/size_budget/disk_full.rs";
-const ENDS: &str = "tests/tests/observing/ends.rs";
-const LIMITS: &str = "tests/tests/recorder_faults/limits.rs";
-const LITTLE: &str = "tests/tests/process_faults/limits.rs";
-const MEMORY: &str = "tests/tests/size_budget/memory.rs";
-const RESTART: &str = "tests/tests/restart.rs";
-const SLOW_DISK: &str = "tests/tests/process_faults/slow_disk.rs";
-const STREAMS: &str = "tests/tests/recorder_faults/streams.rs";
-const SURROUNDINGS: &str = "tests/tests/recorder_faults/surroundings.rs";
+const ASLEEP: &str = "tests/tests/it/process_faults/asleep.rs";
+const CLOCK: &str = "tests/tests/it/process_faults/clock.rs";
+const CRASH: &str = "tests/tests/it/crash.rs";
+const DISK_FULL: &str = "tests/tests/it/size_budget/disk_full.rs";
+const ENDS: &str = "tests/tests/it/observing/ends.rs";
+const LIMITS: &str = "tests/tests/it/recorder_faults/limits.rs";
+const LITTLE: &str = "tests/tests/it/process_faults/limits.rs";
+const MEMORY: &str = "tests/tests/it/size_budget/memory.rs";
+const RESTART: &str = "tests/tests/it/restart.rs";
+const SLOW_DISK: &str = "tests/tests/it/process_faults/slow_disk.rs";
+const STREAMS: &str = "tests/tests/it/recorder_faults/streams.rs";
+const SURROUNDINGS: &str = "tests/tests/it/recorder_faults/surroundings.rs";
 const WALL_CLOCK: &str = "recorder/src/clock.rs";
 const WRITER: &str = "recorder/src/writer/tests.rs";
 

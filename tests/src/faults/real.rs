@@ -5,22 +5,22 @@
 use super::row::Expected::{Gap, NoClaim, Noticed, ReadBack, Said, ToldApart, Whole};
 use super::row::{Row, real, row, scripted};
 
-const CLUSTERS: &str = "tests/tests/recorder_faults/clusters.rs";
-const COMPLETENESS: &str = "tests/tests/record_completeness/main.rs";
-const DISCOVERING: &str = "tests/tests/recorder_faults/discovering.rs";
-const STORM: &str = "tests/tests/storm/main.rs";
-const VERIFY: &str = "tests/tests/verify.rs";
+const CLUSTERS: &str = "tests/tests/it/recorder_faults/clusters.rs";
+const COMPLETENESS: &str = "tests/tests/it/record_completeness/mod.rs";
+const DISCOVERING: &str = "tests/tests/it/recorder_faults/discovering.rs";
+const STORM: &str = "tests/tests/it/storm/mod.rs";
+const VERIFY: &str = "tests/tests/it/verify.rs";
 
-const AGGREGATED: &str = "tests/tests/real_faults/aggregated.rs";
-const CONVERSIONS: &str = "tests/tests/real_faults/conversions.rs";
-const DEFINITIONS: &str = "tests/tests/real_faults/definitions.rs";
-const EXPIRING: &str = "tests/tests/real_faults/expiring.rs";
-const LOAD: &str = "tests/tests/real_faults/load.rs";
-const RECREATED: &str = "tests/tests/real_faults/recreated.rs";
-const RESTARTED: &str = "tests/tests/real_faults/restarted.rs";
-const RESTORED: &str = "tests/tests/real_faults/restored.rs";
-const ROLLING: &str = "tests/tests/real_faults/rolling.rs";
-const SECOND_ETCD: &str = "tests/tests/real_faults/second_etcd.rs";
+const AGGREGATED: &str = "tests/tests/it/real_faults/aggregated.rs";
+const CONVERSIONS: &str = "tests/tests/it/real_faults/conversions.rs";
+const DEFINITIONS: &str = "tests/tests/it/real_faults/definitions.rs";
+const EXPIRING: &str = "tests/tests/it/real_faults/expiring.rs";
+const LOAD: &str = "tests/tests/it/real_faults/load.rs";
+const RECREATED: &str = "tests/tests/it/real_faults/recreated.rs";
+const RESTARTED: &str = "tests/tests/it/real_faults/restarted.rs";
+const RESTORED: &str = "tests/tests/it/real_faults/restored.rs";
+const ROLLING: &str = "tests/tests/it/real_faults/rolling.rs";
+const SECOND_ETCD: &str = "tests/tests/it/real_faults/second_etcd.rs";
 
 /// While the Events' time runs, the rest is done.
 const WITHOUT_CACHE: &str =
@@ -70,7 +70,7 @@ pub(super) const ROWS: &[Row] = &[
         Gap,
         &[real(STORM, "every_revision_of_a_storm_is_accounted_for")],
     )
-    .but("ten minutes of it only in `just soak`"),
+    .but("only in `just soak`, for ten minutes"),
     row(
         "definitions created, changed, deleted and created again in a loop",
         Whole,
@@ -167,7 +167,7 @@ pub(super) const ROWS: &[Row] = &[
         "a recorder that drops every 500th event",
         Noticed,
         &[real(
-            "tests/tests/seeded_loss.rs",
+            "tests/tests/it/seeded_loss.rs",
             "every_event_that_a_recorder_loses_is_named",
         )],
     )

@@ -5,20 +5,20 @@
 use super::row::Expected::{Gap, Kept, NoClaim, ReadBack, Said, ToldApart, Whole};
 use super::row::{Row, real, row, scripted, unit};
 
-const ACCOUNTING: &str = "tests/tests/recorder_faults/accounting.rs";
-const ANSWERS: &str = "tests/tests/recorder_faults/answers.rs";
-const CLUSTERS: &str = "tests/tests/recorder_faults/clusters.rs";
-const DISCOVERING: &str = "tests/tests/recorder_faults/discovering.rs";
-const FAILING: &str = "tests/tests/recorder_faults/failing_lists.rs";
+const ACCOUNTING: &str = "tests/tests/it/recorder_faults/accounting.rs";
+const ANSWERS: &str = "tests/tests/it/recorder_faults/answers.rs";
+const CLUSTERS: &str = "tests/tests/it/recorder_faults/clusters.rs";
+const DISCOVERING: &str = "tests/tests/it/recorder_faults/discovering.rs";
+const FAILING: &str = "tests/tests/it/recorder_faults/failing_lists.rs";
 const INTAKE: &str = "recorder/src/watch/intake_tests.rs";
-const LINES: &str = "tests/tests/recorder_faults/lines.rs";
-const LISTS: &str = "tests/tests/recorder_faults/lists.rs";
-const OVERLAP: &str = "tests/tests/recorder_faults/overlap.rs";
-const READ_BACK: &str = "tests/tests/recorder_faults/read_back.rs";
-const SLOW: &str = "tests/tests/recorder_faults/slow.rs";
+const LINES: &str = "tests/tests/it/recorder_faults/lines.rs";
+const LISTS: &str = "tests/tests/it/recorder_faults/lists.rs";
+const OVERLAP: &str = "tests/tests/it/recorder_faults/overlap.rs";
+const READ_BACK: &str = "tests/tests/it/recorder_faults/read_back.rs";
+const SLOW: &str = "tests/tests/it/recorder_faults/slow.rs";
 const STATE: &str = "recorder/src/watch/state/tests.rs";
-const STREAMS: &str = "tests/tests/recorder_faults/streams.rs";
-const SURROUNDINGS: &str = "tests/tests/recorder_faults/surroundings.rs";
+const STREAMS: &str = "tests/tests/it/recorder_faults/streams.rs";
+const SURROUNDINGS: &str = "tests/tests/it/recorder_faults/surroundings.rs";
 
 const REFUSED: &str = "a_watch_refused_in_any_way_goes_on_without_loss";
 const RULES: &str = "revisions_against_the_rules_are_kept_and_marked";
@@ -106,7 +106,7 @@ pub(super) const ROWS: &[Row] = &[
         "TLS failure, then a new CA",
         Whole,
         &[real(
-            "tests/tests/new_authority.rs",
+            "tests/tests/it/new_authority.rs",
             "a_new_authority_costs_an_outage_and_no_change",
         )],
     ),
@@ -114,7 +114,7 @@ pub(super) const ROWS: &[Row] = &[
         "an expired client certificate, then a new one",
         Whole,
         &[real(
-            "tests/tests/credentials.rs",
+            "tests/tests/it/credentials.rs",
             "an_expired_client_certificate_is_replaced_without_loss",
         )],
     ),

@@ -14,7 +14,8 @@ static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
 /// The program: the one `KUBEREEL_BIN` names, else the workspace's, built first.
 ///
 /// Cargo builds the binary of another package for its own tests only, so that what lies beside
-/// these tests may be old.
+/// these tests may be old. It is built with the features of the whole workspace, as
+/// `cargo test --workspace` has built it already.
 ///
 /// # Errors
 ///
@@ -38,23 +39,7 @@ fn build() -> Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-        .args([
-            "build",
-            "--quiet",
-            "--package",
-            "kubereel",
-            "--bin",
-            "kubereel",
-        ]);
-    // What cargo told this test of its own package must not look like a change to build scripts.
-    for (name, _) in std::env::vars_os() {
-        let is_told = name.to_str().is_some_and(|name| {
-            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
-        });
-        if is_told {
-            cargo.env_remove(name);
-        }
-    }
+        .args(["build", "--quiet", "--workspace", "--bin", "kubereel"]);
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }

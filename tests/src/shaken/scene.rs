@@ -46,8 +46,10 @@ pub struct Scene {
 pub struct Settled {
     /// What became of every change.
     pub account: Account,
-    /// Every change that etcd made.
+    /// Every change that etcd made before the recording was ended.
     pub changes: Vec<Change>,
+    /// Those, and what the servers wrote while it ended.
+    pub all_changes: Vec<Change>,
     /// The reel, finished.
     pub reel: Reel,
     /// Where it lies.
@@ -130,6 +132,7 @@ impl Scene {
             }
         }
         ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
+        let all_changes = self.oracle.changes_up_to_now().await?;
         let reel = Reel::open(&path)?;
         ensure!(reel.is_finished(), "the reel is not finished");
         let account = Account::of(&reel, &changes)?;
@@ -143,6 +146,7 @@ impl Scene {
         Ok(Settled {
             account,
             changes,
+            all_changes,
             reel,
             folder: self.folder,
         })

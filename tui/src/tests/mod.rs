@@ -8,7 +8,7 @@ mod panels;
 mod problems;
 mod robustness;
 mod screens;
-#[path = "../../../replay/history/tests/reels/script.rs"]
+#[path = "../../../replay/history/tests/it/script.rs"]
 #[expect(
     dead_code,
     reason = "shared with the tests of replay, which use all of it"

@@ -1,0 +1,20 @@
+//! Runs of monitortests over reels that the tests write: verdicts, exceptions, JUnit, rows.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test whose surroundings fail has failed"
+)]
+
+mod exceptions;
+mod junit;
+mod labels;
+mod rows;
+#[path = "../../../../history/tests/it/script.rs"]
+#[expect(
+    dead_code,
+    reason = "shared with the tests of the library, which use all of it"
+)]
+mod script;
+mod verdicts;

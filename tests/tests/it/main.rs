@@ -1,0 +1,35 @@
+//! What more than one crate does together: on the scripted server, on a real control plane, on recordings
+//! of other tools. Tests that need a process of their own are binaries beside this one.
+
+mod architecture;
+mod control_plane;
+mod crash;
+mod credentials;
+mod deploy;
+mod fault_matrix;
+mod golden_intervals;
+mod kubectl_equality;
+mod kubectl_tables;
+mod kubelet;
+mod monitored_faults;
+mod monitored_real;
+mod monitored_scenario;
+mod new_authority;
+mod observing;
+mod plane;
+mod process_faults;
+mod real_faults;
+mod record_completeness;
+mod recorder_faults;
+mod recordings;
+mod restart;
+mod rotation;
+mod scenario;
+mod scripted;
+mod seeded_loss;
+mod size_budget;
+mod storm;
+mod tui_in_tmux;
+mod upgrades;
+mod verify;
+mod written_scenario;
