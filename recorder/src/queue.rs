@@ -12,7 +12,7 @@ use kubereel_format::{
     BlobNote, Body, ConnectionId, Elapsed, EventType, Evidence, Lifecycle, NewEvent, Note,
     ResourceId, SessionEnd, Stamp,
 };
-use kubereel_redact::{Redactor, Subject};
+use kubereel_redact::{Redactor, ResourceType};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -274,7 +274,7 @@ pub(crate) fn scrub(entry: &mut Entry, redactor: &Redactor) {
             bytes,
             ..
         } => {
-            let document = redactor.object(&Subject::default(), bytes);
+            let document = redactor.object(&ResourceType::default(), bytes);
             if let Some(Cow::Owned(scrubbed)) = document {
                 *bytes = scrubbed;
             }

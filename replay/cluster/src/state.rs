@@ -394,7 +394,7 @@ impl ClusterHistory<'_> {
         for resource in self.resources_named(group, plural) {
             for &object in self.timeline.objects_of(resource) {
                 let seqs = self.timeline.reel().versions(object).iter();
-                let within = seqs.filter(|seq| self.timeline.is_within(**seq, cut));
+                let within = seqs.filter(|seq| cut.includes(self.timeline.reel(), **seq));
                 versions.extend(within.map(|seq| (*seq, resource, object)));
             }
         }
@@ -433,9 +433,7 @@ impl ClusterHistory<'_> {
     ) -> impl Iterator<Item = &'s UnobservedSpan> {
         let (from, to) = (interval.from.at, interval.to.map(|to| to.at));
         let spans = self.timeline.unobserved_spans(interval.object.resource);
-        spans
-            .iter()
-            .filter(move |span| span.to > from && to.is_none_or(|to| span.from < to))
+        spans.filter(move |span| span.to > from && to.is_none_or(|to| span.from < to))
     }
 }
 

@@ -138,7 +138,7 @@ impl Timeline {
     }
 
     /// Gives the wall-clock time of a record; beyond the last record, the end of the recording.
-    pub(crate) fn wall_of(&self, seq: Seq) -> RecordedAt {
+    pub fn wall_of(&self, seq: Seq) -> RecordedAt {
         self.tables.wall_of(seq)
     }
 

@@ -4,7 +4,7 @@ use super::object_at::trust;
 use super::table::SortOrder;
 use crate::time::CursorPlace;
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo};
-use kubereel_history::{Filter, Timeline, harmless};
+use kubereel_history::{ObjectFilter, Timeline, harmless};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub(super) fn read_resources(
 }
 
 fn resource_row(timeline: &Timeline, info: &ResourceInfo, place: CursorPlace) -> ResourceChoice {
-    let state = timeline.as_of(info.id, place.cut(), &Filter::default());
+    let state = timeline.as_of(info.id, place.cut(), &ObjectFilter::default());
     let reel = timeline.reel();
     let micros = NEARBY_SECS.saturating_mul(1_000_000);
     let edge = |by: i64| {
@@ -120,7 +120,7 @@ pub(super) fn read_namespaces(
             counts.entry(key.namespace.as_str()).or_default();
         }
     }
-    let state = timeline.as_of(info.id, place.cut(), &Filter::default());
+    let state = timeline.as_of(info.id, place.cut(), &ObjectFilter::default());
     for held in &state.objects {
         if let Some(count) = counts.get_mut(held.namespace.as_str()) {
             *count += 1;

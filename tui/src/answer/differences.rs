@@ -8,8 +8,8 @@ use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::{EventType, Evidence, ResourceInfo, Seq};
 use kubereel_history::{
-    Asked, Change, Differing, Fate, Field, Filter, Form, QueryError, Scope, SegmentKind, Timeline,
-    differing, harmless, words, write_yaml,
+    Asked, Change, Differing, Fate, Field, Form, ObjectFilter, QueryError, Scope, SegmentKind,
+    Timeline, differing, harmless, words, write_yaml,
 };
 use serde_json::Value;
 
@@ -245,8 +245,8 @@ pub(super) fn compare(
         if !go_on(0, 0) {
             return None;
         }
-        let before = timeline.as_of(then.id, a.cut(), &Filter::default());
-        let after = timeline.as_of(now.id, b.cut(), &Filter::default());
+        let before = timeline.as_of(then.id, a.cut(), &ObjectFilter::default());
+        let after = timeline.as_of(now.id, b.cut(), &ObjectFilter::default());
         let name = harmless(&info.qualified()).into_owned();
         for (moment, state) in [("A", &before), ("here", &after)] {
             if let Some(why) = trust(timeline, &state.certainty) {
@@ -338,7 +338,7 @@ pub(super) fn read_between(
         return vec![PanelLine::of(Ink::Wary, "resource not in this reel")];
     };
     let only = [subject.name.clone()];
-    let filter = Filter {
+    let filter = ObjectFilter {
         namespace: info.namespaced.then_some(subject.namespace.as_str()),
         names: &only,
     };

@@ -7,7 +7,7 @@ use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{
-    Columns, Filter, Form, OwnedObject, OwnerRef, Room, Timeline, harmless, timetext,
+    Columns, Form, ObjectFilter, OwnedObject, OwnerRef, Room, Timeline, harmless, timetext,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -288,7 +288,7 @@ impl<'a> OwnerTree<'a> {
         let info = timeline.resource_at(named, self.place.cut());
         let only = [owner.name.clone()];
         let namespace = if info.namespaced { namespace } else { "" };
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace: info.namespaced.then_some(namespace),
             names: &only,
         };

@@ -4,14 +4,14 @@ use super::line::{Ink, PanelLine};
 use crate::subject::NamedObject;
 use crate::time::CursorPlace;
 use kubereel_format::ResourceInfo;
-use kubereel_history::{Certainty, Filter, Held, QueryError, Timeline, harmless};
+use kubereel_history::{Certainty, ObjectFilter, ObjectVersion, QueryError, Timeline, harmless};
 
 /// The version of an object that held at a moment.
 pub(super) struct VersionAt<'a> {
     /// Its resource, as it was recorded then.
     pub(super) info: &'a ResourceInfo,
     /// The version.
-    pub(super) held: Held,
+    pub(super) held: ObjectVersion,
     /// What is wrong with the knowledge of the moment.
     pub(super) lines: Vec<PanelLine>,
 }
@@ -27,7 +27,7 @@ pub(super) fn here<'a>(
     };
     let info = timeline.resource_at(info, place.cut());
     let only = [subject.name.clone()];
-    let filter = Filter {
+    let filter = ObjectFilter {
         namespace: info.namespaced.then_some(subject.namespace.as_str()),
         names: &only,
     };
@@ -73,7 +73,7 @@ fn absent(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Vec
 pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> Option<String> {
     let at = |at| timeline.written(at);
     Some(match certainty {
-        Certainty::Known { .. } => return None,
+        Certainty::Known { .. } | Certainty::ReadBack { .. } => return None,
         Certainty::Imported { .. } => "imported: completeness unknown".to_owned(),
         Certainty::InsideGap { gap } => format!(
             "unknown from {} to {}: {}",

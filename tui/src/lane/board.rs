@@ -6,7 +6,7 @@ use super::anomaly::{Anomaly, anomalies};
 use super::dark::{all_dark, dark_of};
 use super::line::{Group, Lane, Reading, Spell};
 use super::stages::{Stage, stages};
-use crate::model::Subject;
+use crate::subject::NamedObject;
 use kubereel_cluster::{Mark, StateKind, StateTrack};
 use kubereel_format::{EventType, ResourceId, Seq};
 use kubereel_history::{Timeline, harmless};
@@ -64,7 +64,7 @@ pub(crate) fn gather(
         let dark = darks
             .entry(resource)
             .or_insert_with(|| dark_of(timeline, resource).into());
-        let subject = Subject {
+        let subject = NamedObject {
             resource,
             namespace: object.namespace.clone(),
             name: object.name.clone(),

@@ -54,7 +54,7 @@ impl ClusterHistory<'_> {
                 let seqs: Vec<Seq> = versions
                     .iter()
                     .copied()
-                    .filter(|seq| self.timeline.is_within(*seq, cut))
+                    .filter(|seq| cut.includes(self.timeline.reel(), *seq))
                     .collect();
                 if !seqs.is_empty() {
                     let name = (key.namespace.clone(), key.name.clone());

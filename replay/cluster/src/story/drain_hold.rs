@@ -113,7 +113,8 @@ impl ClusterHistory<'_> {
                     continue;
                 };
                 let versions = self.timeline.reel().versions(object);
-                let known = versions.partition_point(|seq| self.timeline.is_within(*seq, cut));
+                let known =
+                    versions.partition_point(|seq| cut.includes(self.timeline.reel(), *seq));
                 let versions = versions.get(..known).unwrap_or_default();
                 // What was gone before the first drain held up none.
                 let is_gone =

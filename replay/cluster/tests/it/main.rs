@@ -6,6 +6,6 @@
 )]
 
 #[expect(dead_code, reason = "the tests of history use the rest")]
-#[path = "../../../history/tests/reels/script.rs"]
+#[path = "../../../history/tests/it/script.rs"]
 mod script;
 mod upgrading;

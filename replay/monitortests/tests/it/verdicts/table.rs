@@ -6,7 +6,9 @@ use crate::verdicts::fixture::Fixture;
 use crate::verdicts::judged::{judged_all, tail};
 use crate::verdicts::object_rows;
 use crate::verdicts::reel::Reel;
-use kubereel_monitortests::{     MonitorTestInfo, UpstreamMethod, UpstreamRow, WrittenIn, builtin, upstream_rows, };
+use kubereel_monitortests::{
+    MonitorTestInfo, UpstreamMethod, UpstreamRow, WrittenIn, builtin, upstream_rows,
+};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
