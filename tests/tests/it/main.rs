@@ -28,6 +28,7 @@ mod scenario;
 mod scripted;
 mod seeded_loss;
 mod size_budget;
+mod state_oracle;
 mod storm;
 mod tui_in_tmux;
 mod upgrades;

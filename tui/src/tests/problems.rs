@@ -11,8 +11,8 @@ use insta::assert_snapshot;
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::Timeline;
 use kubereel_monitortests::{
-    Asked, ExceptionSet, Outcome, RunReport, RunTrust, Selection, Verdict as CaseVerdict, builtin,
-    run_reel,
+    CaseOutcome as Outcome, CaseVerdict, ExceptionSet, RunOptions as Asked, RunReport, RunTrust,
+    Selection, builtin, run_reel,
 };
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

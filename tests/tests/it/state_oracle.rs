@@ -11,7 +11,7 @@
 use kubereel_cluster::{ClusterHistory, StateInterval, StateKind, StateTrack};
 use kubereel_format::{EventType, ObjectKey, Seq};
 use kubereel_history::{Cut, Timeline};
-use kubereel_import::{Options, import};
+use kubereel_import::{ImportOptions, import};
 use kubereel_monitortests::{Gathering, Mode, StateWatcher, feed};
 use kubereel_tests::shared_data::shared_data;
 use serde_json::Value;
@@ -49,7 +49,7 @@ fn imported(file: &str, folder: &TempDir) -> Option<Timeline> {
         text = bytes;
     }
     let path = folder.path().join(file.replace('/', "-"));
-    let mut options = Options::new("test", "a shared recording");
+    let mut options = ImportOptions::new("test", "a shared recording");
     options.at = Some(kubereel_format::RecordedAt::from_micros(
         1_700_000_000_000_000,
     ));
