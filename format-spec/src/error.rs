@@ -1,5 +1,5 @@
-//! Owns every way in which writing or reading a reel can fail. Refuses to say it twice: each error
-//! names the cause once, and the path last.
+//! Every way in which writing or reading a reel can fail. Each message names the cause once, and the path
+//! last.
 
 use crate::id::{BlockId, Seq};
 use crate::limits::FormatVersion;

@@ -1,8 +1,5 @@
-//! Owns every bound that a writer keeps and a reader checks before it allocates. Refuses bounds
-//! without a reason.
-//!
-//! Owns the question whether this program can read a file. Refuses guesses: an unknown version is
-//! an error that names the file's version and the newest one known here.
+//! Every bound that a writer keeps and a reader checks before it allocates, each with its reason; and the
+//! format's version, which decides whether this program can read a file.
 
 use bincode::{Decode, Encode};
 use std::fmt;

@@ -75,12 +75,12 @@ pub struct StatusAccess {
 }
 
 /// Why a caller is refused.
-pub(crate) type Refusal = (StatusCode, &'static str);
+pub(crate) type AccessRefusal = (StatusCode, &'static str);
 
 impl StatusAccess {
     /// Refuses a name that could be a stranger's. Programs that send none are no browsers.
-    pub(crate) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
-        const REFUSED: Refusal = (
+    pub(crate) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), AccessRefusal> {
+        const REFUSED: AccessRefusal = (
             StatusCode::MISDIRECTED_REQUEST,
             "unknown host name; kubereel takes addresses, localhost and --status-host NAME\n",
         );
@@ -112,7 +112,7 @@ impl StatusAccess {
     }
 
     /// Refuses to show counters to a caller without the token, if there is one.
-    pub(crate) fn check_metrics(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    pub(crate) fn check_metrics(&self, headers: &HeaderMap) -> Result<(), AccessRefusal> {
         match &self.token {
             Some(token) if !token.is_in(headers) => Err((
                 StatusCode::UNAUTHORIZED,
@@ -123,7 +123,11 @@ impl StatusAccess {
     }
 
     /// Refuses a mark of a browser, and of a caller that is neither here nor has the token.
-    pub(crate) fn check_mark(&self, caller: IpAddr, headers: &HeaderMap) -> Result<(), Refusal> {
+    pub(crate) fn check_mark(
+        &self,
+        caller: IpAddr,
+        headers: &HeaderMap,
+    ) -> Result<(), AccessRefusal> {
         // A page in a browser may post here without asking anybody; it says where it comes from.
         if headers.contains_key(ORIGIN) || headers.contains_key(REFERER) {
             return Err((StatusCode::FORBIDDEN, "marks are not taken from browsers\n"));

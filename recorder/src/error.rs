@@ -1,5 +1,5 @@
-//! Owns the ways in which recording cannot begin or cannot end well. Refuses trouble with the
-//! cluster: that is recorded, not returned.
+//! The ways in which recording cannot begin or cannot end well. Trouble with the cluster is recorded, not
+//! returned.
 
 use kubereel_format::{FinishError, OpenError};
 use std::net::SocketAddr;

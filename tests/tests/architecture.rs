@@ -185,8 +185,8 @@ fn one_file_each_names_the_compressor_the_record_codec_and_the_clock() {
                 "{path} says {word}, which belongs to {home}"
             );
         }
-        let is_database_room = path.starts_with("format-spec/src/file/")
-            || path == "format-spec/src/spec_text.rs";
+        let is_database_room =
+            path.starts_with("format-spec/src/file/") || path == "format-spec/src/spec_text.rs";
         assert!(
             is_database_room || !text.contains("redb::"),
             "{path} names the database"

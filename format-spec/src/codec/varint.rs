@@ -1,5 +1,5 @@
-//! Owns variable-length integers: LEB128, least significant group first, and zigzag for signed ones.
-//! Refuses forms longer than the value needs.
+//! Variable-length integers: LEB128, least significant group first, and zigzag for signed ones. A form that
+//! is longer than its value needs is an error, so that each value has one encoding.
 
 use super::CodecError;
 use crate::limits::len64;

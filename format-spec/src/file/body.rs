@@ -1,10 +1,13 @@
-//! Owns the decoding of blocks, checkpoints and blobs, and what is kept of it. Refuses to choose the
-//! way to a body: the chain does.
+//! Reads bodies: decodes blocks, checkpoints and blobs, and follows an event's deltas back to a version
+//! that is a delta against nothing, is in a checkpoint, or is cached.
 //!
-//! Owns the way to a body: the versions that it is told against, back to one that is told against
-//! nothing, stands in a checkpoint, or is known already. Refuses a way that leads through damage.
-//!
-//! Owns how much may be decoded for a body that nobody asked for yet. Refuses to decode.
+//! Invariants, because the file may be damaged or forged:
+//! * The way back is bounded in versions and in decompressed bytes, and leads to earlier records only.
+//! * A way that crosses lost records is an error: the version before might be the lost one.
+//! * A damaged frame is decompressed once; its error is remembered.
+//! * A body is given out only after its frame's checksum matched; a damaged checkpoint is no error, because
+//!   the body is in a block too.
+//! * A caller can bound the work of one call ([`ReadAllowance`]). What was decoded until then is kept.
 
 use crate::codec::bodies::{Base, Bodies, BodyCounts};
 use crate::codec::{CodecError, frame, splice};
@@ -659,7 +662,7 @@ mod tests {
     use super::*;
     use crate::codec::bodies::{Base, BodyMark, BodyWriter};
     use crate::codec::{frame, varint};
-    use crate::event::{Body, EventType, Evidence, NewEvent};
+    use crate::event::{EventType, Evidence, NewBody, NewEvent};
     use crate::file::append::Appender;
     use crate::file::checkpoint::CheckpointPart;
     use crate::file::segment;
@@ -720,7 +723,7 @@ mod tests {
                     name: &name,
                     uid: &name,
                     resource_version: "1",
-                    body: Body::Bytes(body.as_bytes()),
+                    body: NewBody::Bytes(body.as_bytes()),
                 };
                 appender.append_event(&event).unwrap();
             }

@@ -1,5 +1,5 @@
-//! Owns what a reader keeps of what it decoded: bounded in bytes, the least lately used half goes
-//! first, a few at a time. Refuses to decode.
+//! Decoded values that a reader keeps: bounded in bytes, the half that was used least recently goes first,
+//! a few values at a time.
 
 use std::collections::{HashMap, hash_map};
 use std::hash::Hash;

@@ -1,16 +1,13 @@
-//! Owns the choice of what a body is told against, and the last body of every live object. Refuses
-//! to read the file.
+//! Chooses the base of each body, and keeps the last body of every live object for that.
 //!
-//! A body is told against its object's previous version while few blocks and versions lie behind that
-//! one; a new object against a live one of a like name; all others against nothing.
+//! A body is a delta against its object's previous version while few blocks and versions lie behind that
+//! one; a new object against a live object of a similar name; all others against a seed.
 //!
-//! Bodies that take more memory than they may move to a temporary file, all at once: then each is
-//! written once, in one sequence, and the memory is free for those that change next.
+//! Bodies that take more memory than allowed move to a temporary file, all at once: each is written once, in
+//! one sequence, and the memory is free for those that change next.
 //!
-//! Owns the knowledge of which texts are in the blob log already. Refuses to keep the texts.
-//!
-//! A text is known by two keyed 64-bit hashes with keys drawn at each start: whoever writes an object
-//! cannot aim at a collision.
+//! Texts of the blob log are known by two keyed 64-bit hashes with keys drawn at each start: the author of
+//! an object cannot aim at a collision.
 
 use crate::codec::bodies::{Base, BlobColumn};
 use crate::codec::frame::{PackedBody, Packer};

@@ -1,10 +1,9 @@
-//! Owns what a bounded file knows of its own growth: how much of it is used, how long it can become
-//! within its bound, and the one compaction by which it comes near to that. Refuses to enforce the
-//! bound: the file itself does, in `backend`.
+//! Accounts for the growth of a bounded file: how much of it is used, how long it can become within its
+//! bound, and the one compaction that lets it come near to that. The bound itself is enforced in `backend`.
 //!
-//! The database doubles its file whenever it is full. So a file that stands at two thirds of its bound
-//! would never grow again. Compacted when a little less than half of the bound is used, it doubles to a
-//! little less than the bound.
+//! The database doubles its file whenever it is full. So a file that stands at two thirds of its bound would
+//! never grow again. Compacted when a little less than half of the bound is used, it doubles to a little
+//! less than the bound.
 
 use super::backend::Exclusive;
 use crate::file::backend::{PanicFence, fenced};

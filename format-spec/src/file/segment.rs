@@ -1,12 +1,8 @@
-//! Owns a segment that is being filled: its records, new objects, bodies and blobs. Refuses to know
-//! how bodies are coded.
+//! A segment that is being filled, the stream of sealed frames, and the directory's rows that say where
+//! frames lie.
 //!
-//! What a commit makes durable is a part of the open segment; what is sealed is the whole of it.
-//!
-//! Owns a stream of sealed frames, cut into rows of equal size. Refuses to know what is in it.
-//!
-//! Owns the directory's rows: where a sealed block's bodies and its index lie. Refuses these
-//! themselves.
+//! A commit makes the new part of the open segment durable as a tail row; sealing writes the whole of it as
+//! one block. Frames lie one after another in a stream that is cut into rows of equal size.
 
 use crate::codec::bodies::{BodyMark, BodyWriter};
 use crate::codec::index::Record;

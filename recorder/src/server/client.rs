@@ -1,11 +1,8 @@
-//! Owns how a kube client is made of a configuration: TCP keepalive, no connection reuse, no retries,
-//! no compression. Refuses to read a kubeconfig: `lifecycle` does.
+//! Makes a kube client of a configuration: TCP keepalive, no connection reuse, no retries, no compression.
 //!
-//! What is said of an error of the client library whose own words may quote a credential: a line of a
-//! key, the address of a proxy with its password, what a credential plugin printed.
-//!
-//! Every error type of the library that is made of a kubeconfig, of the files it names or of a plugin
-//! has a row here; their own texts are never used where they show a value.
+//! Errors of the client library may quote a credential: a line of a key, the address of a proxy with its
+//! password, what a credential plugin printed. Every error type of the library that is made of a kubeconfig,
+//! of the files it names or of a plugin has a row here; its own text is never used where it shows a value.
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, Request, Response};
