@@ -27,7 +27,7 @@ pub struct StatusToken(String);
 /// A token cannot be used. The message does not repeat it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
-    "a token has {TOKEN_MIN_LETTERS} to {TOKEN_MAX_LETTERS} visible ASCII letters and nothing else"
+    "a token consists of {TOKEN_MIN_LETTERS} to {TOKEN_MAX_LETTERS} visible ASCII characters"
 )]
 pub struct StatusTokenError;
 
@@ -82,7 +82,7 @@ impl StatusAccess {
     pub(crate) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), AccessRefusal> {
         const REFUSED: AccessRefusal = (
             StatusCode::MISDIRECTED_REQUEST,
-            "unknown host name; kubereel takes addresses, localhost and --status-host NAME\n",
+            "unknown host name: use an address, localhost or a --status-host NAME\n",
         );
         let sent = headers.get_all(HOST).iter();
         let sent = sent.map(|value| Authority::try_from(value.as_bytes()).ok());
@@ -116,7 +116,7 @@ impl StatusAccess {
         match &self.token {
             Some(token) if !token.is_in(headers) => Err((
                 StatusCode::UNAUTHORIZED,
-                "the token of --status-token-file is needed\n",
+                "the bearer token of --status-token-file is required\n",
             )),
             _ => Ok(()),
         }
@@ -130,12 +130,12 @@ impl StatusAccess {
     ) -> Result<(), AccessRefusal> {
         // A page in a browser may post here without asking anybody; it says where it comes from.
         if headers.contains_key(ORIGIN) || headers.contains_key(REFERER) {
-            return Err((StatusCode::FORBIDDEN, "marks are not taken from browsers\n"));
+            return Err((StatusCode::FORBIDDEN, "marks from browsers are refused\n"));
         }
         if self.token.is_none() && !caller.to_canonical().is_loopback() {
             return Err((
                 StatusCode::FORBIDDEN,
-                "marks are taken from this machine only, unless there is --status-token-file\n",
+                "marks are accepted from this machine only, unless --status-token-file is set\n",
             ));
         }
         self.check_metrics(headers)

@@ -264,7 +264,7 @@ fn revision(bytes: &[u8], path: &'static str) -> ProbeResult {
         ),
         None => ProbeResult::Failed(
             OutageClass::Other,
-            "the answer is no list of an API server".to_owned(),
+            "the answer is not a list of an API server".to_owned(),
         ),
     }
 }

@@ -615,7 +615,7 @@ fn no_event(reel: &Reel, seq: Seq) -> ReadError {
 fn lost(seq: Seq) -> ReadError {
     ReadError::Event {
         seq,
-        cause: "it, or what it is told against, lies where the reel is damaged".to_owned(),
+        cause: "it, or the body that it is encoded against, lies where the reel is damaged".to_owned(),
     }
 }
 

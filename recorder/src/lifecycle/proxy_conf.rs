@@ -62,7 +62,7 @@ impl ProxyConf {
         };
         match url.parse::<Uri>() {
             Ok(url) if url.host().is_some_and(|host| !host.is_empty()) => Ok(Some(url)),
-            _ => Err("the proxy is no URL"),
+            _ => Err("the proxy is not a URL"),
         }
     }
 }

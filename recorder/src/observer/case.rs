@@ -73,7 +73,7 @@ fn ran(report: &ObserverReport) -> CaseVerdict {
     match &report.stage {
         ReportStage::Ended(by) => fine(&format!("ended by {by}")),
         ReportStage::Running => trouble(
-            "the recorder has not said that it ended: it runs, or was killed",
+            "the recorder has not reported its end: it is running, or was killed",
             &[],
         ),
         ReportStage::NotBegun(why) | ReportStage::Failed(why) => trouble(why, &[]),

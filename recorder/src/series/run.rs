@@ -79,7 +79,7 @@ impl ReelSeries {
             source: io::Error::new(io::ErrorKind::InvalidInput, words),
         };
         let names = SeriesNames::of(&options.output)
-            .ok_or_else(|| system("name the reels", "the path is no name in UTF-8"))?;
+            .ok_or_else(|| system("name the reels", "the file name is not UTF-8"))?;
         let redactor = Redactor::new(options.redact_extra.clone())
             .map_err(|error| system("draw a key for what is hidden", &error.to_string()))?;
         let mut options = options;

@@ -843,7 +843,7 @@ impl ResourceWatcher {
         match end {
             PageEnd::Broken(cause, words) => self.break_off(cause, &words),
             PageEnd::Whole(splitter, size) => match splitter.finish() {
-                None => self.break_off(EndCause::Unreadable, "the answer is no whole list"),
+                None => self.break_off(EndCause::Unreadable, "the answer is not a complete list"),
                 Some(meta) => {
                     self.intake.page(
                         ListPage {
@@ -1106,7 +1106,7 @@ impl ResourceWatcher {
         tracing::debug!(
             resource = self.intake.target.info.qualified(),
             words,
-            "no successor: the watch goes on"
+            "no successor: the watch continues"
         );
         let cause = EndCause::Unreachable;
         self.intake

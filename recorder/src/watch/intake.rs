@@ -1010,12 +1010,12 @@ impl Intake {
             return Err("the list differs by more bytes than can wait");
         }
         if self.has_hidden_names {
-            return Err("objects whose names are secrets cannot be asked for");
+            return Err("objects whose names are secrets cannot be requested");
         }
         let number = |text: &str| ResourceVersion::parse(text)?.number();
         let from = gap.from_rv.as_deref().and_then(number);
         let (Some(from), Some(to)) = (from, number(&gap.to_rv)) else {
-            return Err("its versions are no numbers");
+            return Err("its versions are not numbers");
         };
         let mut has_unclear = false;
         let mut suspects = Vec::new();
