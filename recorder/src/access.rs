@@ -26,9 +26,7 @@ pub struct StatusToken(String);
 
 /// A token cannot be used. The message does not repeat it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error(
-    "a token consists of {TOKEN_MIN_LETTERS} to {TOKEN_MAX_LETTERS} visible ASCII characters"
-)]
+#[error("a token consists of {TOKEN_MIN_LETTERS} to {TOKEN_MAX_LETTERS} visible ASCII characters")]
 pub struct StatusTokenError;
 
 impl StatusToken {

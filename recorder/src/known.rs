@@ -61,7 +61,6 @@ fn spell(high: u64, low: u64) -> String {
 /// One live object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownObject {
-    /// Its uid.
     pub(crate) uid: Uid,
     /// The newest resourceVersion recorded of it, if it had one.
     pub(crate) version: Option<ResourceVersion>,

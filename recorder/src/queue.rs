@@ -24,9 +24,7 @@ const OVERHEAD_BYTES: usize = 256;
 /// Something for the file.
 #[derive(Clone, Debug)]
 pub(crate) enum QueueEntry {
-    /// An event.
     Event(EventEntry),
-    /// A note.
     Note {
         /// When it was made.
         stamp: Stamp,
@@ -39,7 +37,6 @@ pub(crate) enum QueueEntry {
         stamp: Stamp,
         /// What they are.
         note: BlobNote,
-        /// The bytes.
         bytes: Vec<u8>,
     },
 }
@@ -122,7 +119,6 @@ pub(crate) const QUEUE_BYTES: usize = 40 * 1024 * 1024;
 /// An entry and the room that it takes until it is durable.
 #[derive(Debug)]
 pub(crate) struct Queued {
-    /// The entry.
     pub(crate) entry: QueueEntry,
     /// When it came to wait for room.
     pub(crate) since: Elapsed,

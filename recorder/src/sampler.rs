@@ -276,7 +276,6 @@ struct MetricSample<'a> {
     name: &'a str,
     /// Its labels, without braces.
     labels: &'a str,
-    /// The value.
     value: &'a str,
 }
 

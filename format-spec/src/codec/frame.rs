@@ -247,7 +247,6 @@ impl Packer {
     }
 }
 
-/// Joins columns.
 pub(crate) fn join_columns<const N: usize>(columns: [&[u8]; N]) -> Vec<u8> {
     let mut out = Vec::with_capacity(columns.iter().map(|column| column.len() + 4).sum());
     for column in columns {

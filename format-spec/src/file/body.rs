@@ -615,7 +615,8 @@ fn no_event(reel: &Reel, seq: Seq) -> ReadError {
 fn lost(seq: Seq) -> ReadError {
     ReadError::Event {
         seq,
-        cause: "it, or the body that it is encoded against, lies where the reel is damaged".to_owned(),
+        cause: "it, or the body that it is encoded against, lies where the reel is damaged"
+            .to_owned(),
     }
 }
 

@@ -30,7 +30,6 @@ pub(crate) struct Segment {
     pub(crate) records: Vec<Record>,
     pub(crate) bodies: BodyWriter,
     pub(crate) blobs: u32,
-    /// The bytes of the notes.
     pub(crate) note_bytes: usize,
     done: SegmentMark,
 }
@@ -219,7 +218,6 @@ fn rows_of(span: FrameSpan) -> impl Iterator<Item = (u64, usize, usize)> {
     })
 }
 
-/// Reads a frame.
 pub(crate) fn read_frame(
     table: &ReadOnlyTable<u64, &'static [u8]>,
     span: FrameSpan,
@@ -255,9 +253,7 @@ pub(crate) struct BlockPlace {
     pub(crate) blobs: u32,
     /// The block whose columns are the prefix of this one's frame; itself if there is none.
     pub(crate) prefix: u32,
-    /// The frame of its bodies.
     pub(crate) bodies: FrameSpan,
-    /// The frame of its index.
     pub(crate) index: FrameSpan,
 }
 

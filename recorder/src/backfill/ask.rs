@@ -172,7 +172,9 @@ fn sights(bytes: &[u8], at: u128) -> Result<Vec<PastObject>, &'static str> {
     let mut splitter = ListSplitter::new();
     let mut pieces = Vec::new();
     splitter.push(bytes, &mut pieces);
-    let meta = splitter.finish().ok_or("an answer is not a complete list")?;
+    let meta = splitter
+        .finish()
+        .ok_or("an answer is not a complete list")?;
     if meta.version != at.to_string() {
         return Err("the server answered with another revision than requested");
     }
@@ -185,7 +187,11 @@ fn sights(bytes: &[u8], at: u128) -> Result<Vec<PastObject>, &'static str> {
             return Err("an object is too long");
         };
         let head = wire::head(&body).ok_or("an object cannot be read")?;
-        let version: u128 = head.version.parse().ok().ok_or("a version is not a number")?;
+        let version: u128 = head
+            .version
+            .parse()
+            .ok()
+            .ok_or("a version is not a number")?;
         if version > at || head.uid.is_empty() || version.to_string() != head.version {
             return Err("an answer shows what was not there yet");
         }

@@ -18,7 +18,6 @@ use std::collections::BTreeSet;
 /// One object's state at an end of the gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GapEndState {
-    /// Its uid.
     pub(crate) uid: String,
     /// Its version there.
     pub(crate) version: u128,
@@ -38,7 +37,6 @@ impl GapEndState {
 pub(crate) struct GapSuspect {
     /// Its namespace; empty for cluster-scoped objects.
     pub(crate) namespace: String,
-    /// Its name.
     pub(crate) name: String,
     /// What stood there before the gap.
     pub(crate) before: Option<GapEndState>,
@@ -62,11 +60,8 @@ pub(crate) struct BackfillTask {
 /// An object as it was at some revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PastObject {
-    /// Its namespace.
     pub(crate) namespace: String,
-    /// Its name.
     pub(crate) name: String,
-    /// Its uid.
     pub(crate) uid: String,
     /// The version that it had then.
     pub(crate) version: u128,
@@ -483,9 +478,7 @@ const MAX_FOUND_BYTES: usize = 8 * 1024 * 1024;
 pub(crate) struct BackfillEvent {
     /// The object's namespace.
     pub(crate) namespace: String,
-    /// Its name.
     pub(crate) name: String,
-    /// Its uid.
     pub(crate) uid: String,
     /// The version; for a deletion, the revision of that.
     pub(crate) version: u128,
@@ -529,7 +522,6 @@ pub(crate) struct BackfillResult {
 /// What the findings come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BackfillVerdict {
-    /// In one word.
     pub(crate) word: GapVerdict,
     /// How many changes may be missing.
     pub(crate) missing_at_most: Option<u64>,
@@ -538,7 +530,6 @@ pub(crate) struct BackfillVerdict {
 }
 
 impl BackfillResult {
-    /// Keeps an event.
     fn keep(&mut self, event: BackfillEvent) -> Result<(), SearchStop> {
         let bytes = event.body.as_ref().map_or(0, Vec::len);
         if self.bytes.saturating_add(bytes) > MAX_FOUND_BYTES {

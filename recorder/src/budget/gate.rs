@@ -34,7 +34,6 @@ pub(crate) struct RecordingLimits {
     pub(crate) max_memory: Option<u64>,
 }
 
-/// The gate.
 pub(crate) struct Gate {
     max_bytes: u64,
     memory: MemoryPlan,
@@ -598,7 +597,6 @@ impl WriteVolumes {
         Some((name, bytes))
     }
 
-    /// Forgets one.
     fn forget(&mut self, name: &GroupResource) {
         self.bytes.remove(name);
     }

@@ -143,7 +143,6 @@ fn fingerprint(object: &[u8]) -> Option<u64> {
 pub(crate) struct ApiService {
     /// The API group.
     pub(crate) group: String,
-    /// The version.
     pub(crate) version: String,
     /// Whether the other server answers.
     pub(crate) is_available: bool,

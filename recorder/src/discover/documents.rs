@@ -18,21 +18,16 @@ pub(crate) const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2
 pub(crate) struct ServedResource {
     /// The API group; empty for the core group.
     pub(crate) group: String,
-    /// The version.
     pub(crate) version: String,
     /// The plural name.
     pub(crate) plural: String,
     /// The singular name.
     pub(crate) singular: String,
-    /// The kind.
     pub(crate) kind: String,
-    /// The short names.
     pub(crate) short_names: Vec<String>,
-    /// The categories.
     pub(crate) categories: Vec<String>,
     /// Whether its objects live in namespaces.
     pub(crate) is_namespaced: bool,
-    /// The verbs.
     pub(crate) verbs: Vec<String>,
     /// The storage version hash; only the older documents have it.
     pub(crate) storage_hash: Option<String>,
@@ -43,7 +38,6 @@ pub(crate) struct ServedResource {
 pub(crate) struct GroupVersion {
     /// The API group; empty for the core group.
     pub(crate) group: String,
-    /// The version.
     pub(crate) version: String,
     /// Whether the server behind it could not be asked.
     pub(crate) is_stale: bool,
@@ -52,7 +46,6 @@ pub(crate) struct GroupVersion {
 /// What an aggregated document says. Order is the server's order of preference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AggregatedDiscovery {
-    /// The group versions.
     pub(crate) versions: Vec<GroupVersion>,
     /// Their resources.
     pub(crate) served: Vec<ServedResource>,

@@ -177,9 +177,7 @@ pub(crate) enum DiscoveryEvent {
     Document {
         /// Which.
         kind: DocumentKind,
-        /// Its path.
         path: String,
-        /// Its bytes.
         bytes: Vec<u8>,
     },
     /// The cluster does not answer.

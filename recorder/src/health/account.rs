@@ -29,7 +29,6 @@ pub(crate) struct RunAccount {
     pub(crate) clusters: CappedList<String>,
     /// Whether a server ever answered.
     pub(crate) is_reached: bool,
-    /// The gaps.
     pub(crate) gaps: CappedList<AccountGap>,
     /// The times without an answer: since when, until when, and what there was instead.
     pub(crate) outages: CappedList<AccountOutage>,
@@ -47,9 +46,7 @@ pub(crate) struct RunAccount {
 /// A gap, as it is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AccountGap {
-    /// The resource.
     pub(crate) resource: String,
-    /// The gap.
     pub(crate) gap: Gap,
     /// What became of it, if that is known.
     pub(crate) verdict: Option<GapVerdict>,

@@ -39,7 +39,6 @@ pub(crate) struct PastCluster {
     pub(crate) epoch: EpochId,
     /// Its uid; empty if it could not be read.
     pub(crate) uid: String,
-    /// Its version.
     pub(crate) version: String,
 }
 
@@ -63,7 +62,6 @@ struct PastChain {
 }
 
 impl EarlierRuns {
-    /// Reads a reel.
     pub(crate) fn read(reel: &Reel) -> Self {
         let mut past = Self::default();
         let mut chains: BTreeMap<u32, PastChain> = BTreeMap::new();

@@ -16,7 +16,7 @@ use crate::probe::Prober;
 use crate::queue::{QUEUE_BYTES, Queue, QueueEntry};
 use crate::sampler::Sampler;
 use crate::status_page::{Front, serve};
-use crate::watch::context::{ContextParts, RecordNumbers, WatchContext};
+use crate::watch::context::{RecordNumbers, ServerFleet, WatchContext, WatchLimits};
 use crate::watch::state::LONG_SECS;
 use crate::writer::{
     Finished, HandoverTaker, ReelPath, ReelWriter, SeededLoss, WriteError, WriterHandover, handover,
@@ -366,7 +366,7 @@ impl RecordingRun {
         let (news_sent, news) = mpsc::channel(WORDS);
         let (sightings_sent, sightings) = mpsc::channel(WORDS);
         let discovery = Arc::new(Discovery::new(past_epoch));
-        let shared = Arc::new(WatchContext::new(ContextParts {
+        let shared = Arc::new(WatchContext {
             queue: Arc::clone(&queue),
             clock,
             health: Arc::clone(&health),
@@ -379,7 +379,9 @@ impl RecordingRun {
             epoch: epoch_seen,
             stop: stop_seen.clone(),
             watch_secs: options.watch_secs.unwrap_or(LONG_SECS),
-        }));
+            fleet: ServerFleet::default(),
+            limits: WatchLimits::default(),
+        });
         let mut tasks = JoinSet::new();
         let follower = Follower {
             lookout: Lookout::new(options.kubeconfig, options.context),

@@ -32,10 +32,7 @@ pub(super) enum CaseVerdict {
         body: String,
     },
     /// It cannot be told.
-    Unknown {
-        /// Why.
-        why: String,
-    },
+    Unknown { why: String },
 }
 
 /// Asks everything.

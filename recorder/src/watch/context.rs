@@ -37,31 +37,20 @@ pub(crate) enum DiscoverySighting {
     DefinitionsComplete,
 }
 
-/// What all streams share.
+/// What all watchers share.
 #[derive(Debug)]
 pub(crate) struct WatchContext {
     /// The way to the file.
     pub(crate) queue: Arc<Queue>,
-    /// The clock.
     pub(crate) clock: Clock,
     /// The counters.
     pub(crate) health: Arc<Health>,
-    /// The numbers.
     pub(crate) numbers: Arc<RecordNumbers>,
     /// What is known of the servers.
     pub(crate) fleet: ServerFleet,
     /// Hides what is secret.
     pub(crate) redactor: Redactor,
-    /// Bounds the lists that are read at once.
-    pub(crate) lists: Arc<Semaphore>,
-    /// Bounds the gaps that are read back at once.
-    pub(crate) backfills: Semaphore,
-    /// Bounds the bytes that wait for gaps to be settled.
-    pub(crate) held: Arc<Semaphore>,
-    /// Bounds the long lines that are held at once.
-    pub(crate) long_lines: Arc<Semaphore>,
-    /// Bounds the watches that have a successor beside them.
-    pub(crate) successors: Arc<Semaphore>,
+    pub(crate) limits: WatchLimits,
     /// How long a watch is to last at least, in seconds.
     pub(crate) watch_secs: u32,
     /// The client of the moment.
@@ -78,48 +67,34 @@ pub(crate) struct WatchContext {
     pub(crate) stop: watch::Receiver<bool>,
 }
 
-/// The parts of [`WatchContext`] that its maker brings.
+/// Bounds on what the watchers do at once.
 #[derive(Debug)]
-pub(crate) struct ContextParts {
-    pub(crate) queue: Arc<Queue>,
-    pub(crate) clock: Clock,
-    pub(crate) health: Arc<Health>,
-    pub(crate) numbers: Arc<RecordNumbers>,
-    pub(crate) redactor: Redactor,
-    pub(crate) clients: watch::Receiver<Option<Arc<ApiServer>>>,
-    pub(crate) refused: watch::Sender<u64>,
-    pub(crate) discovery: Arc<Discovery>,
-    pub(crate) sightings: mpsc::Sender<DiscoverySighting>,
-    pub(crate) epoch: watch::Receiver<u32>,
-    pub(crate) stop: watch::Receiver<bool>,
-    pub(crate) watch_secs: u32,
+pub(crate) struct WatchLimits {
+    /// Lists that are read.
+    pub(crate) lists: Arc<Semaphore>,
+    /// Gaps that are read back.
+    pub(crate) backfills: Semaphore,
+    /// Bytes that wait for gaps to be settled.
+    pub(crate) held: Arc<Semaphore>,
+    /// Long lines in memory.
+    pub(crate) long_lines: Arc<Semaphore>,
+    /// Watches that have a successor beside them.
+    pub(crate) successors: Arc<Semaphore>,
 }
 
-impl WatchContext {
-    /// Puts the parts together.
-    pub(crate) fn new(parts: ContextParts) -> Self {
+impl Default for WatchLimits {
+    fn default() -> Self {
         Self {
-            queue: parts.queue,
-            clock: parts.clock,
-            health: parts.health,
-            numbers: parts.numbers,
-            fleet: ServerFleet::default(),
-            redactor: parts.redactor,
             lists: Arc::new(Semaphore::new(LISTS_AT_ONCE)),
             backfills: Semaphore::new(BACKFILLS_AT_ONCE),
             held: Arc::new(Semaphore::new(HELD_BYTES)),
             long_lines: Arc::new(Semaphore::new(LONG_LINES_AT_ONCE)),
             successors: Arc::new(Semaphore::new(SUCCESSORS_AT_ONCE)),
-            watch_secs: parts.watch_secs,
-            clients: parts.clients,
-            refused: parts.refused,
-            discovery: parts.discovery,
-            sightings: parts.sightings,
-            epoch: parts.epoch,
-            stop: parts.stop,
         }
     }
+}
 
+impl WatchContext {
     /// Reads the clock.
     pub(crate) fn now(&self) -> Stamp {
         self.clock.stamp()

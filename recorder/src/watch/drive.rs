@@ -57,7 +57,6 @@ pub(crate) enum WatcherEnd {
 /// What is left of a stream.
 #[derive(Debug)]
 pub(crate) struct WatcherOutcome {
-    /// The resource.
     pub(crate) info: ResourceInfo,
     /// Why it ended.
     pub(crate) end: WatcherEnd,
@@ -68,7 +67,6 @@ pub(crate) struct WatcherOutcome {
 /// What is brought to a stream that begins.
 #[derive(Debug)]
 pub(crate) struct WatcherStart {
-    /// The resource.
     pub(crate) info: ResourceInfo,
     /// What is known of it.
     pub(crate) memory: ResumeState,
@@ -133,7 +131,7 @@ impl ResourceWatcher {
             stream,
             shared.redactor.clone(),
             Arc::clone(&shared.numbers),
-            Arc::clone(&shared.held),
+            Arc::clone(&shared.limits.held),
         );
         intake.leave_out(read_before);
         Self {
@@ -250,7 +248,7 @@ impl ResourceWatcher {
     }
 
     async fn list_turn(&mut self) -> Option<OwnedSemaphorePermit> {
-        let lists = Arc::clone(&self.shared.lists);
+        let lists = Arc::clone(&self.shared.limits.lists);
         let turn = lists.acquire_owned();
         self.unless_interrupted(turn).await.and_then(Result::ok)
     }
@@ -717,7 +715,7 @@ impl ResourceWatcher {
         if reading.long_line.is_some() {
             return None;
         }
-        let turns = Arc::clone(&self.shared.long_lines);
+        let turns = Arc::clone(&self.shared.limits.long_lines);
         if side == ConnectionSide::Lead {
             reading.long_line = turns.acquire_owned().await.ok();
             return None;
@@ -908,7 +906,7 @@ impl ResourceWatcher {
             if splitter.held() < LONG_ITEM {
                 long_item = None;
             } else if long_item.is_none() {
-                long_item = shared.long_lines.acquire().await.ok();
+                long_item = shared.limits.long_lines.acquire().await.ok();
             }
         }
     }
@@ -938,7 +936,7 @@ impl ResourceWatcher {
         let target = &self.intake.target;
         let mut asker = Asker::new(&server, target, &shared.redactor, until);
         let reading = async {
-            let turn = timeout_at(until, shared.backfills.acquire());
+            let turn = timeout_at(until, shared.limits.backfills.acquire());
             if let Ok(Ok(_turn)) = turn.await {
                 let known = self.intake.stream.known();
                 read_back(&mut asker, work, known, &mut found).await;
@@ -994,7 +992,7 @@ impl ResourceWatcher {
                 // Events wait for nobody: they have no bookmarks to fall back on, and there are no others of
                 // their kind.
                 let turns = (self.intake.target.role != ResourceRole::Events)
-                    .then(|| Arc::clone(&self.shared.successors));
+                    .then(|| Arc::clone(&self.shared.limits.successors));
                 overlap.queue(async move { turns?.acquire_owned().await.ok() });
             }
             SuccessorStep::Begin(permit) => self.begin(permit, overlap),

@@ -945,7 +945,6 @@ impl Intake {
 /// A gap that has ended, and has not been told yet.
 #[derive(Debug)]
 pub(crate) struct OpenGap {
-    /// The gap.
     gap: Gap,
     /// What is to be read back, or why nothing is.
     pub(crate) work: Result<BackfillTask, &'static str>,

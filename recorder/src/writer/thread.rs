@@ -71,7 +71,6 @@ pub(crate) struct WrittenReel {
 /// How the writer ended.
 pub(crate) type Finished = Result<WrittenReel, WriteError>;
 
-/// The writer.
 pub(crate) struct ReelWriter {
     handover: WriterHandover,
     sink: Option<Box<dyn Sink>>,

@@ -51,9 +51,7 @@ pub(crate) enum WatchOutput {
     },
     /// The deletion of an object that nobody reported.
     Infer {
-        /// Its namespace.
         namespace: String,
-        /// Its name.
         name: String,
         /// What was known of it.
         object: KnownObject,
@@ -132,9 +130,7 @@ pub(super) struct GapBefore {
 /// A name under which the two ends of a gap differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GapDifference {
-    /// Its namespace.
     pub(crate) namespace: Box<str>,
-    /// Its name.
     pub(crate) name: Box<str>,
     /// What stood there before the gap.
     pub(crate) before: Option<KnownObject>,
