@@ -120,10 +120,12 @@ impl Segment {
 }
 
 /// Counts a segment's records or objects.
-#[expect(clippy::expect_used, reason = "a segment is sealed at BLOCK_RECORDS")]
+#[expect(
+    clippy::expect_used,
+    reason = "the appender bounds the number of records"
+)]
 fn count(len: usize) -> u32 {
-    // A disk that refuses every commit lets a segment grow, in memory.
-    u32::try_from(len).expect("fewer records than 2^32 fit into memory")
+    u32::try_from(len).expect("a reel has at most MAX_ITEMS records")
 }
 
 /// A tail row, read.

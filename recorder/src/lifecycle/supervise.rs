@@ -12,8 +12,8 @@ use crate::queue::QueueEntry;
 use crate::resource::{GroupResource, ResourceRole, WatchTarget};
 use crate::server::Failure;
 use crate::watch::context::{DiscoverySighting, WatchContext};
-use crate::watch::drive::{ResourceWatcher, WatcherEnd, WatcherOutcome, WatcherStart};
 use crate::watch::state::{ResumeState, WatchOrigin};
+use crate::watch::watcher::{ResourceWatcher, WatcherEnd, WatcherOutcome, WatcherStart};
 use kubereel_format::{
     BlobNote, EpochId, Lifecycle, NotCoveredReason, Note, ResourceId, ResourceInfo,
 };

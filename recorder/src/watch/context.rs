@@ -6,7 +6,7 @@ use crate::discover::{ApiService, CrdDefinition, Discovery};
 use crate::health::Health;
 use crate::queue::Queue;
 use crate::server::ApiServer;
-use crate::watch::intake::HELD_BYTES;
+use crate::watch::gap::HELD_BYTES;
 use kubereel_format::{ConnectionId, Elapsed, GapId, Stamp};
 use kubereel_redact::Redactor;
 use std::collections::BTreeMap;

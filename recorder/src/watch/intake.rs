@@ -12,9 +12,7 @@
 //!   written in the order of versions, then the gap, then the verdict. Without room it is written at once,
 //!   and the gap is not read back.
 
-use crate::backfill::{
-    BackfillEvent, BackfillResult, BackfillTask, BackfillVerdict, GapEndState, GapSuspect,
-};
+use crate::backfill::{BackfillEvent, BackfillResult, BackfillTask, BackfillVerdict, GapSuspect};
 use crate::discover::{api_service, definition};
 use crate::known::KnownObject;
 use crate::number::len64;
@@ -22,6 +20,7 @@ use crate::queue::{EventEntry, QueueEntry};
 use crate::resource::{ResourceRole, WatchTarget};
 use crate::version::ResourceVersion;
 use crate::watch::context::{DiscoverySighting, RecordNumbers};
+use crate::watch::gap::{HeldEvents, disconnected, in_order, judgement, life, restamped, told_by};
 use crate::watch::state::{
     GapDifference, GapReview, ListPage, ReadBefore, ServerRefusal, WatchOutput, WatchState,
 };
@@ -32,10 +31,9 @@ use kubereel_format::{
 };
 use kubereel_redact::Redactor;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
 /// How much is kept of a line that broke off: it comes again, whole.
 const TRUNCATED_BYTES: usize = 4 * 1024;
@@ -323,6 +321,7 @@ impl Intake {
     }
 }
 
+// Connections: announced before their first entry, and how they ended.
 impl Intake {
     /// A request was answered with success.
     pub(crate) fn connected(
@@ -545,6 +544,7 @@ fn has_long_name(head: &ObjectHead<'_>) -> bool {
         .any(|word| is_too_long(word))
 }
 
+// From what the state says to entries: numbers, redaction, bounds.
 impl Intake {
     fn write(
         &mut self,
@@ -864,6 +864,7 @@ impl Intake {
     }
 }
 
+// The second connection of a watch.
 impl Intake {
     /// A successor's request was answered with success.
     pub(crate) fn successor_connected(
@@ -972,6 +973,7 @@ impl OpenGap {
     }
 }
 
+// The end of a gap.
 impl Intake {
     /// Gives the gap that is to be read back. [`Self::settle`] must follow.
     pub(crate) const fn take_open_gap(&mut self) -> Option<OpenGap> {
@@ -1126,164 +1128,6 @@ impl Intake {
             body,
         })
     }
-}
-
-/// Takes what a stream knows of an object; an error if it could not be found again by that.
-fn life(known: Option<&KnownObject>) -> Result<Option<GapEndState>, ()> {
-    known
-        .map(|known| GapEndState::of(known).ok_or(()))
-        .transpose()
-}
-
-fn disconnected(connection: ConnectionId, verdict: &BackfillVerdict) -> Note {
-    Note::Disconnected {
-        connection,
-        cause: EndCause::Clean,
-        last_rv: None,
-        detail: verdict.detail.clone(),
-    }
-}
-
-fn judgement(gap: &Gap, verdict: BackfillVerdict, reconstructed: u64, requests: u32) -> Note {
-    let own = gap.missing_at_most;
-    tracing::info!(
-        to = gap.to_rv,
-        reconstructed,
-        requests,
-        missing_at_most = verdict.missing_at_most,
-        "gap {}: {}",
-        verdict.word.as_str(),
-        verdict.detail
-    );
-    Note::GapJudged {
-        gap: gap.id,
-        verdict: verdict.word,
-        reconstructed,
-        missing_at_most: match verdict.missing_at_most {
-            Some(bound) => Some(own.map_or(bound, |own| own.min(bound))),
-            None => own,
-        },
-        requests,
-        detail: verdict.detail,
-    }
-}
-
-/// Gives by what an event is known again.
-fn told_by(event: &EventEntry) -> (Box<str>, Box<str>, bool) {
-    let is_deletion = event.kind == EventType::Deleted;
-    (event.uid.clone(), event.version.clone(), is_deletion)
-}
-
-/// Puts what was found and what the list showed into the order of versions, each object's creation
-/// first and its deletion last, and nothing twice. What was read back is a creation only if it is
-/// among those `begun`.
-fn in_order(
-    held: Vec<EventEntry>,
-    found: Vec<EventEntry>,
-    work: &BackfillTask,
-    begun: &BTreeSet<(String, u128)>,
-) -> Vec<EventEntry> {
-    let deleted: BTreeSet<Box<str>> = found
-        .iter()
-        .filter(|event| event.kind == EventType::Deleted)
-        .map(|event| event.uid.clone())
-        .collect();
-    let listed: BTreeSet<(Box<str>, Box<str>)> = held
-        .iter()
-        .filter(|event| event.kind != EventType::Deleted)
-        .map(|event| (event.uid.clone(), event.version.clone()))
-        .collect();
-    let held = held.into_iter().filter(|event| {
-        // Its deletion was found: it need not be inferred any more.
-        event.evidence != Evidence::Inferred || !deleted.contains(&event.uid)
-    });
-    let found = found.into_iter().filter(|event| {
-        event.kind == EventType::Deleted
-            || !listed.contains(&(event.uid.clone(), event.version.clone()))
-    });
-    let mut events: Vec<EventEntry> = found.chain(held).collect();
-    let number =
-        |event: &EventEntry| ResourceVersion::parse(&event.version).and_then(|one| one.number());
-    events.sort_by_key(|event| (number(event), event.kind != EventType::Deleted));
-    let befores = work.suspects.iter().filter_map(|one| one.before.as_ref());
-    let mut told: BTreeSet<Box<str>> = befores.map(|life| life.uid.as_str().into()).collect();
-    for event in &mut events {
-        if event.kind == EventType::Deleted {
-            continue;
-        }
-        let is_first = told.insert(event.uid.clone());
-        let is_begin = event.evidence != Evidence::Reconstructed
-            || number(event)
-                .is_some_and(|version| begun.contains(&(event.uid.to_string(), version)));
-        event.kind = if is_first && is_begin {
-            EventType::Added
-        } else {
-            EventType::Modified
-        };
-    }
-    events
-}
-
-/// How many bytes of events may wait, of all resources together: 16 MiB.
-pub(crate) const HELD_BYTES: usize = 16 * 1024 * 1024;
-
-/// The events that wait.
-#[derive(Debug, Default)]
-struct HeldEvents {
-    events: Vec<EventEntry>,
-    room: Option<OwnedSemaphorePermit>,
-    /// There was no room: nothing waits any more.
-    is_given_up: bool,
-}
-
-impl HeldEvents {
-    /// Takes an event, or gives back all that are to be written now.
-    #[expect(
-        clippy::expect_used,
-        reason = "events are bounded before they come here"
-    )]
-    fn hold(&mut self, event: EventEntry, room: &Arc<Semaphore>) -> Vec<QueueEntry> {
-        let mut entry = QueueEntry::Event(event);
-        if !self.is_given_up {
-            let bytes = u32::try_from(entry.bytes()).expect("a body is at most MAX_BODY long");
-            match (Arc::clone(room).try_acquire_many_owned(bytes), entry) {
-                (Ok(taken), QueueEntry::Event(event)) => {
-                    match &mut self.room {
-                        Some(room) => room.merge(taken),
-                        None => self.room = Some(taken),
-                    }
-                    self.events.push(event);
-                    return Vec::new();
-                }
-                (_, given_back) => entry = given_back,
-            }
-        }
-        self.is_given_up = true;
-        self.room = None;
-        let waiting = std::mem::take(&mut self.events).into_iter();
-        waiting
-            .map(QueueEntry::Event)
-            .chain(std::iter::once(entry))
-            .collect()
-    }
-
-    /// Tells whether some were written already for want of room.
-    const fn is_given_up(&self) -> bool {
-        self.is_given_up
-    }
-
-    /// Gives what waits, and lets go of the room.
-    fn into_events(self) -> Vec<EventEntry> {
-        self.events
-    }
-}
-
-/// Gives events the time at which they are written: whatever else came while they waited stands before
-/// them, and a moment is found by the times of what stands there.
-fn restamped(events: Vec<EventEntry>, at: Stamp) -> impl Iterator<Item = QueueEntry> {
-    events
-        .into_iter()
-        .map(move |event| QueueEntry::Event(EventEntry { stamp: at, ..event }))
 }
 
 /// The shortest time between two log lines about the same resource, in microseconds.

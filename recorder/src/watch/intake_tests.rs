@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::resource::plain_info;
+use crate::watch::gap::HELD_BYTES;
 use crate::watch::state::{ResumeState, ServerRefusal, ServerTraits, WatchOrigin};
 use kubereel_format::ListMethod;
 

@@ -21,11 +21,11 @@
 //!   could not be recognised.
 
 mod backoff;
+mod machine;
 mod output;
-mod stream;
 
-pub(crate) use output::{GapDifference, GapReview, WatchOutput, WatchStep};
-pub(crate) use stream::{
+pub(crate) use machine::{
     LONG_SECS, ListPage, ReadBefore, ResumeState, SETTLE_MICROS, ServerRefusal, ServerTraits,
     SuccessorVerdict, WatchOrigin, WatchPosition, WatchState,
 };
+pub(crate) use output::{GapDifference, GapReview, WatchOutput, WatchStep};

@@ -2,7 +2,7 @@
 
 use super::tests::{CACHED, EVENTS, at, head, refusal};
 use super::*;
-use crate::watch::state::stream::ListPage;
+use crate::watch::state::machine::ListPage;
 use kubereel_format::{EndCause, EventType, Evidence};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

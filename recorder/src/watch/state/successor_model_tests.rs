@@ -2,9 +2,9 @@
 //! of what either brings.
 
 use super::*;
-use crate::watch::state::stream::ListPage;
-use crate::watch::state::stream::model_tests::{ModelRevision, ModelServer, Tape};
-use crate::watch::state::stream::tests::{CACHED, EVENTS, at, head, refusal, synced};
+use crate::watch::state::machine::ListPage;
+use crate::watch::state::machine::model_tests::{ModelRevision, ModelServer, Tape};
+use crate::watch::state::machine::tests::{CACHED, EVENTS, at, head, refusal, synced};
 use crate::watch::state::{ResumeState, ServerTraits, WatchOrigin, WatchOutput, WatchStep};
 use kubereel_format::EventType;
 use proptest::prelude::*;

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::known::KnownObject;
+use crate::watch::state::machine::{ListPage, ServerRefusal};
 use crate::watch::state::output::GapReview;
-use crate::watch::state::stream::{ListPage, ServerRefusal};
 use crate::wire::ObjectHead;
 use kubereel_format::{EndCause, EventType, Evidence, ListMethod};
 

@@ -601,6 +601,7 @@ async fn changed(changes: &mut watch::Receiver<u32>) {
     }
 }
 
+// Reading a watch, and its successor beside it.
 impl ResourceWatcher {
     /// Reads a watch until it ends and no other connection has taken its place. Gives the number of
     /// the last one.
@@ -800,6 +801,7 @@ struct PageSize {
     items: u64,
 }
 
+// Reading a list in pages, item after item as it arrives.
 impl ResourceWatcher {
     async fn page(
         &mut self,
@@ -912,6 +914,7 @@ impl ResourceWatcher {
     }
 }
 
+// Settling a gap.
 impl ResourceWatcher {
     /// Settles the gap that has just ended, if one has. Others may read lists meanwhile.
     async fn settle_gap(&mut self, list_turn: &mut Option<OwnedSemaphorePermit>) {
@@ -962,6 +965,7 @@ const OUTLIVE_MILLIS: u64 = 10_000;
 /// What is told of a connection that has a successor.
 const TAKEN_OVER: &str = "its successor has taken over";
 
+// The successor of a watch: when it is opened, and which connection goes on.
 impl ResourceWatcher {
     /// Begins to wait for the time at which the connection under way needs a successor.
     fn overlap(&mut self, lead: &WatchReading) -> WatchOverlap {

@@ -425,6 +425,7 @@ pub(crate) struct ListPage<'a> {
     pub(crate) items: u64,
 }
 
+// Lists. What a list shows is written at once; the position moves when it is complete, never before.
 impl WatchState {
     fn list_step(&mut self) -> WatchStep {
         self.begin_review();
@@ -691,6 +692,8 @@ fn write(kind: EventType, evidence: Evidence) -> WatchOutput {
     }
 }
 
+// Watches. An event or a bookmark moves the position; an object at hand is written unless exactly this
+// version of it is recorded.
 impl WatchState {
     /// An event came.
     pub(crate) fn event(
@@ -1007,6 +1010,7 @@ const SHORT_LIFE_MILLIS: u64 = 50;
 /// A watch that lives this long, in microseconds, was a watch.
 const LIVED_MICROS: u64 = 1_000_000;
 
+// Refusals, ends and lost history. Each leads to a next request after a delay.
 impl WatchState {
     /// The server refused, by a status or by an ERROR event that ended the stream.
     pub(crate) fn refused(
@@ -1267,6 +1271,8 @@ impl RecordedEvents {
     }
 }
 
+// The second connection. Until one of the two has brought all that the other one had, events are
+// remembered, so that none is written twice.
 impl WatchState {
     /// Asks for watches of about so many seconds.
     pub(crate) const fn ask_for(&mut self, secs: u32) {
@@ -1445,6 +1451,7 @@ impl WatchState {
     }
 }
 
+// Gaps. While the list that ends one is read, what stood before is remembered, once for each name.
 impl WatchState {
     /// Tells whether the list that is to be read or under way ends a gap that can be read back.
     pub(crate) const fn is_reviewing(&self) -> bool {
