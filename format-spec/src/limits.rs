@@ -38,7 +38,7 @@ pub(crate) const BLOCK_GROUP: u32 = 16;
 /// How many bytes of the first block's columns serve as the prefix.
 pub(crate) const MAX_PREFIX: usize = 1024 * 1024;
 
-/// After so many records the live objects are written once more.
+/// The live objects are written once more after this many records.
 pub(crate) const CHECKPOINT_RECORDS: u64 = 65_536;
 
 /// The bytes of one row of the extent table, and so the unit in which sealed frames are stored.

@@ -10,7 +10,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The reel can neither be created nor gone on with.
+    /// The reel can be neither created nor resumed.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// What the existing reel holds cannot be read well enough to go on.

@@ -182,7 +182,7 @@ impl MarkFile {
         Ok(bytes)
     }
 
-    /// Gives the last line, if nobody ended it.
+    /// Gives the last line, if it has no line end.
     fn last(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.rest)
     }

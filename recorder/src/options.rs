@@ -22,7 +22,7 @@ pub const LEAST_MAX_MEMORY: u64 = 128_000_000;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RecorderOptions {
-    /// The reel. One that exists is gone on with.
+    /// Output reel; resumed if it exists.
     pub output: PathBuf,
     /// Where the way to the cluster is described.
     pub kubeconfig: KubeconfigSource,

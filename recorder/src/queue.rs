@@ -154,7 +154,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Makes an empty queue of so many bytes.
+    /// Makes an empty queue with room for `bytes` bytes.
     pub(crate) fn new(bytes: usize, clock: Clock, redactor: Redactor) -> Self {
         Self {
             line: Mutex::default(),
@@ -183,7 +183,7 @@ impl Queue {
     }
 
     /// Waits for room and puts an entry at the end. After [`Self::close`] it is gone at once:
-    /// nobody would write it.
+    /// it would never be written.
     pub(crate) async fn push(&self, mut entry: QueueEntry) {
         scrub(&mut entry, &self.redactor);
         let since = self.clock.elapsed();

@@ -27,7 +27,7 @@ const MAX_ANSWER: usize = 128 * 1024 * 1024;
 /// The longest line that is looked at, in bytes.
 const MAX_LINE: usize = 64 * 1024;
 
-/// After so many rounds everything is written once more: ten minutes.
+/// Everything is written once more after this many rounds: ten minutes.
 const ALL_ROUNDS: u32 = 20;
 
 /// Reads metrics.

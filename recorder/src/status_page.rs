@@ -46,7 +46,7 @@ const MAX_CALLERS: usize = 128;
 /// The most marks that are taken at once.
 const MAX_MARKS: usize = 16;
 
-/// How long nobody is accepted after that failed.
+/// How long to wait after accepting a connection failed.
 const ACCEPT_PAUSE_MILLIS: u64 = 100;
 
 /// What the page speaks of, and where it takes marks to.

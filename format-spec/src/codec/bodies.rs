@@ -11,7 +11,7 @@ use crate::id::ObjectId;
 use crate::limits::{MAX_BODY, len64};
 use std::ops::Range;
 
-/// What the delta of a body is told against.
+/// The base of a body's delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
     /// The seed of its own object: a text made of its name, namespace and uid.

@@ -96,7 +96,7 @@ fn kind_of(byte: u8) -> Result<(EventType, Evidence), CodecError> {
     Ok((kind, evidence))
 }
 
-/// What one record's columns are told against: the record before it.
+/// The record before, against which a record's columns are encoded.
 #[derive(Default)]
 struct Before {
     wall: i64,

@@ -231,7 +231,7 @@ pub(crate) fn shared_ends(old: &[u8], new: &[u8]) -> (usize, usize) {
 /// JSON string.
 const LONG_NAME: usize = 8;
 
-/// Gives the text for an object that is told against nothing.
+/// Gives the text for an object that is encoded against nothing.
 pub(crate) fn seed_of(key: &ObjectKey) -> Vec<u8> {
     let namespace = if key.namespace.is_empty() {
         String::new()

@@ -101,7 +101,7 @@ impl BodyReader {
         }
     }
 
-    /// Keeps at most so many bytes of what was decoded.
+    /// Keeps at most `most` bytes of decoded data.
     pub(crate) fn bound(&self, most: usize) {
         held(&self.blocks).bound(most / 2);
         held(&self.stored).bound(most / 4);
@@ -371,7 +371,7 @@ impl BodyReader {
     }
 }
 
-/// What nobody sees: an allowance without bounds that is spent.
+/// Unreachable: an allowance without bounds is never spent.
 const SPENT: &str = "too much lies behind it";
 
 fn damaged(block: &Block, cause: String) -> ReadError {
@@ -396,7 +396,7 @@ pub(crate) fn key_of(reel: &Reel, object: ObjectId) -> Option<&ObjectKey> {
     reel.objects().get(place).map(|object| &object.key)
 }
 
-/// One step of the way back: an event's delta, and whose body it is told against.
+/// One step of the way back: an event's delta and its base.
 struct DeltaStep {
     seq: Seq,
     object: ObjectId,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// How many values go with each one that comes.
 ///
-/// To free some thousand at once takes milliseconds, for which nobody asked.
+/// Freeing some thousand at once takes milliseconds in the middle of a question.
 const GOING: usize = 4;
 
 /// A map bounded in bytes.
@@ -47,7 +47,7 @@ impl<K: Hash + Eq + Copy, V> Cache<K, V> {
         Some(value)
     }
 
-    /// Keeps a value of so many bytes.
+    /// Keeps a value of `bytes` bytes.
     pub(crate) fn put(&mut self, key: K, value: Arc<V>, bytes: usize) {
         if self.young_bytes.saturating_add(bytes) > self.most / 2 {
             let old = std::mem::replace(&mut self.old, std::mem::take(&mut self.young));

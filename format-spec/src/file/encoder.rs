@@ -99,7 +99,7 @@ struct DeltaReach {
 }
 
 impl DeltaReach {
-    /// What is needed for a version in `block` that is told against this one.
+    /// What is needed for a version in `block` that is encoded against this one.
     fn next(self, block: u32) -> Self {
         Self {
             blocks: self.blocks.saturating_add(u8::from(self.block != block)),
@@ -264,7 +264,7 @@ impl Encoder {
         &self.memory
     }
 
-    /// Forgets the live objects of a resource: their next versions are told against nothing.
+    /// Forgets the live objects of a resource: their next versions are encoded against nothing.
     pub(crate) fn forget(&mut self, resource: ResourceId) {
         let gone: Vec<LiveObject> = self
             .live
@@ -301,7 +301,7 @@ impl Encoder {
         }
     }
 
-    /// Takes an object over from an earlier session. Its next version is told against nothing.
+    /// Takes an object over from an earlier session. Its next version is encoded against nothing.
     pub(crate) fn restore(&mut self, object: ObjectId, key: &ObjectKey, body: &[u8], seq: u64) {
         let reach = DeltaReach {
             blocks: KEYFRAME_BLOCKS,
@@ -499,7 +499,7 @@ fn is_generated(part: &str) -> bool {
             || !part.bytes().any(|byte| b"aeiou".contains(&byte)))
 }
 
-/// Beyond so many texts none is taken any more; they go into the blocks instead.
+/// With this many texts no more are taken; they go into the blocks instead.
 const MOST: usize = 1 << 20;
 
 /// Two independent keyed hashes.

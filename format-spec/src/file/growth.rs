@@ -70,7 +70,7 @@ impl FileGrowth {
         self.max
     }
 
-    /// A segment of so many bytes was sealed.
+    /// A segment of `bytes` bytes was sealed.
     pub(crate) const fn sealed(&mut self, bytes: u64) {
         self.sealed_bytes = self.sealed_bytes.saturating_add(bytes);
     }
@@ -92,7 +92,7 @@ impl FileGrowth {
         self.counted.unwrap_or(0).saturating_add(self.since)
     }
 
-    /// Tells whether so many bytes more are a small part of what is left.
+    /// Tells whether `bytes` more are a small part of the room that is left.
     pub(crate) fn has_room_for(&self, bytes: u64) -> bool {
         self.max.is_none() || bytes <= self.reach.saturating_sub(self.used()) / 8
     }

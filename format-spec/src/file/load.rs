@@ -198,7 +198,7 @@ impl Loaded {
                     self.take(self.next_block, row.start, blobs, &row.index, source)
                 });
             if let Err(cause) = taken {
-                // What follows is told against it.
+                // What follows is encoded against it.
                 return self.hurt(place, cause);
             }
         }

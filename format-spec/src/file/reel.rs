@@ -334,8 +334,8 @@ impl Reel {
         body::body_within(self, &self.reader, seq, Some(at), allowance).map(|body| body.is_some())
     }
 
-    /// Keeps at most so many bytes of what was decoded, and half as many that are on their way out;
-    /// 48 MiB unless told otherwise. Less takes longer for who asks near the same places again.
+    /// Keeps at most `bytes` bytes of decoded data, and half as many that are on their way out; 48 MiB by
+    /// default. With less, later questions about the same places take longer.
     pub fn bound_cache(&self, bytes: usize) {
         self.reader.bound(bytes);
     }

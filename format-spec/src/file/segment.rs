@@ -159,7 +159,7 @@ pub(crate) struct FrameStream {
 }
 
 impl FrameStream {
-    /// Goes on with a stream of so many bytes, the last of which are in `part`.
+    /// Resumes a stream of `whole` rows, followed by the bytes in `part`.
     pub(crate) fn resume(whole: u64, part: Vec<u8>) -> Self {
         Self {
             whole,

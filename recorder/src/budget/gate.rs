@@ -210,7 +210,7 @@ impl Gate {
         Admission::Instead(Box::new(QueueEntry::Note { stamp: at, note }))
     }
 
-    /// An entry was appended and added so many bytes.
+    /// An entry was appended and added `bytes` bytes.
     pub(crate) fn appended(&mut self, entry: &QueueEntry, bytes: u64) {
         self.waiting_bytes = self.waiting_bytes.saturating_add(bytes);
         if let QueueEntry::Event(event) = entry
@@ -575,7 +575,7 @@ struct WriteVolumes {
 }
 
 impl WriteVolumes {
-    /// A resource added so many.
+    /// A resource added `bytes` bytes.
     fn add(&mut self, name: &GroupResource, bytes: u64) {
         match self.bytes.get_mut(name) {
             Some(sum) => *sum = sum.saturating_add(bytes),
@@ -583,7 +583,7 @@ impl WriteVolumes {
         }
     }
 
-    /// Takes out whoever added most, cluster-level truth aside, and forgets half of the rest: what
+    /// Takes out the resource that added most, cluster-level truth aside, and forgets half of the rest: what
     /// grows now counts for more than what was large once.
     fn take_largest(&mut self) -> Option<(GroupResource, u64)> {
         let rivals = self.bytes.iter();

@@ -52,7 +52,7 @@ pub(super) const STEPS: [(u64, BudgetStep); 13] = [
     (86, BudgetStep::End),
 ];
 
-/// The share, in percent, at which a series of reels goes on with the next: early enough for that to be
+/// The share, in percent, at which a series begins its next reel: early enough for that to be
 /// complete before the first step.
 pub(crate) const ROTATE_PERCENT: u64 = 40;
 
@@ -127,7 +127,7 @@ pub(super) fn waiting_bytes(usage: &Usage) -> u64 {
     (free(usage) / WAITING_PART).max(WAITING_BYTES)
 }
 
-/// Tells whether an object of so many bytes is too large for what is left.
+/// Tells whether an object of `bytes` bytes is too large for the room that is left.
 pub(super) fn is_too_large(usage: &Usage, bytes: u64) -> bool {
     bytes > (free(usage) / OBJECT_PART).max(WAITING_BYTES)
 }

@@ -113,7 +113,7 @@ impl Discovery {
         &self.revisions
     }
 
-    /// Asks for a new round and tells whether the resource is served; `None` if nobody knows.
+    /// Asks for a new round and tells whether the resource is served; `None` if that is not known.
     pub(crate) async fn is_served(&self, group: &str, version: &str, plural: &str) -> Option<bool> {
         let mut rounds = self.rounds.subscribe();
         // The round under way may have begun before the resource vanished.
@@ -217,7 +217,7 @@ impl Poller {
         }
     }
 
-    /// Asks until it is dropped or nobody listens any more.
+    /// Asks until it is dropped or its receiver is gone.
     pub(crate) async fn run(mut self) {
         loop {
             let Some(server) = self.server().await else {

@@ -209,7 +209,7 @@ impl Health {
         self.reach().committed();
     }
 
-    /// A resource of an earlier run is gone on with.
+    /// A resource of an earlier run is resumed.
     pub(crate) fn describe(&self, info: ResourceInfo) {
         self.reach().describe(info);
     }

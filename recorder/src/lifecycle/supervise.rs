@@ -29,7 +29,7 @@ const DEFINITIONS_MICROS: u64 = 5_000_000;
 
 /// How long the first stream waits for the first probe, in milliseconds.
 ///
-/// Lists are held against the probes around them: without one before them nobody could tell whether
+/// Lists are compared with the probes around them: without one before them it is unknown whether
 /// their versions are those of the cluster's storage.
 const PROBE_MILLIS: u64 = 1_000;
 
@@ -68,7 +68,7 @@ pub(crate) struct Supervisor {
     /// The versions that there is a reason to prefer.
     wanted: BTreeMap<GroupResource, String>,
     told: BTreeSet<SkippedResource>,
-    /// The group versions of which nobody knows what they serve.
+    /// The group versions whose resources are not known.
     undescribed: BTreeSet<GroupKey>,
     cluster: Option<PastCluster>,
     has_cluster: bool,
@@ -439,7 +439,7 @@ impl Supervisor {
         }
     }
 
-    /// Tells whether an earlier run recorded the resource in another version, which it goes on with.
+    /// Tells whether an earlier run recorded the resource in another version, which is continued.
     fn is_known(&self, served: &ServedResource) -> bool {
         self.left
             .keys()

@@ -33,7 +33,7 @@ pub(super) struct ObserverFolder {
 }
 
 impl ObserverFolder {
-    /// Chooses names that nobody has, and makes the folders.
+    /// Chooses unused names, and makes the folders.
     pub(super) fn claim(folder: &Path, at: RecordedAt) -> io::Result<Self> {
         for name in [ARTIFACTS, JUNIT] {
             fs::create_dir_all(folder.join(name))?;

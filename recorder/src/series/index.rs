@@ -101,7 +101,7 @@ impl SeriesIndex {
         fs::rename(&fresh, &path)
     }
 
-    /// Gives the reel that a new run goes on with: the newest that had taken over.
+    /// Gives the reel that a new run resumes: the newest that had taken over.
     ///
     /// One that had not is behind the reel that it was to continue.
     pub(super) fn newest(&self) -> Option<&SeriesRow> {
@@ -148,7 +148,7 @@ impl SeriesIndex {
         }
     }
 
-    /// Takes out the oldest reels that have ended, so that so many of them stay; gives their paths.
+    /// Takes out the oldest reels that have ended, so that `keep` of them stay; gives their paths.
     pub(super) fn take_old(&mut self, keep: usize, names: &SeriesNames) -> Vec<PathBuf> {
         let ended = self.reels.iter().filter(|row| row.ended.is_some()).count();
         let mut excess = ended.saturating_sub(keep);

@@ -28,7 +28,7 @@ use tokio::time::Instant;
 /// How often it is looked whether something is due.
 const LOOK_MILLIS: u64 = 250;
 
-/// The least time that a reel has before it is followed because of its size: so many seconds, or a part of
+/// The least time that a reel has before it is followed because of its size, in seconds, or as a part of
 /// what it should have.
 const LEAST_SECS: u64 = 600;
 const LEAST_PART: u32 = 8;
@@ -579,7 +579,7 @@ fn start(
     }
 }
 
-/// Opens a reel under a name that nobody has.
+/// Opens a reel under an unused name.
 fn create(
     options: &RecorderOptions,
     names: &SeriesNames,

@@ -28,7 +28,7 @@ const CONNECT_SECS: u64 = 10;
 /// A silent connection is probed after this long, and then this often.
 const KEEPALIVE_SECS: u64 = 20;
 
-/// Sent bytes that nobody acknowledges end a connection after this long.
+/// A connection ends when sent bytes stay unacknowledged for this long.
 #[cfg(target_os = "linux")]
 const USER_TIMEOUT_SECS: u64 = 30;
 

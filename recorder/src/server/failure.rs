@@ -60,7 +60,7 @@ impl Failure {
         }
     }
 
-    /// Tells that nothing came within so many seconds.
+    /// Describes an answer that did not come within `secs` seconds.
     pub(crate) fn timeout(secs: u64) -> Self {
         Self {
             kind: FailureKind::Timeout,

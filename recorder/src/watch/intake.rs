@@ -846,7 +846,7 @@ impl Intake {
         kept.map(Cow::into_owned).unwrap_or_default()
     }
 
-    /// Gives a head with the name by which the reel is to know the object, so that nobody behind this
+    /// Gives a head with the name by which the reel is to know the object, so that no later step
     /// sees one that is a secret.
     fn renamed<'a>(&mut self, head: ObjectHead<'a>) -> ObjectHead<'a> {
         let name = self

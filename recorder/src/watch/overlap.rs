@@ -119,7 +119,7 @@ impl SuccessorRequest {
 }
 
 impl WatchOverlap {
-    /// Begins: the successor is due so many microseconds after the begin of the first connection, if at
+    /// Begins: the successor is due `due_micros` after the begin of the first connection, if at
     /// all.
     pub(super) fn new(opened: Instant, due_micros: Option<u64>) -> Self {
         let due = due_micros.map(|micros| opened + Duration::from_micros(micros));
@@ -203,7 +203,7 @@ impl WatchOverlap {
         self.stage = SuccessorStage::Open(open, Some(settled));
     }
 
-    /// Tries again after a while: after so many microseconds, if that is known.
+    /// Tries again after `micros`, or after [`LATER`] if that is not known.
     pub(super) fn later(&mut self, micros: Option<u64>) {
         let wait = micros.map_or(LATER, Duration::from_micros);
         let wait = if std::mem::take(&mut self.is_wanted_again) {

@@ -594,7 +594,7 @@ impl WatchReading {
     }
 }
 
-/// Waits for a change; for ever if nobody is left to tell of one.
+/// Waits for a change; for ever if the sender is gone.
 async fn changed(changes: &mut watch::Receiver<u32>) {
     if changes.changed().await.is_err() {
         std::future::pending::<()>().await;

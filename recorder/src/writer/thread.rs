@@ -36,7 +36,7 @@ const RETRY_MILLIS: u64 = 1_000;
 /// after the disk became full, and its caller knows. Committed data can be resumed.
 const PATIENCE_MICROS: u64 = 7_000_000;
 
-/// Why a file is not packed when whoever could say so does not want it.
+/// Why a file is not packed when the other side declines it.
 const NO_TIME: &str = "there was no time to pack it";
 
 /// The writer gave up.

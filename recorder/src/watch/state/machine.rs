@@ -925,7 +925,7 @@ fn is_later(version: Option<&ResourceVersion>, old: &KnownObject) -> bool {
     }
 }
 
-/// An object that another one has replaced under its name is gone, also if nobody said so.
+/// An object that another one has replaced under its name is gone, even without a DELETED event.
 fn infer_replaced(head: &ObjectHead<'_>, old: KnownObject, out: &mut Vec<WatchOutput>) {
     if head.uid.is_empty() || old.uid.text() == head.uid {
         return;
@@ -1274,7 +1274,7 @@ impl RecordedEvents {
 // The second connection. Until one of the two has brought all that the other one had, events are
 // remembered, so that none is written twice.
 impl WatchState {
-    /// Asks for watches of about so many seconds.
+    /// Asks for watches of about `secs` seconds.
     pub(crate) const fn ask_for(&mut self, secs: u32) {
         self.long_secs = secs;
     }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(crate) enum WatchStep {
     /// Nothing yet.
     Wait {
-        /// For so many microseconds.
+        /// In microseconds.
         micros: u64,
     },
     /// A watch that begins with the state.
@@ -49,7 +49,7 @@ pub(crate) enum WatchOutput {
         /// The uid, if the server left it out and it is known.
         uid: Option<String>,
     },
-    /// The deletion of an object that nobody reported.
+    /// The deletion of an object that the server did not report.
     Infer {
         namespace: String,
         name: String,
