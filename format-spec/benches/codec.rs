@@ -14,7 +14,7 @@
 )]
 
 use kubereel_format::{
-    Appender, Body, COMMIT_EVERY_MILLIS, ConnectionId, Elapsed, EventType, Evidence, NewEvent,
+    Appender, COMMIT_EVERY_MILLIS, ConnectionId, Elapsed, EventType, Evidence, NewBody, NewEvent,
     Note, RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp,
 };
 use serde_json::Value;
@@ -220,7 +220,7 @@ fn write(path: &Path, lines: &[Line]) -> u64 {
             name: &line.name,
             uid: &line.uid,
             resource_version: &line.rv,
-            body: Body::Bytes(line.body.as_bytes()),
+            body: NewBody::Bytes(line.body.as_bytes()),
         };
         appender.append_event(&event).unwrap();
         // As the recorder does.

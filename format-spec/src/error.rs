@@ -1,5 +1,5 @@
-//! Owns every way in which writing or reading a reel can fail. Refuses to say it twice: each error
-//! names the cause once, and the path last.
+//! Every way in which writing or reading a reel can fail. Each message names the cause once, and the path
+//! last.
 
 use crate::id::{BlockId, Seq};
 use crate::limits::FormatVersion;
@@ -89,7 +89,7 @@ pub enum AppendError {
         cause: String,
     },
     /// The body is longer than [`crate::MAX_BODY`].
-    #[error("body of {len} bytes is longer than the most a reel keeps as one")]
+    #[error("a body of {len} bytes is too long for one record")]
     BodyTooLong {
         /// Its length, in bytes.
         len: usize,
@@ -109,7 +109,7 @@ pub enum AppendError {
         resource: u32,
     },
     /// The last body was asked for, and the object is not known.
-    #[error("no last body of an object that was never seen")]
+    #[error("an object that was never recorded has no last body")]
     NoLastBody,
     /// The reel holds as many items as its numbers can name.
     #[error("the reel is full: too many {what}")]
@@ -126,7 +126,7 @@ pub enum AppendError {
         max: u64,
     },
     /// What the file held before cannot be read.
-    #[error("cannot go on from what the reel holds: {0}")]
+    #[error("cannot resume the reel: {0}")]
     Read(#[from] ReadError),
 }
 

@@ -1,5 +1,5 @@
-//! Owns one watch event as a reel keeps it: what was said, about which object, and how sure it is.
-//! Refuses to look inside the object: its bytes are the server's.
+//! One watch event as a reel keeps it: what happened, to which object, and how it is known. The object stays
+//! the server's bytes.
 
 use crate::id::{ConnectionId, ObjectId, ResourceId, Seq, Stamp};
 use bincode::{Decode, Encode};
@@ -76,7 +76,7 @@ pub struct ObjectKey {
 
 /// The object's bytes of an event that is about to be written.
 #[derive(Clone, Copy, Debug)]
-pub enum Body<'a> {
+pub enum NewBody<'a> {
     /// The bytes as received, at most [`crate::MAX_BODY`].
     Bytes(&'a [u8]),
     /// The object's last recorded bytes once more: for an inferred deletion.
@@ -105,7 +105,7 @@ pub struct NewEvent<'a> {
     /// The resourceVersion as the server spelt it; empty if there was none.
     pub resource_version: &'a str,
     /// The object.
-    pub body: Body<'a>,
+    pub body: NewBody<'a>,
 }
 
 /// Everything of a recorded event but its body.

@@ -1,7 +1,4 @@
-//! Owns the doors through which the fuzz targets reach the decoders. Refuses to be part of the
-//! library: it exists with the feature `fuzzing` only.
-//!
-//! Owns the door to the rows' decoders for the fuzz targets. Refuses to be part of the library.
+//! Gives the fuzz targets access to the decoders. Exists with the feature `fuzzing` only.
 
 use crate::codec::bodies::{Bodies, BodyCounts};
 use crate::codec::splice::Blobs;

@@ -1,8 +1,5 @@
-//! Owns the numbers by which parts of a reel name each other. Refuses any meaning beyond identity
-//! and order.
-//!
-//! Owns the two times of a record: the wall clock and the steady clock. Refuses to read either: the
-//! recorder's clock does.
+//! The numbers by which parts of a reel name each other, and the two times of a record: wall clock and
+//! steady clock.
 
 use bincode::{Decode, Encode};
 use std::fmt;

@@ -19,10 +19,10 @@ mod note;
 mod spec_text;
 
 pub use error::{AppendError, Damage, FinishError, OpenError, ReadError};
-pub use event::{Body, EventHead, EventType, Evidence, NewEvent, ObjectKey};
+pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey};
 pub use file::{
-    Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, Object, ObjectMemory, PartSizes,
-    ReadAllowance, ReadCounts, Reel, Scan, Sealed, SizeBreakdown, Usage, Version, file_digest,
+    Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, ObjectMemory, PartSizes,
+    ReadAllowance, ReadCounts, Reel, ReelObject, Scan, Sealed, SizeBreakdown, Usage, file_digest,
     panic_is_caught,
 };
 pub use harmless::harmless;

@@ -1,8 +1,5 @@
-//! Owns every bound that a writer keeps and a reader checks before it allocates. Refuses bounds
-//! without a reason.
-//!
-//! Owns the question whether this program can read a file. Refuses guesses: an unknown version is
-//! an error that names the file's version and the newest one known here.
+//! Every bound that a writer keeps and a reader checks before it allocates, each with its reason; and the
+//! format's version, which decides whether this program can read a file.
 
 use bincode::{Decode, Encode};
 use std::fmt;
@@ -41,7 +38,7 @@ pub(crate) const BLOCK_GROUP: u32 = 16;
 /// How many bytes of the first block's columns serve as the prefix.
 pub(crate) const MAX_PREFIX: usize = 1024 * 1024;
 
-/// After so many records the live objects are written once more.
+/// The live objects are written once more after this many records.
 pub(crate) const CHECKPOINT_RECORDS: u64 = 65_536;
 
 /// The bytes of one row of the extent table, and so the unit in which sealed frames are stored.

@@ -1,16 +1,7 @@
-//! Owns what a reel says beside the events: sessions, resources, connections, gaps, oddities. Refuses
-//! objects: those are events.
+//! What a reel says beside the events: sessions, resources, connections, gaps, anomalies.
 //!
-//! Notes and events share one sequence, so that a note says exactly between which events it fell.
-//! The order of the variants is the file's: new ones go to the end.
-//!
-//! Owns the record of a blindness: which resource, between which bounds, why. Refuses repair: the
-//! recorder closes gaps, readers only believe them.
-//!
-//! Owns the words for what a reel covers and what not. Refuses the sums: replay computes them from
-//! the notes.
-//!
-//! Owns what a reel knows of a resource: how the server's discovery described it. Refuses objects.
+//! Notes and events share one sequence, so that a note says exactly between which events it happened. The
+//! order of the variants is the file's: new ones go to the end.
 
 use crate::id::{
     BlobId, ConnectionId, EpochId, GapId, RecordedAt, ResourceId, Seq, SessionId, Stamp,

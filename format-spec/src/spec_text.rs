@@ -1,4 +1,4 @@
-//! Owns the promise that SPEC.md says what the program does: its tables are compared with the code.
+//! Compares the tables of SPEC.md with the code.
 
 use crate::file::tables;
 use crate::limits;

@@ -5,9 +5,9 @@
 
 use crate::error::ImportError;
 use kubereel_format::{
-    AppendError, Appender, Body, ConnectionId, Elapsed, EpochId, EventType, Evidence, FinishStats,
-    ListMethod, NewEvent, Note, REDACTION_NONE, RecordedAt, ResourceId, ResourceInfo, SessionEnd,
-    SessionId, Stamp,
+    AppendError, Appender, ConnectionId, Elapsed, EpochId, EventType, Evidence, FinishStats,
+    ListMethod, NewBody, NewEvent, Note, REDACTION_NONE, RecordedAt, ResourceId, ResourceInfo,
+    SessionEnd, SessionId, Stamp,
 };
 use kubereel_format::{OpenError, Reel};
 use kubereel_redact::POLICY;
@@ -118,7 +118,7 @@ impl ImportWriter {
             name: item.name,
             uid: item.uid,
             resource_version: item.resource_version,
-            body: Body::Bytes(item.body),
+            body: NewBody::Bytes(item.body),
         })?;
         self.events += 1;
         self.pending = self.pending.saturating_add(item.body.len());

@@ -26,9 +26,7 @@ pub struct StatusToken(String);
 
 /// A token cannot be used. The message does not repeat it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error(
-    "a token has {TOKEN_MIN_LETTERS} to {TOKEN_MAX_LETTERS} visible ASCII letters and nothing else"
-)]
+#[error("a token consists of {TOKEN_MIN_LETTERS} to {TOKEN_MAX_LETTERS} visible ASCII characters")]
 pub struct StatusTokenError;
 
 impl StatusToken {
@@ -75,14 +73,14 @@ pub struct StatusAccess {
 }
 
 /// Why a caller is refused.
-pub(crate) type Refusal = (StatusCode, &'static str);
+pub(crate) type AccessRefusal = (StatusCode, &'static str);
 
 impl StatusAccess {
     /// Refuses a name that could be a stranger's. Programs that send none are no browsers.
-    pub(crate) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
-        const REFUSED: Refusal = (
+    pub(crate) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), AccessRefusal> {
+        const REFUSED: AccessRefusal = (
             StatusCode::MISDIRECTED_REQUEST,
-            "unknown host name; kubereel takes addresses, localhost and --status-host NAME\n",
+            "unknown host name: use an address, localhost or a --status-host NAME\n",
         );
         let sent = headers.get_all(HOST).iter();
         let sent = sent.map(|value| Authority::try_from(value.as_bytes()).ok());
@@ -112,26 +110,30 @@ impl StatusAccess {
     }
 
     /// Refuses to show counters to a caller without the token, if there is one.
-    pub(crate) fn check_metrics(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    pub(crate) fn check_metrics(&self, headers: &HeaderMap) -> Result<(), AccessRefusal> {
         match &self.token {
             Some(token) if !token.is_in(headers) => Err((
                 StatusCode::UNAUTHORIZED,
-                "the token of --status-token-file is needed\n",
+                "the bearer token of --status-token-file is required\n",
             )),
             _ => Ok(()),
         }
     }
 
     /// Refuses a mark of a browser, and of a caller that is neither here nor has the token.
-    pub(crate) fn check_mark(&self, caller: IpAddr, headers: &HeaderMap) -> Result<(), Refusal> {
+    pub(crate) fn check_mark(
+        &self,
+        caller: IpAddr,
+        headers: &HeaderMap,
+    ) -> Result<(), AccessRefusal> {
         // A page in a browser may post here without asking anybody; it says where it comes from.
         if headers.contains_key(ORIGIN) || headers.contains_key(REFERER) {
-            return Err((StatusCode::FORBIDDEN, "marks are not taken from browsers\n"));
+            return Err((StatusCode::FORBIDDEN, "marks from browsers are refused\n"));
         }
         if self.token.is_none() && !caller.to_canonical().is_loopback() {
             return Err((
                 StatusCode::FORBIDDEN,
-                "marks are taken from this machine only, unless there is --status-token-file\n",
+                "marks are accepted from this machine only, unless --status-token-file is set\n",
             ));
         }
         self.check_metrics(headers)

@@ -1,5 +1,5 @@
-//! Owns the recorder's only look at a clock: wall time, steady time since the session began, and
-//! how far the two have moved apart. Refuses to correct either; a step is reported, not hidden.
+//! The recorder's only access to a clock: wall time, steady time since the session began, and how far the
+//! two have moved apart. A step of the wall clock is reported, not corrected.
 
 use kubereel_format::{Elapsed, RecordedAt, Stamp};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

@@ -1,5 +1,5 @@
-//! Owns the ways in which recording cannot begin or cannot end well. Refuses trouble with the
-//! cluster: that is recorded, not returned.
+//! The ways in which recording cannot begin or cannot end well. Trouble with the cluster is recorded, not
+//! returned.
 
 use kubereel_format::{FinishError, OpenError};
 use std::net::SocketAddr;
@@ -10,11 +10,11 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The reel can neither be created nor gone on with.
+    /// The reel can be neither created nor resumed.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// What the existing reel holds cannot be read well enough to go on.
-    #[error("cannot go on with the reel: {cause}: {path}", path = path.display())]
+    #[error("cannot resume the reel: {cause}: {path}", path = path.display())]
     Past {
         /// The reel.
         path: PathBuf,

@@ -1,7 +1,7 @@
-//! Owns what the recorder remembers of a resource's live objects: name, uid and resourceVersion,
-//! as small as can be, so that a list after a gap can be compared. Refuses bodies: the file has them.
+//! What the recorder remembers of a resource's live objects: name, uid and resourceVersion, as small as can
+//! be, so that a list after a gap can be compared. The bodies are in the file.
 
-use crate::version::Version;
+use crate::version::ResourceVersion;
 use std::collections::BTreeMap;
 
 /// A uid; nearly all are UUIDs and take no memory of their own.
@@ -61,17 +61,16 @@ fn spell(high: u64, low: u64) -> String {
 /// One live object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownObject {
-    /// Its uid.
     pub(crate) uid: Uid,
     /// The newest resourceVersion recorded of it, if it had one.
-    pub(crate) version: Option<Version>,
+    pub(crate) version: Option<ResourceVersion>,
     /// The list that showed it last, by number.
     seen_in: u32,
 }
 
 /// The live objects of one resource, by namespace and name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownObjects {
     objects: BTreeMap<Box<str>, KnownObject>,
     list: u32,
 }
@@ -87,14 +86,20 @@ fn key(namespace: &str, name: &str) -> String {
     key
 }
 
-impl Known {
+impl KnownObjects {
     /// Gives the live object of that name.
     pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<&KnownObject> {
         self.objects.get(key(namespace, name).as_str())
     }
 
     /// Keeps an object under its name, and marks it as seen by the list that is under way.
-    pub(crate) fn put(&mut self, namespace: &str, name: &str, uid: Uid, version: Option<Version>) {
+    pub(crate) fn put(
+        &mut self,
+        namespace: &str,
+        name: &str,
+        uid: Uid,
+        version: Option<ResourceVersion>,
+    ) {
         let object = KnownObject {
             uid,
             version,
@@ -176,7 +181,7 @@ mod tests {
 
     #[test]
     fn finds_what_a_list_did_not_show() {
-        let mut known = Known::default();
+        let mut known = KnownObjects::default();
         known.begin_list();
         known.put("a", "x", Uid::new("1"), None);
         known.put("a", "y", Uid::new("2"), None);

@@ -31,11 +31,12 @@ mod writer;
 pub use access::{StatusAccess, StatusToken, StatusTokenError};
 pub use budget::default_max_memory;
 pub use error::RecordError;
-pub use health::Status;
-pub use lifecycle::{Recorder, StatusHandle, Summary};
+pub use health::RecorderStatus;
+pub use lifecycle::{Recorder, RecordingSummary, StatusHandle};
 pub use marks::{MarkError, MarkPlace, leave_mark};
-pub use observer::{LABELS, Observation, Outcome, job_labels, observe};
+pub use observer::{LABELS, Observation, ObserverOutcome, job_labels, observe};
 pub use options::{
-    DEFAULT_MAX_BYTES, KubeconfigSource, LEAST_MAX_BYTES, LEAST_MAX_MEMORY, Options, Places,
+    DEFAULT_MAX_BYTES, JobPlaces, KubeconfigSource, LEAST_MAX_BYTES, LEAST_MAX_MEMORY,
+    RecorderOptions,
 };
-pub use series::{Rotation, Series, SeriesSummary};
+pub use series::{ReelSeries, Rotation, SeriesSummary};

@@ -1,19 +1,13 @@
-//! Words of somebody outside in the timeline, such as "tests started": how they come in, over the status
-//! page or over a file, and how they are left there.
+//! Marks: words of users and jobs in the timeline, such as "tests started". They come over the status page or
+//! over a file that is read on as it grows, and are left there by `kubereel mark`.
 //!
-//! Owns how a word becomes a note: one line, bounded, as many as a timeline bears. Refuses secrets: the
-//! queue's mouth takes them out, as of all words of others.
-//!
-//! Owns the file that marks are appended to by whoever has no network: it is read on as it grows, a
-//! line a mark. Refuses to follow links, to read pipes, and to write.
-//!
-//! Owns how a mark is left for a recorder: one request to its status page, or one line at the end of its
-//! file. Refuses to wait long, and to make folders.
+//! A mark is one line, bounded in length and number. The file is never written to, links and pipes are not
+//! followed. Secrets are taken out at the queue, as in all notes.
 
 use crate::access::StatusToken;
 use crate::clock::Clock;
 use crate::number::len64;
-use crate::queue::{Entry, Queue};
+use crate::queue::{Queue, QueueEntry};
 use kubereel_format::Note;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -81,7 +75,7 @@ impl Desk {
             return Err(NotTaken::TooMany);
         }
         tracing::info!(mark = text, "a mark");
-        let entry = Entry::Note {
+        let entry = QueueEntry::Note {
             stamp: self.clock.stamp(),
             note: Note::Mark { text },
         };
@@ -188,7 +182,7 @@ impl MarkFile {
         Ok(bytes)
     }
 
-    /// Gives the last line, if nobody ended it.
+    /// Gives the last line, if it has no line end.
     fn last(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.rest)
     }

@@ -1,5 +1,4 @@
-//! Owns what the caller of the recorder may choose. Refuses flags and environment: the binary reads
-//! those.
+//! What the caller of the recorder may choose. Flags and environment are read by the binary.
 
 use crate::access::StatusAccess;
 use kubereel_redact::Extra;
@@ -22,8 +21,8 @@ pub const LEAST_MAX_MEMORY: u64 = 128_000_000;
 /// What to record, and where to.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Options {
-    /// The reel. One that exists is gone on with.
+pub struct RecorderOptions {
+    /// Output reel; resumed if it exists.
     pub output: PathBuf,
     /// Where the way to the cluster is described.
     pub kubeconfig: KubeconfigSource,
@@ -64,7 +63,7 @@ pub struct Options {
     pub lose_every: Option<NonZeroU64>,
 }
 
-impl Options {
+impl RecorderOptions {
     /// Records into `output`, with everything else as is usual.
     pub fn new(output: impl Into<PathBuf>) -> Self {
         Self {
@@ -85,12 +84,12 @@ pub enum KubeconfigSource {
     /// These files, merged as kubectl does: what the first names wins.
     Files(Vec<PathBuf>),
     /// The first of these places that holds a usable one, looked through again and again.
-    Preferred(Places),
+    Preferred(JobPlaces),
 }
 
 /// Where a CI job delivers the way to its cluster, at some time or never.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct JobPlaces {
     /// Files, merged as kubectl does, for each place; the best place first.
     pub kubeconfigs: Vec<Vec<PathBuf>>,
     /// A script that exports the proxy before the cluster. It is read, never run.

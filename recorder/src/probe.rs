@@ -1,22 +1,13 @@
-//! Owns the question that is asked every two seconds: how far has the cluster's history come? Its
-//! answers bound the time of every change from both sides; where none comes, the API is out. Refuses
-//! to conclude anything about events: an outage loses none by itself.
+//! Probes: every two seconds one consistent list of at most one object says how far the cluster's history has
+//! come. The answers bound the time of every change from both sides; where none comes, the API is out.
 //!
-//! Owns the time between probes and the way of their notes to the file. Refuses to wait for room
-//! there: a probe that is late says less than the next one.
-//!
-//! Owns one probe: a consistent list of at most one object, and what its answer says. Refuses to ask
-//! twice: what failed is told as it was.
-//!
-//! Owns what kind of failure a probe met. Refuses the words: the note carries those beside it.
-//!
-//! Owns what is written of the probes: which answers are worth a note, when an outage begins and when
-//! it ends. Refuses to ask, and to wait.
+//! An outage loses no events by itself. A probe is never repeated, and it never waits for room in the queue:
+//! a late one says less than the next.
 
-use crate::queue::Entry;
-use crate::server::{Failure, FailureKind, Get, Server};
-use crate::version::Version;
-use crate::watch::context::Shared;
+use crate::queue::QueueEntry;
+use crate::server::{ApiServer, Failure, FailureKind, Get};
+use crate::version::ResourceVersion;
+use crate::watch::context::WatchContext;
 use crate::wire::ListSplitter;
 use kubereel_format::{Elapsed, EpochId, Note, OutageClass, Stamp};
 use serde::Deserialize;
@@ -37,11 +28,11 @@ const MAX_WAITING: usize = 64;
 
 /// Asks, round after round.
 pub(crate) struct Prober {
-    shared: Arc<Shared>,
-    question: Question,
+    shared: Arc<WatchContext>,
+    question: ProbeQuestion,
     /// The client that was asked last.
     generation: u64,
-    telling: Telling,
+    telling: OutageTracker,
     waiting: VecDeque<(Stamp, Note)>,
     /// The outage of now is not told, and neither is its end.
     is_untold: bool,
@@ -51,13 +42,13 @@ pub(crate) struct Prober {
 
 impl Prober {
     /// Makes one, which tells when it has asked once.
-    pub(crate) fn new(shared: Arc<Shared>, asked: watch::Sender<bool>) -> Self {
+    pub(crate) fn new(shared: Arc<WatchContext>, asked: watch::Sender<bool>) -> Self {
         Self {
             shared,
             asked,
-            question: Question::default(),
+            question: ProbeQuestion::default(),
             generation: 0,
-            telling: Telling::default(),
+            telling: OutageTracker::default(),
             waiting: VecDeque::new(),
             is_untold: false,
         }
@@ -92,11 +83,11 @@ impl Prober {
         }
     }
 
-    async fn round(&mut self, server: &Server, sent: Elapsed) {
+    async fn round(&mut self, server: &ApiServer, sent: Elapsed) {
         if self.generation != server.generation {
             self.generation = server.generation;
             // Another user may list something else.
-            self.question = Question::default();
+            self.question = ProbeQuestion::default();
         }
         let left = self.telling.ask(&server.endpoint);
         self.outage(self.shared.now(), left);
@@ -104,7 +95,7 @@ impl Prober {
         let found = self.question.ask(server).await;
         let stamp = self.shared.now();
         match found {
-            Found::Failed(class, error) => {
+            ProbeResult::Failed(class, error) => {
                 let note = self.telling.failed(class, &error, sent, stamp.elapsed);
                 if note.is_some() {
                     let endpoint = &server.endpoint;
@@ -112,7 +103,7 @@ impl Prober {
                 }
                 self.outage(stamp, note);
             }
-            Found::Answered(revision) => {
+            ProbeResult::Answered(revision) => {
                 let note = self.telling.answered();
                 if note.is_some() {
                     tracing::info!(endpoint = server.endpoint, "the API answers again");
@@ -129,7 +120,7 @@ impl Prober {
     fn revision(
         &mut self,
         epoch: u32,
-        revision: Version,
+        revision: ResourceVersion,
         path: &'static str,
         sent: Elapsed,
         stamp: Stamp,
@@ -138,7 +129,7 @@ impl Prober {
         if *self.shared.epoch.borrow() != epoch {
             return;
         }
-        let answer = Answer {
+        let answer = ProbeAnswer {
             epoch,
             revision,
             sent,
@@ -152,7 +143,7 @@ impl Prober {
         revisions.reached(epoch, &answer.revision, || path.to_owned());
         if let Some(note) = self.telling.probed(&answer)
             && self.waiting.is_empty()
-            && self.shared.queue.try_push(Entry::Note { stamp, note })
+            && self.shared.queue.try_push(QueueEntry::Note { stamp, note })
         {
             self.telling.told(answer);
         }
@@ -174,7 +165,7 @@ impl Prober {
 
     fn flush(&mut self) {
         while let Some((stamp, note)) = self.waiting.front() {
-            let entry = Entry::Note {
+            let entry = QueueEntry::Note {
                 stamp: *stamp,
                 note: note.clone(),
             };
@@ -201,27 +192,27 @@ const MAX_WORDS: usize = 300;
 
 /// What a probe found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Found {
+enum ProbeResult {
     /// The revision of the list, and the path that was asked; no revision if the list has none.
-    Answered(Option<(Version, &'static str)>),
+    Answered(Option<(ResourceVersion, &'static str)>),
     /// Why there was no list.
     Failed(OutageClass, String),
 }
 
 /// Asks, and remembers what may be listed.
 #[derive(Clone, Copy, Debug, Default)]
-struct Question {
+struct ProbeQuestion {
     place: usize,
     is_proven: bool,
 }
 
-impl Question {
+impl ProbeQuestion {
     /// Probes once; paths that were refused before any was answered are passed over.
-    async fn ask(&mut self, server: &Server) -> Found {
+    async fn ask(&mut self, server: &ApiServer) -> ProbeResult {
         loop {
             let path = PATHS.get(self.place).copied().unwrap_or(PATHS[0]);
             let (found, is_refused) = probe(server, path).await;
-            self.is_proven |= matches!(found, Found::Answered(_));
+            self.is_proven |= matches!(found, ProbeResult::Answered(_));
             if !is_refused || self.is_proven {
                 return found;
             }
@@ -235,7 +226,7 @@ impl Question {
 }
 
 /// Asks for one list, and tells whether it was refused for what it asks.
-async fn probe(server: &Server, path: &'static str) -> (Found, bool) {
+async fn probe(server: &ApiServer, path: &'static str) -> (ProbeResult, bool) {
     // Without a resourceVersion the answer is as new as the storage itself.
     let target = format!("{path}?limit=1");
     let answer = match server.get(Get::json(&target, PATIENCE_SECS)).await {
@@ -245,7 +236,10 @@ async fn probe(server: &Server, path: &'static str) -> (Found, bool) {
     let status = answer.status;
     if let Some(class) = of_status(status) {
         let words = words(status, &answer.read_error().await);
-        return (Found::Failed(class, words), matches!(status, 403 | 404));
+        return (
+            ProbeResult::Failed(class, words),
+            matches!(status, 403 | 404),
+        );
     }
     let found = match answer.read(MAX_ANSWER, PATIENCE_SECS).await {
         Ok(bytes) => revision(&bytes, path),
@@ -254,23 +248,23 @@ async fn probe(server: &Server, path: &'static str) -> (Found, bool) {
     (found, false)
 }
 
-fn failed(failure: &Failure) -> Found {
-    Found::Failed(of_failure(failure), shortened(&failure.words))
+fn failed(failure: &Failure) -> ProbeResult {
+    ProbeResult::Failed(of_failure(failure), shortened(&failure.words))
 }
 
 /// Reads the revision of a list; what is no list comes from somebody else, a proxy for example.
-fn revision(bytes: &[u8], path: &'static str) -> Found {
+fn revision(bytes: &[u8], path: &'static str) -> ProbeResult {
     let mut splitter = ListSplitter::new();
     splitter.push(bytes, &mut Vec::new());
     match splitter.finish() {
-        Some(list) => Found::Answered(
-            Version::parse(&list.version)
+        Some(list) => ProbeResult::Answered(
+            ResourceVersion::parse(&list.version)
                 .filter(|version| version.number().is_some())
                 .map(|version| (version, path)),
         ),
-        None => Found::Failed(
+        None => ProbeResult::Failed(
             OutageClass::Other,
-            "the answer is no list of an API server".to_owned(),
+            "the answer is not a list of an API server".to_owned(),
         ),
     }
 }
@@ -278,11 +272,11 @@ fn revision(bytes: &[u8], path: &'static str) -> Found {
 /// Says what an error's answer said.
 fn words(status: u16, body: &[u8]) -> String {
     #[derive(Deserialize)]
-    struct Said {
+    struct ServerMessage {
         #[serde(default)]
         message: String,
     }
-    let said = serde_json::from_slice::<Said>(body).map_or_else(
+    let said = serde_json::from_slice::<ServerMessage>(body).map_or_else(
         |_| String::from_utf8_lossy(body).trim().to_owned(),
         |said| said.message,
     );
@@ -329,11 +323,11 @@ const SILENT_MICROS: u64 = 30_000_000;
 
 /// A probe that was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Answer {
+struct ProbeAnswer {
     /// Whose history.
     epoch: u32,
     /// How far it has come.
-    revision: Version,
+    revision: ResourceVersion,
     /// When the question was sent.
     sent: Elapsed,
     /// When the answer was complete.
@@ -342,7 +336,7 @@ struct Answer {
 
 /// How an endpoint does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum EndpointState {
     Answers,
     /// So many probes failed.
     Fails(u64),
@@ -350,17 +344,17 @@ enum Standing {
 
 /// What was told until now.
 #[derive(Debug, Default)]
-struct Telling {
-    last: Option<Answer>,
+struct OutageTracker {
+    last: Option<ProbeAnswer>,
     endpoint: String,
     /// Nothing was ever answered: then the recorder waits for a cluster, and that is no outage.
-    standing: Option<Standing>,
+    standing: Option<EndpointState>,
 }
 
-impl Telling {
+impl OutageTracker {
     /// Tells whether the endpoint fails at the moment.
     const fn is_failing(&self) -> bool {
-        matches!(self.standing, Some(Standing::Fails(_)))
+        matches!(self.standing, Some(EndpointState::Fails(_)))
     }
 
     /// Takes the endpoint that is asked next; one that failed and is not asked any more fails no
@@ -371,14 +365,14 @@ impl Telling {
         }
         let before = std::mem::replace(&mut self.endpoint, endpoint.to_owned());
         match self.standing {
-            Some(Standing::Fails(failed)) => {
-                self.standing = Some(Standing::Answers);
+            Some(EndpointState::Fails(failed)) => {
+                self.standing = Some(EndpointState::Answers);
                 Some(Note::OutageEnded {
                     endpoint: before,
                     failed,
                 })
             }
-            Some(Standing::Answers) | None => None,
+            Some(EndpointState::Answers) | None => None,
         }
     }
 
@@ -392,12 +386,12 @@ impl Telling {
     ) -> Option<Note> {
         match &mut self.standing {
             None => None,
-            Some(Standing::Fails(failed)) => {
+            Some(EndpointState::Fails(failed)) => {
                 *failed = failed.saturating_add(1);
                 None
             }
             Some(standing) => {
-                *standing = Standing::Fails(1);
+                *standing = EndpointState::Fails(1);
                 Some(Note::OutageBegan {
                     endpoint: self.endpoint.clone(),
                     class,
@@ -410,8 +404,8 @@ impl Telling {
 
     /// Takes a probe that was answered, and gives the note of an outage that ended with it.
     fn answered(&mut self) -> Option<Note> {
-        let before = self.standing.replace(Standing::Answers);
-        let Some(Standing::Fails(failed)) = before else {
+        let before = self.standing.replace(EndpointState::Answers);
+        let Some(EndpointState::Fails(failed)) = before else {
             return None;
         };
         Some(Note::OutageEnded {
@@ -421,7 +415,7 @@ impl Telling {
     }
 
     /// Tells whether the history that answers has fallen back behind what it said before.
-    fn has_fallen(&self, answer: &Answer) -> bool {
+    fn has_fallen(&self, answer: &ProbeAnswer) -> bool {
         self.last.as_ref().is_some_and(|last| {
             last.epoch == answer.epoch
                 && answer.revision.order(&last.revision) == Some(Ordering::Less)
@@ -429,7 +423,7 @@ impl Telling {
     }
 
     /// Gives the note of an answer, if it says anything new.
-    fn probed(&self, answer: &Answer) -> Option<Note> {
+    fn probed(&self, answer: &ProbeAnswer) -> Option<Note> {
         let says_nothing_new = self.last.as_ref().is_some_and(|last| {
             let silent = answer
                 .stamp
@@ -453,7 +447,7 @@ impl Telling {
     }
 
     /// Takes the answer whose note is on its way to the file.
-    fn told(&mut self, answer: Answer) {
+    fn told(&mut self, answer: ProbeAnswer) {
         self.last = Some(answer);
     }
 }
@@ -466,14 +460,14 @@ mod tests {
     #[test]
     fn only_a_list_tells_a_revision() {
         let list = br#"{"kind":"PodTemplateList","metadata":{"resourceVersion":"417"},"items":[]}"#;
-        let expected = Some((Version::Number(417), PATHS[0]));
-        assert_eq!(revision(list, PATHS[0]), Found::Answered(expected));
+        let expected = Some((ResourceVersion::Number(417), PATHS[0]));
+        assert_eq!(revision(list, PATHS[0]), ProbeResult::Answered(expected));
         let odd = br#"{"metadata":{"resourceVersion":"x1"},"items":[]}"#;
-        assert_eq!(revision(odd, PATHS[0]), Found::Answered(None));
+        assert_eq!(revision(odd, PATHS[0]), ProbeResult::Answered(None));
         for other in [&b"<html>"[..], b"", b"{\"metadata\":{\"resourceVer"] {
             let found = revision(other, PATHS[0]);
             assert!(
-                matches!(found, Found::Failed(OutageClass::Other, _)),
+                matches!(found, ProbeResult::Failed(OutageClass::Other, _)),
                 "{found:?}"
             );
         }
@@ -481,7 +475,7 @@ mod tests {
 
     #[test]
     fn an_error_is_told_in_the_servers_words_and_not_at_length() {
-        let status = br#"{"kind":"Status","message":"etcdserver: request timed out"}"#;
+        let status = br#"{"kind":"RecorderStatus","message":"etcdserver: request timed out"}"#;
         assert_eq!(
             words(500, status),
             "HTTP 500: etcdserver: request timed out"
@@ -547,10 +541,10 @@ mod tests {
         }
     }
 
-    fn answer(epoch: u32, revision: u64, secs: u64) -> Answer {
-        Answer {
+    fn answer(epoch: u32, revision: u64, secs: u64) -> ProbeAnswer {
+        ProbeAnswer {
             epoch,
-            revision: Version::Number(revision),
+            revision: ResourceVersion::Number(revision),
             sent: at(secs),
             stamp: Stamp {
                 wall: RecordedAt::default(),
@@ -561,7 +555,7 @@ mod tests {
 
     #[test]
     fn a_revision_that_rests_is_told_every_half_minute() {
-        let mut telling = Telling::default();
+        let mut telling = OutageTracker::default();
         let mut told = Vec::new();
         for secs in (0..100).step_by(2) {
             let answer = answer(0, if secs < 80 { 7 } else { secs }, secs);
@@ -579,7 +573,7 @@ mod tests {
 
     #[test]
     fn what_was_not_written_is_told_again() {
-        let mut telling = Telling::default();
+        let mut telling = OutageTracker::default();
         assert!(telling.probed(&answer(0, 7, 0)).is_some());
         assert!(
             telling.probed(&answer(0, 7, 2)).is_some(),
@@ -591,7 +585,7 @@ mod tests {
 
     #[test]
     fn a_fallen_revision_is_another_history_and_told_only_in_another_epoch() {
-        let mut telling = Telling::default();
+        let mut telling = OutageTracker::default();
         telling.told(answer(0, 7, 0));
         assert!(telling.has_fallen(&answer(0, 6, 2)));
         assert_eq!(telling.probed(&answer(0, 6, 2)), None);
@@ -601,9 +595,9 @@ mod tests {
 
     #[test]
     fn an_outage_begins_with_the_first_failure_and_ends_with_the_first_answer() {
-        let mut telling = Telling::default();
+        let mut telling = OutageTracker::default();
         assert_eq!(telling.ask("https://a:1"), None);
-        let failed = |telling: &mut Telling, secs| {
+        let failed = |telling: &mut OutageTracker, secs| {
             telling.failed(OutageClass::Connect, "refused", at(secs), at(secs + 3))
         };
         assert_eq!(failed(&mut telling, 0), None, "nothing was ever answered");

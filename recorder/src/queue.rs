@@ -1,15 +1,14 @@
-//! Owns what travels from a socket to the file: events, notes and odd bytes, each complete in
-//! itself. Refuses anything unredacted: whoever makes an entry has seen to that.
+//! What travels from a socket to the file, and the queue between them: first in, first out, bounded in bytes.
 //!
-//! Owns the queue between the sockets and the file: bounded in bytes, first in, first out. Refuses to
-//! drop: when it is full, whoever reads a socket waits, and the server notices.
-//!
-//! Owns what may be a secret in what the recorder says itself: words of servers, of the system and of
-//! users in notes, and documents. Refuses objects: the intake has seen to those.
+//! Invariants:
+//! * Nothing is dropped. When the queue is full, the task that reads the socket waits, and the server
+//!   notices.
+//! * Nothing enters unredacted: objects are redacted by the intake, the words of servers, the system and
+//!   users in notes and documents here.
 
 use crate::clock::Clock;
 use kubereel_format::{
-    BlobNote, Body, ConnectionId, Elapsed, EventType, Evidence, Lifecycle, NewEvent, Note,
+    BlobNote, ConnectionId, Elapsed, EventType, Evidence, Lifecycle, NewBody, NewEvent, Note,
     ResourceId, SessionEnd, Stamp,
 };
 use kubereel_redact::{Redactor, ResourceType};
@@ -24,10 +23,8 @@ const OVERHEAD_BYTES: usize = 256;
 
 /// Something for the file.
 #[derive(Clone, Debug)]
-pub(crate) enum Entry {
-    /// An event.
+pub(crate) enum QueueEntry {
     Event(EventEntry),
-    /// A note.
     Note {
         /// When it was made.
         stamp: Stamp,
@@ -40,7 +37,6 @@ pub(crate) enum Entry {
         stamp: Stamp,
         /// What they are.
         note: BlobNote,
-        /// The bytes.
         bytes: Vec<u8>,
     },
 }
@@ -83,12 +79,12 @@ impl EventEntry {
             name: &self.name,
             uid: &self.uid,
             resource_version: &self.version,
-            body: self.body.as_deref().map_or(Body::Last, Body::Bytes),
+            body: self.body.as_deref().map_or(NewBody::Last, NewBody::Bytes),
         }
     }
 }
 
-impl Entry {
+impl QueueEntry {
     /// Gives when it came.
     pub(crate) const fn stamp(&self) -> Stamp {
         match self {
@@ -123,8 +119,7 @@ pub(crate) const QUEUE_BYTES: usize = 40 * 1024 * 1024;
 /// An entry and the room that it takes until it is durable.
 #[derive(Debug)]
 pub(crate) struct Queued {
-    /// The entry.
-    pub(crate) entry: Entry,
+    pub(crate) entry: QueueEntry,
     /// When it came to wait for room.
     pub(crate) since: Elapsed,
     _room: Option<OwnedSemaphorePermit>,
@@ -132,7 +127,7 @@ pub(crate) struct Queued {
 
 /// What the taker found.
 #[derive(Debug)]
-pub(crate) enum Taken {
+pub(crate) enum QueueTake {
     /// Entries, in order.
     Some(VecDeque<Queued>),
     /// Nothing came in time.
@@ -142,7 +137,7 @@ pub(crate) enum Taken {
 }
 
 #[derive(Debug, Default)]
-struct Line {
+struct QueueState {
     entries: VecDeque<Queued>,
     is_closed: bool,
 }
@@ -150,7 +145,7 @@ struct Line {
 /// The queue.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    line: Mutex<Line>,
+    line: Mutex<QueueState>,
     arrived: Condvar,
     room: Arc<Semaphore>,
     bytes: usize,
@@ -159,7 +154,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Makes an empty queue of so many bytes.
+    /// Makes an empty queue with room for `bytes` bytes.
     pub(crate) fn new(bytes: usize, clock: Clock, redactor: Redactor) -> Self {
         Self {
             line: Mutex::default(),
@@ -172,7 +167,7 @@ impl Queue {
     }
 
     /// Makes an entry that never waits: what the writer itself has to say.
-    pub(crate) fn unqueued(&self, mut entry: Entry, since: Elapsed) -> Queued {
+    pub(crate) fn unqueued(&self, mut entry: QueueEntry, since: Elapsed) -> Queued {
         scrub(&mut entry, &self.redactor);
         Queued {
             entry,
@@ -183,13 +178,13 @@ impl Queue {
 
     /// An entry larger than the queue takes all of its room.
     #[expect(clippy::expect_used, reason = "the room is bounded by QUEUE_BYTES")]
-    fn permits(&self, entry: &Entry) -> u32 {
+    fn permits(&self, entry: &QueueEntry) -> u32 {
         u32::try_from(entry.bytes().min(self.bytes)).expect("a queue has less than 4 GiB of room")
     }
 
     /// Waits for room and puts an entry at the end. After [`Self::close`] it is gone at once:
-    /// nobody would write it.
-    pub(crate) async fn push(&self, mut entry: Entry) {
+    /// it would never be written.
+    pub(crate) async fn push(&self, mut entry: QueueEntry) {
         scrub(&mut entry, &self.redactor);
         let since = self.clock.elapsed();
         let permits = self.permits(&entry);
@@ -205,7 +200,7 @@ impl Queue {
     }
 
     /// Puts an entry at the end if there is room for it now, and tells whether there was.
-    pub(crate) fn try_push(&self, mut entry: Entry) -> bool {
+    pub(crate) fn try_push(&self, mut entry: QueueEntry) -> bool {
         scrub(&mut entry, &self.redactor);
         let since = self.clock.elapsed();
         let permits = self.permits(&entry);
@@ -222,7 +217,7 @@ impl Queue {
     }
 
     /// Takes everything, or waits for it at most so long.
-    pub(crate) fn take(&self, patience: Duration) -> Taken {
+    pub(crate) fn take(&self, patience: Duration) -> QueueTake {
         let line = self.lock();
         let waited = self
             .arrived
@@ -232,12 +227,12 @@ impl Queue {
             .unwrap_or_else(PoisonError::into_inner);
         let mut line = waited.0;
         if !line.entries.is_empty() {
-            return Taken::Some(std::mem::take(&mut line.entries));
+            return QueueTake::Some(std::mem::take(&mut line.entries));
         }
         if line.is_closed {
-            Taken::Closed
+            QueueTake::Closed
         } else {
-            Taken::Nothing
+            QueueTake::Nothing
         }
     }
 
@@ -253,23 +248,23 @@ impl Queue {
         self.bytes.saturating_sub(self.room.available_permits())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Line> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         // The lock is held for moves only, which do not panic.
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Takes secrets out of the words of a note, and of a document.
-pub(crate) fn scrub(entry: &mut Entry, redactor: &Redactor) {
+pub(crate) fn scrub(entry: &mut QueueEntry, redactor: &Redactor) {
     match entry {
-        Entry::Note { note, .. } => {
+        QueueEntry::Note { note, .. } => {
             if let Some(words) = words(note)
                 && let Cow::Owned(scrubbed) = redactor.words(words)
             {
                 *words = scrubbed;
             }
         }
-        Entry::Blob {
+        QueueEntry::Blob {
             note: BlobNote::Document { .. },
             bytes,
             ..
@@ -280,7 +275,7 @@ pub(crate) fn scrub(entry: &mut Entry, redactor: &Redactor) {
             }
         }
         // The intake has redacted them, as objects where they are such.
-        Entry::Event(_) | Entry::Blob { .. } => {}
+        QueueEntry::Event(_) | QueueEntry::Blob { .. } => {}
     }
 }
 
@@ -319,19 +314,19 @@ mod tests {
     use super::*;
     use kubereel_format::{ConnectionId, DocumentKind, EndCause, Note, Stamp};
 
-    fn mark(text: &str) -> Entry {
-        Entry::Note {
+    fn mark(text: &str) -> QueueEntry {
+        QueueEntry::Note {
             stamp: Stamp::default(),
             note: Note::Mark { text: text.into() },
         }
     }
 
-    fn texts(taken: Taken) -> Vec<String> {
+    fn texts(taken: QueueTake) -> Vec<String> {
         match taken {
-            Taken::Some(entries) => entries
+            QueueTake::Some(entries) => entries
                 .into_iter()
                 .map(|queued| match queued.entry {
-                    Entry::Note {
+                    QueueEntry::Note {
                         note: Note::Mark { text },
                         ..
                     } => text,
@@ -374,20 +369,20 @@ mod tests {
     #[tokio::test]
     async fn a_closed_queue_is_emptied_first() {
         let queue = Queue::new(QUEUE_BYTES, Clock::start(), redactor());
-        assert!(matches!(queue.take(Duration::ZERO), Taken::Nothing));
+        assert!(matches!(queue.take(Duration::ZERO), QueueTake::Nothing));
         queue.push(mark("a")).await;
         assert!(queue.try_push(mark("b")));
         queue.close();
         queue.push(mark("too late")).await;
         assert!(!queue.try_push(mark("too late")));
         assert_eq!(texts(queue.take(Duration::ZERO)), ["a", "b"]);
-        assert!(matches!(queue.take(Duration::ZERO), Taken::Closed));
+        assert!(matches!(queue.take(Duration::ZERO), QueueTake::Closed));
     }
 
     #[test]
     fn words_of_others_hold_no_secrets() {
         let token = "sha256~canarycanarycanarycanary";
-        let note = |note| Entry::Note {
+        let note = |note| QueueEntry::Note {
             stamp: Stamp::default(),
             note,
         };
@@ -404,7 +399,7 @@ mod tests {
             note(Note::Mark {
                 text: token.to_owned(),
             }),
-            Entry::Blob {
+            QueueEntry::Blob {
                 stamp: Stamp::default(),
                 note: BlobNote::Document {
                     kind: DocumentKind::Version,
@@ -415,7 +410,7 @@ mod tests {
         ] {
             scrub(&mut entry, &redactor());
             let text = match &entry {
-                Entry::Blob { bytes, .. } => String::from_utf8_lossy(bytes).into_owned(),
+                QueueEntry::Blob { bytes, .. } => String::from_utf8_lossy(bytes).into_owned(),
                 entry => format!("{entry:?}"),
             };
             assert!(!text.contains("canary"), "{text}");

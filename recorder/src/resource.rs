@@ -1,26 +1,26 @@
-//! Owns what makes one resource's requests and lines differ from another's: paths, secrecy, and who
-//! else wants to hear of its objects. Refuses state.
+//! A resource to watch: its request paths, its redaction subject, and whether its objects matter to the
+//! recorder itself.
 
 use crate::server::query_value;
-use crate::version::Version;
+use crate::version::ResourceVersion;
 use kubereel_format::ResourceInfo;
 use kubereel_redact::ResourceType;
 
 /// Group and plural of a resource.
-pub(crate) type ResourceName = (String, String);
+pub(crate) type GroupResource = (String, String);
 
 /// A resource to follow.
 #[derive(Clone, Debug)]
-pub(crate) struct Target {
+pub(crate) struct WatchTarget {
     /// How the reel describes it.
     pub(crate) info: ResourceInfo,
     /// Who else listens.
-    pub(crate) role: Role,
+    pub(crate) role: ResourceRole,
 }
 
 /// Resources whose objects matter to the recorder itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum ResourceRole {
     /// None of them.
     Plain,
     /// Definitions of custom resources: the first sign of a new resource.
@@ -31,14 +31,14 @@ pub(crate) enum Role {
     Events,
 }
 
-impl Target {
+impl WatchTarget {
     /// Takes a resource.
     pub(crate) fn new(info: ResourceInfo) -> Self {
         let role = match (info.group.as_str(), info.plural.as_str()) {
-            ("" | "events.k8s.io", "events") => Role::Events,
-            ("apiextensions.k8s.io", "customresourcedefinitions") => Role::Definitions,
-            ("apiregistration.k8s.io", "apiservices") => Role::ApiServices,
-            _ => Role::Plain,
+            ("" | "events.k8s.io", "events") => ResourceRole::Events,
+            ("apiextensions.k8s.io", "customresourcedefinitions") => ResourceRole::Definitions,
+            ("apiregistration.k8s.io", "apiservices") => ResourceRole::ApiServices,
+            _ => ResourceRole::Plain,
         };
         Self { info, role }
     }
@@ -55,7 +55,7 @@ impl Target {
     pub(crate) fn tells_revision(&self) -> bool {
         let group = &self.info.group;
         let is_native = !group.contains('.') || group.ends_with(".k8s.io");
-        is_native && self.role != Role::Events
+        is_native && self.role != ResourceRole::Events
     }
 
     /// Gives the path of all its objects.
@@ -77,7 +77,7 @@ impl Target {
     }
 
     /// Gives the request for a watch that goes on.
-    pub(crate) fn watch(&self, from: &Version, timeout_secs: u32) -> String {
+    pub(crate) fn watch(&self, from: &ResourceVersion, timeout_secs: u32) -> String {
         format!(
             "{}?watch=true&resourceVersion={}&allowWatchBookmarks=true&timeoutSeconds={timeout_secs}",
             self.path(),
@@ -143,8 +143,8 @@ pub(crate) fn plain_info(id: u32, group: &str, plural: &str) -> ResourceInfo {
 mod tests {
     use super::*;
 
-    fn target(group: &str, plural: &str) -> Target {
-        Target::new(plain_info(0, group, plural))
+    fn target(group: &str, plural: &str) -> WatchTarget {
+        WatchTarget::new(plain_info(0, group, plural))
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
         );
         let deployments = target("apps", "deployments");
         assert_eq!(
-            deployments.watch(&Version::Number(7), 3),
+            deployments.watch(&ResourceVersion::Number(7), 3),
             "/apis/apps/v1/deployments?watch=true&resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=3"
         );
         let streamed = deployments.watch_list(250);
@@ -189,8 +189,8 @@ mod tests {
 
     #[test]
     fn roles_are_those_of_the_core_groups() {
-        assert_eq!(target("x.io", "secrets").role, Role::Plain);
-        assert_eq!(target("events.k8s.io", "events").role, Role::Events);
+        assert_eq!(target("x.io", "secrets").role, ResourceRole::Plain);
+        assert_eq!(target("events.k8s.io", "events").role, ResourceRole::Events);
     }
 
     #[test]

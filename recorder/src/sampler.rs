@@ -1,18 +1,11 @@
-//! Counters of the API servers over time: named metrics are read every half minute, and what changed goes
-//! into the timeline.
+//! Samples named metrics of the API servers every half minute and at the end, and writes what changed, and
+//! everything when a series was not read for a while.
 //!
-//! Owns when and how the metrics are read: every half minute, as they arrive, and once more at the end.
-//! Refuses to hold an answer, and to read one without an end.
-//!
-//! Owns what of a round goes into the reel: what changed since it was written last, and everything when it
-//! has not been read for a while. Refuses more series than a timeline bears.
-//!
-//! Owns one line of the Prometheus text form: which metric, its labels, its value, as the server spelt
-//! them. Refuses numbers: a reader makes them of the text.
+//! An answer is read line by line as it arrives, never held, and bounded. Values stay the server's text.
 
 use crate::clock::Clock;
-use crate::queue::{Entry, Queue};
-use crate::server::{Failure, Get, Server};
+use crate::queue::{Queue, QueueEntry};
+use crate::server::{ApiServer, Failure, Get};
 use kubereel_format::Note;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -34,13 +27,13 @@ const MAX_ANSWER: usize = 128 * 1024 * 1024;
 /// The longest line that is looked at, in bytes.
 const MAX_LINE: usize = 64 * 1024;
 
-/// After so many rounds everything is written once more: ten minutes.
+/// Everything is written once more after this many rounds: ten minutes.
 const ALL_ROUNDS: u32 = 20;
 
 /// Reads metrics.
 pub(crate) struct Sampler {
-    changes: Changes,
-    clients: watch::Receiver<Option<Arc<Server>>>,
+    changes: MetricChanges,
+    clients: watch::Receiver<Option<Arc<ApiServer>>>,
     queue: Arc<Queue>,
     clock: Clock,
 }
@@ -49,12 +42,12 @@ impl Sampler {
     /// Reads the metrics of these names.
     pub(crate) fn new(
         names: &[String],
-        clients: &watch::Receiver<Option<Arc<Server>>>,
+        clients: &watch::Receiver<Option<Arc<ApiServer>>>,
         queue: &Arc<Queue>,
         clock: Clock,
     ) -> Self {
         Self {
-            changes: Changes::new(names),
+            changes: MetricChanges::new(names),
             clients: clients.clone(),
             queue: Arc::clone(queue),
             clock,
@@ -118,7 +111,7 @@ impl Sampler {
         }
     }
 
-    async fn read(&self, server: &Server, patience_secs: u64) -> Result<Round, Failure> {
+    async fn read(&self, server: &ApiServer, patience_secs: u64) -> Result<SampleRound, Failure> {
         let get = Get {
             target: "/metrics",
             accept: "text/plain;version=0.0.4",
@@ -131,8 +124,8 @@ impl Sampler {
                 let words = format!("/metrics: {}", answer.status);
                 return Err(Failure::other(words));
             }
-            let mut round = Round::default();
-            let mut lines = Lines::default();
+            let mut round = SampleRound::default();
+            let mut lines = MetricLines::default();
             let mut bytes = 0_usize;
             while let Some(chunk) = answer.chunk().await? {
                 bytes = bytes.saturating_add(chunk.len());
@@ -153,23 +146,23 @@ impl Sampler {
             .unwrap_or_else(|_| Err(Failure::timeout(patience_secs)))
     }
 
-    async fn write(&mut self, server: &Server, round: Round, is_all: bool) {
+    async fn write(&mut self, server: &ApiServer, round: SampleRound, is_all: bool) {
         // One stamp for all of a round: that is how a reader knows it.
         let stamp = self.clock.stamp();
         for note in self.changes.notes(&server.endpoint, round, is_all) {
-            self.queue.push(Entry::Note { stamp, note }).await;
+            self.queue.push(QueueEntry::Note { stamp, note }).await;
         }
     }
 }
 
 /// Cuts lines out of what arrives.
 #[derive(Debug, Default)]
-struct Lines {
+struct MetricLines {
     rest: Vec<u8>,
     is_skipping: bool,
 }
 
-impl Lines {
+impl MetricLines {
     /// Gives every line that a chunk ends; the longest are left out.
     fn push(&mut self, chunk: &[u8], mut each: impl FnMut(&str)) {
         let mut parts = chunk.split(|byte| *byte == b'\n').peekable();
@@ -202,23 +195,23 @@ const WORD_BYTES: usize = 1_024;
 const STARTED: &str = "process_start_time_seconds";
 
 /// Endpoint, name and labels.
-type Series = (String, String, String);
+type MetricSeries = (String, String, String);
 
 /// What was written last.
 #[derive(Debug, Default)]
-struct Changes {
+struct MetricChanges {
     names: BTreeSet<String>,
-    written: BTreeMap<Series, String>,
+    written: BTreeMap<MetricSeries, String>,
 }
 
 /// What one round has read so far.
 #[derive(Debug, Default)]
-struct Round {
+struct SampleRound {
     started: Option<String>,
     samples: Vec<(String, String, String)>,
 }
 
-impl Changes {
+impl MetricChanges {
     /// Follows these metrics.
     fn new(names: &[String]) -> Self {
         Self {
@@ -233,7 +226,7 @@ impl Changes {
     }
 
     /// Takes a sample, if its metric is followed.
-    fn take(&self, round: &mut Round, sample: Sample<'_>) {
+    fn take(&self, round: &mut SampleRound, sample: MetricSample<'_>) {
         if sample.name == STARTED {
             round.started = Some(sample.value.to_owned());
         }
@@ -250,7 +243,7 @@ impl Changes {
     }
 
     /// Gives the notes of a whole round: when the server's process began, and what changed.
-    fn notes(&mut self, address: &str, round: Round, is_all: bool) -> Vec<Note> {
+    fn notes(&mut self, address: &str, round: SampleRound, is_all: bool) -> Vec<Note> {
         let started = round.started.unwrap_or_else(|| "unknown".to_owned());
         // Behind one address there may be several servers, each with counters of its own.
         let endpoint = format!("{address}#{started}");
@@ -278,17 +271,16 @@ impl Changes {
 
 /// One sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Sample<'a> {
+struct MetricSample<'a> {
     /// The metric's name.
     name: &'a str,
     /// Its labels, without braces.
     labels: &'a str,
-    /// The value.
     value: &'a str,
 }
 
 /// Reads a line; comments and what is no sample give nothing.
-fn sample(line: &str) -> Option<Sample<'_>> {
+fn sample(line: &str) -> Option<MetricSample<'_>> {
     let line = line.trim();
     let end = line.find(|letter: char| letter == '{' || letter.is_whitespace())?;
     let (name, rest) = line.split_at(end);
@@ -304,7 +296,7 @@ fn sample(line: &str) -> Option<Sample<'_>> {
     };
     // A time may follow; the recorder's own counts.
     let value = rest.split_whitespace().next()?;
-    Some(Sample {
+    Some(MetricSample {
         name,
         labels,
         value,
@@ -334,7 +326,7 @@ mod tests {
     fn lines_are_whole_however_they_arrive() {
         let text = format!("one 1\n{}\ntwo 2\nunended", "x".repeat(MAX_LINE + 1));
         for size in [1, 3, 1_000, text.len()] {
-            let mut lines = Lines::default();
+            let mut lines = MetricLines::default();
             let mut seen = Vec::new();
             for chunk in text.as_bytes().chunks(size) {
                 lines.push(chunk, |line| seen.push(line.to_owned()));
@@ -343,8 +335,8 @@ mod tests {
         }
     }
 
-    fn told(changes: &mut Changes, text: &str, is_all: bool) -> Vec<String> {
-        let mut round = Round::default();
+    fn told(changes: &mut MetricChanges, text: &str, is_all: bool) -> Vec<String> {
+        let mut round = SampleRound::default();
         for sample in text.lines().filter_map(sample) {
             changes.take(&mut round, sample);
         }
@@ -363,7 +355,7 @@ mod tests {
 
     #[test]
     fn a_round_tells_what_changed_of_the_server_that_answered() {
-        let mut changes = Changes::new(&["a_total".to_owned()]);
+        let mut changes = MetricChanges::new(&["a_total".to_owned()]);
         let first = "process_start_time_seconds 5\na_total{x=\"y\"} 0\nb_total 7\n";
         let began = "https://a:1#5 process_start_time_seconds{} 5";
         let zero = "https://a:1#5 a_total{x=\"y\"} 0";
@@ -388,7 +380,7 @@ mod tests {
 
     #[test]
     fn series_are_bounded() {
-        let mut changes = Changes::new(&["a".to_owned()]);
+        let mut changes = MetricChanges::new(&["a".to_owned()]);
         let many: Vec<String> = (0..3_000).map(|n| format!("a{{n=\"{n}\"}} 1")).collect();
         let many = many.join("\n");
         assert_eq!(told(&mut changes, &many, false).len(), 1 + SERIES);

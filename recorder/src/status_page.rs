@@ -10,8 +10,8 @@
 //!
 //! Owns the Prometheus text of the counters. Refuses labels that could grow without bound.
 
-use crate::access::{Refusal, StatusAccess};
-use crate::health::{Health, Status};
+use crate::access::{AccessRefusal, StatusAccess};
+use crate::health::{Health, RecorderStatus};
 use crate::marks::{Desk, NotTaken};
 use crate::number::len64;
 use bytes::Bytes;
@@ -46,7 +46,7 @@ const MAX_CALLERS: usize = 128;
 /// The most marks that are taken at once.
 const MAX_MARKS: usize = 16;
 
-/// How long nobody is accepted after that failed.
+/// How long to wait after accepting a connection failed.
 const ACCEPT_PAUSE_MILLIS: u64 = 100;
 
 /// What the page speaks of, and where it takes marks to.
@@ -151,7 +151,7 @@ impl StatusPage {
         caller: IpAddr,
     ) -> Result<String, (StatusCode, String)> {
         let (head, body) = request.into_parts();
-        let owned = |(status, text): Refusal| (status, text.to_owned());
+        let owned = |(status, text): AccessRefusal| (status, text.to_owned());
         let (access, headers) = (&self.access, &head.headers);
         access.check_host(&head.uri, headers).map_err(owned)?;
         let front = self.front.borrow().clone();
@@ -230,7 +230,7 @@ fn show(path: &str, health: &Health) -> Result<String, (StatusCode, String)> {
 }
 
 /// Writes the counters in the Prometheus text format.
-fn metrics(status: &Status) -> String {
+fn metrics(status: &RecorderStatus) -> String {
     let mut lines = Vec::new();
     let mut family = |name: &str, kind: &str, help: &str, rows: &[(&str, f64)]| {
         lines.push(format!("# HELP kubereel_{name} {help}"));
@@ -284,7 +284,7 @@ fn metrics(status: &Status) -> String {
     lines.join("\n")
 }
 
-fn counters(status: &Status) -> [(&'static str, &'static str, u64); 7] {
+fn counters(status: &RecorderStatus) -> [(&'static str, &'static str, u64); 7] {
     [
         ("gaps_total", "Gaps recorded by this run.", status.gaps),
         (
@@ -320,7 +320,7 @@ fn counters(status: &Status) -> [(&'static str, &'static str, u64); 7] {
     ]
 }
 
-fn gauges(status: &Status) -> [(&'static str, &'static str, f64); 7] {
+fn gauges(status: &RecorderStatus) -> [(&'static str, &'static str, f64); 7] {
     [
         ("file_bytes", "Size of the reel.", float(status.file_bytes)),
         (
@@ -366,7 +366,7 @@ fn float(value: u64) -> f64 {
 }
 
 /// Tells whether the recorder works at all: it writes, and is not far behind.
-fn is_healthy(status: &Status) -> bool {
+fn is_healthy(status: &RecorderStatus) -> bool {
     status.write_trouble.is_empty() && status.lag_micros < MAX_LAG_MICROS
 }
 
@@ -374,7 +374,7 @@ fn is_healthy(status: &Status) -> bool {
 const MAX_LAG_MICROS: u64 = 30_000_000;
 
 /// Tells whether the recording is complete up to the present.
-fn is_ready(status: &Status) -> bool {
+fn is_ready(status: &RecorderStatus) -> bool {
     is_healthy(status)
         && status.is_reachable
         && status.resources > 0
@@ -386,20 +386,20 @@ mod tests {
     use super::*;
     use crate::access::StatusToken;
     use crate::clock::Clock;
-    use crate::queue::{Entry, Queue, Taken};
+    use crate::queue::{Queue, QueueEntry, QueueTake};
     use kubereel_format::Note;
     use std::net::SocketAddr;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     /// A server at work.
-    struct Server {
+    struct ServedPage {
         address: SocketAddr,
         queue: Arc<Queue>,
         _front: watch::Sender<Front>,
         _tasks: JoinSet<()>,
     }
 
-    impl Server {
+    impl ServedPage {
         async fn start(access: StatusAccess) -> Self {
             let clock = Clock::start();
             let queue = Arc::new(Queue::new(1024 * 1024, clock, crate::queue::redactor()));
@@ -438,11 +438,11 @@ mod tests {
         }
 
         fn marks(&self) -> Vec<String> {
-            let Taken::Some(entries) = self.queue.take(Duration::ZERO) else {
+            let QueueTake::Some(entries) = self.queue.take(Duration::ZERO) else {
                 return Vec::new();
             };
             let marks = entries.iter().map(|queued| match &queued.entry {
-                Entry::Note {
+                QueueEntry::Note {
                     note: Note::Mark { text },
                     ..
                 } => text.clone(),
@@ -456,7 +456,7 @@ mod tests {
 
     #[tokio::test]
     async fn answers_what_it_has() {
-        let server = Server::start(StatusAccess::default()).await;
+        let server = ServedPage::start(StatusAccess::default()).await;
         let text = server.ask("GET /metrics?x=1 HTTP/1.1\r\n\r\n").await;
         assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
         assert!(text.contains("kubereel_up 0"), "{text}");
@@ -479,7 +479,7 @@ mod tests {
 
     #[tokio::test]
     async fn takes_a_mark() {
-        let server = Server::start(StatusAccess::default()).await;
+        let server = ServedPage::start(StatusAccess::default()).await;
         let post = "POST /mark HTTP/1.1\r\nContent-Length: 13\r\n\r\ntests started";
         assert_eq!(server.code(post).await, "200");
         let chunked =
@@ -507,7 +507,7 @@ mod tests {
     async fn a_token_guards_counters_and_marks_but_no_probe() {
         const POST: &str = "POST /mark HTTP/1.1\r\ncontent-length: 1\r\n";
         let sent = "authorization: Bearer 0123456789abcdef\r\n\r\n";
-        let server = Server::start(StatusAccess {
+        let server = ServedPage::start(StatusAccess {
             token: StatusToken::parse("0123456789abcdef").ok(),
             ..StatusAccess::default()
         });
@@ -523,7 +523,7 @@ mod tests {
 
     #[tokio::test]
     async fn silent_and_slow_callers_do_not_delay_a_probe() {
-        let server = Server::start(StatusAccess::default()).await;
+        let server = ServedPage::start(StatusAccess::default()).await;
         let mut others = Vec::new();
         for number in 0..4 * MAX_CALLERS {
             others.push(match number % 3 {
@@ -543,14 +543,14 @@ mod tests {
 
     #[test]
     fn every_family_has_help_type_and_rows() {
-        let status = Status {
+        let status = RecorderStatus {
             added: 3,
             lag_micros: 250_000,
             outages: 2,
             probed_ago_micros: Some(1_500_000),
             resources: 7,
             resources_complete: 5,
-            ..Status::default()
+            ..RecorderStatus::default()
         };
         let text = metrics(&status);
         assert!(text.contains("kubereel_events_total{type=\"ADDED\"} 3\n"));
@@ -572,11 +572,11 @@ mod tests {
 
     #[test]
     fn ready_means_complete_and_written() {
-        let mut status = Status {
+        let mut status = RecorderStatus {
             resources: 2,
             resources_complete: 2,
             is_reachable: true,
-            ..Status::default()
+            ..RecorderStatus::default()
         };
         assert!(is_ready(&status));
         status.resources_complete = 1;

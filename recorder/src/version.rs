@@ -1,5 +1,5 @@
-//! Owns the resourceVersion: the server's spelling, and its order where it is a number. Refuses to
-//! order what is none; equality is all that is left then.
+//! A resourceVersion: the server's spelling, and its order where it is a number. Other versions can only be
+//! compared for equality.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,14 +8,14 @@ use std::fmt;
 ///
 /// Small numbers, nearly all there are, take no memory of their own: one is kept for each object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Version {
+pub(crate) enum ResourceVersion {
     /// A decimal number without leading zeros.
     Number(u64),
     /// Anything else, also a number that needs more bits.
     Text(Box<str>),
 }
 
-impl Version {
+impl ResourceVersion {
     /// Reads one; `None` if the server sent none.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.is_empty() {
@@ -52,7 +52,7 @@ impl Version {
     }
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for ResourceVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => number.fmt(f),
@@ -79,21 +79,21 @@ mod tests {
             "+7",
             "abc/7",
         ] {
-            let version = Version::parse(text).expect("not empty");
+            let version = ResourceVersion::parse(text).expect("not empty");
             assert_eq!(version.to_string(), text);
         }
-        assert_eq!(Version::parse(""), None);
+        assert_eq!(ResourceVersion::parse(""), None);
     }
 
     #[test]
     fn orders_numbers_of_any_width_and_nothing_else() {
-        let parse = |text| Version::parse(text).expect("not empty");
+        let parse = |text| ResourceVersion::parse(text).expect("not empty");
         let small = parse("9");
         let large = parse("18446744073709551616");
         assert_eq!(small.order(&large), Some(Ordering::Less));
         assert_eq!(large.order(&small), Some(Ordering::Greater));
         assert_eq!(small.order(&parse("x")), None);
-        assert_eq!(large.previous(), Some(Version::Number(u64::MAX)));
+        assert_eq!(large.previous(), Some(ResourceVersion::Number(u64::MAX)));
         assert_eq!(parse("1").previous(), None);
         assert_eq!(parse("x").previous(), None);
     }

@@ -4,7 +4,9 @@ use super::recording::{self, Recording, parse_duration};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::public_words::public;
-use kubereel_recorder::{KubeconfigSource, Observation, Outcome, Places, job_labels, observe};
+use kubereel_recorder::{
+    JobPlaces, KubeconfigSource, Observation, ObserverOutcome, job_labels, observe,
+};
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -70,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Exit {
     Exit::Yes
 }
 
-fn observed(args: &Args) -> Result<Outcome, CommandError> {
+fn observed(args: &Args) -> Result<ObserverOutcome, CommandError> {
     let mut options = args.recording.begin()?;
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     options.kubeconfig = KubeconfigSource::Preferred(places(
@@ -113,7 +115,7 @@ fn places(
     full: Option<&Path>,
     minimal: Option<&Path>,
     variable: impl Fn(&str) -> Option<OsString>,
-) -> Places {
+) -> JobPlaces {
     let from_variable = |name| {
         let files = variable(name).map(|list| std::env::split_paths(&list).collect::<Vec<_>>());
         let mut files = files.unwrap_or_default();
@@ -145,7 +147,7 @@ fn places(
         let home = std::env::home_dir().unwrap_or_default();
         known.push(vec![home.join(".kube").join("config")]);
     }
-    Places {
+    JobPlaces {
         kubeconfigs: known,
         proxy_conf: beside("proxy-conf.sh"),
     }
@@ -162,7 +164,7 @@ fn folder(given: Option<&Path>, artifacts: Option<OsString>, is_there: bool) -> 
     }
 }
 
-fn last_words(outcome: &Outcome) {
+fn last_words(outcome: &ObserverOutcome) {
     for words in &outcome.failed {
         tracing::error!("{words}");
     }
@@ -176,7 +178,7 @@ mod tests {
 
     const SECRET: &str = "/var/run/secrets/ci.openshift.io/multi-stage";
 
-    fn paths(places: &Places) -> Vec<String> {
+    fn paths(places: &JobPlaces) -> Vec<String> {
         let files = places.kubeconfigs.iter().flatten();
         files.map(|path| path.display().to_string()).collect()
     }

@@ -5,7 +5,9 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
 use kubereel_format::OpenError;
-use kubereel_recorder::{KubeconfigSource, Options, RecordError, Recorder, Rotation, Series};
+use kubereel_recorder::{
+    KubeconfigSource, RecordError, Recorder, RecorderOptions, ReelSeries, Rotation,
+};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -109,8 +111,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     Ok(Exit::Yes)
 }
 
-fn series(options: Options, rotation: Rotation) -> Result<Exit, CommandError> {
-    let series = Series::open(options, rotation).map_err(|error| explain(&error))?;
+fn series(options: RecorderOptions, rotation: Rotation) -> Result<Exit, CommandError> {
+    let series = ReelSeries::open(options, rotation).map_err(|error| explain(&error))?;
     let ended = recording::watched(series.status_handle(), series.run())?;
     let last = ended.map_err(|error| explain(&error))?;
     recording::last_word(&last.path, &last.summary);

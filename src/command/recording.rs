@@ -8,7 +8,7 @@ use crate::byte_size::{self, MaxSize};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::{redact_extra, user_file};
-use kubereel_recorder::{Options, StatusAccess, StatusHandle, StatusToken};
+use kubereel_recorder::{RecorderOptions, StatusAccess, StatusHandle, StatusToken};
 use kubereel_redact::KnownCredentials;
 use live_line::LiveLine;
 pub(super) use live_line::last_word;
@@ -71,10 +71,10 @@ pub(super) struct Recording {
 
 impl Recording {
     /// Begins to log, and gives the options that the flags ask for; the reel's path is the caller's.
-    pub(super) fn begin(&self) -> Result<Options, CommandError> {
+    pub(super) fn begin(&self) -> Result<RecorderOptions, CommandError> {
         let extra = redact_extra::read(self.redact_extra.as_deref())?;
         log::begin(self.log.as_deref(), extra.clone(), is_watched())?;
-        let mut options = Options::new("");
+        let mut options = RecorderOptions::new("");
         options.redact_extra = extra;
         options.listen = self.listen;
         options.status_access = StatusAccess {

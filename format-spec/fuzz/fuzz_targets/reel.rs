@@ -2,7 +2,7 @@
 #![no_main]
 
 use kubereel_format::{
-    Appender, Body, ConnectionId, EventType, Evidence, NewEvent, Note, ReadAllowance, Reel,
+    Appender, NewBody, ConnectionId, EventType, Evidence, NewEvent, Note, ReadAllowance, Reel,
     ResourceId, ResourceInfo, Seq, Stamp,
 };
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ static GOOD: LazyLock<Good> = LazyLock::new(|| {
             name: &format!("o{}", at % 9),
             uid: "",
             resource_version: "1",
-            body: Body::Bytes(&body(at)),
+            body: NewBody::Bytes(&body(at)),
         };
         appender.append_event(&event).expect("an event");
         if at % 60 == 59 {

@@ -1,7 +1,8 @@
-//! Owns the bodies of a segment: for each event what its delta is told against and the delta, and the
-//! texts that enter the blob log. Refuses heads.
+//! The bodies of a segment: for each event the delta and its base, and the texts that enter the blob log.
 //!
-//! Four columns: entries, hunks, inserted text, blobs.
+//! Four columns: entries, hunks, inserted text, blobs. The columns may come from a damaged or forged file:
+//! the number of entries and blobs is bounded before they are read, every length is checked against the
+//! bytes that are left, and a column must be used up exactly.
 
 use super::CodecError;
 use super::varint::{self, FieldReader};
@@ -10,7 +11,7 @@ use crate::id::ObjectId;
 use crate::limits::{MAX_BODY, len64};
 use std::ops::Range;
 
-/// What the delta of a body is told against.
+/// The base of a body's delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
     /// The seed of its own object: a text made of its name, namespace and uid.

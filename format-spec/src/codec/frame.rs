@@ -1,12 +1,13 @@
-//! Owns frames: bytes with a checksum, compressed where that helps. The only place that names zstd,
-//! and with `digest` the only one that names the checksum. Refuses to give out bytes whose checksum does not fit.
+//! Frames: bytes with a checksum, compressed where that helps. The only module that uses zstd and XXH3.
 //!
-//! A frame is: one byte form (0 plain, 1 zstd), the length of the raw bytes (u32), the XXH3-128 of
-//! the raw bytes (16 bytes), then the payload to the frame's end.
+//! A frame is one byte form (0 plain, 1 zstd), the length of the raw bytes (u32), the XXH3-128 of the raw
+//! bytes (16 bytes), then the payload up to the frame's end.
 //!
-//! Owns the joining of columns: each one's length, then its bytes. Refuses to know what is in them.
+//! Reading trusts nothing: the length is bounded by the caller before anything is allocated, decompression
+//! stops at that length, and bytes leave only after their checksum matches. The checksum finds accidental
+//! changes, not malice.
 //!
-//! Owns the digest of bytes that come piece by piece. Refuses secrets: it notices changes, not malice.
+//! Columns are joined as length and bytes, one after another, and must fill the bytes that hold them.
 
 use crate::codec::varint::FieldReader;
 use crate::codec::{CodecError, varint};
@@ -246,7 +247,6 @@ impl Packer {
     }
 }
 
-/// Joins columns.
 pub(crate) fn join_columns<const N: usize>(columns: [&[u8]; N]) -> Vec<u8> {
     let mut out = Vec::with_capacity(columns.iter().map(|column| column.len() + 4).sum());
     for column in columns {

@@ -1,8 +1,7 @@
-//! Owns the index of a segment: who its new objects are, and of every record all but the body.
-//! Refuses bodies.
+//! The index of a segment: the names of its new objects, and of every record all but the body.
 //!
 //! Seven columns: new objects, kinds, wall times, clock skews, object numbers, resourceVersions and
-//! connections, notes.
+//! connections, notes. Each is read with bounded lengths and must be used up exactly.
 
 use super::CodecError;
 use super::varint::{self, FieldReader};
@@ -97,7 +96,7 @@ fn kind_of(byte: u8) -> Result<(EventType, Evidence), CodecError> {
     Ok((kind, evidence))
 }
 
-/// What one record's columns are told against: the record before it.
+/// The record before, against which a record's columns are encoded.
 #[derive(Default)]
 struct Before {
     wall: i64,

@@ -1,5 +1,5 @@
-//! Owns the bytes of a reel below the database: records, frames, varints, the splice delta and the
-//! columns of a segment. Refuses I/O: every function maps bytes to bytes.
+//! The bytes of a reel below the database: records, frames, varints, the splice delta and the columns of a
+//! segment. No I/O: every function maps bytes to bytes.
 
 pub(crate) mod bodies;
 pub(crate) mod frame;

@@ -1,5 +1,4 @@
-//! Owns struct-shaped records: the only place that names bincode. Refuses bulk data: columns are
-//! written by hand.
+//! Struct-shaped records. The only module that uses bincode; bulk data is written as columns by hand.
 //!
 //! The layout is bincode's `legacy` configuration, whose bytes are those of `wincode`'s default:
 //! fixed-width little-endian integers, 64-bit lengths, 32-bit variant numbers.
@@ -49,27 +48,27 @@ mod tests {
     use super::*;
 
     #[derive(Debug, PartialEq, Encode, Decode, wincode::SchemaWrite, wincode::SchemaRead)]
-    enum Shape {
+    enum SampleShape {
         Point,
         Line { from: i64, to: u32 },
     }
 
     #[derive(Debug, PartialEq, Encode, Decode, wincode::SchemaWrite, wincode::SchemaRead)]
-    struct Sample {
+    struct SampleRecord {
         count: u64,
         flag: bool,
         text: String,
         maybe: Option<u16>,
-        shapes: Vec<Shape>,
+        shapes: Vec<SampleShape>,
     }
 
-    fn sample() -> Sample {
-        Sample {
+    fn sample() -> SampleRecord {
+        SampleRecord {
             count: 7,
             flag: true,
             text: "etcd".to_owned(),
             maybe: Some(3),
-            shapes: vec![Shape::Point, Shape::Line { from: -1, to: 2 }],
+            shapes: vec![SampleShape::Point, SampleShape::Line { from: -1, to: 2 }],
         }
     }
 
@@ -77,8 +76,11 @@ mod tests {
     fn the_bytes_equal_those_of_an_independent_writer() {
         let bytes = encode(&sample()).unwrap();
         assert_eq!(bytes, wincode::serialize(&sample()).unwrap());
-        assert_eq!(wincode::deserialize::<Sample>(&bytes).unwrap(), sample());
-        assert_eq!(decode::<Sample>(&bytes).unwrap(), sample());
+        assert_eq!(
+            wincode::deserialize::<SampleRecord>(&bytes).unwrap(),
+            sample()
+        );
+        assert_eq!(decode::<SampleRecord>(&bytes).unwrap(), sample());
     }
 
     #[test]
@@ -86,14 +88,14 @@ mod tests {
         let bomb = u64::MAX.to_le_bytes();
         assert!(decode::<Vec<u8>>(&bomb).is_err());
         assert!(decode::<String>(&bomb).is_err());
-        assert!(decode::<Vec<Sample>>(&(1u64 << 40).to_le_bytes()).is_err());
-        assert!(decode::<Vec<Sample>>(&1_000_000u64.to_le_bytes()).is_err());
+        assert!(decode::<Vec<SampleRecord>>(&(1u64 << 40).to_le_bytes()).is_err());
+        assert!(decode::<Vec<SampleRecord>>(&1_000_000u64.to_le_bytes()).is_err());
     }
 
     #[test]
     fn bytes_behind_a_record_are_refused() {
         let mut bytes = encode(&sample()).unwrap();
         bytes.push(0);
-        assert!(decode::<Sample>(&bytes).is_err());
+        assert!(decode::<SampleRecord>(&bytes).is_err());
     }
 }

@@ -1,19 +1,15 @@
-//! Owns the delta between two texts: byte-exact for any bytes, no JSON needed. Refuses to know what
-//! the texts are.
+//! The delta between two texts: byte-exact for any bytes, without knowledge of JSON.
 //!
-//! A delta is a list of hunks: copy so many bytes of the old text, skip so many, then insert either
-//! so many bytes of the delta's own text or one text of the blob log. After the last hunk the rest
-//! of the old text is copied.
+//! A delta is a list of hunks: copy N bytes of the old text, skip N bytes, then insert either N bytes of
+//! the delta's own text or one text of the blob log. After the last hunk the rest of the old text is copied.
+//! Applying a delta never trusts it: each length is checked against the text it takes from, and the result
+//! against the longest body, before bytes are copied.
 //!
-//! Owns the cut of a text into pieces: after each comma, brace and bracket. Refuses to know JSON:
-//! any bytes are cut, and all pieces joined are the text.
+//! Texts are compared in pieces, cut after each comma, brace and bracket; all pieces joined are the text.
 //!
-//! Owns the text against which the first version of an object is told. Refuses to be right: a bad
-//! seed costs bytes, never truth.
-//!
-//! The directory keeps every object's names and uid, so that the bodies need not: a body that is told
-//! against nothing is told against a text made of them, and one that is told against another object
-//! is told against that object's body with the names replaced.
+//! The first version of an object is a delta against a seed made of its names and uid, which the directory
+//! keeps anyway. An object that is like another one is a delta against that object's body with the names
+//! replaced. A bad seed costs bytes, never correctness.
 
 use crate::codec::varint::FieldReader;
 use crate::codec::{CodecError, varint};
@@ -235,7 +231,7 @@ pub(crate) fn shared_ends(old: &[u8], new: &[u8]) -> (usize, usize) {
 /// JSON string.
 const LONG_NAME: usize = 8;
 
-/// Gives the text for an object that is told against nothing.
+/// Gives the text for an object that is encoded against nothing.
 pub(crate) fn seed_of(key: &ObjectKey) -> Vec<u8> {
     let namespace = if key.namespace.is_empty() {
         String::new()

@@ -1,5 +1,5 @@
-//! Owns variable-length integers: LEB128, least significant group first, and zigzag for signed ones.
-//! Refuses forms longer than the value needs.
+//! Variable-length integers: LEB128, least significant group first, and zigzag for signed ones. A form that
+//! is longer than its value needs is an error, so that each value has one encoding.
 
 use super::CodecError;
 use crate::limits::len64;
@@ -142,7 +142,7 @@ impl<'a> FieldReader<'a> {
         Ok(*first)
     }
 
-    /// Reads so many bytes.
+    /// Reads `len` bytes.
     pub(crate) fn bytes(&mut self, len: usize) -> Result<&'a [u8], CodecError> {
         let (taken, rest) = self
             .rest
@@ -152,13 +152,13 @@ impl<'a> FieldReader<'a> {
         Ok(taken)
     }
 
-    /// Reads a length of at most `bound` and so many bytes.
+    /// Reads a length of at most `bound` and that many bytes.
     pub(crate) fn sized(&mut self, bound: usize) -> Result<&'a [u8], CodecError> {
         let len = self.len_at_most(bound)?;
         self.bytes(len)
     }
 
-    /// Reads a length of at most `bound` and so many bytes of UTF-8.
+    /// Reads a length of at most `bound` and that many bytes of UTF-8.
     pub(crate) fn text(&mut self, bound: usize) -> Result<&'a str, CodecError> {
         let what = self.what;
         std::str::from_utf8(self.sized(bound)?).map_err(|_not_utf8| CodecError::NotUtf8 { what })

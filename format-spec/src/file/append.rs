@@ -1,20 +1,22 @@
-//! Owns the writing end of a reel: it numbers records, groups them into commits, and seals full
-//! blocks. Refuses two writers, unannounced resources, and anything beyond the format's bounds.
+//! The writing end of a reel: it numbers records, groups them into commits, and seals full blocks.
 //!
-//! What was appended is durable after the next [`Appender::commit`]. A failed commit keeps everything
-//! in memory, and the next one tries again on a database opened anew.
-//!
-//! Owns the beginning of the writing end: a new reel, or one that is gone on with. Refuses what cannot
-//! be read whole, and what another program writes.
-//!
-//! Owns what an appender takes over from an earlier session: who was seen, what is live, and the
-//! segment that was open. Refuses to write.
+//! Invariants:
+//! * One writer: the file is locked from opening to the end.
+//! * A record's number is its place in the file. What was appended is durable after the next
+//!   [`Appender::commit`]; a failed commit keeps everything in memory, and the next one tries again on a
+//!   database opened anew.
+//! * A sealed block and the tail rows that it replaces change in one transaction: every record is in exactly
+//!   one of them.
+//! * An event's resource was announced before it, and nothing exceeds the format's bounds: a reader checks
+//!   the same bounds.
+//! * Resuming reads the whole reel first. A reel that is damaged is not appended to: new records would be
+//!   encoded against bodies that nobody can read.
 
 use crate::codec::bodies::BodyMark;
 use crate::codec::index::{Record, RecordContent, Rv};
 use crate::codec::{CodecError, frame, index, record};
 use crate::error::{AppendError, OpenError};
-use crate::event::{Body, EventType, NewEvent, ObjectKey};
+use crate::event::{EventType, NewBody, NewEvent, ObjectKey};
 use crate::file::backend::{Exclusive, PanicFence, fenced};
 use crate::file::body::key_of;
 use crate::file::checkpoint::Checkpoint;
@@ -235,8 +237,8 @@ impl Appender {
         let known = self.objects.get(&print).copied();
         let last;
         let body = match event.body {
-            Body::Bytes(bytes) => bytes,
-            Body::Last => {
+            NewBody::Bytes(bytes) => bytes,
+            NewBody::Last => {
                 last = known
                     .and_then(|object| self.encoder.last(object))
                     .ok_or(AppendError::NoLastBody)?
@@ -312,7 +314,7 @@ impl Appender {
                 resource: event.resource.0,
             });
         }
-        if let Body::Bytes(bytes) = event.body
+        if let NewBody::Bytes(bytes) = event.body
             && bytes.len() > MAX_BODY
         {
             return Err(AppendError::BodyTooLong { len: bytes.len() });
@@ -704,7 +706,7 @@ impl Appender {
         }
         let encoder = Encoder::new(folder_of(path), bounds.body_memory);
         let mut carried =
-            ResumeState::read(&reel, encoder).map_err(|cause| damaged("a body", cause))?;
+            CarriedState::read(&reel, encoder).map_err(|cause| damaged("a body", cause))?;
         drop(reel);
         let backend = Exclusive::open(path)?.bounded(bounds.file_bytes);
         let database =
@@ -717,7 +719,7 @@ impl Appender {
         Ok(appender)
     }
 
-    fn take_over(&mut self, carried: &mut ResumeState) -> Result<(), String> {
+    fn take_over(&mut self, carried: &mut CarriedState) -> Result<(), String> {
         for (number, key) in (0u32..).zip(&carried.objects) {
             let print = self.print(key);
             self.see(print, ObjectId(number), key.resource);
@@ -771,7 +773,7 @@ fn resume_stream(
 }
 
 /// What an appender takes over from an earlier session.
-pub(crate) struct ResumeState {
+pub(crate) struct CarriedState {
     pub(crate) objects: Vec<ObjectKey>,
     pub(crate) resources: Vec<ResourceId>,
     /// What knows the live objects' last bodies.
@@ -786,7 +788,7 @@ pub(crate) struct ResumeState {
     pub(crate) segment: Segment,
 }
 
-impl ResumeState {
+impl CarriedState {
     /// Reads it, with an encoder that knows nothing yet.
     pub(crate) fn read(reel: &Reel, mut encoder: Encoder) -> Result<Self, String> {
         let mut live: Vec<(Seq, ObjectId)> = reel

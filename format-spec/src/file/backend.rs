@@ -1,9 +1,12 @@
-//! Owns the two ways in which the database touches the file: alone and for writing, or read-only
-//! with all writes kept in memory. The only module of the format that makes system calls. Refuses to
-//! let a reader change evidence, and two programs write one file.
+//! The two ways in which the database uses the file: exclusively for writing, or read-only with all writes
+//! kept in memory. The only module of the format that makes system calls.
 //!
-//! Owns the fence around the database: it may panic on a damaged file, also when it is closed, and a
-//! panic becomes an error here. Refuses to let one through.
+//! Invariants:
+//! * A reader never changes the file: repairs of the database live in an overlay of pages.
+//! * The overlay grows with the file's own length only, whatever a damaged header asks for.
+//! * A bounded file refuses to grow as a full disk does, so that the database rolls back cleanly.
+//! * The database may panic on a damaged file, also when it is dropped: every use is fenced, and the panic
+//!   becomes an error.
 
 use crate::error::OpenError;
 use crate::limits::len64;

@@ -1,10 +1,13 @@
-//! Owns the decoding of blocks, checkpoints and blobs, and what is kept of it. Refuses to choose the
-//! way to a body: the chain does.
+//! Reads bodies: decodes blocks, checkpoints and blobs, and follows an event's deltas back to a version
+//! that is a delta against nothing, is in a checkpoint, or is cached.
 //!
-//! Owns the way to a body: the versions that it is told against, back to one that is told against
-//! nothing, stands in a checkpoint, or is known already. Refuses a way that leads through damage.
-//!
-//! Owns how much may be decoded for a body that nobody asked for yet. Refuses to decode.
+//! Invariants, because the file may be damaged or forged:
+//! * The way back is bounded in versions and in decompressed bytes, and leads to earlier records only.
+//! * A way that crosses lost records is an error: the version before might be the lost one.
+//! * A damaged frame is decompressed once; its error is remembered.
+//! * A body is given out only after its frame's checksum matched; a damaged checkpoint is no error, because
+//!   the body is in a block too.
+//! * A caller can bound the work of one call ([`ReadAllowance`]). What was decoded until then is kept.
 
 use crate::codec::bodies::{Base, Bodies, BodyCounts};
 use crate::codec::{CodecError, frame, splice};
@@ -98,7 +101,7 @@ impl BodyReader {
         }
     }
 
-    /// Keeps at most so many bytes of what was decoded.
+    /// Keeps at most `most` bytes of decoded data.
     pub(crate) fn bound(&self, most: usize) {
         held(&self.blocks).bound(most / 2);
         held(&self.stored).bound(most / 4);
@@ -368,7 +371,7 @@ impl BodyReader {
     }
 }
 
-/// What nobody sees: an allowance without bounds that is spent.
+/// Unreachable: an allowance without bounds is never spent.
 const SPENT: &str = "too much lies behind it";
 
 fn damaged(block: &Block, cause: String) -> ReadError {
@@ -393,7 +396,7 @@ pub(crate) fn key_of(reel: &Reel, object: ObjectId) -> Option<&ObjectKey> {
     reel.objects().get(place).map(|object| &object.key)
 }
 
-/// One step of the way back: an event's delta, and whose body it is told against.
+/// One step of the way back: an event's delta and its base.
 struct DeltaStep {
     seq: Seq,
     object: ObjectId,
@@ -612,7 +615,8 @@ fn no_event(reel: &Reel, seq: Seq) -> ReadError {
 fn lost(seq: Seq) -> ReadError {
     ReadError::Event {
         seq,
-        cause: "it, or what it is told against, lies where the reel is damaged".to_owned(),
+        cause: "it, or the body that it is encoded against, lies where the reel is damaged"
+            .to_owned(),
     }
 }
 
@@ -659,7 +663,7 @@ mod tests {
     use super::*;
     use crate::codec::bodies::{Base, BodyMark, BodyWriter};
     use crate::codec::{frame, varint};
-    use crate::event::{Body, EventType, Evidence, NewEvent};
+    use crate::event::{EventType, Evidence, NewBody, NewEvent};
     use crate::file::append::Appender;
     use crate::file::checkpoint::CheckpointPart;
     use crate::file::segment;
@@ -720,7 +724,7 @@ mod tests {
                     name: &name,
                     uid: &name,
                     resource_version: "1",
-                    body: Body::Bytes(body.as_bytes()),
+                    body: NewBody::Bytes(body.as_bytes()),
                 };
                 appender.append_event(&event).unwrap();
             }

@@ -1,5 +1,5 @@
-//! Owns what a reader keeps of what it decoded: bounded in bytes, the least lately used half goes
-//! first, a few at a time. Refuses to decode.
+//! Decoded values that a reader keeps: bounded in bytes, the half that was used least recently goes first,
+//! a few values at a time.
 
 use std::collections::{HashMap, hash_map};
 use std::hash::Hash;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// How many values go with each one that comes.
 ///
-/// To free some thousand at once takes milliseconds, for which nobody asked.
+/// Freeing some thousand at once takes milliseconds in the middle of a question.
 const GOING: usize = 4;
 
 /// A map bounded in bytes.
@@ -47,7 +47,7 @@ impl<K: Hash + Eq + Copy, V> Cache<K, V> {
         Some(value)
     }
 
-    /// Keeps a value of so many bytes.
+    /// Keeps a value of `bytes` bytes.
     pub(crate) fn put(&mut self, key: K, value: Arc<V>, bytes: usize) {
         if self.young_bytes.saturating_add(bytes) > self.most / 2 {
             let old = std::mem::replace(&mut self.old, std::mem::take(&mut self.young));

@@ -1,11 +1,11 @@
-//! Owns checkpoints: the bodies of live objects, written once more from time to time, so that the
-//! state at a moment needs neither the whole reel before it nor every object's last block. Refuses to
-//! hold truth of its own: without it all is still there, only farther away.
+//! Checkpoints: the bodies of live objects, written once more from time to time, so that the state at a
+//! moment needs neither the whole reel before it nor every object's last block. They are redundant: without
+//! them everything can be read, only slower.
 //!
-//! Checkpoint n holds the live objects that changed since checkpoint p, its parent: n with its lowest
-//! set bit cleared; 0 is the reel's empty start. So the state at checkpoint n stands in n, its parent
-//! and so on: in as many as n has bits set. Events are left out: nobody needs an hour of them at once,
-//! and they are half of all objects.
+//! Checkpoint n holds the live objects that changed since checkpoint p, its parent: n with its lowest set
+//! bit cleared; 0 is the reel's empty start. So the state at checkpoint n is in n, its parent and so on: in
+//! as many as n has bits set. Events are left out: an hour of them is never asked for at once, and they are
+//! half of all objects.
 
 use super::encoder::Encoder;
 use crate::codec::bodies::{Base, Bodies, BodyCounts, BodyMark, BodyWriter};

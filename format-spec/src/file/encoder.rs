@@ -1,16 +1,13 @@
-//! Owns the choice of what a body is told against, and the last body of every live object. Refuses
-//! to read the file.
+//! Chooses the base of each body, and keeps the last body of every live object for that.
 //!
-//! A body is told against its object's previous version while few blocks and versions lie behind that
-//! one; a new object against a live one of a like name; all others against nothing.
+//! A body is a delta against its object's previous version while few blocks and versions lie behind that
+//! one; a new object against a live object of a similar name; all others against a seed.
 //!
-//! Bodies that take more memory than they may move to a temporary file, all at once: then each is
-//! written once, in one sequence, and the memory is free for those that change next.
+//! Bodies that take more memory than allowed move to a temporary file, all at once: each is written once, in
+//! one sequence, and the memory is free for those that change next.
 //!
-//! Owns the knowledge of which texts are in the blob log already. Refuses to keep the texts.
-//!
-//! A text is known by two keyed 64-bit hashes with keys drawn at each start: whoever writes an object
-//! cannot aim at a collision.
+//! Texts of the blob log are known by two keyed 64-bit hashes with keys drawn at each start: the author of
+//! an object cannot aim at a collision.
 
 use crate::codec::bodies::{Base, BlobColumn};
 use crate::codec::frame::{PackedBody, Packer};
@@ -102,7 +99,7 @@ struct DeltaReach {
 }
 
 impl DeltaReach {
-    /// What is needed for a version in `block` that is told against this one.
+    /// What is needed for a version in `block` that is encoded against this one.
     fn next(self, block: u32) -> Self {
         Self {
             blocks: self.blocks.saturating_add(u8::from(self.block != block)),
@@ -267,7 +264,7 @@ impl Encoder {
         &self.memory
     }
 
-    /// Forgets the live objects of a resource: their next versions are told against nothing.
+    /// Forgets the live objects of a resource: their next versions are encoded against nothing.
     pub(crate) fn forget(&mut self, resource: ResourceId) {
         let gone: Vec<LiveObject> = self
             .live
@@ -304,7 +301,7 @@ impl Encoder {
         }
     }
 
-    /// Takes an object over from an earlier session. Its next version is told against nothing.
+    /// Takes an object over from an earlier session. Its next version is encoded against nothing.
     pub(crate) fn restore(&mut self, object: ObjectId, key: &ObjectKey, body: &[u8], seq: u64) {
         let reach = DeltaReach {
             blocks: KEYFRAME_BLOCKS,
@@ -502,7 +499,7 @@ fn is_generated(part: &str) -> bool {
             || !part.bytes().any(|byte| b"aeiou".contains(&byte)))
 }
 
-/// Beyond so many texts none is taken any more; they go into the blocks instead.
+/// With this many texts no more are taken; they go into the blocks instead.
 const MOST: usize = 1 << 20;
 
 /// Two independent keyed hashes.

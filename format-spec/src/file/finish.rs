@@ -1,5 +1,4 @@
-//! Owns the end of a recording: a compact copy takes the file's place. Refuses to touch the recorded
-//! file before the copy is durable.
+//! The end of a recording: a compact copy replaces the file, after the copy is durable.
 
 use super::append::{Appender, open_database};
 use super::backend::Exclusive;

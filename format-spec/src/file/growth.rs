@@ -1,10 +1,9 @@
-//! Owns what a bounded file knows of its own growth: how much of it is used, how long it can become
-//! within its bound, and the one compaction by which it comes near to that. Refuses to enforce the
-//! bound: the file itself does, in `backend`.
+//! Accounts for the growth of a bounded file: how much of it is used, how long it can become within its
+//! bound, and the one compaction that lets it come near to that. The bound itself is enforced in `backend`.
 //!
-//! The database doubles its file whenever it is full. So a file that stands at two thirds of its bound
-//! would never grow again. Compacted when a little less than half of the bound is used, it doubles to a
-//! little less than the bound.
+//! The database doubles its file whenever it is full. So a file that stands at two thirds of its bound would
+//! never grow again. Compacted when a little less than half of the bound is used, it doubles to a little
+//! less than the bound.
 
 use super::backend::Exclusive;
 use crate::file::backend::{PanicFence, fenced};
@@ -71,7 +70,7 @@ impl FileGrowth {
         self.max
     }
 
-    /// A segment of so many bytes was sealed.
+    /// A segment of `bytes` bytes was sealed.
     pub(crate) const fn sealed(&mut self, bytes: u64) {
         self.sealed_bytes = self.sealed_bytes.saturating_add(bytes);
     }
@@ -93,7 +92,7 @@ impl FileGrowth {
         self.counted.unwrap_or(0).saturating_add(self.since)
     }
 
-    /// Tells whether so many bytes more are a small part of what is left.
+    /// Tells whether `bytes` more are a small part of the room that is left.
     pub(crate) fn has_room_for(&self, bytes: u64) -> bool {
         self.max.is_none() || bytes <= self.reach.saturating_sub(self.used()) / 8
     }

@@ -1,7 +1,13 @@
-//! Owns the reading of the directory and the tail into memory. Refuses to stop at damage: what is
-//! lost is named, the rest is read.
+//! Reads the directory and the tail into memory: every record's head (33 bytes, by column), the objects'
+//! names, and the notes. Bodies stay in the file.
 //!
-//! Owns every record's head in memory: 33 bytes each, by column. Refuses bodies and notes.
+//! Invariants, because the file may be damaged or forged:
+//! * Damage does not end the reading: what is lost is named, with the records that it took, and the rest is
+//!   read.
+//! * A block begins where the one before it ends, unless damage lies between them; the hole it may leave is
+//!   bounded by the number of damaged places.
+//! * Keys and counts of the database bound no loop and no allocation by themselves.
+//! * Behind a damaged tail row nothing is read: later rows are encoded against it.
 
 use crate::codec::bodies::{Bodies, BodyCounts};
 use crate::codec::index::{Record, RecordContent, Rv};
@@ -192,7 +198,7 @@ impl Loaded {
                     self.take(self.next_block, row.start, blobs, &row.index, source)
                 });
             if let Err(cause) = taken {
-                // What follows is told against it.
+                // What follows is encoded against it.
                 return self.hurt(place, cause);
             }
         }

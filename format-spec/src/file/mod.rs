@@ -1,5 +1,5 @@
-//! Owns the reel as a file: creating, appending, finishing, opening and reading it. The only place
-//! that names the database. Refuses to write when reading, and to read what fails its checksum.
+//! The reel as a file: creating, appending, finishing, opening and reading it. The only place that uses the
+//! database. Reading never writes, and nothing is read that fails its checksum.
 
 mod append;
 mod backend;
@@ -23,5 +23,5 @@ pub use body::ReadAllowance;
 pub use finish::{FinishStats, Sealed};
 pub use growth::Usage;
 pub use open::file_digest;
-pub use reel::{BlockInfo, Object, PartSizes, ReadCounts, Reel, SizeBreakdown, Version};
+pub use reel::{BlockInfo, PartSizes, ReadCounts, Reel, ReelObject, SizeBreakdown};
 pub use scan::{Event, Scan};

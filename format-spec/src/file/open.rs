@@ -1,8 +1,10 @@
-//! Owns the opening of a reel for reading: is it one, may it be read, is it whole. Refuses to change
-//! the file, and to name a damaged one whole.
+//! Opens a reel for reading: is it a reel, can this program read it, is it whole? Also gives the digest of a
+//! whole file, under which results are cached.
 //!
-//! Owns the digest of a whole file, by which what was worked out of it is found again. Refuses to
-//! tell whether the file is sound: opening it does.
+//! Invariants:
+//! * The file is not changed, and a damaged file is never reported as whole.
+//! * The format's version is checked before anything that it could have changed.
+//! * If the database's own check fails, the rows behind good pages are read all the same.
 
 use crate::codec::frame::Digest;
 use crate::error::{Damage, OpenError};

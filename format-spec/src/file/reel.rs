@@ -1,5 +1,5 @@
-//! Owns the reading end of a reel: everything but the bodies is in memory after opening. Refuses to
-//! write, and to answer from what damage took.
+//! The reading end of a reel. Everything but the bodies is in memory after opening; questions about times
+//! and objects need no body, and none is answered from lost records.
 
 use super::body::BodyReader;
 use super::load::{BlockSource, Loaded};
@@ -26,7 +26,7 @@ pub struct Reel {
     format: FormatVersion,
     finished: bool,
     file_bytes: u64,
-    objects: Vec<Object>,
+    objects: Vec<ReelObject>,
     pub(crate) loaded: Loaded,
     pub(crate) versions: Versions,
     reader: BodyReader,
@@ -45,20 +45,11 @@ impl std::fmt::Debug for Reel {
 
 /// An object that was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Object {
+pub struct ReelObject {
     /// Its number.
     pub id: ObjectId,
     /// Who it is.
     pub key: ObjectKey,
-}
-
-/// One version of an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Version {
-    /// The event that brought it.
-    pub seq: Seq,
-    /// What that event said.
-    pub kind: EventType,
 }
 
 /// A block of a reel.
@@ -181,10 +172,10 @@ impl Reel {
         let opened = open::open(path)?;
         let mut loaded = opened.loaded;
         let versions = Versions::new(&loaded);
-        let objects: Vec<Object> = (0u32..)
+        let objects: Vec<ReelObject> = (0u32..)
             .map(ObjectId)
             .zip(std::mem::take(&mut loaded.objects))
-            .map(|(id, key)| Object { id, key })
+            .map(|(id, key)| ReelObject { id, key })
             .collect();
         let blocks = loaded
             .blocks
@@ -257,7 +248,7 @@ impl Reel {
     }
 
     /// Gives the objects by their numbers.
-    pub fn objects(&self) -> &[Object] {
+    pub fn objects(&self) -> &[ReelObject] {
         &self.objects
     }
 
@@ -343,8 +334,8 @@ impl Reel {
         body::body_within(self, &self.reader, seq, Some(at), allowance).map(|body| body.is_some())
     }
 
-    /// Keeps at most so many bytes of what was decoded, and half as many that are on their way out;
-    /// 48 MiB unless told otherwise. Less takes longer for who asks near the same places again.
+    /// Keeps at most `bytes` bytes of decoded data, and half as many that are on their way out; 48 MiB by
+    /// default. With less, later questions about the same places take longer.
     pub fn bound_cache(&self, bytes: usize) {
         self.reader.bound(bytes);
     }

@@ -1,5 +1,5 @@
-//! Owns the reading of events one after another: each block is decoded once. Refuses to skip damage
-//! in silence: it is given as an error, then reading goes on behind it.
+//! Reads events one after another and decodes each block once. Damage is given as an error, then reading
+//! goes on behind it.
 
 use super::reel::Reel;
 use crate::codec::bodies::{Base, Bodies};

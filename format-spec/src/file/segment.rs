@@ -1,12 +1,8 @@
-//! Owns a segment that is being filled: its records, new objects, bodies and blobs. Refuses to know
-//! how bodies are coded.
+//! A segment that is being filled, the stream of sealed frames, and the directory's rows that say where
+//! frames lie.
 //!
-//! What a commit makes durable is a part of the open segment; what is sealed is the whole of it.
-//!
-//! Owns a stream of sealed frames, cut into rows of equal size. Refuses to know what is in it.
-//!
-//! Owns the directory's rows: where a sealed block's bodies and its index lie. Refuses these
-//! themselves.
+//! A commit makes the new part of the open segment durable as a tail row; sealing writes the whole of it as
+//! one block. Frames lie one after another in a stream that is cut into rows of equal size.
 
 use crate::codec::bodies::{BodyMark, BodyWriter};
 use crate::codec::index::Record;
@@ -34,7 +30,6 @@ pub(crate) struct Segment {
     pub(crate) records: Vec<Record>,
     pub(crate) bodies: BodyWriter,
     pub(crate) blobs: u32,
-    /// The bytes of the notes.
     pub(crate) note_bytes: usize,
     done: SegmentMark,
 }
@@ -125,10 +120,12 @@ impl Segment {
 }
 
 /// Counts a segment's records or objects.
-#[expect(clippy::expect_used, reason = "a segment is sealed at BLOCK_RECORDS")]
+#[expect(
+    clippy::expect_used,
+    reason = "the appender bounds the number of records"
+)]
 fn count(len: usize) -> u32 {
-    // A disk that refuses every commit lets a segment grow, in memory.
-    u32::try_from(len).expect("fewer records than 2^32 fit into memory")
+    u32::try_from(len).expect("a reel has at most MAX_ITEMS records")
 }
 
 /// A tail row, read.
@@ -162,7 +159,7 @@ pub(crate) struct FrameStream {
 }
 
 impl FrameStream {
-    /// Goes on with a stream of so many bytes, the last of which are in `part`.
+    /// Resumes a stream of `whole` rows, followed by the bytes in `part`.
     pub(crate) fn resume(whole: u64, part: Vec<u8>) -> Self {
         Self {
             whole,
@@ -223,7 +220,6 @@ fn rows_of(span: FrameSpan) -> impl Iterator<Item = (u64, usize, usize)> {
     })
 }
 
-/// Reads a frame.
 pub(crate) fn read_frame(
     table: &ReadOnlyTable<u64, &'static [u8]>,
     span: FrameSpan,
@@ -259,9 +255,7 @@ pub(crate) struct BlockPlace {
     pub(crate) blobs: u32,
     /// The block whose columns are the prefix of this one's frame; itself if there is none.
     pub(crate) prefix: u32,
-    /// The frame of its bodies.
     pub(crate) bodies: FrameSpan,
-    /// The frame of its index.
     pub(crate) index: FrameSpan,
 }
 

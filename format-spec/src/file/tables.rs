@@ -1,8 +1,5 @@
-//! Owns the definitions of the database's tables: built-in key and value types only. Refuses names
-//! and texts in keys: keys are numbers, or fixed words of the format.
-//!
-//! Owns the rows that speak of the whole file: the format's version, and whether it was finished.
-//! Refuses to guess: a file without them is no reel.
+//! The database's tables, and the rows about the whole file: the format's version, and whether the recording
+//! was finished. Keys are numbers, or fixed words of the format; they hold no names.
 
 use crate::codec::{CodecError, frame, record};
 use crate::limits::{FORMAT, FormatVersion, MAX_RECORD};

@@ -2,7 +2,7 @@
 
 use super::life::{append, begin, check, life, path_in, stamp};
 use kubereel_format::{
-    Appender, BlobNote, Body, Bounds, ConnectionId, DocumentKind, EventType, Evidence, NewEvent,
+    Appender, BlobNote, Bounds, ConnectionId, DocumentKind, EventType, Evidence, NewBody, NewEvent,
     Note, OpenError, ReadError, Reel, ResourceId, Seq,
 };
 use std::path::Path;
@@ -118,7 +118,7 @@ fn an_inferred_deletion_repeats_the_last_body() {
         name: &told.name,
         uid: &told.uid,
         resource_version: "",
-        body: Body::Last,
+        body: NewBody::Last,
     };
     let seq = appender.append_event(&gone).unwrap();
     assert!(appender.append_event(&gone).is_err(), "it is gone already");

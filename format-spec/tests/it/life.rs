@@ -1,7 +1,7 @@
 //! Owns events as a test keeps them, how they are put into a reel, and the check that they came back.
 
 use kubereel_format::{
-    Appender, Body, ConnectionId, Elapsed, EventType, Evidence, NewEvent, Note, ObjectKey,
+    Appender, ConnectionId, Elapsed, EventType, Evidence, NewBody, NewEvent, Note, ObjectKey,
     RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp,
 };
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ pub(super) fn append(appender: &mut Appender, told: &Told, at: i64) -> Seq {
             name: &told.name,
             uid: &told.uid,
             resource_version: &told.rv,
-            body: Body::Bytes(&told.body),
+            body: NewBody::Bytes(&told.body),
         })
         .unwrap()
 }

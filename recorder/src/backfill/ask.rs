@@ -1,9 +1,9 @@
-//! Owns the requests by which a gap is read back, and their budget. Refuses an answer that is not of
-//! the revision that was asked for: some servers do not know the past and tell of the present.
+//! The requests by which a gap is read back, and their budget. An answer of another revision than the one
+//! asked for is refused: some servers do not know the past and answer with the present.
 
-use crate::backfill::plan::{History, Reply, Sight};
-use crate::resource::Target;
-use crate::server::{Answer, Get, Server};
+use crate::backfill::plan::{HistoryReply, PastObject, ServerHistory};
+use crate::resource::WatchTarget;
+use crate::server::{ApiServer, Get, HttpAnswer};
 use crate::wire::{self, ListPiece, ListSplitter};
 use kubereel_redact::Redactor;
 use std::time::Duration;
@@ -35,8 +35,8 @@ const PAUSE_MILLIS: u64 = 100;
 /// A server that is asked for the past of one resource.
 #[derive(Debug)]
 pub(crate) struct Asker<'a> {
-    server: &'a Server,
-    target: &'a Target,
+    server: &'a ApiServer,
+    target: &'a WatchTarget,
     redactor: &'a Redactor,
     until: Instant,
     requests: u32,
@@ -44,8 +44,8 @@ pub(crate) struct Asker<'a> {
 }
 
 /// What came of one request.
-enum Try {
-    Done(Reply),
+enum BackfillReply {
+    Done(HistoryReply),
     /// The same may be answered if it is asked again.
     Again(String),
 }
@@ -53,8 +53,8 @@ enum Try {
 impl<'a> Asker<'a> {
     /// Makes one that asks until then.
     pub(crate) const fn new(
-        server: &'a Server,
-        target: &'a Target,
+        server: &'a ApiServer,
+        target: &'a WatchTarget,
         redactor: &'a Redactor,
         until: Instant,
     ) -> Self {
@@ -73,24 +73,26 @@ impl<'a> Asker<'a> {
         self.requests
     }
 
-    async fn ask(&mut self, path: &str, at: u128) -> Reply {
+    async fn ask(&mut self, path: &str, at: u128) -> HistoryReply {
         let mut tries = 0;
         let mut pause_millis = PAUSE_MILLIS;
         loop {
             if self.requests >= MAX_REQUESTS {
-                return Reply::Spent("the requests that one gap is worth were made");
+                return HistoryReply::Spent("the requests that one gap is worth were made");
             }
             if self.read_bytes >= MAX_READ_BYTES {
-                return Reply::Spent("the bytes that one gap is worth were read");
+                return HistoryReply::Spent("the bytes that one gap is worth were read");
             }
             self.requests += 1;
             tries += 1;
             let once = tokio::time::timeout_at(self.until, self.once(path, at)).await;
             match once {
-                Err(_) => return Reply::Spent("the time that one gap is worth is over"),
-                Ok(Try::Done(reply)) => return reply,
-                Ok(Try::Again(words)) if tries >= MAX_TRIES => return Reply::Refused(words),
-                Ok(Try::Again(_)) => {
+                Err(_) => return HistoryReply::Spent("the time that one gap is worth is over"),
+                Ok(BackfillReply::Done(reply)) => return reply,
+                Ok(BackfillReply::Again(words)) if tries >= MAX_TRIES => {
+                    return HistoryReply::Refused(words);
+                }
+                Ok(BackfillReply::Again(_)) => {
                     tokio::time::sleep(Duration::from_millis(pause_millis)).await;
                     pause_millis = pause_millis.saturating_mul(2);
                 }
@@ -98,80 +100,86 @@ impl<'a> Asker<'a> {
         }
     }
 
-    async fn once(&mut self, path: &str, at: u128) -> Try {
+    async fn once(&mut self, path: &str, at: u128) -> BackfillReply {
         let answer = match self.server.get(Get::json(path, PATIENCE_SECS)).await {
             Ok(answer) => answer,
-            Err(failure) => return Try::Again(failure.words),
+            Err(failure) => return BackfillReply::Again(failure.words),
         };
         match answer.status {
             200 if answer.is_json() => self.read(answer, at).await,
-            410 => Try::Done(Reply::Lost),
+            410 => BackfillReply::Done(HistoryReply::Lost),
             code => {
                 let words = wire::status(&answer.read_error().await).message;
                 let words = format!("the server answered {code} {words}");
                 match code {
                     // Busy, or behind: another one of its peers may not be.
-                    429 | 500..=599 => Try::Again(words),
-                    _ => Try::Done(Reply::Refused(words)),
+                    429 | 500..=599 => BackfillReply::Again(words),
+                    _ => BackfillReply::Done(HistoryReply::Refused(words)),
                 }
             }
         }
     }
 
-    async fn read(&mut self, mut answer: Answer, at: u128) -> Try {
+    async fn read(&mut self, mut answer: HttpAnswer, at: u128) -> BackfillReply {
         let mut bytes = Vec::new();
         let patience = Duration::from_secs(PATIENCE_SECS);
         loop {
             let chunk = match tokio::time::timeout(patience, answer.chunk()).await {
                 Ok(Ok(None)) => break,
                 Ok(Ok(Some(chunk))) => chunk,
-                Ok(Err(failure)) => return Try::Again(failure.words),
-                Err(_) => return Try::Again(format!("silent for {PATIENCE_SECS} s")),
+                Ok(Err(failure)) => return BackfillReply::Again(failure.words),
+                Err(_) => return BackfillReply::Again(format!("silent for {PATIENCE_SECS} s")),
             };
             self.read_bytes = self.read_bytes.saturating_add(chunk.len());
             bytes.extend_from_slice(&chunk);
             if bytes.len() > MAX_ANSWER_BYTES {
-                return Try::Done(Reply::Refused("an answer is too long".to_owned()));
+                return BackfillReply::Done(HistoryReply::Refused(
+                    "an answer is too long".to_owned(),
+                ));
             }
         }
         let sights = sights(&bytes, at);
-        Try::Done(match sights {
-            Ok(sights) if sights.iter().all(|sight| self.is_plain(sight)) => Reply::Sights(sights),
-            Ok(_) => Reply::Refused("an object's name is a secret".to_owned()),
-            Err(words) => Reply::Refused(words.to_owned()),
+        BackfillReply::Done(match sights {
+            Ok(sights) if sights.iter().all(|sight| self.is_plain(sight)) => {
+                HistoryReply::Sights(sights)
+            }
+            Ok(_) => HistoryReply::Refused("an object's name is a secret".to_owned()),
+            Err(words) => HistoryReply::Refused(words.to_owned()),
         })
     }
 
     /// Tells whether the reel knows the object by its own name.
-    fn is_plain(&self, sight: &Sight) -> bool {
+    fn is_plain(&self, sight: &PastObject) -> bool {
         let subject = self.target.subject();
         self.redactor.name(&subject, &sight.name, &sight.uid) == sight.name
     }
 }
 
-impl History for Asker<'_> {
-    async fn object(&mut self, namespace: &str, name: &str, at: u128) -> Reply {
+impl ServerHistory for Asker<'_> {
+    async fn object(&mut self, namespace: &str, name: &str, at: u128) -> HistoryReply {
         let path = self.target.object_at(namespace, name, at);
         self.ask(&path, at).await
     }
 
-    async fn all(&mut self, at: u128) -> Reply {
+    async fn all(&mut self, at: u128) -> HistoryReply {
         let path = self.target.all_at(at);
         self.ask(&path, at).await
     }
 }
 
 /// Reads a list of a revision.
-fn sights(bytes: &[u8], at: u128) -> Result<Vec<Sight>, &'static str> {
+fn sights(bytes: &[u8], at: u128) -> Result<Vec<PastObject>, &'static str> {
     let mut splitter = ListSplitter::new();
     let mut pieces = Vec::new();
     splitter.push(bytes, &mut pieces);
-    let meta = splitter.finish().ok_or("an answer is no whole list")?;
+    let meta = splitter
+        .finish()
+        .ok_or("an answer is not a complete list")?;
     if meta.version != at.to_string() {
-        return Err("the server answers for another revision than it is asked for");
+        return Err("the server answered with another revision than requested");
     }
     if !meta.token.is_empty() {
-        return Err("an answer is no whole list");
+        return Err("an answer is not a complete list");
     }
     let mut sights = Vec::new();
     for piece in pieces {
@@ -179,11 +187,15 @@ fn sights(bytes: &[u8], at: u128) -> Result<Vec<Sight>, &'static str> {
             return Err("an object is too long");
         };
         let head = wire::head(&body).ok_or("an object cannot be read")?;
-        let version: u128 = head.version.parse().ok().ok_or("a version is no number")?;
+        let version: u128 = head
+            .version
+            .parse()
+            .ok()
+            .ok_or("a version is not a number")?;
         if version > at || head.uid.is_empty() || version.to_string() != head.version {
             return Err("an answer shows what was not there yet");
         }
-        sights.push(Sight {
+        sights.push(PastObject {
             namespace: head.namespace.to_string(),
             name: head.name.to_string(),
             uid: head.uid.to_string(),

@@ -1,27 +1,27 @@
 //! The plan against a history that is nothing but a list of revisions.
 
 use super::*;
-use crate::backfill::plan::{History, Reply, Sight};
-use crate::known::{Known, Uid};
-use crate::version::Version;
+use crate::backfill::plan::{HistoryReply, PastObject, ServerHistory};
+use crate::known::{KnownObjects, Uid};
+use crate::version::ResourceVersion;
 use kubereel_format::{EventType, GapVerdict};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One revision: of which object, and what happened; nothing for that of another resource.
-type Revision = Option<(String, String, EventType)>;
+type HistoryRevision = Option<(String, String, EventType)>;
 
 /// A history, part of which may be forgotten, and which answers only so many questions.
 #[derive(Clone, Debug, Default)]
-struct Past {
-    revisions: Vec<Revision>,
+struct ModelPast {
+    revisions: Vec<HistoryRevision>,
     /// What is asked for below this is gone.
     floor: u128,
     budget: u32,
     asked: u32,
 }
 
-impl Past {
+impl ModelPast {
     fn state(&self, at: u128) -> BTreeMap<String, (String, u128)> {
         let mut state = BTreeMap::new();
         for (revision, change) in (1_u128..).zip(&self.revisions) {
@@ -40,24 +40,24 @@ impl Past {
         state
     }
 
-    fn answer(&mut self, at: u128, only: Option<&str>) -> Reply {
+    fn answer(&mut self, at: u128, only: Option<&str>) -> HistoryReply {
         if self.asked >= self.budget {
-            return Reply::Spent("enough");
+            return HistoryReply::Spent("enough");
         }
         self.asked += 1;
         if at < self.floor {
-            return Reply::Lost;
+            return HistoryReply::Lost;
         }
         let state = self.state(at).into_iter();
         let sights = state.filter(|(name, _)| only.is_none_or(|only| only == name));
-        let sights = sights.map(|(name, (uid, version))| Sight {
+        let sights = sights.map(|(name, (uid, version))| PastObject {
             namespace: String::new(),
             name,
             uid,
             version,
             body: version.to_string().into_bytes(),
         });
-        Reply::Sights(sights.collect())
+        HistoryReply::Sights(sights.collect())
     }
 
     fn now(&self) -> u128 {
@@ -79,42 +79,42 @@ impl Past {
     }
 }
 
-impl History for Past {
-    async fn object(&mut self, _: &str, name: &str, at: u128) -> Reply {
+impl ServerHistory for ModelPast {
+    async fn object(&mut self, _: &str, name: &str, at: u128) -> HistoryReply {
         self.answer(at, Some(name))
     }
 
-    async fn all(&mut self, at: u128) -> Reply {
+    async fn all(&mut self, at: u128) -> HistoryReply {
         self.answer(at, None)
     }
 }
 
-type Row = (u128, String, bool);
+type HistoryRow = (u128, String, bool);
 
-struct Outcome {
-    verdict: Verdict,
+struct ModelOutcome {
+    verdict: BackfillVerdict,
     /// Revision, uid, and whether it is a deletion: what happened, and what the reel would know of it.
-    truth: BTreeSet<Row>,
-    known: BTreeSet<Row>,
+    truth: BTreeSet<HistoryRow>,
+    known: BTreeSet<HistoryRow>,
     asked: u32,
 }
 
-fn play(past: &Past, from: u128) -> Outcome {
+fn play(past: &ModelPast, from: u128) -> ModelOutcome {
     let to = past.now();
     let (before, after) = (past.state(from), past.state(to));
-    let mut alive = Known::default();
+    let mut alive = KnownObjects::default();
     for (name, (uid, version)) in &after {
-        let version = Version::parse(&version.to_string());
+        let version = ResourceVersion::parse(&version.to_string());
         alive.put("", name, Uid::new(uid), version);
     }
     let life = |state: &BTreeMap<String, (String, u128)>, name: &String| {
         let (uid, version) = state.get(name)?.clone();
-        Some(Life { uid, version })
+        Some(GapEndState { uid, version })
     };
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let suspects: Vec<Suspect> = names
+    let suspects: Vec<GapSuspect> = names
         .into_iter()
-        .map(|name| Suspect {
+        .map(|name| GapSuspect {
             namespace: String::new(),
             name: name.clone(),
             before: life(&before, name),
@@ -123,20 +123,20 @@ fn play(past: &Past, from: u128) -> Outcome {
         .filter(|suspect| suspect.before != suspect.after)
         .collect();
     let listed = suspects.iter().filter_map(|one| one.after.clone());
-    let listed: Vec<Row> = listed.map(|life| (life.version, life.uid, false)).collect();
-    let work = Work {
+    let listed: Vec<HistoryRow> = listed.map(|life| (life.version, life.uid, false)).collect();
+    let work = BackfillTask {
         from,
         to,
         suspects,
         has_unclear: false,
     };
     let mut history = past.clone();
-    let mut found = Found::default();
+    let mut found = BackfillResult::default();
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.expect("a runtime");
     runtime.block_on(read_back(&mut history, &work, &alive, &mut found));
     let verdict = found.verdict(&work);
-    let mut known: BTreeSet<Row> = listed.into_iter().collect();
+    let mut known: BTreeSet<HistoryRow> = listed.into_iter().collect();
     for event in found.events {
         let is_deletion = event.kind == EventType::Deleted;
         let row = (event.version, event.uid.clone(), is_deletion);
@@ -151,7 +151,7 @@ fn play(past: &Past, from: u128) -> Outcome {
         let (_, uid, kind) = change.as_ref()?;
         Some((revision, uid.clone(), *kind == EventType::Deleted))
     });
-    Outcome {
+    ModelOutcome {
         verdict,
         truth: truth.collect(),
         known,
@@ -159,13 +159,13 @@ fn play(past: &Past, from: u128) -> Outcome {
     }
 }
 
-fn pasts() -> impl Strategy<Value = (Past, u128)> {
+fn pasts() -> impl Strategy<Value = (ModelPast, u128)> {
     let change = (any::<u8>(), prop::bool::weighted(0.35));
     let changes = prop::collection::vec(change, 1..90);
     (changes, any::<prop::sample::Index>()).prop_map(|(changes, from)| {
-        let mut past = Past {
+        let mut past = ModelPast {
             budget: u32::MAX,
-            ..Past::default()
+            ..ModelPast::default()
         };
         for (name, deletes) in changes {
             past.change(name, deletes);
@@ -175,8 +175,8 @@ fn pasts() -> impl Strategy<Value = (Past, u128)> {
     })
 }
 
-fn check(outcome: &Outcome) {
-    let invented: Vec<&Row> = outcome.known.difference(&outcome.truth).collect();
+fn check(outcome: &ModelOutcome) {
+    let invented: Vec<&HistoryRow> = outcome.known.difference(&outcome.truth).collect();
     assert!(invented.is_empty(), "invented: {invented:?}");
     let missing = outcome.truth.difference(&outcome.known).count();
     let bound = outcome.verdict.missing_at_most.expect("a bound");
@@ -209,17 +209,17 @@ proptest! {
         floor in 0_u128..100,
         budget in 0_u32..60,
     ) {
-        let past = Past { floor, budget, ..past };
+        let past = ModelPast { floor, budget, ..past };
         let outcome = play(&past, from);
         check(&outcome);
         prop_assert!(outcome.asked <= budget);
     }
 }
 
-fn past(changes: &[(u8, bool)]) -> Past {
-    let mut past = Past {
+fn past(changes: &[(u8, bool)]) -> ModelPast {
+    let mut past = ModelPast {
         budget: 1000,
-        ..Past::default()
+        ..ModelPast::default()
     };
     for (name, deletes) in changes {
         past.change(*name, *deletes);
@@ -250,7 +250,7 @@ fn too_many_revisions_of_others_leave_a_doubt() {
 #[test]
 fn a_forgotten_history_is_lost_at_the_first_word() {
     let changes: Vec<(u8, bool)> = (0..40).map(|nth| (nth % 4, false)).collect();
-    let past = Past {
+    let past = ModelPast {
         floor: 1000,
         ..past(&changes)
     };
@@ -265,7 +265,7 @@ fn a_deletion_behind_what_is_forgotten_is_still_found() {
     let mut changes = vec![(0, false), (1, false)];
     changes.extend(std::iter::repeat_n((1, false), 20));
     changes.extend([(0, true), (1, false)]);
-    let past = Past {
+    let past = ModelPast {
         floor: 12,
         ..past(&changes)
     };

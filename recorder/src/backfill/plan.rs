@@ -1,33 +1,29 @@
-//! Owns the words in which a gap is handed over: its two ends, and what differs between them. Refuses
-//! what has no numbers for versions: there is no time before such a version.
+//! The order in which a gap is read back, and what the answers prove. Requests come from a [`ServerHistory`]:
+//! `ask` has the real one, the tests one of their own.
 //!
-//! Owns the question that is put to a server's history, and its answers. Refuses sockets: `ask` has
-//! them, and tests have a history of their own.
-//!
-//! Owns the order in which a gap is read back: changed objects, new ones, vanished ones, and then the
-//! whole lists that rule out what came and went. Refuses to take a few lists for a proof.
-//!
-//! Owns the following of one object through the past: back from a version to the one before, and to
-//! its deletion by halves. Refuses to go on where an answer contradicts what is known.
-//!
-//! Owns what was read back, and what it proves. Refuses to hold more than it may: then the rest stays
-//! unknown.
+//! Invariants:
+//! * The cheapest questions come first: changed objects, new ones, vanished ones, then the whole lists that
+//!   rule out objects that came and went. When the budget is spent, what was found until then counts.
+//! * An object is followed back from a version to the one before, and to its deletion by bisection. An
+//!   answer that contradicts what is known ends the search for that object; nothing is concluded from it.
+//! * The gap is called reconstructed only if every revision in it is explained by an event or was read as a
+//!   whole list. A few lists between are samples, never a proof.
+//! * Only versions that are numbers take part: no other version has a "before".
 
-use crate::known::{Known, KnownObject};
+use crate::known::{KnownObject, KnownObjects};
 use crate::number::len64;
 use kubereel_format::{EventType, GapVerdict};
 use std::collections::BTreeSet;
 
 /// One object's state at an end of the gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Life {
-    /// Its uid.
+pub(crate) struct GapEndState {
     pub(crate) uid: String,
     /// Its version there.
     pub(crate) version: u128,
 }
 
-impl Life {
+impl GapEndState {
     /// Takes what a stream knows; `None` if it has no uid or no version that is a number.
     pub(crate) fn of(known: &KnownObject) -> Option<Self> {
         let uid = known.uid.text();
@@ -38,38 +34,34 @@ impl Life {
 
 /// A name under which the two ends differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Suspect {
+pub(crate) struct GapSuspect {
     /// Its namespace; empty for cluster-scoped objects.
     pub(crate) namespace: String,
-    /// Its name.
     pub(crate) name: String,
     /// What stood there before the gap.
-    pub(crate) before: Option<Life>,
+    pub(crate) before: Option<GapEndState>,
     /// What stands there after it.
-    pub(crate) after: Option<Life>,
+    pub(crate) after: Option<GapEndState>,
 }
 
 /// A gap to be read back: all that happened after `from`, up to and including `to`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Work {
+pub(crate) struct BackfillTask {
     /// The last revision that is known.
     pub(crate) from: u128,
     /// The revision of the list that ended the gap.
     pub(crate) to: u128,
     /// What differs.
-    pub(crate) suspects: Vec<Suspect>,
+    pub(crate) suspects: Vec<GapSuspect>,
     /// Some states at the ends could not be told.
     pub(crate) has_unclear: bool,
 }
 
 /// An object as it was at some revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sight {
-    /// Its namespace.
+pub(crate) struct PastObject {
     pub(crate) namespace: String,
-    /// Its name.
     pub(crate) name: String,
-    /// Its uid.
     pub(crate) uid: String,
     /// The version that it had then.
     pub(crate) version: u128,
@@ -79,9 +71,9 @@ pub(crate) struct Sight {
 
 /// What a history answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reply {
+pub(crate) enum HistoryReply {
     /// What there was.
-    Sights(Vec<Sight>),
+    Sights(Vec<PastObject>),
     /// That part of the history is gone.
     Lost,
     /// The server does not answer such questions, or not so that the answer could be used.
@@ -91,17 +83,17 @@ pub(crate) enum Reply {
 }
 
 /// A resource's history.
-pub(crate) trait History: Send {
+pub(crate) trait ServerHistory: Send {
     /// Tells what there was under a name at a revision.
     fn object(
         &mut self,
         namespace: &str,
         name: &str,
         at: u128,
-    ) -> impl Future<Output = Reply> + Send;
+    ) -> impl Future<Output = HistoryReply> + Send;
 
     /// Tells all there was at a revision.
-    fn all(&mut self, at: u128) -> impl Future<Output = Reply> + Send;
+    fn all(&mut self, at: u128) -> impl Future<Output = HistoryReply> + Send;
 }
 
 /// How many whole lists are read where they prove that nothing came and went.
@@ -118,11 +110,11 @@ const FEW_OBJECTS: usize = 500;
 /// gap's end.
 ///
 /// Whoever stops waiting keeps what was found until then; it proves nothing.
-pub(crate) async fn read_back<H: History>(
+pub(crate) async fn read_back<H: ServerHistory>(
     history: &mut H,
-    work: &Work,
-    alive: &Known,
-    found: &mut Found,
+    work: &BackfillTask,
+    alive: &KnownObjects,
+    found: &mut BackfillResult,
 ) {
     let ends = work.suspects.iter().filter_map(|one| one.after.as_ref());
     for life in ends.filter(|life| work.spans(life.version)) {
@@ -130,17 +122,21 @@ pub(crate) async fn read_back<H: History>(
     }
     let begins = work.suspects.iter().filter_map(|one| one.before.as_ref());
     found.met.extend(begins.map(|life| life.uid.clone()));
-    let mut search = Search {
+    let mut search = BackfillSearch {
         history,
         work,
         found,
     };
-    for way in [Way::Changed, Way::Created, Way::Vanished] {
+    for way in [
+        SuspectKind::Changed,
+        SuspectKind::Created,
+        SuspectKind::Vanished,
+    ] {
         for suspect in &work.suspects {
             let done = match way {
-                Way::Changed => search.changed(suspect).await,
-                Way::Created => search.created(suspect).await,
-                Way::Vanished => search.vanished(suspect).await,
+                SuspectKind::Changed => search.changed(suspect).await,
+                SuspectKind::Created => search.created(suspect).await,
+                SuspectKind::Vanished => search.vanished(suspect).await,
             };
             if let Err(stop) = done
                 && search.found.stopped(stop)
@@ -156,21 +152,21 @@ pub(crate) async fn read_back<H: History>(
 
 /// What became of an object, from the cheapest to follow to the dearest.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum SuspectKind {
     Changed,
     Created,
     Vanished,
 }
 
-impl Work {
+impl BackfillTask {
     fn spans(&self, version: u128) -> bool {
         self.from < version && version <= self.to
     }
 }
 
-impl Suspect {
-    fn followed<'a>(&'a self, life: &'a Life, is_old: bool) -> Followed<'a> {
-        Followed {
+impl GapSuspect {
+    fn followed<'a>(&'a self, life: &'a GapEndState, is_old: bool) -> TrackedObject<'a> {
+        TrackedObject {
             namespace: &self.namespace,
             name: &self.name,
             uid: &life.uid,
@@ -179,9 +175,9 @@ impl Suspect {
     }
 }
 
-impl<H: History> Search<'_, H> {
+impl<H: ServerHistory> BackfillSearch<'_, H> {
     /// One object, at both ends.
-    async fn changed(&mut self, suspect: &Suspect) -> Result<(), Stop> {
+    async fn changed(&mut self, suspect: &GapSuspect) -> Result<(), SearchStop> {
         let (Some(before), Some(after)) = (&suspect.before, &suspect.after) else {
             return Ok(());
         };
@@ -189,14 +185,14 @@ impl<H: History> Search<'_, H> {
             return Ok(());
         }
         if before.version > self.work.from || !self.work.spans(after.version) {
-            return Err(Stop::Odd);
+            return Err(SearchStop::Odd);
         }
         let object = suspect.followed(after, true);
         self.back(object, after.version).await
     }
 
     /// An object that is there only at the end.
-    async fn created(&mut self, suspect: &Suspect) -> Result<(), Stop> {
+    async fn created(&mut self, suspect: &GapSuspect) -> Result<(), SearchStop> {
         let Some(after) = &suspect.after else {
             return Ok(());
         };
@@ -205,14 +201,14 @@ impl<H: History> Search<'_, H> {
             return Ok(());
         }
         if !self.work.spans(after.version) {
-            return Err(Stop::Odd);
+            return Err(SearchStop::Odd);
         }
         let object = suspect.followed(after, false);
         self.back(object, after.version).await
     }
 
     /// An object that is there only at the begin.
-    async fn vanished(&mut self, suspect: &Suspect) -> Result<(), Stop> {
+    async fn vanished(&mut self, suspect: &GapSuspect) -> Result<(), SearchStop> {
         let Some(before) = &suspect.before else {
             return Ok(());
         };
@@ -221,7 +217,7 @@ impl<H: History> Search<'_, H> {
             return Ok(());
         }
         if before.version > self.work.from {
-            return Err(Stop::Odd);
+            return Err(SearchStop::Odd);
         }
         let object = suspect.followed(before, true);
         let (low, high) = (self.work.from, self.work.to);
@@ -230,40 +226,44 @@ impl<H: History> Search<'_, H> {
     }
 
     /// An object that came and went: it was seen at a revision in between.
-    async fn passing(&mut self, sight: Sight, at: u128) -> Result<(), Stop> {
+    async fn passing(&mut self, sight: PastObject, at: u128) -> Result<(), SearchStop> {
         let (namespace, name, uid) = (
             sight.namespace.clone(),
             sight.name.clone(),
             sight.uid.clone(),
         );
-        let object = Followed {
+        let object = TrackedObject {
             namespace: &namespace,
             name: &name,
             uid: &uid,
             is_old: false,
         };
         if !self.work.spans(sight.version) {
-            return Err(Stop::Odd);
+            return Err(SearchStop::Odd);
         }
         let last = self.deletion(object, at, self.work.to, Some(sight)).await?;
         self.before_last(object, last).await
     }
 
     /// Follows an object back from its last version.
-    async fn before_last(&mut self, object: Followed<'_>, last: Sight) -> Result<(), Stop> {
+    async fn before_last(
+        &mut self,
+        object: TrackedObject<'_>,
+        last: PastObject,
+    ) -> Result<(), SearchStop> {
         let version = last.version;
         if version > self.work.from {
             self.keep(last)?;
             self.back(object, version).await?;
         } else if !object.is_old {
-            return Err(Stop::Odd);
+            return Err(SearchStop::Odd);
         }
         Ok(())
     }
 
     /// Reads whole lists at the revisions that nothing explains; if there are too many of them, a few
     /// between.
-    async fn sample(&mut self, alive: &Known) -> Result<(), Stop> {
+    async fn sample(&mut self, alive: &KnownObjects) -> Result<(), SearchStop> {
         let (from, to) = (self.work.from, self.work.to);
         if self.found.is_unresolved() || self.found.count_unexplained(self.work) > MAX_SAMPLES {
             if alive.len() > FEW_OBJECTS {
@@ -293,14 +293,14 @@ impl<H: History> Search<'_, H> {
     }
 
     /// Reads the whole list at a revision, and follows what is unknown in it.
-    async fn look(&mut self, at: u128, alive: &Known) -> Result<(), Stop> {
+    async fn look(&mut self, at: u128, alive: &KnownObjects) -> Result<(), SearchStop> {
         if self.found.is_lost(at) {
-            return Err(Stop::Lost);
+            return Err(SearchStop::Lost);
         }
         let reply = self.history.all(at).await;
         for sight in self.told(reply, at)? {
             if sight.uid.is_empty() || sight.version > at {
-                return Err(Stop::Odd);
+                return Err(SearchStop::Odd);
             }
             let known = alive.get(&sight.namespace, &sight.name);
             let is_known = known.is_some_and(|known| known.uid.text() == sight.uid)
@@ -315,7 +315,7 @@ impl<H: History> Search<'_, H> {
 
 /// One object that is followed.
 #[derive(Clone, Copy, Debug)]
-struct Followed<'a> {
+struct TrackedObject<'a> {
     pub(super) namespace: &'a str,
     pub(super) name: &'a str,
     pub(super) uid: &'a str,
@@ -324,15 +324,19 @@ struct Followed<'a> {
 }
 
 /// The history, the gap, and what was found in it so far.
-struct Search<'a, H> {
+struct BackfillSearch<'a, H> {
     pub(super) history: &'a mut H,
-    pub(super) work: &'a Work,
-    pub(super) found: &'a mut Found,
+    pub(super) work: &'a BackfillTask,
+    pub(super) found: &'a mut BackfillResult,
 }
 
-impl<H: History> Search<'_, H> {
+impl<H: ServerHistory> BackfillSearch<'_, H> {
     /// Reads every version of an object below one of them, back to its creation or the gap's begin.
-    pub(super) async fn back(&mut self, object: Followed<'_>, from: u128) -> Result<(), Stop> {
+    pub(super) async fn back(
+        &mut self,
+        object: TrackedObject<'_>,
+        from: u128,
+    ) -> Result<(), SearchStop> {
         let mut version = from;
         loop {
             let Some(at) = version.checked_sub(1).filter(|at| *at > self.work.from) else {
@@ -345,7 +349,7 @@ impl<H: History> Search<'_, H> {
                         return if object.is_old {
                             Ok(())
                         } else {
-                            Err(Stop::Odd)
+                            Err(SearchStop::Odd)
                         };
                     }
                     version = sight.version;
@@ -356,13 +360,13 @@ impl<H: History> Search<'_, H> {
                     self.began(object, version);
                     return Ok(());
                 }
-                Some(_) | None => return Err(Stop::Odd),
+                Some(_) | None => return Err(SearchStop::Odd),
             }
         }
     }
 
     /// Notes that an object began with a version, if it was not there before the gap.
-    fn began(&mut self, object: Followed<'_>, version: u128) {
+    fn began(&mut self, object: TrackedObject<'_>, version: u128) {
         if !object.is_old {
             self.found.began(object.uid, version);
         }
@@ -374,11 +378,11 @@ impl<H: History> Search<'_, H> {
     /// A uid is never used again: it is there up to its deletion, and not after it.
     pub(super) async fn deletion(
         &mut self,
-        object: Followed<'_>,
+        object: TrackedObject<'_>,
         low: u128,
         high: u128,
-        seen: Option<Sight>,
-    ) -> Result<Sight, Stop> {
+        seen: Option<PastObject>,
+    ) -> Result<PastObject, SearchStop> {
         let (mut low, mut high, mut last) = (low, high, seen);
         let mut is_lost = false;
         loop {
@@ -394,7 +398,7 @@ impl<H: History> Search<'_, H> {
                 }
                 Ok(None) => high = middle,
                 // What happened before is lost: the deletion may still be found behind it.
-                Err(Stop::Lost) => {
+                Err(SearchStop::Lost) => {
                     low = middle;
                     last = None;
                     is_lost = true;
@@ -404,11 +408,11 @@ impl<H: History> Search<'_, H> {
         }
         let last = match last {
             Some(last) => last,
-            None if is_lost => return Err(Stop::Lost),
+            None if is_lost => return Err(SearchStop::Lost),
             // It was never looked at: so its last version is the one before the gap.
-            None => self.sight(object, low).await?.ok_or(Stop::Odd)?,
+            None => self.sight(object, low).await?.ok_or(SearchStop::Odd)?,
         };
-        self.found.keep(FoundEvent {
+        self.found.keep(BackfillEvent {
             namespace: object.namespace.to_owned(),
             name: object.name.to_owned(),
             uid: object.uid.to_owned(),
@@ -420,8 +424,8 @@ impl<H: History> Search<'_, H> {
     }
 
     /// Keeps a version that lies within the gap.
-    fn keep(&mut self, sight: Sight) -> Result<(), Stop> {
-        self.found.keep(FoundEvent {
+    fn keep(&mut self, sight: PastObject) -> Result<(), SearchStop> {
+        self.found.keep(BackfillEvent {
             namespace: sight.namespace,
             name: sight.name,
             uid: sight.uid,
@@ -432,32 +436,36 @@ impl<H: History> Search<'_, H> {
     }
 
     /// Looks at one object at a revision; `None` if it was not there, or another one of its name.
-    async fn sight(&mut self, object: Followed<'_>, at: u128) -> Result<Option<Sight>, Stop> {
+    async fn sight(
+        &mut self,
+        object: TrackedObject<'_>,
+        at: u128,
+    ) -> Result<Option<PastObject>, SearchStop> {
         if self.found.is_lost(at) {
-            return Err(Stop::Lost);
+            return Err(SearchStop::Lost);
         }
         let reply = self.history.object(object.namespace, object.name, at);
         let reply = reply.await;
         let sights = self.told(reply, at)?;
-        let of_name = |sight: &Sight| {
+        let of_name = |sight: &PastObject| {
             sight.namespace == object.namespace && sight.name == object.name && sight.version <= at
         };
         if !sights.iter().all(of_name) || sights.len() > 1 {
-            return Err(Stop::Odd);
+            return Err(SearchStop::Odd);
         }
         Ok(sights.into_iter().find(|sight| sight.uid == object.uid))
     }
 
     /// Takes a reply for its objects.
-    fn told(&mut self, reply: Reply, at: u128) -> Result<Vec<Sight>, Stop> {
+    fn told(&mut self, reply: HistoryReply, at: u128) -> Result<Vec<PastObject>, SearchStop> {
         match reply {
-            Reply::Sights(sights) => Ok(sights),
-            Reply::Lost => {
+            HistoryReply::Sights(sights) => Ok(sights),
+            HistoryReply::Lost => {
                 self.found.lost(at);
-                Err(Stop::Lost)
+                Err(SearchStop::Lost)
             }
-            Reply::Refused(words) => Err(Stop::Over(words)),
-            Reply::Spent(words) => Err(Stop::Over(words.to_owned())),
+            HistoryReply::Refused(words) => Err(SearchStop::Over(words)),
+            HistoryReply::Spent(words) => Err(SearchStop::Over(words.to_owned())),
         }
     }
 }
@@ -467,12 +475,10 @@ const MAX_FOUND_BYTES: usize = 8 * 1024 * 1024;
 
 /// An event that was read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FoundEvent {
+pub(crate) struct BackfillEvent {
     /// The object's namespace.
     pub(crate) namespace: String,
-    /// Its name.
     pub(crate) name: String,
-    /// Its uid.
     pub(crate) uid: String,
     /// The version; for a deletion, the revision of that.
     pub(crate) version: u128,
@@ -485,7 +491,7 @@ pub(crate) struct FoundEvent {
 
 /// Why an object or all of them could not be followed to the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum SearchStop {
     /// The history does not reach back so far: others may be read back nevertheless.
     Lost,
     /// The answers contradict what is known.
@@ -496,9 +502,9 @@ pub(crate) enum Stop {
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct BackfillResult {
     /// The events, in no order.
-    pub(crate) events: Vec<FoundEvent>,
+    pub(crate) events: Vec<BackfillEvent>,
     /// The revisions of which it is known which object of the resource changed there.
     explained: BTreeSet<u128>,
     /// The objects that are not there at the end and were followed already, as far as they could be.
@@ -515,8 +521,7 @@ pub(crate) struct Found {
 
 /// What the findings come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Verdict {
-    /// In one word.
+pub(crate) struct BackfillVerdict {
     pub(crate) word: GapVerdict,
     /// How many changes may be missing.
     pub(crate) missing_at_most: Option<u64>,
@@ -524,12 +529,11 @@ pub(crate) struct Verdict {
     pub(crate) detail: String,
 }
 
-impl Found {
-    /// Keeps an event.
-    fn keep(&mut self, event: FoundEvent) -> Result<(), Stop> {
+impl BackfillResult {
+    fn keep(&mut self, event: BackfillEvent) -> Result<(), SearchStop> {
         let bytes = event.body.as_ref().map_or(0, Vec::len);
         if self.bytes.saturating_add(bytes) > MAX_FOUND_BYTES {
-            return Err(Stop::Over("too many bytes to hold".to_owned()));
+            return Err(SearchStop::Over("too many bytes to hold".to_owned()));
         }
         self.bytes = self.bytes.saturating_add(bytes);
         self.explained.insert(event.version);
@@ -548,12 +552,12 @@ impl Found {
     }
 
     /// Notes that something could not be told. Gives true if nothing more is to be asked.
-    fn stopped(&mut self, stop: Stop) -> bool {
+    fn stopped(&mut self, stop: SearchStop) -> bool {
         self.is_unresolved = true;
         let (words, is_over) = match stop {
-            Stop::Lost => ("the history does not reach back so far".to_owned(), false),
-            Stop::Odd => ("an answer contradicts what was recorded".to_owned(), false),
-            Stop::Over(words) => (words, true),
+            SearchStop::Lost => ("the history does not reach back so far".to_owned(), false),
+            SearchStop::Odd => ("an answer contradicts what was recorded".to_owned(), false),
+            SearchStop::Over(words) => (words, true),
         };
         if self.detail.is_empty() || is_over {
             self.detail = words;
@@ -578,7 +582,7 @@ impl Found {
 
     /// Nothing is to be asked after all.
     pub(crate) fn given_up(&mut self, words: &str) {
-        self.stopped(Stop::Over(words.to_owned()));
+        self.stopped(SearchStop::Over(words.to_owned()));
     }
 
     /// Every revision that no found event explains was looked at.
@@ -594,9 +598,9 @@ impl Found {
     }
 
     /// Judges.
-    pub(crate) fn verdict(&self, work: &Work) -> Verdict {
+    pub(crate) fn verdict(&self, work: &BackfillTask) -> BackfillVerdict {
         if self.is_sampled && !self.is_unresolved && !work.has_unclear {
-            return Verdict {
+            return BackfillVerdict {
                 word: GapVerdict::Reconstructed,
                 missing_at_most: Some(0),
                 detail: String::new(),
@@ -612,7 +616,7 @@ impl Found {
             ("", false) => "objects that came and went inside it could not be ruled out".to_owned(),
             (words, _) => words.to_owned(),
         };
-        Verdict {
+        BackfillVerdict {
             word: in_short,
             missing_at_most: u64::try_from(self.count_unexplained(work)).ok(),
             detail,
@@ -620,7 +624,7 @@ impl Found {
     }
 
     /// Counts the revisions that nothing explains.
-    fn count_unexplained(&self, work: &Work) -> u128 {
+    fn count_unexplained(&self, work: &BackfillTask) -> u128 {
         let explained = self.explained.range(work.from.saturating_add(1)..=work.to);
         let explained = u128::from(len64(explained.count()));
         work.to.saturating_sub(work.from).saturating_sub(explained)

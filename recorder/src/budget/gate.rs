@@ -1,22 +1,15 @@
-//! Owns the writer's gate: before each entry it takes the steps that are due, writes down what that
-//! leaves out, and from there on lets nothing of it through. Refuses to touch the file.
+//! The gate in front of the writer: before each entry it takes the budget steps that are due, writes down
+//! what they leave out, and from there on admits nothing of it.
 //!
-//! It stands in front of the file and not of the sockets, so that the note stands exactly where the
-//! recording of a resource ends; the streams are ended afterwards.
-//!
-//! Owns what each entry is about, and which of the recorder's own words are kept when objects no
-//! longer are. Refuses to know how far it has come.
-//!
-//! Owns the answer to "is this resource still recorded?". Refuses to decide.
-//!
-//! Owns who wrote how much lately. Refuses names that are left out already: its caller does.
+//! It stands in front of the file and not of the sockets, so that the note is exactly where the recording of
+//! a resource ends; the streams are ended afterwards.
 
 use crate::budget::plan;
-use crate::budget::plan::{MemoryPlan, Plan, Step};
+use crate::budget::plan::{BudgetPlan, BudgetStep, MemoryPlan};
 use crate::health::Health;
 use crate::number::len64;
-use crate::queue::Entry;
-use crate::resource::ResourceName;
+use crate::queue::QueueEntry;
+use crate::resource::GroupResource;
 use kubereel_format::{
     BlobNote, ConnectionId, EndCause, NotCoveredReason, Note, ObjectMemory, ResourceId,
     ResourceInfo, Stamp, Usage,
@@ -27,21 +20,20 @@ use tokio::sync::watch;
 
 /// A connection that the reel shows as open.
 #[derive(Debug)]
-struct Open {
+struct OpenConnection {
     resource: ResourceId,
     last_version: String,
 }
 
 /// What a recording may take.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Limits {
+pub(crate) struct RecordingLimits {
     /// Of the disk, in bytes.
     pub(crate) max_bytes: Option<u64>,
     /// Of memory, in bytes.
     pub(crate) max_memory: Option<u64>,
 }
 
-/// The gate.
 pub(crate) struct Gate {
     max_bytes: u64,
     memory: MemoryPlan,
@@ -50,31 +42,31 @@ pub(crate) struct Gate {
     ended: BTreeSet<ResourceId>,
     to_forget: BTreeSet<ResourceId>,
     usage: Usage,
-    plan: Plan,
-    out: Out,
-    published: watch::Sender<Out>,
+    plan: BudgetPlan,
+    out: Exclusions,
+    published: watch::Sender<Exclusions>,
     health: Arc<Health>,
     /// The resources that the reel shows as recorded, in this run.
     recorded: BTreeMap<ResourceId, ResourceInfo>,
     /// The names that this run has said to be left out.
-    told: BTreeSet<ResourceName>,
-    open: BTreeMap<ConnectionId, Open>,
+    told: BTreeSet<GroupResource>,
+    open: BTreeMap<ConnectionId, OpenConnection>,
     /// Connections that go on although nothing of them is written.
     shut: BTreeSet<ConnectionId>,
-    tally: Tally,
+    tally: WriteVolumes,
     waiting_bytes: u64,
 }
 
 impl Gate {
     /// Begins with a file as it is, and with what an earlier run left out.
     pub(crate) fn new(
-        limits: Limits,
+        limits: RecordingLimits,
         usage: Usage,
-        left_out_before: BTreeSet<ResourceName>,
-        published: watch::Sender<Out>,
+        left_out_before: BTreeSet<GroupResource>,
+        published: watch::Sender<Exclusions>,
         health: Arc<Health>,
     ) -> Self {
-        let mut out = Out::default();
+        let mut out = Exclusions::default();
         if !plan::is_roomy(&usage) {
             for name in left_out_before {
                 out.add(name);
@@ -91,7 +83,7 @@ impl Gate {
             ended: BTreeSet::new(),
             to_forget: BTreeSet::new(),
             usage,
-            plan: Plan::default(),
+            plan: BudgetPlan::default(),
             out,
             published,
             health,
@@ -99,13 +91,13 @@ impl Gate {
             told: BTreeSet::new(),
             open: BTreeMap::new(),
             shut: BTreeSet::new(),
-            tally: Tally::default(),
+            tally: WriteVolumes::default(),
             waiting_bytes: 0,
         }
     }
 
     /// Takes the steps that are due before an entry is written; what they say goes before it.
-    pub(crate) fn before(&mut self, entry: &Entry) -> Vec<Entry> {
+    pub(crate) fn before(&mut self, entry: &QueueEntry) -> Vec<QueueEntry> {
         let at = entry.stamp();
         let mut said = Vec::new();
         while let Some(step) = self.plan.due(&self.usage) {
@@ -123,11 +115,11 @@ impl Gate {
 
     /// The file refused to grow: takes all steps up to the one by which no object is written, or if
     /// that was taken, up to the last.
-    pub(crate) fn refused(&mut self, at: Stamp) -> Vec<Entry> {
+    pub(crate) fn refused(&mut self, at: Stamp) -> Vec<QueueEntry> {
         let wanted = if self.out.is_everything() {
-            Step::End
+            BudgetStep::End
         } else {
-            Step::Notes
+            BudgetStep::Notes
         };
         // What was to prove these versions is not in the file.
         self.open
@@ -141,19 +133,19 @@ impl Gate {
     }
 
     /// Tells what becomes of an entry.
-    pub(crate) fn admit(&mut self, entry: &Entry) -> Admission {
+    pub(crate) fn admit(&mut self, entry: &QueueEntry) -> Admission {
         let is_in = match about(entry) {
-            About::Announced(info) => return self.announce(info, entry.stamp()),
-            About::NotCovered(group, plural) => {
+            EntryTopic::Announced(info) => return self.announce(info, entry.stamp()),
+            EntryTopic::NotCovered(group, plural) => {
                 let name = (group.to_owned(), plural.to_owned());
                 self.recorded.retain(|_, info| name_of(info) != name);
                 !self.out.holds(group, plural) || self.told.insert(name)
             }
-            About::Opened(connection, resource) => {
+            EntryTopic::Opened(connection, resource) => {
                 let is_in = self.recorded.contains_key(&resource);
                 if is_in {
                     let last_version = String::new();
-                    let open = Open {
+                    let open = OpenConnection {
                         resource,
                         last_version,
                     };
@@ -163,29 +155,29 @@ impl Gate {
                 }
                 is_in
             }
-            About::Closed(connection) => {
+            EntryTopic::Closed(connection) => {
                 self.open.remove(&connection);
                 !self.shut.remove(&connection) && !self.out.is_everything()
             }
-            About::Resource(resource, reached) => {
+            EntryTopic::Resource(resource, reached) => {
                 if let Some((connection, version)) = reached {
                     self.reach(connection, version);
                 }
                 self.recorded.contains_key(&resource)
             }
-            About::Connection(connection, reached) => {
+            EntryTopic::Connection(connection, reached) => {
                 if let Some(version) = reached {
                     self.reach(connection, version);
                 }
                 self.open.contains_key(&connection)
             }
-            About::Recording(weight) => match weight {
-                Weight::End => true,
-                Weight::Said => !self.out.is_only_the_end(),
-                Weight::Detail => !self.out.is_everything(),
+            EntryTopic::Recording(weight) => match weight {
+                NoteWeight::End => true,
+                NoteWeight::Said => !self.out.is_only_the_end(),
+                NoteWeight::Detail => !self.out.is_everything(),
             },
         };
-        let is_end = matches!(about(entry), About::Recording(Weight::End));
+        let is_end = matches!(about(entry), EntryTopic::Recording(NoteWeight::End));
         if is_in && (is_end || !self.out.is_only_the_end()) {
             Admission::Pass
         } else {
@@ -215,13 +207,13 @@ impl Gate {
         };
         let note = not_covered(info, reason, measure);
         self.publish();
-        Admission::Instead(Box::new(Entry::Note { stamp: at, note }))
+        Admission::Instead(Box::new(QueueEntry::Note { stamp: at, note }))
     }
 
-    /// An entry was appended and added so many bytes.
-    pub(crate) fn appended(&mut self, entry: &Entry, bytes: u64) {
+    /// An entry was appended and added `bytes` bytes.
+    pub(crate) fn appended(&mut self, entry: &QueueEntry, bytes: u64) {
         self.waiting_bytes = self.waiting_bytes.saturating_add(bytes);
-        if let Entry::Event(event) = entry
+        if let QueueEntry::Event(event) = entry
             && let Some(info) = self.recorded.get(&event.resource)
         {
             self.tally.add(&name_of(info), bytes);
@@ -252,7 +244,7 @@ impl Gate {
     }
 
     /// Leaves out the resource whose objects take most memory.
-    fn leave_largest(&mut self, id: ResourceId, at: Stamp, said: &mut Vec<Entry>) {
+    fn leave_largest(&mut self, id: ResourceId, at: Stamp, said: &mut Vec<QueueEntry>) {
         let Some(info) = self.recorded.get(&id) else {
             return;
         };
@@ -263,9 +255,9 @@ impl Gate {
         self.tell(text, at, said);
     }
 
-    fn take(&mut self, step: Step, at: Stamp, said: &mut Vec<Entry>) {
+    fn take(&mut self, step: BudgetStep, at: Stamp, said: &mut Vec<QueueEntry>) {
         let before = said.len();
-        if step == Step::Largest {
+        if step == BudgetStep::Largest {
             let Some((name, _)) = self.tally.take_largest() else {
                 return;
             };
@@ -276,11 +268,11 @@ impl Gate {
         let measure = self.measure();
         let gone = self.leave_out(&measure, at, said);
         let words = match step {
-            Step::AllButTruth => {
+            BudgetStep::AllButTruth => {
                 "only ClusterVersion, ClusterOperators, Nodes and Pods are recorded"
             }
-            Step::Notes => "no object is recorded any more",
-            Step::End => "nothing is written any more but how the recording ends",
+            BudgetStep::Notes => "no object is recorded any more",
+            BudgetStep::End => "nothing is written any more but how the recording ends",
             _ if said.len() == before => return,
             _ => "no longer recorded",
         };
@@ -291,10 +283,10 @@ impl Gate {
     }
 
     /// Says a decision in the log, on the status page and in the reel.
-    fn tell(&self, text: String, at: Stamp, said: &mut Vec<Entry>) {
+    fn tell(&self, text: String, at: Stamp, said: &mut Vec<QueueEntry>) {
         tracing::warn!("{text}");
         self.health.set_budget(&text);
-        said.push(Entry::Note {
+        said.push(QueueEntry::Note {
             stamp: at,
             note: Note::Mark { text },
         });
@@ -302,10 +294,10 @@ impl Gate {
     }
 
     /// Leaves out what an object belongs to that is too large for what is left.
-    fn refuse(&mut self, entry: &Entry, bytes: u64, at: Stamp, said: &mut Vec<Entry>) {
+    fn refuse(&mut self, entry: &QueueEntry, bytes: u64, at: Stamp, said: &mut Vec<QueueEntry>) {
         let resource = match about(entry) {
-            About::Resource(resource, _) => Some(resource),
-            About::Connection(connection, _) => {
+            EntryTopic::Resource(resource, _) => Some(resource),
+            EntryTopic::Connection(connection, _) => {
                 self.open.get(&connection).map(|open| open.resource)
             }
             _ => None,
@@ -324,7 +316,7 @@ impl Gate {
     }
 
     /// Ends in the reel what is left out and not ended yet.
-    fn leave_out(&mut self, measure: &str, at: Stamp, said: &mut Vec<Entry>) -> Vec<String> {
+    fn leave_out(&mut self, measure: &str, at: Stamp, said: &mut Vec<QueueEntry>) -> Vec<String> {
         let out = &self.out;
         let leaves = |info: &ResourceInfo| out.holds(&info.group, &info.plural);
         let leaving: Vec<ResourceInfo> = self
@@ -337,7 +329,7 @@ impl Gate {
             let closing = self.open.extract_if(.., |_, open| open.resource == info.id);
             for (connection, open) in closing {
                 self.shut.insert(connection);
-                said.push(Entry::Note {
+                said.push(QueueEntry::Note {
                     stamp: at,
                     note: Note::Disconnected {
                         connection,
@@ -351,7 +343,7 @@ impl Gate {
             self.to_forget.insert(info.id);
             self.told.insert(name_of(info));
             self.tally.forget(&name_of(info));
-            said.push(Entry::Note {
+            said.push(QueueEntry::Note {
                 stamp: at,
                 note: not_covered(info, reason, measure.to_owned()),
             });
@@ -383,7 +375,7 @@ impl Gate {
     }
 }
 
-fn name_of(info: &ResourceInfo) -> ResourceName {
+fn name_of(info: &ResourceInfo) -> GroupResource {
     (info.group.clone(), info.plural.clone())
 }
 
@@ -411,12 +403,12 @@ pub(crate) enum Admission {
     /// It is not: what it is about is left out, and the reel says so.
     Drop,
     /// This is written in its place.
-    Instead(Box<Entry>),
+    Instead(Box<QueueEntry>),
 }
 
 /// What an entry is about.
 #[derive(Debug)]
-enum About<'a> {
+enum EntryTopic<'a> {
     /// A resource begins, or is described anew.
     Announced(&'a ResourceInfo),
     /// A resource is said to be not covered.
@@ -430,12 +422,12 @@ enum About<'a> {
     /// A connection, perhaps with the version that it reached.
     Connection(ConnectionId, Option<&'a str>),
     /// The recording itself.
-    Recording(Weight),
+    Recording(NoteWeight),
 }
 
 /// How long the recorder's own words are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Weight {
+enum NoteWeight {
     /// To the very end.
     End,
     /// As long as anything is written.
@@ -445,44 +437,44 @@ enum Weight {
 }
 
 /// Tells what an entry is about.
-fn about(entry: &Entry) -> About<'_> {
+fn about(entry: &QueueEntry) -> EntryTopic<'_> {
     match entry {
-        Entry::Event(event) => {
+        QueueEntry::Event(event) => {
             let version = Some(&*event.version).filter(|version| !version.is_empty());
             let reached = version.map(|version| (event.connection, version));
-            About::Resource(event.resource, reached)
+            EntryTopic::Resource(event.resource, reached)
         }
-        Entry::Blob { note, .. } => match note {
-            BlobNote::OddLine { connection, .. } => About::Connection(*connection, None),
-            BlobNote::Document { .. } => About::Recording(Weight::Detail),
+        QueueEntry::Blob { note, .. } => match note {
+            BlobNote::OddLine { connection, .. } => EntryTopic::Connection(*connection, None),
+            BlobNote::Document { .. } => EntryTopic::Recording(NoteWeight::Detail),
         },
-        Entry::Note { note, .. } => about_note(note),
+        QueueEntry::Note { note, .. } => about_note(note),
     }
 }
 
-fn about_note(note: &Note) -> About<'_> {
+fn about_note(note: &Note) -> EntryTopic<'_> {
     match note {
-        Note::Resource(info) => About::Announced(info),
-        Note::NotCovered { group, plural, .. } => About::NotCovered(group, plural),
+        Note::Resource(info) => EntryTopic::Announced(info),
+        Note::NotCovered { group, plural, .. } => EntryTopic::NotCovered(group, plural),
         Note::Connected {
             connection,
             resource,
             ..
-        } => About::Opened(*connection, *resource),
-        Note::Disconnected { connection, .. } => About::Closed(*connection),
+        } => EntryTopic::Opened(*connection, *resource),
+        Note::Disconnected { connection, .. } => EntryTopic::Closed(*connection),
         Note::Synced {
             resource,
             connection,
             rv,
             ..
-        } => About::Resource(*resource, Some((*connection, rv))),
-        Note::Gap(gap) => About::Resource(gap.resource, None),
-        Note::Bookmark { connection, rv } => About::Connection(*connection, Some(rv)),
+        } => EntryTopic::Resource(*resource, Some((*connection, rv))),
+        Note::Gap(gap) => EntryTopic::Resource(gap.resource, None),
+        Note::Bookmark { connection, rv } => EntryTopic::Connection(*connection, Some(rv)),
         Note::OddLine { connection, .. } | Note::Anomaly { connection, .. } => {
-            About::Connection(*connection, None)
+            EntryTopic::Connection(*connection, None)
         }
         Note::SessionStarted { .. } | Note::SessionEnded { .. } | Note::Provenance { .. } => {
-            About::Recording(Weight::End)
+            EntryTopic::Recording(NoteWeight::End)
         }
         Note::Lifecycle(_)
         | Note::Cluster { .. }
@@ -491,22 +483,22 @@ fn about_note(note: &Note) -> About<'_> {
         | Note::OutageBegan { .. }
         | Note::OutageEnded { .. }
         | Note::GapJudged { .. }
-        | Note::Label { .. } => About::Recording(Weight::Said),
+        | Note::Label { .. } => EntryTopic::Recording(NoteWeight::Said),
         Note::Document { .. } | Note::Probed { .. } | Note::Sampled { .. } => {
-            About::Recording(Weight::Detail)
+            EntryTopic::Recording(NoteWeight::Detail)
         }
     }
 }
 
 /// What is no longer recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Out {
+pub(crate) struct Exclusions {
     /// Left out by name.
-    names: BTreeSet<ResourceName>,
+    names: BTreeSet<GroupResource>,
     /// Those of them whose objects took too much memory.
-    for_memory: BTreeSet<ResourceName>,
+    for_memory: BTreeSet<GroupResource>,
     /// The last step that was taken; those before it hold too.
-    reached: Option<Step>,
+    reached: Option<BudgetStep>,
 }
 
 const CONFIG: &str = "config.openshift.io";
@@ -520,19 +512,19 @@ fn is_truth(group: &str, plural: &str) -> bool {
 }
 
 /// Gives the step that leaves a resource out at the latest.
-fn last_step(group: &str, plural: &str) -> Step {
+fn last_step(group: &str, plural: &str) -> BudgetStep {
     match (group, plural) {
-        ("coordination.k8s.io", "leases") => Step::Leases,
-        ("" | "events.k8s.io", "events") => Step::Events,
-        ("", "pods") => Step::Pods,
-        ("", "nodes") => Step::Nodes,
-        (CONFIG, "clusteroperators") => Step::Operators,
-        (CONFIG, "clusterversions") => Step::Version,
-        _ => Step::AllButTruth,
+        ("coordination.k8s.io", "leases") => BudgetStep::Leases,
+        ("" | "events.k8s.io", "events") => BudgetStep::Events,
+        ("", "pods") => BudgetStep::Pods,
+        ("", "nodes") => BudgetStep::Nodes,
+        (CONFIG, "clusteroperators") => BudgetStep::Operators,
+        (CONFIG, "clusterversions") => BudgetStep::Version,
+        _ => BudgetStep::AllButTruth,
     }
 }
 
-impl Out {
+impl Exclusions {
     /// Tells whether a resource is left out.
     pub(crate) fn holds(&self, group: &str, plural: &str) -> bool {
         self.reached >= Some(last_step(group, plural))
@@ -541,21 +533,21 @@ impl Out {
 
     /// Tells whether no object is recorded any more.
     pub(crate) fn is_everything(&self) -> bool {
-        self.reached >= Some(Step::Notes)
+        self.reached >= Some(BudgetStep::Notes)
     }
 
     /// Tells whether nothing is written any more but how the recording ended.
     fn is_only_the_end(&self) -> bool {
-        self.reached >= Some(Step::End)
+        self.reached >= Some(BudgetStep::End)
     }
 
     /// Leaves one more out.
-    fn add(&mut self, name: ResourceName) {
+    fn add(&mut self, name: GroupResource) {
         self.names.insert(name);
     }
 
     /// Leaves one more out, for the memory that its objects take.
-    fn add_for_memory(&mut self, name: ResourceName) {
+    fn add_for_memory(&mut self, name: GroupResource) {
         self.for_memory.insert(name.clone());
         self.add(name);
     }
@@ -570,30 +562,30 @@ impl Out {
         }
     }
 
-    /// Leaves out what a step says; [`Step::Largest`] says nothing without a name.
-    pub(super) fn take(&mut self, step: Step) {
+    /// Leaves out what a step says; [`BudgetStep::Largest`] says nothing without a name.
+    pub(super) fn take(&mut self, step: BudgetStep) {
         self.reached = self.reached.max(Some(step));
     }
 }
 
 /// The bytes that each resource added to the reel, the older ones counting less.
 #[derive(Debug, Default)]
-struct Tally {
-    bytes: BTreeMap<ResourceName, u64>,
+struct WriteVolumes {
+    bytes: BTreeMap<GroupResource, u64>,
 }
 
-impl Tally {
-    /// A resource added so many.
-    fn add(&mut self, name: &ResourceName, bytes: u64) {
+impl WriteVolumes {
+    /// A resource added `bytes` bytes.
+    fn add(&mut self, name: &GroupResource, bytes: u64) {
         match self.bytes.get_mut(name) {
             Some(sum) => *sum = sum.saturating_add(bytes),
             None => drop(self.bytes.insert(name.clone(), bytes)),
         }
     }
 
-    /// Takes out whoever added most, cluster-level truth aside, and forgets half of the rest: what
+    /// Takes out the resource that added most, cluster-level truth aside, and forgets half of the rest: what
     /// grows now counts for more than what was large once.
-    fn take_largest(&mut self) -> Option<(ResourceName, u64)> {
+    fn take_largest(&mut self) -> Option<(GroupResource, u64)> {
         let rivals = self.bytes.iter();
         let rivals = rivals.filter(|((group, plural), _)| !is_truth(group, plural));
         // Of equals the first by name.
@@ -605,8 +597,7 @@ impl Tally {
         Some((name, bytes))
     }
 
-    /// Forgets one.
-    fn forget(&mut self, name: &ResourceName) {
+    fn forget(&mut self, name: &GroupResource) {
         self.bytes.remove(name);
     }
 }

@@ -1,18 +1,17 @@
-//! Owns the order of the steps and when each is due. Refuses to know what is recorded.
+//! The order of the budget's steps and when each is due, whose objects take too much memory, and how a
+//! memory limit is divided.
 //!
-//! Decides whose objects take more memory than there is, and how a memory limit is divided.
-//!
-//! The appender counts what it keeps of objects, a watcher keeps as much again of each live one. Bodies
-//! move to a temporary file first: the appender does that by itself when they reach
-//! [`body_bytes`]. What is left grows with the number of objects, so that the resource with most of it
-//! is no longer recorded when all together reach [`object_bytes`].
+//! The appender counts what it keeps of objects, a watcher keeps as much again of each live one. Bodies move
+//! to a temporary file first: the appender does that by itself when they reach [`body_bytes`]. What is left
+//! grows with the number of objects, so that the resource with most of it is no longer recorded when all
+//! together reach [`object_bytes`].
 
 use kubereel_format::{ObjectMemory, ResourceId, Usage};
 use std::collections::BTreeMap;
 
 /// One step: less is recorded from here on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Step {
+pub(crate) enum BudgetStep {
     /// No Leases.
     Leases,
     /// No Events.
@@ -37,23 +36,23 @@ pub(crate) enum Step {
 
 /// At which share of the reachable size, in percent, each step is taken. A file is full at some 90
 /// percent of it: free space lies scattered.
-pub(super) const STEPS: [(u64, Step); 13] = [
-    (50, Step::Leases),
-    (60, Step::Events),
-    (68, Step::Largest),
-    (70, Step::Largest),
-    (72, Step::Largest),
-    (74, Step::Largest),
-    (76, Step::AllButTruth),
-    (78, Step::Pods),
-    (79, Step::Nodes),
-    (80, Step::Operators),
-    (81, Step::Version),
-    (82, Step::Notes),
-    (86, Step::End),
+pub(super) const STEPS: [(u64, BudgetStep); 13] = [
+    (50, BudgetStep::Leases),
+    (60, BudgetStep::Events),
+    (68, BudgetStep::Largest),
+    (70, BudgetStep::Largest),
+    (72, BudgetStep::Largest),
+    (74, BudgetStep::Largest),
+    (76, BudgetStep::AllButTruth),
+    (78, BudgetStep::Pods),
+    (79, BudgetStep::Nodes),
+    (80, BudgetStep::Operators),
+    (81, BudgetStep::Version),
+    (82, BudgetStep::Notes),
+    (86, BudgetStep::End),
 ];
 
-/// The share, in percent, at which a series of reels goes on with the next: early enough for that to be
+/// The share, in percent, at which a series begins its next reel: early enough for that to be
 /// complete before the first step.
 pub(crate) const ROTATE_PERCENT: u64 = 40;
 
@@ -66,13 +65,13 @@ const WAITING_BYTES: u64 = 64 * 1024;
 
 /// Where in the order a recording stands.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct BudgetPlan {
     taken: usize,
 }
 
-impl Plan {
+impl BudgetPlan {
     /// Takes the next step if it is due.
-    pub(super) fn due(&mut self, usage: &Usage) -> Option<Step> {
+    pub(super) fn due(&mut self, usage: &Usage) -> Option<BudgetStep> {
         let (percent, step) = *STEPS.get(self.taken)?;
         if !is_beyond(usage, percent) {
             return None;
@@ -82,9 +81,9 @@ impl Plan {
     }
 
     /// Takes every step up to one, due or not: the file would take no more.
-    pub(super) fn skip_to(&mut self, wanted: Step) -> Vec<Step> {
+    pub(super) fn skip_to(&mut self, wanted: BudgetStep) -> Vec<BudgetStep> {
         let rest = STEPS.get(self.taken..).unwrap_or_default();
-        let steps: Vec<Step> = rest
+        let steps: Vec<BudgetStep> = rest
             .iter()
             .map(|(_, step)| *step)
             .take_while(|step| *step <= wanted)
@@ -128,7 +127,7 @@ pub(super) fn waiting_bytes(usage: &Usage) -> u64 {
     (free(usage) / WAITING_PART).max(WAITING_BYTES)
 }
 
-/// Tells whether an object of so many bytes is too large for what is left.
+/// Tells whether an object of `bytes` bytes is too large for the room that is left.
 pub(super) fn is_too_large(usage: &Usage, bytes: u64) -> bool {
     bytes > (free(usage) / OBJECT_PART).max(WAITING_BYTES)
 }

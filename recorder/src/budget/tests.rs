@@ -1,11 +1,11 @@
 //! The gate against files that fill up as chance has it.
 
-use super::plan::{STEPS, Step};
+use super::plan::{BudgetStep, STEPS};
 use super::*;
 use crate::clock::Clock;
 use crate::health::Health;
-use crate::queue::{Entry, EventEntry};
-use crate::resource::{ResourceName, plain_info};
+use crate::queue::{EventEntry, QueueEntry};
+use crate::resource::{GroupResource, plain_info};
 use kubereel_format::{
     ConnectionId, EventType, Evidence, ListMethod, NotCoveredReason, Note, ObjectMemory,
     ResourceInfo, SessionEnd, SessionId, Stamp, Usage,
@@ -32,13 +32,13 @@ fn info(number: usize) -> ResourceInfo {
     plain_info(u32::try_from(number).expect("few"), group, plural)
 }
 
-fn note(note: Note) -> Entry {
+fn note(note: Note) -> QueueEntry {
     let stamp = Stamp::default();
-    Entry::Note { stamp, note }
+    QueueEntry::Note { stamp, note }
 }
 
-fn event(number: usize, version: u64, bytes: usize) -> Entry {
-    Entry::Event(EventEntry {
+fn event(number: usize, version: u64, bytes: usize) -> QueueEntry {
+    QueueEntry::Event(EventEntry {
         stamp: Stamp::default(),
         connection: ConnectionId(info(number).id.0),
         kind: EventType::Modified,
@@ -61,21 +61,21 @@ fn usage(used_bytes: u64) -> Usage {
 }
 
 /// A gate, and everything that went through it.
-struct Written {
+struct GateWritten {
     gate: Gate,
-    published: watch::Receiver<Out>,
-    entries: Vec<Entry>,
+    published: watch::Receiver<Exclusions>,
+    entries: Vec<QueueEntry>,
     used: u64,
     memory: Vec<ObjectMemory>,
 }
 
-impl Written {
-    fn new(used: u64, before: BTreeSet<ResourceName>) -> Self {
-        let limits = Limits {
+impl GateWritten {
+    fn new(used: u64, before: BTreeSet<GroupResource>) -> Self {
+        let limits = RecordingLimits {
             max_bytes: Some(10_000_000),
             max_memory: Some(1_000_000_000),
         };
-        let (sender, published) = watch::channel(Out::default());
+        let (sender, published) = watch::channel(Exclusions::default());
         let health = Arc::new(Health::new(Clock::start(), crate::queue::redactor()));
         Self {
             gate: Gate::new(limits, usage(used), before, sender, health),
@@ -86,7 +86,7 @@ impl Written {
         }
     }
 
-    fn push(&mut self, entry: Entry, growth: u64) {
+    fn push(&mut self, entry: QueueEntry, growth: u64) {
         self.entries.extend(self.gate.before(&entry));
         match self.gate.admit(&entry) {
             Admission::Pass => {
@@ -115,7 +115,7 @@ impl Written {
     fn left_out(&self) -> BTreeMap<(String, String), usize> {
         let mut places = BTreeMap::new();
         for (place, entry) in self.entries.iter().enumerate() {
-            if let Entry::Note {
+            if let QueueEntry::Note {
                 note:
                     Note::NotCovered {
                         group,
@@ -143,12 +143,12 @@ impl Written {
 
 #[test]
 fn the_steps_come_in_their_order_and_later_ones_later() {
-    let mut last = (0, Step::Leases);
+    let mut last = (0, BudgetStep::Leases);
     for (percent, step) in STEPS {
         assert!(percent > last.0 && step >= last.1 && percent < 90);
         last = (percent, step);
     }
-    assert_eq!(last.1, Step::End);
+    assert_eq!(last.1, BudgetStep::End);
 }
 
 proptest! {
@@ -156,7 +156,7 @@ proptest! {
     fn whatever_grows_what_is_left_out_is_said_once_in_order_and_never_written_again(
         writes in prop::collection::vec((0..NAMES.len(), 1_u64..60_000), 50..600)
     ) {
-        let mut written = Written::new(0, BTreeSet::new());
+        let mut written = GateWritten::new(0, BTreeSet::new());
         for number in 0..NAMES.len() {
             written.begin(number);
         }
@@ -165,7 +165,7 @@ proptest! {
         }
         let places = written.left_out();
         for (place, entry) in written.entries.iter().enumerate() {
-            if let Entry::Event(event) = entry {
+            if let QueueEntry::Event(event) = entry {
                 let (group, plural) = NAMES[usize::try_from(event.resource.0).expect("few")];
                 let end = places.get(&(group.to_owned(), plural.to_owned()));
                 prop_assert!(end.is_none_or(|end| place < *end), "{plural} was written again");
@@ -199,7 +199,7 @@ proptest! {
 
 #[test]
 fn what_grows_most_goes_first_of_what_is_not_truth() {
-    let mut written = Written::new(0, BTreeSet::new());
+    let mut written = GateWritten::new(0, BTreeSet::new());
     for number in [0, 3, 4] {
         written.begin(number);
     }
@@ -211,7 +211,7 @@ fn what_grows_most_goes_first_of_what_is_not_truth() {
     let (first, second) = (written.place("replicasets"), written.place("configmaps"));
     assert!(first.is_some() && second.is_none_or(|second| Some(second) > first));
     let mark = written.entries.iter().find_map(|entry| match entry {
-        Entry::Note {
+        QueueEntry::Note {
             note: Note::Mark { text },
             ..
         } => Some(text.as_str()),
@@ -226,13 +226,13 @@ fn what_grows_most_goes_first_of_what_is_not_truth() {
 
 #[test]
 fn the_connection_of_what_is_left_out_ends_where_it_was() {
-    let mut written = Written::new(0, BTreeSet::new());
+    let mut written = GateWritten::new(0, BTreeSet::new());
     written.begin(7);
     written.push(event(7, 41, 10), 10);
     written.push(event(7, 42, 10), 5_000_000);
     written.push(event(7, 43, 10), 10);
     let end = written.entries.iter().find_map(|entry| match entry {
-        Entry::Note {
+        QueueEntry::Note {
             note: Note::Disconnected { last_rv, .. },
             ..
         } => Some(last_rv.clone()),
@@ -243,7 +243,7 @@ fn the_connection_of_what_is_left_out_ends_where_it_was() {
 
 #[test]
 fn an_object_too_large_for_what_is_left_ends_its_resource_only() {
-    let mut written = Written::new(0, BTreeSet::new());
+    let mut written = GateWritten::new(0, BTreeSet::new());
     written.begin(0);
     written.begin(4);
     written.push(event(0, 1, 30_000_000), 30_000_000);
@@ -251,14 +251,14 @@ fn an_object_too_large_for_what_is_left_ends_its_resource_only() {
     assert!(written.place("configmaps").is_some() && written.place("replicasets").is_none());
     assert!(written.used < 1_000);
     assert!(
-        matches!(written.entries.last(), Some(Entry::Event(event)) if event.name == "x".into())
+        matches!(written.entries.last(), Some(QueueEntry::Event(event)) if event.name == "x".into())
     );
 }
 
 #[test]
 fn what_an_earlier_run_left_out_stays_out_while_the_reel_is_full() {
     let before = BTreeSet::from([(String::new(), "configmaps".to_owned())]);
-    let mut full = Written::new(6_500_000, before.clone());
+    let mut full = GateWritten::new(6_500_000, before.clone());
     full.begin(0);
     full.push(event(0, 1, 10), 10);
     assert!(full.place("configmaps").is_some());
@@ -266,9 +266,9 @@ fn what_an_earlier_run_left_out_stays_out_while_the_reel_is_full() {
         !full
             .entries
             .iter()
-            .any(|entry| matches!(entry, Entry::Event(_)))
+            .any(|entry| matches!(entry, QueueEntry::Event(_)))
     );
-    let mut roomy = Written::new(1_000_000, before);
+    let mut roomy = GateWritten::new(1_000_000, before);
     roomy.begin(0);
     roomy.push(event(0, 1, 10), 10);
     assert!(roomy.place("configmaps").is_none());
@@ -276,13 +276,13 @@ fn what_an_earlier_run_left_out_stays_out_while_the_reel_is_full() {
 
 #[test]
 fn a_file_that_refuses_to_grow_takes_notes_and_in_the_end_only_the_end() {
-    let mut written = Written::new(0, BTreeSet::new());
+    let mut written = GateWritten::new(0, BTreeSet::new());
     written.begin(0);
     written.push(event(0, 5, 10), 10);
     let said = written.gate.refused(Stamp::default());
     assert!(said.iter().any(|entry| matches!(
         entry,
-        Entry::Note {
+        QueueEntry::Note {
             note: Note::Disconnected { last_rv: None, .. },
             ..
         }
@@ -317,7 +317,7 @@ fn many_objects(number: usize) -> ObjectMemory {
 
 #[test]
 fn the_resource_whose_objects_take_most_memory_is_left_out_and_the_reel_says_so() {
-    let mut written = Written::new(0, BTreeSet::new());
+    let mut written = GateWritten::new(0, BTreeSet::new());
     written.begin(0);
     written.begin(3);
     written.push(event(3, 7, 10), 10);
@@ -329,20 +329,19 @@ fn the_resource_whose_objects_take_most_memory_is_left_out_and_the_reel_says_so(
     );
     written.push(event(3, 9, 10), 10);
     let told = written.entries.iter().position(|entry| {
-        matches!(entry, Entry::Note { note: Note::NotCovered { plural, reason, .. }, .. }
+        matches!(entry, QueueEntry::Note { note: Note::NotCovered { plural, reason, .. }, .. }
             if plural == "pods" && *reason == NotCoveredReason::MemoryBudget)
     });
-    let last = written
-        .entries
-        .iter()
-        .rposition(|entry| matches!(entry, Entry::Event(event) if event.resource == info(3).id));
+    let last = written.entries.iter().rposition(
+        |entry| matches!(entry, QueueEntry::Event(event) if event.resource == info(3).id),
+    );
     assert!(told.is_some() && last < told, "{last:?} and {told:?}");
     assert!(written.entries.iter().any(|entry| {
-        matches!(entry, Entry::Note { note: Note::Mark { text }, .. }
+        matches!(entry, QueueEntry::Note { note: Note::Mark { text }, .. }
             if text.starts_with("memory budget: no longer recorded: pods ("))
     }));
     assert!(written.entries.iter().any(|entry| {
-        matches!(entry, Entry::Note { note: Note::Disconnected { last_rv, detail, .. }, .. }
+        matches!(entry, QueueEntry::Note { note: Note::Disconnected { last_rv, detail, .. }, .. }
             if last_rv.as_deref() == Some("7") && detail == "memory budget")
     }));
     assert_eq!(written.gate.take_forgotten(), BTreeSet::from([info(3).id]));
@@ -357,5 +356,5 @@ fn the_resource_whose_objects_take_most_memory_is_left_out_and_the_reel_says_so(
     written.push(event(3, 10, 10), 10);
     written.push(event(0, 11, 10), 10);
     let more = written.entries.split_off(entries);
-    assert!(matches!(more.as_slice(), [Entry::Event(event)] if event.resource == info(0).id));
+    assert!(matches!(more.as_slice(), [QueueEntry::Event(event)] if event.resource == info(0).id));
 }

@@ -1,19 +1,17 @@
-//! Owns what the recorder reads of a custom resource definition: its resource and whether it is
-//! served yet. It is the fast signal that a resource has appeared. Refuses schemas.
-//!
-//! Owns what the recorder reads of an API service: which group version another server answers for,
-//! and whether it does. Discovery itself tells of it only a minute later. Refuses the rest.
+//! What the recorder reads of custom resource definitions and API services. A definition is the first sign
+//! of a new resource; an API service says which group version another server answers for, a minute before
+//! discovery does.
 
-use crate::discover::documents::Served;
+use crate::discover::documents::ServedResource;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// What a definition says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Definition {
+pub(crate) struct CrdDefinition {
     /// Its resource in the version that is stored, if that one is served, else in the first that is.
-    pub(crate) served: Option<Served>,
+    pub(crate) served: Option<ServedResource>,
     /// Whether the server has said that it serves it.
     pub(crate) is_established: bool,
     /// Differs between two states of a definition if a server that goes from one to the other begins anew
@@ -102,14 +100,14 @@ const VERBS: [&str; 8] = [
 ];
 
 /// Reads a definition; `None` if it cannot be read.
-pub(crate) fn definition(object: &[u8]) -> Option<Definition> {
+pub(crate) fn definition(object: &[u8]) -> Option<CrdDefinition> {
     let raw: DefinitionDocument = serde_json::from_slice(object).ok()?;
     let versions = &raw.spec.versions;
     let version = versions
         .iter()
         .find(|version| version.served && version.storage)
         .or_else(|| versions.iter().find(|version| version.served));
-    let served = version.map(|version| Served {
+    let served = version.map(|version| ServedResource {
         group: raw.spec.group.clone(),
         version: version.name.clone(),
         plural: raw.spec.names.plural.clone(),
@@ -125,7 +123,7 @@ pub(crate) fn definition(object: &[u8]) -> Option<Definition> {
     let is_established = conditions
         .iter()
         .any(|condition| condition.kind == "Established" && condition.status == "True");
-    Some(Definition {
+    Some(CrdDefinition {
         served,
         is_established,
         fingerprint: fingerprint(object)?,
@@ -145,7 +143,6 @@ fn fingerprint(object: &[u8]) -> Option<u64> {
 pub(crate) struct ApiService {
     /// The API group.
     pub(crate) group: String,
-    /// The version.
     pub(crate) version: String,
     /// Whether the other server answers.
     pub(crate) is_available: bool,

@@ -1,12 +1,10 @@
-//! Owns the forms in which servers tell what they serve: aggregated documents of two versions, and
-//! the older one document for each group version. Refuses to judge what it reads.
-//!
-//! Owns the single answers of a round: documents, the cluster's uid and version, its present revision.
-//! Refuses to remember them.
+//! The documents in which servers describe what they serve (aggregated discovery in two versions, and the
+//! older document for each group version), and the requests that read them, the cluster's uid, its version
+//! and its present revision.
 
-use crate::discover::poll::Highest;
-use crate::server::{Answer, Failure, FailureKind, Get, Server};
-use crate::version::Version;
+use crate::discover::poll::HighestRevision;
+use crate::server::{ApiServer, Failure, FailureKind, Get, HttpAnswer};
+use crate::version::ResourceVersion;
 use crate::wire::ListSplitter;
 use serde::Deserialize;
 use std::cmp::Ordering;
@@ -17,24 +15,19 @@ pub(crate) const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2
 
 /// One resource in one version, as a server describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Served {
+pub(crate) struct ServedResource {
     /// The API group; empty for the core group.
     pub(crate) group: String,
-    /// The version.
     pub(crate) version: String,
     /// The plural name.
     pub(crate) plural: String,
     /// The singular name.
     pub(crate) singular: String,
-    /// The kind.
     pub(crate) kind: String,
-    /// The short names.
     pub(crate) short_names: Vec<String>,
-    /// The categories.
     pub(crate) categories: Vec<String>,
     /// Whether its objects live in namespaces.
     pub(crate) is_namespaced: bool,
-    /// The verbs.
     pub(crate) verbs: Vec<String>,
     /// The storage version hash; only the older documents have it.
     pub(crate) storage_hash: Option<String>,
@@ -45,7 +38,6 @@ pub(crate) struct Served {
 pub(crate) struct GroupVersion {
     /// The API group; empty for the core group.
     pub(crate) group: String,
-    /// The version.
     pub(crate) version: String,
     /// Whether the server behind it could not be asked.
     pub(crate) is_stale: bool,
@@ -53,11 +45,10 @@ pub(crate) struct GroupVersion {
 
 /// What an aggregated document says. Order is the server's order of preference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Aggregated {
-    /// The group versions.
+pub(crate) struct AggregatedDiscovery {
     pub(crate) versions: Vec<GroupVersion>,
     /// Their resources.
-    pub(crate) served: Vec<Served>,
+    pub(crate) served: Vec<ServedResource>,
 }
 
 #[derive(Deserialize)]
@@ -115,12 +106,12 @@ struct RawKind {
 }
 
 /// Reads an aggregated document; `None` if it is none.
-pub(crate) fn aggregated(bytes: &[u8]) -> Option<Aggregated> {
+pub(crate) fn aggregated(bytes: &[u8]) -> Option<AggregatedDiscovery> {
     let list: RawList = serde_json::from_slice(bytes).ok()?;
     if list.kind != "APIGroupDiscoveryList" {
         return None;
     }
-    let mut out = Aggregated::default();
+    let mut out = AggregatedDiscovery::default();
     for group in list.items {
         for version in group.versions {
             out.versions.push(GroupVersion {
@@ -129,7 +120,7 @@ pub(crate) fn aggregated(bytes: &[u8]) -> Option<Aggregated> {
                 is_stale: version.freshness == "Stale",
             });
             for resource in version.resources {
-                out.served.push(Served {
+                out.served.push(ServedResource {
                     group: group.metadata.name.clone(),
                     version: version.version.clone(),
                     plural: resource.resource,
@@ -180,7 +171,7 @@ struct RawLegacyResource {
 }
 
 /// Reads the document of one group version; `None` if it is none.
-pub(crate) fn legacy(bytes: &[u8]) -> Option<Vec<Served>> {
+pub(crate) fn legacy(bytes: &[u8]) -> Option<Vec<ServedResource>> {
     let list: RawLegacy = serde_json::from_slice(bytes).ok()?;
     if list.kind != "APIResourceList" {
         return None;
@@ -194,7 +185,7 @@ pub(crate) fn legacy(bytes: &[u8]) -> Option<Vec<Served>> {
         if resource.name.contains('/') {
             return None;
         }
-        Some(Served {
+        Some(ServedResource {
             group: group.to_owned(),
             version: version.to_owned(),
             plural: resource.name,
@@ -317,7 +308,7 @@ const MAX_DOCUMENT: usize = 32 * 1024 * 1024;
 const AT_ONCE: usize = 16;
 
 /// Reads `/version`, and gives its bytes too.
-pub(super) async fn version(server: &Server) -> Result<(ServerVersion, Vec<u8>), Failure> {
+pub(super) async fn version(server: &ApiServer) -> Result<(ServerVersion, Vec<u8>), Failure> {
     let answer = server.get(Get::json("/version", PATIENCE_SECS)).await?;
     let bytes = document(answer, "/version").await?;
     let version = server_version(&bytes)
@@ -326,13 +317,13 @@ pub(super) async fn version(server: &Server) -> Result<(ServerVersion, Vec<u8>),
 }
 
 /// Reads the uid of the namespace `kube-system`; empty if it cannot be seen.
-pub(super) async fn uid(server: &Server) -> Result<String, Failure> {
+pub(super) async fn uid(server: &ApiServer) -> Result<String, Failure> {
     #[derive(serde::Deserialize)]
     struct Namespace {
-        metadata: Meta,
+        metadata: NamespaceMeta,
     }
     #[derive(serde::Deserialize)]
-    struct Meta {
+    struct NamespaceMeta {
         uid: String,
     }
     let path = "/api/v1/namespaces/kube-system";
@@ -349,32 +340,32 @@ pub(super) async fn uid(server: &Server) -> Result<String, Failure> {
 
 /// Compares the present revision with the highest one seen, of the same resource: a lower one is
 /// another history, on which a watch from the old version would be silent for ever.
-pub(super) async fn has_fallen(server: &Server, seen: &Highest) -> bool {
+pub(super) async fn has_fallen(server: &ApiServer, seen: &HighestRevision) -> bool {
     let now = revision_of(server, &seen.path).await;
     now.is_some_and(|now| now.order(&seen.version) == Some(Ordering::Less))
 }
 
 /// Reads the present revision of the cluster's own storage; `None` if it cannot be read.
-pub(crate) async fn present_revision(server: &Server) -> Option<Version> {
+pub(crate) async fn present_revision(server: &ApiServer) -> Option<ResourceVersion> {
     revision_of(server, "/api/v1/namespaces").await
 }
 
-async fn revision_of(server: &Server, path: &str) -> Option<Version> {
+async fn revision_of(server: &ApiServer, path: &str) -> Option<ResourceVersion> {
     // Without a resourceVersion the answer is as new as the storage itself.
     let path = format!("{path}?limit=1");
     let answer = server.get(Get::json(&path, PATIENCE_SECS)).await.ok()?;
     let bytes = document(answer, &path).await.ok()?;
     let mut splitter = ListSplitter::new();
     splitter.push(&bytes, &mut Vec::new());
-    Version::parse(&splitter.finish()?.version)
+    ResourceVersion::parse(&splitter.finish()?.version)
 }
 
 /// The older document of a group version: what it says, and its bytes.
-type GroupVersionDocument = Result<(Vec<Served>, Vec<u8>), Failure>;
+type GroupVersionDocument = Result<(Vec<ServedResource>, Vec<u8>), Failure>;
 
 /// Reads the older documents of several group versions, some at a time, and gives them in order.
 pub(super) async fn group_version_documents(
-    server: &Server,
+    server: &ApiServer,
     versions: Vec<GroupVersion>,
 ) -> Vec<(GroupVersion, GroupVersionDocument)> {
     let mut out = Vec::new();
@@ -395,7 +386,10 @@ pub(super) async fn group_version_documents(
     out
 }
 
-async fn group_version_document(server: &Server, version: &GroupVersion) -> GroupVersionDocument {
+async fn group_version_document(
+    server: &ApiServer,
+    version: &GroupVersion,
+) -> GroupVersionDocument {
     let path = legacy_path(version);
     let answer = server.get(Get::json(&path, PATIENCE_SECS)).await?;
     let bytes = document(answer, &path).await?;
@@ -421,7 +415,7 @@ pub(super) fn odd(words: &str) -> Failure {
 }
 
 /// Reads a document, or tells what came instead.
-pub(super) async fn document(answer: Answer, path: &str) -> Result<Vec<u8>, Failure> {
+pub(super) async fn document(answer: HttpAnswer, path: &str) -> Result<Vec<u8>, Failure> {
     let status = answer.status;
     if status == 401 {
         let words = crate::wire::status(&answer.read_error().await).message;

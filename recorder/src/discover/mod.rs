@@ -1,12 +1,12 @@
-//! Owns the question what there is to record: discovery, the cluster's identity and version, and
-//! definitions that appear and vanish. Refuses objects: `watch` records those.
+//! Discovers what there is to record: discovery, the cluster's identity and version, and definitions that
+//! appear and vanish. Objects are recorded by `watch`.
 
 mod definitions;
 mod documents;
 mod plan;
 mod poll;
 
-pub(crate) use definitions::{ApiService, Definition, api_service, definition};
-pub(crate) use documents::{Served, present_revision};
-pub(crate) use plan::{LeftOut, plan, resource_info};
-pub(crate) use poll::{Discovery, GroupKey, Identity, News, Poller};
+pub(crate) use definitions::{ApiService, CrdDefinition, api_service, definition};
+pub(crate) use documents::{ServedResource, present_revision};
+pub(crate) use plan::{SkippedResource, plan, resource_info};
+pub(crate) use poll::{ClusterIdentity, Discovery, DiscoveryEvent, GroupKey, Poller};

@@ -1,13 +1,13 @@
-//! Owns the choice of what is recorded: every resource with list and watch, in one version, once for
-//! each storage. Refuses to forget: what is not recorded is named with the reason.
+//! Chooses what is recorded: every resource with list and watch, in one version, once for each storage. What
+//! is not recorded is named with the reason.
 
-use super::documents::Served;
+use super::documents::ServedResource;
 use kubereel_format::{NotCoveredReason, ResourceId, ResourceInfo};
 use std::collections::BTreeMap;
 
 /// A resource that is not recorded.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct LeftOut {
+pub(crate) struct SkippedResource {
     /// The API group.
     pub(crate) group: String,
     /// The version that discovery prefers.
@@ -22,18 +22,21 @@ pub(crate) struct LeftOut {
 
 /// What to record and what not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct DiscoveryPlan {
     /// The resources to record, in the order of discovery.
-    pub(crate) follow: Vec<Served>,
+    pub(crate) follow: Vec<ServedResource>,
     /// Those that are not.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<SkippedResource>,
 }
 
 /// Chooses. `served` is in the order of preference; `wanted` names the version to take where there
 /// is a reason to take another than the preferred one.
-pub(crate) fn plan(served: &[Served], wanted: &BTreeMap<(String, String), String>) -> Plan {
+pub(crate) fn plan(
+    served: &[ServedResource],
+    wanted: &BTreeMap<(String, String), String>,
+) -> DiscoveryPlan {
     let mut order: Vec<(&str, &str)> = Vec::new();
-    let mut versions: BTreeMap<(&str, &str), Vec<&Served>> = BTreeMap::new();
+    let mut versions: BTreeMap<(&str, &str), Vec<&ServedResource>> = BTreeMap::new();
     for one in served {
         let key = (one.group.as_str(), one.plural.as_str());
         let known = versions.entry(key).or_default();
@@ -42,7 +45,7 @@ pub(crate) fn plan(served: &[Served], wanted: &BTreeMap<(String, String), String
         }
         known.push(one);
     }
-    let mut plan = Plan::default();
+    let mut plan = DiscoveryPlan::default();
     for key in order {
         let versions = versions.get(&key).map(Vec::as_slice).unwrap_or_default();
         let wanted = wanted.get(&(key.0.to_owned(), key.1.to_owned()));
@@ -52,7 +55,7 @@ pub(crate) fn plan(served: &[Served], wanted: &BTreeMap<(String, String), String
     plan
 }
 
-fn choose(versions: &[&Served], wanted: Option<&String>, plan: &mut Plan) {
+fn choose(versions: &[&ServedResource], wanted: Option<&String>, plan: &mut DiscoveryPlan) {
     let mut usable = versions
         .iter()
         .filter(|one| has(one, "list") && has(one, "watch"));
@@ -81,12 +84,12 @@ fn choose(versions: &[&Served], wanted: Option<&String>, plan: &mut Plan) {
     plan.left_out.push(left_out(first, reason, String::new()));
 }
 
-fn has(served: &Served, verb: &str) -> bool {
+fn has(served: &ServedResource, verb: &str) -> bool {
     served.verbs.iter().any(|name| name == verb)
 }
 
-fn left_out(served: &Served, reason: NotCoveredReason, detail: String) -> LeftOut {
-    LeftOut {
+fn left_out(served: &ServedResource, reason: NotCoveredReason, detail: String) -> SkippedResource {
+    SkippedResource {
         group: served.group.clone(),
         version: served.version.clone(),
         plural: served.plural.clone(),
@@ -98,8 +101,8 @@ fn left_out(served: &Served, reason: NotCoveredReason, detail: String) -> LeftOu
 /// Leaves out what another recorded resource of the same name has in the same storage.
 ///
 /// The core group comes first, then whatever is not the retired `extensions`, then discovery's order.
-fn leave_out_doubles(plan: &mut Plan) {
-    let rank = |one: &Served| match one.group.as_str() {
+fn leave_out_doubles(plan: &mut DiscoveryPlan) {
+    let rank = |one: &ServedResource| match one.group.as_str() {
         "" => 0,
         "extensions" => 2,
         _ => 1,
@@ -131,12 +134,12 @@ fn leave_out_doubles(plan: &mut Plan) {
     }
 }
 
-fn qualified(served: &Served) -> String {
+fn qualified(served: &ServedResource) -> String {
     resource_info(served, ResourceId::default()).qualified()
 }
 
 /// Gives the form in which the reel describes a resource.
-pub(crate) fn resource_info(served: &Served, id: ResourceId) -> ResourceInfo {
+pub(crate) fn resource_info(served: &ServedResource, id: ResourceId) -> ResourceInfo {
     ResourceInfo {
         id,
         group: served.group.clone(),
@@ -156,18 +159,18 @@ pub(crate) fn resource_info(served: &Served, id: ResourceId) -> ResourceInfo {
 mod tests {
     use super::*;
 
-    fn served(group: &str, version: &str, plural: &str, verbs: &str, hash: &str) -> Served {
-        Served {
+    fn served(group: &str, version: &str, plural: &str, verbs: &str, hash: &str) -> ServedResource {
+        ServedResource {
             group: group.into(),
             version: version.into(),
             plural: plural.into(),
             verbs: verbs.split(' ').map(str::to_owned).collect(),
             storage_hash: Some(hash.to_owned()).filter(|hash| !hash.is_empty()),
-            ..Served::default()
+            ..ServedResource::default()
         }
     }
 
-    fn followed(plan: &Plan) -> Vec<String> {
+    fn followed(plan: &DiscoveryPlan) -> Vec<String> {
         let names = plan.follow.iter();
         names
             .map(|one| format!("{}/{}/{}", one.group, one.version, one.plural))

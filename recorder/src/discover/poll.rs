@@ -1,21 +1,18 @@
-//! Owns what everybody may know of the last round of discovery, and the way to ask for another.
-//! Refuses to ask servers.
+//! Polls discovery every few seconds and on request, and shares the result: what is served, the cluster's
+//! identity, and how far its revisions have come in the present epoch.
 //!
-//! Owns the asking: discovery every few seconds and on request, with the tag of the last answer; the
-//! cluster's identity and version; and whether its revisions have fallen. Refuses to conclude from
-//! one missing group: that is a failure, not a removal.
-//!
-//! Owns how far the cluster's revisions have come in the present epoch, told by the streams.
-//! Refuses what a stream of an earlier epoch says, and to compare two resources with each other:
-//! each may have a storage of its own.
+//! Invariants:
+//! * A missing group is a failure, not a removal.
+//! * Revisions are compared within one resource and one epoch only: each resource may have a storage of its
+//!   own.
 
 use crate::clock::Clock;
 use crate::discover::documents::{
-    AGGREGATED, Aggregated, GroupVersion, PATIENCE_SECS, Served, aggregated, document,
-    group_version_documents, group_versions, has_fallen, legacy_path, odd, uid, version,
+    AGGREGATED, AggregatedDiscovery, GroupVersion, PATIENCE_SECS, ServedResource, aggregated,
+    document, group_version_documents, group_versions, has_fallen, legacy_path, odd, uid, version,
 };
-use crate::server::{Failure, Get, Server};
-use crate::version::Version;
+use crate::server::{ApiServer, Failure, Get};
+use crate::version::ResourceVersion;
 use kubereel_format::{DocumentKind, Elapsed};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,15 +28,15 @@ const ROUND_PATIENCE_SECS: u64 = 60;
 #[derive(Debug)]
 pub(crate) struct Discovery {
     wanted: Notify,
-    rounds: watch::Sender<Round>,
-    revisions: Revisions,
+    rounds: watch::Sender<DiscoveryRound>,
+    revisions: ClusterRevisions,
     /// Group versions that are asked for one by one: their aggregated description comes late.
     direct: Mutex<BTreeSet<GroupKey>>,
 }
 
 /// What one round found.
 #[derive(Debug, Default)]
-struct Round {
+struct DiscoveryRound {
     number: u64,
     is_good: bool,
     /// Group, version and plural of everything that is served.
@@ -56,8 +53,8 @@ impl Discovery {
     pub(crate) fn new(epoch: u32) -> Self {
         Self {
             wanted: Notify::new(),
-            rounds: watch::Sender::new(Round::default()),
-            revisions: Revisions::new(epoch),
+            rounds: watch::Sender::new(DiscoveryRound::default()),
+            revisions: ClusterRevisions::new(epoch),
             direct: Mutex::default(),
         }
     }
@@ -100,8 +97,9 @@ impl Discovery {
     }
 
     /// Publishes a round.
-    pub(super) fn round(&self, served: &[Served], doubtful: BTreeSet<GroupKey>) {
-        let key = |one: &Served| (one.group.clone(), one.version.clone(), one.plural.clone());
+    pub(super) fn round(&self, served: &[ServedResource], doubtful: BTreeSet<GroupKey>) {
+        let key =
+            |one: &ServedResource| (one.group.clone(), one.version.clone(), one.plural.clone());
         self.rounds.send_modify(|round| {
             round.number += 1;
             round.is_good = true;
@@ -111,11 +109,11 @@ impl Discovery {
     }
 
     /// Gives how far the cluster's revisions have come.
-    pub(crate) fn revisions(&self) -> &Revisions {
+    pub(crate) fn revisions(&self) -> &ClusterRevisions {
         &self.revisions
     }
 
-    /// Asks for a new round and tells whether the resource is served; `None` if nobody knows.
+    /// Asks for a new round and tells whether the resource is served; `None` if that is not known.
     pub(crate) async fn is_served(&self, group: &str, version: &str, plural: &str) -> Option<bool> {
         let mut rounds = self.rounds.subscribe();
         // The round under way may have begun before the resource vanished.
@@ -152,7 +150,7 @@ const REMEMBERED: usize = 8;
 
 /// Who the cluster is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub(crate) struct ClusterIdentity {
     /// The uid of its namespace `kube-system`; empty if it could not be read.
     pub(crate) uid: String,
     /// Its `gitVersion`; empty if it could not be read.
@@ -163,15 +161,15 @@ pub(crate) struct Identity {
 
 /// What a round brought.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum DiscoveryEvent {
     /// The cluster answers: who it is, and what it serves in the order of preference.
     Served {
         /// Who it is.
-        identity: Identity,
+        identity: ClusterIdentity,
         /// The epoch in which revisions were seen that are higher than the present ones.
         fallen_in: Option<u32>,
         /// What it serves.
-        served: Vec<Served>,
+        served: Vec<ServedResource>,
         /// The group versions that it names and does not describe, with the words why.
         undescribed: BTreeMap<GroupKey, String>,
     },
@@ -179,9 +177,7 @@ pub(crate) enum News {
     Document {
         /// Which.
         kind: DocumentKind,
-        /// Its path.
         path: String,
-        /// Its bytes.
         bytes: Vec<u8>,
     },
     /// The cluster does not answer.
@@ -192,10 +188,10 @@ pub(crate) enum News {
 #[derive(Debug)]
 pub(crate) struct Poller {
     discovery: Arc<Discovery>,
-    clients: watch::Receiver<Option<Arc<Server>>>,
-    news: mpsc::Sender<News>,
+    clients: watch::Receiver<Option<Arc<ApiServer>>>,
+    news: mpsc::Sender<DiscoveryEvent>,
     clock: Clock,
-    etags: BTreeMap<&'static str, (String, Arc<Aggregated>)>,
+    etags: BTreeMap<&'static str, (String, Arc<AggregatedDiscovery>)>,
     hashes: BTreeMap<GroupKey, BTreeMap<String, String>>,
     hasher: RandomState,
     documents: BTreeMap<String, Vec<u64>>,
@@ -205,8 +201,8 @@ impl Poller {
     /// Makes one.
     pub(crate) fn new(
         discovery: Arc<Discovery>,
-        clients: watch::Receiver<Option<Arc<Server>>>,
-        news: mpsc::Sender<News>,
+        clients: watch::Receiver<Option<Arc<ApiServer>>>,
+        news: mpsc::Sender<DiscoveryEvent>,
         clock: Clock,
     ) -> Self {
         Self {
@@ -221,7 +217,7 @@ impl Poller {
         }
     }
 
-    /// Asks until it is dropped or nobody listens any more.
+    /// Asks until it is dropped or its receiver is gone.
     pub(crate) async fn run(mut self) {
         loop {
             let Some(server) = self.server().await else {
@@ -234,7 +230,7 @@ impl Poller {
                 Ok(news) => news,
                 Err(failure) => {
                     self.discovery.round_failed();
-                    News::Unreachable(failure)
+                    DiscoveryEvent::Unreachable(failure)
                 }
             };
             if self.news.send(news).await.is_err() {
@@ -244,7 +240,7 @@ impl Poller {
         }
     }
 
-    async fn server(&mut self) -> Option<Arc<Server>> {
+    async fn server(&mut self) -> Option<Arc<ApiServer>> {
         let server = self.clients.wait_for(Option::is_some).await.ok()?;
         server.clone()
     }
@@ -265,7 +261,7 @@ impl Poller {
         tokio::time::sleep(pause.saturating_sub(Duration::from_micros(spent))).await;
     }
 
-    async fn round(&mut self, server: &Server) -> Result<News, Failure> {
+    async fn round(&mut self, server: &ApiServer) -> Result<DiscoveryEvent, Failure> {
         let (version, bytes) = version(server).await?;
         self.keep(DocumentKind::Version, "/version", bytes).await;
         let uid = uid(server).await?;
@@ -285,8 +281,8 @@ impl Poller {
         let mut doubtful: BTreeSet<GroupKey> = undescribed.keys().cloned().collect();
         doubtful.extend(self.add_hashes(server, &versions, &mut all).await);
         self.discovery.round(&all, doubtful);
-        Ok(News::Served {
-            identity: Identity {
+        Ok(DiscoveryEvent::Served {
+            identity: ClusterIdentity {
                 uid,
                 can_watch_list: version.can_watch_list(),
                 version: version.git_version,
@@ -299,9 +295,9 @@ impl Poller {
 
     async fn aggregated(
         &mut self,
-        server: &Server,
+        server: &ApiServer,
         path: &'static str,
-    ) -> Result<Arc<Aggregated>, Failure> {
+    ) -> Result<Arc<AggregatedDiscovery>, Failure> {
         let known = self.etags.get(path).cloned();
         let get = Get {
             target: path,
@@ -331,13 +327,13 @@ impl Poller {
     /// Reads the older form: one document for each group version.
     async fn one_by_one(
         &mut self,
-        server: &Server,
+        server: &ApiServer,
         path: &str,
         bytes: &[u8],
-    ) -> Result<Aggregated, Failure> {
+    ) -> Result<AggregatedDiscovery, Failure> {
         let versions = group_versions(bytes)
             .ok_or_else(|| odd(&format!("{path} is not the discovery of an API server")))?;
-        let mut out = Aggregated::default();
+        let mut out = AggregatedDiscovery::default();
         for (version, answer) in group_version_documents(server, versions).await {
             let Ok((fresh, bytes)) = answer else {
                 // One failing group does not hide the others.
@@ -360,9 +356,9 @@ impl Poller {
     /// nothing is known for sure.
     async fn ask_directly(
         &self,
-        server: &Server,
+        server: &ApiServer,
         versions: &[GroupVersion],
-        all: &mut Vec<Served>,
+        all: &mut Vec<ServedResource>,
     ) -> BTreeMap<GroupKey, String> {
         let mut wanted = self.discovery.direct();
         let stale = versions.iter().filter(|version| version.is_stale);
@@ -390,15 +386,15 @@ impl Poller {
     /// Adds the storage version hashes, which only the older documents have.
     async fn add_hashes(
         &mut self,
-        server: &Server,
+        server: &ApiServer,
         versions: &[GroupVersion],
-        all: &mut [Served],
+        all: &mut [ServedResource],
     ) -> BTreeSet<GroupKey> {
         let mut unknown = Vec::new();
         for version in versions {
             let key = (version.group.clone(), version.version.clone());
             let known = self.hashes.get(&key);
-            let needs = |one: &Served| {
+            let needs = |one: &ServedResource| {
                 one.group == key.0
                     && one.version == key.1
                     && one.storage_hash.is_none()
@@ -428,7 +424,7 @@ impl Poller {
         doubtful
     }
 
-    fn remember_hashes(&mut self, version: &GroupVersion, served: &[Served]) {
+    fn remember_hashes(&mut self, version: &GroupVersion, served: &[ServedResource]) {
         let key = (version.group.clone(), version.version.clone());
         let hashes = served.iter().map(|one| {
             let hash = one.storage_hash.clone().unwrap_or_default();
@@ -450,40 +446,49 @@ impl Poller {
         seen.push(hash);
         let path = path.to_owned();
         // If nobody listens any more, the next round ends the poller.
-        drop(self.news.send(News::Document { kind, path, bytes }).await);
+        drop(
+            self.news
+                .send(DiscoveryEvent::Document { kind, path, bytes })
+                .await,
+        );
     }
 }
 
 /// The highest revision of an epoch, and who saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Highest {
+pub(crate) struct HighestRevision {
     /// The revision.
-    pub(crate) version: Version,
+    pub(crate) version: ResourceVersion,
     /// The path of the resource whose stream came to it.
     pub(crate) path: String,
 }
 
 /// How far the revisions have come.
 #[derive(Debug)]
-pub(crate) struct Revisions(Mutex<Reached>);
+pub(crate) struct ClusterRevisions(Mutex<EpochRevisions>);
 
 #[derive(Debug)]
-struct Reached {
+struct EpochRevisions {
     epoch: u32,
-    highest: Option<Highest>,
+    highest: Option<HighestRevision>,
 }
 
-impl Revisions {
+impl ClusterRevisions {
     /// Begins with an epoch.
     pub(super) fn new(epoch: u32) -> Self {
-        Self(Mutex::new(Reached {
+        Self(Mutex::new(EpochRevisions {
             epoch,
             highest: None,
         }))
     }
 
     /// A stream that lives in `epoch` has come to `version`.
-    pub(crate) fn reached(&self, epoch: u32, version: &Version, path: impl FnOnce() -> String) {
+    pub(crate) fn reached(
+        &self,
+        epoch: u32,
+        version: &ResourceVersion,
+        path: impl FnOnce() -> String,
+    ) {
         let mut reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if reached.epoch != epoch || version.number().is_none() {
             return;
@@ -493,7 +498,7 @@ impl Revisions {
             .as_ref()
             .is_none_or(|highest| version.order(&highest.version) == Some(Ordering::Greater));
         if is_higher {
-            reached.highest = Some(Highest {
+            reached.highest = Some(HighestRevision {
                 version: version.clone(),
                 path: path(),
             });
@@ -501,7 +506,7 @@ impl Revisions {
     }
 
     /// Gives the epoch and how far its revisions have come.
-    pub(super) fn highest(&self) -> (u32, Option<Highest>) {
+    pub(super) fn highest(&self) -> (u32, Option<HighestRevision>) {
         let reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (reached.epoch, reached.highest.clone())
     }
@@ -509,7 +514,7 @@ impl Revisions {
     /// Begins another epoch: what follows is another history.
     pub(crate) fn begin(&self, epoch: u32) {
         let mut reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *reached = Reached {
+        *reached = EpochRevisions {
             epoch,
             highest: None,
         };
@@ -520,17 +525,17 @@ impl Revisions {
 mod tests {
     use super::*;
 
-    fn at(number: u64) -> Version {
-        Version::Number(number)
+    fn at(number: u64) -> ResourceVersion {
+        ResourceVersion::Number(number)
     }
 
     #[test]
     fn keeps_the_highest_and_who_saw_it() {
-        let revisions = Revisions::new(0);
+        let revisions = ClusterRevisions::new(0);
         revisions.reached(0, &at(7), || "/api/v1/pods".into());
         revisions.reached(0, &at(5), || "/api/v1/nodes".into());
-        revisions.reached(0, &Version::Text("x".into()), || "/apis/odd".into());
-        let highest = Highest {
+        revisions.reached(0, &ResourceVersion::Text("x".into()), || "/apis/odd".into());
+        let highest = HighestRevision {
             version: at(7),
             path: "/api/v1/pods".into(),
         };
@@ -539,7 +544,7 @@ mod tests {
 
     #[test]
     fn a_stream_of_an_earlier_epoch_is_not_heard() {
-        let revisions = Revisions::new(0);
+        let revisions = ClusterRevisions::new(0);
         revisions.reached(0, &at(7), String::new);
         revisions.begin(1);
         assert_eq!(revisions.highest(), (1, None));

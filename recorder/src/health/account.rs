@@ -1,7 +1,7 @@
-//! Owns what a run remembers of its own notes, so that it can tell at its end how it went: the way to the
-//! cluster, gaps, outages, what was not covered. Refuses events, and more of anything than a page holds.
+//! What a run remembers of its own notes, so that it can report at its end how it went: the way to the
+//! cluster, gaps, outages, resources that were not covered. Bounded: no more of anything than a page holds.
 
-use crate::queue::Entry;
+use crate::queue::QueueEntry;
 use kubereel_format::{
     Gap, GapId, GapVerdict, Lifecycle, NotCoveredReason, Note, REDACTION_SAYS, RecordedAt,
     ResourceId, Stamp,
@@ -14,27 +14,26 @@ const TOLD: usize = 100;
 
 /// The notes of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Tally(Mutex<Account>);
+pub(crate) struct NoteTally(Mutex<RunAccount>);
 
 /// What is remembered.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Account {
+pub(crate) struct RunAccount {
     /// When the run began.
     pub(crate) began: Option<RecordedAt>,
     /// The labels of the job.
     pub(crate) labels: Vec<(String, String)>,
     /// The way to the cluster, in words.
-    pub(crate) way: Few<(RecordedAt, String)>,
+    pub(crate) way: CappedList<(RecordedAt, String)>,
     /// The versions of the clusters that were met.
-    pub(crate) clusters: Few<String>,
+    pub(crate) clusters: CappedList<String>,
     /// Whether a server ever answered.
     pub(crate) is_reached: bool,
-    /// The gaps.
-    pub(crate) gaps: Few<GapTold>,
+    pub(crate) gaps: CappedList<AccountGap>,
     /// The times without an answer: since when, until when, and what there was instead.
-    pub(crate) outages: Few<OutageTold>,
+    pub(crate) outages: CappedList<AccountOutage>,
     /// What is not covered, that could be.
-    pub(crate) not_covered: Few<String>,
+    pub(crate) not_covered: CappedList<String>,
     /// How many marks there are.
     pub(crate) marks: u64,
     /// What was redacted, in words.
@@ -46,10 +45,8 @@ pub(crate) struct Account {
 
 /// A gap, as it is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GapTold {
-    /// The resource.
+pub(crate) struct AccountGap {
     pub(crate) resource: String,
-    /// The gap.
     pub(crate) gap: Gap,
     /// What became of it, if that is known.
     pub(crate) verdict: Option<GapVerdict>,
@@ -57,7 +54,7 @@ pub(crate) struct GapTold {
 
 /// A time without an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OutageTold {
+pub(crate) struct AccountOutage {
     /// Of whom.
     pub(crate) endpoint: String,
     /// Since when.
@@ -70,14 +67,14 @@ pub(crate) struct OutageTold {
 
 /// The first of many, and how many there are.
 #[derive(Clone, Debug)]
-pub(crate) struct Few<T> {
+pub(crate) struct CappedList<T> {
     /// The first.
     pub(crate) told: Vec<T>,
     /// All, those not told too.
     pub(crate) all: u64,
 }
 
-impl<T> Default for Few<T> {
+impl<T> Default for CappedList<T> {
     fn default() -> Self {
         Self {
             told: Vec::new(),
@@ -86,7 +83,7 @@ impl<T> Default for Few<T> {
     }
 }
 
-impl<T> Few<T> {
+impl<T> CappedList<T> {
     fn push(&mut self, one: T) {
         self.all = self.all.saturating_add(1);
         if self.told.len() < TOLD {
@@ -95,25 +92,25 @@ impl<T> Few<T> {
     }
 }
 
-impl Tally {
+impl NoteTally {
     /// Takes what was written.
-    pub(crate) fn take(&self, entry: &Entry) {
-        if let Entry::Note { stamp, note } = entry {
+    pub(crate) fn take(&self, entry: &QueueEntry) {
+        if let QueueEntry::Note { stamp, note } = entry {
             self.lock().take(*stamp, note);
         }
     }
 
     /// Gives what is remembered.
-    pub(crate) fn account(&self) -> Account {
+    pub(crate) fn account(&self) -> RunAccount {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Account> {
+    fn lock(&self) -> MutexGuard<'_, RunAccount> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Account {
+impl RunAccount {
     /// The texts that clusters, servers and jobs had a part in.
     pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let labels = self.labels.iter_mut().map(|(_, value)| value);
@@ -155,7 +152,7 @@ impl Account {
             } => {
                 // Saturates: a bound of the time, shown to people.
                 let since = i64::try_from(*since_micros).unwrap_or(i64::MAX);
-                self.outages.push(OutageTold {
+                self.outages.push(AccountOutage {
                     endpoint: endpoint.clone(),
                     from: RecordedAt::from_micros(at.micros.saturating_sub(since)),
                     to: None,
@@ -209,7 +206,7 @@ impl Account {
         if self.gaps.told.len() < TOLD {
             self.judged.insert(gap.id, self.gaps.told.len());
         }
-        self.gaps.push(GapTold {
+        self.gaps.push(AccountGap {
             resource: name.unwrap_or_else(|| format!("resource {}", gap.resource.0)),
             gap: gap.clone(),
             verdict: None,
@@ -255,14 +252,14 @@ mod tests {
         })
     }
 
-    fn account(notes: Vec<Note>) -> Account {
-        let tally = Tally::default();
+    fn account(notes: Vec<Note>) -> RunAccount {
+        let tally = NoteTally::default();
         for note in notes {
             let stamp = Stamp {
                 wall: RecordedAt::from_micros(1_000_000),
                 ..Stamp::default()
             };
-            tally.take(&Entry::Note { stamp, note });
+            tally.take(&QueueEntry::Note { stamp, note });
         }
         tally.account()
     }

@@ -1,11 +1,11 @@
-//! Owns the counters of one run. Refuses history: each is a number of now or since the start.
+//! The counters of one run. Each is a value of now, or a sum since the start.
 
-use super::account::{Account, Tally};
-use super::reach::{Come, Reach};
+use super::account::{NoteTally, RunAccount};
+use super::reach::{ReachTracker, ResourceReach};
 use crate::clock::Clock;
 use crate::number::len64;
-use crate::queue::Entry;
-use crate::resource::ResourceName;
+use crate::queue::QueueEntry;
+use crate::resource::GroupResource;
 use kubereel_format::{CommitStats, Elapsed, EventType, Note, ResourceId, ResourceInfo};
 use kubereel_redact::Redactor;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const NOTHING: u64 = u64::MAX;
 
 /// How the recording stands, at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Status {
+pub struct RecorderStatus {
     /// How long this run has lasted, in microseconds.
     pub elapsed_micros: u64,
     /// The events of this run: ADDED.
@@ -68,7 +68,7 @@ pub struct Status {
     pub budget_dropped: u64,
 }
 
-impl Status {
+impl RecorderStatus {
     /// Counts the events of this run.
     pub const fn events(&self) -> u64 {
         self.added + self.modified + self.deleted
@@ -77,7 +77,7 @@ impl Status {
 
 /// How one resource stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ResourceState {
+pub(crate) enum ResourceCoverage {
     /// It is followed, and its state is not complete.
     Behind,
     /// Its recording is complete up to the present.
@@ -88,29 +88,29 @@ pub(crate) enum ResourceState {
 
 /// How far the recording of all resources has come, durably.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stand {
+pub(crate) struct RecordingProgress {
     /// The uid of the cluster; empty if it is not known.
     pub(crate) cluster: String,
     /// The resources that are followed.
-    pub(crate) resources: BTreeMap<ResourceName, Stands>,
+    pub(crate) resources: BTreeMap<GroupResource, ResourceProgress>,
 }
 
 /// How far that of one resource has come.
 #[derive(Clone, Debug)]
-pub(crate) struct Stands {
+pub(crate) struct ResourceProgress {
     /// Whether it is complete up to the present.
     pub(crate) is_complete: bool,
     /// How far it has come.
-    pub(crate) come: Come,
+    pub(crate) come: ResourceReach,
 }
 
 #[derive(Debug, Default)]
-struct Words {
+struct StatusTexts {
     trouble: String,
     is_reachable: bool,
     write_trouble: String,
     budget: String,
-    resources: BTreeMap<u32, ResourceState>,
+    resources: BTreeMap<u32, ResourceCoverage>,
     left_out: u64,
     held: u64,
 }
@@ -137,9 +137,9 @@ pub(crate) struct Health {
     budget_steps: AtomicU64,
     budget_dropped: AtomicU64,
     used_percent: AtomicU64,
-    words: Mutex<Words>,
-    tally: Tally,
-    reach: Mutex<Reach>,
+    words: Mutex<StatusTexts>,
+    tally: NoteTally,
+    reach: Mutex<ReachTracker>,
 }
 
 impl Health {
@@ -168,37 +168,37 @@ impl Health {
             budget_dropped: zero(),
             used_percent: zero(),
             words: Mutex::default(),
-            tally: Tally::default(),
+            tally: NoteTally::default(),
             reach: Mutex::default(),
         }
     }
 
     /// Counts an entry that was appended.
-    pub(crate) fn appended(&self, entry: &Entry) {
+    pub(crate) fn appended(&self, entry: &QueueEntry) {
         self.tally.take(entry);
         self.reach().take(entry);
         let counter = match entry {
-            Entry::Event(event) => match event.kind {
+            QueueEntry::Event(event) => match event.kind {
                 EventType::Added => &self.added,
                 EventType::Modified => &self.modified,
                 EventType::Deleted => &self.deleted,
             },
-            Entry::Note {
+            QueueEntry::Note {
                 note: Note::Gap(_), ..
             } => &self.gaps,
-            Entry::Note {
+            QueueEntry::Note {
                 note: Note::Connected { .. },
                 ..
             } => &self.connections,
-            Entry::Note {
+            QueueEntry::Note {
                 note: Note::OutageBegan { .. },
                 ..
             } => &self.outages,
-            Entry::Blob {
+            QueueEntry::Blob {
                 note: kubereel_format::BlobNote::OddLine { .. },
                 ..
             } => &self.odd_lines,
-            Entry::Note { .. } | Entry::Blob { .. } => return,
+            QueueEntry::Note { .. } | QueueEntry::Blob { .. } => return,
         };
         counter.fetch_add(1, Ordering::Relaxed);
     }
@@ -209,7 +209,7 @@ impl Health {
         self.reach().committed();
     }
 
-    /// A resource of an earlier run is gone on with.
+    /// A resource of an earlier run is resumed.
     pub(crate) fn describe(&self, info: ResourceInfo) {
         self.reach().describe(info);
     }
@@ -283,7 +283,7 @@ impl Health {
     }
 
     /// A resource stands so; `None` when it is no longer followed.
-    pub(crate) fn set_resource(&self, resource: u32, state: Option<ResourceState>) {
+    pub(crate) fn set_resource(&self, resource: u32, state: Option<ResourceCoverage>) {
         let resources = &mut self.words().resources;
         match state {
             Some(state) => resources.insert(resource, state),
@@ -302,12 +302,12 @@ impl Health {
     }
 
     /// Tells what the notes say so far.
-    pub(crate) fn account(&self) -> Account {
+    pub(crate) fn account(&self) -> RunAccount {
         self.tally.account()
     }
 
     /// Tells how everything stands.
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> RecorderStatus {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let elapsed_micros = self.clock.elapsed().micros;
         let words = self.words();
@@ -315,8 +315,8 @@ impl Health {
             let states = words.resources.values();
             len64(states.filter(|state| **state == wanted).count())
         };
-        let complete = count(ResourceState::Complete);
-        Status {
+        let complete = count(ResourceCoverage::Complete);
+        RecorderStatus {
             elapsed_micros,
             added: get(&self.added),
             modified: get(&self.modified),
@@ -337,9 +337,9 @@ impl Health {
                 NOTHING => 0,
                 since => elapsed_micros.saturating_sub(since),
             },
-            resources: complete + count(ResourceState::Behind) + words.held,
+            resources: complete + count(ResourceCoverage::Behind) + words.held,
             resources_complete: complete,
-            resources_not_covered: words.left_out + count(ResourceState::NotCovered),
+            resources_not_covered: words.left_out + count(ResourceCoverage::NotCovered),
             is_reachable: words.is_reachable,
             trouble: words.trouble.clone(),
             write_trouble: words.write_trouble.clone(),
@@ -351,31 +351,31 @@ impl Health {
     }
 
     /// Tells how far the recording of what is followed has come.
-    pub(crate) fn stand(&self) -> Stand {
+    pub(crate) fn stand(&self) -> RecordingProgress {
         let states = self.words().resources.clone();
         let reach = self.reach();
         let followed = states
             .into_iter()
-            .filter(|(_, state)| *state != ResourceState::NotCovered);
+            .filter(|(_, state)| *state != ResourceCoverage::NotCovered);
         let resources = followed.filter_map(|(id, state)| {
             let (info, come) = reach.of(ResourceId(id))?;
-            let stands = Stands {
-                is_complete: state == ResourceState::Complete,
+            let stands = ResourceProgress {
+                is_complete: state == ResourceCoverage::Complete,
                 come,
             };
             Some(((info.group.clone(), info.plural.clone()), stands))
         });
-        Stand {
+        RecordingProgress {
             cluster: reach.cluster().to_owned(),
             resources: resources.collect(),
         }
     }
 
-    fn reach(&self) -> MutexGuard<'_, Reach> {
+    fn reach(&self) -> MutexGuard<'_, ReachTracker> {
         self.reach.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn words(&self) -> MutexGuard<'_, Words> {
+    fn words(&self) -> MutexGuard<'_, StatusTexts> {
         self.words.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -387,10 +387,10 @@ mod tests {
     #[test]
     fn tells_what_it_was_told() {
         let health = Health::new(Clock::start(), crate::queue::redactor());
-        health.set_resource(1, Some(ResourceState::Complete));
-        health.set_resource(2, Some(ResourceState::Behind));
-        health.set_resource(3, Some(ResourceState::NotCovered));
-        health.set_resource(4, Some(ResourceState::Complete));
+        health.set_resource(1, Some(ResourceCoverage::Complete));
+        health.set_resource(2, Some(ResourceCoverage::Behind));
+        health.set_resource(3, Some(ResourceCoverage::NotCovered));
+        health.set_resource(4, Some(ResourceCoverage::Complete));
         health.set_resource(4, None);
         health.set_left_out(2);
         health.set_reachable(Some("connection refused"));

@@ -5,9 +5,9 @@ mod account;
 mod counters;
 mod reach;
 
-pub(crate) use account::{Account, GapTold};
-pub use counters::Status;
-pub(crate) use counters::{Health, ResourceState, Stand};
+pub(crate) use account::{AccountGap, RunAccount};
+pub use counters::RecorderStatus;
+pub(crate) use counters::{Health, RecordingProgress, ResourceCoverage};
 
 #[cfg(test)]
-pub(crate) use {counters::Stands, reach::Come};
+pub(crate) use {counters::ResourceProgress, reach::ResourceReach};

@@ -1,9 +1,9 @@
-//! Owns how far the recording of each resource has come, as the file says durably: the first list of the
-//! run, and the last version that a list, an event or a bookmark proves. Refuses versions that prove nothing:
-//! those of a list that has not ended.
+//! How far the recording of each resource has come, as the file says durably: the first list of the run, and
+//! the last version that a list, an event or a bookmark proves. Versions of a list that has not ended prove
+//! nothing.
 
-use crate::queue::Entry;
-use crate::version::Version;
+use crate::queue::QueueEntry;
+use crate::version::ResourceVersion;
 use kubereel_format::{
     ConnectionId, EpochId, EventType, Evidence, ListMethod, Note, ResourceId, ResourceInfo,
 };
@@ -12,14 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How far one resource has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Come {
+pub(crate) struct ResourceReach {
     /// The version of the first list of this run.
-    pub(crate) listed: Option<Version>,
+    pub(crate) listed: Option<ResourceVersion>,
     /// The last version up to which everything is there.
-    pub(crate) reached: Option<Version>,
+    pub(crate) reached: Option<ResourceVersion>,
 }
 
-impl Come {
+impl ResourceReach {
     /// Tells whether anything of the resource is recorded.
     pub(crate) const fn is_anywhere(&self) -> bool {
         self.listed.is_some() || self.reached.is_some()
@@ -28,11 +28,11 @@ impl Come {
 
 /// How far all resources have come.
 #[derive(Debug, Default)]
-pub(crate) struct Reach {
+pub(crate) struct ReachTracker {
     /// As appended.
-    appended: BTreeMap<ResourceId, Come>,
+    appended: BTreeMap<ResourceId, ResourceReach>,
     /// As committed.
-    durable: BTreeMap<ResourceId, Come>,
+    durable: BTreeMap<ResourceId, ResourceReach>,
     infos: BTreeMap<ResourceId, ResourceInfo>,
     of: BTreeMap<ConnectionId, ResourceId>,
     /// The connections whose list has not ended.
@@ -42,7 +42,7 @@ pub(crate) struct Reach {
     epoch: Option<EpochId>,
 }
 
-impl Reach {
+impl ReachTracker {
     /// A resource of an earlier run: what comes may not say again what it is.
     pub(crate) fn describe(&mut self, info: ResourceInfo) {
         self.infos.insert(info.id, info);
@@ -54,7 +54,7 @@ impl Reach {
     }
 
     /// Gives what a resource is, and how far its recording has come durably.
-    pub(crate) fn of(&self, id: ResourceId) -> Option<(&ResourceInfo, Come)> {
+    pub(crate) fn of(&self, id: ResourceId) -> Option<(&ResourceInfo, ResourceReach)> {
         let come = self.durable.get(&id).cloned().unwrap_or_default();
         Some((self.infos.get(&id)?, come))
     }
@@ -65,9 +65,9 @@ impl Reach {
     }
 
     /// Takes what was appended.
-    pub(crate) fn take(&mut self, entry: &Entry) {
+    pub(crate) fn take(&mut self, entry: &QueueEntry) {
         match entry {
-            Entry::Event(event) => {
+            QueueEntry::Event(event) => {
                 let is_live = matches!(event.evidence, Evidence::Live);
                 // Many may be deleted at one version, and the rest of them not be here yet.
                 let proves = is_live && event.kind != EventType::Deleted;
@@ -75,8 +75,8 @@ impl Reach {
                     self.advance(event.connection, &event.version);
                 }
             }
-            Entry::Note { note, .. } => self.note(note),
-            Entry::Blob { .. } => {}
+            QueueEntry::Note { note, .. } => self.note(note),
+            QueueEntry::Blob { .. } => {}
         }
     }
 
@@ -115,7 +115,7 @@ impl Reach {
                 ..
             } => {
                 self.listing.remove(connection);
-                let version = Version::parse(rv);
+                let version = ResourceVersion::parse(rv);
                 let come = self.appended.entry(*resource).or_default();
                 come.listed = come.listed.take().or_else(|| version.clone());
                 come.reached = version;
@@ -128,7 +128,8 @@ impl Reach {
     }
 
     fn advance(&mut self, connection: ConnectionId, version: &str) {
-        let (Some(resource), Some(version)) = (self.of.get(&connection), Version::parse(version))
+        let (Some(resource), Some(version)) =
+            (self.of.get(&connection), ResourceVersion::parse(version))
         else {
             return;
         };
@@ -151,14 +152,14 @@ mod tests {
 
     const PODS: ResourceId = ResourceId(3);
 
-    fn note(note: Note) -> Entry {
-        Entry::Note {
+    fn note(note: Note) -> QueueEntry {
+        QueueEntry::Note {
             stamp: Stamp::default(),
             note,
         }
     }
 
-    fn connected(id: u32, method: ListMethod) -> Entry {
+    fn connected(id: u32, method: ListMethod) -> QueueEntry {
         note(Note::Connected {
             connection: ConnectionId(id),
             resource: PODS,
@@ -167,7 +168,7 @@ mod tests {
         })
     }
 
-    fn synced(id: u32, rv: &str) -> Entry {
+    fn synced(id: u32, rv: &str) -> QueueEntry {
         note(Note::Synced {
             resource: PODS,
             connection: ConnectionId(id),
@@ -177,15 +178,15 @@ mod tests {
         })
     }
 
-    fn bookmark(id: u32, rv: &str) -> Entry {
+    fn bookmark(id: u32, rv: &str) -> QueueEntry {
         note(Note::Bookmark {
             connection: ConnectionId(id),
             rv: rv.to_owned(),
         })
     }
 
-    fn event(id: u32, kind: EventType, rv: &str) -> Entry {
-        Entry::Event(EventEntry {
+    fn event(id: u32, kind: EventType, rv: &str) -> QueueEntry {
+        QueueEntry::Event(EventEntry {
             stamp: Stamp::default(),
             connection: ConnectionId(id),
             kind,
@@ -199,15 +200,15 @@ mod tests {
         })
     }
 
-    fn reached(entries: &[Entry]) -> (Option<String>, Option<String>) {
-        let mut reach = Reach::default();
+    fn reached(entries: &[QueueEntry]) -> (Option<String>, Option<String>) {
+        let mut reach = ReachTracker::default();
         for entry in entries {
             reach.take(entry);
         }
         assert!(reach.durable.is_empty(), "nothing is durable yet");
         reach.committed();
         let come = reach.durable.get(&PODS).cloned().unwrap_or_default();
-        let text = |version: Option<Version>| version.map(|version| version.to_string());
+        let text = |version: Option<ResourceVersion>| version.map(|version| version.to_string());
         (text(come.listed), text(come.reached))
     }
 

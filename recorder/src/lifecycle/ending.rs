@@ -1,10 +1,8 @@
-//! Owns the end of a run: how long each step of it may take, in which order they come, and what becomes
-//! of a file that is whole. Refuses to leave a step out before a later one.
-//!
-//! Owns the signals that end a run in order. Refuses to end it: the run does.
+//! The end of a run: the signals that ask for it, how long each step may take, and what happens to a file
+//! that is complete. Steps keep their order, whatever the time that is left.
 
-use crate::health::Status;
-use crate::writer::{Finished, Taker, WriteError};
+use crate::health::RecorderStatus;
+use crate::writer::{Finished, HandoverTaker, WriteError};
 use kubereel_format::{RecordedAt, SessionEnd};
 use std::io;
 use std::time::Duration;
@@ -19,11 +17,11 @@ const OF: u32 = 6;
 
 /// A file that is whole: everything is in it, and it says how the run ended.
 #[derive(Clone, Debug)]
-pub(crate) struct Whole {
+pub(crate) struct WholeReel {
     /// Why the run ended.
     pub(crate) end: SessionEnd,
     /// How it stood when it was told to end.
-    pub(crate) standing: Status,
+    pub(crate) standing: RecorderStatus,
     /// When that was.
     pub(crate) at: RecordedAt,
     /// The size of the file, in bytes.
@@ -33,7 +31,7 @@ pub(crate) struct Whole {
 }
 
 /// Says what is to be said of a file that is whole, and tells whether to pack it.
-pub(crate) type OnceWhole = Box<dyn FnOnce(&Whole) -> bool + Send>;
+pub(crate) type OnceWhole = Box<dyn FnOnce(&WholeReel) -> bool + Send>;
 
 /// The way of a run to its end.
 pub(crate) struct Ending {
@@ -60,16 +58,16 @@ impl Ending {
     /// Waits until the file is whole, has `once_whole` speak, and waits for the writer's end.
     pub(crate) async fn wait(
         self,
-        taker: Taker,
+        taker: HandoverTaker,
         end: SessionEnd,
-        (standing, at): (Status, RecordedAt),
+        (standing, at): (RecorderStatus, RecordedAt),
         once_whole: OnceWhole,
         writer: impl Future<Output = Finished>,
     ) -> Finished {
         let deadline = self.deadline;
         let ending = async move {
             if let Ok(stats) = taker.whole.await {
-                let whole = Whole {
+                let whole = WholeReel {
                     end,
                     standing,
                     at,
@@ -143,7 +141,7 @@ impl Signals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::writer::Written;
+    use crate::writer::WrittenReel;
     use kubereel_format::FinishStats;
     use tokio::sync::oneshot;
 
@@ -152,8 +150,8 @@ mod tests {
         records: 1,
     };
 
-    fn standing() -> (Status, RecordedAt) {
-        (Status::default(), RecordedAt::default())
+    fn standing() -> (RecorderStatus, RecordedAt) {
+        (RecorderStatus::default(), RecordedAt::default())
     }
 
     #[tokio::test]
@@ -162,7 +160,7 @@ mod tests {
             let (whole, told) = oneshot::channel();
             let (pack, heard) = oneshot::channel();
             whole.send(STATS).expect("somebody waits");
-            let taker = Taker { whole: told, pack };
+            let taker = HandoverTaker { whole: told, pack };
             let ending = Ending::begin(Some(Duration::from_mins(1)));
             let speak: OnceWhole = Box::new(move |whole| {
                 assert_eq!(whole.file_bytes, 7);
@@ -171,7 +169,7 @@ mod tests {
             });
             let writer = async move {
                 assert_eq!(heard.await, Ok(is_packed));
-                Ok(Written {
+                Ok(WrittenReel {
                     file_bytes: 7,
                     records: 1,
                     unpacked: None,
@@ -188,7 +186,7 @@ mod tests {
     async fn a_writer_that_hangs_does_not_hold_up_the_end() {
         let (_whole, told) = oneshot::channel();
         let (pack, _heard) = oneshot::channel();
-        let taker = Taker { whole: told, pack };
+        let taker = HandoverTaker { whole: told, pack };
         let ending = Ending::begin(Some(Duration::from_millis(60)));
         assert_eq!(ending.patience(), Duration::from_millis(10));
         let never = std::future::pending();

@@ -1,27 +1,21 @@
-//! Owns the reading of the way to the cluster: which files, what they and the files they name hold,
-//! and the client configuration they make. Refuses to be surprised: missing, empty and half-written
-//! files are answers.
+//! The way to the cluster: which files, what they and the files they name hold, the client configuration they
+//! make, and the client that is replaced when they change or their credentials are refused.
 //!
-//! What is wrong with a kubeconfig is told by place and kind: a parser's own words quote the file, and it
-//! holds credentials. A file is read once: what is hashed is what is parsed.
-//!
-//! Which values of a kubeconfig, of the files that it names and of the environment are credentials of this
-//! process: they are remembered, so that no word that leaves it holds them.
-//!
-//! Whatever a user entry holds is a credential unless its field is known to be public: a field that a
-//! newer client or a typing error brings is not trusted. What a plugin or the pod's service account
-//! gives is remembered by the client, from the header of each request.
-//!
-//! Owns the client of the moment: made when a kubeconfig can be used, made anew when it or a file it
-//! names changes and when its credentials are refused. Refuses to take the old client away before
-//! there is a new one.
+//! Invariants:
+//! * Missing, empty and half-written files are answers, not errors. The old client stays until there is a
+//!   new one.
+//! * An error names place and kind: a parser's own words quote the file, and it holds credentials.
+//! * A file is read once: the bytes that are hashed are the bytes that are parsed.
+//! * Every value of a user entry is a credential unless its field is known to be public: a field that a newer
+//!   client or a typing error brings is not trusted. What a plugin or the pod's service account gives is
+//!   remembered by the client, from the header of each request.
 
 use crate::clock::Clock;
 use crate::health::Health;
 use crate::lifecycle::proxy_conf::ProxyConf;
-use crate::options::{KubeconfigSource, Places};
-use crate::queue::{Entry, Queue};
-use crate::server::{Server, chain, client, of_system};
+use crate::options::{JobPlaces, KubeconfigSource};
+use crate::queue::{Queue, QueueEntry};
+use crate::server::{ApiServer, chain, client, of_system};
 use kube::Config;
 use kube::config::{AuthInfo, ExecInteractiveMode, KubeConfigOptions, Kubeconfig};
 use kubereel_format::{Lifecycle, Note};
@@ -40,7 +34,7 @@ const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What is there at the moment.
 #[derive(Debug)]
-pub(crate) enum Sight {
+pub(crate) enum KubeconfigSight {
     /// No file.
     Missing {
         /// Where it should be.
@@ -91,7 +85,7 @@ impl Lookout {
 
     /// Reads what is there now. `known` is the hash of what was read before: if it is the same
     /// still, nothing is made of it, and there is no sight.
-    pub(crate) async fn look(&self, known: Option<u64>) -> Option<Sight> {
+    pub(crate) async fn look(&self, known: Option<u64>) -> Option<KubeconfigSight> {
         remember_environment();
         let files = match &self.source {
             KubeconfigSource::Files(files) => files.clone(),
@@ -107,7 +101,7 @@ impl Lookout {
         self.look_at(&files, known, None).await
     }
 
-    fn look_in_pod(&self, known: Option<u64>) -> Option<Sight> {
+    fn look_in_pod(&self, known: Option<u64>) -> Option<KubeconfigSight> {
         let path = IN_CLUSTER.to_owned();
         // Token and CA are read again by the client itself.
         let hash = self.hasher.hash_one(IN_CLUSTER);
@@ -115,13 +109,13 @@ impl Lookout {
             return None;
         }
         Some(match Config::incluster() {
-            Ok(config) => Sight::Usable {
+            Ok(config) => KubeconfigSight::Usable {
                 path,
                 config: Box::new(config),
                 hash,
                 set_aside: Vec::new(),
             },
-            Err(error) => Sight::Unusable {
+            Err(error) => KubeconfigSight::Unusable {
                 path,
                 error: chain(&error),
                 hash,
@@ -130,7 +124,11 @@ impl Lookout {
     }
 
     /// Takes the best place that holds something usable.
-    async fn look_through(&self, places: &Places, known: Option<u64>) -> Option<Sight> {
+    async fn look_through(
+        &self,
+        places: &JobPlaces,
+        known: Option<u64>,
+    ) -> Option<KubeconfigSight> {
         let script = places.proxy_conf.as_deref();
         let script = script.and_then(|path| read(path).ok().map(|text| (path, text)));
         let mut hasher = self.hasher.build_hasher();
@@ -144,20 +142,20 @@ impl Lookout {
         for files in &places.kubeconfigs {
             match self.look_at(files, None, conf.as_ref()).await {
                 None => {}
-                Some(Sight::Missing { path }) => {
+                Some(KubeconfigSight::Missing { path }) => {
                     0_u8.hash(&mut hasher);
                     paths.push(path);
                 }
-                Some(Sight::Unusable { path, error, hash }) => {
+                Some(KubeconfigSight::Unusable { path, error, hash }) => {
                     hash.hash(&mut hasher);
                     broken.push((path, error));
                 }
-                Some(Sight::Usable {
+                Some(KubeconfigSight::Usable {
                     path, config, hash, ..
                 }) => {
                     hash.hash(&mut hasher);
                     let hash = hasher.finish();
-                    return (known != Some(hash)).then_some(Sight::Usable {
+                    return (known != Some(hash)).then_some(KubeconfigSight::Usable {
                         path,
                         config,
                         hash,
@@ -168,11 +166,11 @@ impl Lookout {
         }
         let hash = hasher.finish();
         match broken.into_iter().next() {
-            None => Some(Sight::Missing {
+            None => Some(KubeconfigSight::Missing {
                 path: paths.join(", "),
             }),
             Some(_) if known == Some(hash) => None,
-            Some((path, error)) => Some(Sight::Unusable { path, error, hash }),
+            Some((path, error)) => Some(KubeconfigSight::Unusable { path, error, hash }),
         }
     }
 
@@ -181,11 +179,11 @@ impl Lookout {
         files: &[PathBuf],
         known: Option<u64>,
         conf: Option<&(&Path, ProxyConf)>,
-    ) -> Option<Sight> {
+    ) -> Option<KubeconfigSight> {
         let path = spell(files);
         let present: Vec<&PathBuf> = files.iter().filter(|file| file.exists()).collect();
         if present.is_empty() {
-            return Some(Sight::Missing { path });
+            return Some(KubeconfigSight::Missing { path });
         }
         let texts: Vec<(&PathBuf, io::Result<Vec<u8>>)> =
             present.into_iter().map(|file| (file, read(file))).collect();
@@ -208,7 +206,7 @@ impl Lookout {
         }
         let kubeconfig = match parsed {
             Ok(kubeconfig) => kubeconfig,
-            Err(error) => return Some(Sight::Unusable { path, error, hash }),
+            Err(error) => return Some(KubeconfigSight::Unusable { path, error, hash }),
         };
         let has_proxy = has_proxy(&kubeconfig);
         let options = KubeConfigOptions {
@@ -222,13 +220,13 @@ impl Lookout {
             _ => Ok((config, path.clone())),
         });
         Some(match led {
-            Ok((config, path)) => Sight::Usable {
+            Ok((config, path)) => KubeconfigSight::Usable {
                 path,
                 config: Box::new(config),
                 hash,
                 set_aside: Vec::new(),
             },
-            Err(error) => Sight::Unusable { path, error, hash },
+            Err(error) => KubeconfigSight::Unusable { path, error, hash },
         })
     }
 }
@@ -521,7 +519,7 @@ const REBUILD_SECS: u64 = 2;
 /// Follows the kubeconfig.
 pub(crate) struct Follower {
     pub(crate) lookout: Lookout,
-    pub(crate) clients: watch::Sender<Option<Arc<Server>>>,
+    pub(crate) clients: watch::Sender<Option<Arc<ApiServer>>>,
     pub(crate) refused: watch::Receiver<u64>,
     pub(crate) queue: Arc<Queue>,
     pub(crate) health: Arc<Health>,
@@ -541,15 +539,15 @@ impl Follower {
             let asked = if is_refused { None } else { known };
             if let Some(sight) = self.look(asked).await {
                 let (state, hash, config) = match sight {
-                    Sight::Missing { path } => {
+                    KubeconfigSight::Missing { path } => {
                         (Lifecycle::WaitingForKubeconfig { path }, None, None)
                     }
-                    Sight::Unusable { path, error, hash } => (
+                    KubeconfigSight::Unusable { path, error, hash } => (
                         Lifecycle::KubeconfigUnusable { path, error },
                         Some(hash),
                         None,
                     ),
-                    Sight::Usable {
+                    KubeconfigSight::Usable {
                         path,
                         config,
                         hash,
@@ -581,7 +579,7 @@ impl Follower {
     }
 
     /// Looks on a thread of its own: files may hang, and credentials may come from a program.
-    async fn look(&self, known: Option<u64>) -> Option<Sight> {
+    async fn look(&self, known: Option<u64>) -> Option<KubeconfigSight> {
         let lookout = self.lookout.clone();
         let runtime = tokio::runtime::Handle::current();
         let looking =
@@ -594,7 +592,7 @@ impl Follower {
         match client(config) {
             Ok(client) => {
                 *generation += 1;
-                let server = Arc::new(Server::new(client, *generation, &address));
+                let server = Arc::new(ApiServer::new(client, *generation, &address));
                 self.clients.send_replace(Some(server));
                 state
             }
@@ -637,7 +635,7 @@ impl Follower {
             Lifecycle::KubeconfigLoaded { path } => tracing::info!(path, "kubeconfig loaded"),
             Lifecycle::Unreachable { .. } | Lifecycle::Reachable => {}
         }
-        let entry = Entry::Note {
+        let entry = QueueEntry::Note {
             stamp: self.clock.stamp(),
             note: Note::Lifecycle(state.clone()),
         };
@@ -678,7 +676,7 @@ mod tests {
         let lookout = lookout(&path, None);
         assert!(matches!(
             lookout.look(None).await,
-            Some(Sight::Missing { .. })
+            Some(KubeconfigSight::Missing { .. })
         ));
         for (text, wrong) in [
             ("", "empty"),
@@ -688,7 +686,9 @@ mod tests {
         ] {
             std::fs::write(&path, text).expect("written");
             match lookout.look(None).await {
-                Some(Sight::Unusable { error, .. }) => assert!(error.contains(wrong), "{error}"),
+                Some(KubeconfigSight::Unusable { error, .. }) => {
+                    assert!(error.contains(wrong), "{error}")
+                }
                 other => panic!("{text:?}: {other:?}"),
             }
         }
@@ -697,13 +697,15 @@ mod tests {
     /// Gives every word that comes of a kubeconfig, before any redactor has seen it.
     async fn words_of(lookout: &Lookout) -> String {
         let (config, mut words) = match lookout.look(None).await {
-            Some(Sight::Usable {
+            Some(KubeconfigSight::Usable {
                 path,
                 config,
                 set_aside,
                 ..
             }) => (Some(config), format!("{path} {set_aside:?}")),
-            Some(Sight::Unusable { path, error, .. }) => (None, format!("{error}: {path}")),
+            Some(KubeconfigSight::Unusable { path, error, .. }) => {
+                (None, format!("{error}: {path}"))
+            }
             other => (None, format!("{other:?}")),
         };
         if let Some(config) = config
@@ -780,19 +782,19 @@ mod tests {
         std::fs::write(&authority, key).expect("written");
         let lookout = lookout(&path, None);
         let hash = match lookout.look(None).await {
-            Some(Sight::Usable { hash, .. }) => hash,
+            Some(KubeconfigSight::Usable { hash, .. }) => hash,
             other => panic!("{other:?}"),
         };
         assert!(lookout.look(Some(hash)).await.is_none());
         std::fs::write(&authority, format!("{key}\n")).expect("written");
         assert!(matches!(
             lookout.look(Some(hash)).await,
-            Some(Sight::Usable { .. })
+            Some(KubeconfigSight::Usable { .. })
         ));
         std::fs::remove_file(&authority).expect("removed");
         assert!(matches!(
             lookout.look(Some(hash)).await,
-            Some(Sight::Unusable { .. })
+            Some(KubeconfigSight::Unusable { .. })
         ));
     }
 
@@ -802,7 +804,9 @@ mod tests {
         let path = folder.path().join("config");
         std::fs::write(&path, GOOD).expect("written");
         match lookout(&path, Some("missing")).look(None).await {
-            Some(Sight::Unusable { error, .. }) => assert!(error.contains("missing"), "{error}"),
+            Some(KubeconfigSight::Unusable { error, .. }) => {
+                assert!(error.contains("missing"), "{error}")
+            }
             other => panic!("{other:?}"),
         }
     }

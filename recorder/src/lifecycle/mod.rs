@@ -1,6 +1,6 @@
-//! Owns a run from its beginning to its end: the way to the cluster and its changes, what an earlier
-//! run left, which streams there are, signals, and the finished file. Refuses to end because the
-//! cluster is in trouble: that is what it records.
+//! A run from its beginning to its end: the way to the cluster and its changes, what an earlier run left,
+//! which resources are watched, signals, and the finished file. Trouble with the cluster never ends a run: it
+//! is recorded.
 
 mod ending;
 mod kubeconfig;
@@ -11,6 +11,6 @@ mod proxy_conf;
 mod run;
 mod supervise;
 
-pub(crate) use ending::{Signals, Whole};
-pub(crate) use run::{Pen, listen, serve_status};
-pub use run::{Recorder, StatusHandle, Summary};
+pub(crate) use ending::{Signals, WholeReel};
+pub use run::{Recorder, RecordingSummary, StatusHandle};
+pub(crate) use run::{TimelinePen, listen, serve_status};

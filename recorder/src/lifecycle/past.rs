@@ -1,11 +1,11 @@
-//! Owns what an existing reel tells its next recorder: the numbers it has given out, the cluster,
-//! and for each resource how far the chain is unbroken and which objects were alive. Refuses to
-//! believe a list that was not finished.
+//! What an existing reel says to its next recorder: the numbers it has given out, the cluster, and for each
+//! resource how far the chain is unbroken and which objects were alive. A list that was not finished proves
+//! nothing.
 
-use crate::known::{Known, Uid};
-use crate::resource::ResourceName;
-use crate::version::Version;
-use crate::watch::state::{Memory, Position};
+use crate::known::{KnownObjects, Uid};
+use crate::resource::GroupResource;
+use crate::version::ResourceVersion;
+use crate::watch::state::{ResumeState, WatchPosition};
 use kubereel_format::{
     ConnectionId, EpochId, EventType, Evidence, ListMethod, NotCoveredReason, Note, ObjectId,
     RecordedAt, Reel, ResourceInfo, Seq,
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What a reel tells.
 #[derive(Debug, Default)]
-pub(crate) struct Past {
+pub(crate) struct EarlierRuns {
     /// The number of the next session.
     pub(crate) session: u32,
     /// The number of the next connection.
@@ -29,7 +29,7 @@ pub(crate) struct Past {
     /// The resources, by number.
     pub(crate) resources: BTreeMap<u32, PastResource>,
     /// What was left out at the end to keep the reel small.
-    pub(crate) left_out: BTreeSet<ResourceName>,
+    pub(crate) left_out: BTreeSet<GroupResource>,
 }
 
 /// The cluster of an earlier run.
@@ -39,7 +39,6 @@ pub(crate) struct PastCluster {
     pub(crate) epoch: EpochId,
     /// Its uid; empty if it could not be read.
     pub(crate) uid: String,
-    /// Its version.
     pub(crate) version: String,
 }
 
@@ -49,24 +48,23 @@ pub(crate) struct PastResource {
     /// How it was described last.
     pub(crate) info: ResourceInfo,
     /// What a stream needs to go on.
-    pub(crate) memory: Memory,
+    pub(crate) memory: ResumeState,
 }
 
 /// The chain of one resource while the notes and events are walked.
 #[derive(Debug, Default)]
-struct Chain {
-    position: Option<Position>,
+struct PastChain {
+    position: Option<WatchPosition>,
     /// The objects deleted at exactly the position's version.
     deleted_here: Vec<ObjectId>,
     /// What was read back of a gap that is not told yet.
     read_back: Vec<Seq>,
 }
 
-impl Past {
-    /// Reads a reel.
+impl EarlierRuns {
     pub(crate) fn read(reel: &Reel) -> Self {
         let mut past = Self::default();
-        let mut chains: BTreeMap<u32, Chain> = BTreeMap::new();
+        let mut chains: BTreeMap<u32, PastChain> = BTreeMap::new();
         let mut resource_of: BTreeMap<ConnectionId, u32> = BTreeMap::new();
         let mut listing: BTreeSet<ConnectionId> = BTreeSet::new();
         let mut notes = reel.notes().iter().peekable();
@@ -175,7 +173,7 @@ impl Past {
                     .and_modify(|past| past.info = info.clone())
                     .or_insert_with(|| PastResource {
                         info: info.clone(),
-                        memory: Memory::default(),
+                        memory: ResumeState::default(),
                     });
             }
             Note::Connected { connection, .. } | Note::Disconnected { connection, .. } => {
@@ -187,7 +185,7 @@ impl Past {
     }
 
     fn read_objects(&mut self, reel: &Reel) {
-        let mut known: BTreeMap<u32, Known> = BTreeMap::new();
+        let mut known: BTreeMap<u32, KnownObjects> = BTreeMap::new();
         for object in reel.objects() {
             let Some(last) = newest(reel, object.id) else {
                 continue;
@@ -203,7 +201,7 @@ impl Past {
                 &key.namespace,
                 &key.name,
                 Uid::new(&key.uid),
-                Version::parse(&head.resource_version),
+                ResourceVersion::parse(&head.resource_version),
             );
         }
         for (resource, known) in known {
@@ -226,9 +224,9 @@ fn newest(reel: &Reel, object: ObjectId) -> Option<Seq> {
     }))
 }
 
-impl Chain {
+impl PastChain {
     fn begin(&mut self, rv: &str, at: RecordedAt) {
-        self.position = Version::parse(rv).map(|version| Position { version, at });
+        self.position = ResourceVersion::parse(rv).map(|version| WatchPosition { version, at });
         self.deleted_here.clear();
     }
 
@@ -237,7 +235,7 @@ impl Chain {
             return;
         };
         position.at = position.at.max(at);
-        let Some(version) = Version::parse(rv) else {
+        let Some(version) = ResourceVersion::parse(rv) else {
             return;
         };
         match version.order(&position.version) {
@@ -271,7 +269,7 @@ fn uid_of(reel: &Reel, object: ObjectId) -> Option<Uid> {
 mod tests {
     use super::*;
     use crate::resource::plain_info;
-    use kubereel_format::{Appender, Body, Gap, GapCause, GapId, NewEvent, ResourceId, Stamp};
+    use kubereel_format::{Appender, Gap, GapCause, GapId, NewBody, NewEvent, ResourceId, Stamp};
 
     fn read_back(is_told: bool) -> usize {
         let folder = tempfile::tempdir().expect("a folder");
@@ -300,7 +298,7 @@ mod tests {
                 name: "b",
                 uid: "u",
                 resource_version: rv,
-                body: Body::Bytes(b"{}"),
+                body: NewBody::Bytes(b"{}"),
             };
             reel.append_event(&event).expect("room");
         }
@@ -320,7 +318,7 @@ mod tests {
         }
         reel.commit().expect("room");
         drop(reel);
-        let past = Past::read(&Reel::open(&path).expect("the reel"));
+        let past = EarlierRuns::read(&Reel::open(&path).expect("the reel"));
         let mut memories = past.resources.into_values();
         memories
             .next()

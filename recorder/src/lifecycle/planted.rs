@@ -1,5 +1,5 @@
-//! Kubeconfigs with credentials, and the ways in which a file goes wrong: what tests of messages are held
-//! against. The tests of the whole program read this file too.
+//! Kubeconfigs with credentials, and the ways in which a file goes wrong, for tests of messages. The tests of
+//! the whole program read this file too.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};

@@ -1,5 +1,5 @@
-//! Owns what a CI job's `proxy-conf.sh` says of the proxy before the cluster: lines that export its
-//! variables. Refuses to run it, and every value that only a shell could make out.
+//! Reads the proxy before the cluster from a CI job's `proxy-conf.sh`: lines that export its variables. The
+//! script is never run, and a value that only a shell could compute is refused.
 
 use http::Uri;
 use kubereel_redact::KnownCredentials;
@@ -62,7 +62,7 @@ impl ProxyConf {
         };
         match url.parse::<Uri>() {
             Ok(url) if url.host().is_some_and(|host| !host.is_empty()) => Ok(Some(url)),
-            _ => Err("the proxy is no URL"),
+            _ => Err("the proxy is not a URL"),
         }
     }
 }

@@ -1,26 +1,25 @@
-//! Owns one run: opens the reel, starts everything, ends everything, and tells how it ended. Refuses
-//! nothing but what it cannot write.
+//! One run: opens the reel, starts every task, ends them in order, and reports how it ended.
 
 use super::ending::{Ending, OnceWhole, Signals};
 use super::kubeconfig::{Follower, Lookout};
-use super::past::Past;
+use super::past::EarlierRuns;
 use super::supervise::Supervisor;
 use crate::access::StatusAccess;
-use crate::budget::{Gate, Limits, Out, body_bytes, is_used_up, queue_bytes};
+use crate::budget::{Exclusions, Gate, RecordingLimits, body_bytes, is_used_up, queue_bytes};
 use crate::clock::{Clock, StepDetector};
 use crate::discover::{Discovery, Poller};
 use crate::error::RecordError;
-use crate::health::{Account, Health, Status};
+use crate::health::{Health, RecorderStatus, RunAccount};
 use crate::marks::{Desk, MarkFile, follow};
-use crate::options::Options;
+use crate::options::RecorderOptions;
 use crate::probe::Prober;
-use crate::queue::{Entry, QUEUE_BYTES, Queue};
+use crate::queue::{QUEUE_BYTES, Queue, QueueEntry};
 use crate::sampler::Sampler;
 use crate::status_page::{Front, serve};
-use crate::watch::context::{Numbers, Parts, Shared};
+use crate::watch::context::{RecordNumbers, ServerFleet, WatchContext, WatchLimits};
 use crate::watch::state::LONG_SECS;
 use crate::writer::{
-    Finished, Handover, ReelPath, SeededLoss, Taker, WriteError, Writer, handover,
+    Finished, HandoverTaker, ReelPath, ReelWriter, SeededLoss, WriteError, WriterHandover, handover,
 };
 use kubereel_format::{
     Appender, Bounds, ListMethod, Note, OpenError, REDACTION_SAYS, Reel, SessionEnd, SessionId,
@@ -44,9 +43,9 @@ const WORDS: usize = 256;
 
 /// A recorder that has opened its reel.
 pub struct Recorder {
-    options: Options,
+    options: RecorderOptions,
     appender: Appender,
-    past: Past,
+    past: EarlierRuns,
     listener: Option<TcpListener>,
     clock: Clock,
     queue: Arc<Queue>,
@@ -56,7 +55,7 @@ pub struct Recorder {
 
 /// The way for others into the timeline of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Pen {
+pub(crate) struct TimelinePen {
     /// Where notes go.
     pub(crate) queue: Arc<Queue>,
     /// The run's clock.
@@ -82,23 +81,23 @@ impl StatusHandle {
     }
 
     /// Tells how the run stands now.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> RecorderStatus {
         self.0.borrow().health.status()
     }
 
     /// Tells what the run's notes say so far.
-    pub(crate) fn account(&self) -> Account {
+    pub(crate) fn account(&self) -> RunAccount {
         self.0.borrow().health.account()
     }
 }
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct RecordingSummary {
     /// Why.
     pub end: SessionEnd,
     /// The counters at the end.
-    pub status: Status,
+    pub status: RecorderStatus,
     /// The size of the finished file, in bytes.
     pub file_bytes: u64,
     /// How many events and notes it holds.
@@ -114,7 +113,7 @@ impl Recorder {
     /// # Errors
     ///
     /// If the reel cannot be written or is none, or if the status page's address is taken.
-    pub fn open(options: Options) -> Result<Self, RecordError> {
+    pub fn open(options: RecorderOptions) -> Result<Self, RecordError> {
         let redactor =
             Redactor::new(options.redact_extra.clone()).map_err(|error| RecordError::System {
                 what: "draw a key for what is hidden",
@@ -124,7 +123,10 @@ impl Recorder {
     }
 
     /// Does the same with a key that another recording of this program has too.
-    pub(crate) fn open_with(options: Options, redactor: Redactor) -> Result<Self, RecordError> {
+    pub(crate) fn open_with(
+        options: RecorderOptions,
+        redactor: Redactor,
+    ) -> Result<Self, RecordError> {
         let listener = match options.listen {
             None => None,
             Some(address) => Some(listen(address, options.any_port)?),
@@ -161,8 +163,8 @@ impl Recorder {
     }
 
     /// Gives the way into the timeline.
-    pub(crate) fn pen(&self) -> Pen {
-        Pen {
+    pub(crate) fn pen(&self) -> TimelinePen {
+        TimelinePen {
             queue: Arc::clone(&self.queue),
             clock: self.clock,
         }
@@ -173,7 +175,7 @@ impl Recorder {
     /// # Errors
     ///
     /// If the file could not be written to its end. What it holds until then can be read.
-    pub async fn run(self) -> Result<Summary, RecordError> {
+    pub async fn run(self) -> Result<RecordingSummary, RecordError> {
         self.run_until_whole(Box::new(|_| true)).await
     }
 
@@ -181,7 +183,7 @@ impl Recorder {
     pub(crate) async fn run_until_whole(
         self,
         once_whole: OnceWhole,
-    ) -> Result<Summary, RecordError> {
+    ) -> Result<RecordingSummary, RecordError> {
         let mut signals = Signals::listen().map_err(|source| RecordError::System {
             what: "listen for signals",
             source,
@@ -207,14 +209,14 @@ impl Recorder {
         self,
         told: impl Future<Output = SessionEnd> + Send,
         once_whole: OnceWhole,
-    ) -> Result<Summary, RecordError> {
+    ) -> Result<RecordingSummary, RecordError> {
         let path = self.options.output.clone();
         let health = Arc::clone(&self.front.health);
         let session = SessionId(self.past.session);
         let grace = self.options.grace;
         let labels = self.options.labels.clone();
         let clock = self.clock;
-        let mut run = Run::start(self)?;
+        let mut run = RecordingRun::start(self)?;
         run.note(Note::SessionStarted {
             session,
             recorder: env!("CARGO_PKG_VERSION").to_owned(),
@@ -230,7 +232,7 @@ impl Recorder {
         let standing = health.status();
         let finished = run.finish(session, &end, grace, standing, once_whole).await;
         match finished {
-            Ok(stats) => Ok(Summary {
+            Ok(stats) => Ok(RecordingSummary {
                 end,
                 status: health.status(),
                 file_bytes: stats.file_bytes,
@@ -247,10 +249,10 @@ impl Recorder {
 }
 
 /// Opens a reel and reads what it tells, or begins one.
-fn open_reel(options: &Options) -> Result<(Appender, Past), RecordError> {
+fn open_reel(options: &RecorderOptions) -> Result<(Appender, EarlierRuns), RecordError> {
     let (path, bounds) = (&options.output, bounds(options));
     match Appender::create_within(path, bounds) {
-        Ok(appender) => return Ok((appender, Past::default())),
+        Ok(appender) => return Ok((appender, EarlierRuns::default())),
         Err(OpenError::Exists { .. }) if !options.only_new => {}
         Err(error) => return Err(error.into()),
     }
@@ -279,7 +281,7 @@ fn open_reel(options: &Options) -> Result<(Appender, Past), RecordError> {
                 cause: "it was imported, and does not tell what it leaves out".to_owned(),
             });
         }
-        Past::read(&reel)
+        EarlierRuns::read(&reel)
     };
     let mut appender = Appender::resume_within(path, bounds)?;
     match options.max_bytes {
@@ -288,7 +290,7 @@ fn open_reel(options: &Options) -> Result<(Appender, Past), RecordError> {
     }
 }
 
-fn bounds(options: &Options) -> Bounds {
+fn bounds(options: &RecorderOptions) -> Bounds {
     Bounds {
         file_bytes: options.max_bytes,
         body_memory: options.max_memory.map(body_bytes),
@@ -303,24 +305,24 @@ const fn is_import(note: &Note) -> bool {
 }
 
 /// Everything that runs.
-struct Run {
+struct RecordingRun {
     queue: Arc<Queue>,
     clock: Clock,
     supervisor: Supervisor,
-    news: mpsc::Receiver<crate::discover::News>,
-    sightings: mpsc::Receiver<crate::watch::context::Sighting>,
+    news: mpsc::Receiver<crate::discover::DiscoveryEvent>,
+    sightings: mpsc::Receiver<crate::watch::context::DiscoverySighting>,
     stop: watch::Sender<bool>,
-    left_out: watch::Receiver<Out>,
+    left_out: watch::Receiver<Exclusions>,
     tasks: JoinSet<()>,
     /// Those that end by themselves when they are told to stop.
     closing: JoinSet<()>,
     writer: oneshot::Receiver<Finished>,
-    taker: Taker,
+    taker: HandoverTaker,
     written: Option<Finished>,
     redactor: Redactor,
 }
 
-impl Run {
+impl RecordingRun {
     #[expect(
         clippy::too_many_lines,
         reason = "it wires the parts of a run, each once"
@@ -338,8 +340,8 @@ impl Run {
         } = recorder;
         let health = Arc::clone(&front.health);
         let is_fresh = past.session == 0;
-        let (left_out, left_out_seen) = watch::channel(Out::default());
-        let limits = Limits {
+        let (left_out, left_out_seen) = watch::channel(Exclusions::default());
+        let limits = RecordingLimits {
             max_bytes: options.max_bytes,
             max_memory: options.max_memory,
         };
@@ -364,11 +366,11 @@ impl Run {
         let (news_sent, news) = mpsc::channel(WORDS);
         let (sightings_sent, sightings) = mpsc::channel(WORDS);
         let discovery = Arc::new(Discovery::new(past_epoch));
-        let shared = Arc::new(Shared::new(Parts {
+        let shared = Arc::new(WatchContext {
             queue: Arc::clone(&queue),
             clock,
             health: Arc::clone(&health),
-            numbers: Arc::new(Numbers::new(past.connection, past.gap)),
+            numbers: Arc::new(RecordNumbers::new(past.connection, past.gap)),
             redactor: redactor.clone(),
             clients: clients_seen.clone(),
             refused,
@@ -377,7 +379,9 @@ impl Run {
             epoch: epoch_seen,
             stop: stop_seen.clone(),
             watch_secs: options.watch_secs.unwrap_or(LONG_SECS),
-        }));
+            fleet: ServerFleet::default(),
+            limits: WatchLimits::default(),
+        });
         let mut tasks = JoinSet::new();
         let follower = Follower {
             lookout: Lookout::new(options.kubeconfig, options.context),
@@ -417,7 +421,7 @@ impl Run {
 
     async fn note(&self, note: Note) {
         let stamp = self.clock.stamp();
-        self.queue.push(Entry::Note { stamp, note }).await;
+        self.queue.push(QueueEntry::Note { stamp, note }).await;
     }
 
     async fn until_end(&mut self, told: impl Future<Output = SessionEnd>) -> SessionEnd {
@@ -452,7 +456,7 @@ impl Run {
         session: SessionId,
         end: &SessionEnd,
         grace: Option<Duration>,
-        standing: Status,
+        standing: RecorderStatus,
         once_whole: OnceWhole,
     ) -> Finished {
         let at = self.clock.stamp().wall;
@@ -563,10 +567,10 @@ fn spawn_writer(
     queue: &Arc<Queue>,
     health: &Arc<Health>,
     clock: Clock,
-    (gate, handover, loss): (Option<Gate>, Handover, Option<SeededLoss>),
+    (gate, handover, loss): (Option<Gate>, WriterHandover, Option<SeededLoss>),
 ) -> Result<oneshot::Receiver<Finished>, RecordError> {
     let (done, finished) = oneshot::channel();
-    let writer = Writer::new(
+    let writer = ReelWriter::new(
         Box::new(appender),
         Box::new(reel),
         Arc::clone(queue),
@@ -597,7 +601,7 @@ async fn watch_clock(queue: Arc<Queue>, clock: Clock) {
         if let Some(micros) = detector.step(stamp) {
             tracing::warn!(micros, "the wall clock stepped");
             let note = Note::ClockStepped { micros };
-            queue.push(Entry::Note { stamp, note }).await;
+            queue.push(QueueEntry::Note { stamp, note }).await;
         }
     }
 }

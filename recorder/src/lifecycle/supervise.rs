@@ -1,16 +1,19 @@
-//! Owns which streams there are: one for each resource that is to be recorded, begun when the
-//! resource appears, ended when it is gone. Refuses to record: streams do.
+//! Supervises the watchers: one for each resource that is to be recorded, started when the resource appears,
+//! ended when it is gone.
 
-use super::past::{Past, PastCluster};
-use crate::budget::Out;
-use crate::discover::{Definition, GroupKey, Identity, LeftOut, News, Served, plan, resource_info};
-use crate::health::ResourceState;
-use crate::queue::Entry;
-use crate::resource::{ResourceName, Role, Target};
+use super::past::{EarlierRuns, PastCluster};
+use crate::budget::Exclusions;
+use crate::discover::{
+    ClusterIdentity, CrdDefinition, DiscoveryEvent, GroupKey, ServedResource, SkippedResource,
+    plan, resource_info,
+};
+use crate::health::ResourceCoverage;
+use crate::queue::QueueEntry;
+use crate::resource::{GroupResource, ResourceRole, WatchTarget};
 use crate::server::Failure;
-use crate::watch::context::{Shared, Sighting};
-use crate::watch::drive::{Drive, DriveEnd, Leftover, Start};
-use crate::watch::state::{Memory, Origin};
+use crate::watch::context::{DiscoverySighting, WatchContext};
+use crate::watch::state::{ResumeState, WatchOrigin};
+use crate::watch::watcher::{ResourceWatcher, WatcherEnd, WatcherOutcome, WatcherStart};
 use kubereel_format::{
     BlobNote, EpochId, Lifecycle, NotCoveredReason, Note, ResourceId, ResourceInfo,
 };
@@ -26,7 +29,7 @@ const DEFINITIONS_MICROS: u64 = 5_000_000;
 
 /// How long the first stream waits for the first probe, in milliseconds.
 ///
-/// Lists are held against the probes around them: without one before them nobody could tell whether
+/// Lists are compared with the probes around them: without one before them it is unknown whether
 /// their versions are those of the cluster's storage.
 const PROBE_MILLIS: u64 = 1_000;
 
@@ -35,7 +38,7 @@ const EVERY_RESOURCE: &str = "*";
 
 /// A stream that is running.
 #[derive(Debug)]
-struct Running {
+struct RunningWatcher {
     info: ResourceInfo,
     descriptions: mpsc::Sender<ResourceInfo>,
     /// Counts the changes of its definition.
@@ -46,39 +49,39 @@ struct Running {
 
 /// A resource without a stream that had one, in this run or an earlier one.
 #[derive(Debug)]
-struct Left {
+struct EndedWatcher {
     id: ResourceId,
-    memory: Memory,
+    memory: ResumeState,
     epoch: u32,
     is_from_past: bool,
 }
 
 /// Keeps the streams.
 pub(crate) struct Supervisor {
-    shared: Arc<Shared>,
+    shared: Arc<WatchContext>,
     epoch: watch::Sender<u32>,
-    drives: JoinSet<Leftover>,
-    names: BTreeMap<Id, ResourceName>,
-    running: BTreeMap<ResourceName, Running>,
-    left: BTreeMap<(String, String, String), Left>,
+    drives: JoinSet<WatcherOutcome>,
+    names: BTreeMap<Id, GroupResource>,
+    running: BTreeMap<GroupResource, RunningWatcher>,
+    left: BTreeMap<(String, String, String), EndedWatcher>,
     next_resource: u32,
     /// The versions that there is a reason to prefer.
-    wanted: BTreeMap<ResourceName, String>,
-    told: BTreeSet<LeftOut>,
-    /// The group versions of which nobody knows what they serve.
+    wanted: BTreeMap<GroupResource, String>,
+    told: BTreeSet<SkippedResource>,
+    /// The group versions whose resources are not known.
     undescribed: BTreeSet<GroupKey>,
     cluster: Option<PastCluster>,
     has_cluster: bool,
-    identity: Identity,
+    identity: ClusterIdentity,
     said: Option<Lifecycle>,
     /// The resources that a definition defines, and what tells one state of it from another.
-    custom: BTreeMap<ResourceName, u64>,
+    custom: BTreeMap<GroupResource, u64>,
     /// What is to be followed once the definitions are known.
-    held: Vec<Served>,
+    held: Vec<ServedResource>,
     definitions_complete: bool,
     definitions_since: Option<u64>,
     /// What the size budget leaves out.
-    left_out: watch::Receiver<Out>,
+    left_out: watch::Receiver<Exclusions>,
     /// Whether the history was asked for once.
     has_probed: watch::Receiver<bool>,
 }
@@ -86,10 +89,10 @@ pub(crate) struct Supervisor {
 impl Supervisor {
     /// Begins with what an earlier run left.
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        shared: Arc<WatchContext>,
         epoch: watch::Sender<u32>,
-        past: Past,
-        left_out: watch::Receiver<Out>,
+        past: EarlierRuns,
+        left_out: watch::Receiver<Exclusions>,
         has_probed: watch::Receiver<bool>,
     ) -> Self {
         let mut wanted = BTreeMap::new();
@@ -101,7 +104,7 @@ impl Supervisor {
                 (info.group.clone(), info.plural.clone()),
                 info.version.clone(),
             );
-            let target = Target::new(info);
+            let target = WatchTarget::new(info);
             if let (Some(position), true) = (&resource.memory.position, target.tells_revision()) {
                 let revisions = shared.discovery.revisions();
                 revisions.reached(past_epoch, &position.version, || target.path());
@@ -109,7 +112,7 @@ impl Supervisor {
             let info = target.info;
             left.insert(
                 (info.group, info.version, info.plural),
-                Left {
+                EndedWatcher {
                     id: info.id,
                     memory: resource.memory,
                     epoch: past_epoch,
@@ -130,7 +133,7 @@ impl Supervisor {
             undescribed: BTreeSet::new(),
             cluster: past.cluster,
             has_cluster: false,
-            identity: Identity::default(),
+            identity: ClusterIdentity::default(),
             said: None,
             custom: BTreeMap::new(),
             held: Vec::new(),
@@ -155,7 +158,7 @@ impl Supervisor {
             let reason = out.reason(&info.group, &info.plural).as_str();
             tracing::info!(resource = info.qualified(), "left out: {reason}");
             let health = &self.shared.health;
-            health.set_resource(info.id.0, Some(ResourceState::NotCovered));
+            health.set_resource(info.id.0, Some(ResourceCoverage::NotCovered));
         }
     }
 
@@ -164,9 +167,9 @@ impl Supervisor {
     }
 
     /// Takes what a round of discovery brought.
-    pub(crate) async fn news(&mut self, news: News) {
+    pub(crate) async fn news(&mut self, news: DiscoveryEvent) {
         match news {
-            News::Served {
+            DiscoveryEvent::Served {
                 identity,
                 fallen_in,
                 served,
@@ -181,15 +184,15 @@ impl Supervisor {
                 self.tell_of_undescribed(undescribed, &served).await;
                 self.follow(&served).await;
             }
-            News::Document { kind, path, bytes } => {
-                let entry = Entry::Blob {
+            DiscoveryEvent::Document { kind, path, bytes } => {
+                let entry = QueueEntry::Blob {
                     stamp: self.shared.now(),
                     note: BlobNote::Document { kind, path },
                     bytes,
                 };
                 self.shared.queue.push(entry).await;
             }
-            News::Unreachable(failure) => self.unreachable(failure).await,
+            DiscoveryEvent::Unreachable(failure) => self.unreachable(failure).await,
         }
     }
 
@@ -221,11 +224,14 @@ impl Supervisor {
 
     async fn note(&self, note: Note) {
         let stamp = self.shared.now();
-        self.shared.queue.push(Entry::Note { stamp, note }).await;
+        self.shared
+            .queue
+            .push(QueueEntry::Note { stamp, note })
+            .await;
     }
 
     /// Compares the cluster with the one that was recorded until now.
-    async fn identify(&mut self, identity: Identity, fallen_in: Option<u32>) {
+    async fn identify(&mut self, identity: ClusterIdentity, fallen_in: Option<u32>) {
         let before = self.cluster.clone();
         // Who compared with an epoch that has ended since says nothing of this one.
         let has_fallen = fallen_in == Some(*self.epoch.borrow());
@@ -274,7 +280,7 @@ impl Supervisor {
     async fn tell_of_undescribed(
         &mut self,
         mut undescribed: BTreeMap<GroupKey, String>,
-        served: &[Served],
+        served: &[ServedResource],
     ) {
         // Of what is followed the streams say how it is.
         undescribed.retain(|(group, version), _| {
@@ -311,7 +317,7 @@ impl Supervisor {
         }
     }
 
-    async fn follow(&mut self, served: &[Served]) {
+    async fn follow(&mut self, served: &[ServedResource]) {
         let plan = plan(served, &self.wanted);
         self.shared.health.set_left_out(plan.left_out.len());
         for left_out in plan.left_out {
@@ -340,7 +346,7 @@ impl Supervisor {
     }
 
     /// Says once of a resource that it is not followed.
-    async fn tell_left_out(&mut self, left_out: LeftOut) {
+    async fn tell_left_out(&mut self, left_out: SkippedResource) {
         if self.told.insert(left_out.clone()) {
             self.note(Note::NotCovered {
                 group: left_out.group,
@@ -354,7 +360,7 @@ impl Supervisor {
     }
 
     /// Says of what is served, and will not be followed because of the size budget, that it is not.
-    async fn tell_of_left_out(&mut self, served: &[Served]) {
+    async fn tell_of_left_out(&mut self, served: &[ServedResource]) {
         for one in served {
             let name = (one.group.clone(), one.plural.clone());
             let info = resource_info(one, ResourceId(0));
@@ -362,7 +368,7 @@ impl Supervisor {
                 continue;
             }
             let reason = self.left_out.borrow().reason(&info.group, &info.plural);
-            let left_out = LeftOut {
+            let left_out = SkippedResource {
                 group: info.group,
                 version: info.version,
                 plural: info.plural,
@@ -399,18 +405,18 @@ impl Supervisor {
     }
 
     /// Takes what a stream has seen.
-    pub(crate) async fn sighting(&mut self, sighting: Sighting) {
+    pub(crate) async fn sighting(&mut self, sighting: DiscoverySighting) {
         match sighting {
-            Sighting::Definition(definition) => self.definition(*definition),
-            Sighting::ApiService(service) => {
+            DiscoverySighting::Definition(definition) => self.definition(*definition),
+            DiscoverySighting::ApiService(service) => {
                 let discovery = &self.shared.discovery;
                 discovery.ask_directly(&service.group, &service.version, service.is_available);
             }
-            Sighting::DefinitionsComplete => self.release().await,
+            DiscoverySighting::DefinitionsComplete => self.release().await,
         }
     }
 
-    fn definition(&mut self, definition: Definition) {
+    fn definition(&mut self, definition: CrdDefinition) {
         let Some(served) = definition.served else {
             return;
         };
@@ -433,14 +439,14 @@ impl Supervisor {
         }
     }
 
-    /// Tells whether an earlier run recorded the resource in another version, which it goes on with.
-    fn is_known(&self, served: &Served) -> bool {
+    /// Tells whether an earlier run recorded the resource in another version, which is continued.
+    fn is_known(&self, served: &ServedResource) -> bool {
         self.left
             .keys()
             .any(|(group, _, plural)| *group == served.group && *plural == served.plural)
     }
 
-    fn start(&mut self, served: &Served) {
+    fn start(&mut self, served: &ServedResource) {
         let name = (served.group.clone(), served.plural.clone());
         let is_wanted = self.wanted.get(&name) == Some(&served.version);
         if let Some(running) = self.running.get_mut(&name) {
@@ -457,13 +463,13 @@ impl Supervisor {
             return;
         }
         let (id, memory, origin) = match self.left.remove(&key) {
-            Some(left) if left.epoch != epoch => (left.id, left.memory, Origin::NewEpoch),
-            Some(left) if left.is_from_past => (left.id, left.memory, Origin::Reopened),
-            Some(left) => (left.id, left.memory, Origin::Fresh),
+            Some(left) if left.epoch != epoch => (left.id, left.memory, WatchOrigin::NewEpoch),
+            Some(left) if left.is_from_past => (left.id, left.memory, WatchOrigin::Reopened),
+            Some(left) => (left.id, left.memory, WatchOrigin::Fresh),
             None => {
                 let id = ResourceId(self.next_resource);
                 self.next_resource = self.next_resource.saturating_add(1);
-                (id, Memory::default(), Origin::Fresh)
+                (id, ResumeState::default(), WatchOrigin::Fresh)
             }
         };
         let info = resource_info(served, id);
@@ -474,7 +480,7 @@ impl Supervisor {
         );
         // One description at a time is enough: the next round brings the newest again.
         let (descriptions, receiver) = mpsc::channel(1);
-        let start = Start {
+        let start = WatcherStart {
             info: info.clone(),
             memory,
             origin,
@@ -483,10 +489,10 @@ impl Supervisor {
             is_custom: self.custom.contains_key(&name) || has_foreign_group(&name),
         };
         let (changes, seen) = watch::channel(0);
-        let drive = Drive::new(&self.shared, start, receiver, seen);
+        let drive = ResourceWatcher::new(&self.shared, start, receiver, seen);
         let task = self.drives.spawn(drive.run());
         self.names.insert(task.id(), name.clone());
-        let running = Running {
+        let running = RunningWatcher {
             info,
             descriptions,
             changes,
@@ -508,9 +514,9 @@ impl Supervisor {
         }
     }
 
-    fn keep(&mut self, leftover: Leftover) {
+    fn keep(&mut self, leftover: WatcherOutcome) {
         let info = leftover.info;
-        if leftover.end == DriveEnd::Gone {
+        if leftover.end == WatcherEnd::Gone {
             tracing::info!(resource = info.qualified(), "no longer served");
         }
         self.running
@@ -521,7 +527,7 @@ impl Supervisor {
         let epoch = *self.epoch.borrow();
         self.left.insert(
             (info.group, info.version, info.plural),
-            Left {
+            EndedWatcher {
                 id: info.id,
                 memory: leftover.memory,
                 epoch,
@@ -571,25 +577,25 @@ impl Supervisor {
 }
 
 /// Tells whether a resource's stream is to end, or not to begin, because of the size budget.
-fn is_out(out: &Out, info: &ResourceInfo) -> bool {
+fn is_out(out: &Exclusions, info: &ResourceInfo) -> bool {
     let tells = matches!(
-        Target::new(info.clone()).role,
-        Role::Definitions | Role::ApiServices
+        WatchTarget::new(info.clone()).role,
+        ResourceRole::Definitions | ResourceRole::ApiServices
     );
     out.is_everything() || out.holds(&info.group, &info.plural) && !tells
 }
 
 /// Tells whether a group is none of Kubernetes' own.
-fn has_foreign_group((group, _): &ResourceName) -> bool {
+fn has_foreign_group((group, _): &GroupResource) -> bool {
     group.contains('.') && !group.ends_with(".k8s.io")
 }
 
-fn is_definitions(served: &Served) -> bool {
+fn is_definitions(served: &ServedResource) -> bool {
     served.group == "apiextensions.k8s.io" && served.plural == "customresourcedefinitions"
 }
 
 /// Tells a stream what is new of its resource; another version only if that one `is_wanted`.
-fn describe(running: &mut Running, served: &Served, is_wanted: bool) {
+fn describe(running: &mut RunningWatcher, served: &ServedResource, is_wanted: bool) {
     let mut info = resource_info(served, running.info.id);
     // A definition does not tell the hash, and an order of verbs means nothing.
     info.storage_hash = info.storage_hash.or(running.info.storage_hash.clone());

@@ -1,24 +1,24 @@
-//! Owns what is asked of a recording, and the answers. Refuses to judge the cluster, and to claim more than
-//! that nothing was met: `kubereel verify` proves.
+//! The questions of the JUnit file about a recording, and their answers. They judge the recording, not the
+//! cluster, and claim no more than that nothing was met: `kubereel verify` proves.
 
-use crate::health::GapTold;
+use crate::health::AccountGap;
 use crate::number::len64;
-use crate::observer::report::{Report, Stage, secs, time};
+use crate::observer::report::{ObserverReport, ReportStage, secs, time};
 use kubereel_format::{GapVerdict, harmless};
 use std::borrow::Cow;
 
 /// A question and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Case {
+pub(super) struct ReportCase {
     /// The question, as a statement; programs know it by this name.
     pub(super) name: &'static str,
     /// The answer.
-    pub(super) verdict: Verdict,
+    pub(super) verdict: CaseVerdict,
 }
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum CaseVerdict {
     /// It is so.
     Fine {
         /// What there is to say.
@@ -32,15 +32,12 @@ pub(super) enum Verdict {
         body: String,
     },
     /// It cannot be told.
-    Unknown {
-        /// Why.
-        why: String,
-    },
+    Unknown { why: String },
 }
 
 /// Asks everything.
-pub(super) fn cases(report: &Report) -> Vec<Case> {
-    let case = |name, verdict| Case { name, verdict };
+pub(super) fn cases(report: &ObserverReport) -> Vec<ReportCase> {
+    let case = |name, verdict| ReportCase { name, verdict };
     vec![
         case(
             "[Monitor:kubereel-recording] the recorder ran until it was told to end",
@@ -69,23 +66,26 @@ pub(super) fn cases(report: &Report) -> Vec<Case> {
     ]
 }
 
-fn ran(report: &Report) -> Verdict {
+fn ran(report: &ObserverReport) -> CaseVerdict {
     match &report.stage {
-        Stage::Ended(by) => fine(&format!("ended by {by}")),
-        Stage::Running => trouble(
-            "the recorder has not said that it ended: it runs, or was killed",
+        ReportStage::Ended(by) => fine(&format!("ended by {by}")),
+        ReportStage::Running => trouble(
+            "the recorder has not reported its end: it is running, or was killed",
             &[],
         ),
-        Stage::NotBegun(why) | Stage::Failed(why) => trouble(why, &[]),
+        ReportStage::NotBegun(why) | ReportStage::Failed(why) => trouble(why, &[]),
     }
 }
 
-fn reached(report: &Report) -> Verdict {
+fn reached(report: &ObserverReport) -> CaseVerdict {
     let way = &report.account.way;
     if report.account.is_reached {
         return fine(&report.account.clusters.told.join("; "));
     }
-    if matches!(report.stage, Stage::Running | Stage::NotBegun(_)) {
+    if matches!(
+        report.stage,
+        ReportStage::Running | ReportStage::NotBegun(_)
+    ) {
         return unknown("the recorder did not come so far");
     }
     let lines: Vec<String> = way
@@ -100,8 +100,11 @@ fn reached(report: &Report) -> Verdict {
     )
 }
 
-fn if_reached(report: &Report, ask: fn(&Report) -> Verdict) -> Verdict {
-    if matches!(report.stage, Stage::Running | Stage::NotBegun(_)) {
+fn if_reached(report: &ObserverReport, ask: fn(&ObserverReport) -> CaseVerdict) -> CaseVerdict {
+    if matches!(
+        report.stage,
+        ReportStage::Running | ReportStage::NotBegun(_)
+    ) {
         return unknown("the recorder did not say how it ended");
     }
     if !report.account.is_reached {
@@ -110,9 +113,9 @@ fn if_reached(report: &Report, ask: fn(&Report) -> Verdict) -> Verdict {
     ask(report)
 }
 
-fn gaps(report: &Report) -> Verdict {
+fn gaps(report: &ObserverReport) -> CaseVerdict {
     let gaps = &report.account.gaps;
-    let is_read_back = |told: &GapTold| told.verdict == Some(GapVerdict::Reconstructed);
+    let is_read_back = |told: &AccountGap| told.verdict == Some(GapVerdict::Reconstructed);
     let open: Vec<String> = gaps
         .told
         .iter()
@@ -129,7 +132,7 @@ fn gaps(report: &Report) -> Verdict {
     trouble(&and_more(first, more), &open)
 }
 
-fn gap_words(told: &GapTold) -> String {
+fn gap_words(told: &AccountGap) -> String {
     let gap = &told.gap;
     let span = secs(gap.to_time.micros_since(gap.from_time));
     let missing = gap.missing_at_most.map_or_else(
@@ -150,7 +153,7 @@ fn gap_words(told: &GapTold) -> String {
     words
 }
 
-fn covered(report: &Report) -> Verdict {
+fn covered(report: &ObserverReport) -> CaseVerdict {
     let standing = &report.standing;
     let behind = standing
         .resources
@@ -182,7 +185,7 @@ fn covered(report: &Report) -> Verdict {
     }
 }
 
-fn answered(report: &Report) -> Verdict {
+fn answered(report: &ObserverReport) -> CaseVerdict {
     let outages = &report.account.outages;
     let lines: Vec<String> = outages
         .told
@@ -212,7 +215,7 @@ fn answered(report: &Report) -> Verdict {
     }
 }
 
-fn redacted(report: &Report) -> Verdict {
+fn redacted(report: &ObserverReport) -> CaseVerdict {
     match &report.account.redaction {
         Some(said) => fine(said),
         None => unknown("the recorder did not say what it redacted"),
@@ -229,15 +232,15 @@ fn and_more(first: String, more: u64) -> String {
 
 // Words of a server may have more than one line; here each is one, so that none pretends to be another.
 
-fn fine(words: &str) -> Verdict {
+fn fine(words: &str) -> CaseVerdict {
     let words = harmless(words).into_owned();
-    Verdict::Fine { words }
+    CaseVerdict::Fine { words }
 }
 
-fn trouble(headline: &str, lines: &[String]) -> Verdict {
+fn trouble(headline: &str, lines: &[String]) -> CaseVerdict {
     let headline = harmless(headline).into_owned();
     let lines: Vec<Cow<'_, str>> = lines.iter().map(|line| harmless(line)).collect();
-    Verdict::Trouble {
+    CaseVerdict::Trouble {
         body: if lines.is_empty() {
             headline.clone()
         } else {
@@ -247,7 +250,7 @@ fn trouble(headline: &str, lines: &[String]) -> Verdict {
     }
 }
 
-fn unknown(why: &str) -> Verdict {
+fn unknown(why: &str) -> CaseVerdict {
     let why = harmless(why).into_owned();
-    Verdict::Unknown { why }
+    CaseVerdict::Unknown { why }
 }

@@ -7,4 +7,4 @@ mod observe;
 mod output;
 mod report;
 
-pub use observe::{LABELS, Observation, Outcome, job_labels, observe};
+pub use observe::{LABELS, Observation, ObserverOutcome, job_labels, observe};

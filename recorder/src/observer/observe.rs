@@ -1,16 +1,14 @@
-//! Owns a run as an observer: the reel and the reports, from names to the last digest. Refuses to end in
-//! any other way than having said how it went.
-//!
-//! Owns which properties of a job go into a reel: a list of public ones. Refuses everything else of the
-//! environment, which holds credentials.
+//! A run as an observer: the reel and the reports, from their names to the last digest. Whatever happens, the
+//! reports say how it went. Of the environment only a list of public job properties goes into the reel: the
+//! rest may hold credentials.
 
 use crate::clock::Clock;
 use crate::error::RecordError;
-use crate::health::{Account, Status};
-use crate::lifecycle::{Recorder, StatusHandle, Summary, Whole};
-use crate::observer::output::Output;
-use crate::observer::report::{Report, Stage};
-use crate::options::Options;
+use crate::health::{RecorderStatus, RunAccount};
+use crate::lifecycle::{Recorder, RecordingSummary, StatusHandle, WholeReel};
+use crate::observer::output::ObserverFolder;
+use crate::observer::report::{ObserverReport, ReportStage};
+use crate::options::RecorderOptions;
 use kubereel_format::SessionEnd;
 use kubereel_redact::Redactor;
 use std::path::PathBuf;
@@ -32,12 +30,12 @@ pub struct Observation {
     /// The output folder.
     pub folder: PathBuf,
     /// How to record; the reel's path and the file of marks are chosen here.
-    pub options: Options,
+    pub options: RecorderOptions,
 }
 
 /// How it went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ObserverOutcome {
     /// In few words.
     pub words: String,
     /// The reel, if there is one.
@@ -49,10 +47,13 @@ pub struct Outcome {
 /// Observes until a signal comes or the time is up. `begun` gets a handle as soon as there is one.
 ///
 /// Whatever happens is an outcome: an observer never fails a job.
-pub async fn observe(observation: Observation, begun: impl FnOnce(StatusHandle)) -> Outcome {
+pub async fn observe(
+    observation: Observation,
+    begun: impl FnOnce(StatusHandle),
+) -> ObserverOutcome {
     let clock = Clock::start();
     let Observation { folder, options } = observation;
-    let not_begun = |words: String| Outcome {
+    let not_begun = |words: String| ObserverOutcome {
         words: "not begun".to_owned(),
         reel: None,
         failed: vec![words],
@@ -61,7 +62,7 @@ pub async fn observe(observation: Observation, begun: impl FnOnce(StatusHandle))
         Ok(redactor) => redactor,
         Err(error) => return not_begun(error.to_string()),
     };
-    let output = match Output::claim(&folder, clock.stamp().wall) {
+    let output = match ObserverFolder::claim(&folder, clock.stamp().wall) {
         Ok(output) => output,
         Err(error) => {
             return not_begun(format!("cannot write: {error}: {}", folder.display()));
@@ -69,7 +70,9 @@ pub async fn observe(observation: Observation, begun: impl FnOnce(StatusHandle))
     };
     let mut options = options;
     options.output = output.reel();
-    options.marks.get_or_insert_with(|| Output::marks(&folder));
+    options
+        .marks
+        .get_or_insert_with(|| ObserverFolder::marks(&folder));
     let observer = Observer {
         output,
         redactor,
@@ -81,20 +84,24 @@ pub async fn observe(observation: Observation, begun: impl FnOnce(StatusHandle))
 }
 
 struct Observer {
-    output: Output,
+    output: ObserverFolder,
     redactor: Redactor,
     clock: Clock,
     failed: Mutex<Vec<String>>,
     /// What was said last.
-    said: Mutex<Option<Report>>,
+    said: Mutex<Option<ObserverReport>>,
 }
 
 impl Observer {
-    async fn run(self, options: Options, begun: impl FnOnce(StatusHandle)) -> Outcome {
+    async fn run(
+        self,
+        options: RecorderOptions,
+        begun: impl FnOnce(StatusHandle),
+    ) -> ObserverOutcome {
         let recorder = match Recorder::open(options) {
             Ok(recorder) => recorder,
             Err(error) => {
-                let report = self.report(Stage::NotBegun(error.to_string()), None);
+                let report = self.report(ReportStage::NotBegun(error.to_string()), None);
                 self.write(report);
                 self.failed_to(error.to_string());
                 return self.outcome(None);
@@ -103,7 +110,7 @@ impl Observer {
         let status = recorder.status_handle();
         begun(status.clone());
         // Whoever kills this program without a word leaves a word all the same.
-        self.write(self.report(Stage::Running, Some(&status)));
+        self.write(self.report(ReportStage::Running, Some(&status)));
         let observer = Arc::new(self);
         let writing = Arc::clone(&observer);
         let asked = status.clone();
@@ -114,7 +121,7 @@ impl Observer {
     }
 
     /// The file is whole: says so, and decides whether there is time to pack it.
-    fn whole(&self, whole: &Whole, status: &StatusHandle) -> bool {
+    fn whole(&self, whole: &WholeReel, status: &StatusHandle) -> bool {
         let cost = whole.file_bytes / PACKED_BYTES_PER_SEC + PACKING_SECS;
         let is_packed = whole
             .remaining
@@ -124,16 +131,21 @@ impl Observer {
         is_packed
     }
 
-    fn report_whole(&self, whole: &Whole, status: &StatusHandle, is_packed: bool) -> Report {
+    fn report_whole(
+        &self,
+        whole: &WholeReel,
+        status: &StatusHandle,
+        is_packed: bool,
+    ) -> ObserverReport {
         let stage = match &whole.end {
-            SessionEnd::Signal(name) => Stage::Ended(name.clone()),
-            SessionEnd::Finished => Stage::Ended("its own limit of time".to_owned()),
-            SessionEnd::Failed(words) => Stage::Failed(words.clone()),
+            SessionEnd::Signal(name) => ReportStage::Ended(name.clone()),
+            SessionEnd::Finished => ReportStage::Ended("its own limit of time".to_owned()),
+            SessionEnd::Failed(words) => ReportStage::Failed(words.clone()),
         };
         let mut report = self.report(stage, Some(status));
         // How it stood before the streams were ended; how much it wrote until the end.
         let status = report.standing;
-        report.standing = Status {
+        report.standing = RecorderStatus {
             added: status.added,
             modified: status.modified,
             deleted: status.deleted,
@@ -148,7 +160,11 @@ impl Observer {
         report
     }
 
-    fn end(&self, ended: Result<Summary, RecordError>, status: &StatusHandle) -> Outcome {
+    fn end(
+        &self,
+        ended: Result<RecordingSummary, RecordError>,
+        status: &StatusHandle,
+    ) -> ObserverOutcome {
         let is_whole = match ended {
             Ok(summary) => {
                 self.packed(&summary);
@@ -161,7 +177,7 @@ impl Observer {
             }
             Err(error) => {
                 self.failed_to(error.to_string());
-                self.write(self.report(Stage::Failed(error.to_string()), Some(status)));
+                self.write(self.report(ReportStage::Failed(error.to_string()), Some(status)));
                 false
             }
         };
@@ -174,11 +190,11 @@ impl Observer {
     fn has_ended(&self) -> bool {
         let said = lock(&self.said);
         said.as_ref()
-            .is_some_and(|said| matches!(said.stage, Stage::Ended(_)))
+            .is_some_and(|said| matches!(said.stage, ReportStage::Ended(_)))
     }
 
     /// Says anew what the file has become, if that is something else.
-    fn packed(&self, summary: &Summary) {
+    fn packed(&self, summary: &RecordingSummary) {
         let said = lock(&self.said).clone();
         let Some(mut report) = said else {
             return;
@@ -190,10 +206,10 @@ impl Observer {
         self.write(report);
     }
 
-    fn report(&self, stage: Stage, status: Option<&StatusHandle>) -> Report {
-        let account = status.map_or_else(Account::default, StatusHandle::account);
-        let standing = status.map_or_else(Status::default, StatusHandle::status);
-        Report {
+    fn report(&self, stage: ReportStage, status: Option<&StatusHandle>) -> ObserverReport {
+        let account = status.map_or_else(RunAccount::default, StatusHandle::account);
+        let standing = status.map_or_else(RecorderStatus::default, StatusHandle::status);
+        ObserverReport {
             stage,
             account,
             at: self.clock.stamp().wall,
@@ -205,7 +221,7 @@ impl Observer {
         }
     }
 
-    fn write(&self, report: Report) {
+    fn write(&self, report: ObserverReport) {
         let report = report.scrubbed(&self.redactor);
         for words in self.output.write(&report, &self.redactor) {
             self.failed_to(words);
@@ -220,10 +236,10 @@ impl Observer {
         }
     }
 
-    fn outcome(&self, reel: Option<PathBuf>) -> Outcome {
+    fn outcome(&self, reel: Option<PathBuf>) -> ObserverOutcome {
         let said = lock(&self.said);
-        Outcome {
-            words: said.as_ref().map_or("", Report::outcome).to_owned(),
+        ObserverOutcome {
+            words: said.as_ref().map_or("", ObserverReport::outcome).to_owned(),
             reel,
             failed: lock(&self.failed).clone(),
         }

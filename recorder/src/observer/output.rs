@@ -1,10 +1,8 @@
-//! Owns where an observer writes: `artifacts/` and `junit/` below its output folder, `metadata.json` in
-//! it, names of its own beside those of others. Refuses to write over a file that is not its own, and to
-//! fail: what cannot be written is told.
-//!
-//! Owns the SHA-256 of a file, written as `sha256sum` does. Refuses to hold the file in memory.
+//! Where an observer writes: `artifacts/` and `junit/` below its output folder, `metadata.json` in it, and the
+//! reel's SHA-256 as `sha256sum` writes it. A file of another program is never overwritten; what cannot be
+//! written is reported.
 
-use crate::observer::report::{Report, junit, metadata, page, summary};
+use crate::observer::report::{ObserverReport, junit, metadata, page, summary};
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
 use kubereel_redact::Redactor;
@@ -25,7 +23,7 @@ const NAMES: u32 = 100;
 
 /// The files of one observer.
 #[derive(Clone, Debug)]
-pub(super) struct Output {
+pub(super) struct ObserverFolder {
     folder: PathBuf,
     /// Without an ending; every file of this observer has it in its name.
     stem: String,
@@ -34,8 +32,8 @@ pub(super) struct Output {
     metadata: PathBuf,
 }
 
-impl Output {
-    /// Chooses names that nobody has, and makes the folders.
+impl ObserverFolder {
+    /// Chooses unused names, and makes the folders.
     pub(super) fn claim(folder: &Path, at: RecordedAt) -> io::Result<Self> {
         for name in [ARTIFACTS, JUNIT] {
             fs::create_dir_all(folder.join(name))?;
@@ -111,7 +109,7 @@ impl Output {
     }
 
     /// Writes everything that is said, the most important first, and gives what could not be written.
-    pub(super) fn write(&self, report: &Report, redactor: &Redactor) -> Vec<String> {
+    pub(super) fn write(&self, report: &ObserverReport, redactor: &Redactor) -> Vec<String> {
         // Before it is encoded for the page: nothing finds a secret in base64 of a whole page.
         let text = redactor.words(&summary(report)).into_owned();
         let name = format!("{}-summary.txt", self.stem);

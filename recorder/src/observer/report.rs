@@ -1,20 +1,10 @@
-//! Owns what a report is made of, and the outcome in few words. Refuses to look at the cluster: notes and
-//! counters tell.
+//! The files that say how an observation went: summary, page, JUnit and `metadata.json`.
 //!
-//! How reports write times (in UTC), spans, and words of others.
+//! JUnit is one flat suite, as the readers of OpenShift's CI take it. It never fails a job: a problem of the
+//! recording is a flake, a failed case and a passed one of the same name. It is written by hand, because the
+//! libraries at hand wrap suites in `<testsuites>`, which changes the names that those readers make.
 //!
-//! The summary for people: one page of text.
-//!
-//! Owns `metadata.json`: one flat object of texts, which Prow puts into the job's own. Refuses depth, and
-//! names that could be somebody else's.
-//!
-//! Owns the JUnit file: one flat suite, as the readers of OpenShift's CI take it. Refuses to fail a job:
-//! what is wrong with a recording is a flake, a failed case and a passed one of the same name.
-//!
-//! Written here, as the elements are five: the libraries at hand wrap suites in `<testsuites>`, which
-//! changes the names that those readers make.
-//!
-//! The summary as a page that Prow's Spyglass shows.
+//! `metadata.json` is one flat object of texts, which Prow puts into the job's own.
 //!
 //! Spyglass pastes the page into an `iframe srcdoc` and escapes nothing but double quotes, so each character
 //! reference of the page is decoded once more than the author meant: escaped text becomes live elements, in
@@ -25,9 +15,9 @@
 //! * title and description, which Spyglass pastes unescaped, are constant;
 //! * the page has no `&`, so that one more round of decoding changes nothing.
 
-use crate::health::{Account, Status};
+use crate::health::{RecorderStatus, RunAccount};
 use crate::number::len64;
-use crate::observer::case::{Verdict, cases};
+use crate::observer::case::{CaseVerdict, cases};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
@@ -38,7 +28,7 @@ use std::collections::BTreeMap;
 
 /// How far a run has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::observer) enum Stage {
+pub(in crate::observer) enum ReportStage {
     /// It runs. If this is read after the job, it was killed.
     Running,
     /// It could not begin, in words.
@@ -51,13 +41,13 @@ pub(in crate::observer) enum Stage {
 
 /// All that is said.
 #[derive(Clone, Debug)]
-pub(in crate::observer) struct Report {
+pub(in crate::observer) struct ObserverReport {
     /// How far the run has come.
-    pub(in crate::observer) stage: Stage,
+    pub(in crate::observer) stage: ReportStage,
     /// What its notes say.
-    pub(in crate::observer) account: Account,
+    pub(in crate::observer) account: RunAccount,
     /// How it stood when it was told to end.
-    pub(in crate::observer) standing: Status,
+    pub(in crate::observer) standing: RecorderStatus,
     /// When it was told to end, or now.
     pub(in crate::observer) at: RecordedAt,
     /// The reel, from the output folder on.
@@ -68,7 +58,7 @@ pub(in crate::observer) struct Report {
     pub(in crate::observer) file_words: String,
 }
 
-impl Report {
+impl ObserverReport {
     /// Takes secrets out of every text, those of notes too: a credential may have been read after a note
     /// that quotes it. This comes before any form, because a form may encode them.
     pub(in crate::observer) fn scrubbed(mut self, redactor: &Redactor) -> Self {
@@ -81,8 +71,10 @@ impl Report {
             &mut standing.budget,
         ];
         match &mut self.stage {
-            Stage::Running => {}
-            Stage::NotBegun(words) | Stage::Ended(words) | Stage::Failed(words) => {
+            ReportStage::Running => {}
+            ReportStage::NotBegun(words)
+            | ReportStage::Ended(words)
+            | ReportStage::Failed(words) => {
                 texts.push(words);
             }
         }
@@ -95,16 +87,16 @@ impl Report {
     /// Says in few words how it went; programs read them.
     pub(in crate::observer) fn outcome(&self) -> &'static str {
         let cases = cases(self);
-        let is_bad = |verdict: &Verdict| matches!(verdict, Verdict::Trouble { .. });
+        let is_bad = |verdict: &CaseVerdict| matches!(verdict, CaseVerdict::Trouble { .. });
         match &self.stage {
-            Stage::Running => "recording",
-            Stage::NotBegun(_) => "not begun",
-            Stage::Failed(_) => "stopped writing",
-            Stage::Ended(_) if !self.account.is_reached => "no cluster",
-            Stage::Ended(_) if cases.iter().any(|case| is_bad(&case.verdict)) => {
+            ReportStage::Running => "recording",
+            ReportStage::NotBegun(_) => "not begun",
+            ReportStage::Failed(_) => "stopped writing",
+            ReportStage::Ended(_) if !self.account.is_reached => "no cluster",
+            ReportStage::Ended(_) if cases.iter().any(|case| is_bad(&case.verdict)) => {
                 "recorded, with findings"
             }
-            Stage::Ended(_) => "recorded",
+            ReportStage::Ended(_) => "recorded",
         }
     }
 }
@@ -142,7 +134,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Writes the page.
-pub(in crate::observer) fn summary(report: &Report) -> String {
+pub(in crate::observer) fn summary(report: &ObserverReport) -> String {
     let account = &report.account;
     let mut lines = vec![
         format!(
@@ -165,9 +157,11 @@ pub(in crate::observer) fn summary(report: &Report) -> String {
         ));
     }
     match &report.stage {
-        Stage::Running => lines.push("ended       not yet, or killed".to_owned()),
-        Stage::Ended(by) => lines.push(format!("ended       by {by}")),
-        Stage::NotBegun(why) | Stage::Failed(why) => lines.push(format!("ended       {why}")),
+        ReportStage::Running => lines.push("ended       not yet, or killed".to_owned()),
+        ReportStage::Ended(by) => lines.push(format!("ended       by {by}")),
+        ReportStage::NotBegun(why) | ReportStage::Failed(why) => {
+            lines.push(format!("ended       {why}"))
+        }
     }
     for cluster in &account.clusters.told {
         lines.push(format!("cluster     {cluster}"));
@@ -183,9 +177,9 @@ pub(in crate::observer) fn summary(report: &Report) -> String {
     lines.push(String::new());
     for case in cases(report) {
         let (word, words) = match &case.verdict {
-            Verdict::Fine { words } => ("yes", words.as_str()),
-            Verdict::Trouble { body, .. } => ("NO", body.as_str()),
-            Verdict::Unknown { why } => ("?", why.as_str()),
+            CaseVerdict::Fine { words } => ("yes", words.as_str()),
+            CaseVerdict::Trouble { body, .. } => ("NO", body.as_str()),
+            CaseVerdict::Unknown { why } => ("?", why.as_str()),
         };
         lines.push(format!("{word:<4}{}", case.name));
         lines.extend(words.lines().map(|line| format!("        {line}")));
@@ -210,7 +204,7 @@ pub(in crate::observer) fn summary(report: &Report) -> String {
 }
 
 /// Writes the file.
-pub(in crate::observer) fn metadata(report: &Report) -> String {
+pub(in crate::observer) fn metadata(report: &ObserverReport) -> String {
     let account = &report.account;
     let mut rows: BTreeMap<&str, String> = BTreeMap::new();
     rows.insert("kubereel-version", env!("CARGO_PKG_VERSION").to_owned());
@@ -226,12 +220,12 @@ pub(in crate::observer) fn metadata(report: &Report) -> String {
         rows.insert("kubereel-began", time(began));
     }
     match &report.stage {
-        Stage::Running => {}
-        Stage::Ended(by) => {
+        ReportStage::Running => {}
+        ReportStage::Ended(by) => {
             rows.insert("kubereel-ended", time(report.at));
             rows.insert("kubereel-ended-by", by.clone());
         }
-        Stage::NotBegun(why) | Stage::Failed(why) => {
+        ReportStage::NotBegun(why) | ReportStage::Failed(why) => {
             rows.insert("kubereel-error", why.clone());
         }
     }
@@ -245,7 +239,7 @@ const SUITE: &str = "invariants";
 const CLASS: &str = "kubereel-recording";
 
 /// Writes the file.
-pub(in crate::observer) fn junit(report: &Report) -> String {
+pub(in crate::observer) fn junit(report: &ObserverReport) -> String {
     let (mut failures, mut skipped, mut tests) = (0_u32, 0_u32, 0_u32);
     let mut body = String::new();
     for case in cases(report) {
@@ -255,16 +249,16 @@ pub(in crate::observer) fn junit(report: &Report) -> String {
         );
         tests += 1;
         match &case.verdict {
-            Verdict::Fine { words } => {
+            CaseVerdict::Fine { words } => {
                 let words = escaped(words);
                 body.extend([&begin, "    <system-out>", &words, "</system-out>\n"]);
             }
-            Verdict::Unknown { why } => {
+            CaseVerdict::Unknown { why } => {
                 skipped += 1;
                 let why = escaped(why);
                 body.extend([&begin, "    <skipped message=\"", &why, "\"/>\n"]);
             }
-            Verdict::Trouble {
+            CaseVerdict::Trouble {
                 headline,
                 body: all,
             } => {
@@ -308,15 +302,15 @@ mod tests {
     #[test]
     fn a_credential_with_characters_of_markup_is_not_in_the_junit_file() {
         let known = "p&ss<\"w0rd\">'of-the-proxy'";
-        let mut account = Account::default();
+        let mut account = RunAccount::default();
         let words = format!("no answer: {known}: 407");
         account.clusters.told.push(words.clone());
         account.not_covered.told.push(words.clone());
         account.not_covered.all = 1;
-        let report = Report {
-            stage: Stage::Failed(words.clone()),
+        let report = ObserverReport {
+            stage: ReportStage::Failed(words.clone()),
             account,
-            standing: Status::default(),
+            standing: RecorderStatus::default(),
             at: RecordedAt::default(),
             reel: "run.reel".to_owned(),
             reel_bytes: 1,

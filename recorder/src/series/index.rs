@@ -1,8 +1,7 @@
-//! Owns the index of a series: which reels it has written, which follows which, how each ended, and with
-//! that which files it may remove. Refuses to remove what it does not list.
+//! The names of a series and its index: which reels it has written, which follows which, and how each ended.
+//! Only files that the index lists are ever removed.
 //!
-//! Owns the names of a series: `cluster.reel` becomes `cluster-20261122T060000Z.reel`, and its index
-//! `cluster.series.json`. Refuses names that are no text.
+//! `cluster.reel` becomes `cluster-20261122T060000Z.reel`, and the index `cluster.series.json`.
 
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
@@ -26,15 +25,15 @@ const KILLED: &str = "killed";
 
 /// The reels of a series, oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Index {
+pub(super) struct SeriesIndex {
     kind: String,
     version: u32,
-    reels: Vec<Row>,
+    reels: Vec<SeriesRow>,
 }
 
 /// One reel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Row {
+pub(super) struct SeriesRow {
     /// Its name, beside the index.
     pub(super) name: String,
     /// When it began.
@@ -58,7 +57,7 @@ pub(super) enum NoIndex {
     Unread(String),
 }
 
-impl Index {
+impl SeriesIndex {
     /// Begins one.
     pub(super) fn new() -> Self {
         Self {
@@ -69,7 +68,7 @@ impl Index {
     }
 
     /// Reads one, and forgets the reels that are no longer there.
-    pub(super) fn read(names: &Names) -> Result<Self, NoIndex> {
+    pub(super) fn read(names: &SeriesNames) -> Result<Self, NoIndex> {
         let unread = |error: &dyn std::fmt::Display| NoIndex::Unread(error.to_string());
         let file = match fs::File::open(names.index()) {
             Ok(file) => file,
@@ -91,7 +90,7 @@ impl Index {
     }
 
     /// Writes it, in one step: a kill leaves the old one or the new one.
-    pub(super) fn write(&self, names: &Names) -> io::Result<()> {
+    pub(super) fn write(&self, names: &SeriesNames) -> io::Result<()> {
         let path = names.index();
         let fresh = path.with_extension("json.tmp");
         let mut file = fs::File::create(&fresh)?;
@@ -102,17 +101,17 @@ impl Index {
         fs::rename(&fresh, &path)
     }
 
-    /// Gives the reel that a new run goes on with: the newest that had taken over.
+    /// Gives the reel that a new run resumes: the newest that had taken over.
     ///
     /// One that had not is behind the reel that it was to continue.
-    pub(super) fn newest(&self) -> Option<&Row> {
+    pub(super) fn newest(&self) -> Option<&SeriesRow> {
         let mut rows = self.reels.iter().rev();
         rows.find(|row| row.took_over.is_some() || row.continues.is_none())
     }
 
     /// A reel begins.
     pub(super) fn begin(&mut self, name: &str, at: RecordedAt, continues: Option<&str>) {
-        self.reels.push(Row {
+        self.reels.push(SeriesRow {
             name: name.to_owned(),
             began: time(at),
             continues: continues.map(str::to_owned),
@@ -149,8 +148,8 @@ impl Index {
         }
     }
 
-    /// Takes out the oldest reels that have ended, so that so many of them stay; gives their paths.
-    pub(super) fn take_old(&mut self, keep: usize, names: &Names) -> Vec<PathBuf> {
+    /// Takes out the oldest reels that have ended, so that `keep` of them stay; gives their paths.
+    pub(super) fn take_old(&mut self, keep: usize, names: &SeriesNames) -> Vec<PathBuf> {
         let ended = self.reels.iter().filter(|row| row.ended.is_some()).count();
         let mut excess = ended.saturating_sub(keep);
         let mut taken = Vec::new();
@@ -165,7 +164,7 @@ impl Index {
         taken
     }
 
-    fn row(&mut self, name: &str) -> Option<&mut Row> {
+    fn row(&mut self, name: &str) -> Option<&mut SeriesRow> {
         self.reels.iter_mut().find(|row| row.name == name)
     }
 }
@@ -179,7 +178,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// Puts an index aside that cannot be read: what it lists is left alone from here on.
-pub(super) fn set_aside(names: &Names) -> io::Result<()> {
+pub(super) fn set_aside(names: &SeriesNames) -> io::Result<()> {
     let path = names.index();
     fs::rename(&path, path.with_extension("json.unread"))
 }
@@ -198,14 +197,14 @@ const BEGAN: &str = "%Y%m%dT%H%M%SZ";
 
 /// The names of one series.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Names {
+pub(super) struct SeriesNames {
     folder: PathBuf,
     stem: String,
     /// With its dot; empty if there is none.
     ending: String,
 }
 
-impl Names {
+impl SeriesNames {
     /// Takes the path of which all names are made.
     pub(super) fn of(output: &Path) -> Option<Self> {
         let stem = output.file_stem()?.to_str()?.to_owned();
@@ -272,10 +271,10 @@ mod tests {
     const SECOND: &str = "c-20261122T070000Z.reel";
     const THIRD: &str = "c-20261122T080000Z.reel";
 
-    fn series() -> (tempfile::TempDir, Names, Index) {
+    fn series() -> (tempfile::TempDir, SeriesNames, SeriesIndex) {
         let folder = tempfile::tempdir().expect("a folder");
-        let names = Names::of(&folder.path().join("c.reel")).expect("names");
-        let mut index = Index::new();
+        let names = SeriesNames::of(&folder.path().join("c.reel")).expect("names");
+        let mut index = SeriesIndex::new();
         let at = RecordedAt::default();
         let mut before = None;
         for name in [FIRST, SECOND, THIRD] {
@@ -289,35 +288,35 @@ mod tests {
     #[test]
     fn what_was_written_is_read() {
         let (_folder, names, mut index) = series();
-        assert!(matches!(Index::read(&names), Err(NoIndex::Missing)));
+        assert!(matches!(SeriesIndex::read(&names), Err(NoIndex::Missing)));
         index.took_over(SECOND, RecordedAt::from_micros(7), "proven");
         index.write(&names).expect("written");
-        assert_eq!(Index::read(&names).expect("an index"), index);
+        assert_eq!(SeriesIndex::read(&names).expect("an index"), index);
         fs::remove_file(names.path(FIRST)).expect("removed");
-        let left = Index::read(&names).expect("an index");
+        let left = SeriesIndex::read(&names).expect("an index");
         assert_eq!(left.reels, index.reels[1..]);
         for text in ["", "{}", r#"{"kind":"x","version":1,"reels":[]}"#] {
             fs::write(names.index(), text).expect("written");
             assert!(
-                matches!(Index::read(&names), Err(NoIndex::Unread(_))),
+                matches!(SeriesIndex::read(&names), Err(NoIndex::Unread(_))),
                 "{text}"
             );
         }
         set_aside(&names).expect("put aside");
-        assert!(matches!(Index::read(&names), Err(NoIndex::Missing)));
+        assert!(matches!(SeriesIndex::read(&names), Err(NoIndex::Missing)));
     }
 
     #[test]
     fn a_run_goes_on_with_the_newest_that_had_taken_over() {
         let (_folder, _, mut index) = series();
-        let newest = |index: &Index| index.newest().map(|row| row.name.clone());
+        let newest = |index: &SeriesIndex| index.newest().map(|row| row.name.clone());
         assert_eq!(newest(&index).as_deref(), Some(FIRST));
         index.took_over(SECOND, RecordedAt::default(), "");
         assert_eq!(newest(&index).as_deref(), Some(SECOND));
         index.goes_on(SECOND);
         let ended: Vec<Option<&str>> = index.reels.iter().map(|row| row.ended.as_deref()).collect();
         assert_eq!(ended, [Some(KILLED), None, Some(KILLED)]);
-        assert_eq!(newest(&Index::new()), None);
+        assert_eq!(newest(&SeriesIndex::new()), None);
     }
 
     #[test]
@@ -348,7 +347,7 @@ mod tests {
         remove(&names.path(FIRST)).expect("nothing to do");
         assert!(other.is_file() && names.path(FIRST).exists());
         index.write(&names).expect("written");
-        assert_eq!(Index::read(&names).expect("an index").reels.len(), 2);
+        assert_eq!(SeriesIndex::read(&names).expect("an index").reels.len(), 2);
     }
 
     fn at(text: &str) -> RecordedAt {
@@ -358,7 +357,7 @@ mod tests {
 
     #[test]
     fn names_sort_as_their_reels_began() {
-        let names = Names::of(Path::new("/reels/cluster.reel")).expect("names");
+        let names = SeriesNames::of(Path::new("/reels/cluster.reel")).expect("names");
         let first = names.reel(at("2026-11-22T06:00:00.9Z"), 1);
         assert_eq!(first, "cluster-20261122T060000Z.reel");
         let second = names.reel(at("2026-11-22T06:00:00.9Z"), 2);
@@ -370,16 +369,16 @@ mod tests {
         let path = names.path(&first);
         assert_eq!(path, Path::new("/reels/cluster-20261122T060000Z.reel"));
         assert_eq!(names.index(), Path::new("/reels/cluster.series.json"));
-        let bare = Names::of(Path::new("a")).expect("names");
+        let bare = SeriesNames::of(Path::new("a")).expect("names");
         let name = bare.reel(at("2026-11-22T06:00:00Z"), 1);
         assert_eq!(name, "a-20261122T060000Z");
         assert!(bare.are_like(&name));
-        assert_eq!(Names::of(Path::new("/")), None);
+        assert_eq!(SeriesNames::of(Path::new("/")), None);
     }
 
     #[test]
     fn other_names_are_not_like_those_of_the_series() {
-        let names = Names::of(Path::new("cluster.reel")).expect("names");
+        let names = SeriesNames::of(Path::new("cluster.reel")).expect("names");
         for name in [
             "cluster.reel",
             "cluster-2026.reel",

@@ -1,8 +1,8 @@
-//! Owns the proof that two reels overlap: the one before has gone past the first list of the next, for
-//! every resource. Refuses to take time for a proof; what is not proven is named.
+//! The proof that two reels overlap: for every resource the previous reel has gone past the first list of the
+//! next. Passed time proves nothing; what is not proven is named.
 
-use crate::health::Stand;
-use crate::version::Version;
+use crate::health::RecordingProgress;
+use crate::version::ResourceVersion;
 use std::cmp::Ordering;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const PART: u32 = 4;
 
 /// How two reels overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Overlap {
+pub(super) struct SeriesOverlap {
     /// How many resources are proven to.
     pub(super) proven: usize,
     /// Those that both have, but the reel before was not seen to go past the first list of the next.
@@ -32,12 +32,12 @@ pub(super) struct Overlap {
 
 /// How long is waited for the rest of the proof.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct OverlapPatience {
     bookmark: Duration,
     list: Duration,
 }
 
-impl Patience {
+impl OverlapPatience {
     /// Waits for bookmarks no longer than a part of what lies between two reels.
     pub(super) fn of(every: Duration) -> Self {
         Self {
@@ -47,9 +47,9 @@ impl Patience {
     }
 }
 
-impl Overlap {
+impl SeriesOverlap {
     /// Compares how far two recordings of one cluster have come.
-    pub(super) fn of(old: &Stand, new: &Stand) -> Self {
+    pub(super) fn of(old: &RecordingProgress, new: &RecordingProgress) -> Self {
         let mut overlap = Self::default();
         let is_same = old.cluster == new.cluster && !old.cluster.is_empty();
         // What the reel before knows by name only has nothing that could be lost between the two.
@@ -77,7 +77,7 @@ impl Overlap {
         &self,
         waited: Duration,
         since_lists: Option<Duration>,
-        patience: Patience,
+        patience: OverlapPatience,
     ) -> bool {
         if self.proven == 0 {
             // Nothing that could be compared: the cluster is not there, or another one.
@@ -110,7 +110,7 @@ impl Overlap {
     }
 }
 
-fn is_past(reached: &Version, listed: &Version) -> bool {
+fn is_past(reached: &ResourceVersion, listed: &ResourceVersion) -> bool {
     reached == listed
         || matches!(
             reached.order(listed),
@@ -121,22 +121,22 @@ fn is_past(reached: &Version, listed: &Version) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::health::{Come, Stands};
+    use crate::health::{ResourceProgress, ResourceReach};
 
-    fn stand(uid: &str, rows: &[(&str, Option<&str>, Option<&str>)]) -> Stand {
-        let version = |text: Option<&str>| text.and_then(Version::parse);
+    fn stand(uid: &str, rows: &[(&str, Option<&str>, Option<&str>)]) -> RecordingProgress {
+        let version = |text: Option<&str>| text.and_then(ResourceVersion::parse);
         let rows = rows.iter().map(|(name, listed, reached)| {
-            let come = Come {
+            let come = ResourceReach {
                 listed: version(*listed),
                 reached: version(*reached),
             };
-            let stands = Stands {
+            let stands = ResourceProgress {
                 is_complete: listed.is_some(),
                 come,
             };
             ((String::new(), (*name).to_owned()), stands)
         });
-        Stand {
+        RecordingProgress {
             cluster: uid.to_owned(),
             resources: rows.collect(),
         }
@@ -164,7 +164,7 @@ mod tests {
                 ("more", Some("50"), None),
             ],
         );
-        let overlap = Overlap::of(&old, &new);
+        let overlap = SeriesOverlap::of(&old, &new);
         assert_eq!(overlap.proven, 1);
         assert_eq!(overlap.open, ["events", "nodes", "odd"]);
         assert_eq!(overlap.lacking, ["late"]);
@@ -173,18 +173,18 @@ mod tests {
             "proven for 1 of 5 resources; by time only for: events, nodes, odd; not listed yet: late"
         );
         let other = stand("w", &[("pods", Some("50"), Some("50"))]);
-        assert_eq!(Overlap::of(&old, &other).proven, 0);
+        assert_eq!(SeriesOverlap::of(&old, &other).proven, 0);
         let unknown = stand("", &[("pods", Some("50"), Some("50"))]);
-        assert_eq!(Overlap::of(&unknown, &unknown).proven, 0);
+        assert_eq!(SeriesOverlap::of(&unknown, &unknown).proven, 0);
     }
 
     #[test]
     fn what_is_not_proven_is_waited_for_and_not_for_ever() {
-        let patience = Patience::of(Duration::from_hours(24));
+        let patience = OverlapPatience::of(Duration::from_hours(24));
         let secs = Duration::from_secs;
         let is_enough = |proven, open: &[&str], lacking: &[&str], waited, lists| {
             let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-            let overlap = Overlap {
+            let overlap = SeriesOverlap {
                 proven,
                 open: names(open),
                 lacking: names(lacking),
@@ -197,7 +197,7 @@ mod tests {
         assert!(!is_enough(3, &[], &["a"], 599, 599));
         assert!(is_enough(3, &[], &["a"], 600, 0));
         assert!(!is_enough(0, &[], &[], 599, 599), "nothing is no proof");
-        let short = Patience::of(secs(4));
+        let short = OverlapPatience::of(secs(4));
         assert_eq!(short.bookmark, secs(1));
     }
 }

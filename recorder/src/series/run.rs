@@ -1,20 +1,19 @@
-//! Owns the run of a series: one reel after the other, the next begun before the one before ends. Refuses
-//! to end a reel for the next before that has everything, while there is hope that it will.
+//! The run of a series: it resumes its newest reel, so that the server's history closes the time since, or
+//! begins a new one; starts the next before the previous ends; and removes the oldest.
 //!
-//! Owns one reel of a series while it is recorded: its task, the way to end it, and words for its timeline.
-//! Refuses to be forgotten: whoever ends it waits for it.
-//!
-//! Owns how a series begins: it goes on with its newest reel, so that the server's history closes the time
-//! since; or with a new reel where that cannot be. Refuses a series that somebody else writes.
+//! A reel does not end for the next one before that has everything, as long as it can still get it. Every
+//! task of a reel is awaited.
 
 use crate::budget::ROTATE_PERCENT;
 use crate::clock::Clock;
 use crate::error::RecordError;
-use crate::lifecycle::{Pen, Recorder, Signals, StatusHandle, Summary, listen, serve_status};
-use crate::options::Options;
-use crate::queue::Entry;
-use crate::series::index::{Index, Names, NoIndex, remove, set_aside};
-use crate::series::overlap::{Overlap, Patience};
+use crate::lifecycle::{
+    Recorder, RecordingSummary, Signals, StatusHandle, TimelinePen, listen, serve_status,
+};
+use crate::options::RecorderOptions;
+use crate::queue::QueueEntry;
+use crate::series::index::{NoIndex, SeriesIndex, SeriesNames, remove, set_aside};
+use crate::series::overlap::{OverlapPatience, SeriesOverlap};
 use crate::status_page::Front;
 use kubereel_format::{Note, OpenError, RecordedAt, SessionEnd};
 use kubereel_redact::Redactor;
@@ -29,7 +28,7 @@ use tokio::time::Instant;
 /// How often it is looked whether something is due.
 const LOOK_MILLIS: u64 = 250;
 
-/// The least time that a reel has before it is followed because of its size: so many seconds, or a part of
+/// The least time that a reel has before it is followed because of its size, in seconds, or as a part of
 /// what it should have.
 const LEAST_SECS: u64 = 600;
 const LEAST_PART: u32 = 8;
@@ -38,18 +37,18 @@ const LEAST_PART: u32 = 8;
 const RETRY_SECS: u64 = 60;
 
 /// A series whose first reel is open.
-pub struct Series {
-    options: Options,
+pub struct ReelSeries {
+    options: RecorderOptions,
     rotation: Rotation,
-    names: Names,
-    index: Index,
+    names: SeriesNames,
+    index: SeriesIndex,
     redactor: Redactor,
     listener: Option<TcpListener>,
     front: watch::Sender<Front>,
-    first: Started,
+    first: FirstReel,
 }
 
-impl std::fmt::Debug for Series {
+impl std::fmt::Debug for ReelSeries {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Series")
             .field("names", &self.names)
@@ -64,23 +63,23 @@ pub struct SeriesSummary {
     /// Its path.
     pub path: PathBuf,
     /// How it ended.
-    pub summary: Summary,
+    pub summary: RecordingSummary,
 }
 
-impl Series {
+impl ReelSeries {
     /// Opens the newest reel of a series, or begins one; `options.output` is what all names are made of.
     ///
     /// # Errors
     ///
     /// If no reel can be written, if another program writes the series, or if the status page's address is
     /// taken.
-    pub fn open(options: Options, rotation: Rotation) -> Result<Self, RecordError> {
+    pub fn open(options: RecorderOptions, rotation: Rotation) -> Result<Self, RecordError> {
         let system = |what, words: &str| RecordError::System {
             what,
             source: io::Error::new(io::ErrorKind::InvalidInput, words),
         };
-        let names = Names::of(&options.output)
-            .ok_or_else(|| system("name the reels", "the path is no name in UTF-8"))?;
+        let names = SeriesNames::of(&options.output)
+            .ok_or_else(|| system("name the reels", "the file name is not UTF-8"))?;
         let redactor = Redactor::new(options.redact_extra.clone())
             .map_err(|error| system("draw a key for what is hidden", &error.to_string()))?;
         let mut options = options;
@@ -128,7 +127,7 @@ impl Series {
         };
         tokio::pin!(time_is_up);
         let mut page = JoinSet::new();
-        let mut turn = Turn::begin(self, &mut page)?;
+        let mut turn = SeriesReels::begin(self, &mut page)?;
         turn.write_index().await;
         let mut looks = tokio::time::interval(Duration::from_millis(LOOK_MILLIS));
         let end = loop {
@@ -156,45 +155,45 @@ impl Series {
 }
 
 /// A next reel that has not taken over.
-struct Next {
-    running: Running,
+struct NextReel {
+    running: RunningReel,
     /// Since when it has a list of everything.
     listed_since: Option<Instant>,
 }
 
-type Ended = (String, Result<Summary, RecordError>);
+type EndedReel = (String, Result<RecordingSummary, RecordError>);
 
 /// The reels of the moment.
-struct Turn {
-    options: Options,
+struct SeriesReels {
+    options: RecorderOptions,
     rotation: Rotation,
-    names: Names,
-    index: Index,
+    names: SeriesNames,
+    index: SeriesIndex,
     redactor: Redactor,
     front: watch::Sender<Front>,
     clock: Clock,
-    current: Running,
-    next: Option<Next>,
-    ending: JoinSet<Ended>,
+    current: RunningReel,
+    next: Option<NextReel>,
+    ending: JoinSet<EndedReel>,
     /// No next reel begins before.
     not_before: Instant,
 }
 
-async fn ended(next: &mut Option<Next>) -> Result<Summary, RecordError> {
+async fn ended(next: &mut Option<NextReel>) -> Result<RecordingSummary, RecordError> {
     match next {
         Some(next) => next.running.ended().await,
         None => std::future::pending().await,
     }
 }
 
-impl Turn {
-    fn begin(series: Series, page: &mut JoinSet<()>) -> Result<Self, RecordError> {
+impl SeriesReels {
+    fn begin(series: ReelSeries, page: &mut JoinSet<()>) -> Result<Self, RecordError> {
         if let Some(listener) = series.listener {
             let access = series.options.status_access.clone();
             serve_status(listener, series.front.subscribe(), access, page)?;
         }
         Ok(Self {
-            current: Running::begin(series.first, series.rotation.every),
+            current: RunningReel::begin(series.first, series.rotation.every),
             options: series.options,
             rotation: series.rotation,
             names: series.names,
@@ -225,7 +224,7 @@ impl Turn {
             self.current.front.health.stand(),
             next.running.front.health.stand(),
         );
-        let overlap = Overlap::of(&old, &new);
+        let overlap = SeriesOverlap::of(&old, &new);
         if overlap.lacking.is_empty() {
             next.listed_since.get_or_insert(now);
         } else {
@@ -233,7 +232,7 @@ impl Turn {
         }
         let waited = now.duration_since(next.running.began);
         let since_lists = next.listed_since.map(|since| now.duration_since(since));
-        let patience = Patience::of(self.rotation.every);
+        let patience = OverlapPatience::of(self.rotation.every);
         // While the API is out, the one before may still have to go on from where it was.
         let is_answered = self.current.is_reached() && next.running.is_reached();
         if is_answered && overlap.is_enough(waited, since_lists, patience) {
@@ -261,13 +260,13 @@ impl Turn {
                 tracing::info!(reel = name, "the next reel begins");
                 self.index.begin(&name, at, Some(&self.current.name));
                 let age = Duration::ZERO;
-                let started = Started {
+                let started = FirstReel {
                     name,
                     recorder,
                     age,
                 };
-                self.next = Some(Next {
-                    running: Running::begin(started, self.rotation.every),
+                self.next = Some(NextReel {
+                    running: RunningReel::begin(started, self.rotation.every),
                     listed_since: None,
                 });
                 self.write_index().await;
@@ -308,7 +307,7 @@ impl Turn {
     }
 
     /// The reel of the moment has ended by itself; tells whether the next has taken over.
-    async fn broke(&mut self, ended: &Result<Summary, RecordError>) -> bool {
+    async fn broke(&mut self, ended: &Result<RecordingSummary, RecordError>) -> bool {
         let name = self.current.name.clone();
         self.ended(&name, ended).await;
         let Some(next) = self.next.take() else {
@@ -329,7 +328,7 @@ impl Turn {
         true
     }
 
-    async fn next_broke(&mut self, ended: Result<Summary, RecordError>) {
+    async fn next_broke(&mut self, ended: Result<RecordingSummary, RecordError>) {
         if let Some(next) = self.next.take() {
             self.ended(&next.running.name, &ended).await;
             self.try_later("the next reel broke");
@@ -337,7 +336,7 @@ impl Turn {
     }
 
     /// A reel has ended: says so, and removes what is too old.
-    async fn ended(&mut self, name: &str, ended: &Result<Summary, RecordError>) {
+    async fn ended(&mut self, name: &str, ended: &Result<RecordingSummary, RecordError>) {
         let how = match ended {
             Ok(summary) => {
                 let bytes = summary.file_bytes;
@@ -408,22 +407,22 @@ const WORD_SECS: u64 = 5;
 
 /// A reel that is recorded.
 #[derive(Debug)]
-struct Running {
+struct RunningReel {
     name: String,
     front: Front,
     /// When this run of it began.
     began: Instant,
     /// When the next is due.
     due: Instant,
-    pen: Pen,
+    pen: TimelinePen,
     stop: Option<oneshot::Sender<SessionEnd>>,
-    task: JoinHandle<Result<Summary, RecordError>>,
+    task: JoinHandle<Result<RecordingSummary, RecordError>>,
 }
 
-impl Running {
+impl RunningReel {
     /// Begins to record.
-    fn begin(started: Started, every: Duration) -> Self {
-        let Started {
+    fn begin(started: FirstReel, every: Duration) -> Self {
+        let FirstReel {
             name,
             recorder,
             age,
@@ -450,7 +449,7 @@ impl Running {
             value: value.to_owned(),
         };
         let stamp = self.pen.clock.stamp();
-        let said = self.pen.queue.push(Entry::Note { stamp, note });
+        let said = self.pen.queue.push(QueueEntry::Note { stamp, note });
         if tokio::time::timeout(Duration::from_secs(WORD_SECS), said)
             .await
             .is_err()
@@ -474,7 +473,7 @@ impl Running {
     }
 
     /// Waits for its end.
-    async fn ended(&mut self) -> Result<Summary, RecordError> {
+    async fn ended(&mut self) -> Result<RecordingSummary, RecordError> {
         match (&mut self.task).await {
             Ok(ended) => ended,
             Err(error) => Err(RecordError::System {
@@ -498,7 +497,7 @@ pub struct Rotation {
 }
 
 /// The first reel of a run.
-struct Started {
+struct FirstReel {
     name: String,
     recorder: Recorder,
     /// How long ago the reel began.
@@ -507,20 +506,20 @@ struct Started {
 
 /// Begins, and changes the index accordingly.
 fn start(
-    options: &Options,
-    names: &Names,
+    options: &RecorderOptions,
+    names: &SeriesNames,
     redactor: &Redactor,
-) -> Result<(Started, Index), RecordError> {
-    let mut index = match Index::read(names) {
+) -> Result<(FirstReel, SeriesIndex), RecordError> {
+    let mut index = match SeriesIndex::read(names) {
         Ok(index) => index,
-        Err(NoIndex::Missing) => Index::new(),
+        Err(NoIndex::Missing) => SeriesIndex::new(),
         Err(NoIndex::Unread(why)) => {
             tracing::warn!(why, "the index of the series cannot be read: put aside");
             set_aside(names).map_err(|source| RecordError::System {
                 what: "put the index of the series aside",
                 source,
             })?;
-            Index::new()
+            SeriesIndex::new()
         }
     };
     let now = Clock::start().stamp().wall;
@@ -529,7 +528,7 @@ fn start(
         index.begin(&name, now, None);
         let age = Duration::ZERO;
         return Ok((
-            Started {
+            FirstReel {
                 name,
                 recorder,
                 age,
@@ -551,7 +550,7 @@ fn start(
             let age = Duration::from_micros(u64::try_from(micros).unwrap_or(0));
             let name = newest.name;
             Ok((
-                Started {
+                FirstReel {
                     name,
                     recorder,
                     age,
@@ -569,7 +568,7 @@ fn start(
             index.goes_on(&name);
             let age = Duration::ZERO;
             Ok((
-                Started {
+                FirstReel {
                     name,
                     recorder,
                     age,
@@ -580,10 +579,10 @@ fn start(
     }
 }
 
-/// Opens a reel under a name that nobody has.
+/// Opens a reel under an unused name.
 fn create(
-    options: &Options,
-    names: &Names,
+    options: &RecorderOptions,
+    names: &SeriesNames,
     redactor: &Redactor,
     at: RecordedAt,
     continues: Option<&str>,

@@ -1,5 +1,4 @@
-//! Owns the one request of the recorder: a GET, and its answer as it arrives. Refuses to look into
-//! a body.
+//! The recorder's one request: a GET, and its answer as it arrives. Bodies are not interpreted here.
 
 use super::failure::Failure;
 use bytes::Bytes;
@@ -20,7 +19,7 @@ const MAX_ERROR_BODY: usize = 64 * 1024;
 
 /// A server, and the credentials with which it is asked.
 #[derive(Clone)]
-pub(crate) struct Server {
+pub(crate) struct ApiServer {
     client: Client,
     /// Rises with each new client.
     pub(crate) generation: u64,
@@ -28,7 +27,7 @@ pub(crate) struct Server {
     pub(crate) endpoint: String,
 }
 
-impl std::fmt::Debug for Server {
+impl std::fmt::Debug for ApiServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server")
             .field("generation", &self.generation)
@@ -64,14 +63,14 @@ impl<'a> Get<'a> {
 
 /// An answer whose body has not been read yet.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     /// The status code.
     pub(crate) status: u16,
     headers: HeaderMap,
     body: Body,
 }
 
-impl Server {
+impl ApiServer {
     /// Takes a client of the server at an address.
     pub(crate) fn new(client: Client, generation: u64, address: &Uri) -> Self {
         Self {
@@ -82,7 +81,7 @@ impl Server {
     }
 
     /// Asks, on a new connection.
-    pub(crate) async fn get(&self, get: Get<'_>) -> Result<Answer, Failure> {
+    pub(crate) async fn get(&self, get: Get<'_>) -> Result<HttpAnswer, Failure> {
         let mut request = Request::get(get.target)
             .header(ACCEPT, get.accept)
             .header(ACCEPT_ENCODING, "identity")
@@ -104,7 +103,7 @@ impl Server {
             Err(_) => return Err(Failure::timeout(get.patience_secs)),
         };
         let (head, body) = response.into_parts();
-        Ok(Answer {
+        Ok(HttpAnswer {
             status: head.status.as_u16(),
             headers: head.headers,
             body,
@@ -112,7 +111,7 @@ impl Server {
     }
 }
 
-impl Answer {
+impl HttpAnswer {
     fn header(&self, name: &HeaderName) -> &str {
         let value = self.headers.get(name).map(http::HeaderValue::to_str);
         value.and_then(Result::ok).unwrap_or("")

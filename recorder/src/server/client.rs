@@ -1,11 +1,8 @@
-//! Owns how a kube client is made of a configuration: TCP keepalive, no connection reuse, no retries,
-//! no compression. Refuses to read a kubeconfig: `lifecycle` does.
+//! Makes a kube client of a configuration: TCP keepalive, no connection reuse, no retries, no compression.
 //!
-//! What is said of an error of the client library whose own words may quote a credential: a line of a
-//! key, the address of a proxy with its password, what a credential plugin printed.
-//!
-//! Every error type of the library that is made of a kubeconfig, of the files it names or of a plugin
-//! has a row here; their own texts are never used where they show a value.
+//! Errors of the client library may quote a credential: a line of a key, the address of a proxy with its
+//! password, what a credential plugin printed. Every error type of the library that is made of a kubeconfig,
+//! of the files it names or of a plugin has a row here; its own text is never used where it shows a value.
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, Request, Response};
@@ -31,7 +28,7 @@ const CONNECT_SECS: u64 = 10;
 /// A silent connection is probed after this long, and then this often.
 const KEEPALIVE_SECS: u64 = 20;
 
-/// Sent bytes that nobody acknowledges end a connection after this long.
+/// A connection ends when sent bytes stay unacknowledged for this long.
 #[cfg(target_os = "linux")]
 const USER_TIMEOUT_SECS: u64 = 30;
 

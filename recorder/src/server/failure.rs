@@ -1,5 +1,5 @@
-//! Owns how a request that got no answer is told: the chain of causes in one line, and whether new
-//! credentials could help. Refuses to retry.
+//! Describes a request that got no answer: the chain of causes in one line, and whether new credentials could
+//! help.
 
 use crate::server::client::{is_about_credentials, unquoted};
 use std::error::Error;
@@ -60,7 +60,7 @@ impl Failure {
         }
     }
 
-    /// Tells that nothing came within so many seconds.
+    /// Describes an answer that did not come within `secs` seconds.
     pub(crate) fn timeout(secs: u64) -> Self {
         Self {
             kind: FailureKind::Timeout,

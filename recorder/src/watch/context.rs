@@ -1,12 +1,12 @@
-//! Owns what the streams of all resources share: the queue, numbers, the client of the moment, and
-//! what their connections tell about the servers. Refuses anything that belongs to one resource.
+//! What the watchers of all resources share: the queue, numbers, limits, the client of the moment, and what
+//! their connections say about the servers.
 
 use crate::clock::Clock;
-use crate::discover::{ApiService, Definition, Discovery};
+use crate::discover::{ApiService, CrdDefinition, Discovery};
 use crate::health::Health;
 use crate::queue::Queue;
-use crate::server::Server;
-use crate::watch::intake::HELD_BYTES;
+use crate::server::ApiServer;
+use crate::watch::gap::HELD_BYTES;
 use kubereel_format::{ConnectionId, Elapsed, GapId, Stamp};
 use kubereel_redact::Redactor;
 use std::collections::BTreeMap;
@@ -28,98 +28,73 @@ const SUCCESSORS_AT_ONCE: usize = 8;
 
 /// What a stream tells the one who starts streams.
 #[derive(Debug)]
-pub(crate) enum Sighting {
+pub(crate) enum DiscoverySighting {
     /// A definition was created or changed.
-    Definition(Box<Definition>),
+    Definition(Box<CrdDefinition>),
     /// An API service was created, changed or deleted.
     ApiService(ApiService),
     /// All definitions that there are have been seen.
     DefinitionsComplete,
 }
 
-/// What all streams share.
+/// What all watchers share.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct WatchContext {
     /// The way to the file.
     pub(crate) queue: Arc<Queue>,
-    /// The clock.
     pub(crate) clock: Clock,
     /// The counters.
     pub(crate) health: Arc<Health>,
-    /// The numbers.
-    pub(crate) numbers: Arc<Numbers>,
+    pub(crate) numbers: Arc<RecordNumbers>,
     /// What is known of the servers.
-    pub(crate) fleet: Fleet,
+    pub(crate) fleet: ServerFleet,
     /// Hides what is secret.
     pub(crate) redactor: Redactor,
-    /// Bounds the lists that are read at once.
-    pub(crate) lists: Arc<Semaphore>,
-    /// Bounds the gaps that are read back at once.
-    pub(crate) backfills: Semaphore,
-    /// Bounds the bytes that wait for gaps to be settled.
-    pub(crate) held: Arc<Semaphore>,
-    /// Bounds the long lines that are held at once.
-    pub(crate) long_lines: Arc<Semaphore>,
-    /// Bounds the watches that have a successor beside them.
-    pub(crate) successors: Arc<Semaphore>,
+    pub(crate) limits: WatchLimits,
     /// How long a watch is to last at least, in seconds.
     pub(crate) watch_secs: u32,
     /// The client of the moment.
-    pub(crate) clients: watch::Receiver<Option<Arc<Server>>>,
+    pub(crate) clients: watch::Receiver<Option<Arc<ApiServer>>>,
     /// Asks for a new client: the credentials of this generation were refused.
     pub(crate) refused: watch::Sender<u64>,
     /// What is served.
     pub(crate) discovery: Arc<Discovery>,
     /// Tells of definitions.
-    pub(crate) sightings: mpsc::Sender<Sighting>,
+    pub(crate) sightings: mpsc::Sender<DiscoverySighting>,
     /// The number of the cluster behind the kubeconfig; it changes when another is found there.
     pub(crate) epoch: watch::Receiver<u32>,
     /// Becomes true when the recorder is to stop.
     pub(crate) stop: watch::Receiver<bool>,
 }
 
-/// The parts of [`Shared`] that its maker brings.
+/// Bounds on what the watchers do at once.
 #[derive(Debug)]
-pub(crate) struct Parts {
-    pub(crate) queue: Arc<Queue>,
-    pub(crate) clock: Clock,
-    pub(crate) health: Arc<Health>,
-    pub(crate) numbers: Arc<Numbers>,
-    pub(crate) redactor: Redactor,
-    pub(crate) clients: watch::Receiver<Option<Arc<Server>>>,
-    pub(crate) refused: watch::Sender<u64>,
-    pub(crate) discovery: Arc<Discovery>,
-    pub(crate) sightings: mpsc::Sender<Sighting>,
-    pub(crate) epoch: watch::Receiver<u32>,
-    pub(crate) stop: watch::Receiver<bool>,
-    pub(crate) watch_secs: u32,
+pub(crate) struct WatchLimits {
+    /// Lists that are read.
+    pub(crate) lists: Arc<Semaphore>,
+    /// Gaps that are read back.
+    pub(crate) backfills: Semaphore,
+    /// Bytes that wait for gaps to be settled.
+    pub(crate) held: Arc<Semaphore>,
+    /// Long lines in memory.
+    pub(crate) long_lines: Arc<Semaphore>,
+    /// Watches that have a successor beside them.
+    pub(crate) successors: Arc<Semaphore>,
 }
 
-impl Shared {
-    /// Puts the parts together.
-    pub(crate) fn new(parts: Parts) -> Self {
+impl Default for WatchLimits {
+    fn default() -> Self {
         Self {
-            queue: parts.queue,
-            clock: parts.clock,
-            health: parts.health,
-            numbers: parts.numbers,
-            fleet: Fleet::default(),
-            redactor: parts.redactor,
             lists: Arc::new(Semaphore::new(LISTS_AT_ONCE)),
             backfills: Semaphore::new(BACKFILLS_AT_ONCE),
             held: Arc::new(Semaphore::new(HELD_BYTES)),
             long_lines: Arc::new(Semaphore::new(LONG_LINES_AT_ONCE)),
             successors: Arc::new(Semaphore::new(SUCCESSORS_AT_ONCE)),
-            watch_secs: parts.watch_secs,
-            clients: parts.clients,
-            refused: parts.refused,
-            discovery: parts.discovery,
-            sightings: parts.sightings,
-            epoch: parts.epoch,
-            stop: parts.stop,
         }
     }
+}
 
+impl WatchContext {
     /// Reads the clock.
     pub(crate) fn now(&self) -> Stamp {
         self.clock.stamp()
@@ -137,12 +112,12 @@ impl Shared {
 
 /// The numbers that a reel gives out once.
 #[derive(Debug)]
-pub(crate) struct Numbers {
+pub(crate) struct RecordNumbers {
     connection: AtomicU32,
     gap: AtomicU32,
 }
 
-impl Numbers {
+impl RecordNumbers {
     /// Goes on from these.
     pub(crate) const fn new(connection: u32, gap: u32) -> Self {
         Self {
@@ -168,17 +143,17 @@ impl Numbers {
 /// another therefore leads to a server that has not restarted since, and may still have the history
 /// that a restarted one has lost.
 #[derive(Debug, Default)]
-pub(crate) struct Fleet {
-    state: Mutex<FleetState>,
+pub(crate) struct ServerFleet {
+    state: Mutex<ServerFleetState>,
 }
 
 #[derive(Debug, Default)]
-struct FleetState {
+struct ServerFleetState {
     open: BTreeMap<u32, Elapsed>,
     has_several: bool,
 }
 
-impl Fleet {
+impl ServerFleet {
     /// A watch is running.
     pub(crate) fn opened(&self, connection: ConnectionId, at: Elapsed) {
         self.state().open.insert(connection.0, at);
@@ -201,7 +176,7 @@ impl Fleet {
         state.has_several || broke.is_some_and(outlived)
     }
 
-    fn state(&self) -> MutexGuard<'_, FleetState> {
+    fn state(&self) -> MutexGuard<'_, ServerFleetState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -216,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_outlived_the_break_tells_of_another_server() {
-        let fleet = Fleet::default();
+        let fleet = ServerFleet::default();
         assert!(!fleet.may_know(Some(at(10))));
         fleet.opened(ConnectionId(1), at(20));
         assert!(!fleet.may_know(Some(at(10))), "it began after the break");

@@ -1,51 +1,46 @@
-//! Owns what an intake holds, and the sorting of what comes in. Refuses the writing: its neighbours do that.
+//! From a line or an item to entries for the file: what is read of it, what the state says to it, and what
+//! of it may be kept.
 //!
-//! Owns what is told of connections: that one came about, how it ended, and a long row of the same
-//! failure only once. Refuses lines.
-//!
-//! Owns the way from what a stream says to entries: numbers, connections, redaction. Refuses to keep a
-//! byte of a Secret that could not be read.
-//!
-//! Owns what is told of a connection that is to take the place of the one under way: that it came
-//! about, that it took over, how it ended. Refuses a word about one that was refused: nothing is
-//! missing for want of it.
-//!
-//! Owns the end of a gap: what was read back, what the list showed and the judgement, in the order in
-//! which they stand in the file. Refuses requests: what was found comes in.
-//!
-//! Owns the events of a list that ends a gap, while they wait for what is read back of it: they are
-//! written behind that. Refuses to hold more than all resources together may: then they are written
-//! at once, and the gap is not read back.
-//!
-//! How the failing lists of one resource are logged: the first at once, then at growing intervals.
+//! Invariants:
+//! * Bytes come in, entries go out; no socket, no queue.
+//! * No byte of an object leaves unredacted. Of bytes that cannot be parsed nothing is kept if the kind has
+//!   secrets.
+//! * A connection is announced before the first entry that came on it; a successor only once it has brought
+//!   something.
+//! * The same failure many times in a row is noted once.
+//! * What the list that ends a gap shows waits, bounded in bytes, until the gap is read back; then it is
+//!   written in the order of versions, then the gap, then the verdict. Without room it is written at once,
+//!   and the gap is not read back.
 
-use crate::backfill::{Found, FoundEvent, Life, Suspect, Verdict, Work};
+use crate::backfill::{BackfillEvent, BackfillResult, BackfillTask, BackfillVerdict, GapSuspect};
 use crate::discover::{api_service, definition};
 use crate::known::KnownObject;
 use crate::number::len64;
-use crate::queue::{Entry, EventEntry};
-use crate::resource::{Role, Target};
-use crate::version::Version;
-use crate::watch::context::{Numbers, Sighting};
-use crate::watch::state::{Differing, Output, Page, ReadBefore, Refusal, Review, Stream};
-use crate::wire::{self, Head, LineKind};
+use crate::queue::{EventEntry, QueueEntry};
+use crate::resource::{ResourceRole, WatchTarget};
+use crate::version::ResourceVersion;
+use crate::watch::context::{DiscoverySighting, RecordNumbers};
+use crate::watch::gap::{HeldEvents, disconnected, in_order, judgement, life, restamped, told_by};
+use crate::watch::state::{
+    GapDifference, GapReview, ListPage, ReadBefore, ServerRefusal, WatchOutput, WatchState,
+};
+use crate::wire::{self, LineKind, ObjectHead};
 use kubereel_format::{
     BlobNote, ConnectionId, Elapsed, EndCause, EventType, Evidence, Gap, GapVerdict, ListMethod,
     MAX_BODY, MAX_NAME, NotCoveredReason, Note, OddLineProblem, ResourceId, ResourceInfo, Stamp,
 };
 use kubereel_redact::Redactor;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
 /// How much is kept of a line that broke off: it comes again, whole.
 const TRUNCATED_BYTES: usize = 4 * 1024;
 
 /// What a line means for the connection that brought it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub(crate) enum LineFlow {
     /// It goes on.
     On,
     /// It ends here: the stream behind this line cannot be trusted.
@@ -61,7 +56,7 @@ pub(crate) enum Flow {
 
 /// What an intake would have others do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wishes {
+pub(crate) struct IntakeWishes {
     /// Remember that one server had the history that another had lost.
     pub(crate) has_found_history: bool,
     /// Ask what is served, and whether the cluster is still the one it was.
@@ -69,7 +64,7 @@ pub(crate) struct Wishes {
 }
 
 #[derive(Debug)]
-struct Open {
+struct IntakeConnection {
     id: ConnectionId,
     /// The note that tells of it, until something worth telling has come.
     untold: Option<(Stamp, Note)>,
@@ -80,41 +75,41 @@ struct Open {
 #[derive(Debug)]
 pub(crate) struct Intake {
     /// The resource.
-    pub(crate) target: Target,
+    pub(crate) target: WatchTarget,
     /// Its decisions.
-    pub(crate) stream: Stream,
+    pub(crate) stream: WatchState,
     redactor: Redactor,
-    numbers: Arc<Numbers>,
+    numbers: Arc<RecordNumbers>,
     /// Bounds what waits for a gap to be settled.
     room: Arc<Semaphore>,
-    held: Option<Held>,
+    held: Option<HeldEvents>,
     open_gap: Option<OpenGap>,
     /// An object had a secret for a name.
     has_hidden_names: bool,
     /// What an earlier run had read back of a gap when it was killed.
     read_before: ReadBefore,
     is_announced: bool,
-    open: Option<Open>,
+    open: Option<IntakeConnection>,
     /// The connection that is to take the place of the one under way.
-    successor: Option<Open>,
+    successor: Option<IntakeConnection>,
     /// What is at hand comes from the successor: the two have changed places.
     is_on_successor: bool,
     /// The failure told last, so that a long row of the same is told once.
     told: Option<(EndCause, String)>,
     /// Lists that failed since the last complete one.
     list_failures: ListFailures,
-    entries: Vec<Entry>,
-    sightings: Vec<Sighting>,
-    wishes: Wishes,
+    entries: Vec<QueueEntry>,
+    sightings: Vec<DiscoverySighting>,
+    wishes: IntakeWishes,
 }
 
 impl Intake {
     /// Begins.
     pub(crate) fn new(
-        target: Target,
-        stream: Stream,
+        target: WatchTarget,
+        stream: WatchState,
         redactor: Redactor,
-        numbers: Arc<Numbers>,
+        numbers: Arc<RecordNumbers>,
         room: Arc<Semaphore>,
     ) -> Self {
         Self {
@@ -135,7 +130,7 @@ impl Intake {
             list_failures: ListFailures::default(),
             entries: Vec::new(),
             sightings: Vec::new(),
-            wishes: Wishes::default(),
+            wishes: IntakeWishes::default(),
         }
     }
 
@@ -145,25 +140,25 @@ impl Intake {
     }
 
     /// Gives what is to be written, in order.
-    pub(crate) fn take_entries(&mut self) -> Vec<Entry> {
+    pub(crate) fn take_entries(&mut self) -> Vec<QueueEntry> {
         std::mem::take(&mut self.entries)
     }
 
     /// Gives what others want to hear.
-    pub(crate) fn take_sightings(&mut self) -> Vec<Sighting> {
+    pub(crate) fn take_sightings(&mut self) -> Vec<DiscoverySighting> {
         std::mem::take(&mut self.sightings)
     }
 
     /// Gives what others are to do, once.
-    pub(crate) fn take_wishes(&mut self) -> Wishes {
+    pub(crate) fn take_wishes(&mut self) -> IntakeWishes {
         std::mem::take(&mut self.wishes)
     }
 
     /// Takes a whole line of a watch.
-    pub(crate) fn line(&mut self, bytes: &[u8], at: Stamp) -> Flow {
+    pub(crate) fn line(&mut self, bytes: &[u8], at: Stamp) -> LineFlow {
         if bytes.len() > MAX_BODY {
             self.long_line(bytes, at);
-            return Flow::On;
+            return LineFlow::On;
         }
         let Some(line) = wire::line(bytes) else {
             return self.unparsable_line(bytes, at);
@@ -174,14 +169,14 @@ impl Intake {
             LineKind::Error => self.error(line.object, bytes, at),
             LineKind::Unknown(_) => {
                 self.odd(OddLineProblem::UnknownType, bytes, bytes.len(), at);
-                Flow::On
+                LineFlow::On
             }
         }
     }
 
     /// Takes a line that is no JSON. One that is not UTF-8 may tell all the same of which version of
     /// which object it is: asking for it again would bring it again, and the watch goes on.
-    fn unparsable_line(&mut self, bytes: &[u8], at: Stamp) -> Flow {
+    fn unparsable_line(&mut self, bytes: &[u8], at: Stamp) -> LineFlow {
         let text = String::from_utf8_lossy(bytes);
         if let Cow::Owned(text) = &text
             && let Some(line) = wire::line(text.as_bytes())
@@ -190,28 +185,28 @@ impl Intake {
             && head.is_complete()
         {
             self.unparsed_object(kind, head, bytes, at);
-            return Flow::On;
+            return LineFlow::On;
         }
         self.unreadable(bytes, at)
     }
 
     /// Keeps a line of which nothing can be read, and tells whether the stream behind it is trusted.
-    fn unreadable(&mut self, line: &[u8], at: Stamp) -> Flow {
+    fn unreadable(&mut self, line: &[u8], at: Stamp) -> LineFlow {
         self.odd(OddLineProblem::Unparsable, line, line.len(), at);
         if self.stream.passes_unreadable(at.elapsed) {
-            return Flow::On;
+            return LineFlow::On;
         }
-        Flow::Unreadable
+        LineFlow::Unreadable
     }
 
     /// Keeps the line of an event whose object cannot be parsed, and whose head can be read.
-    fn unparsed_object(&mut self, kind: EventType, head: Head<'_>, line: &[u8], at: Stamp) {
+    fn unparsed_object(&mut self, kind: EventType, head: ObjectHead<'_>, line: &[u8], at: Stamp) {
         let head = self.renamed(head);
         let mut outputs = Vec::new();
         self.stream.event(kind, &head, at, &mut outputs);
         let is_news = outputs
             .iter()
-            .any(|output| matches!(output, Output::Write { .. }));
+            .any(|output| matches!(output, WatchOutput::Write { .. }));
         self.heard(&head.version, at);
         self.write(outputs, None, at);
         if is_news {
@@ -221,7 +216,7 @@ impl Intake {
         }
     }
 
-    fn event(&mut self, kind: EventType, object: &[u8], line: &[u8], at: Stamp) -> Flow {
+    fn event(&mut self, kind: EventType, object: &[u8], line: &[u8], at: Stamp) -> LineFlow {
         let Some(head) = wire::head(object) else {
             return self.unreadable(line, at);
         };
@@ -230,10 +225,10 @@ impl Intake {
         self.stream.event(kind, &head, at, &mut outputs);
         self.heard(&head.version, at);
         self.write(outputs, Some((&head, object)), at);
-        Flow::On
+        LineFlow::On
     }
 
-    fn bookmark(&mut self, object: &[u8], line: &[u8], at: Stamp) -> Flow {
+    fn bookmark(&mut self, object: &[u8], line: &[u8], at: Stamp) -> LineFlow {
         let Some(mark) = wire::bookmark(object) else {
             return self.unreadable(line, at);
         };
@@ -242,10 +237,10 @@ impl Intake {
             .bookmark(&mark.version, mark.ends_initial, at, &mut outputs);
         self.heard(&mark.version, at);
         self.write(outputs, None, at);
-        Flow::On
+        LineFlow::On
     }
 
-    fn error(&mut self, object: &[u8], line: &[u8], at: Stamp) -> Flow {
+    fn error(&mut self, object: &[u8], line: &[u8], at: Stamp) -> LineFlow {
         let status = wire::status(object);
         let told = (
             cause_of(status.code),
@@ -261,7 +256,7 @@ impl Intake {
             };
             self.push_odd(OddLineProblem::ServerError, kept, line.len(), at);
         }
-        Flow::Refused {
+        LineFlow::Refused {
             code: status.code,
             message: status.message,
         }
@@ -273,7 +268,7 @@ impl Intake {
         self.tell(at);
         let kept = self.keepable(bytes);
         if let Some(open) = &self.open {
-            self.entries.push(Entry::Blob {
+            self.entries.push(QueueEntry::Blob {
                 stamp: at,
                 note: BlobNote::OddLine {
                     connection: open.id,
@@ -295,13 +290,13 @@ impl Intake {
     }
 
     /// Takes what was left of a line when the stream ended: it may be a whole one.
-    pub(crate) fn rest(&mut self, bytes: &[u8], at: Stamp) -> Flow {
+    pub(crate) fn rest(&mut self, bytes: &[u8], at: Stamp) -> LineFlow {
         if wire::line(bytes).is_some() {
             return self.line(bytes, at);
         }
         let kept = bytes.get(..TRUNCATED_BYTES).unwrap_or(bytes);
         self.odd(OddLineProblem::Truncated, kept, bytes.len(), at);
-        Flow::On
+        LineFlow::On
     }
 
     /// Takes an item of a list.
@@ -318,7 +313,7 @@ impl Intake {
     }
 
     /// A page of a list has ended in order.
-    pub(crate) fn page(&mut self, page: Page<'_>, at: Stamp) {
+    pub(crate) fn page(&mut self, page: ListPage<'_>, at: Stamp) {
         let mut outputs = Vec::new();
         self.stream.page(page, at, &mut outputs);
         self.heard(page.version, at);
@@ -326,6 +321,7 @@ impl Intake {
     }
 }
 
+// Connections: announced before their first entry, and how they ended.
 impl Intake {
     /// A request was answered with success.
     pub(crate) fn connected(
@@ -345,7 +341,7 @@ impl Intake {
             from_rv,
             method,
         };
-        self.open = Some(Open {
+        self.open = Some(IntakeConnection {
             id,
             untold: Some((at, note)),
             last_version: None,
@@ -382,7 +378,7 @@ impl Intake {
     }
 
     /// The server refused, before or in the middle of a stream.
-    pub(crate) fn refused(&mut self, refusal: Refusal<'_>, id: ConnectionId, at: Stamp) {
+    pub(crate) fn refused(&mut self, refusal: ServerRefusal<'_>, id: ConnectionId, at: Stamp) {
         if self.stream.wants_list() {
             let words = format!("{} {}", refusal.code, refusal.message);
             self.list_failures.failed(&self.target, words.trim(), at);
@@ -417,11 +413,11 @@ impl Intake {
     }
 
     /// The resource is no longer served, as of a version of the cluster if that can be told.
-    pub(crate) fn gone(&mut self, version: Option<&Version>, id: ConnectionId, at: Stamp) {
+    pub(crate) fn gone(&mut self, version: Option<&ResourceVersion>, id: ConnectionId, at: Stamp) {
         if let Some(version) = version {
             let mut outputs = Vec::new();
             self.stream.gone(version, at, &mut outputs);
-            self.open = Some(Open {
+            self.open = Some(IntakeConnection {
                 id,
                 untold: None,
                 last_version: None,
@@ -542,14 +538,20 @@ const fn is_too_long(word: &str) -> bool {
 }
 
 /// Tells whether one of the words by which an object is known is too long for the reel.
-fn has_long_name(head: &Head<'_>) -> bool {
+fn has_long_name(head: &ObjectHead<'_>) -> bool {
     [&head.namespace, &head.name, &head.uid, &head.version]
         .into_iter()
         .any(|word| is_too_long(word))
 }
 
+// From what the state says to entries: numbers, redaction, bounds.
 impl Intake {
-    fn write(&mut self, outputs: Vec<Output>, object: Option<(&Head<'_>, &[u8])>, at: Stamp) {
+    fn write(
+        &mut self,
+        outputs: Vec<WatchOutput>,
+        object: Option<(&ObjectHead<'_>, &[u8])>,
+        at: Stamp,
+    ) {
         if !outputs.is_empty() && self.open.is_some() {
             self.tell(at);
         }
@@ -558,9 +560,14 @@ impl Intake {
         }
     }
 
-    fn write_one(&mut self, output: Output, object: Option<(&Head<'_>, &[u8])>, at: Stamp) {
+    fn write_one(
+        &mut self,
+        output: WatchOutput,
+        object: Option<(&ObjectHead<'_>, &[u8])>,
+        at: Stamp,
+    ) {
         match output {
-            Output::Write {
+            WatchOutput::Write {
                 kind,
                 evidence,
                 uid,
@@ -569,18 +576,18 @@ impl Intake {
                     self.write_object(kind, evidence, uid, head, bytes, at);
                 }
             }
-            Output::Infer {
+            WatchOutput::Infer {
                 namespace,
                 name,
                 object,
                 version,
             } => self.write_inferred(namespace, name, &object, version, at),
-            Output::NotCovered { reason, detail } => self.not_covered(reason, detail, at),
+            WatchOutput::NotCovered { reason, detail } => self.not_covered(reason, detail, at),
             // It was unannounced when it was left out: the next connection announces it.
-            Output::CoveredAgain => {}
-            Output::HistoryFound { .. } => self.wishes.has_found_history = true,
-            Output::VersionFell => self.wishes.wants_discovery = true,
-            Output::Synced {
+            WatchOutput::CoveredAgain => {}
+            WatchOutput::HistoryFound { .. } => self.wishes.has_found_history = true,
+            WatchOutput::VersionFell => self.wishes.wants_discovery = true,
+            WatchOutput::Synced {
                 version,
                 method,
                 objects,
@@ -595,20 +602,20 @@ impl Intake {
                     objects,
                 });
             }
-            Output::Bookmark { version } => {
+            WatchOutput::Bookmark { version } => {
                 self.note_on_connection(at, |connection, _| Note::Bookmark {
                     connection,
                     rv: version,
                 });
             }
-            Output::Anomaly { kind, detail } => {
+            WatchOutput::Anomaly { kind, detail } => {
                 self.note_on_connection(at, |connection, _| Note::Anomaly {
                     connection,
                     kind,
                     detail,
                 });
             }
-            Output::Gap {
+            WatchOutput::Gap {
                 from,
                 to,
                 from_time,
@@ -661,7 +668,7 @@ impl Intake {
         kind: EventType,
         evidence: Evidence,
         uid: Option<String>,
-        head: &Head<'_>,
+        head: &ObjectHead<'_>,
         bytes: &[u8],
         at: Stamp,
     ) {
@@ -735,39 +742,39 @@ impl Intake {
                 let entries = held.hold(event, &self.room);
                 self.entries.extend(entries);
             }
-            None => self.entries.push(Entry::Event(event)),
+            None => self.entries.push(QueueEntry::Event(event)),
         }
     }
 
     fn sight_complete(&mut self) {
-        if self.target.role == Role::Definitions {
-            self.sightings.push(Sighting::DefinitionsComplete);
+        if self.target.role == ResourceRole::Definitions {
+            self.sightings.push(DiscoverySighting::DefinitionsComplete);
         }
     }
 
     fn sight(&mut self, kind: EventType, body: &[u8]) {
         match self.target.role {
-            Role::Definitions if kind != EventType::Deleted => {
+            ResourceRole::Definitions if kind != EventType::Deleted => {
                 if let Some(definition) = definition(body) {
-                    let sighting = Sighting::Definition(Box::new(definition));
+                    let sighting = DiscoverySighting::Definition(Box::new(definition));
                     self.sightings.push(sighting);
                 }
             }
-            Role::ApiServices => {
+            ResourceRole::ApiServices => {
                 if let Some(mut service) = api_service(body) {
                     service.is_available &= kind != EventType::Deleted;
-                    self.sightings.push(Sighting::ApiService(service));
+                    self.sightings.push(DiscoverySighting::ApiService(service));
                 } else {
                     self.wishes.wants_discovery = true;
                 }
             }
-            Role::Definitions => self.wishes.wants_discovery = true,
-            Role::Plain | Role::Events => {}
+            ResourceRole::Definitions => self.wishes.wants_discovery = true,
+            ResourceRole::Plain | ResourceRole::Events => {}
         }
     }
 
     fn note(&mut self, stamp: Stamp, note: Note) {
-        self.entries.push(Entry::Note { stamp, note });
+        self.entries.push(QueueEntry::Note { stamp, note });
     }
 
     fn not_covered(&mut self, reason: NotCoveredReason, detail: String, at: Stamp) {
@@ -793,7 +800,7 @@ impl Intake {
         let Some(open) = &self.open else {
             return;
         };
-        self.entries.push(Entry::Blob {
+        self.entries.push(QueueEntry::Blob {
             stamp: at,
             note: BlobNote::OddLine {
                 connection: open.id,
@@ -839,9 +846,9 @@ impl Intake {
         kept.map(Cow::into_owned).unwrap_or_default()
     }
 
-    /// Gives a head with the name by which the reel is to know the object, so that nobody behind this
+    /// Gives a head with the name by which the reel is to know the object, so that no later step
     /// sees one that is a secret.
-    fn renamed<'a>(&mut self, head: Head<'a>) -> Head<'a> {
+    fn renamed<'a>(&mut self, head: ObjectHead<'a>) -> ObjectHead<'a> {
         let name = self
             .redactor
             .name(&self.target.subject(), &head.name, &head.uid);
@@ -850,19 +857,20 @@ impl Intake {
             Cow::Owned(name) => name,
         };
         self.has_hidden_names = true;
-        Head {
+        ObjectHead {
             name: name.into(),
             ..head
         }
     }
 }
 
+// The second connection of a watch.
 impl Intake {
     /// A successor's request was answered with success.
     pub(crate) fn successor_connected(
         &mut self,
         id: ConnectionId,
-        from: &Version,
+        from: &ResourceVersion,
         asked_secs: u32,
         at: Stamp,
     ) {
@@ -872,7 +880,7 @@ impl Intake {
             from_rv: Some(from.to_string()),
             method: ListMethod::Watch,
         };
-        self.successor = Some(Open {
+        self.successor = Some(IntakeConnection {
             id,
             untold: Some((at, note)),
             last_version: None,
@@ -938,10 +946,9 @@ impl Intake {
 /// A gap that has ended, and has not been told yet.
 #[derive(Debug)]
 pub(crate) struct OpenGap {
-    /// The gap.
     gap: Gap,
     /// What is to be read back, or why nothing is.
-    pub(crate) work: Result<Work, &'static str>,
+    pub(crate) work: Result<BackfillTask, &'static str>,
     /// The notes that follow it.
     notes: Vec<(Stamp, Note)>,
 }
@@ -956,7 +963,7 @@ pub(crate) struct ReadBack {
     /// How many there were.
     pub(crate) requests: u32,
     /// What came of them.
-    pub(crate) found: Found,
+    pub(crate) found: BackfillResult,
 }
 
 impl OpenGap {
@@ -966,6 +973,7 @@ impl OpenGap {
     }
 }
 
+// The end of a gap.
 impl Intake {
     /// Gives the gap that is to be read back. [`Self::settle`] must follow.
     pub(crate) const fn take_open_gap(&mut self) -> Option<OpenGap> {
@@ -980,7 +988,7 @@ impl Intake {
     }
 
     /// A gap has ended: it is told once it is settled.
-    fn gap(&mut self, gap: Gap, review: Option<Review>, at: Stamp) {
+    fn gap(&mut self, gap: Gap, review: Option<GapReview>, at: Stamp) {
         let Some(review) = review else {
             self.release(at);
             self.note(at, Note::Gap(gap));
@@ -994,38 +1002,38 @@ impl Intake {
         });
     }
 
-    fn work(&self, gap: &Gap, review: Review) -> Result<Work, &'static str> {
+    fn work(&self, gap: &Gap, review: GapReview) -> Result<BackfillTask, &'static str> {
         let names = match review {
-            Review::Names(names) => names,
-            Review::Impossible(why) => return Err(why),
+            GapReview::Names(names) => names,
+            GapReview::Impossible(why) => return Err(why),
         };
-        if self.held.as_ref().is_some_and(Held::is_given_up) {
+        if self.held.as_ref().is_some_and(HeldEvents::is_given_up) {
             return Err("the list differs by more bytes than can wait");
         }
         if self.has_hidden_names {
-            return Err("objects whose names are secrets cannot be asked for");
+            return Err("objects whose names are secrets cannot be requested");
         }
-        let number = |text: &str| Version::parse(text)?.number();
+        let number = |text: &str| ResourceVersion::parse(text)?.number();
         let from = gap.from_rv.as_deref().and_then(number);
         let (Some(from), Some(to)) = (from, number(&gap.to_rv)) else {
-            return Err("its versions are no numbers");
+            return Err("its versions are not numbers");
         };
         let mut has_unclear = false;
         let mut suspects = Vec::new();
         for name in names {
             let (before, after) = (life(name.before.as_ref()), life(name.after.as_ref()));
-            let Differing {
+            let GapDifference {
                 namespace, name, ..
             } = name;
             has_unclear |= before.is_err() || after.is_err();
-            suspects.push(Suspect {
+            suspects.push(GapSuspect {
                 namespace: namespace.into(),
                 name: name.into(),
                 before: before.unwrap_or_default(),
                 after: after.unwrap_or_default(),
             });
         }
-        Ok(Work {
+        Ok(BackfillTask {
             from,
             to,
             suspects,
@@ -1036,7 +1044,11 @@ impl Intake {
     /// Writes a gap: what was read back of it and what the list showed, in the order of versions, then
     /// the gap, then the judgement.
     pub(crate) fn settle(&mut self, open: OpenGap, read: Option<ReadBack>, at: Stamp) {
-        let held = self.held.take().map(Held::into_events).unwrap_or_default();
+        let held = self
+            .held
+            .take()
+            .map(HeldEvents::into_events)
+            .unwrap_or_default();
         let judged = match (open.work, read) {
             (Ok(work), Some(mut read)) => {
                 let (connection, requests) = (read.connection, read.requests);
@@ -1067,7 +1079,7 @@ impl Intake {
             (work, _) => {
                 self.entries.extend(restamped(held, at));
                 let why = work.err().unwrap_or("the recorder stopped");
-                let verdict = Verdict {
+                let verdict = BackfillVerdict {
                     word: GapVerdict::Partly,
                     missing_at_most: open.gap.missing_at_most,
                     detail: why.to_owned(),
@@ -1082,7 +1094,7 @@ impl Intake {
         }
     }
 
-    fn connected_exact(&mut self, read: &ReadBack, work: &Work) -> bool {
+    fn connected_exact(&mut self, read: &ReadBack, work: &BackfillTask) -> bool {
         if read.requests == 0 {
             return false;
         }
@@ -1097,7 +1109,7 @@ impl Intake {
     }
 
     /// Makes an entry of what was found; `None` if nothing of it may be kept.
-    fn found_entry(&self, event: FoundEvent, connection: ConnectionId) -> Option<EventEntry> {
+    fn found_entry(&self, event: BackfillEvent, connection: ConnectionId) -> Option<EventEntry> {
         let body = match &event.body {
             Some(bytes) if std::str::from_utf8(bytes).is_err() => return None,
             Some(bytes) => Some(self.redactor.object(&self.target.subject(), bytes)?.into()),
@@ -1118,161 +1130,6 @@ impl Intake {
     }
 }
 
-/// Takes what a stream knows of an object; an error if it could not be found again by that.
-fn life(known: Option<&KnownObject>) -> Result<Option<Life>, ()> {
-    known.map(|known| Life::of(known).ok_or(())).transpose()
-}
-
-fn disconnected(connection: ConnectionId, verdict: &Verdict) -> Note {
-    Note::Disconnected {
-        connection,
-        cause: EndCause::Clean,
-        last_rv: None,
-        detail: verdict.detail.clone(),
-    }
-}
-
-fn judgement(gap: &Gap, verdict: Verdict, reconstructed: u64, requests: u32) -> Note {
-    let own = gap.missing_at_most;
-    tracing::info!(
-        to = gap.to_rv,
-        reconstructed,
-        requests,
-        missing_at_most = verdict.missing_at_most,
-        "gap {}: {}",
-        verdict.word.as_str(),
-        verdict.detail
-    );
-    Note::GapJudged {
-        gap: gap.id,
-        verdict: verdict.word,
-        reconstructed,
-        missing_at_most: match verdict.missing_at_most {
-            Some(bound) => Some(own.map_or(bound, |own| own.min(bound))),
-            None => own,
-        },
-        requests,
-        detail: verdict.detail,
-    }
-}
-
-/// Gives by what an event is known again.
-fn told_by(event: &EventEntry) -> (Box<str>, Box<str>, bool) {
-    let is_deletion = event.kind == EventType::Deleted;
-    (event.uid.clone(), event.version.clone(), is_deletion)
-}
-
-/// Puts what was found and what the list showed into the order of versions, each object's creation
-/// first and its deletion last, and nothing twice. What was read back is a creation only if it is
-/// among those `begun`.
-fn in_order(
-    held: Vec<EventEntry>,
-    found: Vec<EventEntry>,
-    work: &Work,
-    begun: &BTreeSet<(String, u128)>,
-) -> Vec<EventEntry> {
-    let deleted: BTreeSet<Box<str>> = found
-        .iter()
-        .filter(|event| event.kind == EventType::Deleted)
-        .map(|event| event.uid.clone())
-        .collect();
-    let listed: BTreeSet<(Box<str>, Box<str>)> = held
-        .iter()
-        .filter(|event| event.kind != EventType::Deleted)
-        .map(|event| (event.uid.clone(), event.version.clone()))
-        .collect();
-    let held = held.into_iter().filter(|event| {
-        // Its deletion was found: it need not be inferred any more.
-        event.evidence != Evidence::Inferred || !deleted.contains(&event.uid)
-    });
-    let found = found.into_iter().filter(|event| {
-        event.kind == EventType::Deleted
-            || !listed.contains(&(event.uid.clone(), event.version.clone()))
-    });
-    let mut events: Vec<EventEntry> = found.chain(held).collect();
-    let number = |event: &EventEntry| Version::parse(&event.version).and_then(|one| one.number());
-    events.sort_by_key(|event| (number(event), event.kind != EventType::Deleted));
-    let befores = work.suspects.iter().filter_map(|one| one.before.as_ref());
-    let mut told: BTreeSet<Box<str>> = befores.map(|life| life.uid.as_str().into()).collect();
-    for event in &mut events {
-        if event.kind == EventType::Deleted {
-            continue;
-        }
-        let is_first = told.insert(event.uid.clone());
-        let is_begin = event.evidence != Evidence::Reconstructed
-            || number(event)
-                .is_some_and(|version| begun.contains(&(event.uid.to_string(), version)));
-        event.kind = if is_first && is_begin {
-            EventType::Added
-        } else {
-            EventType::Modified
-        };
-    }
-    events
-}
-
-/// How many bytes of events may wait, of all resources together: 16 MiB.
-pub(crate) const HELD_BYTES: usize = 16 * 1024 * 1024;
-
-/// The events that wait.
-#[derive(Debug, Default)]
-struct Held {
-    events: Vec<EventEntry>,
-    room: Option<OwnedSemaphorePermit>,
-    /// There was no room: nothing waits any more.
-    is_given_up: bool,
-}
-
-impl Held {
-    /// Takes an event, or gives back all that are to be written now.
-    #[expect(
-        clippy::expect_used,
-        reason = "events are bounded before they come here"
-    )]
-    fn hold(&mut self, event: EventEntry, room: &Arc<Semaphore>) -> Vec<Entry> {
-        let mut entry = Entry::Event(event);
-        if !self.is_given_up {
-            let bytes = u32::try_from(entry.bytes()).expect("a body is at most MAX_BODY long");
-            match (Arc::clone(room).try_acquire_many_owned(bytes), entry) {
-                (Ok(taken), Entry::Event(event)) => {
-                    match &mut self.room {
-                        Some(room) => room.merge(taken),
-                        None => self.room = Some(taken),
-                    }
-                    self.events.push(event);
-                    return Vec::new();
-                }
-                (_, given_back) => entry = given_back,
-            }
-        }
-        self.is_given_up = true;
-        self.room = None;
-        let waiting = std::mem::take(&mut self.events).into_iter();
-        waiting
-            .map(Entry::Event)
-            .chain(std::iter::once(entry))
-            .collect()
-    }
-
-    /// Tells whether some were written already for want of room.
-    const fn is_given_up(&self) -> bool {
-        self.is_given_up
-    }
-
-    /// Gives what waits, and lets go of the room.
-    fn into_events(self) -> Vec<EventEntry> {
-        self.events
-    }
-}
-
-/// Gives events the time at which they are written: whatever else came while they waited stands before
-/// them, and a moment is found by the times of what stands there.
-fn restamped(events: Vec<EventEntry>, at: Stamp) -> impl Iterator<Item = Entry> {
-    events
-        .into_iter()
-        .map(move |event| Entry::Event(EventEntry { stamp: at, ..event }))
-}
-
 /// The shortest time between two log lines about the same resource, in microseconds.
 const LOG_MICROS: u64 = 10_000_000;
 
@@ -1287,7 +1144,7 @@ struct ListFailures {
 
 impl ListFailures {
     /// Counts a failure, and logs it if it is time.
-    fn failed(&mut self, target: &Target, error: &str, at: Stamp) {
+    fn failed(&mut self, target: &WatchTarget, error: &str, at: Stamp) {
         let now = at.elapsed;
         if self.tries == 0 {
             self.since = now;
@@ -1311,7 +1168,7 @@ impl ListFailures {
     }
 
     /// A list is complete.
-    fn ended(&mut self, target: &Target, at: Stamp) {
+    fn ended(&mut self, target: &WatchTarget, at: Stamp) {
         let tries = std::mem::take(&mut self.tries);
         if tries > 0 {
             let failed = at.elapsed.micros.saturating_sub(self.since.micros);

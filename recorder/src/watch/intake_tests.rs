@@ -2,17 +2,18 @@
 
 use super::*;
 use crate::resource::plain_info;
-use crate::watch::state::{Memory, Origin, Refusal, Traits};
+use crate::watch::gap::HELD_BYTES;
+use crate::watch::state::{ResumeState, ServerRefusal, ServerTraits, WatchOrigin};
 use kubereel_format::ListMethod;
 
 fn intake(group: &str, plural: &str) -> Intake {
-    let target = Target::new(plain_info(4, group, plural));
-    let traits = Traits {
+    let target = WatchTarget::new(plain_info(4, group, plural));
+    let traits = ServerTraits {
         is_cached: true,
         can_watch_list: true,
     };
-    let stream = Stream::new(traits, Memory::default(), Origin::Fresh, 1);
-    let numbers = Arc::new(Numbers::new(0, 0));
+    let stream = WatchState::new(traits, ResumeState::default(), WatchOrigin::Fresh, 1);
+    let numbers = Arc::new(RecordNumbers::new(0, 0));
     let room = Arc::new(Semaphore::new(HELD_BYTES));
     Intake::new(target, stream, crate::queue::redactor(), numbers, room)
 }
@@ -22,7 +23,7 @@ fn watching(group: &str, plural: &str) -> Intake {
     let mut intake = intake(group, plural);
     connect(&mut intake, 1);
     let end = br#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"10","annotations":{"k8s.io/initial-events-end":"true"}}}}"#;
-    assert_eq!(intake.line(end, Stamp::default()), Flow::On);
+    assert_eq!(intake.line(end, Stamp::default()), LineFlow::On);
     assert!(intake.stream.is_synced());
     intake.take_entries();
     intake
@@ -39,15 +40,15 @@ fn told(intake: &mut Intake) -> Vec<String> {
     entries.iter().map(tell).collect()
 }
 
-fn tell(entry: &Entry) -> String {
+fn tell(entry: &QueueEntry) -> String {
     match entry {
-        Entry::Event(event) => format!("{:?} {}", event.kind, event.name),
-        Entry::Note { note, .. } => {
+        QueueEntry::Event(event) => format!("{:?} {}", event.kind, event.name),
+        QueueEntry::Note { note, .. } => {
             let text = format!("{note:?}");
             let end = text.find([' ', '(', '{']).unwrap_or(text.len());
             text[..end].to_owned()
         }
-        Entry::Blob { note, bytes, .. } => match note {
+        QueueEntry::Blob { note, bytes, .. } => match note {
             BlobNote::OddLine { problem, len, .. } => {
                 format!("{problem:?} {len}: {}", String::from_utf8_lossy(bytes))
             }
@@ -61,9 +62,12 @@ const EVENT: &str = r#"{"type":"MODIFIED","object":{ "kind":"X","metadata":{"nam
 #[test]
 fn an_event_keeps_the_bytes_of_its_object() {
     let mut intake = watching("", "endpoints");
-    assert_eq!(intake.line(EVENT.as_bytes(), Stamp::default()), Flow::On);
+    assert_eq!(
+        intake.line(EVENT.as_bytes(), Stamp::default()),
+        LineFlow::On
+    );
     match intake.take_entries().as_slice() {
-        [Entry::Event(event)] => {
+        [QueueEntry::Event(event)] => {
             let body = event.body.as_deref().expect("a body");
             let start = EVENT.find("{ \"kind").expect("the object");
             assert_eq!(body, &EVENT.as_bytes()[start..EVENT.len() - 1]);
@@ -93,26 +97,26 @@ fn what_is_no_event_is_kept_and_marked() {
     for (line, flow, kept) in [
         (
             "{\"type\":\"ADD",
-            Flow::Unreadable,
+            LineFlow::Unreadable,
             "Unparsable 12: {\"type\":\"ADD",
         ),
         (
             r#"{"type":"PATCHED","object":{}}"#,
-            Flow::On,
+            LineFlow::On,
             r#"UnknownType 30: {"type":"PATCHED","object":{}}"#,
         ),
         (
             r#"{"type":"ADDED","object":[]}"#,
-            Flow::Unreadable,
+            LineFlow::Unreadable,
             r#"Unparsable 28: {"type":"ADDED","object":[]}"#,
         ),
         (
-            r#"{"type":"ERROR","object":{"kind":"Status","code":500,"message":"m"}}"#,
-            Flow::Refused {
+            r#"{"type":"ERROR","object":{"kind":"RecorderStatus","code":500,"message":"m"}}"#,
+            LineFlow::Refused {
                 code: 500,
                 message: "m".into(),
             },
-            r#"ServerError 68: {"type":"ERROR","object":{"kind":"Status","code":500,"message":"m"}}"#,
+            r#"ServerError 68: {"type":"ERROR","object":{"kind":"RecorderStatus","code":500,"message":"m"}}"#,
         ),
     ] {
         let mut intake = watching("", "endpoints");
@@ -163,11 +167,11 @@ fn nothing_of_a_secret_is_kept_as_it_came() {
     }
 }
 
-fn bytes_of(entry: &Entry) -> Vec<u8> {
+fn bytes_of(entry: &QueueEntry) -> Vec<u8> {
     match entry {
-        Entry::Event(event) => event.body.clone().unwrap_or_default().into_vec(),
-        Entry::Note { .. } => Vec::new(),
-        Entry::Blob { bytes, .. } => bytes.clone(),
+        QueueEntry::Event(event) => event.body.clone().unwrap_or_default().into_vec(),
+        QueueEntry::Note { .. } => Vec::new(),
+        QueueEntry::Blob { bytes, .. } => bytes.clone(),
     }
 }
 
@@ -176,14 +180,15 @@ fn a_row_of_the_same_refusal_is_told_once() {
     let mut intake = watching("", "endpoints");
     intake.ended(EndCause::Cut, "", Stamp::default());
     intake.take_entries();
-    let lost = br#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#;
+    let lost =
+        br#"{"type":"ERROR","object":{"kind":"RecorderStatus","code":410,"message":"too old"}}"#;
     for id in 2..9 {
         connect(&mut intake, id);
         assert!(matches!(
             intake.line(lost, Stamp::default()),
-            Flow::Refused { code: 410, .. }
+            LineFlow::Refused { code: 410, .. }
         ));
-        let refusal = Refusal {
+        let refusal = ServerRefusal {
             code: 410,
             retry_after_secs: None,
             message: "too old",
@@ -198,7 +203,10 @@ fn a_row_of_the_same_refusal_is_told_once() {
         }
     }
     connect(&mut intake, 9);
-    assert_eq!(intake.line(EVENT.as_bytes(), Stamp::default()), Flow::On);
+    assert_eq!(
+        intake.line(EVENT.as_bytes(), Stamp::default()),
+        LineFlow::On
+    );
     assert_eq!(told(&mut intake), ["Connected", "Modified a"]);
     assert!(intake.take_wishes().has_found_history);
 }
@@ -220,14 +228,14 @@ fn a_definition_is_told_to_others() {
     intake.line(line, Stamp::default());
     assert!(matches!(
         intake.take_sightings().last(),
-        Some(Sighting::Definition(definition)) if !definition.is_established
+        Some(DiscoverySighting::Definition(definition)) if !definition.is_established
     ));
 }
 
 #[test]
 fn a_forbidden_resource_is_announced_only_once_it_can_be_read() {
     let mut intake = intake("", "endpoints");
-    let refusal = Refusal {
+    let refusal = ServerRefusal {
         code: 403,
         retry_after_secs: None,
         message: "forbidden",
@@ -257,7 +265,7 @@ fn a_successor_is_told_before_its_predecessor_ends() {
         .take_entries()
         .iter()
         .filter_map(|entry| match entry {
-            Entry::Note { note, .. } => match note {
+            QueueEntry::Note { note, .. } => match note {
                 Note::Connected { connection, .. } => Some(connection.0),
                 Note::Disconnected { connection, .. } => Some(connection.0 + 100),
                 _ => None,
@@ -266,7 +274,7 @@ fn a_successor_is_told_before_its_predecessor_ends() {
         })
         .collect();
     assert_eq!(ids, [2, 101]);
-    assert_eq!(intake.line(EVENT.as_bytes(), at), Flow::On);
+    assert_eq!(intake.line(EVENT.as_bytes(), at), LineFlow::On);
     assert_eq!(told(&mut intake), ["Modified a"]);
 }
 
@@ -281,7 +289,7 @@ fn what_comes_on_both_is_written_once_with_the_one_that_brought_it() {
         .take_entries()
         .iter()
         .filter_map(|entry| match entry {
-            Entry::Event(event) => Some(event.connection.0),
+            QueueEntry::Event(event) => Some(event.connection.0),
             _ => None,
         })
         .collect();
@@ -294,13 +302,14 @@ fn what_comes_on_both_is_written_once_with_the_one_that_brought_it() {
 fn a_refused_successor_is_not_told() {
     let mut intake = watching("", "endpoints");
     succeed(&mut intake, 2);
-    let lost = br#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#;
+    let lost =
+        br#"{"type":"ERROR","object":{"kind":"RecorderStatus","code":410,"message":"too old"}}"#;
     let at = Stamp::default();
     let flow = intake.on_successor(|intake| intake.line(lost, at));
-    assert!(matches!(flow, Flow::Refused { code: 410, .. }));
+    assert!(matches!(flow, LineFlow::Refused { code: 410, .. }));
     intake.successor_ended(EndCause::Expired, "too old", None, at);
     assert_eq!(told(&mut intake), [""; 0]);
-    assert_eq!(intake.line(EVENT.as_bytes(), at), Flow::On);
+    assert_eq!(intake.line(EVENT.as_bytes(), at), LineFlow::On);
     assert_eq!(told(&mut intake), ["Modified a"]);
 }
 
@@ -320,7 +329,7 @@ fn an_object_that_is_not_utf8_is_kept_unparsed_and_the_watch_goes_on_behind_it()
     let canary = ["hunter", "2", "-of-the-test"].concat();
     for version in ["11", "12", "13"] {
         let line = not_utf8("MODIFIED", version, &canary);
-        assert_eq!(intake.line(&line, at), Flow::On);
+        assert_eq!(intake.line(&line, at), LineFlow::On);
     }
     let entries = intake.take_entries();
     let kept: Vec<Vec<u8>> = entries.iter().map(bytes_of).collect();
@@ -339,7 +348,7 @@ fn an_object_that_is_not_utf8_is_kept_unparsed_and_the_watch_goes_on_behind_it()
     assert_eq!(position.version.to_string(), "13");
     // It is well again: the object stands as it is.
     let well = EVENT.replace("\"11\"", "\"14\"");
-    assert_eq!(intake.line(well.as_bytes(), at), Flow::On);
+    assert_eq!(intake.line(well.as_bytes(), at), LineFlow::On);
     assert_eq!(told(&mut intake), ["Modified a"]);
 }
 
@@ -378,7 +387,7 @@ fn a_version_that_is_none_does_not_move_the_position() {
     let mut intake = watching("", "pods");
     for version in ["x".repeat(5_000), "abc".to_owned()] {
         let line = EVENT.replace("\"11\"", &format!("{version:?}"));
-        assert_eq!(intake.line(line.as_bytes(), Stamp::default()), Flow::On);
+        assert_eq!(intake.line(line.as_bytes(), Stamp::default()), LineFlow::On);
     }
     let position = intake.stream.position().expect("a position");
     assert_eq!(position.version.to_string(), "10");

@@ -1,8 +1,8 @@
-//! Owns the recording of one resource: from the socket to the queue. Refuses to know which resources
-//! there are: `discover` does.
+//! Records one resource: from the socket to the queue. Which resources there are is known to `discover`.
 
 pub(crate) mod context;
-pub(crate) mod drive;
+mod gap;
 mod intake;
 mod overlap;
 pub(crate) mod state;
+pub(crate) mod watcher;

@@ -1,19 +1,17 @@
-//! Owns the way to a second connection of a watch before its first one ends: when it is due, whose turn
-//! it is, the request, the time until it is read. Refuses to judge what it brings: the stream does.
+//! The way to a second connection of a watch before the first one ends: when it is due, its turn among the
+//! resources, the request, and the time until it is read; and two helpers of a watch.
 //!
-//! Owns the substitute for bookmarks where none come: a list of one object, read while the watch is
-//! running, names a version; a watch that runs on long after that has delivered everything up to it.
-//! Refuses to prove anything for a watch that ends too soon.
+//! [`RevisionProbe`] replaces bookmarks for Events: a list of one object, read while the watch runs, names a
+//! revision; a watch that runs on long after that has delivered everything up to it.
 //!
-//! Owns the waking of other servers: a server begins to keep the history of a custom resource only
-//! when it is first asked for it. So each is asked, before the one that has the history goes away.
-//! Refuses to do so for what every server keeps by itself, or when nothing has happened.
+//! [`ServerWaker`] asks other servers for a custom resource: a server begins to keep its history only when it
+//! is first asked, so each is asked before the one that has the history goes away.
 
-use crate::resource::{Role, Target};
-use crate::server::{Answer, Failure, Get, Server};
-use crate::version::Version;
-use crate::watch::drive::{HEAD_SECS, Reading};
+use crate::resource::{ResourceRole, WatchTarget};
+use crate::server::{ApiServer, Failure, Get, HttpAnswer};
+use crate::version::ResourceVersion;
 use crate::watch::state::SETTLE_MICROS;
+use crate::watch::watcher::{HEAD_SECS, WatchReading};
 use crate::wire::ListSplitter;
 use bytes::Bytes;
 use kubereel_format::{ConnectionId, EndCause};
@@ -31,32 +29,32 @@ type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 const LATER: Duration = Duration::from_secs(1);
 
 /// The successor of one connection.
-pub(super) struct Overlap {
-    stage: Stage,
+pub(super) struct WatchOverlap {
+    stage: SuccessorStage,
     /// A reason for another one came while one was under way.
     is_wanted_again: bool,
     /// One of those that may be under way at once.
     permit: Option<OwnedSemaphorePermit>,
 }
 
-enum Stage {
+enum SuccessorStage {
     /// Not before then, or not at all.
     Idle(Option<Instant>),
     /// Others have successors under way.
     Turn(BoxFuture<Option<OwnedSemaphorePermit>>),
     /// The server is asked.
-    Asking(BoxFuture<Asked>),
+    Asking(BoxFuture<SuccessorAnswer>),
     /// It was answered, and is read from then on.
-    Held(Box<Open>, Instant),
+    Held(Box<OpenSuccessor>, Instant),
     /// It is read; it is looked at again at that time, though nothing comes.
-    Open(Box<Open>, Option<Instant>),
+    Open(Box<OpenSuccessor>, Option<Instant>),
 }
 
 /// A successor's request.
-pub(super) struct Request {
+pub(super) struct SuccessorRequest {
     pub(super) id: ConnectionId,
     /// It goes on from here at least.
-    pub(super) from: Version,
+    pub(super) from: ResourceVersion,
     pub(super) timeout_secs: u32,
     /// The time for which the connection under way must outlive a list of the present, if the successor
     /// is to go on from there.
@@ -64,27 +62,27 @@ pub(super) struct Request {
 }
 
 /// What came of the request.
-pub(super) struct Asked {
-    pub(super) request: Request,
-    pub(super) server: Arc<Server>,
-    pub(super) answer: Result<Answer, Failure>,
+pub(super) struct SuccessorAnswer {
+    pub(super) request: SuccessorRequest,
+    pub(super) server: Arc<ApiServer>,
+    pub(super) answer: Result<HttpAnswer, Failure>,
 }
 
 /// A successor whose request was answered with success.
-pub(super) struct Open {
-    pub(super) reading: Reading,
-    pub(super) from: Version,
+pub(super) struct OpenSuccessor {
+    pub(super) reading: WatchReading,
+    pub(super) from: ResourceVersion,
     pub(super) timeout_secs: u32,
 }
 
 /// What has happened on the way.
-pub(super) enum Turn {
+pub(super) enum SuccessorStep {
     /// It is time.
     Due,
     /// It may be begun.
     Begin(Option<OwnedSemaphorePermit>),
     /// The server has answered, or not.
-    Asked(Box<Asked>),
+    Asked(Box<SuccessorAnswer>),
     /// The other connection has outlived what the successor goes on from: it is to be read now.
     Outlived,
     /// Something came on it.
@@ -93,13 +91,17 @@ pub(super) enum Turn {
     Settled,
 }
 
-impl Request {
+impl SuccessorRequest {
     /// Asks the server.
-    pub(super) async fn ask(mut self, target: Target, server: Arc<Server>) -> Asked {
+    pub(super) async fn ask(
+        mut self,
+        target: WatchTarget,
+        server: Arc<ApiServer>,
+    ) -> SuccessorAnswer {
         if self.outlive.is_some() {
             let now = present(&server, &target).await;
-            let now = now.and_then(|now| Version::parse(&now));
-            let is_later = |now: &Version| now.order(&self.from) != Some(Ordering::Less);
+            let now = now.and_then(|now| ResourceVersion::parse(&now));
+            let is_later = |now: &ResourceVersion| now.order(&self.from) != Some(Ordering::Less);
             match now.filter(|now| now.number().is_some() && is_later(now)) {
                 Some(now) => self.from = now,
                 // Without it the successor goes on from the position as any other does.
@@ -108,7 +110,7 @@ impl Request {
         }
         let path = target.watch(&self.from, self.timeout_secs);
         let answer = server.get(Get::json(&path, HEAD_SECS)).await;
-        Asked {
+        SuccessorAnswer {
             request: self,
             server,
             answer,
@@ -116,39 +118,39 @@ impl Request {
     }
 }
 
-impl Overlap {
-    /// Begins: the successor is due so many microseconds after the begin of the first connection, if at
+impl WatchOverlap {
+    /// Begins: the successor is due `due_micros` after the begin of the first connection, if at
     /// all.
     pub(super) fn new(opened: Instant, due_micros: Option<u64>) -> Self {
         let due = due_micros.map(|micros| opened + Duration::from_micros(micros));
         Self {
-            stage: Stage::Idle(due),
+            stage: SuccessorStage::Idle(due),
             is_wanted_again: false,
             permit: None,
         }
     }
 
     /// Waits for the next thing to happen. What is under way goes on if this is dropped.
-    pub(super) async fn turn(&mut self) -> Turn {
+    pub(super) async fn turn(&mut self) -> SuccessorStep {
         match &mut self.stage {
-            Stage::Idle(None) => std::future::pending().await,
-            Stage::Idle(Some(due)) => {
+            SuccessorStage::Idle(None) => std::future::pending().await,
+            SuccessorStage::Idle(Some(due)) => {
                 sleep_until(*due).await;
-                Turn::Due
+                SuccessorStep::Due
             }
-            Stage::Turn(turn) => Turn::Begin(turn.await),
-            Stage::Asking(asking) => Turn::Asked(Box::new(asking.await)),
-            Stage::Held(_, until) => {
+            SuccessorStage::Turn(turn) => SuccessorStep::Begin(turn.await),
+            SuccessorStage::Asking(asking) => SuccessorStep::Asked(Box::new(asking.await)),
+            SuccessorStage::Held(_, until) => {
                 sleep_until(*until).await;
-                Turn::Outlived
+                SuccessorStep::Outlived
             }
-            Stage::Open(open, settled) => {
+            SuccessorStage::Open(open, settled) => {
                 let look = *settled;
                 tokio::select! {
-                    chunk = open.reading.chunk() => Turn::Chunk(chunk),
+                    chunk = open.reading.chunk() => SuccessorStep::Chunk(chunk),
                     () = sleep_until(look.unwrap_or_else(Instant::now)), if look.is_some() => {
                         *settled = None;
-                        Turn::Settled
+                        SuccessorStep::Settled
                     }
                 }
             }
@@ -158,7 +160,7 @@ impl Overlap {
     /// It is due at once; if one is under way, which may be in vain, then another one behind it.
     pub(super) fn hurry(&mut self) {
         match &mut self.stage {
-            Stage::Idle(due) => *due = Some(Instant::now()),
+            SuccessorStage::Idle(due) => *due = Some(Instant::now()),
             _ => self.is_wanted_again = true,
         }
     }
@@ -177,31 +179,31 @@ impl Overlap {
         &mut self,
         turn: impl Future<Output = Option<OwnedSemaphorePermit>> + Send + 'static,
     ) {
-        self.stage = Stage::Turn(Box::pin(turn));
+        self.stage = SuccessorStage::Turn(Box::pin(turn));
     }
 
     /// The server is asked.
     pub(super) fn asking(
         &mut self,
         permit: Option<OwnedSemaphorePermit>,
-        asked: impl Future<Output = Asked> + Send + 'static,
+        asked: impl Future<Output = SuccessorAnswer> + Send + 'static,
     ) {
         self.permit = permit;
-        self.stage = Stage::Asking(Box::pin(asked));
+        self.stage = SuccessorStage::Asking(Box::pin(asked));
     }
 
     /// It is open, and is not read before it was outlived.
-    pub(super) fn hold(&mut self, open: Open, outlive: Duration) {
-        self.stage = Stage::Held(Box::new(open), Instant::now() + outlive);
+    pub(super) fn hold(&mut self, open: OpenSuccessor, outlive: Duration) {
+        self.stage = SuccessorStage::Held(Box::new(open), Instant::now() + outlive);
     }
 
     /// It is open.
-    pub(super) fn open(&mut self, open: Box<Open>) {
+    pub(super) fn open(&mut self, open: Box<OpenSuccessor>) {
         let settled = Instant::now() + Duration::from_micros(SETTLE_MICROS);
-        self.stage = Stage::Open(open, Some(settled));
+        self.stage = SuccessorStage::Open(open, Some(settled));
     }
 
-    /// Tries again after a while: after so many microseconds, if that is known.
+    /// Tries again after `micros`, or after [`LATER`] if that is not known.
     pub(super) fn later(&mut self, micros: Option<u64>) {
         let wait = micros.map_or(LATER, Duration::from_micros);
         let wait = if std::mem::take(&mut self.is_wanted_again) {
@@ -210,13 +212,13 @@ impl Overlap {
             wait
         };
         self.permit = None;
-        self.stage = Stage::Idle(Some(Instant::now() + wait));
+        self.stage = SuccessorStage::Idle(Some(Instant::now() + wait));
     }
 
     /// Gives the successor that is held back.
-    pub(super) fn take_held(&mut self) -> Option<Box<Open>> {
-        match std::mem::replace(&mut self.stage, Stage::Idle(None)) {
-            Stage::Held(open, _) => Some(open),
+    pub(super) fn take_held(&mut self) -> Option<Box<OpenSuccessor>> {
+        match std::mem::replace(&mut self.stage, SuccessorStage::Idle(None)) {
+            SuccessorStage::Held(open, _) => Some(open),
             stage => {
                 self.stage = stage;
                 None
@@ -225,9 +227,9 @@ impl Overlap {
     }
 
     /// Gives the connection of the successor that is read.
-    pub(super) fn take_reading(&mut self) -> Option<Reading> {
-        match std::mem::replace(&mut self.stage, Stage::Idle(None)) {
-            Stage::Open(open, _) => Some(open.reading),
+    pub(super) fn take_reading(&mut self) -> Option<WatchReading> {
+        match std::mem::replace(&mut self.stage, SuccessorStage::Idle(None)) {
+            SuccessorStage::Open(open, _) => Some(open.reading),
             stage => {
                 self.stage = stage;
                 None
@@ -236,14 +238,14 @@ impl Overlap {
     }
 
     /// Gives the connection of the successor that is read, if it is to be given.
-    pub(super) fn take_reading_if(&mut self, is_wanted: bool) -> Option<Reading> {
+    pub(super) fn take_reading_if(&mut self, is_wanted: bool) -> Option<WatchReading> {
         is_wanted.then(|| self.take_reading()).flatten()
     }
 
     /// Gives the connection of the successor that is read, to read it.
-    pub(super) fn reading(&mut self) -> Option<&mut Reading> {
+    pub(super) fn reading(&mut self) -> Option<&mut WatchReading> {
         match &mut self.stage {
-            Stage::Open(open, _) => Some(&mut open.reading),
+            SuccessorStage::Open(open, _) => Some(&mut open.reading),
             _ => None,
         }
     }
@@ -258,15 +260,15 @@ const OUTLIVE_SECS: u64 = 30;
 /// The longest answer that is read, in bytes: it holds one object.
 const MAX_ANSWER: usize = 8 * 1024 * 1024;
 
-type Asking = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
+type ProbeFuture = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
 
 /// A probe for one watch.
-pub(super) struct Probe(Option<Asking>);
+pub(super) struct RevisionProbe(Option<ProbeFuture>);
 
-impl Probe {
+impl RevisionProbe {
     /// Begins, for the resources that need it.
-    pub(super) fn new(target: &Target, server: &Arc<Server>) -> Self {
-        if target.role != Role::Events {
+    pub(super) fn new(target: &WatchTarget, server: &Arc<ApiServer>) -> Self {
+        if target.role != ResourceRole::Events {
             return Self(None);
         }
         Self(Some(Box::pin(ask(Arc::clone(server), target.clone()))))
@@ -285,7 +287,7 @@ impl Probe {
     }
 }
 
-async fn ask(server: Arc<Server>, target: Target) -> Option<String> {
+async fn ask(server: Arc<ApiServer>, target: WatchTarget) -> Option<String> {
     tokio::time::sleep(Duration::from_secs(LIST_AFTER_SECS)).await;
     let version = present(&server, &target).await?;
     tokio::time::sleep(Duration::from_secs(OUTLIVE_SECS)).await;
@@ -293,7 +295,7 @@ async fn ask(server: Arc<Server>, target: Target) -> Option<String> {
 }
 
 /// Reads the version of a list of one object.
-pub(super) async fn present(server: &Server, target: &Target) -> Option<String> {
+pub(super) async fn present(server: &ApiServer, target: &WatchTarget) -> Option<String> {
     let path = target.page(Some(1), None);
     let answer = server.get(Get::json(&path, HEAD_SECS)).await.ok()?;
     if answer.status != 200 {
@@ -314,7 +316,7 @@ const PATIENCE_SECS: u64 = 10;
 
 /// The waking for one resource.
 #[derive(Debug)]
-pub(super) struct Touch {
+pub(super) struct ServerWaker {
     is_custom: bool,
     /// Something has happened since the servers were last asked.
     is_due: bool,
@@ -322,7 +324,7 @@ pub(super) struct Touch {
     asking: JoinSet<()>,
 }
 
-impl Touch {
+impl ServerWaker {
     /// Begins: the first connection is a reason by itself.
     pub(super) fn new(is_custom: bool) -> Self {
         Self {
@@ -343,7 +345,7 @@ impl Touch {
     }
 
     /// A request was answered: asks the same of others.
-    pub(super) fn connected(&mut self, server: &Arc<Server>, target: &str) {
+    pub(super) fn connected(&mut self, server: &Arc<ApiServer>, target: &str) {
         while self.asking.try_join_next().is_some() {}
         if !self.is_custom || !std::mem::take(&mut self.is_due) {
             return;
@@ -366,22 +368,22 @@ mod tests {
     use super::*;
 
     /// Waits for its next step, as long as one that is due takes at most.
-    async fn is_due(overlap: &mut Overlap) -> bool {
+    async fn is_due(overlap: &mut WatchOverlap) -> bool {
         let turn = tokio::time::timeout(Duration::from_millis(500), overlap.turn());
-        matches!(turn.await, Ok(Turn::Due))
+        matches!(turn.await, Ok(SuccessorStep::Due))
     }
 
     #[tokio::test]
     async fn a_reason_that_comes_while_one_is_under_way_is_not_forgotten() {
         let later = Some(3_600_000_000);
-        let mut overlap = Overlap::new(Instant::now(), later);
+        let mut overlap = WatchOverlap::new(Instant::now(), later);
         overlap.queue(std::future::pending());
         overlap.hurry();
         overlap.later(later);
         assert!(is_due(&mut overlap).await, "it was refused");
         overlap.queue(std::future::pending());
         overlap.hurry();
-        overlap.follow(Overlap::new(Instant::now(), later));
+        overlap.follow(WatchOverlap::new(Instant::now(), later));
         assert!(is_due(&mut overlap).await, "it has taken over");
         overlap.queue(std::future::pending());
         overlap.later(later);

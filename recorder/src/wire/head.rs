@@ -1,5 +1,5 @@
-//! Owns the little that is read of a watch line or a list's item: type, name, uid, resourceVersion.
-//! Refuses to touch the object: its bytes are handed on as they came.
+//! The few fields that are read of a watch line or a list item: type, namespace, name, uid, resourceVersion.
+//! The object's bytes are handed on as they came.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 
 /// One watch line, taken apart.
 #[derive(Debug)]
-pub(crate) struct Line<'a> {
+pub(crate) struct WatchLine<'a> {
     /// What the line says it is.
     pub(crate) kind: LineKind<'a>,
     /// The object's bytes, exactly as they stand in the line.
@@ -33,7 +33,7 @@ pub(crate) enum LineKind<'a> {
 
 /// What is read of an object.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Head<'a> {
+pub(crate) struct ObjectHead<'a> {
     /// Its namespace; empty for cluster-scoped objects.
     #[serde(borrow, default)]
     pub(crate) namespace: Cow<'a, str>,
@@ -48,7 +48,7 @@ pub(crate) struct Head<'a> {
     pub(crate) version: Cow<'a, str>,
 }
 
-impl Head<'_> {
+impl ObjectHead<'_> {
     /// Tells whether it names one version of one object, and nothing of the name was lost on the way.
     pub(crate) fn is_complete(&self) -> bool {
         let words = [&self.namespace, &self.name, &self.uid, &self.version];
@@ -69,10 +69,10 @@ pub(crate) struct BookmarkHead {
     pub(crate) ends_initial: bool,
 }
 
-/// What is read of a `Status` object.
+/// What is read of a `RecorderStatus` object.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct StatusHead {
-    /// Its kind: `Status`, if it is one.
+    /// Its kind: `RecorderStatus`, if it is one.
     #[serde(default)]
     pub(crate) kind: String,
     /// The HTTP status code; 0 if it names none.
@@ -94,7 +94,7 @@ struct RawLine<'a> {
 #[derive(Deserialize)]
 struct WithHead<'a> {
     #[serde(borrow, deserialize_with = "object")]
-    metadata: Head<'a>,
+    metadata: ObjectHead<'a>,
 }
 
 #[derive(Deserialize)]
@@ -116,9 +116,9 @@ const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
 /// Reads an object. By itself serde takes an array for a struct as well.
 fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
-    struct Object<T>(PhantomData<T>);
+    struct HeadObject<T>(PhantomData<T>);
 
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for HeadObject<T> {
         type Value = T;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -130,7 +130,7 @@ fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Re
         }
     }
 
-    deserializer.deserialize_map(Object(PhantomData))
+    deserializer.deserialize_map(HeadObject(PhantomData))
 }
 
 fn from_object<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Option<T> {
@@ -141,7 +141,7 @@ fn from_object<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Option<T> {
 }
 
 /// Takes a watch line apart; `None` if it is no JSON of that form.
-pub(crate) fn line(bytes: &[u8]) -> Option<Line<'_>> {
+pub(crate) fn line(bytes: &[u8]) -> Option<WatchLine<'_>> {
     let raw: RawLine<'_> = from_object(bytes)?;
     let kind = match raw.kind.as_ref() {
         "ADDED" => LineKind::Event(kubereel_format::EventType::Added),
@@ -151,14 +151,14 @@ pub(crate) fn line(bytes: &[u8]) -> Option<Line<'_>> {
         "ERROR" => LineKind::Error,
         _ => LineKind::Unknown(raw.kind),
     };
-    Some(Line {
+    Some(WatchLine {
         kind,
         object: raw.object.get().as_bytes(),
     })
 }
 
 /// Reads the head of an object; `None` if it is no object with metadata.
-pub(crate) fn head(object: &[u8]) -> Option<Head<'_>> {
+pub(crate) fn head(object: &[u8]) -> Option<ObjectHead<'_>> {
     let with: WithHead<'_> = from_object(object)?;
     Some(with.metadata)
 }
@@ -173,7 +173,7 @@ pub(crate) fn bookmark(object: &[u8]) -> Option<BookmarkHead> {
     })
 }
 
-/// Reads a `Status`; what cannot be read stays empty.
+/// Reads a `RecorderStatus`; what cannot be read stays empty.
 pub(crate) fn status(object: &[u8]) -> StatusHead {
     serde_json::from_slice(object).unwrap_or_default()
 }
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn reads_a_status() {
-        let text = br#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 417 (422)","reason":"Expired","code":410}"#;
+        let text = br#"{"kind":"RecorderStatus","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 417 (422)","reason":"Expired","code":410}"#;
         assert_eq!(
             status(text),
             StatusHead {

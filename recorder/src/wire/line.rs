@@ -1,5 +1,5 @@
-//! Owns the way from chunks to lines: a line may come in many chunks, a chunk may hold many lines,
-//! and a line may be longer than is kept as one. Refuses to read a line: `head` does.
+//! From chunks to lines: a line may come in many chunks, a chunk may hold many lines, and a line may be
+//! longer than is kept in one piece.
 
 use crate::number::len64;
 use bytes::{Buf as _, Bytes};
@@ -10,7 +10,7 @@ const MAX_LINE: usize = MAX_BODY + 1024;
 
 /// What comes out of the splitter.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum LinePiece {
     /// A whole line, without its newline.
     Line(Bytes),
     /// A part of a line that is longer than is kept as one.
@@ -54,7 +54,7 @@ impl LineSplitter {
     }
 
     /// Gives the next piece; `None` when another chunk is needed.
-    pub(crate) fn next_piece(&mut self) -> Option<Piece> {
+    pub(crate) fn next_piece(&mut self) -> Option<LinePiece> {
         loop {
             if self.chunk.is_empty() {
                 return None;
@@ -82,17 +82,17 @@ impl LineSplitter {
                 Bytes::from(std::mem::take(&mut self.pending))
             };
             if !line.is_empty() {
-                return Some(Piece::Line(line));
+                return Some(LinePiece::Line(line));
             }
         }
     }
 
-    fn part(&mut self, is_last: bool) -> Piece {
+    fn part(&mut self, is_last: bool) -> LinePiece {
         let bytes = Bytes::from(std::mem::take(&mut self.pending));
         let len = len64(bytes.len());
         let len_so_far = self.handed_out.saturating_add(len);
         self.handed_out = if is_last { 0 } else { len_so_far };
-        Piece::Part {
+        LinePiece::Part {
             bytes,
             len_so_far,
             is_last,
@@ -105,14 +105,16 @@ impl LineSplitter {
     }
 
     /// Gives what is left when the stream has ended: a line without its newline, or a part of one.
-    pub(crate) fn rest(&mut self) -> Option<Piece> {
+    pub(crate) fn rest(&mut self) -> Option<LinePiece> {
         if self.handed_out > 0 {
             return Some(self.part(true));
         }
         if self.pending.is_empty() {
             return None;
         }
-        Some(Piece::Line(Bytes::from(std::mem::take(&mut self.pending))))
+        Some(LinePiece::Line(Bytes::from(std::mem::take(
+            &mut self.pending,
+        ))))
     }
 }
 
@@ -121,7 +123,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn pieces(splitter: &mut LineSplitter, chunks: &[&[u8]]) -> Vec<Piece> {
+    fn pieces(splitter: &mut LineSplitter, chunks: &[&[u8]]) -> Vec<LinePiece> {
         let mut out = Vec::new();
         for chunk in chunks {
             splitter.push(Bytes::copy_from_slice(chunk));
@@ -132,8 +134,8 @@ mod tests {
         out
     }
 
-    fn line(text: &str) -> Piece {
-        Piece::Line(Bytes::copy_from_slice(text.as_bytes()))
+    fn line(text: &str) -> LinePiece {
+        LinePiece::Line(Bytes::copy_from_slice(text.as_bytes()))
     }
 
     #[test]
@@ -151,7 +153,7 @@ mod tests {
     #[test]
     fn a_long_line_comes_in_parts_and_the_next_one_whole() {
         let mut splitter = LineSplitter::with_max(4);
-        let part = |text: &str, len_so_far, is_last| Piece::Part {
+        let part = |text: &str, len_so_far, is_last| LinePiece::Part {
             bytes: Bytes::copy_from_slice(text.as_bytes()),
             len_so_far,
             is_last,
@@ -183,7 +185,7 @@ mod tests {
             let mut splitter = LineSplitter::new();
             let mut out = pieces(&mut splitter, &chunks);
             out.extend(splitter.rest());
-            let expected: Vec<Piece> = text.split('\n').filter(|part| !part.is_empty()).map(line).collect();
+            let expected: Vec<LinePiece> = text.split('\n').filter(|part| !part.is_empty()).map(line).collect();
             prop_assert_eq!(out, expected);
         }
     }

@@ -1,5 +1,5 @@
-//! Owns the way from the bytes of a list answer to its items: each item's bytes come out exactly as
-//! they stand, one after the other, while the answer is still arriving. Refuses to hold the answer.
+//! From the bytes of a list answer to its items, while the answer is still arriving: each item's bytes come
+//! out exactly as they are, one after the other. The answer is never held as a whole.
 
 use crate::number::len64;
 use kubereel_format::MAX_BODY;
@@ -44,16 +44,16 @@ enum At {
     InKey { escaped: bool },
     BeforeColon,
     BeforeValue,
-    InValue(Scan),
+    InValue(ValueScan),
     BetweenItems,
-    InItem(Scan),
+    InItem(ValueScan),
     End,
     Broken,
 }
 
 /// Where in a value the scanner stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Scan {
+struct ValueScan {
     depth: u32,
     in_string: bool,
     escaped: bool,
@@ -61,7 +61,7 @@ struct Scan {
 }
 
 /// What one more byte means for a value.
-enum Step {
+enum ByteStep {
     /// It belongs to it.
     Inside,
     /// It is its last.
@@ -70,7 +70,7 @@ enum Step {
     After,
 }
 
-impl Scan {
+impl ValueScan {
     fn begin(byte: u8) -> Self {
         Self {
             depth: u32::from(matches!(byte, b'{' | b'[')),
@@ -80,7 +80,7 @@ impl Scan {
         }
     }
 
-    fn step(&mut self, byte: u8) -> Step {
+    fn step(&mut self, byte: u8) -> ByteStep {
         if self.in_string {
             if self.escaped {
                 self.escaped = false;
@@ -89,15 +89,15 @@ impl Scan {
             } else if byte == b'"' {
                 self.in_string = false;
                 if self.depth == 0 {
-                    return Step::Last;
+                    return ByteStep::Last;
                 }
             }
-            return Step::Inside;
+            return ByteStep::Inside;
         }
         if self.is_scalar {
             return match byte {
-                b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n' => Step::After,
-                _ => Step::Inside,
+                b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n' => ByteStep::After,
+                _ => ByteStep::Inside,
             };
         }
         match byte {
@@ -106,12 +106,12 @@ impl Scan {
             b'}' | b']' => {
                 self.depth = self.depth.saturating_sub(1);
                 if self.depth == 0 {
-                    return Step::Last;
+                    return ByteStep::Last;
                 }
             }
             _ => {}
         }
-        Step::Inside
+        ByteStep::Inside
     }
 }
 
@@ -173,7 +173,7 @@ impl ListSplitter {
             At::BetweenItems if byte == b']' => At::BeforeKey,
             At::BetweenItems => {
                 self.item.push(byte);
-                At::InItem(Scan::begin(byte))
+                At::InItem(ValueScan::begin(byte))
             }
             At::InItem(scan) => self.item_byte(byte, scan, out),
             At::End if is_space => At::End,
@@ -204,36 +204,36 @@ impl ListSplitter {
             self.metadata.clear();
             self.metadata.push(byte);
         }
-        At::InValue(Scan::begin(byte))
+        At::InValue(ValueScan::begin(byte))
     }
 
-    fn value_byte(&mut self, byte: u8, mut scan: Scan) -> At {
+    fn value_byte(&mut self, byte: u8, mut scan: ValueScan) -> At {
         let step = scan.step(byte);
-        if matches!(step, Step::After) {
+        if matches!(step, ByteStep::After) {
             return if byte == b'}' { At::End } else { At::BeforeKey };
         }
         if self.key == b"metadata" && self.metadata.len() < MAX_METADATA {
             self.metadata.push(byte);
         }
         match step {
-            Step::Last => At::BeforeKey,
-            Step::Inside | Step::After => At::InValue(scan),
+            ByteStep::Last => At::BeforeKey,
+            ByteStep::Inside | ByteStep::After => At::InValue(scan),
         }
     }
 
-    fn item_byte(&mut self, byte: u8, mut scan: Scan, out: &mut Vec<ListPiece>) -> At {
+    fn item_byte(&mut self, byte: u8, mut scan: ValueScan, out: &mut Vec<ListPiece>) -> At {
         let step = scan.step(byte);
-        if !matches!(step, Step::After) {
+        if !matches!(step, ByteStep::After) {
             if self.item.len() >= self.max_item {
                 out.push(self.part(false));
             }
             self.item.push(byte);
         }
         match step {
-            Step::Inside => At::InItem(scan),
-            Step::Last | Step::After => {
+            ByteStep::Inside => At::InItem(scan),
+            ByteStep::Last | ByteStep::After => {
                 out.push(self.whole());
-                if byte == b']' && matches!(step, Step::After) {
+                if byte == b']' && matches!(step, ByteStep::After) {
                     At::BeforeKey
                 } else {
                     At::BetweenItems
@@ -341,7 +341,7 @@ mod tests {
             r#"{"metadata":{"resourceVersion":"1"},"items":[]"#,
             r#"{"metadata":{"resourceVersion":"1"},"items":[]} x"#,
             r#"{"metadata":{"resourceVersion":1},"items":[]}"#,
-            r#"{"kind":"Status","metadata":{},"code":500}"#,
+            r#"{"kind":"RecorderStatus","metadata":{},"code":500}"#,
         ] {
             assert_eq!(split(text.as_bytes(), 3).1, None, "{text}");
         }

@@ -1,7 +1,6 @@
-//! Owns the seam between the writer and the format: what it needs of a file, and how it gets it
-//! back after a failure. Refuses decisions.
+//! What the writer needs of a file, and how it opens one again after a failure.
 
-use crate::queue::Entry;
+use crate::queue::QueueEntry;
 use kubereel_format::{
     AppendError, Appender, Bounds, CommitStats, FinishError, FinishStats, ObjectMemory, OpenError,
     ResourceId, Sealed, Seq, Usage,
@@ -13,7 +12,7 @@ pub(crate) trait Sink: Send {
     /// Gives the number of the next record.
     fn next_seq(&self) -> Seq;
     /// Appends; durable only after [`Self::commit`].
-    fn append(&mut self, entry: &Entry) -> Result<(), AppendError>;
+    fn append(&mut self, entry: &QueueEntry) -> Result<(), AppendError>;
     /// Makes everything appended durable.
     fn commit(&mut self) -> Result<CommitStats, AppendError>;
     /// Tells how full the file is.
@@ -25,18 +24,18 @@ pub(crate) trait Sink: Send {
     /// Forgets the objects of a resource of which nothing comes any more.
     fn forget_objects(&mut self, resource: ResourceId);
     /// Ends the recording in order; the file is whole from here on.
-    fn end(self: Box<Self>) -> Result<Box<dyn Whole>, AppendError>;
+    fn end(self: Box<Self>) -> Result<Box<dyn WholeFile>, AppendError>;
 }
 
 /// A file that is whole, and larger than it need be.
-pub(crate) trait Whole {
+pub(crate) trait WholeFile {
     /// Gives what it is as it stands.
     fn stats(&self) -> FinishStats;
     /// Brings it into its final form.
     fn pack(self: Box<Self>) -> Result<FinishStats, FinishError>;
 }
 
-impl Whole for Sealed {
+impl WholeFile for Sealed {
     fn stats(&self) -> FinishStats {
         Self::stats(self)
     }
@@ -47,7 +46,7 @@ impl Whole for Sealed {
 }
 
 /// Where a file is found again after it failed.
-pub(crate) trait Shelf: Send {
+pub(crate) trait ReelShelf: Send {
     /// Opens it to go on after the last record that became durable.
     fn reopen(&mut self) -> Result<Box<dyn Sink>, OpenError>;
 }
@@ -57,11 +56,11 @@ impl Sink for Appender {
         Self::next_seq(self)
     }
 
-    fn append(&mut self, entry: &Entry) -> Result<(), AppendError> {
+    fn append(&mut self, entry: &QueueEntry) -> Result<(), AppendError> {
         match entry {
-            Entry::Event(event) => self.append_event(&event.event())?,
-            Entry::Note { stamp, note } => self.append_note(*stamp, note.clone())?,
-            Entry::Blob { stamp, note, bytes } => {
+            QueueEntry::Event(event) => self.append_event(&event.event())?,
+            QueueEntry::Note { stamp, note } => self.append_note(*stamp, note.clone())?,
+            QueueEntry::Blob { stamp, note, bytes } => {
                 self.append_blob_note(*stamp, note.clone(), bytes)?
             }
         };
@@ -88,7 +87,7 @@ impl Sink for Appender {
         Self::forget_objects(self, resource);
     }
 
-    fn end(self: Box<Self>) -> Result<Box<dyn Whole>, AppendError> {
+    fn end(self: Box<Self>) -> Result<Box<dyn WholeFile>, AppendError> {
         Ok(Box::new(Self::end(*self)?))
     }
 }
@@ -100,7 +99,7 @@ pub(crate) struct ReelPath {
     pub(crate) bounds: Bounds,
 }
 
-impl Shelf for ReelPath {
+impl ReelShelf for ReelPath {
     fn reopen(&mut self) -> Result<Box<dyn Sink>, OpenError> {
         Ok(Box::new(Appender::resume_within(&self.path, self.bounds)?))
     }

@@ -1,10 +1,10 @@
 //! The writer against a disk that fails when it is told to.
 
-use super::sink::{Shelf, Sink, Whole};
+use super::sink::{ReelShelf, Sink, WholeFile};
 use super::*;
 use crate::clock::Clock;
 use crate::health::Health;
-use crate::queue::{Entry, EventEntry, QUEUE_BYTES, Queue};
+use crate::queue::{EventEntry, QUEUE_BYTES, Queue, QueueEntry};
 use kubereel_format::{
     AppendError, CommitStats, ConnectionId, EventType, Evidence, FinishError, FinishStats, Note,
     ObjectMemory, OpenError, ResourceId, Seq, Stamp, Usage,
@@ -51,15 +51,15 @@ fn full() -> AppendError {
     }
 }
 
-fn words(entry: &Entry) -> String {
+fn words(entry: &QueueEntry) -> String {
     match entry {
-        Entry::Note {
+        QueueEntry::Note {
             note: Note::Mark { text },
             ..
         } => text.clone(),
-        Entry::Event(event) => format!("event {}", event.name),
-        Entry::Blob { bytes, .. } => format!("blob {}", String::from_utf8_lossy(bytes)),
-        Entry::Note { .. } => panic!("no other note"),
+        QueueEntry::Event(event) => format!("event {}", event.name),
+        QueueEntry::Blob { bytes, .. } => format!("blob {}", String::from_utf8_lossy(bytes)),
+        QueueEntry::Note { .. } => panic!("no other note"),
     }
 }
 
@@ -69,7 +69,7 @@ impl Sink for FakeSink {
         Seq(u64::try_from(durable + self.pending.len()).expect("small"))
     }
 
-    fn append(&mut self, entry: &Entry) -> Result<(), AppendError> {
+    fn append(&mut self, entry: &QueueEntry) -> Result<(), AppendError> {
         let mut disk = locked(&self.disk);
         if let Some(left) = &mut disk.appends_until_failure {
             if *left == 0 {
@@ -78,7 +78,7 @@ impl Sink for FakeSink {
             }
             *left -= 1;
         }
-        if let Entry::Event(event) = entry
+        if let QueueEntry::Event(event) = entry
             && event.body.is_none()
         {
             return Err(AppendError::NoLastBody);
@@ -117,14 +117,14 @@ impl Sink for FakeSink {
 
     fn forget_objects(&mut self, _resource: ResourceId) {}
 
-    fn end(self: Box<Self>) -> Result<Box<dyn Whole>, AppendError> {
+    fn end(self: Box<Self>) -> Result<Box<dyn WholeFile>, AppendError> {
         assert!(self.pending.is_empty(), "finished with records pending");
         locked(&self.disk).is_finished = true;
         Ok(self)
     }
 }
 
-impl Whole for FakeSink {
+impl WholeFile for FakeSink {
     fn stats(&self) -> FinishStats {
         FinishStats {
             file_bytes: 7,
@@ -141,7 +141,7 @@ impl Whole for FakeSink {
 
 struct FakeShelf(Arc<Mutex<Disk>>);
 
-impl Shelf for FakeShelf {
+impl ReelShelf for FakeShelf {
     fn reopen(&mut self) -> Result<Box<dyn Sink>, OpenError> {
         let mut disk = locked(&self.0);
         if disk.reopen_fails > 0 {
@@ -157,22 +157,22 @@ impl Shelf for FakeShelf {
     }
 }
 
-fn mark(text: &str) -> Entry {
-    Entry::Note {
+fn mark(text: &str) -> QueueEntry {
+    QueueEntry::Note {
         stamp: Stamp::default(),
         note: Note::Mark { text: text.into() },
     }
 }
 
 /// Writes entries onto a disk and gives it back, with how the writer ended.
-fn write(disk: Disk, entries: Vec<Entry>) -> (Disk, Finished, Arc<Health>) {
+fn write(disk: Disk, entries: Vec<QueueEntry>) -> (Disk, Finished, Arc<Health>) {
     write_and_ask(disk, entries, None)
 }
 
 /// Writes; `is_packed` is what the recorder answers when it is asked, if it still listens.
 fn write_and_ask(
     disk: Disk,
-    entries: Vec<Entry>,
+    entries: Vec<QueueEntry>,
     is_packed: Option<bool>,
 ) -> (Disk, Finished, Arc<Health>) {
     let disk = Arc::new(Mutex::new(disk));
@@ -196,7 +196,7 @@ fn write_and_ask(
         None => drop(taker),
         Some(is_packed) => taker.pack.send(is_packed).expect("the writer listens"),
     }
-    let writer = Writer::new(
+    let writer = ReelWriter::new(
         sink,
         Box::new(shelf),
         queue,
@@ -277,7 +277,7 @@ fn a_disk_that_stays_full_ends_as_an_error() {
 
 #[test]
 fn a_record_that_the_format_refuses_is_kept_as_a_line() {
-    let event = Entry::Event(EventEntry {
+    let event = QueueEntry::Event(EventEntry {
         stamp: Stamp::default(),
         connection: ConnectionId(1),
         kind: EventType::Deleted,

@@ -1,19 +1,21 @@
-//! Owns the writer's loop: append, commit every quarter of a second, and begin again from the last
-//! commit when the disk fails. Refuses to end before the queue is empty, unless the file cannot be
-//! written any more.
+//! The writer's loop: append, commit every quarter of a second, and begin again from the last commit when the
+//! disk fails.
 //!
-//! Owns the moment between a file that is whole and one that is packed: the writer tells what there is,
-//! and hears whether there is time for the rest. Refuses to wait for somebody who has gone.
-//!
-//! Owns a fault that is made on purpose: events that are lost after they came, and nothing says so. It
-//! shows whether those who check recordings would notice. Refuses to be reached by any flag.
+//! Invariants:
+//! * A batch stays in memory until its commit succeeded. After a failure the file is opened anew, its number
+//!   of records says what became durable, and the rest of the batch is appended again: nothing is lost, and
+//!   nothing is written twice.
+//! * The old handle is dropped before a new one is opened: it holds the lock.
+//! * The gate decides before each append, so that a note about what is left out is exactly at its place.
+//! * The loop ends only when the queue is closed and empty, or when the file cannot be written any more.
+//! * A complete file is handed over before it is packed: the other side may say that there is no time.
 
 use crate::budget::{Admission, Gate};
 use crate::clock::Clock;
 use crate::health::Health;
 use crate::number::len64;
-use crate::queue::{Entry, Queue, Queued, Taken};
-use crate::writer::sink::{Shelf, Sink};
+use crate::queue::{Queue, QueueEntry, QueueTake, Queued};
+use crate::writer::sink::{ReelShelf, Sink};
 use kubereel_format::{
     AppendError, BlobNote, COMMIT_EVERY_MILLIS, CommitStats, Elapsed, Evidence, FinishError,
     FinishStats, Note, OddLineProblem, Seq,
@@ -34,7 +36,7 @@ const RETRY_MILLIS: u64 = 1_000;
 /// after the disk became full, and its caller knows. Committed data can be resumed.
 const PATIENCE_MICROS: u64 = 7_000_000;
 
-/// Why a file is not packed when whoever could say so does not want it.
+/// Why a file is not packed when the other side declines it.
 const NO_TIME: &str = "there was no time to pack it";
 
 /// The writer gave up.
@@ -57,7 +59,7 @@ pub(crate) enum WriteError {
 
 /// What the writer leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct WrittenReel {
     /// The file's length, in bytes.
     pub(crate) file_bytes: u64,
     /// How many records the reel holds.
@@ -67,13 +69,12 @@ pub(crate) struct Written {
 }
 
 /// How the writer ended.
-pub(crate) type Finished = Result<Written, WriteError>;
+pub(crate) type Finished = Result<WrittenReel, WriteError>;
 
-/// The writer.
-pub(crate) struct Writer {
-    handover: Handover,
+pub(crate) struct ReelWriter {
+    handover: WriterHandover,
     sink: Option<Box<dyn Sink>>,
-    shelf: Box<dyn Shelf>,
+    shelf: Box<dyn ReelShelf>,
     queue: Arc<Queue>,
     health: Arc<Health>,
     clock: Clock,
@@ -89,15 +90,15 @@ pub(crate) struct Writer {
     batch_seq: Seq,
 }
 
-impl Writer {
+impl ReelWriter {
     /// Makes a writer; nothing is written before [`Self::run`].
     pub(crate) fn new(
         sink: Box<dyn Sink>,
-        shelf: Box<dyn Shelf>,
+        shelf: Box<dyn ReelShelf>,
         queue: Arc<Queue>,
         health: Arc<Health>,
         clock: Clock,
-        (gate, handover): (Option<Gate>, Handover),
+        (gate, handover): (Option<Gate>, WriterHandover),
     ) -> Self {
         let batch_seq = sink.next_seq();
         Self {
@@ -132,7 +133,7 @@ impl Writer {
         };
         let whole = sink.end()?;
         let stats = whole.stats();
-        let unpacked = |stats: FinishStats, why: String| Written {
+        let unpacked = |stats: FinishStats, why: String| WrittenReel {
             file_bytes: stats.file_bytes,
             records: stats.records,
             unpacked: Some(why),
@@ -141,7 +142,7 @@ impl Writer {
             return Ok(unpacked(stats, NO_TIME.to_owned()));
         }
         match whole.pack() {
-            Ok(stats) => Ok(Written {
+            Ok(stats) => Ok(WrittenReel {
                 file_bytes: stats.file_bytes,
                 records: stats.records,
                 unpacked: None,
@@ -159,7 +160,7 @@ impl Writer {
     fn write_all(&mut self) -> Result<(), WriteError> {
         loop {
             match self.queue.take(self.patience()) {
-                Taken::Some(entries) => {
+                QueueTake::Some(entries) => {
                     for queued in entries {
                         if self
                             .loss
@@ -172,8 +173,8 @@ impl Writer {
                         self.commit_if_due()?;
                     }
                 }
-                Taken::Nothing => {}
-                Taken::Closed => return self.commit(),
+                QueueTake::Nothing => {}
+                QueueTake::Closed => return self.commit(),
             }
             self.health.set_queued(self.queue.held_bytes());
             self.commit_if_due()?;
@@ -307,8 +308,8 @@ impl Writer {
         loop {
             match self.try_again() {
                 Ok(()) => break,
-                Err(Again::OverBound) => return self.give_way(),
-                Err(Again::Failing(again)) => words = again,
+                Err(RetryFailure::OverBound) => return self.give_way(),
+                Err(RetryFailure::Failing(again)) => words = again,
             }
             self.wait_since(began, &words)?;
         }
@@ -335,17 +336,17 @@ impl Writer {
         let stamp = self.clock.stamp();
         let note = Note::Mark { text };
         self.queue
-            .unqueued(Entry::Note { stamp, note }, stamp.elapsed)
+            .unqueued(QueueEntry::Note { stamp, note }, stamp.elapsed)
     }
 
-    fn try_again(&mut self) -> Result<(), Again> {
+    fn try_again(&mut self) -> Result<(), RetryFailure> {
         // The old handle goes first: it holds the lock, and a database does not go on after a
         // failed write.
         self.sink = None;
         let mut sink = self
             .shelf
             .reopen()
-            .map_err(|error| Again::Failing(error.to_string()))?;
+            .map_err(|error| RetryFailure::Failing(error.to_string()))?;
         // A commit that reported a failure may have happened all the same.
         let done = sink.next_seq().0.saturating_sub(self.batch_seq.0);
         // More than the batch holds: all of it.
@@ -396,11 +397,11 @@ impl Writer {
                 match self.try_again() {
                     Ok(()) => return Ok(()),
                     // Nothing is left that could be left out: the file stays as it is.
-                    Err(Again::OverBound) if is_last => {
+                    Err(RetryFailure::OverBound) if is_last => {
                         return Err(WriteError::Failing("the reel is full".into()));
                     }
-                    Err(Again::OverBound) => break,
-                    Err(Again::Failing(words)) => {
+                    Err(RetryFailure::OverBound) => break,
+                    Err(RetryFailure::Failing(words)) => {
                         self.health.set_write_trouble(&words);
                         self.wait_since(began, &words)?;
                     }
@@ -411,14 +412,14 @@ impl Writer {
 }
 
 /// Why another try failed.
-enum Again {
+enum RetryFailure {
     /// The file may not become larger.
     OverBound,
     /// Something that may pass.
     Failing(String),
 }
 
-impl From<AppendError> for Again {
+impl From<AppendError> for RetryFailure {
     fn from(error: AppendError) -> Self {
         match error {
             AppendError::OverBound { .. } => Self::OverBound,
@@ -428,13 +429,13 @@ impl From<AppendError> for Again {
 }
 
 /// Appends an entry; one that the format refuses for what it is becomes a note of its bytes.
-fn append(sink: &mut dyn Sink, entry: &Entry) -> Result<(), AppendError> {
+fn append(sink: &mut dyn Sink, entry: &QueueEntry) -> Result<(), AppendError> {
     let error = match sink.append(entry) {
         Ok(()) => return Ok(()),
         Err(error) if is_about_entry(&error) => error,
         Err(error) => return Err(error),
     };
-    let Entry::Event(event) = entry else {
+    let QueueEntry::Event(event) = entry else {
         return Err(error);
     };
     // The deletion of an object that was never written hides nothing; the record keeps its place.
@@ -445,7 +446,7 @@ fn append(sink: &mut dyn Sink, entry: &Entry) -> Result<(), AppendError> {
         OddLineProblem::Unparsable
     };
     let bytes = event.body.as_deref().unwrap_or_default();
-    sink.append(&Entry::Blob {
+    sink.append(&QueueEntry::Blob {
         stamp: event.stamp,
         note: BlobNote::OddLine {
             connection: event.connection,
@@ -472,14 +473,14 @@ fn is_disk(error: &AppendError) -> bool {
 
 /// The writer's end.
 #[derive(Debug)]
-pub(crate) struct Handover {
+pub(crate) struct WriterHandover {
     whole: oneshot::Sender<FinishStats>,
     pack: oneshot::Receiver<bool>,
 }
 
 /// The recorder's end.
 #[derive(Debug)]
-pub(crate) struct Taker {
+pub(crate) struct HandoverTaker {
     /// What the file is once it is whole.
     pub(crate) whole: oneshot::Receiver<FinishStats>,
     /// Whether to pack it.
@@ -487,17 +488,17 @@ pub(crate) struct Taker {
 }
 
 /// Makes both ends.
-pub(crate) fn handover() -> (Handover, Taker) {
+pub(crate) fn handover() -> (WriterHandover, HandoverTaker) {
     let (whole_sent, whole) = oneshot::channel();
     let (pack, pack_heard) = oneshot::channel();
-    let handover = Handover {
+    let handover = WriterHandover {
         whole: whole_sent,
         pack: pack_heard,
     };
-    (handover, Taker { whole, pack })
+    (handover, HandoverTaker { whole, pack })
 }
 
-impl Handover {
+impl WriterHandover {
     /// Tells that the file is whole, and waits for the word whether to pack it.
     pub(super) fn ask(self, stats: FinishStats) -> bool {
         // Nobody who could say no listens any more.
@@ -519,8 +520,8 @@ impl SeededLoss {
     }
 
     /// Tells whether an entry is one to lose.
-    pub(super) fn takes(&mut self, entry: &Entry) -> bool {
-        let Entry::Event(event) = entry else {
+    pub(super) fn takes(&mut self, entry: &QueueEntry) -> bool {
+        let QueueEntry::Event(event) = entry else {
             return false;
         };
         if event.evidence != Evidence::Live {

@@ -2,7 +2,7 @@
 //! now and then elsewhere. Refuses to invent: every number is the recorder's.
 
 use crate::public_words::public;
-use kubereel_recorder::{Status, Summary};
+use kubereel_recorder::{RecorderStatus, RecordingSummary};
 use std::io::{self, Write as _};
 use std::path::Path;
 
@@ -28,7 +28,7 @@ impl LiveLine {
     }
 
     /// Tells how the recording stands.
-    pub(super) fn tell(&mut self, status: &Status) {
+    pub(super) fn tell(&mut self, status: &RecorderStatus) {
         let rate = self.rate(status);
         if self.is_terminal {
             let mut stderr = io::stderr().lock();
@@ -54,7 +54,7 @@ impl LiveLine {
         );
     }
 
-    fn rate(&mut self, status: &Status) -> u64 {
+    fn rate(&mut self, status: &RecorderStatus) -> u64 {
         let now = (status.elapsed_micros, status.events());
         while self
             .past
@@ -80,7 +80,7 @@ impl Drop for LiveLine {
     }
 }
 
-fn line(status: &Status, rate: u64) -> String {
+fn line(status: &RecorderStatus, rate: u64) -> String {
     let secs = status.elapsed_micros / 1_000_000;
     let mut parts = vec![
         format!("{:02}:{:02}:{:02}", secs / 3600, secs / 60 % 60, secs % 60),
@@ -108,7 +108,7 @@ fn line(status: &Status, rate: u64) -> String {
     parts.join(" · ")
 }
 
-fn trouble(status: &Status) -> &str {
+fn trouble(status: &RecorderStatus) -> &str {
     let troubles = [&status.write_trouble, &status.trouble, &status.budget];
     troubles
         .into_iter()
@@ -117,7 +117,7 @@ fn trouble(status: &Status) -> &str {
 }
 
 /// Tells, where somebody watches, what the recording has become.
-pub(in crate::command) fn last_word(path: &Path, summary: &Summary) {
+pub(in crate::command) fn last_word(path: &Path, summary: &RecordingSummary) {
     if !super::is_watched() {
         tracing::info!(
             path = %path.display(),
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_line_says_what_there_is() {
-        let mut status = Status {
+        let mut status = RecorderStatus {
             elapsed_micros: 3_723_000_000,
             added: 12_000,
             modified: 345,
@@ -189,7 +189,7 @@ mod tests {
             resources: 71,
             resources_complete: 71,
             lag_micros: 240_000,
-            ..Status::default()
+            ..RecorderStatus::default()
         };
         assert_eq!(
             line(&status, 120),
@@ -209,10 +209,10 @@ mod tests {
     #[test]
     fn the_rate_is_of_the_last_seconds() {
         let mut live = LiveLine::begin(true);
-        let at = |secs: u64, added| Status {
+        let at = |secs: u64, added| RecorderStatus {
             elapsed_micros: secs * 1_000_000,
             added,
-            ..Status::default()
+            ..RecorderStatus::default()
         };
         assert_eq!(live.rate(&at(0, 0)), 0);
         assert_eq!(live.rate(&at(1, 100)), 100);

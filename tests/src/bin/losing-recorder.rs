@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use kubereel_recorder::{KubeconfigSource, Options, Recorder, StatusHandle};
+use kubereel_recorder::{KubeconfigSource, Recorder, RecorderOptions, StatusHandle};
 
 /// How often the recorder is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -18,7 +18,7 @@ async fn main() -> Result<()> {
     let [reel, kubeconfig, every] = args.as_slice() else {
         bail!("usage: losing-recorder REEL KUBECONFIG NUMBER");
     };
-    let mut options = Options::new(reel);
+    let mut options = RecorderOptions::new(reel);
     options.kubeconfig = KubeconfigSource::Files(vec![kubeconfig.into()]);
     options.lose_every = Some(every.parse().context("a number above 0")?);
     let recorder = Recorder::open(options)?;

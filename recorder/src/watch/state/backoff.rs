@@ -1,5 +1,5 @@
-//! Owns the time between two requests: at once after an end in order, then longer and longer, never
-//! in step with other streams. Refuses to wait: it names a time.
+//! The time between two requests: at once after an end in order, then longer and longer, never in step with
+//! other watches. It names a time and does not wait.
 
 use kubereel_format::Elapsed;
 

@@ -2,14 +2,14 @@
 
 use super::tests::{CACHED, EVENTS, at, head, refusal};
 use super::*;
-use crate::watch::state::stream::Page;
+use crate::watch::state::machine::ListPage;
 use kubereel_format::{EndCause, EventType, Evidence};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One revision of the model server.
 #[derive(Clone, Debug)]
-pub(in crate::watch::state) struct Revision {
+pub(in crate::watch::state) struct ModelRevision {
     pub(in crate::watch::state) version: u64,
     pub(in crate::watch::state) kind: EventType,
     pub(in crate::watch::state) name: String,
@@ -18,14 +18,14 @@ pub(in crate::watch::state) struct Revision {
 
 /// A server that is a history, part of which it may forget.
 #[derive(Debug, Default)]
-pub(in crate::watch::state) struct Server {
+pub(in crate::watch::state) struct ModelServer {
     pub(in crate::watch::state) version: u64,
-    pub(in crate::watch::state) history: Vec<Revision>,
+    pub(in crate::watch::state) history: Vec<ModelRevision>,
     pub(in crate::watch::state) objects: BTreeMap<String, (String, u64)>,
     pub(in crate::watch::state) oldest: u64,
 }
 
-impl Server {
+impl ModelServer {
     pub(in crate::watch::state) fn change(&mut self, name: u8, deletes: bool) {
         self.version += 1;
         let version = self.version;
@@ -39,7 +39,7 @@ impl Server {
         if kind != EventType::Deleted {
             self.objects.insert(name.clone(), (uid.clone(), version));
         }
-        self.history.push(Revision {
+        self.history.push(ModelRevision {
             version,
             kind,
             name,
@@ -62,11 +62,11 @@ impl Tape {
     pub(in crate::watch::state) fn take(
         &mut self,
         head: Option<(&str, u64)>,
-        out: &mut Vec<Output>,
+        out: &mut Vec<WatchOutput>,
     ) {
         for output in out.drain(..) {
             match output {
-                Output::Write { kind, evidence, .. } => {
+                WatchOutput::Write { kind, evidence, .. } => {
                     let (uid, version) = head.expect("an object is at hand");
                     let row = (version, uid.to_owned(), kind);
                     let is_new = self.written.insert(row.clone());
@@ -74,14 +74,14 @@ impl Tape {
                         self.twice.push(row);
                     }
                 }
-                Output::Infer { name, object, .. } => {
+                WatchOutput::Infer { name, object, .. } => {
                     self.inferred.push((name, object.uid.text()));
                 }
-                Output::Synced { version, .. } => {
+                WatchOutput::Synced { version, .. } => {
                     let version = version.parse().expect("a number");
                     self.first_synced.get_or_insert(version);
                 }
-                Output::Gap { from, to, .. } => {
+                WatchOutput::Gap { from, to, .. } => {
                     let from = from.map_or(0, |from| from.parse().expect("a number"));
                     self.gaps.push((from, to.parse().expect("a number")));
                 }
@@ -92,7 +92,7 @@ impl Tape {
 }
 
 #[derive(Clone, Debug)]
-enum Act {
+enum WatchAct {
     Change {
         name: u8,
         deletes: bool,
@@ -108,49 +108,50 @@ enum Act {
     Restart,
 }
 
-fn acts() -> impl Strategy<Value = Vec<Act>> {
+fn acts() -> impl Strategy<Value = Vec<WatchAct>> {
     let act = prop_oneof![
-        5 => (any::<u8>(), prop::bool::weighted(0.3)).prop_map(|(name, deletes)| Act::Change { name, deletes }),
-        4 => (0_u8..8, 0_u8..6).prop_map(|(lines, end)| Act::Serve { lines, end }),
-        1 => Just(Act::Forget),
-        1 => Just(Act::Restart),
+        5 => (any::<u8>(), prop::bool::weighted(0.3)).prop_map(|(name, deletes)| WatchAct::Change { name, deletes }),
+        4 => (0_u8..8, 0_u8..6).prop_map(|(lines, end)| WatchAct::Serve { lines, end }),
+        1 => Just(WatchAct::Forget),
+        1 => Just(WatchAct::Restart),
     ];
     prop::collection::vec(act, 0..80)
 }
 
-struct World {
-    server: Server,
-    stream: Stream,
+struct WatchWorld {
+    server: ModelServer,
+    stream: WatchState,
     tape: Tape,
     now: u64,
-    traits: Traits,
+    traits: ServerTraits,
 }
 
-impl World {
-    fn new(traits: Traits) -> Self {
+impl WatchWorld {
+    fn new(traits: ServerTraits) -> Self {
         Self {
-            server: Server {
+            server: ModelServer {
                 version: 100,
                 oldest: 100,
-                ..Server::default()
+                ..ModelServer::default()
             },
-            stream: Stream::new(traits, Memory::default(), Origin::Fresh, 5),
+            stream: WatchState::new(traits, ResumeState::default(), WatchOrigin::Fresh, 5),
             tape: Tape::default(),
             now: 0,
             traits,
         }
     }
 
-    fn act(&mut self, act: &Act) {
+    fn act(&mut self, act: &WatchAct) {
         match act {
-            Act::Change { name, deletes } => self.server.change(*name, *deletes),
-            Act::Forget => self.server.oldest = self.server.version,
-            Act::Restart => {
-                let fresh = Stream::new(self.traits, Memory::default(), Origin::Fresh, 5);
+            WatchAct::Change { name, deletes } => self.server.change(*name, *deletes),
+            WatchAct::Forget => self.server.oldest = self.server.version,
+            WatchAct::Restart => {
+                let fresh =
+                    WatchState::new(self.traits, ResumeState::default(), WatchOrigin::Fresh, 5);
                 let memory = std::mem::replace(&mut self.stream, fresh).into_memory();
-                self.stream = Stream::new(self.traits, memory, Origin::Reopened, 9);
+                self.stream = WatchState::new(self.traits, memory, WatchOrigin::Reopened, 9);
             }
-            Act::Serve { lines, end } => self.serve(usize::from(*lines), *end),
+            WatchAct::Serve { lines, end } => self.serve(usize::from(*lines), *end),
         }
     }
 
@@ -158,7 +159,7 @@ impl World {
         let mut out = Vec::new();
         self.now += 6_000_000;
         let step = self.stream.step(at(self.now).elapsed);
-        if matches!(step, Step::Wait { .. }) {
+        if matches!(step, WatchStep::Wait { .. }) {
             return;
         }
         if end == 5 {
@@ -167,8 +168,8 @@ impl World {
         }
         self.stream.answered(at(self.now).elapsed, 300, &mut out);
         match step {
-            Step::Wait { .. } => {}
-            Step::Watch { from, .. } => {
+            WatchStep::Wait { .. } => {}
+            WatchStep::Watch { from, .. } => {
                 let from = u64::try_from(from.number().expect("a number")).expect("small");
                 if from < self.server.oldest {
                     self.stream
@@ -178,7 +179,7 @@ impl World {
                     self.end(end);
                 }
             }
-            Step::WatchList { .. } => {
+            WatchStep::WatchList { .. } => {
                 if self.list(lines) {
                     let version = self.server.version.to_string();
                     self.stream.bookmark(&version, true, at(self.now), &mut out);
@@ -186,10 +187,10 @@ impl World {
                 self.tape.take(None, &mut out);
                 self.end(end);
             }
-            Step::Page { .. } => {
+            WatchStep::Page { .. } => {
                 if self.list(lines) {
                     let version = self.server.version.to_string();
-                    let page = Page {
+                    let page = ListPage {
                         version: &version,
                         token: "",
                         bytes: 10,
@@ -206,7 +207,7 @@ impl World {
 
     fn watch(&mut self, from: u64, lines: usize) {
         let mut out = Vec::new();
-        let news: Vec<Revision> = self
+        let news: Vec<ModelRevision> = self
             .server
             .history
             .iter()
@@ -258,8 +259,8 @@ impl World {
     }
 }
 
-fn check(traits: Traits, acts: &[Act]) -> Result<(), TestCaseError> {
-    let mut world = World::new(traits);
+fn check(traits: ServerTraits, acts: &[WatchAct]) -> Result<(), TestCaseError> {
+    let mut world = WatchWorld::new(traits);
     for act in acts {
         world.act(act);
     }
@@ -295,7 +296,7 @@ fn check(traits: Traits, acts: &[Act]) -> Result<(), TestCaseError> {
     }
     let stays = !acts
         .iter()
-        .any(|act| matches!(act, Act::Forget | Act::Serve { end: 2, .. }));
+        .any(|act| matches!(act, WatchAct::Forget | WatchAct::Serve { end: 2, .. }));
     prop_assert!(
         !stays || tape.gaps.is_empty(),
         "a gap without a loss: {:?}",
@@ -305,7 +306,7 @@ fn check(traits: Traits, acts: &[Act]) -> Result<(), TestCaseError> {
     for (name, (uid, version)) in &world.server.objects {
         let known = world.stream.known.get("ns", name).expect("known");
         prop_assert_eq!(&known.uid.text(), uid);
-        prop_assert_eq!(&known.version, &Some(Version::Number(*version)));
+        prop_assert_eq!(&known.version, &Some(ResourceVersion::Number(*version)));
     }
     Ok(())
 }

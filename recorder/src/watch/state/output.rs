@@ -1,10 +1,8 @@
-//! Owns the words in which a stream says what to do. Refuses to do it.
-//!
-//! Owns what is remembered of the state before a gap while the list that ends it is read: which names
-//! differ, and what stood there. Refuses the reading back itself: `backfill` does that.
+//! What the state machine asks for and writes, and what stood before a gap while the list that ends it is
+//! read.
 
-use crate::known::{Known, KnownObject};
-use crate::version::Version;
+use crate::known::{KnownObject, KnownObjects};
+use crate::version::ResourceVersion;
 use kubereel_format::{
     AnomalyKind, EventType, Evidence, GapCause, ListMethod, NotCoveredReason, RecordedAt,
 };
@@ -12,10 +10,10 @@ use std::collections::BTreeMap;
 
 /// What to ask the server next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum WatchStep {
     /// Nothing yet.
     Wait {
-        /// For so many microseconds.
+        /// In microseconds.
         micros: u64,
     },
     /// A watch that begins with the state.
@@ -33,7 +31,7 @@ pub(crate) enum Step {
     /// A watch that goes on.
     Watch {
         /// After this version.
-        from: Version,
+        from: ResourceVersion,
         /// How long it is to last, in seconds.
         timeout_secs: u32,
     },
@@ -41,7 +39,7 @@ pub(crate) enum Step {
 
 /// What to put into the file. The order is the file's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Output {
+pub(crate) enum WatchOutput {
     /// The object at hand.
     Write {
         /// What happened.
@@ -51,11 +49,9 @@ pub(crate) enum Output {
         /// The uid, if the server left it out and it is known.
         uid: Option<String>,
     },
-    /// The deletion of an object that nobody reported.
+    /// The deletion of an object that the server did not report.
     Infer {
-        /// Its namespace.
         namespace: String,
-        /// Its name.
         name: String,
         /// What was known of it.
         object: KnownObject,
@@ -88,7 +84,7 @@ pub(crate) enum Output {
         /// How many differences were written.
         differences: u64,
         /// Whether it can be read back; `None` if that makes no sense.
-        review: Option<Review>,
+        review: Option<GapReview>,
     },
     /// The server proved that nothing else happened.
     Bookmark {
@@ -125,7 +121,7 @@ const MAX_NAMES: usize = 10_000;
 
 /// The names that a list showed to differ, with what stood there before the gap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Before {
+pub(super) struct GapBefore {
     names: BTreeMap<(Box<str>, Box<str>), Option<KnownObject>>,
     /// There were too many of them, or the list could not be read whole.
     is_incomplete: bool,
@@ -133,10 +129,8 @@ pub(super) struct Before {
 
 /// A name under which the two ends of a gap differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Differing {
-    /// Its namespace.
+pub(crate) struct GapDifference {
     pub(crate) namespace: Box<str>,
-    /// Its name.
     pub(crate) name: Box<str>,
     /// What stood there before the gap.
     pub(crate) before: Option<KnownObject>,
@@ -146,14 +140,14 @@ pub(crate) struct Differing {
 
 /// Whether a gap can be read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Review {
+pub(crate) enum GapReview {
     /// By these names.
-    Names(Vec<Differing>),
+    Names(Vec<GapDifference>),
     /// Not, and why.
     Impossible(&'static str),
 }
 
-impl Before {
+impl GapBefore {
     /// The list could not be read whole.
     pub(super) const fn spoil(&mut self) {
         self.is_incomplete = true;
@@ -174,10 +168,10 @@ impl Before {
             .or_insert_with(|| old.cloned());
     }
 
-    pub(super) fn compared(self, known: &Known) -> Vec<Differing> {
+    pub(super) fn compared(self, known: &KnownObjects) -> Vec<GapDifference> {
         let names = self.names.into_iter();
         names
-            .map(|((namespace, name), before)| Differing {
+            .map(|((namespace, name), before)| GapDifference {
                 after: known.get(&namespace, &name).cloned(),
                 namespace,
                 name,

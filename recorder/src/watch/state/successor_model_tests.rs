@@ -2,16 +2,16 @@
 //! of what either brings.
 
 use super::*;
-use crate::watch::state::stream::Page;
-use crate::watch::state::stream::model_tests::{Revision, Server, Tape};
-use crate::watch::state::stream::tests::{CACHED, EVENTS, at, head, refusal, synced};
-use crate::watch::state::{Memory, Origin, Output, Step, Traits};
+use crate::watch::state::machine::ListPage;
+use crate::watch::state::machine::model_tests::{ModelRevision, ModelServer, Tape};
+use crate::watch::state::machine::tests::{CACHED, EVENTS, at, head, refusal, synced};
+use crate::watch::state::{ResumeState, ServerTraits, WatchOrigin, WatchOutput, WatchStep};
 use kubereel_format::EventType;
 use proptest::prelude::*;
 
 /// What happens next.
 #[derive(Clone, Debug)]
-enum Act {
+enum SuccessorAct {
     Change {
         name: u8,
         deletes: bool,
@@ -47,58 +47,58 @@ enum Act {
     Restart,
 }
 
-fn acts() -> impl Strategy<Value = Vec<Act>> {
+fn acts() -> impl Strategy<Value = Vec<SuccessorAct>> {
     let cause = prop_oneof![
         Just(EndCause::Clean),
         Just(EndCause::Cut),
         Just(EndCause::Idle)
     ];
     let act = prop_oneof![
-        12 => (any::<u8>(), prop::bool::weighted(0.3)).prop_map(|(name, deletes)| Act::Change { name, deletes }),
-        2 => Just(Act::Expire),
-        4 => Just(Act::Connect),
-        4 => Just(Act::Begin),
-        4 => any::<bool>().prop_map(|is_fresh| Act::Answer { is_fresh }),
-        1 => Just(Act::Refuse),
-        12 => (1_u8..6, any::<bool>()).prop_map(|(lines, on_successor)| Act::Bring { lines, on_successor }),
-        2 => any::<bool>().prop_map(|on_successor| Act::Bookmark { on_successor }),
-        2 => (any::<bool>(), cause).prop_map(|(on_successor, cause)| Act::End { on_successor, cause }),
-        1 => Just(Act::Forget),
-        1 => Just(Act::Settle),
-        1 => Just(Act::Restart),
+        12 => (any::<u8>(), prop::bool::weighted(0.3)).prop_map(|(name, deletes)| SuccessorAct::Change { name, deletes }),
+        2 => Just(SuccessorAct::Expire),
+        4 => Just(SuccessorAct::Connect),
+        4 => Just(SuccessorAct::Begin),
+        4 => any::<bool>().prop_map(|is_fresh| SuccessorAct::Answer { is_fresh }),
+        1 => Just(SuccessorAct::Refuse),
+        12 => (1_u8..6, any::<bool>()).prop_map(|(lines, on_successor)| SuccessorAct::Bring { lines, on_successor }),
+        2 => any::<bool>().prop_map(|on_successor| SuccessorAct::Bookmark { on_successor }),
+        2 => (any::<bool>(), cause).prop_map(|(on_successor, cause)| SuccessorAct::End { on_successor, cause }),
+        1 => Just(SuccessorAct::Forget),
+        1 => Just(SuccessorAct::Settle),
+        1 => Just(SuccessorAct::Restart),
     ];
     prop::collection::vec(act, 0..160)
 }
 
 /// A connection: how much of the history it has brought.
-type Cursor = usize;
+type TapeCursor = usize;
 
-struct World {
-    server: Server,
-    stream: Stream,
+struct SuccessorWorld {
+    server: ModelServer,
+    stream: WatchState,
     tape: Tape,
     now: u64,
-    traits: Traits,
-    lead: Option<Cursor>,
-    asked: Option<Version>,
-    next: Option<Cursor>,
+    traits: ServerTraits,
+    lead: Option<TapeCursor>,
+    asked: Option<ResourceVersion>,
+    next: Option<TapeCursor>,
     position: u64,
     handovers: usize,
 }
 
-fn number(version: &Version) -> u64 {
+fn number(version: &ResourceVersion) -> u64 {
     u64::try_from(version.number().expect("a number")).expect("small")
 }
 
-impl World {
-    fn new(traits: Traits) -> Self {
+impl SuccessorWorld {
+    fn new(traits: ServerTraits) -> Self {
         Self {
-            server: Server {
+            server: ModelServer {
                 version: 100,
                 oldest: 100,
-                ..Server::default()
+                ..ModelServer::default()
             },
-            stream: Stream::new(traits, Memory::default(), Origin::Fresh, 5),
+            stream: WatchState::new(traits, ResumeState::default(), WatchOrigin::Fresh, 5),
             tape: Tape::default(),
             now: 0,
             traits,
@@ -110,32 +110,32 @@ impl World {
         }
     }
 
-    fn act(&mut self, act: &Act) {
+    fn act(&mut self, act: &SuccessorAct) {
         self.now += 10_000;
         match act {
-            Act::Change { name, deletes } => self.server.change(*name, *deletes),
-            Act::Expire => self.expire(),
-            Act::Connect => self.connect(),
-            Act::Begin => self.begin(),
-            Act::Answer { is_fresh } => self.answer(*is_fresh),
-            Act::Bring {
+            SuccessorAct::Change { name, deletes } => self.server.change(*name, *deletes),
+            SuccessorAct::Expire => self.expire(),
+            SuccessorAct::Connect => self.connect(),
+            SuccessorAct::Begin => self.begin(),
+            SuccessorAct::Answer { is_fresh } => self.answer(*is_fresh),
+            SuccessorAct::Bring {
                 lines,
                 on_successor,
             } => self.bring(usize::from(*lines), *on_successor),
-            Act::Bookmark { on_successor } => self.bookmark(*on_successor),
-            Act::Refuse
-            | Act::End {
+            SuccessorAct::Bookmark { on_successor } => self.bookmark(*on_successor),
+            SuccessorAct::Refuse
+            | SuccessorAct::End {
                 on_successor: true, ..
             } => self.refuse(),
-            Act::End { cause, .. } => self.end(*cause),
-            Act::Forget => self.server.oldest = self.server.version,
-            Act::Settle => self.now += 2 * SETTLE_MICROS,
-            Act::Restart => self.restart(),
+            SuccessorAct::End { cause, .. } => self.end(*cause),
+            SuccessorAct::Forget => self.server.oldest = self.server.version,
+            SuccessorAct::Settle => self.now += 2 * SETTLE_MICROS,
+            SuccessorAct::Restart => self.restart(),
         }
         self.handover();
     }
 
-    fn cursor(&self, from: u64) -> Cursor {
+    fn cursor(&self, from: u64) -> TapeCursor {
         let history = &self.server.history;
         history.partition_point(|revision| revision.version <= from)
     }
@@ -147,7 +147,7 @@ impl World {
         self.server.version += 1;
         let version = self.server.version;
         for (name, (uid, _)) in std::mem::take(&mut self.server.objects) {
-            self.server.history.push(Revision {
+            self.server.history.push(ModelRevision {
                 version,
                 kind: EventType::Deleted,
                 name,
@@ -164,11 +164,11 @@ impl World {
         let now = at(self.now);
         let mut out = Vec::new();
         let step = self.stream.step(now.elapsed);
-        if matches!(step, Step::Wait { .. }) {
+        if matches!(step, WatchStep::Wait { .. }) {
             return;
         }
         self.stream.answered(now.elapsed, 300, &mut out);
-        if let Step::Watch { from, .. } = step {
+        if let WatchStep::Watch { from, .. } = step {
             let from = number(&from);
             if from < self.server.oldest {
                 self.stream
@@ -184,11 +184,11 @@ impl World {
             self.tape.take(Some((&uid, version)), &mut out);
         }
         let version = self.server.version.to_string();
-        if matches!(step, Step::WatchList { .. }) {
+        if matches!(step, WatchStep::WatchList { .. }) {
             self.stream.bookmark(&version, true, now, &mut out);
             self.lead = Some(self.server.history.len());
         } else {
-            let page = Page {
+            let page = ListPage {
                 version: &version,
                 token: "",
                 bytes: 10,
@@ -213,7 +213,7 @@ impl World {
         };
         if is_fresh && !self.traits.is_cached {
             // The other connection outlives the list: it brings everything up to there.
-            from = Version::Number(self.server.version);
+            from = ResourceVersion::Number(self.server.version);
             self.bring(usize::MAX, false);
             self.stream.outlived(&from.to_string(), at(self.now));
         }
@@ -242,7 +242,7 @@ impl World {
             return;
         };
         let mut out = Vec::new();
-        let news: Vec<Revision> = self
+        let news: Vec<ModelRevision> = self
             .server
             .history
             .iter()
@@ -276,7 +276,7 @@ impl World {
         self.tape.take(None, &mut out);
     }
 
-    fn on(&mut self, on_successor: bool, act: impl FnOnce(&mut Stream, Stamp)) {
+    fn on(&mut self, on_successor: bool, act: impl FnOnce(&mut WatchState, Stamp)) {
         if on_successor {
             self.stream.switch();
         }
@@ -301,21 +301,21 @@ impl World {
 
     fn handover(&mut self) {
         match self.stream.handover(at(self.now).elapsed) {
-            Handover::Both => {}
-            Handover::TakeOver => {
+            SuccessorVerdict::Both => {}
+            SuccessorVerdict::TakeOver => {
                 self.handovers += 1;
                 self.lead = self.next.take();
                 assert!(self.lead.is_some());
                 self.stream.take_over(EndCause::Clean);
             }
-            Handover::GiveUp => self.refuse(),
+            SuccessorVerdict::GiveUp => self.refuse(),
         }
     }
 
     fn restart(&mut self) {
-        let fresh = Stream::new(self.traits, Memory::default(), Origin::Fresh, 5);
+        let fresh = WatchState::new(self.traits, ResumeState::default(), WatchOrigin::Fresh, 5);
         let memory = std::mem::replace(&mut self.stream, fresh).into_memory();
-        self.stream = Stream::new(self.traits, memory, Origin::Reopened, 9);
+        self.stream = WatchState::new(self.traits, memory, WatchOrigin::Reopened, 9);
         (self.lead, self.asked, self.next) = (None, None, None);
     }
 
@@ -328,7 +328,7 @@ impl World {
         prop_assert!(self.position <= position, "it went back");
         self.position = position;
         // Of deletions that share the position's version, some may be missing: it goes on before them.
-        let from = number(&self.stream.resume_from(&Version::Number(position)));
+        let from = number(&self.stream.resume_from(&ResourceVersion::Number(position)));
         let first = self.tape.first_synced.expect("a position");
         for revision in &self.server.history {
             let row = (revision.version, revision.uid.clone(), revision.kind);
@@ -344,15 +344,15 @@ impl World {
     }
 }
 
-fn check(traits: Traits, acts: &[Act]) -> Result<usize, TestCaseError> {
-    let mut world = World::new(traits);
+fn check(traits: ServerTraits, acts: &[SuccessorAct]) -> Result<usize, TestCaseError> {
+    let mut world = SuccessorWorld::new(traits);
     for act in acts {
         world.act(act);
         world.check()?;
     }
     for _ in 0..200 {
-        world.act(&Act::Connect);
-        world.act(&Act::Bring {
+        world.act(&SuccessorAct::Connect);
+        world.act(&SuccessorAct::Bring {
             lines: u8::MAX,
             on_successor: false,
         });
@@ -371,7 +371,7 @@ fn check(traits: Traits, acts: &[Act]) -> Result<usize, TestCaseError> {
             "lost: {row:?}"
         );
     }
-    let has_lost = acts.iter().any(|act| matches!(act, Act::Forget));
+    let has_lost = acts.iter().any(|act| matches!(act, SuccessorAct::Forget));
     prop_assert!(
         has_lost || tape.gaps.is_empty(),
         "a gap without a loss: {:?}",
@@ -381,7 +381,7 @@ fn check(traits: Traits, acts: &[Act]) -> Result<usize, TestCaseError> {
     for (name, (uid, version)) in &world.server.objects {
         let known = world.stream.known.get("ns", name).expect("known");
         prop_assert_eq!(&known.uid.text(), uid);
-        prop_assert_eq!(&known.version, &Some(Version::Number(*version)));
+        prop_assert_eq!(&known.version, &Some(ResourceVersion::Number(*version)));
     }
     Ok(world.handovers)
 }
@@ -401,19 +401,19 @@ proptest! {
 }
 
 /// A stream at 10 with a successor from there.
-fn overlapping(traits: Traits) -> Stream {
+fn overlapping(traits: ServerTraits) -> WatchState {
     let mut stream = synced(traits);
     if !traits.is_cached {
         // It was listed in pages; then a watch.
         stream.answered(at(3).elapsed, 300, &mut Vec::new());
     }
     let (from, _) = stream.begin_successor().expect("it watches");
-    assert_eq!(from, Version::Number(10));
+    assert_eq!(from, ResourceVersion::Number(10));
     stream.successor_answered(&from, 300, at(4).elapsed);
     stream
 }
 
-fn event(stream: &mut Stream, on_successor: bool, kind: EventType, name: &str, version: &str) {
+fn event(stream: &mut WatchState, on_successor: bool, kind: EventType, name: &str, version: &str) {
     let mut out = Vec::new();
     if on_successor {
         stream.switch();
@@ -424,7 +424,7 @@ fn event(stream: &mut Stream, on_successor: bool, kind: EventType, name: &str, v
     }
     let is_written = out
         .iter()
-        .any(|output| matches!(output, Output::Write { .. }));
+        .any(|output| matches!(output, WatchOutput::Write { .. }));
     assert!(is_written, "{name} at {version}");
 }
 
@@ -432,20 +432,20 @@ fn event(stream: &mut Stream, on_successor: bool, kind: EventType, name: &str, v
 fn a_successor_takes_over_once_it_has_brought_what_the_other_has() {
     let mut stream = overlapping(CACHED);
     event(&mut stream, false, EventType::Modified, "a", "11");
-    assert_eq!(stream.handover(at(6).elapsed), Handover::Both);
+    assert_eq!(stream.handover(at(6).elapsed), SuccessorVerdict::Both);
     // Silence proves nothing once the other one has spoken.
     let late = at(10 * SETTLE_MICROS).elapsed;
-    assert_eq!(stream.handover(late), Handover::Both);
+    assert_eq!(stream.handover(late), SuccessorVerdict::Both);
     event(&mut stream, true, EventType::Added, "b", "12");
-    assert_eq!(stream.handover(at(7).elapsed), Handover::TakeOver);
+    assert_eq!(stream.handover(at(7).elapsed), SuccessorVerdict::TakeOver);
 }
 
 #[test]
 fn a_quiet_successor_takes_over_after_a_while() {
     let stream = overlapping(CACHED);
-    assert_eq!(stream.handover(at(6).elapsed), Handover::Both);
+    assert_eq!(stream.handover(at(6).elapsed), SuccessorVerdict::Both);
     let late = at(5 + SETTLE_MICROS).elapsed;
-    assert_eq!(stream.handover(late), Handover::TakeOver);
+    assert_eq!(stream.handover(late), SuccessorVerdict::TakeOver);
 }
 
 #[test]
@@ -463,9 +463,9 @@ fn who_is_behind_is_let_go_when_too_much_is_remembered() {
             );
         }
         let expected = if on_successor {
-            Handover::TakeOver
+            SuccessorVerdict::TakeOver
         } else {
-            Handover::GiveUp
+            SuccessorVerdict::GiveUp
         };
         assert_eq!(stream.handover(at(6).elapsed), expected);
     }
@@ -475,7 +475,7 @@ fn who_is_behind_is_let_go_when_too_much_is_remembered() {
 fn versions_that_are_no_numbers_allow_no_successor() {
     let mut stream = overlapping(CACHED);
     event(&mut stream, false, EventType::Deleted, "a", "");
-    assert_eq!(stream.handover(at(6).elapsed), Handover::GiveUp);
+    assert_eq!(stream.handover(at(6).elapsed), SuccessorVerdict::GiveUp);
     stream.end_successor(None, at(6).elapsed);
     assert_eq!(stream.begin_successor(), None);
 }

@@ -2,16 +2,16 @@
 
 use super::*;
 use crate::known::KnownObject;
-use crate::watch::state::output::Review;
-use crate::watch::state::stream::{Page, Refusal};
-use crate::wire::Head;
+use crate::watch::state::machine::{ListPage, ServerRefusal};
+use crate::watch::state::output::GapReview;
+use crate::wire::ObjectHead;
 use kubereel_format::{EndCause, EventType, Evidence, ListMethod};
 
-pub(in crate::watch::state) const CACHED: Traits = Traits {
+pub(in crate::watch::state) const CACHED: ServerTraits = ServerTraits {
     is_cached: true,
     can_watch_list: true,
 };
-pub(in crate::watch::state) const EVENTS: Traits = Traits {
+pub(in crate::watch::state) const EVENTS: ServerTraits = ServerTraits {
     is_cached: false,
     can_watch_list: false,
 };
@@ -23,8 +23,12 @@ pub(in crate::watch::state) fn at(micros: u64) -> Stamp {
     }
 }
 
-pub(in crate::watch::state) fn head<'a>(name: &'a str, uid: &'a str, version: &'a str) -> Head<'a> {
-    Head {
+pub(in crate::watch::state) fn head<'a>(
+    name: &'a str,
+    uid: &'a str,
+    version: &'a str,
+) -> ObjectHead<'a> {
+    ObjectHead {
         namespace: "ns".into(),
         name: name.into(),
         uid: uid.into(),
@@ -32,8 +36,8 @@ pub(in crate::watch::state) fn head<'a>(name: &'a str, uid: &'a str, version: &'
     }
 }
 
-pub(in crate::watch::state) fn refusal(code: u16, others_may_know: bool) -> Refusal<'static> {
-    Refusal {
+pub(in crate::watch::state) fn refusal(code: u16, others_may_know: bool) -> ServerRefusal<'static> {
+    ServerRefusal {
         code,
         retry_after_secs: None,
         message: "",
@@ -42,20 +46,23 @@ pub(in crate::watch::state) fn refusal(code: u16, others_may_know: bool) -> Refu
 }
 
 /// A stream that has listed `a` at 5 and is complete as of 10.
-pub(in crate::watch::state) fn synced(traits: Traits) -> Stream {
+pub(in crate::watch::state) fn synced(traits: ServerTraits) -> WatchState {
     let mut out = Vec::new();
-    let mut stream = Stream::new(traits, Memory::default(), Origin::Fresh, 1);
-    assert!(!matches!(stream.step(at(0).elapsed), Step::Watch { .. }));
+    let mut stream = WatchState::new(traits, ResumeState::default(), WatchOrigin::Fresh, 1);
+    assert!(!matches!(
+        stream.step(at(0).elapsed),
+        WatchStep::Watch { .. }
+    ));
     stream.answered(at(0).elapsed, 300, &mut out);
     stream.item(&head("a", "ua", "5"), at(1), &mut out);
-    stream.finish_list(Version::Number(10), at(2), &mut out);
+    stream.finish_list(ResourceVersion::Number(10), at(2), &mut out);
     assert!(stream.is_synced());
     stream
 }
 
-fn watch_from(stream: &mut Stream, now: u64) -> String {
+fn watch_from(stream: &mut WatchState, now: u64) -> String {
     match stream.step(at(now).elapsed) {
-        Step::Watch { from, .. } => from.to_string(),
+        WatchStep::Watch { from, .. } => from.to_string(),
         other => panic!("{other:?}"),
     }
 }
@@ -63,8 +70,11 @@ fn watch_from(stream: &mut Stream, now: u64) -> String {
 #[test]
 fn the_position_waits_for_the_end_of_the_initial_objects() {
     let mut out = Vec::new();
-    let mut stream = Stream::new(CACHED, Memory::default(), Origin::Fresh, 1);
-    assert!(matches!(stream.step(at(0).elapsed), Step::WatchList { .. }));
+    let mut stream = WatchState::new(CACHED, ResumeState::default(), WatchOrigin::Fresh, 1);
+    assert!(matches!(
+        stream.step(at(0).elapsed),
+        WatchStep::WatchList { .. }
+    ));
     stream.answered(at(0).elapsed, 300, &mut out);
     stream.event(EventType::Added, &head("a", "ua", "900"), at(1), &mut out);
     stream.bookmark("900", false, at(2), &mut out);
@@ -80,17 +90,17 @@ fn the_position_waits_for_the_end_of_the_initial_objects() {
     assert_eq!(
         out,
         [
-            Output::Write {
+            WatchOutput::Write {
                 kind: EventType::Added,
                 evidence: Evidence::Initial,
                 uid: None
             },
-            Output::Write {
+            WatchOutput::Write {
                 kind: EventType::Modified,
                 evidence: Evidence::Live,
                 uid: None
             },
-            Output::Synced {
+            WatchOutput::Synced {
                 version: "950".into(),
                 method: ListMethod::WatchList,
                 objects: 1
@@ -109,7 +119,9 @@ fn an_end_in_order_goes_on_at_once_and_a_cut_soon() {
     stream.answered(at(300_000_000).elapsed, 300, &mut out);
     stream.ended(EndCause::Cut, at(303_000_000).elapsed);
     match stream.step(at(303_000_000).elapsed) {
-        Step::Watch { timeout_secs, .. } => assert_eq!(timeout_secs, 3, "to get a bookmark soon"),
+        WatchStep::Watch { timeout_secs, .. } => {
+            assert_eq!(timeout_secs, 3, "to get a bookmark soon")
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -123,15 +135,15 @@ fn one_lost_history_is_given_up_within_two_seconds() {
     stream.ended(EndCause::Cut, at(now).elapsed);
     loop {
         match stream.step(at(now).elapsed) {
-            Step::Wait { micros } => now += micros,
-            Step::Watch { .. } => {
+            WatchStep::Wait { micros } => now += micros,
+            WatchStep::Watch { .. } => {
                 tries += 1;
                 now += 5_000;
                 stream.answered(at(now).elapsed, 300, &mut out);
                 stream.refused(refusal(410, false), at(now).elapsed, &mut out);
             }
-            Step::WatchList { .. } => break,
-            other @ Step::Page { .. } => panic!("{other:?}"),
+            WatchStep::WatchList { .. } => break,
+            other @ WatchStep::Page { .. } => panic!("{other:?}"),
         }
     }
     assert!((4..=40).contains(&tries), "{tries}");
@@ -142,8 +154,8 @@ fn one_lost_history_is_given_up_within_two_seconds() {
     stream.item(&head("b", "ub", "14"), at(now), &mut out);
     stream.bookmark("20", true, at(now), &mut out);
     let review = out.iter().find_map(|out| match out {
-        Output::Gap {
-            review: Some(Review::Names(names)),
+        WatchOutput::Gap {
+            review: Some(GapReview::Names(names)),
             ..
         } => Some(names.clone()),
         _ => None,
@@ -161,7 +173,7 @@ fn one_lost_history_is_given_up_within_two_seconds() {
         })
         .collect();
     assert_eq!(names, [("a", Some(5), Some(12)), ("b", None, Some(14))]);
-    assert!(out.contains(&Output::Gap {
+    assert!(out.contains(&WatchOutput::Gap {
         from: Some("10".into()),
         to: "20".into(),
         from_time: at(2).wall,
@@ -169,7 +181,7 @@ fn one_lost_history_is_given_up_within_two_seconds() {
         cause: GapCause::Expired,
         missing_at_most: Some(8),
         differences: 2,
-        review: Some(Review::Names(review)),
+        review: Some(GapReview::Names(review)),
     }));
 }
 
@@ -180,14 +192,14 @@ fn history_that_others_may_know_is_asked_for_longer() {
     let mut now = 10_000_000;
     stream.ended(EndCause::Cut, at(now).elapsed);
     for _ in 0..23 {
-        while let Step::Wait { micros } = stream.step(at(now).elapsed) {
+        while let WatchStep::Wait { micros } = stream.step(at(now).elapsed) {
             now += micros;
         }
         assert_eq!(watch_from(&mut stream, now), "10");
         stream.answered(at(now).elapsed, 300, &mut out);
         stream.refused(refusal(410, true), at(now).elapsed, &mut out);
     }
-    while let Step::Wait { micros } = stream.step(at(now).elapsed) {
+    while let WatchStep::Wait { micros } = stream.step(at(now).elapsed) {
         now += micros;
     }
     stream.answered(at(now).elapsed, 300, &mut out);
@@ -197,8 +209,8 @@ fn history_that_others_may_know_is_asked_for_longer() {
         at(now),
         &mut out,
     );
-    assert!(out.contains(&Output::HistoryFound { tries: 23 }));
-    assert!(!out.iter().any(|out| matches!(out, Output::Gap { .. })));
+    assert!(out.contains(&WatchOutput::HistoryFound { tries: 23 }));
+    assert!(!out.iter().any(|out| matches!(out, WatchOutput::Gap { .. })));
 }
 
 #[test]
@@ -236,7 +248,10 @@ fn a_cut_inside_a_bulk_of_deletions_loses_none_of_them() {
         &mut out,
     );
     stream.ended(EndCause::Cut, at(9_200_000).elapsed);
-    assert_eq!(stream.position().expect("one").version, Version::Number(13));
+    assert_eq!(
+        stream.position().expect("one").version,
+        ResourceVersion::Number(13)
+    );
 }
 
 #[test]
@@ -244,7 +259,7 @@ fn a_new_uid_under_an_old_name_is_another_object() {
     let mut stream = synced(CACHED);
     let mut out = Vec::new();
     stream.event(EventType::Added, &head("a", "other", "12"), at(3), &mut out);
-    assert!(matches!(&out[0], Output::Infer { object, .. } if object.uid.text() == "ua"));
+    assert!(matches!(&out[0], WatchOutput::Infer { object, .. } if object.uid.text() == "ua"));
     assert_eq!(out.len(), 2);
 }
 
@@ -259,8 +274,8 @@ fn odd_versions_are_kept_and_marked() {
     let kinds: Vec<_> = out
         .iter()
         .map(|out| match out {
-            Output::Anomaly { kind, .. } => format!("{kind:?}"),
-            Output::Write { kind, uid, .. } => format!("{kind:?} {uid:?}"),
+            WatchOutput::Anomaly { kind, .. } => format!("{kind:?}"),
+            WatchOutput::Write { kind, uid, .. } => format!("{kind:?} {uid:?}"),
             other => panic!("{other:?}"),
         })
         .collect();
@@ -275,7 +290,10 @@ fn odd_versions_are_kept_and_marked() {
             "BookmarkWithoutVersion"
         ]
     );
-    assert_eq!(stream.position().expect("one").version, Version::Number(12));
+    assert_eq!(
+        stream.position().expect("one").version,
+        ResourceVersion::Number(12)
+    );
 }
 
 #[test]
@@ -291,13 +309,13 @@ fn an_unreadable_line_is_asked_for_once_more_and_then_a_gap() {
     now += 10_000_000;
     assert!(matches!(
         stream.step(at(now).elapsed),
-        Step::WatchList { .. }
+        WatchStep::WatchList { .. }
     ));
     stream.answered(at(now).elapsed, 300, &mut out);
     stream.bookmark("30", true, at(now), &mut out);
     assert!(out.iter().any(|out| matches!(
         out,
-        Output::Gap {
+        WatchOutput::Gap {
             cause: GapCause::Unreadable,
             ..
         }
@@ -307,20 +325,23 @@ fn an_unreadable_line_is_asked_for_once_more_and_then_a_gap() {
 #[test]
 fn without_streamed_lists_there_are_pages() {
     let mut out = Vec::new();
-    let mut stream = Stream::new(CACHED, Memory::default(), Origin::Fresh, 1);
-    assert!(matches!(stream.step(at(0).elapsed), Step::WatchList { .. }));
+    let mut stream = WatchState::new(CACHED, ResumeState::default(), WatchOrigin::Fresh, 1);
+    assert!(matches!(
+        stream.step(at(0).elapsed),
+        WatchStep::WatchList { .. }
+    ));
     stream.refused(refusal(422, false), at(1).elapsed, &mut out);
     let first = stream.step(at(1).elapsed);
     assert_eq!(
         first,
-        Step::Page {
+        WatchStep::Page {
             limit: Some(500),
             token: None
         }
     );
     stream.answered(at(1).elapsed, 0, &mut out);
     stream.item(&head("a", "ua", "5"), at(2), &mut out);
-    let page = |version, token| Page {
+    let page = |version, token| ListPage {
         version,
         token,
         bytes: 1_000_000,
@@ -330,7 +351,7 @@ fn without_streamed_lists_there_are_pages() {
     let second = stream.step(at(2).elapsed);
     assert_eq!(
         second,
-        Step::Page {
+        WatchStep::Page {
             limit: Some(10),
             token: Some("next".into())
         }
@@ -339,7 +360,7 @@ fn without_streamed_lists_there_are_pages() {
     let again = stream.step(at(9_000_000).elapsed);
     assert_eq!(
         again,
-        Step::Page {
+        WatchStep::Page {
             limit: Some(40),
             token: None
         }
@@ -357,32 +378,38 @@ fn without_streamed_lists_there_are_pages() {
 #[test]
 fn a_silent_list_is_read_in_pages() {
     let mut out = Vec::new();
-    let mut stream = Stream::new(CACHED, Memory::default(), Origin::Fresh, 1);
-    assert!(matches!(stream.step(at(0).elapsed), Step::WatchList { .. }));
+    let mut stream = WatchState::new(CACHED, ResumeState::default(), WatchOrigin::Fresh, 1);
+    assert!(matches!(
+        stream.step(at(0).elapsed),
+        WatchStep::WatchList { .. }
+    ));
     stream.answered(at(0).elapsed, 300, &mut out);
     assert_eq!(stream.idle_secs(), LIST_IDLE_SECS);
     stream.ended(EndCause::Idle, at(30_000_000).elapsed);
     assert!(matches!(
         stream.step(at(40_000_000).elapsed),
-        Step::Page { .. }
+        WatchStep::Page { .. }
     ));
 }
 
 #[test]
 fn what_is_forbidden_is_said_once_and_asked_for_again() {
     let mut out = Vec::new();
-    let mut stream = Stream::new(CACHED, Memory::default(), Origin::Fresh, 1);
+    let mut stream = WatchState::new(CACHED, ResumeState::default(), WatchOrigin::Fresh, 1);
     for now in [0, 40_000_000] {
         assert!(matches!(
             stream.step(at(now).elapsed),
-            Step::WatchList { .. }
+            WatchStep::WatchList { .. }
         ));
         stream.refused(refusal(403, false), at(now).elapsed, &mut out);
-        assert!(matches!(stream.step(at(now).elapsed), Step::Wait { .. }));
+        assert!(matches!(
+            stream.step(at(now).elapsed),
+            WatchStep::Wait { .. }
+        ));
     }
     assert!(matches!(
         out.as_slice(),
-        [Output::NotCovered {
+        [WatchOutput::NotCovered {
             reason: NotCoveredReason::Forbidden,
             ..
         }]
@@ -390,10 +417,10 @@ fn what_is_forbidden_is_said_once_and_asked_for_again() {
     out.clear();
     assert!(matches!(
         stream.step(at(80_000_000).elapsed),
-        Step::WatchList { .. }
+        WatchStep::WatchList { .. }
     ));
     stream.answered(at(80_000_000).elapsed, 300, &mut out);
-    assert_eq!(out, [Output::CoveredAgain]);
+    assert_eq!(out, [WatchOutput::CoveredAgain]);
 }
 
 #[test]
@@ -405,7 +432,7 @@ fn a_long_failure_counts_as_not_covered() {
     }
     assert!(matches!(
         out.as_slice(),
-        [Output::NotCovered {
+        [WatchOutput::NotCovered {
             reason: NotCoveredReason::Failing,
             ..
         }]
@@ -422,15 +449,18 @@ fn another_cluster_is_a_gap_of_its_own() {
     let mut stream = synced(CACHED);
     let mut out = Vec::new();
     stream.new_epoch();
-    assert!(matches!(stream.step(at(5).elapsed), Step::WatchList { .. }));
+    assert!(matches!(
+        stream.step(at(5).elapsed),
+        WatchStep::WatchList { .. }
+    ));
     stream.answered(at(5).elapsed, 300, &mut out);
     stream.event(EventType::Added, &head("a", "other", "3"), at(6), &mut out);
     stream.bookmark("4", true, at(7), &mut out);
-    assert!(matches!(&out[0], Output::Infer { .. }));
-    assert!(out.contains(&Output::VersionFell));
+    assert!(matches!(&out[0], WatchOutput::Infer { .. }));
+    assert!(out.contains(&WatchOutput::VersionFell));
     assert!(out.iter().any(|out| matches!(
         out,
-        Output::Gap {
+        WatchOutput::Gap {
             cause: GapCause::NewEpoch,
             missing_at_most: None,
             ..
@@ -442,28 +472,28 @@ fn another_cluster_is_a_gap_of_its_own() {
 #[test]
 fn a_reopened_recording_goes_on_where_it_stopped() {
     let memory = synced(CACHED).into_memory();
-    let mut stream = Stream::new(CACHED, memory, Origin::Reopened, 3);
+    let mut stream = WatchState::new(CACHED, memory, WatchOrigin::Reopened, 3);
     assert_eq!(watch_from(&mut stream, 0), "10");
     let mut out = Vec::new();
     let mut now = 0;
     while !stream.wants_list() {
         match stream.step(at(now).elapsed) {
-            Step::Wait { micros } => now += micros,
+            WatchStep::Wait { micros } => now += micros,
             _ => stream.refused(refusal(410, false), at(now).elapsed, &mut out),
         }
     }
-    while let Step::Wait { micros } = stream.step(at(now).elapsed) {
+    while let WatchStep::Wait { micros } = stream.step(at(now).elapsed) {
         now += micros;
     }
     stream.answered(at(now).elapsed, 300, &mut out);
     stream.bookmark("30", true, at(now), &mut out);
     assert!(
         out.iter()
-            .any(|out| matches!(out, Output::Infer { name, .. } if name == "a"))
+            .any(|out| matches!(out, WatchOutput::Infer { name, .. } if name == "a"))
     );
     assert!(out.iter().any(|out| matches!(
         out,
-        Output::Gap {
+        WatchOutput::Gap {
             cause: GapCause::RecorderStopped,
             ..
         }
@@ -475,27 +505,30 @@ fn a_resource_that_came_to_its_end_begins_anew() {
     let mut stream = synced(CACHED);
     let mut out = Vec::new();
     stream.event(EventType::Deleted, &head("a", "ua", "12"), at(3), &mut out);
-    let mut stream = Stream::new(CACHED, stream.into_memory(), Origin::Fresh, 1);
-    assert!(matches!(stream.step(at(4).elapsed), Step::WatchList { .. }));
+    let mut stream = WatchState::new(CACHED, stream.into_memory(), WatchOrigin::Fresh, 1);
+    assert!(matches!(
+        stream.step(at(4).elapsed),
+        WatchStep::WatchList { .. }
+    ));
     stream.answered(at(4).elapsed, 300, &mut out);
     out.clear();
     stream.event(EventType::Added, &head("a", "new", "20"), at(5), &mut out);
     stream.bookmark("21", true, at(6), &mut out);
     assert!(matches!(
         out[0],
-        Output::Write {
+        WatchOutput::Write {
             evidence: Evidence::Initial,
             ..
         }
     ));
-    assert!(!out.iter().any(|out| matches!(out, Output::Gap { .. })));
+    assert!(!out.iter().any(|out| matches!(out, WatchOutput::Gap { .. })));
 }
 
 #[test]
 fn a_stream_that_goes_on_follows_only_once_the_server_has_answered() {
     let mut out = Vec::new();
     let memory = synced(CACHED).into_memory();
-    let mut stream = Stream::new(CACHED, memory, Origin::Reopened, 1);
+    let mut stream = WatchState::new(CACHED, memory, WatchOrigin::Reopened, 1);
     assert!(stream.is_synced() && !stream.is_following());
     stream.answered(at(2).elapsed, 300, &mut out);
     assert!(stream.is_following());
@@ -510,7 +543,7 @@ fn a_resource_that_vanishes_from_an_unbroken_chain_leaves_no_gap() {
     stream.ended(EndCause::Clean, at(4).elapsed);
     stream.refused(refusal(404, false), at(5).elapsed, &mut out);
     out.clear();
-    stream.gone(&Version::Number(20), at(6), &mut out);
+    stream.gone(&ResourceVersion::Number(20), at(6), &mut out);
     assert_eq!(out, []);
     assert!(stream.into_memory().known.is_empty());
 }
@@ -522,13 +555,13 @@ fn a_resource_that_vanishes_unseen_leaves_a_gap_up_to_its_end() {
     stream.answered(at(2).elapsed, 300, &mut out);
     stream.ended(EndCause::Cut, at(4).elapsed);
     stream.refused(refusal(404, false), at(5).elapsed, &mut out);
-    stream.gone(&Version::Number(20), at(6), &mut out);
+    stream.gone(&ResourceVersion::Number(20), at(6), &mut out);
     assert!(
-        matches!(&out[0], Output::Infer { name, version, .. } if name == "a" && version == "20")
+        matches!(&out[0], WatchOutput::Infer { name, version, .. } if name == "a" && version == "20")
     );
     assert!(matches!(
         &out[1],
-        Output::Gap { from: Some(from), to, missing_at_most: Some(10), differences: 1, .. }
+        WatchOutput::Gap { from: Some(from), to, missing_at_most: Some(10), differences: 1, .. }
             if from == "10" && to == "20"
     ));
     let memory = stream.into_memory();
@@ -548,20 +581,20 @@ fn a_gap_among_deletions_of_one_version_begins_before_them() {
         stream.refused(refusal(410, false), at(now).elapsed, &mut out);
     }
     stream.step(at(now + 1_000_000).elapsed);
-    stream.finish_list(Version::Number(20), at(now + 2_000_000), &mut out);
+    stream.finish_list(ResourceVersion::Number(20), at(now + 2_000_000), &mut out);
     let from = out.iter().find_map(|output| match output {
-        Output::Gap { from, .. } => from.as_deref(),
+        WatchOutput::Gap { from, .. } => from.as_deref(),
         _ => None,
     });
     assert_eq!(from, Some("11"));
 }
 
 /// Counts the requests of a resource whose lists are always refused so, over two minutes.
-fn asked_in_two_minutes(refusal: Refusal<'_>) -> (u32, u64) {
-    let mut stream = Stream::new(CACHED, Memory::default(), Origin::Fresh, 3);
+fn asked_in_two_minutes(refusal: ServerRefusal<'_>) -> (u32, u64) {
+    let mut stream = WatchState::new(CACHED, ResumeState::default(), WatchOrigin::Fresh, 3);
     let (mut out, mut now, mut asked, mut longest) = (Vec::new(), 0, 0, 0);
     while now < 120_000_000 {
-        if let Step::Wait { micros } = stream.step(at(now).elapsed) {
+        if let WatchStep::Wait { micros } = stream.step(at(now).elapsed) {
             longest = longest.max(micros);
             now += micros;
         } else {
@@ -579,7 +612,7 @@ fn a_list_that_is_refused_for_long_is_asked_for_ever_less() {
         assert!((10..=22).contains(&asked), "{code}: {asked} requests");
         assert!(longest <= 30_000_000, "{code}: {longest}");
     }
-    let busy = Refusal {
+    let busy = ServerRefusal {
         retry_after_secs: Some(25),
         ..refusal(429, false)
     };
@@ -594,7 +627,7 @@ fn a_line_that_stays_unreadable_is_passed_once_a_list_did_not_help() {
     let mut out = Vec::new();
     let mut lists = 0;
     for now in (10_000_000..70_000_000).step_by(1_000_000) {
-        while let Step::Wait { .. } = stream.step(at(now).elapsed) {
+        while let WatchStep::Wait { .. } = stream.step(at(now).elapsed) {
             stream.backoff = Backoff::new(1);
         }
         let is_list = stream.wants_list();

@@ -1,7 +1,7 @@
 //! What is known of a resource that comes from another tool's recording.
 
 use kubereel_format::{
-    Appender, Body, ConnectionId, EventType, Evidence, ListMethod, NewEvent, Note, RecordedAt,
+    Appender, ConnectionId, EventType, Evidence, ListMethod, NewBody, NewEvent, Note, RecordedAt,
     ResourceId, ResourceInfo, Stamp,
 };
 use kubereel_history::{Certainty, Cut, Moment, ObjectFilter, Summary, Timeline};
@@ -54,7 +54,7 @@ fn timeline(folder: &tempfile::TempDir) -> Timeline {
             name: "a",
             uid: "u",
             resource_version: version,
-            body: Body::Bytes(br#"{"metadata":{"name":"a"}}"#),
+            body: NewBody::Bytes(br#"{"metadata":{"name":"a"}}"#),
         })
         .expect("appended");
     }

@@ -1,10 +1,10 @@
 //! Writes small reels for tests: a recorder's notes and events at times that the test chooses.
 
 use kubereel_format::{
-    Appender, BlobNote, Body, ConnectionId, DocumentKind, Elapsed, EndCause, EpochId, EventType,
-    Evidence, Gap, GapCause, GapId, GapVerdict, Lifecycle, ListMethod, NewEvent, NotCoveredReason,
-    Note, OddLineProblem, OutageClass, RecordedAt, ResourceId, ResourceInfo, Seq, SessionEnd,
-    SessionId, Stamp,
+    Appender, BlobNote, ConnectionId, DocumentKind, Elapsed, EndCause, EpochId, EventType,
+    Evidence, Gap, GapCause, GapId, GapVerdict, Lifecycle, ListMethod, NewBody, NewEvent,
+    NotCoveredReason, Note, OddLineProblem, OutageClass, RecordedAt, ResourceId, ResourceInfo, Seq,
+    SessionEnd, SessionId, Stamp,
 };
 use std::path::Path;
 
@@ -302,7 +302,7 @@ impl Script {
                 name: thing.name,
                 uid: thing.uid,
                 resource_version: &resource_version,
-                body: Body::Bytes(body),
+                body: NewBody::Bytes(body),
             })
             .expect("an event")
     }

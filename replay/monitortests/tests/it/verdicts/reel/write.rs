@@ -4,8 +4,8 @@
 use super::kinds;
 use super::plan::{Blindness, Happening, Reel};
 use kubereel_format::{
-    Appender, Body, ConnectionId, Elapsed, EndCause, EpochId, Evidence, Gap, GapCause, GapId,
-    ListMethod, NewEvent, Note, REDACTION_NONE, RecordedAt, ResourceInfo, SessionEnd, SessionId,
+    Appender, ConnectionId, Elapsed, EndCause, EpochId, Evidence, Gap, GapCause, GapId, ListMethod,
+    NewBody, NewEvent, Note, REDACTION_NONE, RecordedAt, ResourceInfo, SessionEnd, SessionId,
     Stamp,
 };
 use kubereel_history::Timeline;
@@ -182,7 +182,7 @@ impl File {
             name: &one.name,
             uid: &one.uid,
             resource_version: &resource_version,
-            body: Body::Bytes(&one.body),
+            body: NewBody::Bytes(&one.body),
         };
         self.appender.append_event(&event).expect("an event");
     }

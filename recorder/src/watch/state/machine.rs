@@ -1,29 +1,11 @@
-//! Owns what a stream remembers, and what it says is to be done next. Refuses the handling of each answer: its neighbours do that.
-//!
-//! Owns a list under way: which objects it showed, how they differ from what was known, and the gap
-//! that it closes. Refuses to move the position before the list is complete.
-//!
-//! Owns what a running watch brings: events, bookmarks, and how far they prove the chain. Refuses
-//! to believe in an order that the versions do not show: an oddity is recorded as such.
-//!
-//! Owns what to do when the server refuses, breaks off, or has lost the history. Refuses to give up:
-//! there is always a next request, and what is lost is said.
-//!
-//! Owns the second connection of a watch, opened before the first one ends: what either brings is
-//! taken once, and which of the two goes on. Refuses one where versions are no numbers or a list is
-//! under way: then nobody could tell what comes twice.
-//!
-//! Each of the two begins at or before the position and brings everything behind its begin in order.
-//! So whatever either has brought is an unbroken chain from the position on, and the position may
-//! follow whichever is ahead. A connection that is let go loses nothing: the other one brings the
-//! rest, and if that breaks as well, the next one goes on from the position.
+//! The state of one resource's watch and its transitions. See the invariants in the parent module.
 
-use crate::known::{Known, KnownObject, Uid};
+use crate::known::{KnownObject, KnownObjects, Uid};
 use crate::number::len64;
-use crate::version::Version;
+use crate::version::ResourceVersion;
 use crate::watch::state::backoff::{Backoff, LONGEST_MILLIS};
-use crate::watch::state::output::{Before, Output, Review, Step};
-use crate::wire::Head;
+use crate::watch::state::output::{GapBefore, GapReview, WatchOutput, WatchStep};
+use crate::wire::ObjectHead;
 use kubereel_format::{
     AnomalyKind, Elapsed, EndCause, EventType, Evidence, GapCause, ListMethod, MAX_LIST_PAGE,
     NotCoveredReason, RecordedAt, Stamp,
@@ -33,7 +15,7 @@ use std::collections::{BTreeSet, HashSet};
 
 /// How a resource's server behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Traits {
+pub(crate) struct ServerTraits {
     /// Whether it is served from a watch cache: bookmarks come, versions are not shared.
     ///
     /// `events` are not: they expire in bulk, many deletions with one version.
@@ -44,20 +26,20 @@ pub(crate) struct Traits {
 
 /// The end of an unbroken chain of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Position {
+pub(crate) struct WatchPosition {
     /// The last version received or proven.
-    pub(crate) version: Version,
+    pub(crate) version: ResourceVersion,
     /// When something was last received.
     pub(crate) at: RecordedAt,
 }
 
 /// What is known of a resource when its stream begins, and what is left when it ends.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct ResumeState {
     /// Where the recording stood, if it ever was complete.
-    pub(crate) position: Option<Position>,
+    pub(crate) position: Option<WatchPosition>,
     /// The objects that were alive then.
-    pub(crate) known: Known,
+    pub(crate) known: KnownObjects,
     /// The objects that are known to have been deleted at exactly the position's version.
     pub(crate) deleted_here: Vec<Uid>,
     /// What an earlier run had read back of a gap when it was killed.
@@ -70,7 +52,7 @@ pub(crate) type ReadBefore = BTreeSet<(Box<str>, Box<str>, bool)>;
 
 /// Why a stream begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum WatchOrigin {
     /// This run has seen the resource appear, or found it at its start.
     Fresh,
     /// An earlier run recorded it.
@@ -80,7 +62,7 @@ pub(crate) enum Origin {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Goal {
+enum WatchGoal {
     /// The state must be read; what was before it is a gap if a cause is given.
     List(Option<GapCause>),
     /// The chain goes on.
@@ -89,7 +71,7 @@ enum Goal {
 
 /// What is to be known of the connection under way.
 #[derive(Clone, Copy, Debug, Default)]
-struct Connection {
+struct ConnectionProgress {
     opened: Option<Elapsed>,
     asked_secs: u32,
     heard: bool,
@@ -105,36 +87,36 @@ struct Connection {
     clippy::struct_excessive_bools,
     reason = "each is a fact of its own, and none excludes another"
 )]
-pub(crate) struct Stream {
-    traits: Traits,
-    known: Known,
-    position: Option<Position>,
+pub(crate) struct WatchState {
+    traits: ServerTraits,
+    known: KnownObjects,
+    position: Option<WatchPosition>,
     /// The objects deleted at exactly the position's version.
     deleted_here: Vec<Uid>,
-    goal: Goal,
-    listing: Option<Listing>,
+    goal: WatchGoal,
+    listing: Option<ListProgress>,
     /// What stood before the gap that the list will end.
-    before: Option<Before>,
-    connection: Connection,
+    before: Option<GapBefore>,
+    connection: ConnectionProgress,
     /// The connection that is to take the place of the one under way.
-    successor: Option<Successor>,
+    successor: Option<SuccessorProgress>,
     /// What is at hand comes from the successor: the two have changed places.
     is_on_successor: bool,
     /// What was written since two connections may bring the same.
-    seen: Option<Seen>,
+    seen: Option<RecordedEvents>,
     successor_backoff: Backoff,
     /// Something came whose version is no number.
     has_unusable: bool,
     /// How long a watch is to last at least, in seconds, unless there is a reason for a short one.
     long_secs: u32,
     backoff: Backoff,
-    expiry: Option<Expiry>,
+    expiry: Option<HistoryExpiry>,
     /// No recorder ran between the position and now.
     is_reopened: bool,
     uncovered: Option<NotCoveredReason>,
     was_unavailable: bool,
     failing_since: Option<Elapsed>,
-    unreadable_at: Option<Version>,
+    unreadable_at: Option<ResourceVersion>,
     /// When a list was decided on because of a line that stayed unreadable.
     unreadable_listed: Option<Elapsed>,
     /// The server has answered this stream, so that what memory says may be true again.
@@ -147,20 +129,27 @@ pub(crate) struct Stream {
     page_limit: u32,
 }
 
-impl Stream {
+impl WatchState {
     /// Begins a stream. `seed` makes its delays differ from those of others.
-    pub(crate) fn new(traits: Traits, memory: Memory, origin: Origin, seed: u64) -> Self {
+    pub(crate) fn new(
+        traits: ServerTraits,
+        memory: ResumeState,
+        origin: WatchOrigin,
+        seed: u64,
+    ) -> Self {
         // A resource that came to its end before it vanished begins anew.
-        let memory = if origin == Origin::Fresh && memory.known.is_empty() {
-            Memory::default()
+        let memory = if origin == WatchOrigin::Fresh && memory.known.is_empty() {
+            ResumeState::default()
         } else {
             memory
         };
         let has_memory = memory.position.is_some();
         let goal = match origin {
-            Origin::NewEpoch if has_memory => Goal::List(Some(GapCause::NewEpoch)),
-            Origin::Fresh | Origin::Reopened if has_memory => Goal::Watch,
-            Origin::Fresh | Origin::Reopened | Origin::NewEpoch => Goal::List(None),
+            WatchOrigin::NewEpoch if has_memory => WatchGoal::List(Some(GapCause::NewEpoch)),
+            WatchOrigin::Fresh | WatchOrigin::Reopened if has_memory => WatchGoal::Watch,
+            WatchOrigin::Fresh | WatchOrigin::Reopened | WatchOrigin::NewEpoch => {
+                WatchGoal::List(None)
+            }
         };
         Self {
             traits,
@@ -175,7 +164,7 @@ impl Stream {
             goal,
             listing: None,
             before: None,
-            connection: Connection::default(),
+            connection: ConnectionProgress::default(),
             successor: None,
             is_on_successor: false,
             seen: None,
@@ -184,9 +173,9 @@ impl Stream {
             long_secs: LONG_SECS,
             backoff: Backoff::new(seed),
             expiry: None,
-            is_reopened: origin == Origin::Reopened,
+            is_reopened: origin == WatchOrigin::Reopened,
             uncovered: None,
-            was_unavailable: origin == Origin::Fresh && has_memory,
+            was_unavailable: origin == WatchOrigin::Fresh && has_memory,
             failing_since: None,
             unreadable_at: None,
             unreadable_listed: None,
@@ -199,28 +188,28 @@ impl Stream {
     }
 
     /// Says what to do now.
-    pub(crate) fn step(&mut self, now: Elapsed) -> Step {
+    pub(crate) fn step(&mut self, now: Elapsed) -> WatchStep {
         if let Some(micros) = self.backoff.remaining(now) {
-            return Step::Wait { micros };
+            return WatchStep::Wait { micros };
         }
         match (self.goal, &self.position) {
-            (Goal::Watch, Some(position)) => Step::Watch {
+            (WatchGoal::Watch, Some(position)) => WatchStep::Watch {
                 from: self.resume_from(&position.version),
                 timeout_secs: self.watch_secs(),
             },
-            (Goal::Watch, None) => {
+            (WatchGoal::Watch, None) => {
                 // Without a place to go on from there is only the list.
-                self.goal = Goal::List(None);
+                self.goal = WatchGoal::List(None);
                 self.list_step()
             }
-            (Goal::List(_), _) => self.list_step(),
+            (WatchGoal::List(_), _) => self.list_step(),
         }
     }
 
     /// Tells the version from which a watch goes on.
     ///
     /// Where many deletions share a version, some of them may still be missing: it goes back by one.
-    fn resume_from(&self, version: &Version) -> Version {
+    fn resume_from(&self, version: &ResourceVersion) -> ResourceVersion {
         if self.deleted_here.is_empty() {
             return version.clone();
         }
@@ -228,11 +217,11 @@ impl Stream {
     }
 
     /// A request was answered with success at `now`, asked to last `asked_secs`.
-    pub(crate) fn answered(&mut self, now: Elapsed, asked_secs: u32, out: &mut Vec<Output>) {
-        self.connection = Connection {
+    pub(crate) fn answered(&mut self, now: Elapsed, asked_secs: u32, out: &mut Vec<WatchOutput>) {
+        self.connection = ConnectionProgress {
             opened: Some(now),
             asked_secs,
-            ..Connection::default()
+            ..ConnectionProgress::default()
         };
         // It begins at the position: nothing written comes again.
         self.seen = None;
@@ -240,7 +229,7 @@ impl Stream {
         self.was_answered = true;
         if self.uncovered.take().is_some() {
             self.was_unavailable = true;
-            out.push(Output::CoveredAgain);
+            out.push(WatchOutput::CoveredAgain);
         }
     }
 
@@ -258,7 +247,7 @@ impl Stream {
     /// The cluster is another one, or an older state of it: nothing goes on from before.
     pub(crate) fn new_epoch(&mut self) {
         if self.position.is_some() {
-            self.goal = Goal::List(Some(GapCause::NewEpoch));
+            self.goal = WatchGoal::List(Some(GapCause::NewEpoch));
         }
         self.listing = None;
         self.before = None;
@@ -270,18 +259,18 @@ impl Stream {
     }
 
     /// Gives the live objects.
-    pub(crate) const fn known(&self) -> &Known {
+    pub(crate) const fn known(&self) -> &KnownObjects {
         &self.known
     }
 
     /// Gives the position, for those who compare it.
-    pub(crate) fn position(&self) -> Option<&Position> {
+    pub(crate) fn position(&self) -> Option<&WatchPosition> {
         self.position.as_ref()
     }
 
     /// Tells whether the chain is unbroken up to the present.
     pub(crate) fn is_synced(&self) -> bool {
-        self.goal == Goal::Watch && self.position.is_some()
+        self.goal == WatchGoal::Watch && self.position.is_some()
     }
 
     /// Tells whether the recording follows the resource: the chain is unbroken, and the server has
@@ -303,7 +292,12 @@ impl Stream {
     /// The resource is no longer served, as of a version of the cluster.
     ///
     /// If the chain does not reach to its end, what is missing is a gap up to there.
-    pub(crate) fn gone(&mut self, version: &Version, at: Stamp, out: &mut Vec<Output>) {
+    pub(crate) fn gone(
+        &mut self,
+        version: &ResourceVersion,
+        at: Stamp,
+        out: &mut Vec<WatchOutput>,
+    ) {
         let Some(position) = self.position.take() else {
             return;
         };
@@ -314,7 +308,7 @@ impl Stream {
         let vanished = self.known.take_unseen();
         let differences = len64(vanished.len());
         for (namespace, name, object) in vanished {
-            out.push(Output::Infer {
+            out.push(WatchOutput::Infer {
                 namespace,
                 name,
                 object,
@@ -325,7 +319,7 @@ impl Stream {
             .number()
             .zip(position.version.number())
             .and_then(|(to, from)| u64::try_from(to.checked_sub(from)?).ok());
-        out.push(Output::Gap {
+        out.push(WatchOutput::Gap {
             from: Some(position.version.to_string()),
             to: version.to_string(),
             from_time: position.at,
@@ -338,8 +332,8 @@ impl Stream {
     }
 
     /// Ends the stream and gives what a later one needs.
-    pub(crate) fn into_memory(self) -> Memory {
-        Memory {
+    pub(crate) fn into_memory(self) -> ResumeState {
+        ResumeState {
             position: self.position,
             known: self.known,
             deleted_here: self.deleted_here,
@@ -348,21 +342,21 @@ impl Stream {
     }
 
     /// Something came in on the connection under way.
-    fn hear(&mut self, at: Stamp, out: &mut Vec<Output>) {
+    fn hear(&mut self, at: Stamp, out: &mut Vec<WatchOutput>) {
         self.connection.heard = true;
         if self.listing.is_none() {
             // A list that always breaks off after its first item is a failing one.
             self.backoff.reset();
         }
         self.failing_since = None;
-        if self.goal == Goal::Watch {
+        if self.goal == WatchGoal::Watch {
             if let Some(position) = &mut self.position {
                 position.at = at.wall;
             }
             self.is_reopened = false;
             self.was_unavailable = false;
             if let Some(expiry) = self.expiry.take() {
-                out.push(Output::HistoryFound {
+                out.push(WatchOutput::HistoryFound {
                     tries: expiry.tries,
                 });
             }
@@ -405,9 +399,9 @@ const UNUSABLE_LIST_MILLIS: u64 = 60_000;
 
 /// A list under way.
 #[derive(Debug)]
-struct Listing {
+struct ListProgress {
     method: ListMethod,
-    version: Option<Version>,
+    version: Option<ResourceVersion>,
     token: Option<String>,
     objects: u64,
     /// The versions it showed that are later than the position.
@@ -420,7 +414,7 @@ struct Listing {
 
 /// The end of one page.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Page<'a> {
+pub(crate) struct ListPage<'a> {
     /// The list's version; empty if it has none.
     pub(crate) version: &'a str,
     /// The token for the next page; empty on the last.
@@ -431,8 +425,9 @@ pub(crate) struct Page<'a> {
     pub(crate) items: u64,
 }
 
-impl Stream {
-    fn list_step(&mut self) -> Step {
+// Lists. What a list shows is written at once; the position moves when it is complete, never before.
+impl WatchState {
+    fn list_step(&mut self) -> WatchStep {
         self.begin_review();
         let method = if self.traits.can_watch_list {
             ListMethod::WatchList
@@ -449,7 +444,7 @@ impl Stream {
             .is_some_and(|list| list.token.is_some() && list.method == method);
         if !goes_on {
             self.known.begin_list();
-            self.listing = Some(Listing {
+            self.listing = Some(ListProgress {
                 method,
                 version: None,
                 token: None,
@@ -461,11 +456,11 @@ impl Stream {
             });
         }
         if method == ListMethod::WatchList {
-            return Step::WatchList {
+            return WatchStep::WatchList {
                 timeout_secs: self.long_watch_secs(),
             };
         }
-        Step::Page {
+        WatchStep::Page {
             limit: Some(self.page_limit),
             token: self.listing.as_ref().and_then(|list| list.token.clone()),
         }
@@ -473,16 +468,16 @@ impl Stream {
 
     /// An object of the list came: an item of a page, or an ADDED before the end of the initial
     /// objects.
-    pub(crate) fn item(&mut self, head: &Head<'_>, at: Stamp, out: &mut Vec<Output>) {
+    pub(crate) fn item(&mut self, head: &ObjectHead<'_>, at: Stamp, out: &mut Vec<WatchOutput>) {
         self.hear(at, out);
-        let version = Version::parse(&head.version);
+        let version = ResourceVersion::parse(&head.version);
         if head.name.is_empty() {
-            out.push(Output::Anomaly {
+            out.push(WatchOutput::Anomaly {
                 kind: AnomalyKind::Nameless,
                 detail: String::new(),
             });
         }
-        let is_first = self.goal == Goal::List(None);
+        let is_first = self.goal == WatchGoal::List(None);
         let is_later = match (&version, &self.position) {
             (Some(version), Some(position)) => {
                 version.order(&position.version) == Some(Ordering::Greater)
@@ -506,7 +501,7 @@ impl Stream {
                 self.remember(&head.namespace, &head.name, old.as_ref());
                 if let Some(object) = old {
                     differences += 1;
-                    out.push(Output::Infer {
+                    out.push(WatchOutput::Infer {
                         namespace: head.namespace.to_string(),
                         name: head.name.to_string(),
                         object,
@@ -540,7 +535,7 @@ impl Stream {
     }
 
     /// A page has ended in order.
-    pub(crate) fn page(&mut self, page: Page<'_>, at: Stamp, out: &mut Vec<Output>) {
+    pub(crate) fn page(&mut self, page: ListPage<'_>, at: Stamp, out: &mut Vec<WatchOutput>) {
         self.hear(at, out);
         self.adapt_limit(page);
         let Some(listing) = &mut self.listing else {
@@ -548,7 +543,7 @@ impl Stream {
         };
         // Every page is of the first one's snapshot.
         if listing.version.is_none() {
-            listing.version = Version::parse(page.version);
+            listing.version = ResourceVersion::parse(page.version);
         }
         if !page.token.is_empty() {
             listing.token = Some(page.token.to_owned());
@@ -560,7 +555,7 @@ impl Stream {
         }
     }
 
-    fn unusable_list(&mut self, at: Stamp, out: &mut Vec<Output>) {
+    fn unusable_list(&mut self, at: Stamp, out: &mut Vec<WatchOutput>) {
         self.listing = None;
         self.not_covered(
             NotCoveredReason::Failing,
@@ -570,7 +565,7 @@ impl Stream {
         self.backoff.delay(at.elapsed, UNUSABLE_LIST_MILLIS);
     }
 
-    fn adapt_limit(&mut self, page: Page<'_>) {
+    fn adapt_limit(&mut self, page: ListPage<'_>) {
         let Some(per_item) = page.bytes.checked_div(page.items) else {
             return;
         };
@@ -580,7 +575,7 @@ impl Stream {
     }
 
     /// The list is complete as of `version`.
-    fn finish_list(&mut self, version: Version, at: Stamp, out: &mut Vec<Output>) {
+    fn finish_list(&mut self, version: ResourceVersion, at: Stamp, out: &mut Vec<WatchOutput>) {
         let Some(mut listing) = self.listing.take() else {
             return;
         };
@@ -589,7 +584,7 @@ impl Stream {
             for (namespace, name, object) in self.known.take_unseen() {
                 self.remember(&namespace, &name, Some(&object));
                 listing.differences += 1;
-                out.push(Output::Infer {
+                out.push(WatchOutput::Infer {
                     namespace,
                     name,
                     object,
@@ -598,20 +593,20 @@ impl Stream {
             }
         }
         let before = self.position.take();
-        if let Goal::List(Some(cause)) = self.goal {
+        if let WatchGoal::List(Some(cause)) = self.goal {
             self.declare_gap(before.as_ref(), &version, cause, &listing, at, out);
         }
-        out.push(Output::Synced {
+        out.push(WatchOutput::Synced {
             version: text,
             method: listing.method,
             objects: listing.objects,
         });
         self.connection.highest = version.number();
-        self.position = Some(Position {
+        self.position = Some(WatchPosition {
             version,
             at: at.wall,
         });
-        self.goal = Goal::Watch;
+        self.goal = WatchGoal::Watch;
         self.deleted_here.clear();
         self.expiry = None;
         self.unreadable_at = None;
@@ -623,12 +618,12 @@ impl Stream {
 
     fn declare_gap(
         &mut self,
-        before: Option<&Position>,
-        version: &Version,
+        before: Option<&WatchPosition>,
+        version: &ResourceVersion,
         cause: GapCause,
-        listing: &Listing,
+        listing: &ListProgress,
         at: Stamp,
-        out: &mut Vec<Output>,
+        out: &mut Vec<WatchOutput>,
     ) {
         let distance = before.and_then(|before| {
             let to = version.number()?;
@@ -637,7 +632,7 @@ impl Stream {
         let has_fallen =
             before.is_some_and(|before| version.order(&before.version) == Some(Ordering::Less));
         let cause = if has_fallen {
-            out.push(Output::VersionFell);
+            out.push(WatchOutput::VersionFell);
             GapCause::NewEpoch
         } else {
             cause
@@ -648,7 +643,7 @@ impl Stream {
             .filter(|_| self.traits.is_cached && cause != GapCause::NewEpoch)
             .and_then(|distance| u64::try_from(distance).ok())
             .map(|distance| distance.saturating_sub(listing.later));
-        out.push(Output::Gap {
+        out.push(WatchOutput::Gap {
             // Of deletions that share the position's version, some may be missing.
             from: before.map(|before| self.resume_from(&before.version).to_string()),
             to: version.to_string(),
@@ -689,30 +684,32 @@ impl Stream {
     }
 }
 
-fn write(kind: EventType, evidence: Evidence) -> Output {
-    Output::Write {
+fn write(kind: EventType, evidence: Evidence) -> WatchOutput {
+    WatchOutput::Write {
         kind,
         evidence,
         uid: None,
     }
 }
 
-impl Stream {
+// Watches. An event or a bookmark moves the position; an object at hand is written unless exactly this
+// version of it is recorded.
+impl WatchState {
     /// An event came.
     pub(crate) fn event(
         &mut self,
         kind: EventType,
-        head: &Head<'_>,
+        head: &ObjectHead<'_>,
         at: Stamp,
-        out: &mut Vec<Output>,
+        out: &mut Vec<WatchOutput>,
     ) {
         let is_listing = self.listing.is_some();
         if is_listing && kind == EventType::Added {
             return self.item(head, at, out);
         }
         self.hear(at, out);
-        let version = Version::parse(&head.version);
-        let number = version.as_ref().and_then(Version::number);
+        let version = ResourceVersion::parse(&head.version);
+        let number = version.as_ref().and_then(ResourceVersion::number);
         self.has_unusable |= number.is_none();
         if self.is_on_successor && number.is_none() {
             // Nobody could tell it from the same on the other connection, which brings it too.
@@ -752,7 +749,7 @@ impl Stream {
             // A late word about an object that another one has replaced, or that is unknown.
             (EventType::Deleted | EventType::Added | EventType::Modified, _) => {}
         }
-        out.push(Output::Write {
+        out.push(WatchOutput::Write {
             kind,
             evidence: Evidence::Live,
             uid,
@@ -767,13 +764,13 @@ impl Stream {
         }
     }
 
-    fn reach_unless(&mut self, is_listing: bool, version: Option<&Version>) {
+    fn reach_unless(&mut self, is_listing: bool, version: Option<&ResourceVersion>) {
         if let (false, Some(version)) = (is_listing, version) {
             self.reach(version);
         }
     }
 
-    fn keep(&mut self, head: &Head<'_>, version: Option<Version>) {
+    fn keep(&mut self, head: &ObjectHead<'_>, version: Option<ResourceVersion>) {
         let uid = Uid::new(&head.uid);
         self.known.put(&head.namespace, &head.name, uid, version);
     }
@@ -782,8 +779,8 @@ impl Stream {
     fn is_recorded(
         &self,
         kind: EventType,
-        head: &Head<'_>,
-        version: Option<&Version>,
+        head: &ObjectHead<'_>,
+        version: Option<&ResourceVersion>,
         old: Option<&KnownObject>,
     ) -> bool {
         let Some(version) = version else {
@@ -804,18 +801,23 @@ impl Stream {
         old.is_some_and(|old| old.uid.text() == head.uid && old.version.as_ref() == Some(version))
     }
 
-    fn check_order(&mut self, head: &Head<'_>, version: Option<&Version>, out: &mut Vec<Output>) {
+    fn check_order(
+        &mut self,
+        head: &ObjectHead<'_>,
+        version: Option<&ResourceVersion>,
+        out: &mut Vec<WatchOutput>,
+    ) {
         if head.name.is_empty() {
-            out.push(Output::Anomaly {
+            out.push(WatchOutput::Anomaly {
                 kind: AnomalyKind::Nameless,
                 detail: format!("resourceVersion {}", head.version),
             });
         }
-        let Some(number) = version.and_then(Version::number) else {
+        let Some(number) = version.and_then(ResourceVersion::number) else {
             // Some servers never send one; once for each connection is enough.
             if !self.connection.has_reported_unusable {
                 self.connection.has_reported_unusable = true;
-                out.push(Output::Anomaly {
+                out.push(WatchOutput::Anomaly {
                     kind: AnomalyKind::VersionUnusable,
                     detail: format!("{:?} of {}", head.version, head.name),
                 });
@@ -828,7 +830,7 @@ impl Stream {
         if let Some(highest) = self.connection.highest {
             let has_risen = number > highest || number == highest && !self.traits.is_cached;
             if !has_risen {
-                out.push(Output::Anomaly {
+                out.push(WatchOutput::Anomaly {
                     kind: AnomalyKind::VersionNotRising,
                     detail: format!("{number} after {highest}"),
                 });
@@ -843,12 +845,12 @@ impl Stream {
     }
 
     /// The object at hand could not be written: whatever shows it again is news.
-    pub(crate) fn not_written(&mut self, head: &Head<'_>) {
+    pub(crate) fn not_written(&mut self, head: &ObjectHead<'_>) {
         self.known.unwritten(&head.namespace, &head.name);
     }
 
     /// Moves the position to `version`, unless it is there or beyond.
-    fn advance(&mut self, version: Version, deleted: Option<Uid>, at: Stamp) {
+    fn advance(&mut self, version: ResourceVersion, deleted: Option<Uid>, at: Stamp) {
         let order = self
             .position
             .as_ref()
@@ -860,7 +862,7 @@ impl Stream {
             Some(Some(Ordering::Equal)) => {}
             Some(Some(Ordering::Greater) | None) | None => {
                 self.deleted_here.clear();
-                self.position = Some(Position {
+                self.position = Some(WatchPosition {
                     version,
                     at: at.wall,
                 });
@@ -878,12 +880,12 @@ impl Stream {
         version: &str,
         ends_initial: bool,
         at: Stamp,
-        out: &mut Vec<Output>,
+        out: &mut Vec<WatchOutput>,
     ) {
         self.hear(at, out);
         self.silent_idles = 0;
-        let Some(version) = Version::parse(version) else {
-            out.push(Output::Anomaly {
+        let Some(version) = ResourceVersion::parse(version) else {
+            out.push(WatchOutput::Anomaly {
                 kind: AnomalyKind::BookmarkWithoutVersion,
                 detail: String::new(),
             });
@@ -895,7 +897,7 @@ impl Stream {
             }
             return;
         }
-        out.push(Output::Bookmark {
+        out.push(WatchOutput::Bookmark {
             version: version.to_string(),
         });
         self.advance(version.clone(), None, at);
@@ -908,13 +910,13 @@ impl Stream {
         if self.listing.is_some() || self.traits.is_cached {
             return;
         }
-        if let Some(version) = Version::parse(version) {
+        if let Some(version) = ResourceVersion::parse(version) {
             self.advance(version, None, at);
         }
     }
 }
 
-fn is_later(version: Option<&Version>, old: &KnownObject) -> bool {
+fn is_later(version: Option<&ResourceVersion>, old: &KnownObject) -> bool {
     match (version, &old.version) {
         (Some(new), Some(old)) => new
             .order(old)
@@ -923,12 +925,12 @@ fn is_later(version: Option<&Version>, old: &KnownObject) -> bool {
     }
 }
 
-/// An object that another one has replaced under its name is gone, also if nobody said so.
-fn infer_replaced(head: &Head<'_>, old: KnownObject, out: &mut Vec<Output>) {
+/// An object that another one has replaced under its name is gone, even without a DELETED event.
+fn infer_replaced(head: &ObjectHead<'_>, old: KnownObject, out: &mut Vec<WatchOutput>) {
     if head.uid.is_empty() || old.uid.text() == head.uid {
         return;
     }
-    out.push(Output::Infer {
+    out.push(WatchOutput::Infer {
         namespace: head.namespace.to_string(),
         name: head.name.to_string(),
         object: old,
@@ -938,7 +940,7 @@ fn infer_replaced(head: &Head<'_>, old: KnownObject, out: &mut Vec<Output>) {
 
 /// A request that was not answered with success, or an ERROR event.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Refusal<'a> {
+pub(crate) struct ServerRefusal<'a> {
     /// The status code; 0 if it names none.
     pub(crate) code: u16,
     /// How long the server asks to wait, in seconds.
@@ -951,26 +953,26 @@ pub(crate) struct Refusal<'a> {
 
 /// A run of answers that the history is lost.
 #[derive(Clone, Copy, Debug)]
-struct Expiry {
+struct HistoryExpiry {
     since: Elapsed,
     tries: u32,
 }
 
 /// How often, and for how long, the history is asked for before it is given up.
-struct Patience {
+struct ExpiryPatience {
     tries: u32,
     micros: u64,
 }
 
 /// One server that says it has lost the history will go on saying so.
-const ALONE: Patience = Patience {
+const ALONE: ExpiryPatience = ExpiryPatience {
     tries: 8,
     micros: 1_000_000,
 };
 
 /// With two servers behind one address each try finds the other one with even odds: 24 tries miss it
 /// once in 16 million times.
-const AMONG_OTHERS: Patience = Patience {
+const AMONG_OTHERS: ExpiryPatience = ExpiryPatience {
     tries: 24,
     micros: 3_000_000,
 };
@@ -1008,12 +1010,18 @@ const SHORT_LIFE_MILLIS: u64 = 50;
 /// A watch that lives this long, in microseconds, was a watch.
 const LIVED_MICROS: u64 = 1_000_000;
 
-impl Stream {
+// Refusals, ends and lost history. Each leads to a next request after a delay.
+impl WatchState {
     /// The server refused, by a status or by an ERROR event that ended the stream.
-    pub(crate) fn refused(&mut self, refusal: Refusal<'_>, now: Elapsed, out: &mut Vec<Output>) {
+    pub(crate) fn refused(
+        &mut self,
+        refusal: ServerRefusal<'_>,
+        now: Elapsed,
+        out: &mut Vec<WatchOutput>,
+    ) {
         self.connection.opened = None;
         self.ended_in_order &= refusal.code == 404;
-        if self.goal == Goal::Watch && refusal.code != 410 {
+        if self.goal == WatchGoal::Watch && refusal.code != 410 {
             self.short_watches = SHORT_WATCHES;
         }
         match refusal.code {
@@ -1045,7 +1053,7 @@ impl Stream {
         self.listing.is_some() && self.traits.can_watch_list
     }
 
-    fn fail(&mut self, refusal: Refusal<'_>, now: Elapsed, out: &mut Vec<Output>) {
+    fn fail(&mut self, refusal: ServerRefusal<'_>, now: Elapsed, out: &mut Vec<WatchOutput>) {
         let since = *self.failing_since.get_or_insert(now);
         if now.micros.saturating_sub(since.micros) >= FAILING_MICROS {
             let detail = format!("{} {}", refusal.code, refusal.message);
@@ -1072,9 +1080,9 @@ impl Stream {
         }
     }
 
-    fn not_covered(&mut self, reason: NotCoveredReason, detail: &str, out: &mut Vec<Output>) {
+    fn not_covered(&mut self, reason: NotCoveredReason, detail: &str, out: &mut Vec<WatchOutput>) {
         if self.uncovered.replace(reason) != Some(reason) {
-            out.push(Output::NotCovered {
+            out.push(WatchOutput::NotCovered {
                 reason,
                 detail: detail.to_owned(),
             });
@@ -1088,7 +1096,7 @@ impl Stream {
             self.backoff.fail(now);
             return;
         }
-        let expiry = self.expiry.get_or_insert(Expiry {
+        let expiry = self.expiry.get_or_insert(HistoryExpiry {
             since: now,
             tries: 0,
         });
@@ -1097,7 +1105,7 @@ impl Stream {
         let waited = now.micros.saturating_sub(expiry.since.micros);
         if expiry.tries >= patience.tries && waited >= patience.micros {
             self.expiry = None;
-            self.goal = Goal::List(Some(self.gap_cause()));
+            self.goal = WatchGoal::List(Some(self.gap_cause()));
             return;
         }
         // The first goes out at once: the next connection may well reach another server.
@@ -1120,7 +1128,7 @@ impl Stream {
         self.connection.opened = None;
         self.ended_in_order = false;
         self.break_list(false);
-        if self.goal == Goal::Watch {
+        if self.goal == WatchGoal::Watch {
             self.short_watches = SHORT_WATCHES;
         }
         self.backoff.fail(now);
@@ -1131,7 +1139,7 @@ impl Stream {
         let Some(opened) = self.connection.opened.take() else {
             return;
         };
-        self.ended_in_order = cause == EndCause::Clean && self.goal == Goal::Watch;
+        self.ended_in_order = cause == EndCause::Clean && self.goal == WatchGoal::Watch;
         if self.listing.is_some() {
             self.break_list(cause == EndCause::Idle);
             self.backoff.fail_within(now, LONGEST_LIST_MILLIS);
@@ -1180,7 +1188,7 @@ impl Stream {
         let here = self.position.as_ref().map(|position| &position.version);
         if here.is_some() && self.unreadable_at.as_ref() == here {
             self.unreadable_listed = Some(now);
-            self.goal = Goal::List(Some(GapCause::Unreadable));
+            self.goal = WatchGoal::List(Some(GapCause::Unreadable));
         } else {
             self.unreadable_at = here.cloned();
         }
@@ -1220,15 +1228,15 @@ const LEAD_MILLIS: u64 = 10_000;
 
 /// A connection that is to take the place of the one under way.
 #[derive(Debug)]
-struct Successor {
+struct SuccessorProgress {
     /// Everything behind this version comes on it.
     from: u128,
-    connection: Connection,
+    connection: ConnectionProgress,
 }
 
 /// What was written since two connections may bring the same.
 #[derive(Debug, Default)]
-struct Seen {
+struct RecordedEvents {
     events: HashSet<(Uid, u128, bool)>,
     /// The connection that is left has brought all of them once it has reached this version.
     until: Option<u128>,
@@ -1238,7 +1246,7 @@ struct Seen {
 
 /// What is to become of two connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Handover {
+pub(crate) enum SuccessorVerdict {
     /// Both are read on.
     Both,
     /// The successor takes over.
@@ -1247,8 +1255,8 @@ pub(crate) enum Handover {
     GiveUp,
 }
 
-impl Seen {
-    fn key(head: &Head<'_>, version: u128, is_deletion: bool) -> (Uid, u128, bool) {
+impl RecordedEvents {
+    fn key(head: &ObjectHead<'_>, version: u128, is_deletion: bool) -> (Uid, u128, bool) {
         // Some servers send no uid; one of two names is as good.
         let uid = if head.uid.is_empty() {
             &head.name
@@ -1258,13 +1266,15 @@ impl Seen {
         (Uid::new(uid), version, is_deletion)
     }
 
-    fn has(&self, head: &Head<'_>, version: u128, is_deletion: bool) -> bool {
+    fn has(&self, head: &ObjectHead<'_>, version: u128, is_deletion: bool) -> bool {
         self.events.contains(&Self::key(head, version, is_deletion))
     }
 }
 
-impl Stream {
-    /// Asks for watches of about so many seconds.
+// The second connection. Until one of the two has brought all that the other one had, events are
+// remembered, so that none is written twice.
+impl WatchState {
+    /// Asks for watches of about `secs` seconds.
     pub(crate) const fn ask_for(&mut self, secs: u32) {
         self.long_secs = secs;
     }
@@ -1297,8 +1307,8 @@ impl Stream {
 
     /// Begins a successor, if there may be one now: gives the version from which it goes on, and how
     /// long it is to last, in seconds.
-    pub(crate) fn begin_successor(&mut self) -> Option<(Version, u32)> {
-        let is_watching = self.goal == Goal::Watch && self.listing.is_none();
+    pub(crate) fn begin_successor(&mut self) -> Option<(ResourceVersion, u32)> {
+        let is_watching = self.goal == WatchGoal::Watch && self.listing.is_none();
         if !is_watching || self.has_unusable || self.connection.opened.is_none() {
             return None;
         }
@@ -1310,16 +1320,21 @@ impl Stream {
         seen.until = None;
         let deleted = self.deleted_here.iter().cloned();
         seen.events.extend(deleted.map(|uid| (uid, here, true)));
-        self.successor = Some(Successor {
+        self.successor = Some(SuccessorProgress {
             from: begin,
-            connection: Connection::default(),
+            connection: ConnectionProgress::default(),
         });
         Some((from, self.long_watch_secs()))
     }
 
     /// The successor's request was answered with success: it goes on from a version, which the
     /// position has reached.
-    pub(crate) fn successor_answered(&mut self, from: &Version, asked_secs: u32, now: Elapsed) {
+    pub(crate) fn successor_answered(
+        &mut self,
+        from: &ResourceVersion,
+        asked_secs: u32,
+        now: Elapsed,
+    ) {
         if let (Some(successor), Some(from)) = (&mut self.successor, from.number()) {
             successor.from = from;
             successor.connection.opened = Some(now);
@@ -1336,28 +1351,28 @@ impl Stream {
     }
 
     /// Says what is to become of the two connections.
-    pub(crate) fn handover(&self, now: Elapsed) -> Handover {
+    pub(crate) fn handover(&self, now: Elapsed) -> SuccessorVerdict {
         let (Some(successor), Some(seen)) = (&self.successor, &self.seen) else {
-            return Handover::Both;
+            return SuccessorVerdict::Both;
         };
         let Some(opened) = successor.connection.opened else {
-            return Handover::Both;
+            return SuccessorVerdict::Both;
         };
         let position = self.position.as_ref();
         let here = position.and_then(|position| position.version.number());
         let Some(here) = here.filter(|_| !self.has_unusable) else {
-            return Handover::GiveUp;
+            return SuccessorVerdict::GiveUp;
         };
         let is_settled = now.micros.saturating_sub(opened.micros) >= SETTLE_MICROS;
         let has_reached = successor.connection.reached >= Some(here);
         if has_reached || is_settled && successor.from >= here {
-            return Handover::TakeOver;
+            return SuccessorVerdict::TakeOver;
         }
         match (seen.events.len() >= MAX_SEEN, seen.is_by_successor) {
-            (false, _) => Handover::Both,
+            (false, _) => SuccessorVerdict::Both,
             // Who brought the last one has brought all before it as well.
-            (true, true) => Handover::TakeOver,
-            (true, false) => Handover::GiveUp,
+            (true, true) => SuccessorVerdict::TakeOver,
+            (true, false) => SuccessorVerdict::GiveUp,
         }
     }
 
@@ -1419,7 +1434,7 @@ impl Stream {
     }
 
     /// The connection at hand has brought this version, whether that was news or not.
-    fn reach(&mut self, version: &Version) {
+    fn reach(&mut self, version: &ResourceVersion) {
         self.connection.reached = self.connection.reached.max(version.number());
         if self.successor.is_none() {
             self.forget_seen();
@@ -1427,15 +1442,17 @@ impl Stream {
     }
 
     /// An event is written: it may come once more.
-    fn remember_seen(&mut self, head: &Head<'_>, version: u128, is_deletion: bool) {
+    fn remember_seen(&mut self, head: &ObjectHead<'_>, version: u128, is_deletion: bool) {
         if let Some(seen) = &mut self.seen {
-            seen.events.insert(Seen::key(head, version, is_deletion));
+            seen.events
+                .insert(RecordedEvents::key(head, version, is_deletion));
             seen.is_by_successor = self.is_on_successor;
         }
     }
 }
 
-impl Stream {
+// Gaps. While the list that ends one is read, what stood before is remembered, once for each name.
+impl WatchState {
     /// Tells whether the list that is to be read or under way ends a gap that can be read back.
     pub(crate) const fn is_reviewing(&self) -> bool {
         self.before.is_some()
@@ -1469,19 +1486,19 @@ impl Stream {
     }
 
     /// Ends the remembering, once the list is complete.
-    fn end_review(&mut self, cause: GapCause) -> Option<Review> {
+    fn end_review(&mut self, cause: GapCause) -> Option<GapReview> {
         let before = self.before.take();
-        if !self.traits.is_cached && may_be_read_back(Goal::List(Some(cause))) {
+        if !self.traits.is_cached && may_be_read_back(WatchGoal::List(Some(cause))) {
             let why =
                 "these objects expire in bulk, many in one revision: none of them is looked for";
-            return Some(Review::Impossible(why));
+            return Some(GapReview::Impossible(why));
         }
         let before = before?;
         if before.is_incomplete() {
             let why = "the list could not be read whole, or differs too much";
-            return Some(Review::Impossible(why));
+            return Some(GapReview::Impossible(why));
         }
-        Some(Review::Names(before.compared(&self.known)))
+        Some(GapReview::Names(before.compared(&self.known)))
     }
 }
 
@@ -1489,10 +1506,10 @@ impl Stream {
 ///
 /// Not what passed while no recorder ran: what a list shows then is written at once. While something is
 /// read back it would wait in memory, and who was killed once may be killed again.
-const fn may_be_read_back(goal: Goal) -> bool {
+const fn may_be_read_back(goal: WatchGoal) -> bool {
     matches!(
         goal,
-        Goal::List(Some(GapCause::Expired | GapCause::Unavailable))
+        WatchGoal::List(Some(GapCause::Expired | GapCause::Unavailable))
     )
 }
 

@@ -1,30 +1,34 @@
-//! Owns the turns of one resource's task: wait, list, watch, and the end. Refuses the reading of answers: its neighbours do that.
+//! The task of one resource: it waits, lists and watches as its [`WatchState`] says, and hands what comes to
+//! its [`Intake`].
 //!
-//! Owns the reading of a watch, and of its successor beside it: chunks become lines, lines go to the
-//! intake, and silence has an end. Refuses to read on while the queue is full.
-//!
-//! Owns the reading of a list in pages, item after item as it arrives. Refuses to choose the page:
-//! the stream does.
-//!
-//! Owns the moment between a list that ended a gap and the first event behind it: the server's history
-//! is asked what happened, and the gap is settled. Refuses to make the watch wait for long: its server
-//! keeps what happens meanwhile only for so long.
-//!
-//! Owns what a successor's steps mean for the two connections: who is asked, who is read, who goes on.
-//! Refuses to end the connection under way for a successor that is not at least as good.
+//! Invariants:
+//! * It decides nothing about the recording: when to ask, what to keep and what is lost are the state's
+//!   decisions.
+//! * It reads no further while the queue is full, and no long line before it is this line's turn.
+//! * A watch and its successor are read by the same task; neither keeps the other one waiting. The connection
+//!   under way ends for a successor only if that is at least as good.
+//! * Each silence ends: requests, pages and watches have a longest one.
+//! * A gap is settled between the list that ended it and the next entry; meanwhile the watch waits, so its
+//!   time is bounded.
 
-use crate::backfill::{Asker, BACKFILL_SECS, Found, read_back};
+use crate::backfill::{Asker, BACKFILL_SECS, BackfillResult, read_back};
 use crate::discover::present_revision;
-use crate::health::ResourceState;
+use crate::health::ResourceCoverage;
 use crate::number::len64;
-use crate::resource::{Role, Target};
-use crate::server::{Answer, Failure, Get, Server};
-use crate::version::Version;
-use crate::watch::context::Shared;
-use crate::watch::intake::{Flow, Intake, ReadBack, cause_of};
-use crate::watch::overlap::{Asked, Open, Overlap, Probe, Request, Touch, Turn};
-use crate::watch::state::{Handover, Memory, Origin, Page, Refusal, Step, Stream, Traits};
-use crate::wire::{self, LineSplitter, ListPiece, ListSplitter, Piece};
+use crate::resource::{ResourceRole, WatchTarget};
+use crate::server::{ApiServer, Failure, Get, HttpAnswer};
+use crate::version::ResourceVersion;
+use crate::watch::context::WatchContext;
+use crate::watch::intake::{Intake, LineFlow, ReadBack, cause_of};
+use crate::watch::overlap::{
+    OpenSuccessor, RevisionProbe, ServerWaker, SuccessorAnswer, SuccessorRequest, SuccessorStep,
+    WatchOverlap,
+};
+use crate::watch::state::{
+    ListPage, ResumeState, ServerRefusal, ServerTraits, SuccessorVerdict, WatchOrigin, WatchState,
+    WatchStep,
+};
+use crate::wire::{self, LinePiece, LineSplitter, ListPiece, ListSplitter};
 use bytes::Bytes;
 use kubereel_format::{ConnectionId, Elapsed, EndCause, ListMethod, ResourceInfo, Stamp};
 use std::collections::hash_map::RandomState;
@@ -43,7 +47,7 @@ const MISSING_MICROS: u64 = 2_000_000;
 
 /// Why a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DriveEnd {
+pub(crate) enum WatcherEnd {
     /// The recorder stops.
     Stopped,
     /// The resource is no longer served.
@@ -52,24 +56,22 @@ pub(crate) enum DriveEnd {
 
 /// What is left of a stream.
 #[derive(Debug)]
-pub(crate) struct Leftover {
-    /// The resource.
+pub(crate) struct WatcherOutcome {
     pub(crate) info: ResourceInfo,
     /// Why it ended.
-    pub(crate) end: DriveEnd,
+    pub(crate) end: WatcherEnd,
     /// What a later stream of it needs.
-    pub(crate) memory: Memory,
+    pub(crate) memory: ResumeState,
 }
 
 /// What is brought to a stream that begins.
 #[derive(Debug)]
-pub(crate) struct Start {
-    /// The resource.
+pub(crate) struct WatcherStart {
     pub(crate) info: ResourceInfo,
     /// What is known of it.
-    pub(crate) memory: Memory,
+    pub(crate) memory: ResumeState,
     /// Why it begins.
-    pub(crate) origin: Origin,
+    pub(crate) origin: WatchOrigin,
     /// Whether its server may stream lists.
     pub(crate) can_watch_list: bool,
     /// Whether it is a custom resource.
@@ -86,35 +88,35 @@ enum Interrupt {
 }
 
 /// The task of one resource.
-pub(crate) struct Drive {
-    shared: Arc<Shared>,
+pub(crate) struct ResourceWatcher {
+    shared: Arc<WatchContext>,
     intake: Intake,
-    pages: Pages,
+    pages: PagedList,
     stop: watch::Receiver<bool>,
     epoch: watch::Receiver<u32>,
     /// The epoch in which the stream's position is true.
     lives_in: u32,
-    clients: watch::Receiver<Option<Arc<Server>>>,
+    clients: watch::Receiver<Option<Arc<ApiServer>>>,
     descriptions: mpsc::Receiver<ResourceInfo>,
     /// Counts the changes of its definition.
     changes: watch::Receiver<u32>,
     broke: Option<Elapsed>,
     missing: Option<(Elapsed, u32)>,
-    state: Option<ResourceState>,
-    touch: Touch,
+    state: Option<ResourceCoverage>,
+    touch: ServerWaker,
 }
 
-impl Drive {
+impl ResourceWatcher {
     /// Makes it; nothing is asked before [`Self::run`].
     pub(crate) fn new(
-        shared: &Arc<Shared>,
-        start: Start,
+        shared: &Arc<WatchContext>,
+        start: WatcherStart,
         descriptions: mpsc::Receiver<ResourceInfo>,
         changes: watch::Receiver<u32>,
     ) -> Self {
-        let target = Target::new(start.info);
-        let traits = Traits {
-            is_cached: target.role != Role::Events,
+        let target = WatchTarget::new(start.info);
+        let traits = ServerTraits {
+            is_cached: target.role != ResourceRole::Events,
             can_watch_list: start.can_watch_list,
         };
         let seed = RandomState::new().hash_one(target.info.id.0);
@@ -122,19 +124,19 @@ impl Drive {
         let lives_in = *epoch.borrow_and_update();
         let mut memory = start.memory;
         let read_before = std::mem::take(&mut memory.read_back);
-        let mut stream = Stream::new(traits, memory, start.origin, seed);
+        let mut stream = WatchState::new(traits, memory, start.origin, seed);
         stream.ask_for(shared.watch_secs);
         let mut intake = Intake::new(
             target,
             stream,
             shared.redactor.clone(),
             Arc::clone(&shared.numbers),
-            Arc::clone(&shared.held),
+            Arc::clone(&shared.limits.held),
         );
         intake.leave_out(read_before);
         Self {
             intake,
-            pages: Pages::default(),
+            pages: PagedList::default(),
             stop: shared.stop.clone(),
             epoch,
             lives_in,
@@ -144,13 +146,13 @@ impl Drive {
             broke: None,
             missing: None,
             state: None,
-            touch: Touch::new(start.is_custom),
+            touch: ServerWaker::new(start.is_custom),
             shared: Arc::clone(shared),
         }
     }
 
     /// Follows the resource until the recorder stops or the resource is gone.
-    pub(crate) async fn run(mut self) -> Leftover {
+    pub(crate) async fn run(mut self) -> WatcherOutcome {
         // It is behind from the first moment: it may wait long for its turn to be listed.
         self.report();
         self.intake.announce(self.shared.now());
@@ -159,8 +161,8 @@ impl Drive {
         let at = self.shared.now();
         self.intake.release(at);
         match end {
-            DriveEnd::Stopped => self.intake.stopped(at),
-            DriveEnd::Gone => {
+            WatcherEnd::Stopped => self.intake.stopped(at),
+            WatcherEnd::Gone => {
                 let version = self.version_at_end().await;
                 let id = self.shared.numbers.connection();
                 self.intake.gone(version.as_ref(), id, self.shared.now());
@@ -169,25 +171,25 @@ impl Drive {
         self.flush().await;
         let id = self.intake.target.info.id.0;
         self.shared.health.set_resource(id, None);
-        Leftover {
+        WatcherOutcome {
             info: self.intake.target.info,
             end,
             memory: self.intake.stream.into_memory(),
         }
     }
 
-    async fn follow(&mut self) -> DriveEnd {
+    async fn follow(&mut self) -> WatcherEnd {
         let mut list_turn: Option<OwnedSemaphorePermit> = None;
         loop {
             if *self.stop.borrow() {
-                return DriveEnd::Stopped;
+                return WatcherEnd::Stopped;
             }
             if self.epoch.has_changed().unwrap_or(false) {
                 self.lives_in = *self.epoch.borrow_and_update();
                 let at = self.shared.now();
                 self.intake.release(at);
                 self.intake.stream.new_epoch();
-                self.pages = Pages::default();
+                self.pages = PagedList::default();
             }
             if let Ok(info) = self.descriptions.try_recv() {
                 let at = self.shared.now();
@@ -197,44 +199,46 @@ impl Drive {
                 list_turn = None;
             }
             let step = self.intake.stream.step(self.shared.clock.elapsed());
-            if matches!(step, Step::WatchList { .. } | Step::Page { .. }) && list_turn.is_none() {
+            if matches!(step, WatchStep::WatchList { .. } | WatchStep::Page { .. })
+                && list_turn.is_none()
+            {
                 list_turn = self.list_turn().await;
                 // Time has passed; whatever is right now is asked for.
                 continue;
             }
             match step {
-                Step::Wait { micros } => {
+                WatchStep::Wait { micros } => {
                     // A resource that is refused waits for long: others have their turn meanwhile.
                     list_turn = None;
                     let wait = tokio::time::sleep(Duration::from_micros(micros));
                     self.unless_interrupted(wait).await;
                 }
-                Step::WatchList { timeout_secs } => {
+                WatchStep::WatchList { timeout_secs } => {
                     let target = self.intake.target.watch_list(timeout_secs);
                     self.watch(&target, None, timeout_secs, &mut list_turn)
                         .await;
                 }
-                Step::Watch { from, timeout_secs } => {
+                WatchStep::Watch { from, timeout_secs } => {
                     let target = self.intake.target.watch(&from, timeout_secs);
                     let from = Some(from.to_string());
                     self.watch(&target, from, timeout_secs, &mut list_turn)
                         .await;
                 }
-                Step::Page { limit, token } => {
+                WatchStep::Page { limit, token } => {
                     self.page(limit, token.as_deref(), &mut list_turn).await;
                 }
             }
             self.flush().await;
             self.report();
             if self.is_gone().await {
-                return DriveEnd::Gone;
+                return WatcherEnd::Gone;
             }
         }
     }
 
     /// Reads the version at which a custom resource is known to be gone. The versions of what other
     /// servers serve are their own.
-    async fn version_at_end(&mut self) -> Option<Version> {
+    async fn version_at_end(&mut self) -> Option<ResourceVersion> {
         if !self.touch.is_custom() {
             return None;
         }
@@ -244,7 +248,7 @@ impl Drive {
     }
 
     async fn list_turn(&mut self) -> Option<OwnedSemaphorePermit> {
-        let lists = Arc::clone(&self.shared.lists);
+        let lists = Arc::clone(&self.shared.limits.lists);
         let turn = lists.acquire_owned();
         self.unless_interrupted(turn).await.and_then(Result::ok)
     }
@@ -261,7 +265,7 @@ impl Drive {
     }
 
     /// Waits for a client.
-    async fn server(&mut self) -> Option<Arc<Server>> {
+    async fn server(&mut self) -> Option<Arc<ApiServer>> {
         let mut clients = self.clients.clone();
         let server = self
             .unless_interrupted(async move {
@@ -304,16 +308,16 @@ impl Drive {
         self.flush().await;
         self.report();
         self.touch.connected(&server, target);
-        let lead = Reading::new(answer, &server, id, &self.intake.target);
+        let lead = WatchReading::new(answer, &server, id, &self.intake.target);
         let (id, end) = self.read(lead, list_turn).await;
         self.shared.fleet.closed(id);
         let at = self.shared.now();
         match end {
-            StreamEnd::Refused { code, message } => {
+            WatchEnd::Refused { code, message } => {
                 let refusal = self.refusal(code, None, &message);
                 self.intake.refused(refusal, id, at);
             }
-            StreamEnd::Ended { cause, detail } => {
+            WatchEnd::Ended { cause, detail } => {
                 self.touch.ended(cause);
                 self.broke = Some(at.elapsed);
                 self.intake.ended(cause, &detail, at);
@@ -326,11 +330,11 @@ impl Drive {
         code: u16,
         retry_after_secs: Option<u32>,
         message: &'a str,
-    ) -> Refusal<'a> {
+    ) -> ServerRefusal<'a> {
         if code == 410 {
             self.shared.health.count_expired();
         }
-        Refusal {
+        ServerRefusal {
             code,
             retry_after_secs,
             message,
@@ -341,10 +345,10 @@ impl Drive {
     /// Takes the head of an answer: gives it on if it is a success.
     async fn accept(
         &mut self,
-        server: &Server,
+        server: &ApiServer,
         id: ConnectionId,
-        answer: Result<Answer, Failure>,
-    ) -> Option<Answer> {
+        answer: Result<HttpAnswer, Failure>,
+    ) -> Option<HttpAnswer> {
         let answer = match answer {
             Ok(answer) => answer,
             Err(failure) => {
@@ -416,11 +420,11 @@ impl Drive {
             revisions.reached(self.lives_in, &position.version, || target.path());
         }
         let state = if stream.is_uncovered() {
-            ResourceState::NotCovered
+            ResourceCoverage::NotCovered
         } else if stream.is_following() {
-            ResourceState::Complete
+            ResourceCoverage::Complete
         } else {
-            ResourceState::Behind
+            ResourceCoverage::Behind
         };
         if self.state.replace(state) != Some(state) {
             let id = self.intake.target.info.id.0;
@@ -491,7 +495,7 @@ fn words(body: &[u8]) -> String {
 const LONG_LINE: usize = 2 * 1024 * 1024;
 
 /// How a stream came to its end.
-enum StreamEnd {
+enum WatchEnd {
     /// Not by a status.
     Ended { cause: EndCause, detail: String },
     /// By a status.
@@ -500,7 +504,7 @@ enum StreamEnd {
 
 /// Of two connections, one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum ConnectionSide {
     /// The one under way.
     Lead,
     /// The one that is to take its place.
@@ -508,28 +512,28 @@ enum Side {
 }
 
 /// A connection that is read.
-pub(super) struct Reading {
-    answer: Answer,
-    server: Arc<Server>,
+pub(super) struct WatchReading {
+    answer: HttpAnswer,
+    server: Arc<ApiServer>,
     id: ConnectionId,
     splitter: LineSplitter,
     long_line: Option<OwnedSemaphorePermit>,
-    probe: Probe,
+    probe: RevisionProbe,
     /// When it was answered.
     opened: Instant,
     heard: Instant,
 }
 
 /// What happened first.
-enum Heard {
+enum WatchSignal {
     Chunk(Result<Option<Bytes>, Failure>),
     Silence,
     Outlived(String),
-    Successor(Turn),
+    Successor(SuccessorStep),
     DefinitionChanged,
 }
 
-impl StreamEnd {
+impl WatchEnd {
     fn ended(cause: EndCause, detail: &str) -> Self {
         Self::Ended {
             cause,
@@ -545,16 +549,21 @@ impl StreamEnd {
     }
 }
 
-impl Reading {
+impl WatchReading {
     /// Begins.
-    fn new(answer: Answer, server: &Arc<Server>, id: ConnectionId, target: &Target) -> Self {
+    fn new(
+        answer: HttpAnswer,
+        server: &Arc<ApiServer>,
+        id: ConnectionId,
+        target: &WatchTarget,
+    ) -> Self {
         Self {
             answer,
             server: Arc::clone(server),
             id,
             splitter: LineSplitter::new(),
             long_line: None,
-            probe: Probe::new(target, server),
+            probe: RevisionProbe::new(target, server),
             opened: Instant::now(),
             heard: Instant::now(),
         }
@@ -569,37 +578,38 @@ impl Reading {
     async fn hear(
         &mut self,
         idle_secs: u32,
-        overlap: &mut Overlap,
+        overlap: &mut WatchOverlap,
         changes: &mut watch::Receiver<u32>,
-    ) -> Heard {
+    ) -> WatchSignal {
         let silent = self.heard + Duration::from_secs(u64::from(idle_secs));
         tokio::select! {
             chunk = timeout_at(silent, self.answer.chunk()) => match chunk {
-                Ok(chunk) => Heard::Chunk(chunk),
-                Err(_) => Heard::Silence,
+                Ok(chunk) => WatchSignal::Chunk(chunk),
+                Err(_) => WatchSignal::Silence,
             },
-            version = self.probe.outlived() => Heard::Outlived(version),
-            turn = overlap.turn() => Heard::Successor(turn),
-            () = changed(changes) => Heard::DefinitionChanged,
+            version = self.probe.outlived() => WatchSignal::Outlived(version),
+            turn = overlap.turn() => WatchSignal::Successor(turn),
+            () = changed(changes) => WatchSignal::DefinitionChanged,
         }
     }
 }
 
-/// Waits for a change; for ever if nobody is left to tell of one.
+/// Waits for a change; for ever if the sender is gone.
 async fn changed(changes: &mut watch::Receiver<u32>) {
     if changes.changed().await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
-impl Drive {
+// Reading a watch, and its successor beside it.
+impl ResourceWatcher {
     /// Reads a watch until it ends and no other connection has taken its place. Gives the number of
     /// the last one.
     async fn read(
         &mut self,
-        mut lead: Reading,
+        mut lead: WatchReading,
         list_turn: &mut Option<OwnedSemaphorePermit>,
-    ) -> (ConnectionId, StreamEnd) {
+    ) -> (ConnectionId, WatchEnd) {
         let mut overlap = self.overlap(&lead);
         let mut stop = self.stop.clone();
         let mut epoch = self.epoch.clone();
@@ -612,29 +622,30 @@ impl Drive {
                 biased;
                 interrupt = interrupt(&mut stop, &mut epoch) => {
                     self.drop_successor(&mut overlap, EndCause::Stopped, "");
-                    return (lead.id, StreamEnd::interrupted(interrupt));
+                    return (lead.id, WatchEnd::interrupted(interrupt));
                 }
                 heard = lead.hear(idle_secs, &mut overlap, &mut self.changes) => heard,
             };
             let at = self.shared.now();
             let end = match heard {
-                Heard::Chunk(chunk) => {
+                WatchSignal::Chunk(chunk) => {
                     lead.heard = Instant::now();
-                    self.take(&mut lead, chunk, Side::Lead, list_turn).await
+                    self.take(&mut lead, chunk, ConnectionSide::Lead, list_turn)
+                        .await
                 }
-                Heard::Silence => {
+                WatchSignal::Silence => {
                     let words = format!("silent for {idle_secs} s");
-                    Some(StreamEnd::ended(EndCause::Idle, &words))
+                    Some(WatchEnd::ended(EndCause::Idle, &words))
                 }
-                Heard::Outlived(version) => {
+                WatchSignal::Outlived(version) => {
                     self.intake.stream.outlived(&version, at);
                     None
                 }
-                Heard::Successor(turn) => {
+                WatchSignal::Successor(turn) => {
                     self.turn(turn, &mut overlap, list_turn).await;
                     None
                 }
-                Heard::DefinitionChanged => {
+                WatchSignal::DefinitionChanged => {
                     self.intake.stream.hurry_successor();
                     overlap.hurry();
                     None
@@ -660,11 +671,11 @@ impl Drive {
     /// Takes what came on a connection; gives its end if that is what came.
     async fn take(
         &mut self,
-        reading: &mut Reading,
+        reading: &mut WatchReading,
         chunk: Result<Option<Bytes>, Failure>,
-        side: Side,
+        side: ConnectionSide,
         list_turn: &mut Option<OwnedSemaphorePermit>,
-    ) -> Option<StreamEnd> {
+    ) -> Option<WatchEnd> {
         let chunk = match chunk {
             Ok(Some(chunk)) => chunk,
             Ok(None) => return Some(self.rest(reading, side, EndCause::Clean, "").await),
@@ -681,10 +692,10 @@ impl Drive {
             // The queue may be full: then nothing more is read until there is room.
             self.flush().await;
             match flow {
-                Flow::On => {}
-                Flow::Unreadable => return Some(StreamEnd::ended(EndCause::Unreadable, "")),
-                Flow::Refused { code, message } => {
-                    return Some(StreamEnd::Refused { code, message });
+                LineFlow::On => {}
+                LineFlow::Unreadable => return Some(WatchEnd::ended(EndCause::Unreadable, "")),
+                LineFlow::Refused { code, message } => {
+                    return Some(WatchEnd::Refused { code, message });
                 }
             }
         }
@@ -693,7 +704,11 @@ impl Drive {
 
     /// Waits for the turn of a long line. A successor does not: it would wait for one that it holds
     /// itself.
-    async fn wait_for_room(&self, reading: &mut Reading, side: Side) -> Option<StreamEnd> {
+    async fn wait_for_room(
+        &self,
+        reading: &mut WatchReading,
+        side: ConnectionSide,
+    ) -> Option<WatchEnd> {
         if reading.splitter.held() < LONG_LINE {
             reading.long_line = None;
             return None;
@@ -701,22 +716,22 @@ impl Drive {
         if reading.long_line.is_some() {
             return None;
         }
-        let turns = Arc::clone(&self.shared.long_lines);
-        if side == Side::Lead {
+        let turns = Arc::clone(&self.shared.limits.long_lines);
+        if side == ConnectionSide::Lead {
             reading.long_line = turns.acquire_owned().await.ok();
             return None;
         }
         match turns.try_acquire_owned() {
             Ok(turn) => reading.long_line = Some(turn),
             Err(_) => {
-                return Some(StreamEnd::ended(EndCause::Clean, "no room for a long line"));
+                return Some(WatchEnd::ended(EndCause::Clean, "no room for a long line"));
             }
         }
         None
     }
 
-    fn piece(&mut self, piece: Piece, side: Side, at: Stamp) -> Flow {
-        if side == Side::Successor {
+    fn piece(&mut self, piece: LinePiece, side: ConnectionSide, at: Stamp) -> LineFlow {
+        if side == ConnectionSide::Successor {
             let intake = &mut self.intake;
             return intake.on_successor(|intake| take_piece(intake, piece, at));
         }
@@ -725,36 +740,36 @@ impl Drive {
 
     async fn rest(
         &mut self,
-        reading: &mut Reading,
-        side: Side,
+        reading: &mut WatchReading,
+        side: ConnectionSide,
         cause: EndCause,
         words: &str,
-    ) -> StreamEnd {
+    ) -> WatchEnd {
         let at = self.shared.now();
         let flow = match (reading.splitter.rest(), side) {
-            (None, _) => Flow::On,
-            (Some(Piece::Line(line)), Side::Lead) => self.intake.rest(&line, at),
-            (Some(Piece::Line(line)), Side::Successor) => {
+            (None, _) => LineFlow::On,
+            (Some(LinePiece::Line(line)), ConnectionSide::Lead) => self.intake.rest(&line, at),
+            (Some(LinePiece::Line(line)), ConnectionSide::Successor) => {
                 self.intake.on_successor(|intake| intake.rest(&line, at))
             }
-            (Some(piece @ Piece::Part { .. }), side) => self.piece(piece, side, at),
+            (Some(piece @ LinePiece::Part { .. }), side) => self.piece(piece, side, at),
         };
         self.flush().await;
         match flow {
-            Flow::Refused { code, message } => StreamEnd::Refused { code, message },
-            Flow::On | Flow::Unreadable => StreamEnd::ended(cause, words),
+            LineFlow::Refused { code, message } => WatchEnd::Refused { code, message },
+            LineFlow::On | LineFlow::Unreadable => WatchEnd::ended(cause, words),
         }
     }
 }
 
-fn take_piece(intake: &mut Intake, piece: Piece, at: Stamp) -> Flow {
+fn take_piece(intake: &mut Intake, piece: LinePiece, at: Stamp) -> LineFlow {
     match piece {
-        Piece::Line(line) => intake.line(&line, at),
-        Piece::Part {
+        LinePiece::Line(line) => intake.line(&line, at),
+        LinePiece::Part {
             bytes, len_so_far, ..
         } => {
             intake.part(&bytes, len_so_far, at);
-            Flow::On
+            LineFlow::On
         }
     }
 }
@@ -767,26 +782,27 @@ const LONG_ITEM: usize = 2 * 1024 * 1024;
 
 /// The list under way: all its pages count as one connection.
 #[derive(Debug, Default)]
-struct Pages {
+struct PagedList {
     connection: Option<ConnectionId>,
 }
 
 /// How a page ended.
 enum PageEnd {
     /// In order.
-    Whole(ListSplitter, Size),
+    Whole(ListSplitter, PageSize),
     /// In the middle.
     Broken(EndCause, String),
 }
 
 /// How large a page was.
 #[derive(Clone, Copy, Default)]
-struct Size {
+struct PageSize {
     bytes: u64,
     items: u64,
 }
 
-impl Drive {
+// Reading a list in pages, item after item as it arrives.
+impl ResourceWatcher {
     async fn page(
         &mut self,
         limit: Option<u32>,
@@ -827,10 +843,10 @@ impl Drive {
         match end {
             PageEnd::Broken(cause, words) => self.break_off(cause, &words),
             PageEnd::Whole(splitter, size) => match splitter.finish() {
-                None => self.break_off(EndCause::Unreadable, "the answer is no whole list"),
+                None => self.break_off(EndCause::Unreadable, "the answer is not a complete list"),
                 Some(meta) => {
                     self.intake.page(
-                        Page {
+                        ListPage {
                             version: &meta.version,
                             token: &meta.token,
                             bytes: size.bytes,
@@ -853,11 +869,11 @@ impl Drive {
         self.intake.ended(cause, words, at);
     }
 
-    async fn unless_interrupted_page(&mut self, mut answer: Answer) -> PageEnd {
+    async fn unless_interrupted_page(&mut self, mut answer: HttpAnswer) -> PageEnd {
         let shared = Arc::clone(&self.shared);
         let mut splitter = ListSplitter::new();
         let mut pieces = Vec::new();
-        let mut size = Size::default();
+        let mut size = PageSize::default();
         let mut long_item: Option<SemaphorePermit<'_>> = None;
         loop {
             let chunk = tokio::time::timeout(Duration::from_secs(SILENT_SECS), answer.chunk());
@@ -892,13 +908,14 @@ impl Drive {
             if splitter.held() < LONG_ITEM {
                 long_item = None;
             } else if long_item.is_none() {
-                long_item = shared.long_lines.acquire().await.ok();
+                long_item = shared.limits.long_lines.acquire().await.ok();
             }
         }
     }
 }
 
-impl Drive {
+// Settling a gap.
+impl ResourceWatcher {
     /// Settles the gap that has just ended, if one has. Others may read lists meanwhile.
     async fn settle_gap(&mut self, list_turn: &mut Option<OwnedSemaphorePermit>) {
         let Some(open) = self.intake.take_open_gap() else {
@@ -913,16 +930,16 @@ impl Drive {
         self.intake.settle(open, read, at);
     }
 
-    async fn read_back(&mut self, work: &crate::backfill::Work) -> Option<ReadBack> {
+    async fn read_back(&mut self, work: &crate::backfill::BackfillTask) -> Option<ReadBack> {
         let until = Instant::now() + Duration::from_secs(BACKFILL_SECS);
         let server = self.server().await?;
         let shared = Arc::clone(&self.shared);
-        let mut found = Found::default();
+        let mut found = BackfillResult::default();
         let since = shared.now();
         let target = &self.intake.target;
         let mut asker = Asker::new(&server, target, &shared.redactor, until);
         let reading = async {
-            let turn = timeout_at(until, shared.backfills.acquire());
+            let turn = timeout_at(until, shared.limits.backfills.acquire());
             if let Ok(Ok(_turn)) = turn.await {
                 let known = self.intake.stream.known();
                 read_back(&mut asker, work, known, &mut found).await;
@@ -948,66 +965,69 @@ const OUTLIVE_MILLIS: u64 = 10_000;
 /// What is told of a connection that has a successor.
 const TAKEN_OVER: &str = "its successor has taken over";
 
-impl Drive {
+// The successor of a watch: when it is opened, and which connection goes on.
+impl ResourceWatcher {
     /// Begins to wait for the time at which the connection under way needs a successor.
-    fn overlap(&mut self, lead: &Reading) -> Overlap {
+    fn overlap(&mut self, lead: &WatchReading) -> WatchOverlap {
         let more = self.outlive_millis().unwrap_or_default() * 1_000;
-        Overlap::new(lead.opened, self.intake.stream.successor_due(more))
+        WatchOverlap::new(lead.opened, self.intake.stream.successor_due(more))
     }
 
     /// Tells for how long a list of the present must be outlived, where no bookmarks move the position:
     /// the history from there on may be lost already.
     fn outlive_millis(&self) -> Option<u64> {
         let millis = OUTLIVE_MILLIS.min(u64::from(self.shared.watch_secs) * 1_000 / 3);
-        (self.intake.target.role == Role::Events).then_some(millis)
+        (self.intake.target.role == ResourceRole::Events).then_some(millis)
     }
 
     /// Takes a step towards a successor, or what it brings.
     async fn turn(
         &mut self,
-        turn: Turn,
-        overlap: &mut Overlap,
+        turn: SuccessorStep,
+        overlap: &mut WatchOverlap,
         list_turn: &mut Option<OwnedSemaphorePermit>,
     ) {
         match turn {
-            Turn::Due => {
+            SuccessorStep::Due => {
                 let now = self.shared.clock.elapsed();
                 if let Some(micros) = self.intake.stream.successor_wait(now) {
                     return overlap.later(Some(micros));
                 }
                 // Events wait for nobody: they have no bookmarks to fall back on, and there are no others of
                 // their kind.
-                let turns = (self.intake.target.role != Role::Events)
-                    .then(|| Arc::clone(&self.shared.successors));
+                let turns = (self.intake.target.role != ResourceRole::Events)
+                    .then(|| Arc::clone(&self.shared.limits.successors));
                 overlap.queue(async move { turns?.acquire_owned().await.ok() });
             }
-            Turn::Begin(permit) => self.begin(permit, overlap),
-            Turn::Asked(asked) => self.asked(*asked, overlap),
-            Turn::Outlived => {
+            SuccessorStep::Begin(permit) => self.begin(permit, overlap),
+            SuccessorStep::Asked(asked) => self.asked(*asked, overlap),
+            SuccessorStep::Outlived => {
                 if let Some(open) = overlap.take_held() {
                     let at = self.shared.now();
                     self.intake.stream.outlived(&open.from.to_string(), at);
                     self.open(open, overlap);
                 }
             }
-            Turn::Chunk(chunk) => {
+            SuccessorStep::Chunk(chunk) => {
                 let Some(reading) = overlap.reading() else {
                     return;
                 };
-                let end = self.take(reading, chunk, Side::Successor, list_turn).await;
+                let end = self
+                    .take(reading, chunk, ConnectionSide::Successor, list_turn)
+                    .await;
                 if let Some(end) = end {
                     let (cause, words) = told(&end);
-                    if let StreamEnd::Refused { code, .. } = end {
+                    if let WatchEnd::Refused { code, .. } = end {
                         self.count(code);
                     }
                     self.drop_successor(overlap, cause, words);
                 }
             }
-            Turn::Settled => {}
+            SuccessorStep::Settled => {}
         }
     }
 
-    fn begin(&mut self, permit: Option<OwnedSemaphorePermit>, overlap: &mut Overlap) {
+    fn begin(&mut self, permit: Option<OwnedSemaphorePermit>, overlap: &mut WatchOverlap) {
         let Some(server) = self.clients.borrow().clone() else {
             return overlap.later(None);
         };
@@ -1019,7 +1039,7 @@ impl Drive {
         let Some((from, timeout_secs)) = self.intake.stream.begin_successor() else {
             return overlap.later(None);
         };
-        let request = Request {
+        let request = SuccessorRequest {
             id: self.shared.numbers.connection(),
             from,
             timeout_secs,
@@ -1029,8 +1049,8 @@ impl Drive {
         overlap.asking(permit, request.ask(target, server));
     }
 
-    fn asked(&mut self, asked: Asked, overlap: &mut Overlap) {
-        let Asked {
+    fn asked(&mut self, asked: SuccessorAnswer, overlap: &mut WatchOverlap) {
+        let SuccessorAnswer {
             request,
             server,
             answer,
@@ -1053,8 +1073,8 @@ impl Drive {
             }
         };
         let target = &self.intake.target;
-        let open = Open {
-            reading: Reading::new(answer, &server, request.id, target),
+        let open = OpenSuccessor {
+            reading: WatchReading::new(answer, &server, request.id, target),
             from: request.from,
             timeout_secs: request.timeout_secs,
         };
@@ -1064,7 +1084,7 @@ impl Drive {
         }
     }
 
-    fn open(&mut self, open: Box<Open>, overlap: &mut Overlap) {
+    fn open(&mut self, open: Box<OpenSuccessor>, overlap: &mut WatchOverlap) {
         let at = self.shared.now();
         let (id, secs) = (open.reading.id, open.timeout_secs);
         self.intake.successor_connected(id, &open.from, secs, at);
@@ -1078,12 +1098,17 @@ impl Drive {
         }
     }
 
-    fn no_successor(&mut self, overlap: &mut Overlap, retry_after_secs: Option<u32>, words: &str) {
+    fn no_successor(
+        &mut self,
+        overlap: &mut WatchOverlap,
+        retry_after_secs: Option<u32>,
+        words: &str,
+    ) {
         let at = self.shared.now();
         tracing::debug!(
             resource = self.intake.target.info.qualified(),
             words,
-            "no successor: the watch goes on"
+            "no successor: the watch continues"
         );
         let cause = EndCause::Unreachable;
         self.intake
@@ -1092,7 +1117,7 @@ impl Drive {
     }
 
     /// Lets the successor go, however far it has come. The connection under way goes on, if it can.
-    fn drop_successor(&mut self, overlap: &mut Overlap, cause: EndCause, words: &str) {
+    fn drop_successor(&mut self, overlap: &mut WatchOverlap, cause: EndCause, words: &str) {
         let at = self.shared.now();
         if let Some(reading) = overlap.take_reading() {
             self.shared.fleet.closed(reading.id);
@@ -1103,14 +1128,14 @@ impl Drive {
 
     /// The connection under way has come to its end: gives its successor, if that is open. Where a line
     /// could not be read, it is asked for once more instead.
-    fn outlives(&mut self, overlap: &mut Overlap, end: &StreamEnd) -> Option<Reading> {
+    fn outlives(&mut self, overlap: &mut WatchOverlap, end: &WatchEnd) -> Option<WatchReading> {
         let (cause, words) = told(end);
         let goes_on = self.intake.stream.has_open_successor() && cause != EndCause::Unreadable;
         let Some(reading) = overlap.take_reading_if(goes_on) else {
             self.drop_successor(overlap, EndCause::Clean, "its predecessor has ended");
             return None;
         };
-        if let StreamEnd::Refused { code, .. } = end {
+        if let WatchEnd::Refused { code, .. } = end {
             self.count(*code);
         }
         let at = self.shared.now();
@@ -1123,15 +1148,15 @@ impl Drive {
     }
 
     /// Gives the successor if it may take over by now.
-    fn handover(&mut self, overlap: &mut Overlap) -> Option<Reading> {
+    fn handover(&mut self, overlap: &mut WatchOverlap) -> Option<WatchReading> {
         let at = self.shared.now();
         match self.intake.stream.handover(at.elapsed) {
-            Handover::Both => None,
-            Handover::GiveUp => {
+            SuccessorVerdict::Both => None,
+            SuccessorVerdict::GiveUp => {
                 self.drop_successor(overlap, EndCause::Clean, "its predecessor is ahead");
                 None
             }
-            Handover::TakeOver => {
+            SuccessorVerdict::TakeOver => {
                 let reading = overlap.take_reading()?;
                 self.intake.take_over(EndCause::Clean, TAKEN_OVER, at);
                 Some(reading)
@@ -1140,9 +1165,9 @@ impl Drive {
     }
 }
 
-fn told(end: &StreamEnd) -> (EndCause, &str) {
+fn told(end: &WatchEnd) -> (EndCause, &str) {
     match end {
-        StreamEnd::Ended { cause, detail } => (*cause, detail),
-        StreamEnd::Refused { code, message } => (cause_of(*code), message),
+        WatchEnd::Ended { cause, detail } => (*cause, detail),
+        WatchEnd::Refused { code, message } => (cause_of(*code), message),
     }
 }
