@@ -1,7 +1,7 @@
 //! Forms of values that are not secrets.
 //!
-//! A value is kept under a name that announces a secret only if it has one of these forms. What decides
-//! is the value alone. A form must be one that a random value of the same length practically never has:
+//! A value is kept under a name that announces a secret only if it has one of these forms. The form
+//! depends on the value alone. A random value of the same length practically never has one of these forms:
 //! every word in it is made of pairs of letters that occur in words (`is_word`), and numbers are short.
 
 use crate::names::{self, NameClass};
@@ -9,10 +9,10 @@ use crate::names::{self, NameClass};
 /// A longer value has no form.
 const VALUE_MOST: usize = 300;
 
-/// What a value looks like, from what never is a secret to what may be one.
+/// The form of a value, from one that secrets never have to one that they may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ValueForm {
-    /// Nothing, a truth value, a reference to another value, or a mark of a template.
+    /// Nothing, a boolean, a reference to another value, or a mark of a template.
     Nothing,
     /// An image with its digest, a URL without credentials, or an absolute path below a usual folder.
     Location,
@@ -81,7 +81,7 @@ fn unquoted(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// Tells of which form a value is.
+/// Gives the form of a value.
 pub(crate) fn form(value: &str) -> ValueForm {
     let value = value.trim();
     if is_nothing(value) {
@@ -186,7 +186,7 @@ pub(crate) fn is_opaque(value: &str) -> bool {
         })
 }
 
-/// For each letter, those that follow it in words of English and of the Kubernetes API.
+/// For each letter, the letters that follow it in words of English and of the Kubernetes API.
 const PAIRS: [&str; 26] = [
     "abcdefgiklmnoprstuvwxyz", // a
     "abcdefijlmnorsuy",
@@ -576,7 +576,7 @@ fn is_reference(value: &str) -> bool {
         })
 }
 
-/// What is public: certificates, and the public halves of keys.
+/// Public contents: certificates and public keys.
 const PUBLIC: [&str; 4] = [
     "CERTIFICATE",
     "PUBLIC KEY",
