@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// How many unknown members are named; more are counted only.
 const NAMED: usize = 16;
 
-/// What an import did.
+/// The summary of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Imported {
@@ -25,7 +25,7 @@ pub struct Imported {
     pub assumed_at: Option<RecordedAt>,
     /// Whether the objects were YAML, so that their bytes are not those of the input.
     pub converted: bool,
-    /// What could not be taken.
+    /// The parts that could not be imported.
     pub broken: BrokenParts,
     /// Bookmark lines.
     pub bookmarks: u64,
@@ -70,10 +70,10 @@ impl Imported {
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.converted {
-            notes.push("the objects were YAML and are JSON here".to_owned());
+            notes.push("objects were converted from YAML to JSON".to_owned());
         }
         if self.assumed_at.is_some() {
-            notes.push("the time is that of the last change of the input's file".to_owned());
+            notes.push("object times are the modification time of the input file".to_owned());
         }
         if self.broken.count > 0 {
             let numbers = self.broken.first.iter().map(|one| one.number.to_string());
@@ -92,7 +92,7 @@ impl Imported {
         }
         if self.errors > 0 {
             notes.push(format!(
-                "not in the reel: ERROR lines {}; changes may be missing where they stood",
+                "not in the reel: ERROR lines {}; changes may be missing at their places",
                 self.errors
             ));
         }
@@ -108,7 +108,7 @@ impl Imported {
             ));
         }
         for (what, names) in [
-            ("names of resources made from their kinds", &self.guessed),
+            ("resource names guessed from kinds", &self.guessed),
             ("resources in several versions", &self.several_versions),
         ] {
             if !names.is_empty() {

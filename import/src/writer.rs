@@ -6,10 +6,9 @@
 use crate::error::ImportError;
 use kubereel_format::{
     AppendError, Appender, ConnectionId, Elapsed, EpochId, EventType, Evidence, FinishStats,
-    ListMethod, NewBody, NewEvent, Note, REDACTION_NONE, RecordedAt, ResourceId, ResourceInfo,
-    SessionEnd, SessionId, Stamp,
+    ListMethod, NewBody, NewEvent, Note, OpenError, REDACTION_NONE, RecordedAt, Reel, ResourceId,
+    ResourceInfo, SessionEnd, SessionId, Stamp,
 };
-use kubereel_format::{OpenError, Reel};
 use kubereel_redact::POLICY;
 use std::collections::BTreeSet;
 use std::ffi::OsString;

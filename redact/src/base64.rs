@@ -7,7 +7,7 @@ use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 use std::ops::Range;
 
-/// A shorter run tells nothing: 16 characters are 12 bytes.
+/// A shorter run is not searched: 16 characters are 12 bytes.
 const RUN_LEAST: usize = 16;
 
 /// A run that may be a line of a longer one.
@@ -57,8 +57,8 @@ pub(crate) struct Base64Run {
     pub(crate) goes_on: bool,
 }
 
-/// Finds the runs that may be base64 of a text: long enough, and with letters of both cases, as nearly
-/// all are and most names are not.
+/// Finds the runs that may be base64 of a text: long enough, and with letters of both cases, which nearly all base64
+/// has and most names do not have.
 pub(crate) fn runs(text: &[u8]) -> impl Iterator<Item = Base64Run> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -107,7 +107,7 @@ fn escape(text: &[u8], start: usize) -> usize {
     }
 }
 
-/// Gives the length of a break between two lines of base64, spelt out or as an escape.
+/// Gives the length of a break between two lines of base64, plain or as an escape.
 fn line_break(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -131,7 +131,7 @@ fn line_break(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Gives a run with all lines that it goes on in: where it stands, and its digits.
+/// Joins a run with its further lines: its place and its digits.
 pub(crate) fn whole(text: &[u8], run: &Base64Run) -> (Range<usize>, Vec<u8>) {
     let mut digits = text.get(run.range.clone()).unwrap_or_default().to_vec();
     let mut end = run.range.end;
@@ -150,8 +150,8 @@ pub(crate) fn whole(text: &[u8], run: &Base64Run) -> (Range<usize>, Vec<u8>) {
     (run.range.start..end, digits)
 }
 
-/// Decodes digits of either alphabet; padding and what is left of a last group are dropped. `None` if
-/// there is anything else.
+/// Decodes digits of either alphabet; padding and an incomplete last group are dropped. `None` if the text has any
+/// other byte.
 pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3 + 3);
     let (mut word, mut bits) = (0_u32, 0_u32);
@@ -181,7 +181,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Encodes as another text is encoded: its alphabet, its padding.
+/// Encodes with the alphabet and the padding of another text.
 pub(crate) fn encode_like(bytes: &[u8], like: &[u8]) -> String {
     let mut text = encode(bytes);
     if like.iter().any(|byte| matches!(byte, b'-' | b'_')) {

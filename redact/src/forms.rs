@@ -1,18 +1,19 @@
 //! Forms of values that are not secrets.
 //!
-//! A value is kept under a name that announces a secret only if it has one of these forms. What decides
-//! is the value alone. A form must be one that a random value of the same length practically never has:
+//! A value is kept under a name that announces a secret only if it has one of these forms. The form
+//! depends on the value alone. A random value of the same length practically never has one of these forms:
 //! every word in it is made of pairs of letters that occur in words (`is_word`), and numbers are short.
 
 use crate::names::{self, NameClass};
+use std::ops::RangeInclusive;
 
 /// A longer value has no form.
 const VALUE_MOST: usize = 300;
 
-/// What a value looks like, from what never is a secret to what may be one.
+/// The form of a value, from one that secrets never have to one that they may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ValueForm {
-    /// Nothing, a truth value, a reference to another value, or a mark of a template.
+    /// Nothing, a boolean, a reference to another value, or a mark of a template.
     Nothing,
     /// An image with its digest, a URL without credentials, or an absolute path below a usual folder.
     Location,
@@ -81,7 +82,7 @@ fn unquoted(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// Tells of which form a value is.
+/// Gives the form of a value.
 pub(crate) fn form(value: &str) -> ValueForm {
     let value = value.trim();
     if is_nothing(value) {
@@ -186,7 +187,7 @@ pub(crate) fn is_opaque(value: &str) -> bool {
         })
 }
 
-/// For each letter, those that follow it in words of English and of the Kubernetes API.
+/// For each letter, the letters that follow it in words of English and of the Kubernetes API.
 const PAIRS: [&str; 26] = [
     "abcdefgiklmnoprstuvwxyz", // a
     "abcdefijlmnorsuy",
@@ -287,8 +288,6 @@ fn is_letters(part: &str) -> bool {
 
 /// A part of a name: a word, a short number, a version's mark, or a known word with digits.
 fn is_atom(text: &str) -> bool {
-    let is_number =
-        |text: &str, most| text.len() <= most && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_api_version = || {
         let rest = text.strip_prefix('v').unwrap_or_default();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -298,13 +297,17 @@ fn is_atom(text: &str) -> bool {
                 || stage
                     .strip_prefix("alpha")
                     .or_else(|| stage.strip_prefix("beta"))
-                    .is_some_and(|stage| is_number(stage, 2)))
+                    .is_some_and(|stage| is_digits(stage, 0..=2)))
     };
     text.is_empty()
-        || is_number(text, 4)
+        || is_digits(text, 0..=4)
         || is_word(text)
         || is_api_version()
         || KNOWN.iter().any(|known| text.eq_ignore_ascii_case(known))
+}
+
+fn is_digits(text: &str, len: RangeInclusive<usize>) -> bool {
+    len.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn atoms_are_plain(text: &str, separators: &[char]) -> bool {
@@ -450,7 +453,7 @@ fn is_short_atom(text: &str) -> bool {
 
 /// A part of a version: plain, a date and time, or a short hash.
 fn is_release_atom(text: &str) -> bool {
-    is_short_atom(text) || text.len() <= 14 && text.bytes().all(|byte| byte.is_ascii_digit())
+    is_short_atom(text) || is_digits(text, 0..=14)
 }
 
 /// `4.18.3`, `v1.31.0-rc.2+6f3e2a1`, `4.8.0-0.nightly-2021-07-31-065602`.
@@ -459,9 +462,7 @@ fn is_version(value: &str) -> bool {
     let numbers = bare.split(['-', '+']).next().unwrap_or_default();
     let rest = bare.get(numbers.len()..).unwrap_or_default();
     let count = numbers.split('.').count();
-    let are_numbers = numbers
-        .split('.')
-        .all(|one| (1..=5).contains(&one.len()) && one.bytes().all(|byte| byte.is_ascii_digit()));
+    let are_numbers = numbers.split('.').all(|one| is_digits(one, 1..=5));
     let parts = rest
         .split(['-', '+', '.', '_'])
         .filter(|one| !one.is_empty());
@@ -517,9 +518,8 @@ fn is_time(value: &str) -> bool {
 
 /// An address of IP, with a length of its prefix or a port.
 fn is_address(value: &str) -> bool {
-    let short = |text: &str| text.len() <= 5 && text.bytes().all(|byte| byte.is_ascii_digit());
     let bare = match value.rsplit_once('/') {
-        Some((bare, bits)) if short(bits) => bare,
+        Some((bare, bits)) if is_digits(bits, 0..=5) => bare,
         _ => value,
     };
     bare.parse::<std::net::IpAddr>().is_ok() || bare.parse::<std::net::SocketAddr>().is_ok()
@@ -535,10 +535,7 @@ fn is_host(text: &str) -> bool {
                 .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
             && label.split(['-', '_']).all(is_short_atom)
     };
-    is_address(text)
-        || port.len() <= 5
-            && port.bytes().all(|byte| byte.is_ascii_digit())
-            && host.split('.').all(is_label)
+    is_address(text) || is_digits(port, 0..=5) && host.split('.').all(is_label)
 }
 
 /// A URL with neither user, query nor fragment, and a path of plain words.
@@ -562,7 +559,7 @@ fn is_url(value: &str) -> bool {
 
 fn is_short_number(value: &str) -> bool {
     let digits = value.strip_prefix('-').unwrap_or(value);
-    (1..=5).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+    is_digits(digits, 1..=5)
 }
 
 /// Tells whether a value is one reference to a variable, as Kubernetes spells it.
@@ -576,7 +573,7 @@ fn is_reference(value: &str) -> bool {
         })
 }
 
-/// What is public: certificates, and the public halves of keys.
+/// Public contents: certificates and public keys.
 const PUBLIC: [&str; 4] = [
     "CERTIFICATE",
     "PUBLIC KEY",

@@ -2,8 +2,8 @@
 //!
 //! There is one list for fields, labels, annotations, environment variables, flags, parameters,
 //! elements of XML and keys in texts. A name is split into words first, so that `apiKey`, `api_key`,
-//! `API-KEY` and `apikey` are one name. The last word says what a value is (`tokenTtl` is a duration, not a
-//! token); the words before it say of what.
+//! `API-KEY` and `apikey` are one name. The last word says what the value is (`tokenTtl` is a duration, not a
+//! token); the words before it say what it belongs to.
 
 use crate::memo::Memo;
 
@@ -13,7 +13,7 @@ pub(crate) enum NameClass {
     /// Nothing about secrets.
     #[default]
     Plain,
-    /// Something beside a secret, such as its name, file or lifetime.
+    /// A property of a secret, such as its name, file or lifetime.
     Related,
     /// A secret is mentioned, and the last word is unknown: `TOKEN_FOR_BOB`, `AUTH_MAX`.
     Mentions,
@@ -41,7 +41,7 @@ const SECRET_ENDS: [&str; 20] = [
     "sessionkey", "storagekey",
 ];
 
-/// Words that end in `pass` and are none.
+/// Words that end in `pass` and do not announce a secret.
 const NO_PASS: [&str; 6] = [
     "bypass",
     "compass",
@@ -51,7 +51,7 @@ const NO_PASS: [&str; 6] = [
     "trespass",
 ];
 
-/// Words whose value is a secret, or the name of what holds it.
+/// Words whose value is a secret, or the name of an object with a secret.
 #[rustfmt::skip]
 const POSSIBLE: [&str; 10] = [
     "secret", "credential", "cred", "auth", "oauth", "authorization", "kubeconfig", "authkey", "sshkey", "licensekey",
@@ -82,7 +82,7 @@ const BEFORE_PUBLIC_KEY: [&str; 42] = [
     "public", "resource", "routing", "row", "selector", "sort", "tag", "taint", "topology",
 ];
 
-/// Last words that say how a value is written, or of which of several it is. The word before counts.
+/// Last words for an encoding or a variant of a value. The word before them decides.
 #[rustfmt::skip]
 const NEUTRAL: [&str; 46] = [
     "a", "b", "backup", "base", "bytes", "content", "contents", "current", "data", "default", "dev", "encoded",
@@ -91,7 +91,7 @@ const NEUTRAL: [&str; 46] = [
     "raw", "secondary", "stage", "staging", "str", "string", "test", "text", "val", "value",
 ];
 
-/// Last words that name something beside the secret.
+/// Last words for a property of a secret.
 #[rustfmt::skip]
 const RELATED: &[&str] = &[
     "account", "accounts", "addr", "address", "affinity", "age", "alg", "algorithm", "algorithms", "allowed", "api",
@@ -117,14 +117,14 @@ const RELATED: &[&str] = &[
     "verified", "verify", "version", "versions", "volume", "webhook", "window",
 ];
 
-/// Names of fields of which one is the value of what the field above is named: `password: {value: …}`.
+/// Fields whose value belongs to the name of the field above: `password: {value: …}`.
 #[rustfmt::skip]
 const VALUES: [&str; 16] = [
     "content", "contents", "data", "default", "defaultvalue", "inline", "literal", "plain", "plaintext", "string",
     "stringval", "stringvalue", "text", "val", "value", "values",
 ];
 
-/// Names of fields that hold the name of a neighbouring value.
+/// Fields with the name of a neighbouring value.
 #[rustfmt::skip]
 const NAMES: [&str; 14] = [
     "name", "key", "parameter", "variable", "var", "option", "header", "property", "attribute", "setting", "argument",
@@ -144,7 +144,7 @@ pub(crate) fn is_name_field(key: &str) -> bool {
     is_one(key, &NAMES)
 }
 
-/// Tells whether a name is of several: then a short number is how many there are.
+/// Tells whether a name is a plural: then a short number is a count.
 pub(crate) fn is_plural(name: &str) -> bool {
     name.ends_with(['s', 'S']) && !name.ends_with("ss") && !name.ends_with("SS")
 }
@@ -222,7 +222,7 @@ fn is_hit(code: u32) -> bool {
     word.is_some_and(|word| word >> (code & 63) & 1 == 1)
 }
 
-/// The quick look that most names do not pass, and texts without such a name.
+/// The quick look, which rejects most names, and texts without such a name.
 pub(crate) fn may_announce(name: &[u8]) -> bool {
     let mut code = 0;
     name.iter().chain(b"_").any(|byte| {
@@ -336,7 +336,7 @@ fn is_connection_string(words: &[&str]) -> bool {
     ) || matches!(words, [.., "docker", "config", "json"])
 }
 
-/// `userData`, `networkDataBase64`: what a machine starts with.
+/// `userData`, `networkDataBase64`: the data of a machine's first boot.
 fn is_data_of_machine(words: &[&str]) -> bool {
     matches!(
         words,

@@ -26,7 +26,7 @@ enum PatternPart {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PathPattern(Vec<PatternPart>);
 
-/// Why a pattern cannot be read.
+/// A pattern that cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PatternError;
 
@@ -60,12 +60,12 @@ impl PathPattern {
         }
     }
 
-    /// Tells whether a place is meant. Keys are compared without regard to case, as some readers do.
+    /// Tells whether the pattern matches a place. Case does not count, as some readers ignore it.
     pub(crate) fn is_of(&self, steps: &[PathStep<'_>]) -> bool {
         leads(&self.0, steps)
     }
 
-    /// Tells whether a place is meant, or lies within one that is.
+    /// Tells whether the pattern matches a place or one around it.
     pub(crate) fn covers(&self, steps: &[PathStep<'_>]) -> bool {
         (1..=steps.len()).any(|len| steps.get(..len).is_some_and(|steps| self.is_of(steps)))
     }
@@ -89,7 +89,7 @@ fn leads(parts: &[PatternPart], steps: &[PathStep<'_>]) -> bool {
     is_met && leads(parts, steps)
 }
 
-/// Writes a place as a reader would type it.
+/// Writes a place as JSONPath.
 pub(crate) fn write(steps: &[PathStep<'_>]) -> String {
     let mut text = String::new();
     for step in steps {

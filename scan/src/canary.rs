@@ -1,6 +1,8 @@
 //! Canaries: words that must not be in a reel, in each of their encoded forms.
 
 use aho_corasick::AhoCorasick;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use thiserror::Error;
 
 /// The shortest canary, in bytes.
@@ -136,8 +138,8 @@ fn forms_of(word: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
         ("JSON", json(word)),
         ("percent", percent(word, true)),
         ("percent", percent(word, false)),
-        ("hex", hex(word, "0123456789abcdef")),
-        ("hex", hex(word, "0123456789ABCDEF")),
+        ("hex", spelled(word, |byte| format!("{byte:02x}"))),
+        ("hex", spelled(word, |byte| format!("{byte:02X}"))),
     ];
     for before in 0..3 {
         let encoded = base64_inside(word, before);
@@ -168,48 +170,37 @@ fn json(word: &[u8]) -> Vec<u8> {
 }
 
 fn percent(word: &[u8], is_upper: bool) -> Vec<u8> {
-    let mut out = Vec::new();
-    for byte in word {
+    spelled(word, |byte| {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
-            out.push(*byte);
+            char::from(byte).to_string()
         } else if is_upper {
-            out.extend(format!("%{byte:02X}").bytes());
+            format!("%{byte:02X}")
         } else {
-            out.extend(format!("%{byte:02x}").bytes());
+            format!("%{byte:02x}")
         }
-    }
-    out
+    })
 }
 
-fn hex(word: &[u8], digits: &str) -> Vec<u8> {
-    let digit = |value: u8| {
-        digits
-            .as_bytes()
-            .get(usize::from(value))
-            .copied()
-            .unwrap_or(b'0')
-    };
+fn spelled(word: &[u8], spell: impl Fn(u8) -> String) -> Vec<u8> {
     word.iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .flat_map(|byte| spell(*byte).into_bytes())
         .collect()
 }
 
-/// Gives the digits of base64 that are the same whatever stands before and after, if `before` bytes
-/// more than whole groups stand before.
+/// Gives the base64 of a word that does not depend on the bytes before and after it. `before` is the number of bytes
+/// between the last whole group of three and the word.
 fn base64_inside(word: &[u8], before: usize) -> Vec<u8> {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let bit = |at: usize| -> u8 {
-        let byte = at.checked_sub(before * 8).and_then(|at| word.get(at / 8));
-        byte.map_or(0, |byte| (byte >> (7 - at % 8)) & 1)
-    };
+    let padded: Vec<u8> = std::iter::repeat_n(0, before)
+        .chain(word.iter().copied())
+        .collect();
+    let digits = STANDARD_NO_PAD.encode(&padded);
     let first = (before * 8).div_ceil(6);
-    let end = (before + word.len()) * 8 / 6;
-    (first..end)
-        .map(|digit| {
-            let value = (0..6).fold(0_u8, |value, at| value << 1 | bit(digit * 6 + at));
-            DIGITS.get(usize::from(value)).copied().unwrap_or(b'A')
-        })
-        .collect()
+    let end = padded.len() * 8 / 6;
+    digits
+        .as_bytes()
+        .get(first..end)
+        .unwrap_or_default()
+        .to_vec()
 }
 
 #[cfg(test)]

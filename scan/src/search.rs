@@ -5,7 +5,9 @@
 
 use crate::canary::{Canaries, CanaryMatch};
 use crate::report::{FindingPlace, ScanError, ScanFinding, ScanReport};
-use kubereel_format::{BlobId, Note, NoteEntry, Reel, ResourceId, ResourceInfo, Seq};
+use kubereel_format::{
+    BlobId, Note, NoteEntry, ObjectId, ObjectKey, Reel, ResourceId, ResourceInfo, Seq,
+};
 use kubereel_redact::{Extra, RandomStrings, RedactionFinding, Redactor, ResourceType};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -49,7 +51,7 @@ pub fn scan(
         random: RandomStrings::default(),
         resources: BTreeMap::new(),
         report: ScanReport {
-            canaries: u64::try_from(options.canaries.count()).unwrap_or(u64::MAX),
+            canaries: len_u64(options.canaries.count()),
             ..ScanReport::default()
         },
     };
@@ -105,10 +107,10 @@ impl ReelSearch<'_> {
             let place = FindingPlace::Name {
                 object: self.called(object.id),
             };
-            let subject = self.subject(key.resource);
+            let resource_type = self.resource_type(key.resource);
             // A name that the policy hides is another than that by which it would be known.
-            let is_bare = self.redactor.hides_names(&subject)
-                && self.redactor.name(&subject, &key.name, &key.uid) != key.name;
+            let is_bare = self.redactor.hides_names(&resource_type)
+                && self.redactor.name(&resource_type, &key.name, &key.uid) != key.name;
             if is_bare {
                 let found = ScanFinding {
                     rule: "oauth-name".to_owned(),
@@ -130,22 +132,18 @@ impl ReelSearch<'_> {
     fn event(&mut self, event: &kubereel_format::Event) {
         self.report.objects = self.report.objects.saturating_add(1);
         let head = &event.head;
-        let resource = self
-            .reel
-            .objects()
-            .get(usize::try_from(head.object.0).unwrap_or(usize::MAX))
-            .map(|object| object.key.resource);
-        let subject = resource
-            .map(|resource| self.subject(resource))
+        let resource = self.object_key(head.object).map(|key| key.resource);
+        let resource_type = resource
+            .map(|resource| self.resource_type(resource))
             .unwrap_or_default();
-        let findings = self.redactor.findings(&subject, &event.body);
+        let findings = self.redactor.findings(&resource_type, &event.body);
         let random = self.random.in_object(&event.body);
         let in_hex = hex_texts(&event.body);
         let met = self.options.canaries.find(&event.body);
         self.report.decompressed_bytes = self
             .report
             .decompressed_bytes
-            .saturating_add(len(&event.body));
+            .saturating_add(len_u64(event.body.len()));
         if findings.is_empty() && met.is_empty() && random.is_empty() && in_hex.is_empty() {
             return;
         }
@@ -179,8 +177,10 @@ impl ReelSearch<'_> {
             let place = FindingPlace::Kept { seq, at };
             let findings = self.redactor.findings(&ResourceType::default(), &whole);
             let met = self.options.canaries.find(&whole);
-            self.report.decompressed_bytes =
-                self.report.decompressed_bytes.saturating_add(len(&whole));
+            self.report.decompressed_bytes = self
+                .report
+                .decompressed_bytes
+                .saturating_add(len_u64(whole.len()));
             let random = self.random.in_object(&whole);
             self.push(findings, met, &place);
             self.hex(hex_texts(&whole), &place);
@@ -191,7 +191,10 @@ impl ReelSearch<'_> {
     fn text(&mut self, text: &[u8], place: &FindingPlace) {
         let findings = self.redactor.text_findings(text);
         let met = self.options.canaries.find(text);
-        self.report.decompressed_bytes = self.report.decompressed_bytes.saturating_add(len(text));
+        self.report.decompressed_bytes = self
+            .report
+            .decompressed_bytes
+            .saturating_add(len_u64(text.len()));
         self.push(findings, met, place);
         let random = self.random.in_text(&String::from_utf8_lossy(text));
         self.random(random, place);
@@ -200,7 +203,7 @@ impl ReelSearch<'_> {
     /// Searches texts that were spelt in hexadecimal, which the policy does not decode.
     fn hex(&mut self, texts: Vec<(usize, Vec<u8>)>, place: &FindingPlace) {
         for (at, text) in texts {
-            let start = u64::try_from(at).unwrap_or(u64::MAX);
+            let start = len_u64(at);
             for finding in self.redactor.text_findings(&text) {
                 let found = by_policy(finding, place.clone(), 0);
                 self.report.push(ScanFinding {
@@ -233,7 +236,12 @@ impl ReelSearch<'_> {
         }
     }
 
-    fn subject(&self, resource: ResourceId) -> ResourceType<'_> {
+    fn object_key(&self, object: ObjectId) -> Option<&ObjectKey> {
+        let place = usize::try_from(object.0).ok()?;
+        self.reel.objects().get(place).map(|object| &object.key)
+    }
+
+    fn resource_type(&self, resource: ResourceId) -> ResourceType<'_> {
         self.resources
             .get(&resource)
             .map_or_else(ResourceType::default, |info| {
@@ -242,18 +250,16 @@ impl ReelSearch<'_> {
     }
 
     /// Gives the object as a command line names it, without a name that is a secret.
-    fn called(&self, object: kubereel_format::ObjectId) -> String {
-        let place = usize::try_from(object.0).unwrap_or(usize::MAX);
-        let Some(object) = self.reel.objects().get(place) else {
+    fn called(&self, object: ObjectId) -> String {
+        let Some(key) = self.object_key(object) else {
             return "an object".to_owned();
         };
-        let key = &object.key;
-        let subject = self.subject(key.resource);
+        let resource_type = self.resource_type(key.resource);
         let resource = self
             .resources
             .get(&key.resource)
             .map_or_else(|| "?".to_owned(), ResourceInfo::qualified);
-        let name = self.redactor.name(&subject, &key.name, &key.uid);
+        let name = self.redactor.name(&resource_type, &key.name, &key.uid);
         if key.namespace.is_empty() {
             format!("{resource}/{name}")
         } else {
@@ -263,8 +269,12 @@ impl ReelSearch<'_> {
     }
 }
 
-fn len(bytes: &[u8]) -> u64 {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+#[expect(
+    clippy::expect_used,
+    reason = "no supported platform has longer addresses"
+)]
+fn len_u64(len: usize) -> u64 {
+    u64::try_from(len).expect("a length fits into 64 bits")
 }
 
 /// How much is searched at once.
@@ -293,7 +303,7 @@ fn search_file(
     let mut start = 0_u64;
     loop {
         let before = window.len();
-        let most = u64::try_from(WINDOW_BYTES).unwrap_or(u64::MAX);
+        let most = len_u64(WINDOW_BYTES);
         let read = file
             .by_ref()
             .take(most)
@@ -302,9 +312,7 @@ fn search_file(
         if read == 0 {
             return Ok(());
         }
-        report.file_bytes = report
-            .file_bytes
-            .saturating_add(u64::try_from(read).unwrap_or(0));
+        report.file_bytes = report.file_bytes.saturating_add(len_u64(read));
         // What lies wholly in the earlier window was reported with it.
         let is_new = |end: usize| end > before;
         for met in canaries.find(&window) {
@@ -324,7 +332,7 @@ fn search_file(
         }
         let cut = window.len().saturating_sub(overlap);
         window.drain(..cut);
-        start = start.saturating_add(u64::try_from(cut).unwrap_or(0));
+        start = start.saturating_add(len_u64(cut));
     }
 }
 
@@ -335,7 +343,7 @@ fn by_policy(finding: RedactionFinding, place: FindingPlace, start: u64) -> Scan
         form: "",
         place,
         path: finding.path,
-        offset: start.saturating_add(u64::try_from(finding.at).unwrap_or(u64::MAX)),
+        offset: start.saturating_add(len_u64(finding.at)),
         len: finding.len,
         begin: finding.begin,
     }
@@ -348,7 +356,7 @@ fn by_canary(met: CanaryMatch, place: FindingPlace, start: u64) -> ScanFinding {
         form: met.form,
         place,
         path: String::new(),
-        offset: start.saturating_add(u64::try_from(met.at).unwrap_or(u64::MAX)),
+        offset: start.saturating_add(len_u64(met.at)),
         len: met.len,
         begin: met.begin,
     }

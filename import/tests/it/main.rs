@@ -8,4 +8,3 @@
 mod events;
 mod journey;
 mod lists;
-mod yaml;

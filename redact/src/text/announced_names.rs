@@ -44,11 +44,7 @@ pub(super) fn name_at(text: &[u8], at: usize) -> Option<TextName> {
         at.checked_sub(1)?
     };
     let before = text.get(at.saturating_sub(NAME_BYTES)..at)?;
-    let left = before
-        .iter()
-        .rev()
-        .take_while(|byte| is_name_byte(**byte))
-        .count();
+    let left = count_back(before, is_name_byte);
     let after = text.get(at..)?.iter().take(NAME_BYTES);
     let right = after.take_while(|byte| is_name_byte(**byte)).count();
     let mut place = at - left..at + right;
@@ -59,11 +55,7 @@ pub(super) fn name_at(text: &[u8], at: usize) -> Option<TextName> {
         let before = text
             .get(place.start.saturating_sub(NAME_BYTES)..place.start - 1)
             .unwrap_or_default();
-        let domain = before
-            .iter()
-            .rev()
-            .take_while(|byte| is_name_byte(**byte))
-            .count();
+        let domain = count_back(before, is_name_byte);
         let from = place.start - 1 - domain;
         let domain = domain.saturating_sub(escape(text, from));
         if domain > 0 {
@@ -159,8 +151,7 @@ fn opens_element(text: &[u8], name: usize) -> bool {
     let before = text
         .get(name.saturating_sub(NAME_BYTES)..name)
         .unwrap_or_default();
-    let is_prefix = |byte: &&u8| is_name_byte(**byte) || **byte == b':';
-    let prefix = before.iter().rev().take_while(is_prefix).count();
+    let prefix = count_back(before, |byte| is_name_byte(byte) || byte == b':');
     let (before, prefix) = before.split_at(before.len() - prefix);
     before.ends_with(b"<")
         || before.ends_with(b"\\") && matches!(prefix.get(..5), Some(b"u003c" | b"u003C"))
@@ -174,8 +165,15 @@ fn is_escaped_angle(text: &[u8]) -> bool {
         && escape.is_some_and(|escape| matches!(escape, b"u003c" | b"u003C" | b"u003e" | b"u003E"))
 }
 
+/// Counts the bytes at the start of a text that have a property.
 pub(super) fn count(text: &[u8], is_meant: impl Fn(u8) -> bool) -> usize {
     text.iter().take_while(|byte| is_meant(**byte)).count()
+}
+
+/// Counts the bytes at the end of a text that have a property.
+pub(super) fn count_back(text: &[u8], is_meant: impl Fn(u8) -> bool) -> usize {
+    let back = text.iter().rev();
+    back.take_while(|byte| is_meant(**byte)).count()
 }
 
 pub(super) fn is_blank(byte: u8) -> bool {
@@ -196,11 +194,7 @@ pub(super) fn word_before(text: &[u8], at: usize) -> Option<(usize, &str)> {
         end -= 1;
     }
     let before = text.get(end.saturating_sub(NAME_BYTES)..end)?;
-    let len = before
-        .iter()
-        .rev()
-        .take_while(|byte| byte.is_ascii_alphanumeric())
-        .count();
+    let len = count_back(before, |byte| byte.is_ascii_alphanumeric());
     let word = std::str::from_utf8(text.get(end - len..end)?).ok()?;
     let word_start = end - len;
     // `\nname: X` in a text within a text.
@@ -243,11 +237,7 @@ pub(super) fn is_netrc(text: &[u8], name: &TextName) -> bool {
 pub(super) fn begins_line(text: &[u8], name: &TextName, is_raw: bool) -> bool {
     let before = text.get(..name.place.start).unwrap_or_default();
     let is_between = |byte: u8| is_blank(byte) || matches!(byte, b'"' | b'\'' | b'-' | b'\\');
-    let skip = before
-        .iter()
-        .rev()
-        .take_while(|byte| is_between(**byte))
-        .count();
+    let skip = count_back(before, is_between);
     let rest = before.get(..before.len() - skip).unwrap_or_default();
     match rest.last() {
         None | Some(b'\n' | b'\r' | b'{' | b',' | b'[') => true,

@@ -5,8 +5,8 @@
 //! `.netrc`, and the values of a Secret in YAML. Prose about secrets is left, as far as it can be known.
 
 use super::announced_names::{
-    NAME_BYTES, TextName, begins_line, count, is_blank, is_neighbour, is_netrc, is_signature,
-    names_in, word_before,
+    NAME_BYTES, TextName, begins_line, count, count_back, is_blank, is_neighbour, is_netrc,
+    is_signature, names_in, word_before,
 };
 use super::yaml_lines::{IndentedLine, YamlText, closing, is_block_header, is_end_of_line};
 use crate::forms;
@@ -183,10 +183,8 @@ impl AssignmentSearch<'_> {
         let value = if is_line {
             value.trim_ascii_end()
         } else {
-            let tail = value.iter().rev();
-            let tail = tail
-                .take_while(|byte| matches!(byte, b',' | b'.' | b')' | b']' | b'}'))
-                .count();
+            let is_tail = |byte| matches!(byte, b',' | b'.' | b')' | b']' | b'}');
+            let tail = count_back(value, is_tail);
             value.get(..len - tail).unwrap_or_default()
         };
         let least = if is_colon {
@@ -271,12 +269,10 @@ impl AssignmentSearch<'_> {
     /// Judges a name as an element of XML; `false` if it is none.
     fn element(&mut self, name: &TextName) -> bool {
         let before = self.get(0..name.place.start);
-        let prefix = before
-            .iter()
-            .rev()
-            .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b':')
-            .take(NAME_BYTES)
-            .count();
+        let near = before.get(before.len().saturating_sub(NAME_BYTES)..);
+        let prefix = count_back(near.unwrap_or_default(), |byte| {
+            byte.is_ascii_alphanumeric() || byte == b':'
+        });
         let before = before.get(..before.len() - prefix).unwrap_or_default();
         if before.last() != Some(&b'<') {
             return before.ends_with(b"</");
@@ -330,9 +326,6 @@ impl AssignmentSearch<'_> {
             }
             return;
         }
-        let is_between = |byte: u8| {
-            byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\' | b',' | b';')
-        };
         let mut at = name.place.end;
         for _ in 0..NEIGHBOURS_MOST {
             loop {
@@ -404,14 +397,7 @@ impl AssignmentSearch<'_> {
         };
         let near = start.saturating_sub(NEIGHBOUR_BYTES);
         let before = self.get(near..start);
-        let is_between = |byte: &u8| {
-            byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\' | b',' | b';')
-        };
-        let skip = before
-            .iter()
-            .rev()
-            .take_while(|byte| is_between(byte))
-            .count();
+        let skip = count_back(before, is_between);
         let before = before.get(..before.len() - skip).unwrap_or_default();
         let from = before
             .iter()
@@ -584,6 +570,11 @@ fn is_reference(value: &[u8]) -> bool {
         value,
         [b'$', b'(' | b'{', ..] | [b'{' | b'[' | b'<' | b'%', ..]
     )
+}
+
+/// Tells whether a byte may stand between two fields.
+fn is_between(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\' | b',' | b';')
 }
 
 fn is_prose_word(value: &[u8]) -> bool {

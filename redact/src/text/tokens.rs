@@ -3,6 +3,7 @@
 //! One table: prefix, alphabet and length are facts that each vendor documents or that public rule
 //! collections list; the last column names where. A form without a prefix of its own is in `pattern`.
 
+use super::announced_names::{count, count_back};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -304,14 +305,10 @@ impl TokenForm {
     fn token(&self, text: &[u8], at: usize) -> Option<Range<usize>> {
         let start = at + self.prefix.len();
         let rest = text.get(start..)?;
-        let len = rest
-            .iter()
-            .take_while(|byte| self.alphabet.contains(**byte))
-            .count();
+        let len = count(rest, |byte| self.alphabet.contains(byte));
         // The full stop after a sentence, and dashes around.
         let value = rest.get(..len)?;
-        let tail = value.iter().rev();
-        let len = len - tail.take_while(|byte| matches!(byte, b'.')).count();
+        let len = len - count_back(value, |byte| byte == b'.');
         let value = rest.get(..len)?;
         if len < self.least {
             return None;

@@ -1,9 +1,10 @@
-//! The quick look at bytes: where may a secret stand?
+//! The quick look at bytes: the places where a secret may stand.
 //!
-//! Each way to spell, announce or encode a secret cannot do without some three characters in a row. One
-//! pass over the text finds those in a table of bits; what follows them is then looked at closely.
-//! Invariant: whatever the slow search finds in a text is suspected in it, and also in JSON in which the
-//! text stands, at a place within its quotes; a property test holds both against each other.
+//! Every encoding, announcement and form of a secret contains one of a set of three-character sequences. One pass over
+//! the text finds them in a table of bits; only there the text is looked at closely.
+//!
+//! Invariant: everything that the slow search finds in a text is suspected in that text, and also in JSON that contains
+//! the text, at a place within its quotes. A property test compares both.
 
 use super::announced_names::{TextName, count, is_followed, name_at};
 use super::tokens::{self, is_word};
@@ -15,7 +16,7 @@ use crate::secret_fields;
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
-/// How far before and behind a name the string in which it stands is looked at.
+/// How far the string around a name is looked at, before and after the name.
 const STRING_BYTES: usize = 64;
 
 const SYMBOL_BITS: u32 = 6;
@@ -58,7 +59,7 @@ fn symbol(byte: u8) -> u8 {
     FOLD.get(usize::from(byte)).copied().unwrap_or(0)
 }
 
-/// What a close look says.
+/// The result of a close look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Suspicion {
     /// There is nothing.
@@ -81,7 +82,7 @@ fn text_if(is_suspect: bool) -> Suspicion {
 /// JSON as it came.
 type CloseLook = fn(&[u8], usize, usize, bool) -> Suspicion;
 
-/// What is to be looked at closely at a code.
+/// A close look at a code.
 #[derive(Clone, Copy, Debug)]
 enum Trigger {
     /// A name that may announce a secret.
@@ -104,7 +105,7 @@ fn rest(text: &[u8], at: usize) -> &[u8] {
     text.get(at..).unwrap_or_default()
 }
 
-/// Tells how many blanks and breaks stand here, spelt out or as escapes.
+/// Counts the blanks and line breaks that begin here, plain or as escapes.
 fn blanks(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
@@ -246,7 +247,7 @@ const LITERALS: &[(&str, usize, bool, CloseLook)] = &[
 
 struct TriggerTable {
     bits: Box<[u64]>,
-    /// Of each code, which list of triggers.
+    /// For each code, the index of its list of triggers.
     lists: Box<[u16]>,
     triggers: Vec<Vec<Trigger>>,
 }
@@ -360,7 +361,7 @@ fn next_symbol(code: usize, symbol: u8) -> usize {
     (code << SYMBOL_BITS | usize::from(symbol)) & (CODES - 1)
 }
 
-/// What a pass over JSON found.
+/// The suspicious places of a JSON text.
 #[derive(Debug, Default)]
 pub(crate) struct SuspectPlaces {
     /// Where texts begin to be suspicious, in order.
@@ -412,7 +413,7 @@ impl<'t> TriggerPass<'t> {
         }
     }
 
-    /// Goes over the text until something is enough.
+    /// Reports suspicions until one is enough.
     fn any(&mut self, mut is_enough: impl FnMut(usize, Suspicion) -> bool) -> bool {
         let table = &*TABLE;
         let mut code = 0;
@@ -563,7 +564,7 @@ pub(crate) const DEPTH_MOST: u8 = 3;
 /// How many printable characters a decoded text has side by side at least; with fewer it is noise.
 const LEGIBLE_LEAST: usize = 7;
 
-/// What else is suspicious: the patterns of the user's own rules.
+/// The patterns of the user's own rules, which are suspicious as well.
 type OwnPatterns = [(String, Regex)];
 
 /// Finds the places in an object's JSON where there may be a secret, or something that encodes one. With rules

@@ -2,7 +2,7 @@
 //!
 //! The text is not parsed, as it may be cut off, indented anew or quoted in another text.
 
-use super::announced_names::{count, is_blank, is_name_byte, word_before};
+use super::announced_names::{count, count_back, is_blank, is_name_byte, word_before};
 use std::ops::Range;
 
 /// A line of YAML.
@@ -261,11 +261,7 @@ pub(super) fn closing(text: &[u8], start: usize, quote: u8, slashes: usize) -> u
     let rest = text.get(start..).unwrap_or_default();
     for found in memchr::memchr_iter(quote, rest) {
         let before = rest.get(..found).unwrap_or_default();
-        let escapes = before
-            .iter()
-            .rev()
-            .take_while(|byte| **byte == b'\\')
-            .count();
+        let escapes = count_back(before, |byte| byte == b'\\');
         if escapes <= slashes {
             return start + found - escapes;
         }

@@ -8,7 +8,6 @@
 )]
 
 mod fields;
-mod hostile;
 mod names;
 mod properties;
 mod texts;
