@@ -8,7 +8,7 @@ use crate::screen::Screen;
 use crate::target_file;
 use crate::words::count;
 use kubereel_format::Seq;
-use kubereel_history::{ExportError, Exported, ResourceSummary, Summary, Timeline, harmless};
+use kubereel_history::{ExportError, Exported, ReelSummary, ResourceSummary, Timeline, harmless};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -84,7 +84,7 @@ fn say_what_is_missing(
     exported: &Exported,
     screen: &mut Screen,
 ) -> Result<Exit, CommandError> {
-    let summary = Summary::of(&timeline);
+    let summary = ReelSummary::of(&timeline);
     let gaps: usize = summary.resources.iter().map(|one| one.gaps.len()).sum();
     let gaps = u64::try_from(gaps).unwrap_or(u64::MAX);
     let is_unobserved = |one: &&ResourceSummary| !one.gaps.is_empty() || !one.unseen.is_empty();

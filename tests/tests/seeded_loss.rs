@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EpochId, Evidence, Note, Reel, ResourceId, Seq};
-use kubereel_history::{ResourceState, Timeline, Verdict};
+use kubereel_history::{ReelVerdict, ResourceCompleteness, Timeline};
 use kubereel_tests::claims::{Claims, Fact};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::{Account, Change};
@@ -159,11 +159,11 @@ fn verify_notices(claims: &Claims, lost: &[Change]) -> Result<()> {
     let config_maps = claims.proof().resources.iter();
     let config_maps = config_maps.filter(|one| one.resource == "configmaps");
     for one in config_maps {
-        ensure!(one.state == ResourceState::Incomplete, "{one:#?}");
+        ensure!(one.state == ResourceCompleteness::Incomplete, "{one:#?}");
         eprintln!("{:#?}", one.unseen);
     }
     let verdict = claims.proof().verdict;
-    ensure!(verdict == Verdict::Incomplete, "{verdict:?}");
+    ensure!(verdict == ReelVerdict::Incomplete, "{verdict:?}");
     Ok(())
 }
 
@@ -230,7 +230,7 @@ async fn every_event_that_a_recorder_loses_is_named() -> Result<()> {
     ensure!(tally.check().is_err(), "no claim is false");
     verify_notices(&claims, &account.lost)?;
     let claims = Claims::read(&whole)?;
-    ensure!(claims.proof().verdict == Verdict::Complete);
+    ensure!(claims.proof().verdict == ReelVerdict::Complete);
     let tally = claims.against(&facts).check()?;
     eprintln!(
         "{} of {} changes lost and named: {lost:?}",

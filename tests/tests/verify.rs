@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use jiff::Timestamp;
 use kubereel_format::OutageClass;
-use kubereel_history::{Account, GapOutcome, Integrity, Proof, Timeline, Verdict};
+use kubereel_history::{GapOutcome, Integrity, Proof, ReelVerdict, RevisionAccount, Timeline};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::{self, EtcdKey, Oracle};
 use kubereel_tests::recording::{Page, Recording, program};
@@ -81,7 +81,7 @@ async fn explained(recording: &Recording, revision: u64) -> Result<()> {
 }
 
 /// The account is exactly what etcd's own story makes of the reel.
-fn agrees(timeline: &Timeline, oracle: &Oracle) -> Result<Account> {
+fn agrees(timeline: &Timeline, oracle: &Oracle) -> Result<RevisionAccount> {
     let accounts = timeline
         .accounts()
         .map_err(|error| anyhow::anyhow!("{error:?}"))?;
@@ -232,7 +232,7 @@ async fn quiet(
     }
     let proof_of_quiet = proof(&timeline);
     ensure!(
-        proof_of_quiet.verdict == Verdict::Complete,
+        proof_of_quiet.verdict == ReelVerdict::Complete,
         "{:?}",
         proof_of_quiet.reasons
     );

@@ -3,12 +3,12 @@
 //! because it looks well.
 
 use crate::changes::Scope;
-use crate::cluster_events::{EventQuestion, Logged, Regarding};
+use crate::cluster_events::{EventQuestion, LoggedEvent, Regarding};
 use crate::history::{HistoryItem, HistoryQuestion};
 use crate::moment::Cut;
-use crate::query_error::QueryError;
 use crate::related::Relatives;
-use crate::snapshot::ObjectVersion;
+use crate::timeline::ObjectVersion;
+use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use crate::writers::Authors;
 use kubereel_format::{RecordedAt, ResourceInfo, Seq};
@@ -46,7 +46,7 @@ pub struct Description {
     /// The members of its spec and status that are no lists or objects.
     pub scalars: Vec<Scalar>,
     /// The conditions of its status.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<DescribedCondition>,
     /// Who owns it, and what it owns.
     pub relatives: Relatives,
     /// The versions before and after the moment, and the gaps between.
@@ -54,7 +54,7 @@ pub struct Description {
     /// How many versions around then were left out, because others are nearer.
     pub left_out: usize,
     /// The Events about it.
-    pub events: Vec<Logged>,
+    pub events: Vec<LoggedEvent>,
 }
 
 /// A plain member of a spec or a status.
@@ -68,7 +68,7 @@ pub struct Scalar {
 
 /// A condition of a status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Condition {
+pub struct DescribedCondition {
     /// Its type.
     pub kind: String,
     /// `True`, `False` or `Unknown`.
@@ -122,7 +122,7 @@ impl Timeline {
             }),
             severity: None,
         });
-        let events = events.collect::<Result<Vec<Logged>, QueryError>>()?;
+        let events = events.collect::<Result<Vec<LoggedEvent>, QueryError>>()?;
         let text = |pointer: &str| {
             let text = value.pointer(pointer).and_then(Value::as_str);
             text.unwrap_or_default().to_owned()
@@ -224,7 +224,7 @@ fn scalars(value: &Value) -> Vec<Scalar> {
     scalars
 }
 
-fn conditions(value: &Value) -> Vec<Condition> {
+fn conditions(value: &Value) -> Vec<DescribedCondition> {
     let all = value
         .pointer("/status/conditions")
         .and_then(Value::as_array);
@@ -236,7 +236,7 @@ fn conditions(value: &Value) -> Vec<Condition> {
                 let text = condition.get(member).and_then(Value::as_str);
                 text.unwrap_or_default().to_owned()
             };
-            Condition {
+            DescribedCondition {
                 kind: text("type"),
                 status: text("status"),
                 since: text("lastTransitionTime"),

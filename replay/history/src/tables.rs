@@ -2,7 +2,7 @@
 //! recording missed is derived from these tables by `coverage`.
 
 use crate::select::ResourceTable;
-use crate::session::{self, Session};
+use crate::session::{self, RecordingSession};
 use kubereel_format::{ObjectId, ObjectKey, RecordedAt, Reel, ResourceId, Seq};
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(crate) struct ReelTables {
     end: RecordedAt,
     resources: ResourceTable,
     objects: BTreeMap<ResourceId, Vec<ObjectId>>,
-    sessions: Vec<Session>,
+    sessions: Vec<RecordingSession>,
 }
 
 impl ReelTables {
@@ -56,7 +56,7 @@ impl ReelTables {
         &self.resources
     }
 
-    pub(crate) fn sessions(&self) -> &[Session] {
+    pub(crate) fn sessions(&self) -> &[RecordingSession] {
         &self.sessions
     }
 

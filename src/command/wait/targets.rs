@@ -7,7 +7,7 @@ use crate::command::asked::Named;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use kubereel_format::{EventType, ResourceInfo, Seq};
-use kubereel_history::{Cut, Form, ObjectFilter, ObjectVersion, Timeline, WaitFor, WaitSpan};
+use kubereel_history::{Cut, ObjectFilter, ObjectForm, ObjectVersion, Timeline, WaitFor, WaitSpan};
 use std::collections::BTreeSet;
 
 /// One name that is waited for.
@@ -297,7 +297,7 @@ impl<'a> Place<'a> {
         if fields.is_empty() {
             return Ok(held);
         }
-        let form = Form {
+        let form = ObjectForm {
             shows_managed_fields: false,
         };
         let mut matching = Vec::new();

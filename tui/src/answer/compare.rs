@@ -7,7 +7,8 @@ use super::trust::trust;
 use crate::model::{Difference, DifferenceRow, Place, Subject};
 use kubereel_format::ResourceInfo;
 use kubereel_history::{
-    Asked, Change, Differing, Fate, ObjectFilter, Scope, Timeline, differing, harmless,
+    Change, ObjectDifference, ObjectFate, ObjectFilter, ResourceMoment, Scope, Timeline, differing,
+    harmless,
 };
 
 /// How many objects are listed.
@@ -24,7 +25,7 @@ pub(super) fn compare(
     go_on: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Option<Difference> {
     let mut unknown = Vec::new();
-    let mut found: Vec<(&ResourceInfo, &ResourceInfo, Differing)> = Vec::new();
+    let mut found: Vec<(&ResourceInfo, &ResourceInfo, ObjectDifference)> = Vec::new();
     for info in timeline.resources().iter() {
         let (then, now) = (
             timeline.resource_at(info, a.cut()),
@@ -79,16 +80,24 @@ pub(super) fn compare(
     })
 }
 
-const fn asked(resource: &ResourceInfo, place: Place) -> Asked<'_> {
-    Asked {
+const fn asked(resource: &ResourceInfo, place: Place) -> ResourceMoment<'_> {
+    ResourceMoment {
         resource,
         cut: place.cut(),
     }
 }
 
 /// Says in short what changed.
-fn words(timeline: &Timeline, fate: &Fate, then: Asked<'_>, now: Asked<'_>) -> String {
-    if matches!(fate, Fate::Created { .. } | Fate::Deleted { .. }) {
+fn words(
+    timeline: &Timeline,
+    fate: &ObjectFate,
+    then: ResourceMoment<'_>,
+    now: ResourceMoment<'_>,
+) -> String {
+    if matches!(
+        fate,
+        ObjectFate::Created { .. } | ObjectFate::Deleted { .. }
+    ) {
         return String::new();
     }
     match timeline.changes_between(fate, then, now, &Scope::default()) {

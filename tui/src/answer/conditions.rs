@@ -5,7 +5,7 @@ use super::here::{Here, here, unread};
 use super::line::{Ink, Line, Target};
 use crate::model::{Place, Subject};
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_history::{Form, Timeline, harmless, timetext};
+use kubereel_history::{ObjectForm, Timeline, harmless, timetext};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) fn read(timeline: &Timeline, subject: &Subject, place: Place) -> Vec<
         Ok(Here { info, held, lines }) => (info, held, lines),
         Err(lines) => return lines,
     };
-    let object = match timeline.object(held.seq, info, Form::default()) {
+    let object = match timeline.object(held.seq, info, ObjectForm::default()) {
         Ok(object) => object,
         Err(error) => {
             lines.push(unread(&error));
@@ -85,7 +85,7 @@ fn turns(
     let mut turns: BTreeMap<String, Vec<Turn>> = BTreeMap::new();
     let mut unread = 0;
     for seq in seqs {
-        let Ok(object) = timeline.object(*seq, info, Form::default()) else {
+        let Ok(object) = timeline.object(*seq, info, ObjectForm::default()) else {
             unread += 1;
             continue;
         };

@@ -6,7 +6,7 @@ use super::line::{Ink, Line};
 use crate::model::{Place, Subject};
 use kubereel_format::{ResourceInfo, Seq};
 use kubereel_history::{
-    Change, Form, QueryError, Scope, SegmentKind, Timeline, harmless, words, write_yaml,
+    Change, ObjectForm, QueryError, Scope, SegmentKind, Timeline, harmless, words, write_yaml,
 };
 use serde_json::Value;
 
@@ -101,7 +101,7 @@ fn changes(
     old: Seq,
     new: Seq,
 ) -> Result<Vec<Change>, QueryError> {
-    let form = Form::default();
+    let form = ObjectForm::default();
     let (old, new) = (
         timeline.object(old, info, form)?,
         timeline.object(new, info, form)?,

@@ -5,7 +5,7 @@ use super::here::here;
 use super::question::{Answer, Question, answer};
 use super::table::Table;
 use crate::model::{Place, Subject};
-use kubereel_history::{Form, Timeline, timetext, write_yaml};
+use kubereel_history::{ObjectForm, Timeline, timetext, write_yaml};
 use unicode_width::UnicodeWidthStr as _;
 
 /// A name has at most so many letters before the time.
@@ -77,7 +77,7 @@ pub(crate) fn document(timeline: &Timeline, question: Question) -> Result<Docume
 fn yaml(timeline: &Timeline, subject: &Subject, place: Place) -> Result<Vec<u8>, String> {
     let absent = |_| format!("{} was not there", subject.written(timeline));
     let here = here(timeline, subject, place).map_err(absent)?;
-    let object = timeline.object(here.held.seq, here.info, Form::default());
+    let object = timeline.object(here.held.seq, here.info, ObjectForm::default());
     let object = object.map_err(|error| error.to_string())?;
     let mut text = String::new();
     write_yaml(&mut text, &object).map_err(|error| error.to_string())?;

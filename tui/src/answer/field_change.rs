@@ -5,7 +5,7 @@ use super::short::short;
 use crate::model::{FieldSearch, FoundField, Place};
 use crate::msg::Way;
 use kubereel_format::{EventType, Evidence, Seq};
-use kubereel_history::{Change, Field, Form, Scope, Timeline, harmless};
+use kubereel_history::{Change, Field, ObjectForm, Scope, Timeline, harmless};
 use serde_json::Value;
 
 /// Looks for it; `go_on` is told how many of how many versions are read, and ends it by `false`.
@@ -120,7 +120,7 @@ impl Walk<'_> {
             return Held::Nothing;
         }
         let resource = self.timeline.resources().get(self.search.subject.resource);
-        let form = Form {
+        let form = ObjectForm {
             shows_managed_fields: true,
         };
         match resource.map(|info| self.timeline.object(seq, info, form)) {

@@ -6,7 +6,7 @@ use super::short::short;
 use crate::model::{Place, Subject};
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::{
-    Change, Cut, HistoryItem, HistoryQuestion, Scope, SeenVersion, Timeline, harmless,
+    Change, Cut, HistoryItem, HistoryQuestion, HistoryVersion, Scope, Timeline, harmless,
 };
 
 /// How many versions before and after the moment are read.
@@ -89,7 +89,7 @@ fn below(timeline: &Timeline, seq: Seq) -> Cut {
     }
 }
 
-fn told(timeline: &Timeline, version: &SeenVersion, is_past: bool, is_here: bool) -> Vec<Line> {
+fn told(timeline: &Timeline, version: &HistoryVersion, is_past: bool, is_here: bool) -> Vec<Line> {
     let head = match (is_here, is_past) {
         (true, _) => Ink::Strong,
         (false, true) => Ink::Plain,
@@ -110,7 +110,7 @@ fn told(timeline: &Timeline, version: &SeenVersion, is_past: bool, is_here: bool
         lines.push(Line::of(Ink::Wary, "    the version before cannot be read"));
         return lines;
     };
-    if version.place != kubereel_history::Place::Later {
+    if version.place != kubereel_history::VersionPlace::Later {
         return lines;
     }
     let body = if is_past { Ink::Plain } else { Ink::Faint };

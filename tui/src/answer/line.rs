@@ -3,7 +3,7 @@
 
 use crate::model::Subject;
 use kubereel_format::Seq;
-use kubereel_history::Path;
+use kubereel_history::FieldPath;
 
 /// How a part of a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(crate) struct Line {
     /// What stands at the right end.
     pub(crate) aside: String,
     /// The field that it shows, where it shows one.
-    pub(crate) field: Option<Path>,
+    pub(crate) field: Option<FieldPath>,
     /// Where it leads, if it can be taken.
     pub(crate) target: Option<Target>,
     /// Whether it is a text to read, which is broken rather than cut.

@@ -7,7 +7,7 @@ use crate::filter::{Query, Seen};
 use crate::model::{Place, Subject};
 use kubereel_format::{EventType, RecordedAt, ResourceInfo};
 use kubereel_history::{
-    Change, CursorStep, Step, SteppedOver, Timeline, Track, harmless, timetext,
+    Change, CursorStep, FieldStep, SteppedOver, Timeline, Track, harmless, timetext,
 };
 
 /// How many events are told.
@@ -170,7 +170,7 @@ fn of_change(head: Line, change: &Change) -> Line {
     let steps = change.path.steps();
     // A condition is known by its type.
     let name = match steps {
-        [.., Step::Item(parts), Step::Member(status)] if status == "status" => parts
+        [.., FieldStep::Item(parts), FieldStep::Member(status)] if status == "status" => parts
             .first()
             .map_or_else(String::new, |part| part.value.clone()),
         _ => change.path.to_string(),

@@ -6,7 +6,8 @@ use super::line::{Ink, Line, Target};
 use crate::model::{Place, Subject};
 use kubereel_format::{ResourceId, ResourceInfo, Seq};
 use kubereel_history::{
-    Columns, Form, ObjectFilter, OwnedObject, OwnerRef, Room, Timeline, harmless,
+    ColumnRoom, ObjectFilter, ObjectForm, OwnedObject, OwnerRef, ResourceColumns, Timeline,
+    harmless,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +34,7 @@ const TOLD: [&str; 9] = [
 struct Tree<'a> {
     timeline: &'a Timeline,
     place: Place,
-    columns: BTreeMap<ResourceId, Option<Columns>>,
+    columns: BTreeMap<ResourceId, Option<ResourceColumns>>,
     below: BTreeMap<&'a str, Vec<&'a OwnedObject>>,
     shown: BTreeSet<Seq>,
     lines: Vec<Line>,
@@ -191,11 +192,11 @@ impl<'a> Tree<'a> {
         let columns = self
             .columns
             .entry(info.id)
-            .or_insert_with(|| timeline.columns(info, place.cut(), Room::Narrow).ok());
+            .or_insert_with(|| timeline.columns(info, place.cut(), ColumnRoom::Narrow).ok());
         let Some(columns) = columns else {
             return "  its columns cannot be read".to_owned();
         };
-        let Ok(object) = timeline.object(seq, info, Form::default()) else {
+        let Ok(object) = timeline.object(seq, info, ObjectForm::default()) else {
             return "  it cannot be read".to_owned();
         };
         let mut told = String::new();

@@ -5,7 +5,9 @@ use super::trust::trust;
 use crate::filter::{Query, Seen};
 use crate::model::{EventsOf, Order, Place, Subject};
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
-use kubereel_history::{Columns, Form, ObjectFilter, ObjectVersion, Room, Timeline, harmless};
+use kubereel_history::{
+    ColumnRoom, ObjectFilter, ObjectForm, ObjectVersion, ResourceColumns, Timeline, harmless,
+};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -88,7 +90,7 @@ pub(super) fn read(timeline: &Timeline, listing: &Listing, place: Place) -> Tabl
     let mut state = timeline.as_of(info.id, place.cut(), &filter);
     table.trust = trust(timeline, &state.certainty);
     let has_state = state.certainty.has_state();
-    let columns = match timeline.columns(info, place.cut(), Room::Narrow) {
+    let columns = match timeline.columns(info, place.cut(), ColumnRoom::Narrow) {
         Ok(columns) => columns,
         Err(error) => {
             table.trust = Some(harmless(&error.to_string()).into_owned());
@@ -139,7 +141,7 @@ pub(super) fn read(timeline: &Timeline, listing: &Listing, place: Place) -> Tabl
 struct Rows<'a> {
     timeline: &'a Timeline,
     info: &'a ResourceInfo,
-    columns: &'a Columns,
+    columns: &'a ResourceColumns,
     listing: &'a Listing,
     place: Place,
 }
@@ -147,7 +149,7 @@ struct Rows<'a> {
 impl Rows<'_> {
     /// Makes a row of a body; `None` if it does not pass.
     fn row(&self, held: &ObjectVersion, body: &[u8]) -> Option<Row> {
-        let cells = match Form::default().of(body, self.info) {
+        let cells = match ObjectForm::default().of(body, self.info) {
             Ok(object) => {
                 if !self.listing.filter.admits_body(&object) {
                     return None;

@@ -3,7 +3,7 @@
 
 use crate::model::Subject;
 use kubereel_format::RecordedAt;
-use kubereel_history::{Cut, Form, Timeline, UpdateKind, UpgradeStory, harmless};
+use kubereel_history::{Cut, ObjectForm, Timeline, UpdateKind, UpgradeStory, harmless};
 use kubereel_monitortests::{FactsOverTime, Phase};
 use serde_json::Value;
 use std::ops::Range;
@@ -117,7 +117,7 @@ fn bootstrap(timeline: &Timeline, known: &[Stage]) -> Option<Stage> {
         status == Some("complete")
     };
     let complete = subject.versions(timeline).into_iter().find(|seq| {
-        let object = timeline.object(*seq, info, Form::default());
+        let object = timeline.object(*seq, info, ObjectForm::default());
         object.is_ok_and(|object| is_complete(&object))
     })?;
     let to = timeline.reel().stamp(complete)?.wall;

@@ -20,7 +20,7 @@ use crate::filter::Query;
 use crate::keep::{Bookmarks, Shelf};
 use crate::lane::{Anomaly, Board, Dark, Lane};
 use kubereel_format::ResourceId;
-use kubereel_history::{Density, Path, Timeline};
+use kubereel_history::{Density, FieldPath, Timeline};
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -122,7 +122,7 @@ pub(crate) struct Open {
     /// The line of the panel at which the keys are.
     pub(crate) line: usize,
     /// The field that is followed, once one was chosen.
-    pub(crate) field: Option<Path>,
+    pub(crate) field: Option<FieldPath>,
     /// What is being looked for.
     pub(crate) searches: Searches,
     /// How the panel is read.

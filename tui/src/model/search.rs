@@ -5,7 +5,7 @@ use super::compare::Difference;
 use super::place::Place;
 use super::subject::Subject;
 use crate::msg::Way;
-use kubereel_history::Path;
+use kubereel_history::FieldPath;
 use std::sync::Arc;
 
 /// What is looked for.
@@ -23,7 +23,7 @@ pub(crate) struct FieldSearch {
     /// The object.
     pub(crate) subject: Subject,
     /// The field.
-    pub(crate) field: Path,
+    pub(crate) field: FieldPath,
     /// Where one stands.
     pub(crate) from: Place,
     /// Which way.

@@ -3,7 +3,7 @@
 
 use crate::answer::{Answer, Ink, Line};
 use crate::model::{Open, Pane, Panel};
-use kubereel_history::Path;
+use kubereel_history::FieldPath;
 
 /// Puts the keys at a line, and scrolls as little as makes it visible; the head takes a row.
 pub(super) fn stand(open: &mut Open, line: usize, height: u16) {
@@ -52,7 +52,7 @@ fn is_changed(line: &Line) -> bool {
 }
 
 /// Gives the field that a line of the panel shows.
-fn field_at(open: &Open, line: usize) -> Option<Path> {
+fn field_at(open: &Open, line: usize) -> Option<FieldPath> {
     match &open.answer {
         Some(Answer::Lines(_, lines, _)) => lines.get(line)?.field.clone(),
         _ => None,
@@ -61,15 +61,15 @@ fn field_at(open: &Open, line: usize) -> Option<Path> {
 
 /// Gives the field that is followed: the one that was chosen, the status of the lane's condition, or
 /// the one at the panel's line.
-pub(crate) fn followed(open: &Open) -> Option<Path> {
+pub(crate) fn followed(open: &Open) -> Option<FieldPath> {
     let of_lane = || {
         let condition = open.condition.as_deref()?;
         let key = kubereel_history::KeyPart {
             name: "type".to_owned(),
             value: condition.to_owned(),
         };
-        let member = |name: &str| kubereel_history::Step::Member(name.to_owned());
-        let item = kubereel_history::Step::Item(vec![key]);
+        let member = |name: &str| kubereel_history::FieldStep::Member(name.to_owned());
+        let item = kubereel_history::FieldStep::Item(vec![key]);
         Some(
             [
                 member("status"),

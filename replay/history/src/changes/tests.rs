@@ -1,12 +1,12 @@
 //! The field diff against a slow apply that was written from the documentation of paths alone.
 
-use super::{Change, ChangeKind, Scope, Step};
+use super::{Change, ChangeKind, FieldStep, Scope};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 
 /// Applies changes to the old value: members and items are found by their steps, one by one.
-fn apply(old: Option<Value>, changes: &[(&[Step], &Change)]) -> Option<Value> {
+fn apply(old: Option<Value>, changes: &[(&[FieldStep], &Change)]) -> Option<Value> {
     if let Some((_, whole)) = changes
         .iter()
         .find(|(steps, one)| steps.is_empty() && one.kind != ChangeKind::Reordered)
@@ -14,7 +14,7 @@ fn apply(old: Option<Value>, changes: &[(&[Step], &Change)]) -> Option<Value> {
         assert_eq!(old, whole.old, "{}", whole.path);
         return whole.new.clone();
     }
-    let deeper: Vec<(&Step, &[Step], &Change)> = changes
+    let deeper: Vec<(&FieldStep, &[FieldStep], &Change)> = changes
         .iter()
         .filter_map(|(steps, one)| {
             let (first, rest) = steps.split_first()?;
@@ -24,7 +24,7 @@ fn apply(old: Option<Value>, changes: &[(&[Step], &Change)]) -> Option<Value> {
     match old {
         Some(Value::Object(mut members)) => {
             for_each_step(&deeper, |step, below| {
-                let Step::Member(name) = step else {
+                let FieldStep::Member(name) = step else {
                     panic!("{step:?} in an object");
                 };
                 if let Some(value) = apply(members.remove(name), below) {
@@ -42,10 +42,10 @@ fn apply(old: Option<Value>, changes: &[(&[Step], &Change)]) -> Option<Value> {
 }
 
 fn for_each_step<'a>(
-    deeper: &[(&'a Step, &'a [Step], &'a Change)],
-    mut take: impl FnMut(&Step, &[(&'a [Step], &'a Change)]),
+    deeper: &[(&'a FieldStep, &'a [FieldStep], &'a Change)],
+    mut take: impl FnMut(&FieldStep, &[(&'a [FieldStep], &'a Change)]),
 ) {
-    let mut done: Vec<&Step> = Vec::new();
+    let mut done: Vec<&FieldStep> = Vec::new();
     for (step, _, _) in deeper {
         if done.contains(step) {
             continue;
@@ -60,12 +60,14 @@ fn for_each_step<'a>(
     }
 }
 
-fn apply_items(old: Vec<Value>, deeper: &[(&Step, &[Step], &Change)]) -> Vec<Value> {
+fn apply_items(old: Vec<Value>, deeper: &[(&FieldStep, &[FieldStep], &Change)]) -> Vec<Value> {
     let is_whole = |kind| {
-        move |(_, rest, one): &&(&Step, &[Step], &Change)| rest.is_empty() && one.kind == kind
+        move |(_, rest, one): &&(&FieldStep, &[FieldStep], &Change)| {
+            rest.is_empty() && one.kind == kind
+        }
     };
-    let place = |step: &Step| match step {
-        Step::Index(at) => Some(*at),
+    let place = |step: &FieldStep| match step {
+        FieldStep::Index(at) => Some(*at),
         _ => None,
     };
     // Places of items that are gone count in the old list.
@@ -101,15 +103,15 @@ fn apply_items(old: Vec<Value>, deeper: &[(&Step, &[Step], &Change)]) -> Vec<Val
         .collect();
     for_each_step(&rest, |step, below| {
         let found = match step {
-            Step::Index(at) => Some(*at),
-            Step::Item(parts) => items.iter().position(|item| {
+            FieldStep::Index(at) => Some(*at),
+            FieldStep::Item(parts) => items.iter().position(|item| {
                 parts.iter().all(|part| match item.get(&part.name) {
                     Some(Value::String(text)) => *text == part.value,
                     Some(other) => part.value == format!("{other}"),
                     None => false,
                 })
             }),
-            Step::Member(name) => panic!("{name} in a list"),
+            FieldStep::Member(name) => panic!("{name} in a list"),
         };
         match found {
             Some(at) => match apply(Some(items[at].clone()), below) {

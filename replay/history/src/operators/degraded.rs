@@ -1,7 +1,7 @@
 //! Owns the times in which an operator said of itself that it is degraded. Refuses judgement: how
 //! long is too long is a rule's matter.
 
-use crate::query_error::QueryError;
+use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use kubereel_format::{ObjectId, RecordedAt, ResourceId, Seq};
 use serde::Deserialize;

@@ -69,15 +69,15 @@ pub enum ManifestError {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Document {
+struct ManifestDocument {
     api_version: Option<String>,
     kind: Option<String>,
-    metadata: Option<Metadata>,
+    metadata: Option<ManifestMetadata>,
     items: Option<Vec<Value>>,
 }
 
 #[derive(Deserialize)]
-struct Metadata {
+struct ManifestMetadata {
     namespace: Option<String>,
     name: Option<String>,
 }
@@ -133,7 +133,7 @@ fn take(
         return Err(ManifestError::TooDeep);
     }
     let missing = |missing| ManifestError::NoObject { document, missing };
-    let read: Document = serde_json::from_value(value).map_err(|_other| missing("kind"))?;
+    let read: ManifestDocument = serde_json::from_value(value).map_err(|_other| missing("kind"))?;
     if let Some(items) = read.items {
         for item in items {
             take(item, document, depth + 1, objects)?;

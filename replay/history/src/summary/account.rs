@@ -1,7 +1,7 @@
 //! The summary of the account of revisions.
 
 use super::resource::{rfc3339, rfc3339_or_none};
-use crate::account::Account;
+use crate::account::RevisionAccount;
 use crate::timeline::Timeline;
 use kubereel_format::RecordedAt;
 use serde::Serialize;
@@ -78,7 +78,7 @@ impl AccountSummary {
             .collect()
     }
 
-    fn of(timeline: &Timeline, account: &Account) -> Self {
+    fn of(timeline: &Timeline, account: &RevisionAccount) -> Self {
         let name = |resource| {
             let info = timeline.resources().get(resource);
             info.map_or_else(String::new, kubereel_format::ResourceInfo::qualified)

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 /// What is in a reel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Summary {
+pub struct ReelSummary {
     /// The file.
     pub file: String,
     /// Its bytes.
     pub file_bytes: u64,
     /// The bytes of its parts.
-    pub parts: Parts,
+    pub parts: FileParts,
     /// The version of its format.
     pub format: String,
     /// Whether the recorder finished it.
@@ -71,7 +71,7 @@ pub struct Summary {
 /// The bytes of a file's parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Parts {
+pub struct FileParts {
     /// Objects.
     pub bodies: u64,
     /// Times, names, notes.
@@ -235,7 +235,7 @@ pub struct MarkSummary {
     pub text: String,
 }
 
-impl Summary {
+impl ReelSummary {
     /// Sums up what is in the reel.
     pub fn of(timeline: &Timeline) -> Self {
         let reel = timeline.reel();
@@ -398,13 +398,13 @@ fn mark_summaries(timeline: &Timeline) -> Vec<MarkSummary> {
     marks.collect()
 }
 
-fn parts(timeline: &Timeline) -> Parts {
+fn parts(timeline: &Timeline) -> FileParts {
     let sizes = timeline.reel().sizes();
     let known = [sizes.parts.bodies, sizes.parts.index, sizes.parts.tail];
     let known = known
         .iter()
         .fold(0u64, |sum, part| sum.saturating_add(*part));
-    Parts {
+    FileParts {
         bodies: sizes.parts.bodies,
         index: sizes.parts.index,
         tail: sizes.parts.tail,

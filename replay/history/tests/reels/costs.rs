@@ -4,7 +4,8 @@
 use crate::script::{Script, Stream, Thing, thing};
 use kubereel_format::{ObjectId, ReadCounts, RecordedAt, Seq};
 use kubereel_history::{
-    Asked, Cut, EventQuestion, HistoryQuestion, ObjectFilter, Scope, Timeline, Track, differing,
+    Cut, EventQuestion, HistoryQuestion, ObjectFilter, ResourceMoment, Scope, Timeline, Track,
+    differing,
 };
 use std::path::Path;
 
@@ -215,7 +216,7 @@ const QUESTIONS: [(&str, Ask); 11] = [
         let old = timeline.as_of(info.id, from, &ObjectFilter::default());
         let new = timeline.as_of(info.id, cut, &ObjectFilter::default());
         let mut changed = 0;
-        let asked = |cut| Asked {
+        let asked = |cut| ResourceMoment {
             resource: info,
             cut,
         };

@@ -2,7 +2,7 @@
 
 use crate::script::{Script, pod, thing};
 use kubereel_format::{EndCause, Lifecycle, NotCoveredReason, Note, Seq};
-use kubereel_history::{Summary, Timeline};
+use kubereel_history::{ReelSummary, Timeline};
 use std::path::Path;
 
 const A: crate::script::Thing<'static> = crate::script::Thing {
@@ -54,11 +54,11 @@ fn eventful(path: &Path) {
     script.finish();
 }
 
-fn summary() -> Summary {
+fn summary() -> ReelSummary {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("test.reel");
     eventful(&path);
-    Summary::of(&Timeline::open(&path).expect("a reel"))
+    ReelSummary::of(&Timeline::open(&path).expect("a reel"))
 }
 
 #[test]

@@ -6,7 +6,7 @@ use kubereel_format::{
     RecordedAt, ResourceId, Seq,
 };
 use kubereel_history::{
-    Cut, GapOutcome, HistoryItem, HistoryQuestion, ObjectFilter, ResourceProof, Scope, Summary,
+    Cut, GapOutcome, HistoryItem, HistoryQuestion, ObjectFilter, ReelSummary, ResourceProof, Scope,
     Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, WaitFor, WaitQuestion,
 };
 use proptest::prelude::*;
@@ -478,7 +478,7 @@ proptest! {
         let proof = ResourceProof::of(&timeline, &info);
         let is_listed = timeline.coverage(pods).is_some_and(|one| !one.spans().is_empty());
         prop_assert_eq!(proof.state.is_complete(), is_listed && may_miss.is_empty());
-        let summary = Summary::of(&timeline);
+        let summary = ReelSummary::of(&timeline);
         let summed = summary.resources.iter().find(|one| one.resource == "pods").expect("pods");
         prop_assert_eq!(summed.whole, is_listed && may_miss.is_empty());
 

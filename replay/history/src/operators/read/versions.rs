@@ -3,7 +3,7 @@
 
 use super::super::story::Mark;
 use crate::moment::Cut;
-use crate::query_error::QueryError;
+use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use kubereel_format::{EventType, Evidence, ObjectKey, ResourceId, Seq};
 use serde::Deserialize;

@@ -11,8 +11,8 @@ use super::answer::{
 use super::nodes::Release;
 use super::{estimate, insights, nodes};
 use crate::moment::Cut;
-use crate::query_error::QueryError;
 use crate::select::ObjectFilter;
+use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use kubereel_format::RecordedAt;
 use serde::Deserialize;

@@ -5,7 +5,7 @@ use super::super::read::{Budget, Pod, Seen};
 use super::mark::{Lasting, Mark, Spans};
 use super::node_update::NodeUpdate;
 use crate::moment::Cut;
-use crate::query_error::QueryError;
+use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use kubereel_format::{EventType, Seq};
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use super::super::read::Seen;
 use super::mark::Mark;
 use super::version_pod::NAMESPACE;
 use crate::moment::Cut;
-use crate::query_error::QueryError;
+use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use serde::Deserialize;
 

@@ -8,7 +8,7 @@ use super::retrieval::{
     PodEvent, Retrieval, RetrievalEnd, Retrievals, Told, after_failure, quoted,
 };
 use super::version_pod::VersionPod;
-use crate::cluster_events::Logged;
+use crate::cluster_events::LoggedEvent;
 use std::collections::BTreeMap;
 
 /// What an attempt begins, ends or shows itself by.
@@ -47,7 +47,7 @@ enum Sign<'a> {
 pub(super) fn retrievals(
     versions: &[Seen<ClusterVersion>],
     pods: &[VersionPod],
-    events: &[Logged],
+    events: &[LoggedEvent],
     from: Mark,
     accepted: Option<Mark>,
     to: Option<Mark>,
@@ -77,7 +77,7 @@ pub(super) fn retrievals(
     all
 }
 
-fn about(pod: &str, events: &[Logged]) -> Vec<PodEvent> {
+fn about(pod: &str, events: &[LoggedEvent]) -> Vec<PodEvent> {
     events
         .iter()
         .filter(|logged| logged.said.regarding.kind == "Pod" && logged.said.regarding.name == pod)
@@ -91,7 +91,7 @@ fn about(pod: &str, events: &[Logged]) -> Vec<PodEvent> {
         .collect()
 }
 
-const fn mark_of(logged: &Logged) -> Mark {
+const fn mark_of(logged: &LoggedEvent) -> Mark {
     Mark {
         seq: logged.seq,
         at: logged.at,
@@ -107,7 +107,7 @@ fn current_image(versions: &[Seen<ClusterVersion>], mark: Mark) -> &str {
 
 fn of_events<'a>(
     versions: &'a [Seen<ClusterVersion>],
-    events: &'a [Logged],
+    events: &'a [LoggedEvent],
 ) -> Vec<(Mark, Sign<'a>)> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut signs = Vec::new();

@@ -17,9 +17,9 @@ use super::retrieve;
 use super::spell::{self, Spell};
 use super::update::{HowUpdateEnded, Update, UpdateKind};
 use super::version_pod::NAMESPACE;
-use crate::cluster_events::{EventQuestion, Logged};
+use crate::cluster_events::{EventQuestion, LoggedEvent};
 use crate::moment::Cut;
-use crate::query_error::QueryError;
+use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
@@ -217,7 +217,7 @@ impl Timeline {
         severity: Option<&str>,
         from: Option<Cut>,
         cut: Cut,
-    ) -> Result<Vec<Logged>, QueryError> {
+    ) -> Result<Vec<LoggedEvent>, QueryError> {
         let question = EventQuestion {
             namespace: Some(namespace.to_owned()),
             from,

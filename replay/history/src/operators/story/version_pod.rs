@@ -4,7 +4,7 @@
 use super::super::read::{Pod, Seen};
 use super::mark::Mark;
 use crate::moment::Cut;
-use crate::query_error::QueryError;
+use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 
 pub(super) const NAMESPACE: &str = "openshift-cluster-version";

@@ -1,6 +1,9 @@
-//! Owns the label selectors of `kubectl -l`: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`,
-//! `a>1`, `a<1`, `a`, `!a`, joined by commas. Refuses field selectors.
+//! The selectors of kubectl. Labels (`-l`): `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a>1`, `a<1`, `a`,
+//! `!a`, joined by commas. Fields (`--field-selector`): `status.phase=Running,metadata.name!=a`, of any field of an
+//! object: a server indexes only a few, a recording has them all.
 
+use crate::object::number;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use thiserror::Error;
@@ -18,17 +21,17 @@ pub struct LabelError {
 /// A condition on an object's labels; the empty one holds for all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelSelector {
-    requirements: Vec<Requirement>,
+    requirements: Vec<LabelRequirement>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Requirement {
+struct LabelRequirement {
     key: String,
-    test: Test,
+    test: LabelTest,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Test {
+enum LabelTest {
     Exists,
     Missing,
     In(Vec<String>),
@@ -50,12 +53,12 @@ impl LabelSelector {
             let value = labels.get(&requirement.key);
             let number = || value.and_then(|value| value.parse::<i64>().ok());
             match &requirement.test {
-                Test::Exists => value.is_some(),
-                Test::Missing => value.is_none(),
-                Test::In(values) => value.is_some_and(|value| values.contains(value)),
-                Test::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
-                Test::Above(bound) => number().is_some_and(|number| number > *bound),
-                Test::Below(bound) => number().is_some_and(|number| number < *bound),
+                LabelTest::Exists => value.is_some(),
+                LabelTest::Missing => value.is_none(),
+                LabelTest::In(values) => value.is_some_and(|value| values.contains(value)),
+                LabelTest::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
+                LabelTest::Above(bound) => number().is_some_and(|number| number > *bound),
+                LabelTest::Below(bound) => number().is_some_and(|number| number < *bound),
             }
         })
     }
@@ -65,17 +68,17 @@ impl FromStr for LabelSelector {
     type Err = LabelError;
 
     fn from_str(text: &str) -> Result<Self, LabelError> {
-        let mut words = Words { rest: text };
+        let mut words = LabelLexer { rest: text };
         let mut requirements = Vec::new();
         let parsed = (|| {
-            if words.peek() == Word::End {
+            if words.peek() == LabelToken::End {
                 return Ok(());
             }
             loop {
                 requirements.push(words.requirement()?);
                 match words.next() {
-                    Word::End => return Ok(()),
-                    Word::Sign(",") => {}
+                    LabelToken::End => return Ok(()),
+                    LabelToken::Sign(",") => {}
                     other => return Err(format!("{other} where a comma belongs")),
                 }
             }
@@ -91,13 +94,13 @@ impl FromStr for LabelSelector {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word<'a> {
+enum LabelToken<'a> {
     Text(&'a str),
     Sign(&'a str),
     End,
 }
 
-impl std::fmt::Display for Word<'_> {
+impl std::fmt::Display for LabelToken<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Text(text) | Self::Sign(text) => write!(f, "{text:?}"),
@@ -106,27 +109,27 @@ impl std::fmt::Display for Word<'_> {
     }
 }
 
-struct Words<'a> {
+struct LabelLexer<'a> {
     rest: &'a str,
 }
 
-impl<'a> Words<'a> {
+impl<'a> LabelLexer<'a> {
     /// Longest first, so that `==` is not two `=`.
     const SIGNS: [&'static str; 9] = ["==", "!=", "=", "!", ",", "(", ")", ">", "<"];
 
-    fn peek(&self) -> Word<'a> {
-        Words { rest: self.rest }.next()
+    fn peek(&self) -> LabelToken<'a> {
+        LabelLexer { rest: self.rest }.next()
     }
 
-    fn next(&mut self) -> Word<'a> {
+    fn next(&mut self) -> LabelToken<'a> {
         self.rest = self.rest.trim_start();
         if self.rest.is_empty() {
-            return Word::End;
+            return LabelToken::End;
         }
         for sign in Self::SIGNS {
             if let Some(rest) = self.rest.strip_prefix(sign) {
                 self.rest = rest;
-                return Word::Sign(sign);
+                return LabelToken::Sign(sign);
             }
         }
         let end = self
@@ -135,14 +138,14 @@ impl<'a> Words<'a> {
             .unwrap_or(self.rest.len());
         let (text, rest) = self.rest.split_at(end);
         self.rest = rest;
-        Word::Text(text)
+        LabelToken::Text(text)
     }
 
-    fn requirement(&mut self) -> Result<Requirement, String> {
+    fn requirement(&mut self) -> Result<LabelRequirement, String> {
         let (key, is_negated) = match self.next() {
-            Word::Text(key) => (key, false),
-            Word::Sign("!") => match self.next() {
-                Word::Text(key) => (key, true),
+            LabelToken::Text(key) => (key, false),
+            LabelToken::Sign("!") => match self.next() {
+                LabelToken::Text(key) => (key, true),
                 other => return Err(format!("{other} where a key belongs")),
             },
             other => return Err(format!("{other} where a key belongs")),
@@ -151,42 +154,42 @@ impl<'a> Words<'a> {
             return Err(format!("{key:?} cannot be a label's key"));
         }
         let test = if is_negated {
-            Test::Missing
+            LabelTest::Missing
         } else {
             self.test()?
         };
-        Ok(Requirement {
+        Ok(LabelRequirement {
             key: key.to_owned(),
             test,
         })
     }
 
-    fn test(&mut self) -> Result<Test, String> {
+    fn test(&mut self) -> Result<LabelTest, String> {
         match self.peek() {
-            Word::End | Word::Sign(",") => Ok(Test::Exists),
-            Word::Sign("=" | "==") => {
+            LabelToken::End | LabelToken::Sign(",") => Ok(LabelTest::Exists),
+            LabelToken::Sign("=" | "==") => {
                 self.next();
-                Ok(Test::In(vec![self.value()?]))
+                Ok(LabelTest::In(vec![self.value()?]))
             }
-            Word::Sign("!=") => {
+            LabelToken::Sign("!=") => {
                 self.next();
-                Ok(Test::NotIn(vec![self.value()?]))
+                Ok(LabelTest::NotIn(vec![self.value()?]))
             }
-            Word::Text("in") => {
+            LabelToken::Text("in") => {
                 self.next();
-                Ok(Test::In(self.values()?))
+                Ok(LabelTest::In(self.values()?))
             }
-            Word::Text("notin") => {
+            LabelToken::Text("notin") => {
                 self.next();
-                Ok(Test::NotIn(self.values()?))
+                Ok(LabelTest::NotIn(self.values()?))
             }
-            Word::Sign(">") => {
+            LabelToken::Sign(">") => {
                 self.next();
-                Ok(Test::Above(self.number()?))
+                Ok(LabelTest::Above(self.number()?))
             }
-            Word::Sign("<") => {
+            LabelToken::Sign("<") => {
                 self.next();
-                Ok(Test::Below(self.number()?))
+                Ok(LabelTest::Below(self.number()?))
             }
             other => Err(format!("{other} where =, !=, in or notin belongs")),
         }
@@ -194,7 +197,7 @@ impl<'a> Words<'a> {
 
     fn number(&mut self) -> Result<i64, String> {
         let word = self.next();
-        let Word::Text(text) = word else {
+        let LabelToken::Text(text) = word else {
             return Err(format!("{word} where a number belongs"));
         };
         let number = text.parse().ok();
@@ -204,29 +207,29 @@ impl<'a> Words<'a> {
     /// Reads one value; none at all is the empty one.
     fn value(&mut self) -> Result<String, String> {
         match self.peek() {
-            Word::Text(text) => {
+            LabelToken::Text(text) => {
                 self.next();
                 if !is_value(text) {
                     return Err(format!("{text:?} cannot be a label's value"));
                 }
                 Ok(text.to_owned())
             }
-            Word::End | Word::Sign("," | ")") => Ok(String::new()),
-            other @ Word::Sign(_) => Err(format!("{other} where a value belongs")),
+            LabelToken::End | LabelToken::Sign("," | ")") => Ok(String::new()),
+            other @ LabelToken::Sign(_) => Err(format!("{other} where a value belongs")),
         }
     }
 
     fn values(&mut self) -> Result<Vec<String>, String> {
         match self.next() {
-            Word::Sign("(") => {}
+            LabelToken::Sign("(") => {}
             other => return Err(format!("{other} where ( belongs")),
         }
         let mut values = Vec::new();
         loop {
             values.push(self.value()?);
             match self.next() {
-                Word::Sign(")") => return Ok(values),
-                Word::Sign(",") => {}
+                LabelToken::Sign(")") => return Ok(values),
+                LabelToken::Sign(",") => {}
                 other => return Err(format!("{other} where , or ) belongs")),
             }
         }
@@ -265,8 +268,126 @@ fn is_framed(text: &str, edge: impl Fn(u8) -> bool) -> bool {
             .all(|&byte| edge(byte) || b"-_.".contains(&byte))
 }
 
+/// A text is no field selector.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("not a field selector: {term:?} is neither FIELD=VALUE nor FIELD!=VALUE in {text:?}")]
+pub struct FieldSelectorError {
+    /// The term that is wrong.
+    pub term: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A condition on an object's fields; the empty one holds for all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldSelector {
+    terms: Vec<FieldTerm>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FieldTerm {
+    members: Vec<String>,
+    value: String,
+    is_negated: bool,
+}
+
+impl FieldSelector {
+    /// Tells whether it holds for every object.
+    pub const fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Tells whether it holds for an object; a field that is not there is empty.
+    pub fn matches(&self, object: &Value) -> bool {
+        self.terms.iter().all(|term| {
+            let members = term.members.iter();
+            let found = members
+                .into_iter()
+                .try_fold(object, |of, name| of.get(name));
+            let own = match found {
+                Some(Value::String(text)) => text.clone(),
+                Some(Value::Number(number)) => number::printed(number),
+                Some(Value::Bool(truth)) => truth.to_string(),
+                _ => String::new(),
+            };
+            (own == term.value) != term.is_negated
+        })
+    }
+}
+
+impl FromStr for FieldSelector {
+    type Err = FieldSelectorError;
+
+    fn from_str(text: &str) -> Result<Self, FieldSelectorError> {
+        let mut terms = Vec::new();
+        for term in split(text).into_iter().filter(|term| !term.is_empty()) {
+            let read = FieldTerm::read(&term).ok_or_else(|| FieldSelectorError {
+                term: term.clone(),
+                text: text.to_owned(),
+            })?;
+            terms.push(read);
+        }
+        Ok(Self { terms })
+    }
+}
+
+/// Splits at commas that no backslash takes as they are.
+fn split(text: &str) -> Vec<String> {
+    let mut terms = vec![String::new()];
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter == ',' {
+            terms.push(String::new());
+        } else if let Some(term) = terms.last_mut() {
+            term.push(letter);
+            if letter == '\\' {
+                term.extend(letters.next());
+            }
+        }
+    }
+    terms
+}
+
+impl FieldTerm {
+    fn read(term: &str) -> Option<Self> {
+        let at = term.find(['!', '='])?;
+        let (field, rest) = term.split_at_checked(at)?;
+        let signs = [("!=", true), ("==", false), ("=", false)];
+        let (value, is_negated) = signs
+            .iter()
+            .find_map(|(sign, is_negated)| Some((rest.strip_prefix(sign)?, *is_negated)))?;
+        let members: Vec<String> = field.split('.').map(str::to_owned).collect();
+        if members.iter().any(String::is_empty) {
+            return None;
+        }
+        Some(Self {
+            members,
+            value: unescaped(value)?,
+            is_negated,
+        })
+    }
+}
+
+/// Takes the backslashes away; `None` where a sign stands without one.
+fn unescaped(value: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut letters = value.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => text.push(
+                letters
+                    .next()
+                    .filter(|next| ['\\', ',', '='].contains(next))?,
+            ),
+            '=' => return None,
+            other => text.push(other),
+        }
+    }
+    Some(text)
+}
+
 #[cfg(test)]
-mod tests {
+mod label_tests {
     use super::*;
 
     fn matches(selector: &str, labels: &[(&str, &str)]) -> bool {
@@ -370,5 +491,38 @@ mod tests {
             error.to_string(),
             r#"not a label selector: "etcd" where ( belongs in "app in etcd""#
         );
+    }
+}
+
+#[cfg(test)]
+mod field_tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn fields_are_equal_or_not_and_missing_ones_are_empty() {
+        let object = json!({"metadata": {"name": "a,b=c"}, "status": {"phase": "Running"},
+            "spec": {"unschedulable": true, "n": 3}});
+        for (text, expected) in [
+            ("", true),
+            ("status.phase=Running", true),
+            ("status.phase==Running,spec.n=3", true),
+            ("status.phase!=Running", false),
+            ("spec.unschedulable=true", true),
+            ("spec.nodeName=", true),
+            ("spec.nodeName!=x", true),
+            ("spec.nodeName=x", false),
+            (r"metadata.name=a\,b\=c", true),
+        ] {
+            let selector: FieldSelector = text.parse().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(selector.matches(&object), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for text in ["a", "=a", "a=b=c", ".a=b", "a!b", r"a=\x", r"a=\", "a=b,c"] {
+            assert!(text.parse::<FieldSelector>().is_err(), "{text}");
+        }
     }
 }

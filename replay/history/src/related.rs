@@ -1,11 +1,10 @@
-//! Owns the owners of an object and what it owns, at a moment. Refuses to follow names: an owner is
-//! known by its uid.
+//! Owners of objects and what they own, at a moment. An owner is known by its uid, never by its name alone.
 
 use crate::moment::Cut;
-use crate::query_error::QueryError;
 use crate::select::ObjectFilter;
-use crate::snapshot::{ObjectVersion, ResourceSnapshot};
+use crate::timeline::QueryError;
 use crate::timeline::Timeline;
+use crate::timeline::{ObjectVersion, ResourceSnapshot};
 use kubereel_format::{ResourceId, Seq};
 use serde::Deserialize;
 
@@ -55,15 +54,15 @@ pub struct Relatives {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Body {
-    metadata: Metadata,
+struct OwnedBody {
+    metadata: OwnerMetadata,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Metadata {
+struct OwnerMetadata {
     uid: String,
-    pub(super) owner_references: Option<Vec<OwnerRef>>,
+    owner_references: Option<Vec<OwnerRef>>,
 }
 
 impl Timeline {
@@ -143,7 +142,7 @@ impl Timeline {
     /// Follows the controlling owners upwards.
     fn climb(
         &self,
-        body: &Metadata,
+        body: &OwnerMetadata,
         namespace: &str,
         cut: Cut,
         owners: &mut Vec<OwnerRef>,
@@ -154,14 +153,14 @@ impl Timeline {
             for mut owner in next {
                 let found = self.find_owner(&owner, namespace, cut);
                 owner.exists = match found {
-                    Found::There(_) => Some(true),
-                    Found::Absent => Some(false),
-                    Found::Unknown => None,
+                    OwnerLookup::There(_) => Some(true),
+                    OwnerLookup::Absent => Some(false),
+                    OwnerLookup::Unknown => None,
                 };
                 let controls = owner.controller == Some(true);
                 let is_new = owners.iter().all(|known| known.uid != owner.uid);
                 owners.push(owner);
-                if let (Found::There(seq), true, true) = (found, controls, is_new) {
+                if let (OwnerLookup::There(seq), true, true) = (found, controls, is_new) {
                     let body = metadata(&self.reel().body(seq)?);
                     above = body.owner_references.unwrap_or_default();
                 }
@@ -173,7 +172,7 @@ impl Timeline {
     }
 
     /// Finds an owner's version at a moment.
-    fn find_owner(&self, owner: &OwnerRef, namespace: &str, cut: Cut) -> Found {
+    fn find_owner(&self, owner: &OwnerRef, namespace: &str, cut: Cut) -> OwnerLookup {
         let (group, _) = owner
             .api_version
             .split_once('/')
@@ -183,7 +182,7 @@ impl Timeline {
             .iter()
             .find(|info| info.group == group && info.kind == owner.kind);
         let Some(named) = named else {
-            return Found::Unknown;
+            return OwnerLookup::Unknown;
         };
         let resource = self.resource_at(named, cut);
         let only = [owner.name.clone()];
@@ -197,16 +196,16 @@ impl Timeline {
                 .is_some_and(|key| key.uid == owner.uid)
         };
         match state.objects.iter().find(is_owner) {
-            Some(held) => Found::There(held.seq),
-            None if state.certainty.is_proven() => Found::Absent,
-            None => Found::Unknown,
+            Some(held) => OwnerLookup::There(held.seq),
+            None if state.certainty.is_proven() => OwnerLookup::Absent,
+            None => OwnerLookup::Unknown,
         }
     }
 }
 
 /// What was found of an owner.
 #[derive(Clone, Copy, Debug)]
-enum Found {
+enum OwnerLookup {
     /// This version held.
     There(Seq),
     /// It did not exist.
@@ -215,13 +214,76 @@ enum Found {
     Unknown,
 }
 
-pub(super) fn metadata(body: &[u8]) -> Metadata {
+fn metadata(body: &[u8]) -> OwnerMetadata {
     // An object whose metadata are not of the usual form has no owners that could be followed.
-    serde_json::from_slice::<Body>(body)
+    serde_json::from_slice::<OwnedBody>(body)
         .map(|body| body.metadata)
         .unwrap_or_default()
 }
 
-pub(super) fn holds(body: &[u8], uid: &str) -> bool {
+fn holds(body: &[u8], uid: &str) -> bool {
     memchr::memmem::find(body, uid.as_bytes()).is_some()
+}
+
+/// An object that names owners.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnedObject {
+    /// Its resource.
+    pub resource: ResourceId,
+    /// Who it is, and its version.
+    pub held: ObjectVersion,
+    /// The uids of its owners.
+    pub owner_uids: Vec<String>,
+}
+
+/// Everything that names an owner.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnedObjects {
+    /// The objects, by resource, namespace and name.
+    pub objects: Vec<OwnedObject>,
+    /// How many resources could not be searched, because they are not known whole then.
+    pub unsearched: usize,
+}
+
+impl Timeline {
+    /// Finds every object of a namespace, or of all for an empty one, that names an owner.
+    ///
+    /// Every object that lived then is read once, Events left out.
+    ///
+    /// # Errors
+    /// When the reel is damaged there.
+    pub fn owned_in(&self, namespace: &str, cut: Cut) -> Result<OwnedObjects, QueryError> {
+        let events = self.event_resources();
+        let filter = ObjectFilter {
+            namespace: (!namespace.is_empty()).then_some(namespace),
+            names: &[],
+        };
+        let mut owned = OwnedObjects::default();
+        for resource in self.resources().iter() {
+            if events.contains(&resource.id) || (!namespace.is_empty() && !resource.namespaced) {
+                continue;
+            }
+            let state = self.as_of(resource.id, cut, &filter);
+            if !state.certainty.has_state() {
+                owned.unsearched += usize::from(!self.objects_of(resource.id).is_empty());
+                continue;
+            }
+            let found = self.read_each(&state.objects, cut, &mut |_| {}, |held, body| {
+                // Most bodies name no owner: those need not be understood.
+                if !holds(body, "ownerReferences") {
+                    return Ok(None);
+                }
+                let owners = metadata(body).owner_references.unwrap_or_default();
+                let uids = owners.into_iter().map(|owner| owner.uid);
+                let owner_uids: Vec<String> = uids.filter(|uid| !uid.is_empty()).collect();
+                Ok((!owner_uids.is_empty()).then(|| OwnedObject {
+                    resource: state.resource,
+                    held: held.clone(),
+                    owner_uids,
+                }))
+            })?;
+            owned.objects.extend(found.into_iter().flatten());
+        }
+        Ok(owned)
+    }
 }
