@@ -225,10 +225,10 @@ pub(crate) fn secs(micros: i64) -> Value {
 mod tests {
     use super::*;
     use crate::screen::Paint;
-    use kubereel_history::Scope;
+    use kubereel_history::ComparisonScope;
 
     fn shown(old: &Value, new: &Value) -> Vec<String> {
-        let changes = Scope::default().changes(old, new);
+        let changes = ComparisonScope::default().changes(old, new);
         let paint = Paint::for_output(false);
         lines(&changes)
             .iter()

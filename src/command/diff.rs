@@ -11,8 +11,8 @@ use crate::reel;
 use crate::screen::Screen;
 use crate::words::count;
 use kubereel_history::{
-    Certainty, Cut, Field, LabelSelector, Moment, ObjectDifference, ObjectFilter, ResourceMoment,
-    ResourceSnapshot, Scope, Timeline, differing,
+    Certainty, ComparisonScope, Cut, Field, LabelSelector, Moment, ObjectDifference, ObjectFilter,
+    ResourceMoment, ResourceSnapshot, Timeline, differing,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -144,7 +144,7 @@ pub(crate) fn answer(
         Some(resource) => one_resource(timeline, question, resource, cuts, screen)?,
         None => everything::compared(timeline, question, cuts, screen)?,
     };
-    let scope = Scope {
+    let scope = ComparisonScope {
         fields: question.fields.clone(),
         shows_managed_fields: question.show_managed_fields,
         shows_resource_version: false,
@@ -303,7 +303,7 @@ fn walk(
     timeline: &Timeline,
     question: &Question,
     compared: &Compared<'_>,
-    scope: &Scope,
+    scope: &ComparisonScope,
     screen: &mut Screen,
 ) -> Result<u64, CommandError> {
     let all: Vec<(&Pair<'_>, ObjectDifference)> = compared
@@ -320,8 +320,9 @@ fn walk(
     let mut found = 0;
     for (done, (pair, differing)) in (1u64..).zip(all) {
         progress.reached(done);
-        let changes = timeline
-            .changes_between(&differing.fate, pair.before, pair.after, scope)
+        let changes = differing
+            .fate
+            .changes(timeline, pair.before, pair.after, scope)
             .map_err(|error| CommandError::new(Exit::Reel, error))?;
         let is_whole = scope.fields.is_empty()
             && !matches!(differing.fate, kubereel_history::ObjectFate::Changed { .. });

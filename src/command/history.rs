@@ -10,7 +10,8 @@ use crate::screen::Screen;
 use crate::words::count;
 use kubereel_history::harmless;
 use kubereel_history::{
-    Certainty, Field, HistoryItem, HistoryQuestion, Moment, ObjectHistory, Scope, Timeline,
+    Certainty, ComparisonScope, Field, HistoryItem, HistoryQuestion, Moment, ObjectHistory,
+    Timeline,
 };
 use std::path::PathBuf;
 
@@ -100,7 +101,7 @@ pub(crate) fn answer(
         resource,
         namespace: named.namespace,
         name: &named.name,
-        scope: Scope {
+        scope: ComparisonScope {
             fields: question.fields.clone(),
             shows_managed_fields: question.show_managed_fields,
             shows_resource_version: false,

@@ -48,7 +48,7 @@ pub(crate) fn show(
     form: Option<Form>,
     screen: &mut Screen,
 ) -> Result<Exit, CommandError> {
-    let summary = ReelSummary::of(&timeline);
+    let summary = ReelSummary::of(timeline);
     if form == Some(Form::Json) {
         screen.json(&summary)?;
     } else {

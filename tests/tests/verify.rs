@@ -168,7 +168,7 @@ fn bounds_hold(timeline: &Timeline, oracle: &Oracle) -> Result<()> {
 }
 
 fn proof(timeline: &Timeline) -> Proof {
-    Proof::of(&timeline, Integrity::read(&timeline, |_| {}))
+    Proof::of(timeline, Integrity::read(timeline, |_| {}))
 }
 
 fn exit_code(reel: &Path) -> Result<Option<i32>> {

@@ -1,7 +1,7 @@
 //! Who set each field of an object last, and when: from its recorded versions, and for what is older than those
 //! from the managedFields. Each version is read once, in order; the origins of unchanged values are carried along.
 
-use crate::changes::{FieldPath, FieldStep, Scope, count, is_same_scalar, matched};
+use crate::changes::{ComparisonScope, FieldPath, FieldStep, count, is_same_scalar, matched};
 use crate::object::ObjectForm;
 use crate::timeline::ObjectVersion;
 use crate::timeline::QueryError;
@@ -98,7 +98,7 @@ impl Timeline {
             None if is_creation => Authors::of(writers::at_creation(new)),
             None => Authors::Unknown,
             Some((old, old_at)) => {
-                let changes = Scope::default().changes(old, new);
+                let changes = ComparisonScope::default().changes(old, new);
                 writers::between(old, new, &changes, at.micros_since(old_at))
             }
         };

@@ -2,7 +2,7 @@
 //! owns, the Events about it, and its versions around then. Refuses judgement: nothing is left out
 //! because it looks well.
 
-use crate::changes::Scope;
+use crate::changes::ComparisonScope;
 use crate::cluster_events::{EventQuestion, LoggedEvent, Regarding};
 use crate::history::{HistoryItem, HistoryQuestion};
 use crate::moment::Cut;
@@ -143,7 +143,7 @@ impl Timeline {
             annotations: map("/metadata/annotations"),
             scalars: scalars(&value),
             conditions: conditions(&value),
-            relatives: self.relatives(seq, &held.namespace, cut)?,
+            relatives: Relatives::of(self, seq, &held.namespace, cut)?,
             around,
             left_out,
             events,
@@ -158,7 +158,7 @@ impl Timeline {
             resource,
             namespace: &held.namespace,
             name: &held.name,
-            scope: Scope::default(),
+            scope: ComparisonScope::default(),
             from: below(held.seq),
             to: below(Seq(held.seq.0.saturating_add(1))),
         });
@@ -182,7 +182,7 @@ impl Timeline {
             resource,
             namespace: &held.namespace,
             name: &held.name,
-            scope: Scope::default(),
+            scope: ComparisonScope::default(),
             from: Some(from),
             to: Some(to),
         };

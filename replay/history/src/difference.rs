@@ -1,7 +1,7 @@
 //! Differences: of the states at two moments, and of one step of a cursor. Bodies of objects that have the same version
 //! at both moments are not read.
 
-use crate::changes::{Change, Scope};
+use crate::changes::{Change, ComparisonScope};
 use crate::cursor::CursorStep;
 use crate::moment::Cut;
 use crate::object::ObjectForm;
@@ -140,30 +140,29 @@ pub struct ResourceMoment<'a> {
     pub cut: Cut,
 }
 
-impl Timeline {
+impl ObjectFate {
     /// Tells what changed in an object between two moments, field by field.
     ///
     /// Of an object that came or went, the fields asked for are given, and none if none are.
     ///
     /// # Errors
     /// When the reel is damaged there, or a body is no object.
-    pub fn changes_between(
+    pub fn changes(
         &self,
-        fate: &ObjectFate,
+        timeline: &Timeline,
         before: ResourceMoment<'_>,
         after: ResourceMoment<'_>,
-        scope: &Scope,
+        scope: &ComparisonScope,
     ) -> Result<Vec<Change>, QueryError> {
         let is_narrowed = !scope.fields.is_empty();
         let read = |held: Option<&ObjectVersion>, asked: ResourceMoment<'_>| {
-            held.map(|held| self.value_at(held.seq, asked)).transpose()
+            held.map(|held| value_at(timeline, held.seq, asked))
+                .transpose()
         };
         let both =
-            || Ok::<_, QueryError>((read(fate.before(), before)?, read(fate.after(), after)?));
-        match fate {
-            ObjectFate::Created { .. } | ObjectFate::Deleted { .. } if !is_narrowed => {
-                Ok(Vec::new())
-            }
+            || Ok::<_, QueryError>((read(self.before(), before)?, read(self.after(), after)?));
+        match self {
+            Self::Created { .. } | Self::Deleted { .. } if !is_narrowed => Ok(Vec::new()),
             _ => Ok(match both()? {
                 (Some(old), Some(new)) => scope.changes(&old, &new),
                 (None, Some(new)) => scope.contents(&new),
@@ -172,19 +171,19 @@ impl Timeline {
             }),
         }
     }
+}
 
-    /// Reads a version as one of the state at a moment, which takes fewer frames than each alone.
-    fn value_at(&self, seq: Seq, asked: ResourceMoment<'_>) -> Result<Value, QueryError> {
-        let body = match asked.cut {
-            Cut::Arrival { below, .. } => self.reel().body_at(seq, below),
-            Cut::Revision(_) => self.reel().body(seq),
-        };
-        let form = ObjectForm {
-            shows_managed_fields: true,
-        };
-        form.of(&body?, asked.resource)
-            .map_err(|source| QueryError::Body { seq, source })
-    }
+/// Reads a version as one of the state at a moment, which takes fewer frames than each alone.
+fn value_at(timeline: &Timeline, seq: Seq, asked: ResourceMoment<'_>) -> Result<Value, QueryError> {
+    let body = match asked.cut {
+        Cut::Arrival { below, .. } => timeline.reel().body_at(seq, below),
+        Cut::Revision(_) => timeline.reel().body(seq),
+    };
+    let form = ObjectForm {
+        shows_managed_fields: true,
+    };
+    form.of(&body?, asked.resource)
+        .map_err(|source| QueryError::Body { seq, source })
 }
 
 /// What a step changed.
@@ -198,30 +197,34 @@ pub struct SteppedOver {
     pub now: Value,
 }
 
-impl Timeline {
+impl SteppedOver {
     /// Tells what a step changed, field by field, and who did.
     ///
     /// # Errors
     /// When the event's own body cannot be read.
-    pub fn stepped_over(
-        &self,
+    pub fn of(
+        timeline: &Timeline,
         step: &CursorStep,
         resource: &ResourceInfo,
-    ) -> Result<SteppedOver, QueryError> {
+    ) -> Result<Self, QueryError> {
         let form = ObjectForm {
             shows_managed_fields: true,
         };
-        let read = |seq: Seq| self.object(seq, resource, form);
+        let read = |seq: Seq| timeline.object(seq, resource, form);
         // Read first: the version before is what most bodies are told against.
         let old = step.before.and_then(|before| read(before).ok());
         let now = read(step.seq)?;
-        let changes = old.as_ref().map(|old| Scope::default().changes(old, &now));
-        let evidence = self.reel().head(step.seq).map(|head| head.evidence);
+        let changes = old
+            .as_ref()
+            .map(|old| ComparisonScope::default().changes(old, &now));
+        let evidence = timeline.reel().head(step.seq).map(|head| head.evidence);
         let is_seen = matches!(evidence, Some(Evidence::Live | Evidence::Reconstructed));
         let authors = match (step.kind, &old, &changes) {
             (EventType::Deleted, ..) => Authors::Deletion,
             (_, Some(old), Some(changes)) => {
-                let before = step.before.map_or(step.at, |before| self.wall_of(before));
+                let before = step
+                    .before
+                    .map_or(step.at, |before| timeline.wall_of(before));
                 writers::between(old, &now, changes, step.at.micros_since(before))
             }
             (EventType::Added, None, _) if is_seen && step.before.is_none() => {
@@ -229,7 +232,7 @@ impl Timeline {
             }
             _ => Authors::Unknown,
         };
-        Ok(SteppedOver {
+        Ok(Self {
             changes,
             authors,
             now,

@@ -1,7 +1,7 @@
 //! The versions of one name in their order: when, by whom, what changed, and the gaps between. Each version is read
 //! when it is asked for.
 
-use crate::changes::{Change, Scope};
+use crate::changes::{Change, ComparisonScope};
 use crate::coverage::UnobservedSpan;
 use crate::moment::Cut;
 use crate::object::ObjectForm;
@@ -23,7 +23,7 @@ pub struct HistoryQuestion<'a> {
     /// The name.
     pub name: &'a str,
     /// Which fields are compared.
-    pub scope: Scope,
+    pub scope: ComparisonScope,
     /// Only versions after this moment.
     pub from: Option<Cut>,
     /// Only versions up to this moment.
@@ -347,7 +347,7 @@ impl<'a> ObjectHistory<'a> {
                 at: before,
                 ..
             }) => {
-                let all = Scope::default().changes(old, new);
+                let all = ComparisonScope::default().changes(old, new);
                 let authors = writers::between(old, new, &all, at.micros_since(*before));
                 (Some(scope.changes(old, new)), authors)
             }

@@ -37,7 +37,7 @@ pub use account::{
 };
 pub use blame::{Blame, BlameSource, BlamedObject};
 pub use changes::{
-    Change, ChangeKind, Field, FieldError, FieldPath, FieldStep, KeyPart, Leaves, Scope,
+    Change, ChangeKind, ComparisonScope, Field, FieldError, FieldPath, FieldStep, KeyPart, Leaves,
     SegmentKind, WordSegment, words,
 };
 pub use cluster_events::{EventContent, EventLog, EventQuestion, LoggedEvent, Regarding};

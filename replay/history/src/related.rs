@@ -65,7 +65,7 @@ struct OwnerMetadata {
     owner_references: Option<Vec<OwnerRef>>,
 }
 
-impl Timeline {
+impl Relatives {
     /// Finds the owners of a version of an object, and what the object owned, at a moment.
     ///
     /// Every object that lived then in the same namespace is read, or in all of them for a
@@ -73,28 +73,33 @@ impl Timeline {
     ///
     /// # Errors
     /// When the reel is damaged there.
-    pub fn relatives(&self, seq: Seq, namespace: &str, cut: Cut) -> Result<Relatives, QueryError> {
-        let body = metadata(&self.reel().body(seq)?);
-        let mut relatives = Relatives::default();
-        self.climb(&body, namespace, cut, &mut relatives.owners)?;
+    pub fn of(
+        timeline: &Timeline,
+        seq: Seq,
+        namespace: &str,
+        cut: Cut,
+    ) -> Result<Self, QueryError> {
+        let body = metadata(&timeline.reel().body(seq)?);
+        let mut relatives = Self::default();
+        Self::climb(timeline, &body, namespace, cut, &mut relatives.owners)?;
         if body.uid.is_empty() {
             return Ok(relatives);
         }
-        let events = self.event_resources();
+        let events = timeline.event_resources();
         let filter = ObjectFilter {
             namespace: (!namespace.is_empty()).then_some(namespace),
             names: &[],
         };
-        for resource in self.resources().iter() {
+        for resource in timeline.resources().iter() {
             if events.contains(&resource.id) || (!namespace.is_empty() && !resource.namespaced) {
                 continue;
             }
-            let state = self.as_of(resource.id, cut, &filter);
+            let state = timeline.as_of(resource.id, cut, &filter);
             if !state.certainty.has_state() {
-                relatives.unsearched += usize::from(!self.objects_of(resource.id).is_empty());
+                relatives.unsearched += usize::from(!timeline.objects_of(resource.id).is_empty());
                 continue;
             }
-            self.children_among(&state, &body.uid, cut, &mut relatives.children)?;
+            Self::children_among(timeline, &state, &body.uid, cut, &mut relatives.children)?;
         }
         Ok(relatives)
     }
@@ -104,25 +109,25 @@ impl Timeline {
     /// # Errors
     /// When the reel is damaged there.
     pub fn owners_of(
-        &self,
+        timeline: &Timeline,
         seq: Seq,
         namespace: &str,
         cut: Cut,
     ) -> Result<Vec<OwnerRef>, QueryError> {
-        let body = metadata(&self.reel().body(seq)?);
+        let body = metadata(&timeline.reel().body(seq)?);
         let mut owners = Vec::new();
-        self.climb(&body, namespace, cut, &mut owners)?;
+        Self::climb(timeline, &body, namespace, cut, &mut owners)?;
         Ok(owners)
     }
 
     fn children_among(
-        &self,
+        timeline: &Timeline,
         state: &ResourceSnapshot,
         uid: &str,
         cut: Cut,
         children: &mut Vec<Child>,
     ) -> Result<(), QueryError> {
-        let found = self.read_each(&state.objects, cut, &mut |_| {}, |held, body| {
+        let found = timeline.read_each(&state.objects, cut, &mut |_| {}, |held, body| {
             // Most bodies do not even hold the owner's uid: those need not be understood.
             if !holds(body, uid) {
                 return Ok(None);
@@ -141,7 +146,7 @@ impl Timeline {
 
     /// Follows the controlling owners upwards.
     fn climb(
-        &self,
+        timeline: &Timeline,
         body: &OwnerMetadata,
         namespace: &str,
         cut: Cut,
@@ -151,7 +156,7 @@ impl Timeline {
         while owners.len() < MOST_OWNERS && !next.is_empty() {
             let mut above = Vec::new();
             for mut owner in next {
-                let found = self.find_owner(&owner, namespace, cut);
+                let found = Self::find_owner(timeline, &owner, namespace, cut);
                 owner.exists = match found {
                     OwnerLookup::There(_) => Some(true),
                     OwnerLookup::Absent => Some(false),
@@ -161,7 +166,7 @@ impl Timeline {
                 let is_new = owners.iter().all(|known| known.uid != owner.uid);
                 owners.push(owner);
                 if let (OwnerLookup::There(seq), true, true) = (found, controls, is_new) {
-                    let body = metadata(&self.reel().body(seq)?);
+                    let body = metadata(&timeline.reel().body(seq)?);
                     above = body.owner_references.unwrap_or_default();
                 }
             }
@@ -172,27 +177,28 @@ impl Timeline {
     }
 
     /// Finds an owner's version at a moment.
-    fn find_owner(&self, owner: &OwnerRef, namespace: &str, cut: Cut) -> OwnerLookup {
+    fn find_owner(timeline: &Timeline, owner: &OwnerRef, namespace: &str, cut: Cut) -> OwnerLookup {
         let (group, _) = owner
             .api_version
             .split_once('/')
             .unwrap_or(("", &owner.api_version));
-        let named = self
+        let named = timeline
             .resources()
             .iter()
             .find(|info| info.group == group && info.kind == owner.kind);
         let Some(named) = named else {
             return OwnerLookup::Unknown;
         };
-        let resource = self.resource_at(named, cut);
+        let resource = timeline.resource_at(named, cut);
         let only = [owner.name.clone()];
         let filter = ObjectFilter {
             namespace: resource.namespaced.then_some(namespace),
             names: &only,
         };
-        let state = self.as_of(resource.id, cut, &filter);
+        let state = timeline.as_of(resource.id, cut, &filter);
         let is_owner = |held: &&ObjectVersion| {
-            self.key_of(held.object)
+            timeline
+                .key_of(held.object)
                 .is_some_and(|key| key.uid == owner.uid)
         };
         match state.objects.iter().find(is_owner) {
@@ -245,30 +251,30 @@ pub struct OwnedObjects {
     pub unsearched: usize,
 }
 
-impl Timeline {
+impl OwnedObjects {
     /// Finds every object of a namespace, or of all for an empty one, that names an owner.
     ///
     /// Every object that lived then is read once, Events left out.
     ///
     /// # Errors
     /// When the reel is damaged there.
-    pub fn owned_in(&self, namespace: &str, cut: Cut) -> Result<OwnedObjects, QueryError> {
-        let events = self.event_resources();
+    pub fn of(timeline: &Timeline, namespace: &str, cut: Cut) -> Result<Self, QueryError> {
+        let events = timeline.event_resources();
         let filter = ObjectFilter {
             namespace: (!namespace.is_empty()).then_some(namespace),
             names: &[],
         };
-        let mut owned = OwnedObjects::default();
-        for resource in self.resources().iter() {
+        let mut owned = Self::default();
+        for resource in timeline.resources().iter() {
             if events.contains(&resource.id) || (!namespace.is_empty() && !resource.namespaced) {
                 continue;
             }
-            let state = self.as_of(resource.id, cut, &filter);
+            let state = timeline.as_of(resource.id, cut, &filter);
             if !state.certainty.has_state() {
-                owned.unsearched += usize::from(!self.objects_of(resource.id).is_empty());
+                owned.unsearched += usize::from(!timeline.objects_of(resource.id).is_empty());
                 continue;
             }
-            let found = self.read_each(&state.objects, cut, &mut |_| {}, |held, body| {
+            let found = timeline.read_each(&state.objects, cut, &mut |_| {}, |held, body| {
                 // Most bodies name no owner: those need not be understood.
                 if !holds(body, "ownerReferences") {
                     return Ok(None);

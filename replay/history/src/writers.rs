@@ -438,7 +438,7 @@ mod owned_tests {
 #[cfg(test)]
 mod authors_tests {
     use super::*;
-    use crate::changes::Scope;
+    use crate::changes::ComparisonScope;
     use serde_json::json;
 
     fn entry(manager: &str, subresource: &str, secs: u32, fields: &Value) -> Value {
@@ -457,7 +457,7 @@ mod authors_tests {
     }
 
     fn authors(old: &Value, new: &Value, millis: i64) -> Vec<String> {
-        let changes = Scope::default().changes(old, new);
+        let changes = ComparisonScope::default().changes(old, new);
         between(old, new, &changes, millis * 1000)
             .writers()
             .iter()

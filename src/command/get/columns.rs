@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::table::Table;
-use kubereel_history::{ColumnRoom, LabelColumns, ObjectForm};
+use kubereel_history::{ColumnRoom, LabelColumns, ObjectForm, ResourceColumns};
 
 impl Answer<'_> {
     /// Prints a row for each object.
@@ -21,9 +21,7 @@ impl Answer<'_> {
             Some(Output::Wide) => ColumnRoom::Wide,
             _ => ColumnRoom::Narrow,
         };
-        let columns = self
-            .timeline
-            .columns(self.resource, self.cut, room)
+        let columns = ResourceColumns::of(self.timeline, self.resource, self.cut, room)
             .map_err(|error| CommandError::new(Exit::Reel, error))?;
         let labels = LabelColumns {
             own: question.labels.label_columns.clone(),

@@ -156,7 +156,14 @@ impl<'a> Place<'a> {
             .cloned()
             .collect();
         let timeout = question.timeout;
-        let span = timeline.wait_span(resource.id, &goals, from.transpose()?, to, timeout);
+        let span = WaitSpan::of(
+            timeline,
+            resource.id,
+            &goals,
+            from.transpose()?,
+            to,
+            timeout,
+        );
         if span.to.at < span.from.at || span.to.below < span.from.below {
             let (from, to) = (timeline.written(span.from.at), timeline.written(span.to.at));
             let message = format!("the time ends before it begins: from {from} to {to}");

@@ -3,7 +3,8 @@
 use super::recording::{Recording, Reel};
 use kubereel_format::{RecordedAt, ResourceInfo, Seq};
 use kubereel_history::{
-    Cut, HistoryItem, HistoryQuestion, HistoryVersion, ObjectFilter, ObjectForm, Scope, Timeline,
+    ComparisonScope, Cut, HistoryItem, HistoryQuestion, HistoryVersion, ObjectFilter, ObjectForm,
+    Timeline,
 };
 use kubereel_import::Options;
 use serde_json::Value;
@@ -95,10 +96,10 @@ impl Story {
 }
 
 /// Asks for fields only.
-pub fn scope(fields: &[String]) -> Scope {
-    Scope {
+pub fn scope(fields: &[String]) -> ComparisonScope {
+    ComparisonScope {
         fields: fields.iter().map(|field| field.parse().unwrap()).collect(),
-        ..Scope::default()
+        ..ComparisonScope::default()
     }
 }
 

@@ -161,9 +161,14 @@ fn agrees(
         resource: info,
         cut,
     };
-    let changes = story
-        .timeline()
-        .changes_between(&one.fate, asked(before), asked(after), &scope(fields))
+    let changes = one
+        .fate
+        .changes(
+            story.timeline(),
+            asked(before),
+            asked(after),
+            &scope(fields),
+        )
         .unwrap();
     // A first sight may name what is told by absence: a node that nobody cordoned.
     let is_created = matches!(one.fate, ObjectFate::Created { .. });

@@ -7,8 +7,8 @@ use super::trust::trust;
 use crate::model::{Difference, DifferenceRow, Place, Subject};
 use kubereel_format::ResourceInfo;
 use kubereel_history::{
-    Change, ObjectDifference, ObjectFate, ObjectFilter, ResourceMoment, Scope, Timeline, differing,
-    harmless,
+    Change, ComparisonScope, ObjectDifference, ObjectFate, ObjectFilter, ResourceMoment, Timeline,
+    differing, harmless,
 };
 
 /// How many objects are listed.
@@ -100,7 +100,7 @@ fn words(
     ) {
         return String::new();
     }
-    match timeline.changes_between(fate, then, now, &Scope::default()) {
+    match fate.changes(timeline, then, now, &ComparisonScope::default()) {
         Err(error) => harmless(&format!("cannot be read: {error}")).into_owned(),
         Ok(changes) => match changes
             .iter()
@@ -163,7 +163,10 @@ pub(super) fn read(timeline: &Timeline, subject: &Subject, a: Place, b: Place) -
     };
     lines.push(Line::of(Ink::Strong, one.fate.as_str()));
     let (then, now) = (asked(then, a), asked(now, b));
-    match timeline.changes_between(&one.fate, then, now, &Scope::default()) {
+    match one
+        .fate
+        .changes(timeline, then, now, &ComparisonScope::default())
+    {
         Err(error) => {
             let words = harmless(&format!("it cannot be read: {error}")).into_owned();
             lines.push(Line::of(Ink::Wary, words));

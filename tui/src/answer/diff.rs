@@ -6,7 +6,8 @@ use super::line::{Ink, Line};
 use crate::model::{Place, Subject};
 use kubereel_format::{ResourceInfo, Seq};
 use kubereel_history::{
-    Change, ObjectForm, QueryError, Scope, SegmentKind, Timeline, harmless, words, write_yaml,
+    Change, ComparisonScope, ObjectForm, QueryError, SegmentKind, Timeline, harmless, words,
+    write_yaml,
 };
 use serde_json::Value;
 
@@ -106,7 +107,7 @@ fn changes(
         timeline.object(old, info, form)?,
         timeline.object(new, info, form)?,
     );
-    Ok(Scope::default().changes(&old, &new))
+    Ok(ComparisonScope::default().changes(&old, &new))
 }
 
 fn told(change: &Change) -> Vec<Line> {

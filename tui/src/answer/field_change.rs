@@ -5,7 +5,7 @@ use super::short::short;
 use crate::model::{FieldSearch, FoundField, Place};
 use crate::msg::Way;
 use kubereel_format::{EventType, Evidence, Seq};
-use kubereel_history::{Change, Field, ObjectForm, Scope, Timeline, harmless};
+use kubereel_history::{Change, ComparisonScope, Field, ObjectForm, Timeline, harmless};
 use serde_json::Value;
 
 /// Looks for it; `go_on` is told how many of how many versions are read, and ends it by `false`.
@@ -22,9 +22,9 @@ pub(super) fn find(
     let walk = Walk {
         timeline,
         search,
-        scope: Scope {
+        scope: ComparisonScope {
             fields: vec![field],
-            ..Scope::default()
+            ..ComparisonScope::default()
         },
     };
     let versions = search.subject.versions(timeline);
@@ -105,7 +105,7 @@ enum Held {
 struct Walk<'a> {
     timeline: &'a Timeline,
     search: &'a FieldSearch,
-    scope: Scope,
+    scope: ComparisonScope,
 }
 
 impl Walk<'_> {

@@ -6,7 +6,7 @@ use super::short::short;
 use crate::model::{Place, Subject};
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::{
-    Change, Cut, HistoryItem, HistoryQuestion, HistoryVersion, Scope, Timeline, harmless,
+    Change, ComparisonScope, Cut, HistoryItem, HistoryQuestion, HistoryVersion, Timeline, harmless,
 };
 
 /// How many versions before and after the moment are read.
@@ -38,7 +38,7 @@ pub(super) fn read(timeline: &Timeline, subject: &Subject, place: Place) -> (Vec
         resource: info,
         namespace: &subject.namespace,
         name: &subject.name,
-        scope: Scope::default(),
+        scope: ComparisonScope::default(),
         from,
         to,
     };

@@ -102,7 +102,7 @@ fn line(
     let before = timetext::span(u64::try_from(before).unwrap_or(0));
     let head = Line::of(Ink::Faint, format!("-{before:<7} "))
         .and(Ink::Strong, format!("{}  ", subject.written(timeline)));
-    let mut line = match timeline.stepped_over(step, info) {
+    let mut line = match SteppedOver::of(timeline, step, info) {
         Ok(over) => {
             let writers = over.authors.writers();
             let who: Vec<&str> = writers.iter().map(|one| one.manager.as_str()).collect();

@@ -6,8 +6,8 @@ use super::line::{Ink, Line, Target};
 use crate::model::{Place, Subject};
 use kubereel_format::{ResourceId, ResourceInfo, Seq};
 use kubereel_history::{
-    ColumnRoom, ObjectFilter, ObjectForm, OwnedObject, OwnerRef, ResourceColumns, Timeline,
-    harmless,
+    ColumnRoom, ObjectFilter, ObjectForm, OwnedObject, OwnedObjects, OwnerRef, Relatives,
+    ResourceColumns, Timeline, harmless,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,9 +47,13 @@ pub(super) fn read(timeline: &Timeline, subject: &Subject, place: Place) -> (Vec
         Ok(Here { info, held, lines }) => (info, held, lines),
         Err(lines) => return (lines, 0),
     };
-    let both = timeline
-        .owners_of(held.seq, &held.namespace, place.cut())
-        .and_then(|owners| Ok((owners, timeline.owned_in(&held.namespace, place.cut())?)));
+    let both =
+        Relatives::owners_of(timeline, held.seq, &held.namespace, place.cut()).and_then(|owners| {
+            Ok((
+                owners,
+                OwnedObjects::of(timeline, &held.namespace, place.cut())?,
+            ))
+        });
     let (owners, owned) = match both {
         Ok(both) => both,
         Err(error) => {
@@ -189,10 +193,9 @@ impl<'a> Tree<'a> {
     /// Says what state an object is in, and how old it is.
     fn state(&mut self, info: &ResourceInfo, seq: Seq) -> String {
         let (timeline, place) = (self.timeline, self.place);
-        let columns = self
-            .columns
-            .entry(info.id)
-            .or_insert_with(|| timeline.columns(info, place.cut(), ColumnRoom::Narrow).ok());
+        let columns = self.columns.entry(info.id).or_insert_with(|| {
+            ResourceColumns::of(&timeline, info, place.cut(), ColumnRoom::Narrow).ok()
+        });
         let Some(columns) = columns else {
             return "  its columns cannot be read".to_owned();
         };

@@ -90,7 +90,7 @@ pub(super) fn read(timeline: &Timeline, listing: &Listing, place: Place) -> Tabl
     let mut state = timeline.as_of(info.id, place.cut(), &filter);
     table.trust = trust(timeline, &state.certainty);
     let has_state = state.certainty.has_state();
-    let columns = match timeline.columns(info, place.cut(), ColumnRoom::Narrow) {
+    let columns = match ResourceColumns::of(timeline, info, place.cut(), ColumnRoom::Narrow) {
         Ok(columns) => columns,
         Err(error) => {
             table.trust = Some(harmless(&error.to_string()).into_owned());

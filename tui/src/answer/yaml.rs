@@ -119,7 +119,7 @@ fn aside(field: &Blame, place: Place) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_history::Scope;
+    use kubereel_history::ComparisonScope;
     use serde_json::json;
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
             ]},
         });
         let lines = yaml_lines(&object);
-        let leaves: Vec<Blame> = Scope::default()
+        let leaves: Vec<Blame> = ComparisonScope::default()
             .contents(&object)
             .iter()
             .flat_map(|change| change.leaves(100).first)

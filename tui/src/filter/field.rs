@@ -2,7 +2,7 @@
 //! less.
 
 use super::error::FilterError;
-use kubereel_history::{Field, Scope};
+use kubereel_history::{ComparisonScope, Field};
 use serde_json::Value;
 
 /// How a field is compared.
@@ -17,7 +17,7 @@ enum Test {
 /// The comparison of a field with a value.
 #[derive(Clone, Debug)]
 pub(super) struct FieldTest {
-    scope: Scope,
+    scope: ComparisonScope,
     test: Test,
 }
 
@@ -56,7 +56,7 @@ impl FieldTest {
             "<" => Test::Below(number()?),
             _ => Test::Is(value.to_owned()),
         };
-        let scope = Scope {
+        let scope = ComparisonScope {
             fields: vec![field],
             shows_managed_fields: true,
             shows_resource_version: true,

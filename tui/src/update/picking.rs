@@ -2,6 +2,7 @@
 
 use crate::model::{Content, Open, Picked};
 use kubereel_format::RecordedAt;
+use kubereel_history::Density;
 
 /// Begins a span at the cursor; again: fixes its end.
 pub(super) fn pick(open: &mut Open) {
@@ -37,7 +38,7 @@ pub(super) fn refresh(open: &mut Open) {
     }
     open.picked_content = span.map(|window| {
         let span = window.from..window.end();
-        let counts = open.timeline.density(span.clone(), 1, None).counts;
+        let counts = Density::of(&open.timeline, span.clone(), 1, None).counts;
         let lanes = open.board().map_or(&[][..], |board| &board.lanes).iter();
         let lanes = lanes.filter(|lane| lane.condition.is_none());
         Content {

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// `metadata.managedFields` says who wrote and `metadata.resourceVersion` changes with every write:
 /// both are left out unless they are shown or a field names them.
 #[derive(Clone, Debug, Default)]
-pub struct Scope {
+pub struct ComparisonScope {
     /// The fields asked for; all if empty.
     pub fields: Vec<Field>,
     /// Whether `metadata.managedFields` are compared.
@@ -21,7 +21,7 @@ pub struct Scope {
     pub shows_resource_version: bool,
 }
 
-impl Scope {
+impl ComparisonScope {
     /// Gives what changed from one version to the next, members in order.
     ///
     /// Numbers are compared as kubectl reads them: whole ones of 64 bits, all others as doubles.
@@ -77,13 +77,13 @@ const MOST_CHANGES: usize = 100_000;
 
 /// A comparison under way.
 pub(super) struct Comparison<'a> {
-    scope: &'a Scope,
+    scope: &'a ComparisonScope,
     pub(super) path: FieldPath,
     pub(super) found: Vec<Change>,
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) fn new(scope: &'a Scope) -> Self {
+    pub(super) fn new(scope: &'a ComparisonScope) -> Self {
         Self {
             scope,
             path: FieldPath::default(),
@@ -283,16 +283,16 @@ mod tests {
     use crate::changes::ChangeKind;
     use serde_json::json;
 
-    fn scope(fields: &[&str]) -> Scope {
+    fn scope(fields: &[&str]) -> ComparisonScope {
         let field = |text: &&str| text.parse().expect("a field");
-        Scope {
+        ComparisonScope {
             fields: fields.iter().map(field).collect(),
-            ..Scope::default()
+            ..ComparisonScope::default()
         }
     }
 
     /// Writes changes as `path: old -> new`.
-    fn said(scope: &Scope, old: &Value, new: &Value) -> Vec<String> {
+    fn said(scope: &ComparisonScope, old: &Value, new: &Value) -> Vec<String> {
         let text = |value: Option<Value>| value.map_or_else(|| "-".to_owned(), |v| v.to_string());
         scope
             .changes(old, new)
@@ -319,17 +319,17 @@ mod tests {
     fn a_change_names_the_field_and_leaves_noise_out() {
         let (old, new) = (operator(1, "False", ""), operator(2, "True", "node"));
         assert_eq!(
-            said(&Scope::default(), &old, &new),
+            said(&ComparisonScope::default(), &old, &new),
             [
                 r#"metadata.annotations["a.b/c"]: "1" -> "2""#,
                 r#"status.conditions[Degraded].message: "" -> "node""#,
                 r#"status.conditions[Degraded].status: "False" -> "True""#,
             ]
         );
-        let all = Scope {
+        let all = ComparisonScope {
             shows_managed_fields: true,
             shows_resource_version: true,
-            ..Scope::default()
+            ..ComparisonScope::default()
         };
         let said = said(&all, &old, &new);
         assert!(said.contains(&"metadata.managedFields[m].time: 1 -> 2".to_owned()));
@@ -391,7 +391,7 @@ mod tests {
 
     #[test]
     fn whole_values_appear_go_and_change_their_kind() {
-        let scope = Scope::default();
+        let scope = ComparisonScope::default();
         for (old, new, expected) in [
             (json!({}), json!({"a": {"b": 1}}), r#"a: - -> {"b":1}"#),
             (json!({"a": {}}), json!({}), "a: {} -> -"),

@@ -10,7 +10,7 @@ mod words;
 mod tests;
 
 pub use change::{Change, ChangeKind, FieldPath, FieldStep, KeyPart, Leaves};
-pub use compare::Scope;
+pub use compare::ComparisonScope;
 pub use field::{Field, FieldError};
 pub use words::{SegmentKind, WordSegment, words};
 

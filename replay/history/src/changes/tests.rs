@@ -1,6 +1,6 @@
 //! The field diff against a slow apply that was written from the documentation of paths alone.
 
-use super::{Change, ChangeKind, FieldStep, Scope};
+use super::{Change, ChangeKind, ComparisonScope, FieldStep};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
@@ -183,7 +183,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
     #[test]
     fn changes_lead_from_the_old_version_to_the_new((old, new) in versions()) {
-        let changes = Scope::default().changes(&old, &new);
+        let changes = ComparisonScope::default().changes(&old, &new);
         let steps: Vec<_> = changes.iter().map(|one| (one.path.steps(), one)).collect();
         let applied = apply(Some(old), &steps).expect("the object is still there");
         prop_assert_eq!(settled(applied), settled(new), "{:#?}", changes);
@@ -193,7 +193,7 @@ proptest! {
     fn any_text_is_a_field_or_an_error(text in "[a.\\[\\]\"'=,*?@()\\\\é0-9{}$]{0,24}") {
         if let Ok(field) = text.parse::<crate::changes::Field>() {
             prop_assert_eq!(field.to_string(), text);
-            let scope = Scope { fields: vec![field], ..Scope::default() };
+            let scope = ComparisonScope { fields: vec![field], ..ComparisonScope::default() };
             let value = json!({"a": [{"name": "a", "0": 1}], "0": {"é": "a"}});
             prop_assert!(scope.changes(&value, &value).is_empty());
         }
@@ -201,18 +201,18 @@ proptest! {
 
     #[test]
     fn nothing_changed_from_a_version_to_itself(value in value()) {
-        let changes = Scope::default().changes(&value, &value);
+        let changes = ComparisonScope::default().changes(&value, &value);
         prop_assert!(changes.is_empty(), "{changes:?}");
     }
 
     #[test]
     fn every_path_is_a_field_that_finds_its_change((old, new) in versions()) {
-        for change in Scope::default().changes(&old, &new) {
+        for change in ComparisonScope::default().changes(&old, &new) {
             if change.path.is_root() || change.kind == ChangeKind::Reordered {
                 continue;
             }
             let field = change.path.to_string().parse().expect("a path is a field");
-            let scope = Scope { fields: vec![field], ..Scope::default() };
+            let scope = ComparisonScope { fields: vec![field], ..ComparisonScope::default() };
             let found = scope.changes(&old, &new);
             prop_assert!(found.contains(&change), "{} not in {:?}", change.path, found);
         }
@@ -238,7 +238,7 @@ fn hostile_objects_take_bounded_time() {
     ];
     let begun = Instant::now();
     for (old, new) in pairs {
-        let changes = Scope::default().changes(&json!({"l": old}), &json!({"l": new}));
+        let changes = ComparisonScope::default().changes(&json!({"l": old}), &json!({"l": new}));
         assert!(!changes.is_empty());
     }
     let words = |step: u32| -> String {
@@ -264,7 +264,7 @@ fn more_changes_than_anybody_reads_are_one() {
             .collect()
     };
     let (old, new) = (json!({"a": 1, "l": list(0)}), json!({"a": 2, "l": list(1)}));
-    let changes = Scope::default().changes(&old, &new);
+    let changes = ComparisonScope::default().changes(&old, &new);
     let paths: Vec<String> = changes.iter().map(|one| one.path.to_string()).collect();
     assert_eq!(paths, ["a", "l"]);
     assert_eq!(changes[1].kind, ChangeKind::Changed);
@@ -273,7 +273,7 @@ fn more_changes_than_anybody_reads_are_one() {
 #[test]
 fn odd_bodies_are_compared_as_they_are_read() {
     let read = |text: &str| -> Value { serde_json::from_str(text).expect("JSON") };
-    let scope = Scope::default();
+    let scope = ComparisonScope::default();
     // The last of members that bear one name counts, as in Go.
     assert!(
         scope

@@ -37,24 +37,23 @@ enum ColumnSource {
     NameAndAge,
 }
 
-impl Timeline {
+impl ResourceColumns {
     /// Gives the columns in which a resource's objects printed at a moment.
     ///
     /// # Errors
     /// When the reel is damaged where the resource's definition is, or the definition is none.
-    pub fn columns(
-        &self,
+    pub fn of(
+        timeline: &Timeline,
         resource: &ResourceInfo,
         cut: Cut,
         room: ColumnRoom,
-    ) -> Result<ResourceColumns, QueryError> {
+    ) -> Result<Self, QueryError> {
         let from = match BuiltinKind::of(resource) {
             Some(kind) => ColumnSource::Builtin(kind),
-            None => self
-                .defined_columns(resource, cut)?
+            None => DefinedColumn::all(timeline, resource, cut)?
                 .map_or(ColumnSource::NameAndAge, ColumnSource::Defined),
         };
-        Ok(ResourceColumns { from, room })
+        Ok(Self { from, room })
     }
 }
 
@@ -162,7 +161,7 @@ struct PrinterColumn {
     priority: Option<i64>,
 }
 
-impl Timeline {
+impl DefinedColumn {
     /// Gives the columns that a resource's definition named at a moment; `None` if it has no
     /// definition, or that names none.
     ///
@@ -170,13 +169,13 @@ impl Timeline {
     ///
     /// # Errors
     /// When the reel is damaged there, or the definition is none.
-    pub(super) fn defined_columns(
-        &self,
+    fn all(
+        timeline: &Timeline,
         resource: &ResourceInfo,
         cut: Cut,
-    ) -> Result<Option<Vec<DefinedColumn>>, QueryError> {
+    ) -> Result<Option<Vec<Self>>, QueryError> {
         let is_definitions = |info: &&ResourceInfo| info.group == GROUP && info.plural == PLURAL;
-        let Some(definitions) = self.resources().iter().find(is_definitions) else {
+        let Some(definitions) = timeline.resources().iter().find(is_definitions) else {
             return Ok(None);
         };
         let names = [resource.qualified()];
@@ -184,12 +183,12 @@ impl Timeline {
             namespace: None,
             names: &names,
         };
-        let state = self.as_of(self.resource_at(definitions, cut).id, cut, &filter);
+        let state = timeline.as_of(timeline.resource_at(definitions, cut).id, cut, &filter);
         let Some(held) = state.objects.first() else {
             return Ok(None);
         };
         let seq = held.seq;
-        let body = self.reel().body(seq)?;
+        let body = timeline.reel().body(seq)?;
         let definition: ColumnDefinition =
             serde_json::from_slice(&body).map_err(|source| QueryError::Body { seq, source })?;
         let versions = definition.spec.versions.into_iter();

@@ -26,31 +26,33 @@ pub struct WaitSpan {
     pub to: ReelInstant,
 }
 
-impl Timeline {
+impl WaitSpan {
     /// Finds the time that is searched for objects of a resource: from a moment, or from the first at
     /// which the resource is known (and Events, if those are waited for), to another, but no longer than
     /// `timeout_micros`.
-    pub fn wait_span(
-        &self,
+    pub fn of(
+        timeline: &Timeline,
         resource: ResourceId,
         goals: &[WaitFor],
         from: Option<Cut>,
         to: Cut,
         timeout_micros: Option<i64>,
-    ) -> WaitSpan {
+    ) -> Self {
         let from = from.map_or_else(
             || {
-                let own = self.first_known(resource);
+                let own = Self::first_known(timeline, resource);
                 let of_events = goals.iter().any(WaitFor::is_momentary);
-                let events = self.event_resources().first().copied();
-                let events = events.filter(|_| of_events).map(|id| self.first_known(id));
+                let events = timeline.event_resources().first().copied();
+                let events = events
+                    .filter(|_| of_events)
+                    .map(|id| Self::first_known(timeline, id));
                 events.map_or(own, |events| own.max(events))
             },
-            |from| self.instant(resource, from),
+            |from| Self::instant(timeline, resource, from),
         );
-        let mut to = self.instant(resource, to);
+        let mut to = Self::instant(timeline, resource, to);
         if let Some(timeout) = timeout_micros {
-            let latest = self.instant(resource, self.moved(from.at, timeout));
+            let latest = Self::instant(timeline, resource, timeline.moved(from.at, timeout));
             if latest.at < to.at {
                 to = ReelInstant {
                     below: latest.below.max(from.below),
@@ -61,31 +63,31 @@ impl Timeline {
                 to = from;
             }
         }
-        WaitSpan { from, to }
+        Self { from, to }
     }
 
     /// Turns a moment into a place in the order of arrival.
-    pub(super) fn instant(&self, resource: ResourceId, cut: Cut) -> ReelInstant {
+    pub(super) fn instant(timeline: &Timeline, resource: ResourceId, cut: Cut) -> ReelInstant {
         let cut = match cut {
             Cut::Arrival { .. } => cut,
-            Cut::Revision(_) => self.cursor(Track::Resource(resource), cut).cut(),
+            Cut::Revision(_) => timeline.cursor(Track::Resource(resource), cut).cut(),
         };
         match cut {
             Cut::Arrival { below, wall } => ReelInstant { below, at: wall },
             // A cursor stands between records, never at a resourceVersion.
             Cut::Revision(_) => ReelInstant {
-                below: self.reel().end(),
-                at: self.end(),
+                below: timeline.reel().end(),
+                at: timeline.end(),
             },
         }
     }
 
-    fn first_known(&self, resource: ResourceId) -> ReelInstant {
-        let first = self.coverage(resource).and_then(Coverage::first_known);
+    fn first_known(timeline: &Timeline, resource: ResourceId) -> ReelInstant {
+        let first = timeline.coverage(resource).and_then(Coverage::first_known);
         first.map_or(
             ReelInstant {
                 below: Seq(0),
-                at: self.start(),
+                at: timeline.start(),
             },
             |(seq, at)| ReelInstant {
                 below: Seq(seq.0.saturating_add(1)),

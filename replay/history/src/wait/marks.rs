@@ -20,17 +20,17 @@ pub(super) struct HiddenTime {
     pub(super) why: MissedReason,
 }
 
-impl Timeline {
+impl HiddenTime {
     /// Gives the times in which an object was not observed, by their begin.
-    pub(super) fn dark(
-        &self,
+    pub(super) fn all(
+        timeline: &Timeline,
         resource: ResourceId,
         filter: &ObjectFilter<'_>,
         span: &WaitSpan,
-    ) -> Vec<HiddenTime> {
+    ) -> Vec<Self> {
         const NEVER: Seq = Seq(u64::MAX);
         let mut dark = Vec::new();
-        for unobserved in self.unobserved_spans(resource) {
+        for unobserved in timeline.unobserved_spans(resource) {
             let is_late = unobserved.is_late();
             // What no watch saw before the end may have been received after it. Before that, it came.
             if !unobserved.concerns(filter)
@@ -38,14 +38,14 @@ impl Timeline {
             {
                 continue;
             }
-            let (below, until) = unobserved.records(self.reel());
+            let (below, until) = unobserved.records(timeline.reel());
             let why = match unobserved.reason {
                 _ if unobserved.open_gap().is_some() => MissedReason::Gap,
                 // Each version that cannot be read is reported by itself.
                 UnobservedReason::Damaged { .. } => continue,
                 _ => MissedReason::NotObserved,
             };
-            dark.push(HiddenTime {
+            dark.push(Self {
                 from: unobserved.from,
                 below: if is_late {
                     below.min(span.to.below)
@@ -56,10 +56,10 @@ impl Timeline {
                 why,
             });
         }
-        if span.to.at > self.end() {
-            dark.push(HiddenTime {
-                from: self.end(),
-                below: self.reel().end(),
+        if span.to.at > timeline.end() {
+            dark.push(Self {
+                from: timeline.end(),
+                below: timeline.reel().end(),
                 until: NEVER,
                 why: MissedReason::RecordingEnded,
             });
@@ -144,25 +144,25 @@ enum MarkStep {
     Hidden { place: usize },
 }
 
-impl Timeline {
+impl NameMarks {
     /// Gives what is known of a name over a time.
-    pub(super) fn marks(
-        &self,
+    pub(super) fn of(
+        timeline: &Timeline,
         resource: ResourceId,
         namespace: &str,
         name: &str,
         span: &WaitSpan,
-    ) -> NameMarks {
+    ) -> Self {
         let names = [name.to_owned()];
         let filter = ObjectFilter {
             namespace: Some(namespace),
             names: &names,
         };
-        let dark = self.dark(resource, &filter, span);
+        let dark = HiddenTime::all(timeline, resource, &filter, span);
         let mut steps: Vec<(Seq, MarkStep)> = Vec::new();
-        for life in self.lives(resource, namespace, name) {
+        for life in timeline.lives(resource, namespace, name) {
             let object = life.object;
-            let versions = self.reel().versions(object).iter();
+            let versions = timeline.reel().versions(object).iter();
             steps.extend(versions.map(|&seq| {
                 let below = Seq(seq.0.saturating_add(1));
                 (below, MarkStep::Version { object, seq })
@@ -173,22 +173,22 @@ impl Timeline {
             steps.push((dark.until, MarkStep::Light));
         }
         steps.sort_unstable();
-        let mut marks = NameMarks::default();
+        let mut marks = Self::default();
         let mut alive: BTreeMap<ObjectId, Seq> = BTreeMap::new();
         let start = ReelInstant {
             below: Seq(0),
-            at: self.start(),
+            at: timeline.start(),
         };
         marks.push(start, NameState::Absent { by: None });
         for (below, step) in steps {
             let at = |seq| ReelInstant {
                 below,
-                at: self.wall_of(seq),
+                at: timeline.wall_of(seq),
             };
             match step {
                 MarkStep::Version { object, seq } => {
                     let mut gone = None;
-                    if self.reel().kind_of(seq) == Some(EventType::Deleted) {
+                    if timeline.reel().kind_of(seq) == Some(EventType::Deleted) {
                         alive.remove(&object);
                         gone = Some(seq);
                     } else {
@@ -204,7 +204,7 @@ impl Timeline {
                     let Some(dark) = dark.get(place) else {
                         continue;
                     };
-                    if self.is_unchanged(newest(&alive), dark) {
+                    if Self::is_unchanged(timeline, newest(&alive), dark) {
                         let is_asked = dark.from < span.to.at && dark.until > span.from.below;
                         marks.bridged_gaps += usize::from(is_asked);
                     } else {
@@ -228,16 +228,17 @@ impl Timeline {
     }
 
     /// Tells whether an object came through a gap with the resourceVersion that it had.
-    fn is_unchanged(&self, known: NameState, dark: &HiddenTime) -> bool {
+    fn is_unchanged(timeline: &Timeline, known: NameState, dark: &HiddenTime) -> bool {
         let NameState::Version { object, seq } = known else {
             return false;
         };
-        let Some(rv) = self.reel().rv_of(seq) else {
+        let Some(rv) = timeline.reel().rv_of(seq) else {
             return false;
         };
         let is_within = |seq: &&Seq| (dark.below..dark.until).contains(seq);
-        let mut within = self.reel().versions(object).iter().filter(is_within);
-        dark.why == MissedReason::Gap && within.all(|&later| self.reel().rv_of(later) == Some(rv))
+        let mut within = timeline.reel().versions(object).iter().filter(is_within);
+        dark.why == MissedReason::Gap
+            && within.all(|&later| timeline.reel().rv_of(later) == Some(rv))
     }
 }
 

@@ -5,15 +5,16 @@ use super::answer::{
     MissedReason, MissedTime, ReelInstant, WaitAnswer, WaitSpan, WaitStep, WaitVerdict,
 };
 use super::goal::{WaitFor, WaitGoal, WaitTruth, WaitVersion};
-use super::marks::NameState;
+use super::marks::{HiddenTime, NameMarks, NameState};
 use super::series::{TruthPiece, TruthSeries, WaitFinding, WaitOutcome, WaitTerms, find};
-use crate::changes::Scope;
+use crate::changes::ComparisonScope;
 use crate::cluster_events::{EventQuestion, Regarding};
 use crate::coverage::Coverage;
 use crate::history::{HistoryItem, HistoryQuestion};
 use crate::moment::Cut;
 use crate::object::ObjectForm;
 use crate::select::ObjectFilter;
+use crate::tables::before;
 use crate::timeline::Timeline;
 use crate::writers::Authors;
 use kubereel_format::{Evidence, RecordedAt, ResourceId, ResourceInfo, Seq};
@@ -50,7 +51,7 @@ impl Timeline {
     pub fn wait(&self, question: &WaitQuestion<'_>) -> WaitAnswer {
         let span = &question.span;
         let (namespace, name) = (question.namespace, question.name);
-        let marks = self.marks(question.resource.id, namespace, name, span);
+        let marks = NameMarks::of(self, question.resource.id, namespace, name, span);
         let mut goals: Vec<&WaitFor> = question.goals.iter().collect();
         goals.sort_by_key(|goal| !goal.is_creation());
         let all = goals.iter().copied().chain(question.fail_on);
@@ -104,7 +105,7 @@ impl Timeline {
         goals: &[&WaitFor],
     ) -> (Vec<TruthSeries>, bool) {
         let of_events = |goal: &&WaitFor| match &goal.goal {
-            WaitGoal::Event(reason) => self.said(question, reason),
+            WaitGoal::Event(reason) => event_series(self, question, reason),
             _ => TruthSeries::until(question.span.to),
         };
         let mut all: Vec<TruthSeries> = goals.iter().map(of_events).collect();
@@ -167,7 +168,7 @@ impl Timeline {
             resource: question.resource,
             namespace: question.namespace,
             name: question.name,
-            scope: Scope::default(),
+            scope: ComparisonScope::default(),
             from: Some(cut(seq)),
             to: Some(cut(Seq(seq.0.saturating_add(1)))),
         });
@@ -372,89 +373,87 @@ fn union(all: &[TruthSeries], span: WaitSpan) -> TruthSeries {
     union
 }
 
-impl Timeline {
-    /// Gives the moments at which an Event about the object gave a reason, and the times in which
-    /// Events were not seen.
-    pub(super) fn said(&self, question: &WaitQuestion<'_>, reason: &str) -> TruthSeries {
-        let span = &question.span;
-        let mut steps: Vec<(ReelInstant, Option<Seq>, WaitTruth)> = Vec::new();
-        let resources = self.event_resources();
-        let unseen = WaitTruth::Unknown(MissedReason::NotObserved);
-        // Where a recording knows Events by two groups, they are the same ones.
-        let dark = resources
-            .first()
-            .map(|&events| self.dark(events, &ObjectFilter::default(), span));
-        let is_unrecorded = dark.is_none();
-        for dark in dark.into_iter().flatten() {
-            let from = ReelInstant {
-                below: dark.below,
-                at: dark.from,
-            };
-            let to = ReelInstant {
-                below: dark.until,
-                at: crate::tables::before(dark.until).map_or(dark.from, |seq| self.wall_of(seq)),
-            };
-            steps.push((from, None, WaitTruth::Unknown(dark.why)));
-            steps.push((to, None, WaitTruth::NotMet));
-        }
-        let log = self.event_log(EventQuestion {
-            namespace: (!question.namespace.is_empty()).then(|| question.namespace.to_owned()),
-            from: Some(Cut::Arrival {
-                below: span.from.below,
-                wall: span.from.at,
-            }),
-            to: Some(Cut::Arrival {
-                below: span.to.below,
-                wall: span.to.at,
-            }),
-            about: Some(Regarding {
-                kind: question.resource.kind.clone(),
-                namespace: question.namespace.to_owned(),
-                name: question.name.to_owned(),
-                uid: String::new(),
-                api_version: String::new(),
-            }),
-            severity: None,
-        });
-        for logged in log {
-            let Ok(logged) = logged else {
-                let unreadable = WaitTruth::Unknown(MissedReason::Unreadable);
-                steps.push((span.from, None, unreadable));
-                continue;
-            };
-            if logged.said.reason == reason && logged.evidence != Evidence::Initial {
-                let at = ReelInstant {
-                    below: Seq(logged.seq.0.saturating_add(1)),
-                    at: logged.at,
-                };
-                steps.push((at, Some(logged.seq), WaitTruth::Met));
-            }
-        }
-        steps.sort_by_key(|(at, ..)| *at);
-        let mut series = TruthSeries::until(span.to);
-        let mut now = if is_unrecorded {
-            unseen
-        } else {
-            WaitTruth::NotMet
+/// Gives the moments at which an Event about the object gave a reason, and the times in which
+/// Events were not seen.
+fn event_series(timeline: &Timeline, question: &WaitQuestion<'_>, reason: &str) -> TruthSeries {
+    let span = &question.span;
+    let mut steps: Vec<(ReelInstant, Option<Seq>, WaitTruth)> = Vec::new();
+    let resources = timeline.event_resources();
+    let unseen = WaitTruth::Unknown(MissedReason::NotObserved);
+    // Where a recording knows Events by two groups, they are the same ones.
+    let dark = resources
+        .first()
+        .map(|&events| HiddenTime::all(timeline, events, &ObjectFilter::default(), span));
+    let is_unrecorded = dark.is_none();
+    for dark in dark.into_iter().flatten() {
+        let from = ReelInstant {
+            below: dark.below,
+            at: dark.from,
         };
-        let piece = |from, seq, truth| TruthPiece { from, seq, truth };
-        let begun = steps.partition_point(|(at, ..)| *at <= span.from);
-        for (_, _, truth) in steps.iter().take(begun) {
-            now = truth.clone();
-        }
-        series.push(piece(span.from, None, now.clone()));
-        for (at, seq, truth) in steps.into_iter().skip(begun) {
-            if at > span.to {
-                break;
-            }
-            if truth == WaitTruth::Met {
-                // It is said at a moment: right after it, all is as before.
-                series.push(piece(at, seq, WaitTruth::Met));
-            } else {
-                now = truth;
-            }
-            series.push(piece(at, None, now.clone()));
-        }
-        series
+        let to = ReelInstant {
+            below: dark.until,
+            at: before(dark.until).map_or(dark.from, |seq| timeline.wall_of(seq)),
+        };
+        steps.push((from, None, WaitTruth::Unknown(dark.why)));
+        steps.push((to, None, WaitTruth::NotMet));
     }
+    let log = timeline.event_log(EventQuestion {
+        namespace: (!question.namespace.is_empty()).then(|| question.namespace.to_owned()),
+        from: Some(Cut::Arrival {
+            below: span.from.below,
+            wall: span.from.at,
+        }),
+        to: Some(Cut::Arrival {
+            below: span.to.below,
+            wall: span.to.at,
+        }),
+        about: Some(Regarding {
+            kind: question.resource.kind.clone(),
+            namespace: question.namespace.to_owned(),
+            name: question.name.to_owned(),
+            uid: String::new(),
+            api_version: String::new(),
+        }),
+        severity: None,
+    });
+    for logged in log {
+        let Ok(logged) = logged else {
+            let unreadable = WaitTruth::Unknown(MissedReason::Unreadable);
+            steps.push((span.from, None, unreadable));
+            continue;
+        };
+        if logged.said.reason == reason && logged.evidence != Evidence::Initial {
+            let at = ReelInstant {
+                below: Seq(logged.seq.0.saturating_add(1)),
+                at: logged.at,
+            };
+            steps.push((at, Some(logged.seq), WaitTruth::Met));
+        }
+    }
+    steps.sort_by_key(|(at, ..)| *at);
+    let mut series = TruthSeries::until(span.to);
+    let mut now = if is_unrecorded {
+        unseen
+    } else {
+        WaitTruth::NotMet
+    };
+    let piece = |from, seq, truth| TruthPiece { from, seq, truth };
+    let begun = steps.partition_point(|(at, ..)| *at <= span.from);
+    for (_, _, truth) in steps.iter().take(begun) {
+        now = truth.clone();
+    }
+    series.push(piece(span.from, None, now.clone()));
+    for (at, seq, truth) in steps.into_iter().skip(begun) {
+        if at > span.to {
+            break;
+        }
+        if truth == WaitTruth::Met {
+            // It is said at a moment: right after it, all is as before.
+            series.push(piece(at, seq, WaitTruth::Met));
+        } else {
+            now = truth;
+        }
+        series.push(piece(at, None, now.clone()));
+    }
+    series
 }

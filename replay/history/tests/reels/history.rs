@@ -2,7 +2,7 @@
 
 use crate::script::{Script, pod, thing};
 use kubereel_format::{EventType, ResourceId};
-use kubereel_history::{HistoryItem, HistoryQuestion, Scope, Timeline, VersionPlace};
+use kubereel_history::{ComparisonScope, HistoryItem, HistoryQuestion, Timeline, VersionPlace};
 
 /// Writes a reel in which pod `a` changes ten times among very many events of others.
 fn crowded(events: u128) -> (tempfile::TempDir, Timeline) {
@@ -46,7 +46,7 @@ fn question(timeline: &Timeline) -> HistoryQuestion<'_> {
         resource: timeline.resources().get(ResourceId(0)).expect("pods"),
         namespace: "x",
         name: "a",
-        scope: Scope::default(),
+        scope: ComparisonScope::default(),
         from: None,
         to: None,
     }

@@ -6,8 +6,9 @@ use kubereel_format::{
     RecordedAt, ResourceId, Seq,
 };
 use kubereel_history::{
-    Cut, GapOutcome, HistoryItem, HistoryQuestion, ObjectFilter, ReelSummary, ResourceProof, Scope,
-    Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, WaitFor, WaitQuestion,
+    ComparisonScope, Cut, GapOutcome, HistoryItem, HistoryQuestion, ObjectFilter, ReelSummary,
+    ResourceProof, Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, WaitFor,
+    WaitQuestion, WaitSpan,
 };
 use proptest::prelude::*;
 
@@ -501,7 +502,7 @@ proptest! {
             let own = timeline.certainty_of(pods, cut, &one);
             prop_assert!(own.is_known() || !certainty.is_known());
             prop_assert_eq!(&timeline.as_of(pods, cut, &one).certainty, &own);
-            let span = timeline.wait_span(pods, &goals, Some(cut), cut, Some(0));
+            let span = WaitSpan::of(&timeline, pods, &goals, Some(cut), cut, Some(0));
             let waited = timeline.wait(&WaitQuestion {
                 resource: &info,
                 namespace: "x",
@@ -562,7 +563,7 @@ proptest! {
             resource: &info,
             namespace: "x",
             name: "n0",
-            scope: Scope::default(),
+            scope: ComparisonScope::default(),
             from: None,
             to: None,
         });

@@ -71,7 +71,7 @@ fn goals(texts: &[&str]) -> Vec<WaitFor> {
 
 fn span(timeline: &Timeline, resource: ResourceId, goals: &[WaitFor]) -> WaitSpan {
     let end = timeline.resolve(Moment::End).expect("an end");
-    timeline.wait_span(resource, goals, None, end, None)
+    WaitSpan::of(timeline, resource, goals, None, end, None)
 }
 
 fn ask(timeline: &Timeline, ask: &Ask<'_>) -> WaitAnswer {
@@ -366,7 +366,7 @@ fn the_time_that_is_searched_begins_and_ends_as_asked() {
             goals: &goals(&["replaced"]),
             is_any: false,
             fail_on: &[],
-            span: timeline.wait_span(pods, &[], from.map(at), to, timeout),
+            span: WaitSpan::of(&timeline, pods, &[], from.map(at), to, timeout),
             nth: 1,
             at_least_micros: 0,
         });
@@ -447,7 +447,7 @@ fn every_pod_and_node_of_the_demo_agrees_with_a_plain_walk() {
     for plural in ["pods", "nodes"] {
         let resource = timeline.resources().find(plural).expect("recorded");
         let end = timeline.resolve(Moment::End).expect("an end");
-        let span = timeline.wait_span(resource.id, &goal, None, end, None);
+        let span = WaitSpan::of(&timeline, resource.id, &goal, None, end, None);
         let mut firsts: BTreeMap<(&str, &str), Option<Seq>> = BTreeMap::new();
         for &object in timeline.objects_of(resource.id) {
             let key = timeline.key_of(object).expect("a key");
