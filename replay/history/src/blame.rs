@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// An object of more fields than this is not told apart: no server stores one.
+/// An object of more fields than this is refused: no server stores one.
 const MOST_FIELDS: usize = 1_000_000;
 
 /// An object and who set each of its fields last.
@@ -211,7 +211,7 @@ pub enum BlameSource {
         /// On the server's clock, whole seconds.
         at: Option<RecordedAt>,
     },
-    /// The value is older than the recording, and nobody is noted for it.
+    /// The value is older than the recording, and no manager is noted for it.
     Unknown,
 }
 

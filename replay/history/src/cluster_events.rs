@@ -8,7 +8,7 @@ use crate::timetext;
 use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, Seq};
 use serde::Deserialize;
 
-/// Which Events are asked for.
+/// A question about Events.
 #[derive(Clone, Debug, Default)]
 pub struct EventQuestion {
     /// Only those of this namespace.
@@ -201,11 +201,11 @@ pub struct EventContent {
     pub message: String,
     /// What it is about.
     pub regarding: Regarding,
-    /// The component that said so.
+    /// The component that reported it.
     pub component: String,
-    /// How often it was said until then; at least 1.
+    /// The number of reports until then; at least 1.
     pub count: u64,
-    /// When it was said last, on the component's clock.
+    /// When it was reported last, on the component's clock.
     pub last: Option<RecordedAt>,
 }
 

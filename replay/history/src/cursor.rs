@@ -31,7 +31,7 @@ pub struct CursorStep {
     pub at: RecordedAt,
     /// Its object.
     pub object: ObjectId,
-    /// What it said.
+    /// Its type.
     pub kind: EventType,
     /// The version of the object before it, if there was one.
     pub before: Option<Seq>,
@@ -291,6 +291,7 @@ impl ReadAhead {
         let whole = if self.is_begun { EACH } else { FIRST };
         self.is_begun = true;
         let spent = after.frames.saturating_sub(before.frames);
+        // More than 32 bits is more than any allowance.
         let spent = u32::try_from(spent).unwrap_or(u32::MAX);
         ReadAllowance {
             frames: whole.frames.saturating_sub(spent),

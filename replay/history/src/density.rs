@@ -1,5 +1,4 @@
-//! Owns how many events came when, at any zoom: counted from what is in memory, without a body.
-//! Refuses to smooth: each event counts where it was received.
+//! The number of events over time, at any zoom: counted from what is in memory, without a body.
 
 use crate::timeline::Timeline;
 use kubereel_format::{RecordedAt, ResourceId, Seq};

@@ -1,6 +1,5 @@
-//! Owns everything about one object at a moment: what it says of itself, who owns it and what it
-//! owns, the Events about it, and its versions around then. Refuses judgement: nothing is left out
-//! because it looks well.
+//! Everything about one object at a moment: its fields, its owners and what it owns, the Events about it, and its
+//! versions around then. Nothing is left out because it looks well.
 
 use crate::changes::ComparisonScope;
 use crate::cluster_events::{EventQuestion, LoggedEvent, Regarding};
@@ -19,7 +18,7 @@ use std::collections::VecDeque;
 const DEFAULT_NAMESPACE: &str = "default";
 
 /// Events before the moment are looked for so far back, in microseconds: servers keep them no longer
-/// unless they are told to.
+/// by default.
 const EVENTS_BACK_MICROS: i64 = 3_600_000_000;
 
 /// Everything about one object at a moment.

@@ -39,7 +39,7 @@ pub enum ExportError {
 impl Exported {
     /// Writes every event as a line of JSON, in the order of arrival.
     ///
-    /// `progress` is told how many records are done, every so often.
+    /// `progress` gets the last record that is done, after each event.
     ///
     /// # Errors
     /// When the output cannot be written. Damage of the reel does not stop it: see [`Exported`].

@@ -13,7 +13,7 @@ use kubereel_format::{EventType, Evidence, Gap, ObjectId, RecordedAt, ResourceIn
 use serde_json::Value;
 use std::collections::VecDeque;
 
-/// What is asked about a name.
+/// A question about the versions of a name.
 #[derive(Clone, Debug)]
 pub struct HistoryQuestion<'a> {
     /// The resource.
@@ -59,7 +59,7 @@ pub struct HistoryVersion {
     pub at: RecordedAt,
     /// The resourceVersion as the server spelt it; empty if there was none.
     pub rv: String,
-    /// What the event said.
+    /// The type of the event.
     pub kind: EventType,
     /// How it is known.
     pub evidence: Evidence,
@@ -206,7 +206,7 @@ impl<'a> ObjectHistory<'a> {
         }
     }
 
-    /// Gives how many versions there are in the time asked for, whatever they change.
+    /// Gives the number of versions in the time of the question, whatever they change.
     pub const fn versions(&self) -> usize {
         self.versions
     }

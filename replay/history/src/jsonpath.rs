@@ -45,7 +45,7 @@ struct JsonPathFilter {
     right: Option<(JsonPathOperator, JsonPath)>,
 }
 
-/// How deep paths stand in paths at most. The server has no bound; nobody comes near.
+/// How deep paths stand in paths at most. The server has no bound; no real path comes near.
 const DEEPEST: usize = 16;
 
 impl JsonPath {
@@ -291,7 +291,7 @@ fn quoted(text: &str, quote: char) -> Option<(String, &str)> {
 
 pub(crate) type JsonPathMatches<'a> = Vec<&'a Value>;
 
-/// How many values a step finds at most. The server has no bound; nobody wants so many.
+/// How many values a step finds at most. The server has no bound; no real object has as many.
 const MOST: usize = 100_000;
 
 /// A step did not fit: the path finds nothing at all.

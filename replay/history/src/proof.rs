@@ -8,13 +8,14 @@
 use crate::coverage::GapOutcome;
 use crate::summary::{
     AccountSummary, DamageSummary, GapSummary, NotCoveredSummary, OutageSummary, UnseenSummary,
-    count_of, not_covered_summaries, outage_summaries, rfc3339_or_none,
+    not_covered_summaries, outage_summaries, rfc3339_or_none,
 };
+use crate::tables::count_of;
 use crate::timeline::Timeline;
 use kubereel_format::{BlobId, Note, RecordedAt, Reel, ResourceInfo, Seq};
 use serde::Serialize;
 
-/// What is to be said of a reel in one word.
+/// The verdict on a reel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -216,7 +216,7 @@ enum OwnerLookup {
     There(Seq),
     /// It did not exist.
     Absent,
-    /// Nobody knows.
+    /// It is not known whether it existed.
     Unknown,
 }
 

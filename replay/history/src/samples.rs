@@ -1,5 +1,5 @@
-//! Owns the counters that the recorder read now and then: when each moved, between which two readings.
-//! Refuses to say more than that: what a counter did between readings is not known.
+//! The counters that the recorder sampled: when each moved, between which two readings. What a counter did
+//! between two readings is not known.
 
 use crate::timeline::Timeline;
 use kubereel_format::{Note, RecordedAt};
@@ -31,8 +31,8 @@ pub struct CounterMove {
 impl CounterMove {
     /// Lists when each sampled counter moved, in order.
     ///
-    /// Servers are told apart by when their process began, so that a restart or another server behind the
-    /// same address is no move. What a server's first reading shows is where its counters stood.
+    /// Servers are distinguished by the start of their process, so that a restart or another server behind the
+    /// same address is not a move. What a server's first reading shows is where its counters stood.
     pub fn all(timeline: &Timeline) -> Vec<Self> {
         // For each server: its last reading, and the one before.
         let mut readings: BTreeMap<&str, (RecordedAt, Option<RecordedAt>)> = BTreeMap::new();

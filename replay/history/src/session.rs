@@ -125,13 +125,13 @@ pub struct Outage {
     pub to: RecordedAt,
     /// What happened instead of an answer.
     pub error: String,
-    /// Whether no server had answered yet in that session: a cluster that is not up yet is no outage.
+    /// Whether no server had answered yet in that session: a cluster that is not up yet is not an outage.
     pub is_before_first_answer: bool,
-    /// What probes tell of it; `None` where only discovery does.
+    /// What probes show of it; `None` where only discovery does.
     pub probed: Option<ProbedOutage>,
 }
 
-/// What probes tell of an outage.
+/// What probes show of an outage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbedOutage {
     /// The endpoint: scheme, host and port.
@@ -145,7 +145,7 @@ pub struct ProbedOutage {
 /// Reads the times without a server, in order.
 ///
 /// Discovery notices the same outages as the probes, less exactly: what overlaps with an outage of
-/// the probes is the same one, and told by them.
+/// the probes is the same one, and described by them.
 pub(crate) fn outages(notes: &[NoteEntry], sessions: &[RecordingSession]) -> Vec<Outage> {
     let mut reading = OutageReader {
         sessions,
@@ -212,6 +212,7 @@ impl OutageReader<'_> {
                 error,
                 since_micros,
             } => {
+                // A damaged file may have any number here; the earliest time is then the honest bound.
                 let before = i64::try_from(*since_micros).unwrap_or(i64::MAX);
                 let outage = Outage {
                     from: RecordedAt::from_micros(wall.micros.saturating_sub(before)),

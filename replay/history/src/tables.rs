@@ -96,3 +96,9 @@ impl ReelTables {
 pub(crate) fn before(seq: Seq) -> Option<Seq> {
     seq.0.checked_sub(1).map(Seq)
 }
+
+/// Counts things that are in memory.
+#[expect(clippy::expect_used, reason = "a usize has at most 64 bits")]
+pub(crate) fn count_of(things: usize) -> u64 {
+    u64::try_from(things).expect("a usize has at most 64 bits")
+}

@@ -220,7 +220,7 @@ impl Timeline {
     }
 
     /// Tells between which times the change that an event brought was committed, by the recorder's
-    /// clock; `None` if the event's revision is none of those that probes tell of.
+    /// clock; `None` if the event's revision is not covered by probes.
     pub fn committed(&self, seq: Seq) -> Option<CommitBounds> {
         let object = self.reel().object_of(seq)?;
         let resource = self.key_of(object)?.resource;
@@ -398,7 +398,7 @@ impl Timeline {
     /// Reads the metadata of the version that an event brought.
     ///
     /// # Errors
-    /// When the reel is damaged there, or the body is no object.
+    /// When the reel is damaged there, or the body is not an object.
     pub fn meta(&self, seq: Seq) -> Result<ObjectMeta, QueryError> {
         let body = self.reel().body(seq)?;
         ObjectMeta::of(&body).map_err(|source| QueryError::Body { seq, source })
@@ -407,7 +407,7 @@ impl Timeline {
     /// Reads the version that an event brought, in the form in which kubectl shows it.
     ///
     /// # Errors
-    /// When the reel is damaged there, or the body is no object.
+    /// When the reel is damaged there, or the body is not an object.
     pub fn object(
         &self,
         seq: Seq,
@@ -453,7 +453,7 @@ impl Timeline {
 
     /// Reads something of each of the versions that held at a moment, and gives it in their order.
     ///
-    /// `progress` is told now and then how many were read.
+    /// `progress` gets the number of versions that were read, now and then.
     ///
     /// # Errors
     /// The first error of `read`, or of the reel.
@@ -518,7 +518,7 @@ impl Timeline {
     }
 }
 
-/// What one thread made, each with its place among what was asked for.
+/// What one thread made of its versions, each with its place in the request.
 type Made<T> = Result<Vec<(usize, T)>, QueryError>;
 
 #[derive(Default)]
@@ -584,8 +584,8 @@ pub enum QueryError {
     /// The reel cannot be read there.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A body is no object as Kubernetes has them.
-    #[error("record {seq} holds no readable object: {source}")]
+    /// A body is not an object.
+    #[error("record {seq}: cannot read the object: {source}")]
     Body {
         /// The record.
         seq: Seq,
@@ -593,7 +593,7 @@ pub enum QueryError {
         source: serde_json::Error,
     },
     /// An object has more fields than can be told apart one by one.
-    #[error("record {seq} holds an object of {fields} fields, more than {most}")]
+    #[error("record {seq}: the object has {fields} fields, more than {most}")]
     TooManyFields {
         /// The record.
         seq: Seq,

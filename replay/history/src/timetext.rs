@@ -1,5 +1,5 @@
-//! Owns how moments and spans are written, so that what is printed can be pasted after `--at`.
-//! Refuses local time zones: a recording is read by people in many.
+//! How moments and durations are written, so that what is printed can be pasted after `--at`. Always in UTC: a
+//! recording is read by people in many time zones.
 
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;

@@ -2,8 +2,8 @@
 //! there were, and that nothing was lost.
 //!
 //! One write is one revision, and an etcd counts them without a hole. So a revision at which no event
-//! was recorded is either of a key that no API shows or of a missed change; nobody can tell which from
-//! outside, and nothing here guesses.
+//! was recorded is either of a key that no API shows or of a missed change; from outside it cannot be
+//! known which, and nothing here guesses.
 
 mod probes;
 mod sequence;

@@ -62,6 +62,7 @@ pub(super) fn read(notes: &[NoteEntry]) -> BTreeMap<EpochId, Vec<RevisionProbe>>
             continue;
         }
         let (wall, elapsed) = (entry.stamp.wall, entry.stamp.elapsed.micros);
+        // A damaged file may have any number here; the earliest time is then the honest bound.
         let took = i64::try_from(*took_micros).unwrap_or(i64::MAX);
         let sent = RecordedAt::from_micros(wall.micros.saturating_sub(took));
         known.push(RevisionProbe {
@@ -101,7 +102,7 @@ const LATEST_ANSWER_MICROS: u64 = 30_000_000;
 /// Whether a resource shares the sequence of revisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceMember {
-    /// Its lists were as far as the probes around them said.
+    /// Its lists were as far as the probes around them.
     Fits,
     /// It is left out of the account.
     LeftOut(AccountExclusion),
@@ -202,7 +203,7 @@ pub(super) fn members(
     judged.collect()
 }
 
-/// Holds a list against the probes: it is as new as the storage was when it was asked for, and no newer
+/// Compares a list with the probes: it is as new as the storage was when it was asked for, and no newer
 /// than when it had come.
 fn weigh(
     evidence: &mut ListEvidence,

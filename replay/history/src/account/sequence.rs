@@ -3,7 +3,7 @@
 
 use super::probes::{self, AccountExclusion, CommitBounds, RevisionProbe, SequenceMember, members};
 use crate::coverage::RecordedGap;
-use crate::tables::ReelTables;
+use crate::tables::{ReelTables, count_of};
 use kubereel_format::{
     ConnectionId, EpochId, Evidence, GapCause, Note, ObjectId, RecordedAt, Reel, ResourceId,
     ResourceInfo, Seq,
@@ -126,8 +126,8 @@ impl RevisionSequence {
         u64::try_from(reel.rv_of(seq)?).ok()
     }
 
-    /// Counts the revisions inside a gap at which nothing was recorded: so many changes of its resource
-    /// can be missing, and no more. `None` if the revisions say nothing of the resource.
+    /// Counts the revisions inside a gap at which nothing was recorded: no more changes of its resource
+    /// can be missing. `None` if the revisions say nothing of the resource.
     pub(crate) fn unexplained_in(&self, tables: &ReelTables, gap: &RecordedGap) -> Option<u64> {
         let (noted, gap) = (gap.closed_by, &gap.gap);
         let info = tables.resources().get(gap.resource)?;
@@ -238,7 +238,7 @@ impl ExplainedRevisions {
 
     /// Counts the recorded revisions after `from`, up to and including `to`.
     pub(super) fn explained(&self, from: u64, to: u64) -> u64 {
-        u64::try_from(self.within(from, to).len()).unwrap_or(u64::MAX)
+        count_of(self.within(from, to).len())
     }
 
     /// Counts the revisions after `from`, up to and including `to`, at which nothing was recorded.

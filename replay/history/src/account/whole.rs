@@ -1,5 +1,5 @@
-//! Owns the account of a sequence: how many revisions there were, how many are explained, which are
-//! not. Refuses to begin before everything was listed, and to end before streams had time to deliver.
+//! The account of a sequence: the number of revisions, of those that events explain, and which are not. It begins
+//! after everything was listed, and ends while the streams still had time to deliver.
 
 use super::probes::AccountExclusion;
 use super::probes::{RevisionProbe, SteadyTime, session_of};
@@ -25,7 +25,7 @@ pub struct RevisionAccount {
     pub epoch: EpochId,
     /// The revision up to which everything had been listed; the account begins behind it.
     pub from_rv: u64,
-    /// The last revision that a probe told of, and that the streams had time to deliver.
+    /// The last revision that a probe showed, and that the streams had time to deliver.
     pub to_rv: u64,
     /// When the last of the first lists was complete.
     pub from: RecordedAt,
@@ -72,8 +72,8 @@ impl AccountError {
     /// Gives the words that are shown to people and programs.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::NoProbes => "no probe tells how far the cluster's history had come",
-            Self::TooShort => "no probe came after all resources had been listed",
+            Self::NoProbes => "the recorder did not probe the cluster's revision",
+            Self::TooShort => "no probe was answered after all resources had been listed",
         }
     }
 }
@@ -206,7 +206,7 @@ impl RevisionSequence {
         })
     }
 
-    /// Finds when the epoch's streams ended: at its last record, or when they were told to stop.
+    /// Finds when the epoch's streams ended: at its last record, or when they had to stop.
     fn streams_end(&self, tables: &ReelTables) -> Option<SteadyTime> {
         let reel = tables.reel();
         let mut session = 0;

@@ -52,7 +52,7 @@ impl ComparisonScope {
         comparison.found
     }
 
-    /// Tells whether another field holds this one already, so that nothing is said twice.
+    /// Tells whether another field holds this one already, so that nothing is reported twice.
     fn is_said_by_another(&self, own: usize, field: &Field) -> bool {
         let others = self.fields.iter().enumerate();
         others
@@ -71,7 +71,7 @@ impl ComparisonScope {
     }
 }
 
-/// Beyond so many changes, a list or object that holds many is one change: nobody reads them, and
+/// Beyond this number of changes, a list or object that holds many is one change: nobody reads them, and
 /// their paths take more memory than the values.
 const MOST_CHANGES: usize = 100_000;
 

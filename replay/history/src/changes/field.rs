@@ -1,5 +1,5 @@
-//! Owns how somebody asks for a field: `.status.conditions[Degraded]`, as paths are written and as
-//! kubectl writes them. Refuses to walk: `descend` does.
+//! The field that a question is narrowed to, as paths are written and as kubectl writes them:
+//! `.status.conditions[Degraded]`.
 
 use super::change::FieldStep;
 use crate::object::number;

@@ -80,7 +80,11 @@ fn by_place(old: &[Value], new: &[Value]) -> Vec<ItemPair> {
     input.update_before(old.iter().map(Value::to_string));
     input.update_after(new.iter().map(Value::to_string));
     let diff = Diff::compute(Algorithm::Histogram, &input);
-    let place = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
+    #[expect(
+        clippy::expect_used,
+        reason = "no supported machine has smaller addresses"
+    )]
+    let place = |at: u32| usize::try_from(at).expect("a usize has at least 32 bits");
     let mut pairs = Vec::new();
     let (mut old_at, mut new_at) = (0, 0);
     for hunk in diff.hunks() {

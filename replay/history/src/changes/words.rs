@@ -1,4 +1,4 @@
-//! Owns the difference of two texts, word by word. Refuses to decide how it is shown.
+//! The difference of two texts, word by word.
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::ops::Range;

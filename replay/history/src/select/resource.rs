@@ -44,7 +44,7 @@ impl ExcludedResource {
     }
 }
 
-/// Which objects of a resource are asked for.
+/// The objects of a resource that a question is about.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObjectFilter<'a> {
     /// Only those of this namespace.
@@ -54,7 +54,7 @@ pub struct ObjectFilter<'a> {
 }
 
 impl ObjectFilter<'_> {
-    /// Tells whether an object is asked for.
+    /// Tells whether the question is about an object.
     pub fn takes(&self, namespace: &str, name: &str) -> bool {
         self.namespace.is_none_or(|only| namespace == only)
             && (self.names.is_empty() || self.names.iter().any(|asked| asked == name))
@@ -86,7 +86,7 @@ pub enum SelectError {
         qualified: String,
         /// The version that was recorded.
         recorded: String,
-        /// The version that was asked for.
+        /// The version in the request.
         asked: String,
     },
 }
@@ -274,20 +274,25 @@ fn distance(a: &str, b: &str) -> usize {
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX / 2);
-            let mut best = at(&last, j) + usize::from(x != y);
-            best = best.min(at(&last, j + 1) + 1).min(at(&row, j) + 1);
+        let mut left = i + 1;
+        let mut row = vec![left];
+        for ((j, y), cells) in b.iter().enumerate().zip(last.windows(2)) {
+            let &[diagonal, above] = cells else {
+                continue;
+            };
+            let mut best = (diagonal + usize::from(x != y))
+                .min(above + 1)
+                .min(left + 1);
             let is_swap = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
-            if is_swap {
-                best = best.min(at(&before_last, j - 1) + 1);
+            if let Some(swapped) = before_last.get(j.saturating_sub(1)).filter(|_| is_swap) {
+                best = best.min(swapped + 1);
             }
+            left = best;
             row.push(best);
         }
         before_last = std::mem::replace(&mut last, row);
     }
-    last.last().copied().unwrap_or(a.len())
+    last.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]

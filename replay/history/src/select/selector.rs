@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// A text is no label selector.
+/// A text is not a label selector.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("not a label selector: {problem} in {text:?}")]
 pub struct LabelError {
@@ -79,7 +79,7 @@ impl FromStr for LabelSelector {
                 match words.next() {
                     LabelToken::End => return Ok(()),
                     LabelToken::Sign(",") => {}
-                    other => return Err(format!("{other} where a comma belongs")),
+                    other => return Err(format!("expected a comma, found {other}")),
                 }
             }
         })();
@@ -146,12 +146,12 @@ impl<'a> LabelLexer<'a> {
             LabelToken::Text(key) => (key, false),
             LabelToken::Sign("!") => match self.next() {
                 LabelToken::Text(key) => (key, true),
-                other => return Err(format!("{other} where a key belongs")),
+                other => return Err(format!("expected a key, found {other}")),
             },
-            other => return Err(format!("{other} where a key belongs")),
+            other => return Err(format!("expected a key, found {other}")),
         };
         if !is_key(key) {
-            return Err(format!("{key:?} cannot be a label's key"));
+            return Err(format!("invalid label key {key:?}"));
         }
         let test = if is_negated {
             LabelTest::Missing
@@ -191,17 +191,17 @@ impl<'a> LabelLexer<'a> {
                 self.next();
                 Ok(LabelTest::Below(self.number()?))
             }
-            other => Err(format!("{other} where =, !=, in or notin belongs")),
+            other => Err(format!("expected =, !=, in or notin, found {other}")),
         }
     }
 
     fn number(&mut self) -> Result<i64, String> {
         let word = self.next();
         let LabelToken::Text(text) = word else {
-            return Err(format!("{word} where a number belongs"));
+            return Err(format!("expected a number, found {word}"));
         };
         let number = text.parse().ok();
-        number.ok_or_else(|| format!("{word} where a number belongs"))
+        number.ok_or_else(|| format!("expected a number, found {word}"))
     }
 
     /// Reads one value; none at all is the empty one.
@@ -210,19 +210,19 @@ impl<'a> LabelLexer<'a> {
             LabelToken::Text(text) => {
                 self.next();
                 if !is_value(text) {
-                    return Err(format!("{text:?} cannot be a label's value"));
+                    return Err(format!("invalid label value {text:?}"));
                 }
                 Ok(text.to_owned())
             }
             LabelToken::End | LabelToken::Sign("," | ")") => Ok(String::new()),
-            other @ LabelToken::Sign(_) => Err(format!("{other} where a value belongs")),
+            other @ LabelToken::Sign(_) => Err(format!("expected a value, found {other}")),
         }
     }
 
     fn values(&mut self) -> Result<Vec<String>, String> {
         match self.next() {
             LabelToken::Sign("(") => {}
-            other => return Err(format!("{other} where ( belongs")),
+            other => return Err(format!("expected (, found {other}")),
         }
         let mut values = Vec::new();
         loop {
@@ -230,7 +230,7 @@ impl<'a> LabelLexer<'a> {
             match self.next() {
                 LabelToken::Sign(")") => return Ok(values),
                 LabelToken::Sign(",") => {}
-                other => return Err(format!("{other} where , or ) belongs")),
+                other => return Err(format!("expected , or ), found {other}")),
             }
         }
     }
@@ -268,7 +268,7 @@ fn is_framed(text: &str, edge: impl Fn(u8) -> bool) -> bool {
             .all(|&byte| edge(byte) || b"-_.".contains(&byte))
 }
 
-/// A text is no field selector.
+/// A text is not a field selector.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("not a field selector: {term:?} is neither FIELD=VALUE nor FIELD!=VALUE in {text:?}")]
 pub struct FieldSelectorError {
@@ -489,7 +489,7 @@ mod label_tests {
             .expect_err("no paren");
         assert_eq!(
             error.to_string(),
-            r#"not a label selector: "etcd" where ( belongs in "app in etcd""#
+            r#"not a label selector: expected (, found "etcd" in "app in etcd""#
         );
     }
 }

@@ -8,7 +8,7 @@ mod reel;
 mod resource;
 
 pub(crate) use reel::{not_covered_summaries, outage_summaries};
-pub(crate) use resource::{count_of, rfc3339_or_none};
+pub(crate) use resource::rfc3339_or_none;
 
 pub use account::{AccountSummary, LeftOutSummary, RangeSummary};
 pub use reel::{

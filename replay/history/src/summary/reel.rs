@@ -154,7 +154,7 @@ pub struct OutageSummary {
     pub span_secs: f64,
     /// What happened instead of an answer.
     pub error: String,
-    /// Whether no server had answered yet: a cluster that is not up yet is no outage.
+    /// Whether no server had answered yet: a cluster that is not up yet is not an outage.
     pub before_first_answer: bool,
     /// The endpoint that probes asked; `None` where only discovery noticed.
     pub endpoint: Option<String>,

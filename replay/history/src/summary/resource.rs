@@ -2,6 +2,7 @@
 //! known is [`crate::Certainty`].
 
 use crate::coverage::{Coverage, GapOutcome, RecordedGap};
+use crate::tables::count_of;
 use crate::timeline::Timeline;
 use crate::timetext;
 use kubereel_format::{DocumentKind, EventType, Note, RecordedAt, ResourceId, ResourceInfo};
@@ -90,7 +91,7 @@ pub struct GapSummary {
     pub missing_at_most: Option<u64>,
     /// The differences that the list showed.
     pub differences: u64,
-    /// What the server's own history told of it: `reconstructed`, `partly reconstructed` or `lost`;
+    /// What the server's own history shows of it: `reconstructed`, `partly reconstructed` or `lost`;
     /// `None` if it was not asked.
     pub verdict: Option<String>,
     /// How many events were read back for it.
@@ -314,12 +315,6 @@ impl DiscoveryDocument {
             names.insert((group.to_owned(), resource.name));
         }
     }
-}
-
-/// Counts things that are in memory.
-#[expect(clippy::expect_used, reason = "a usize has at most 64 bits")]
-pub(crate) fn count_of(things: usize) -> u64 {
-    u64::try_from(things).expect("a usize has at most 64 bits")
 }
 
 #[expect(

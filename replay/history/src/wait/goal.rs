@@ -50,7 +50,7 @@ pub enum GoalError {
         text: String,
     },
     /// Something is missing after the first equals sign.
-    #[error("{form}= wants {wanted} after it")]
+    #[error("{form}= must be followed by {wanted}")]
     Empty {
         /// What stands before the sign.
         form: &'static str,
@@ -58,12 +58,12 @@ pub enum GoalError {
         wanted: &'static str,
     },
     /// A path is followed by an equals sign and nothing else, or by several values.
-    #[error("a JSONPath is followed by nothing or by one =VALUE: {text:?}")]
+    #[error("expected a JSONPath with at most one =VALUE: {text:?}")]
     Value {
         /// The text.
         text: String,
     },
-    /// It is no path.
+    /// It is not a path.
     #[error("not a JSONPath at letter {letter}, {left:?}: {text:?}")]
     JsonPath {
         /// The text.
@@ -283,7 +283,7 @@ fn condition(body: &Value, name: &str, status: &str) -> WaitTruth {
         .or_else(|| body.pointer("/status/observedGeneration"))
         .and_then(Value::as_i64);
     let generation = body.pointer("/metadata/generation").and_then(Value::as_i64);
-    // What was said of an older generation is not said of this one.
+    // A condition of an older generation does not hold for this one.
     if let (Some(observed), Some(generation)) = (observed, generation)
         && observed < generation
     {
@@ -421,13 +421,15 @@ mod goal_tests {
         }
         assert_eq!(
             refused("condition="),
-            "condition= wants the type of a condition after it"
+            "condition= must be followed by the type of a condition"
         );
-        assert_eq!(refused("event="), "event= wants an Event's reason after it");
+        assert_eq!(
+            refused("event="),
+            "event= must be followed by an Event's reason"
+        );
         for text in [".a=", ".a=b=c", "{.a}=1=2", "="] {
             let message = refused(&format!("jsonpath={text}"));
-            let is_value =
-                message.starts_with("a JSONPath is followed by nothing or by one =VALUE");
+            let is_value = message.starts_with("expected a JSONPath with at most one =VALUE");
             assert!(
                 is_value || message.starts_with("not a JSONPath"),
                 "{message}"

@@ -28,6 +28,7 @@ impl HiddenTime {
         filter: &ObjectFilter<'_>,
         span: &WaitSpan,
     ) -> Vec<Self> {
+        /// No record has this number: it follows every record.
         const NEVER: Seq = Seq(u64::MAX);
         let mut dark = Vec::new();
         for unobserved in timeline.unobserved_spans(resource) {
@@ -94,7 +95,7 @@ fn join(dark: Vec<HiddenTime>) -> Vec<HiddenTime> {
 /// What is known of a name from a moment on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameState {
-    /// There is none, by that event if one said so.
+    /// There is no object; `by` is the event that deleted it, if one did.
     Absent {
         by: Option<Seq>,
     },

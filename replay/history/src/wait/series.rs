@@ -162,6 +162,7 @@ pub(super) fn find(series: &TruthSeries, from: ReelInstant, terms: WaitTerms) ->
                     times += 1;
                 }
                 if is_counted && times == terms.nth {
+                    // The piece is at least as long: its end bounds the sum.
                     let at_least = i64::try_from(terms.at_least_micros).unwrap_or(i64::MAX);
                     let at = RecordedAt::from_micros(piece.from.at.micros.saturating_add(at_least));
                     let mut later = pieces.map(|(next, _)| next).peekable();

@@ -145,7 +145,7 @@ impl Timeline {
                         goal.goal.judge(Some(version))
                     }
                     (NameState::Version { .. }, ..) => WaitTruth::Unknown(MissedReason::Unreadable),
-                    // That nobody spoke of it does not mean that it was not there.
+                    // An import does not prove that an object was absent.
                     (NameState::Absent { by: None }, ..) if is_imported && goal.is_deletion() => {
                         WaitTruth::Unknown(MissedReason::NotObserved)
                     }

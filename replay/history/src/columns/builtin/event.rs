@@ -1,4 +1,4 @@
-//! Owns the columns of Events, in the core form and in that of `events.k8s.io`.
+//! The columns of Events, in the core form and in that of `events.k8s.io`.
 
 use super::super::part::{ObjectPart, UNKNOWN};
 use super::kind::Header::{self, Always, Wide};

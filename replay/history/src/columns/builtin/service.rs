@@ -1,4 +1,4 @@
-//! Owns the columns of services.
+//! The columns of services.
 
 use super::super::part::{NONE, ObjectPart};
 use super::super::table::labels_text;
