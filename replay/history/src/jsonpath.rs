@@ -1,4 +1,4 @@
-//! The dialect of JSONPath that the API server and kubectl read: parsing a path, and what it leads to in an
+//! The dialect of `JSONPath` that the API server and kubectl read: parsing a path, and what it leads to in an
 //! object. Paths come from users and definitions: depth and matches are bounded.
 
 use serde_json::Value;

@@ -54,9 +54,9 @@ impl Timeline {
         let notes = tables.reel().notes();
         let sequences = OnceLock::new();
         let coverage = Coverage::of_all(&tables, |gap| {
-            let sequences = sequences.get_or_init(|| RevisionSequence::all(tables.reel()));
-            let mut sequences: std::slice::Iter<'_, RevisionSequence> = sequences.iter();
-            sequences.find_map(|sequence| sequence.unexplained_in(&tables, gap))
+            let all = sequences.get_or_init(|| RevisionSequence::all(tables.reel()));
+            all.iter()
+                .find_map(|sequence: &RevisionSequence| sequence.unexplained_in(&tables, gap))
         });
         Self {
             clusters: session::clusters(notes),

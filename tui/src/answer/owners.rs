@@ -194,7 +194,7 @@ impl<'a> Tree<'a> {
     fn state(&mut self, info: &ResourceInfo, seq: Seq) -> String {
         let (timeline, place) = (self.timeline, self.place);
         let columns = self.columns.entry(info.id).or_insert_with(|| {
-            ResourceColumns::of(&timeline, info, place.cut(), ColumnRoom::Narrow).ok()
+            ResourceColumns::of(timeline, info, place.cut(), ColumnRoom::Narrow).ok()
         });
         let Some(columns) = columns else {
             return "  its columns cannot be read".to_owned();
