@@ -43,10 +43,7 @@ impl Timeline {
         let mut is_torn = false;
         let versions = self.reel().versions(held.object);
         for &seq in versions.iter().filter(|seq| **seq <= held.seq) {
-            let form = ObjectForm {
-                shows_managed_fields: true,
-            };
-            let new = match self.object(seq, resource, form) {
+            let new = match self.object(seq, resource, ObjectForm::WHOLE) {
                 Ok(new) => told_apart(seq, new)?,
                 Err(error) if seq == held.seq => return Err(error),
                 Err(_) => {

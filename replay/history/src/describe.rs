@@ -134,7 +134,7 @@ impl Timeline {
             seq,
             received: self.wall_of(seq),
             rv: text("/metadata/resourceVersion"),
-            authors: self.authors_of(resource, held),
+            authors: self.authors_of(resource, (&held.namespace, &held.name), seq),
             uid: text("/metadata/uid"),
             created: text("/metadata/creationTimestamp"),
             deletion_asked: text("/metadata/deletionTimestamp"),
@@ -147,25 +147,6 @@ impl Timeline {
             left_out,
             events,
         })
-    }
-
-    /// Says who wrote the version that held, against the one before it.
-    fn authors_of(&self, resource: &ResourceInfo, held: &ObjectVersion) -> Authors {
-        let wall = self.wall_of(held.seq);
-        let below = |seq: Seq| Some(Cut::Arrival { below: seq, wall });
-        let mut history = self.history(HistoryQuestion {
-            resource,
-            namespace: &held.namespace,
-            name: &held.name,
-            scope: ComparisonScope::default(),
-            from: below(held.seq),
-            to: below(Seq(held.seq.0.saturating_add(1))),
-        });
-        let found = history.find_map(|item| match item {
-            HistoryItem::Version(version) if version.seq == held.seq => Some(version.authors),
-            _ => None,
-        });
-        found.unwrap_or(Authors::Unknown)
     }
 
     /// Gives the nearest versions on both sides of a moment, and how many were left out.

@@ -179,10 +179,8 @@ fn value_at(timeline: &Timeline, seq: Seq, asked: ResourceMoment<'_>) -> Result<
         Cut::Arrival { below, .. } => timeline.reel().body_at(seq, below),
         Cut::Revision(_) => timeline.reel().body(seq),
     };
-    let form = ObjectForm {
-        shows_managed_fields: true,
-    };
-    form.of(&body?, asked.resource)
+    ObjectForm::WHOLE
+        .of(&body?, asked.resource)
         .map_err(|source| QueryError::Body { seq, source })
 }
 
@@ -207,10 +205,7 @@ impl SteppedOver {
         step: &CursorStep,
         resource: &ResourceInfo,
     ) -> Result<Self, QueryError> {
-        let form = ObjectForm {
-            shows_managed_fields: true,
-        };
-        let read = |seq: Seq| timeline.object(seq, resource, form);
+        let read = |seq: Seq| timeline.object(seq, resource, ObjectForm::WHOLE);
         // Read first: the version before is what most bodies are told against.
         let old = step.before.and_then(|before| read(before).ok());
         let now = read(step.seq)?;

@@ -155,6 +155,30 @@ impl Timeline {
     pub fn history<'a>(&'a self, question: HistoryQuestion<'a>) -> ObjectHistory<'a> {
         ObjectHistory::new(self, question)
     }
+
+    /// Says who wrote a version of a name, against the version before it.
+    pub(crate) fn authors_of(
+        &self,
+        resource: &ResourceInfo,
+        (namespace, name): (&str, &str),
+        seq: Seq,
+    ) -> Authors {
+        let wall = self.wall_of(seq);
+        let cut = |below| Some(Cut::Arrival { below, wall });
+        let mut history = self.history(HistoryQuestion {
+            resource,
+            namespace,
+            name,
+            scope: ComparisonScope::default(),
+            from: cut(seq),
+            to: cut(Seq(seq.0.saturating_add(1))),
+        });
+        let authors = history.find_map(|item| match item {
+            HistoryItem::Version(version) if version.seq == seq => Some(version.authors),
+            _ => None,
+        });
+        authors.unwrap_or(Authors::Unknown)
+    }
 }
 
 impl<'a> ObjectHistory<'a> {
@@ -372,10 +396,8 @@ impl<'a> ObjectHistory<'a> {
     }
 
     fn value(&self, seq: Seq) -> Result<Value, QueryError> {
-        let form = ObjectForm {
-            shows_managed_fields: true,
-        };
-        self.timeline.object(seq, self.question.resource, form)
+        self.timeline
+            .object(seq, self.question.resource, ObjectForm::WHOLE)
     }
 }
 

@@ -78,10 +78,10 @@ pub use select::{
 };
 pub use session::{Cluster, Outage, ProbedOutage, RecordingSession};
 pub use summary::{
-    AccountSummary, ClusterSummary, CounterMoveSummary, CoveredSummary, DamageSummary, EventCounts,
-    FileParts, GapSummary, LabelSummary, LeftOutSummary, MarkSummary, NotCoveredSummary,
-    ObjectCounts, OutageSummary, RangeSummary, ReelSummary, ResourceSummary, SessionSummary,
-    UnseenSummary, waits,
+    AccountSummary, ClusterSummary, CoveredSummary, DamageSummary, EventCounts, FileParts,
+    GapSummary, LabelSummary, LeftOutSummary, MarkSummary, NotCoveredSummary, ObjectCounts,
+    OutageSummary, RangeSummary, ReelSummary, ResourceSummary, SessionSummary, UnseenSummary,
+    waits,
 };
 pub use timeline::{ObjectLifetime, ObjectVersion, QueryError, ResourceSnapshot, Timeline};
 pub use wait::{

@@ -8,10 +8,11 @@
 use crate::coverage::GapOutcome;
 use crate::summary::{
     AccountSummary, DamageSummary, GapSummary, NotCoveredSummary, OutageSummary, UnseenSummary,
-    not_covered_summaries, outage_summaries, rfc3339_or_none,
+    not_covered_summaries, outage_summaries,
 };
 use crate::tables::count_of;
 use crate::timeline::Timeline;
+use crate::timetext;
 use kubereel_format::{BlobId, Note, RecordedAt, Reel, ResourceInfo, Seq};
 use serde::Serialize;
 
@@ -200,10 +201,10 @@ pub struct ResourceProof {
     /// How complete it is.
     pub state: ResourceCompleteness,
     /// The first moment at which its state is known; `None` if there is none.
-    #[serde(serialize_with = "rfc3339_or_none")]
+    #[serde(serialize_with = "timetext::serialize_option")]
     pub from: Option<RecordedAt>,
     /// The last moment that is proven by an event or a bookmark.
-    #[serde(serialize_with = "rfc3339_or_none")]
+    #[serde(serialize_with = "timetext::serialize_option")]
     pub to: Option<RecordedAt>,
     /// The gaps in which changes may be missing.
     pub gaps: Vec<GapSummary>,

@@ -85,22 +85,10 @@ impl Relatives {
         if body.uid.is_empty() {
             return Ok(relatives);
         }
-        let events = timeline.event_resources();
-        let filter = ObjectFilter {
-            namespace: (!namespace.is_empty()).then_some(namespace),
-            names: &[],
-        };
-        for resource in timeline.resources().iter() {
-            if events.contains(&resource.id) || (!namespace.is_empty() && !resource.namespaced) {
-                continue;
-            }
-            let state = timeline.as_of(resource.id, cut, &filter);
-            if !state.certainty.has_state() {
-                relatives.unsearched += usize::from(!timeline.objects_of(resource.id).is_empty());
-                continue;
-            }
-            Self::children_among(timeline, &state, &body.uid, cut, &mut relatives.children)?;
-        }
+        let children = &mut relatives.children;
+        relatives.unsearched = search(timeline, namespace, cut, |state| {
+            Self::children_among(timeline, state, &body.uid, cut, children)
+        })?;
         Ok(relatives)
     }
 
@@ -231,6 +219,35 @@ fn holds(body: &[u8], uid: &str) -> bool {
     memchr::memmem::find(body, uid.as_bytes()).is_some()
 }
 
+/// Visits the states of the resources whose objects may have owners in a namespace, or in any for an empty one,
+/// Events left out. Gives the number of resources that could not be searched, because they are not known whole
+/// then.
+fn search(
+    timeline: &Timeline,
+    namespace: &str,
+    cut: Cut,
+    mut visit: impl FnMut(&ResourceSnapshot) -> Result<(), QueryError>,
+) -> Result<usize, QueryError> {
+    let events = timeline.event_resources();
+    let filter = ObjectFilter {
+        namespace: (!namespace.is_empty()).then_some(namespace),
+        names: &[],
+    };
+    let mut unsearched = 0;
+    for resource in timeline.resources().iter() {
+        if events.contains(&resource.id) || (!namespace.is_empty() && !resource.namespaced) {
+            continue;
+        }
+        let state = timeline.as_of(resource.id, cut, &filter);
+        if state.certainty.has_state() {
+            visit(&state)?;
+        } else {
+            unsearched += usize::from(!timeline.objects_of(resource.id).is_empty());
+        }
+    }
+    Ok(unsearched)
+}
+
 /// An object that names owners.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedObject {
@@ -259,21 +276,8 @@ impl OwnedObjects {
     /// # Errors
     /// When the reel is damaged there.
     pub fn of(timeline: &Timeline, namespace: &str, cut: Cut) -> Result<Self, QueryError> {
-        let events = timeline.event_resources();
-        let filter = ObjectFilter {
-            namespace: (!namespace.is_empty()).then_some(namespace),
-            names: &[],
-        };
-        let mut owned = Self::default();
-        for resource in timeline.resources().iter() {
-            if events.contains(&resource.id) || (!namespace.is_empty() && !resource.namespaced) {
-                continue;
-            }
-            let state = timeline.as_of(resource.id, cut, &filter);
-            if !state.certainty.has_state() {
-                owned.unsearched += usize::from(!timeline.objects_of(resource.id).is_empty());
-                continue;
-            }
+        let mut objects = Vec::new();
+        let unsearched = search(timeline, namespace, cut, |state| {
             let found = timeline.read_each(&state.objects, cut, &mut |_| {}, |held, body| {
                 // Most bodies name no owner: those need not be understood.
                 if !holds(body, "ownerReferences") {
@@ -288,8 +292,12 @@ impl OwnedObjects {
                     owner_uids,
                 }))
             })?;
-            owned.objects.extend(found.into_iter().flatten());
-        }
-        Ok(owned)
+            objects.extend(found.into_iter().flatten());
+            Ok(())
+        })?;
+        Ok(Self {
+            objects,
+            unsearched,
+        })
     }
 }

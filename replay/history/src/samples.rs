@@ -2,14 +2,16 @@
 //! between two readings is not known.
 
 use crate::timeline::Timeline;
+use crate::timetext;
 use kubereel_format::{Note, RecordedAt};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The sample that the recorder writes in every reading of a server.
 const STARTED: &str = "process_start_time_seconds";
 
 /// A counter that had another value than at the reading before.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CounterMove {
     /// Scheme, host and port of the server, and after a `#` when its process began.
@@ -19,8 +21,10 @@ pub struct CounterMove {
     /// Its labels as the server spelt them.
     pub labels: String,
     /// The last reading of the same server that did not show it.
+    #[serde(serialize_with = "timetext::serialize")]
     pub after: RecordedAt,
     /// The reading that did.
+    #[serde(serialize_with = "timetext::serialize")]
     pub by: RecordedAt,
     /// The value before; `None` if the series was not there.
     pub from: Option<String>,

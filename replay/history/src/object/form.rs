@@ -1,7 +1,7 @@
 //! An object as kubectl shows it, with its type and without managedFields, and the metadata that selecting and listing
 //! need. A recorded byte is never changed: the form is a copy.
 
-use jiff::Timestamp;
+use crate::timetext;
 use kubereel_format::{RecordedAt, ResourceInfo};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -15,6 +15,11 @@ pub struct ObjectForm {
 }
 
 impl ObjectForm {
+    /// With managedFields.
+    pub const WHOLE: Self = Self {
+        shows_managed_fields: true,
+    };
+
     /// Reads an object's bytes and gives it this form.
     ///
     /// Items of a list come from the server without `apiVersion` and `kind`; kubectl fills them in.
@@ -89,8 +94,7 @@ impl ObjectMeta {
         let metadata = body.metadata.unwrap_or_default();
         let created = metadata
             .creation_timestamp
-            .and_then(|text| text.parse::<Timestamp>().ok())
-            .map(|at| RecordedAt::from_micros(at.as_microsecond()));
+            .and_then(|text| timetext::parsed(&text));
         Ok(Self {
             labels: metadata.labels.unwrap_or_default(),
             created,

@@ -7,10 +7,8 @@ use super::answer::{
 use super::goal::{WaitFor, WaitGoal, WaitTruth, WaitVersion};
 use super::marks::{HiddenTime, NameMarks, NameState};
 use super::series::{TruthPiece, TruthSeries, WaitFinding, WaitOutcome, WaitTerms, find};
-use crate::changes::ComparisonScope;
 use crate::cluster_events::{EventQuestion, Regarding};
 use crate::coverage::Coverage;
-use crate::history::{HistoryItem, HistoryQuestion};
 use crate::moment::Cut;
 use crate::object::ObjectForm;
 use crate::select::ObjectFilter;
@@ -123,10 +121,7 @@ impl Timeline {
                 first.get_or_insert(object);
                 seq = Some(own);
                 body = if needs_body {
-                    let form = ObjectForm {
-                        shows_managed_fields: true,
-                    };
-                    self.object(own, question.resource, form).ok()
+                    self.object(own, question.resource, ObjectForm::WHOLE).ok()
                 } else {
                     Some(Value::Null)
                 };
@@ -156,27 +151,6 @@ impl Timeline {
             }
         }
         (all, has_unreadable)
-    }
-
-    /// Gives who wrote a version of the object.
-    fn authors(&self, question: &WaitQuestion<'_>, seq: Seq) -> Authors {
-        let cut = |below| Cut::Arrival {
-            below,
-            wall: self.wall_of(seq),
-        };
-        let history = self.history(HistoryQuestion {
-            resource: question.resource,
-            namespace: question.namespace,
-            name: question.name,
-            scope: ComparisonScope::default(),
-            from: Some(cut(seq)),
-            to: Some(cut(Seq(seq.0.saturating_add(1)))),
-        });
-        let mut authors = history.filter_map(|item| match item {
-            HistoryItem::Version(version) => Some(version.authors),
-            _ => None,
-        });
-        authors.next().unwrap_or(Authors::Unknown)
     }
 }
 
@@ -303,7 +277,13 @@ impl WaitSearch<'_> {
                     .seq
                     .filter(|_| is_own)
                     .map_or(Authors::Unknown, |seq| {
-                        self.timeline.authors(self.question, seq)
+                        let WaitQuestion {
+                            resource,
+                            namespace,
+                            name,
+                            ..
+                        } = *self.question;
+                        self.timeline.authors_of(resource, (namespace, name), seq)
                     });
                 let (met_micros, longest_micros) = series.lengths();
                 self.reached = since.from;
