@@ -67,8 +67,8 @@ impl Timeline {
         let reel = self.reel();
         let wanted = |seq: Seq| {
             reel.kind_of(seq) != Some(EventType::Deleted)
-                && question.from.is_none_or(|cut| !cut.includes(reel, seq))
-                && question.to.is_none_or(|cut| cut.includes(reel, seq))
+                && question.from.is_none_or(|cut| !self.is_within(seq, cut))
+                && question.to.is_none_or(|cut| self.is_within(seq, cut))
         };
         let mut seqs = Vec::new();
         for resource in self.event_resources() {

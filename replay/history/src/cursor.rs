@@ -78,7 +78,7 @@ impl Timeline {
         let below = match cut {
             Cut::Arrival { below, .. } => below,
             Cut::Revision(_) => {
-                let within = |seq: &Seq| cut.includes(reel, *seq);
+                let within = |seq: &Seq| self.is_within(*seq, cut);
                 let last = match &seqs {
                     Some(seqs) => seqs.iter().copied().rfind(within),
                     None => (0..reel.end().0).rev().map(Seq).find(within),

@@ -229,14 +229,6 @@ impl Cut {
             wall,
         }
     }
-
-    /// Tells whether an event belongs to what was known there.
-    pub(crate) fn includes(self, reel: &Reel, seq: Seq) -> bool {
-        match self {
-            Self::Arrival { below, .. } => seq < below,
-            Self::Revision(rv) => reel.rv_of(seq).is_some_and(|version| version <= rv),
-        }
-    }
 }
 
 impl Moment {

@@ -131,8 +131,16 @@ impl Timeline {
         Cut::at(self.reel(), wall)
     }
 
+    /// Tells whether an event belongs to what was known at a moment.
+    pub fn is_within(&self, seq: Seq, cut: Cut) -> bool {
+        match cut {
+            Cut::Arrival { below, .. } => seq < below,
+            Cut::Revision(rv) => self.reel().rv_of(seq).is_some_and(|version| version <= rv),
+        }
+    }
+
     /// Gives the wall-clock time of a record; beyond the last record, the end of the recording.
-    pub(crate) fn wall_of(&self, seq: Seq) -> RecordedAt {
+    pub fn wall_of(&self, seq: Seq) -> RecordedAt {
         self.tables.wall_of(seq)
     }
 

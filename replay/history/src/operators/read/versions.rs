@@ -50,7 +50,7 @@ impl Timeline {
                 let seqs: Vec<Seq> = versions
                     .iter()
                     .copied()
-                    .filter(|seq| cut.includes(self.reel(), *seq))
+                    .filter(|seq| self.is_within(*seq, cut))
                     .collect();
                 if !seqs.is_empty() {
                     let name = (key.namespace.clone(), key.name.clone());

@@ -109,7 +109,7 @@ impl Timeline {
                     continue;
                 };
                 let versions = self.reel().versions(object);
-                let known = versions.partition_point(|seq| cut.includes(self.reel(), *seq));
+                let known = versions.partition_point(|seq| self.is_within(*seq, cut));
                 let versions = versions.get(..known).unwrap_or_default();
                 // What was gone before the first drain held up none.
                 let is_gone = |seq: &Seq| self.reel().kind_of(*seq) == Some(EventType::Deleted);
