@@ -2,7 +2,7 @@
 
 use crate::spans::{Line, Style};
 use crate::words::number;
-use kubereel_history::{Change, ChangeKind, SegmentKind, Step, Writer, timetext, words};
+use kubereel_history::{Change, ChangeKind, FieldStep, FieldWriter, SegmentKind, timetext, words};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -62,12 +62,12 @@ pub(crate) fn lines(changes: &[Change]) -> Vec<Line> {
 
 /// Leaves out what its item is known by, `conditions[Ready].type`, where more is said of the item.
 fn said_once(mut leaves: Vec<Change>) -> Vec<Change> {
-    let mut spoken_of: BTreeSet<Vec<Step>> = BTreeSet::new();
+    let mut spoken_of: BTreeSet<Vec<FieldStep>> = BTreeSet::new();
     for leaf in leaves.iter().filter(|leaf| !is_key(leaf)) {
         let steps = leaf.path.steps();
         for (at, step) in steps.iter().enumerate() {
-            if matches!(step, Step::Item(_)) {
-                spoken_of.extend(steps.get(..=at).map(<[Step]>::to_vec));
+            if matches!(step, FieldStep::Item(_)) {
+                spoken_of.extend(steps.get(..=at).map(<[FieldStep]>::to_vec));
             }
         }
     }
@@ -82,7 +82,7 @@ fn said_once(mut leaves: Vec<Change>) -> Vec<Change> {
 fn is_key(leaf: &Change) -> bool {
     let is_named = matches!(
         leaf.path.steps(),
-        [.., Step::Item(parts), Step::Member(last)] if parts.iter().any(|part| part.name == *last)
+        [.., FieldStep::Item(parts), FieldStep::Member(last)] if parts.iter().any(|part| part.name == *last)
     );
     is_named && leaf.kind != ChangeKind::Changed
 }
@@ -190,7 +190,7 @@ pub(crate) fn json(change: &Change) -> Value {
 }
 
 /// Writes a writer for programs.
-pub(crate) fn writer_json(writer: &Writer) -> Value {
+pub(crate) fn writer_json(writer: &FieldWriter) -> Value {
     json!({
         "manager": writer.manager,
         "operation": writer.operation,
@@ -200,7 +200,7 @@ pub(crate) fn writer_json(writer: &Writer) -> Value {
 }
 
 /// Writes who wrote for people; each name once.
-pub(crate) fn managers(writers: &[Writer]) -> String {
+pub(crate) fn managers(writers: &[FieldWriter]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for writer in writers {
         if !names.contains(&writer.manager.as_str()) {
@@ -225,10 +225,10 @@ pub(crate) fn secs(micros: i64) -> Value {
 mod tests {
     use super::*;
     use crate::screen::Paint;
-    use kubereel_history::Scope;
+    use kubereel_history::ComparisonScope;
 
     fn shown(old: &Value, new: &Value) -> Vec<String> {
-        let changes = Scope::default().changes(old, new);
+        let changes = ComparisonScope::default().changes(old, new);
         let paint = Paint::for_output(false);
         lines(&changes)
             .iter()

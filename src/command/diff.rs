@@ -11,8 +11,8 @@ use crate::reel;
 use crate::screen::Screen;
 use crate::words::count;
 use kubereel_history::{
-    Asked, Certainty, Cut, Differing, Field, LabelSelector, Moment, ObjectFilter, ResourceSnapshot,
-    Scope, Timeline, differing,
+    Certainty, ComparisonScope, Cut, Field, LabelSelector, Moment, ObjectDifference, ObjectFilter,
+    ResourceMoment, ResourceSnapshot, Timeline, differing,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -102,8 +102,8 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
 
 /// Two states of one resource.
 struct Pair<'a> {
-    before: Asked<'a>,
-    after: Asked<'a>,
+    before: ResourceMoment<'a>,
+    after: ResourceMoment<'a>,
     states: (ResourceSnapshot, ResourceSnapshot),
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn answer(
         Some(resource) => one_resource(timeline, question, resource, cuts, screen)?,
         None => everything::compared(timeline, question, cuts, screen)?,
     };
-    let scope = Scope {
+    let scope = ComparisonScope {
         fields: question.fields.clone(),
         shows_managed_fields: question.show_managed_fields,
         shows_resource_version: false,
@@ -264,7 +264,7 @@ fn pair<'a>(
             names,
         };
         let state = timeline.as_of(resource.id, cut, &filter);
-        (Asked { resource, cut }, state)
+        (ResourceMoment { resource, cut }, state)
     };
     let ((before, mut old), (after, mut new)) = (asked(cuts.0), asked(cuts.1));
     if !question.selector.is_empty() {
@@ -294,7 +294,7 @@ fn pair<'a>(
 /// One object that differs, and how.
 struct Found<'a> {
     pair: &'a Pair<'a>,
-    differing: Differing,
+    differing: ObjectDifference,
     changes: Vec<kubereel_history::Change>,
 }
 
@@ -303,10 +303,10 @@ fn walk(
     timeline: &Timeline,
     question: &Question,
     compared: &Compared<'_>,
-    scope: &Scope,
+    scope: &ComparisonScope,
     screen: &mut Screen,
 ) -> Result<u64, CommandError> {
-    let all: Vec<(&Pair<'_>, Differing)> = compared
+    let all: Vec<(&Pair<'_>, ObjectDifference)> = compared
         .pairs
         .iter()
         .flat_map(|pair| {
@@ -320,11 +320,12 @@ fn walk(
     let mut found = 0;
     for (done, (pair, differing)) in (1u64..).zip(all) {
         progress.reached(done);
-        let changes = timeline
-            .changes_between(&differing.fate, pair.before, pair.after, scope)
+        let changes = differing
+            .fate
+            .changes(timeline, pair.before, pair.after, scope)
             .map_err(|error| CommandError::new(Exit::Reel, error))?;
         let is_whole = scope.fields.is_empty()
-            && !matches!(differing.fate, kubereel_history::Fate::Changed { .. });
+            && !matches!(differing.fate, kubereel_history::ObjectFate::Changed { .. });
         if changes.is_empty() && !is_whole {
             continue;
         }

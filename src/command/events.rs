@@ -10,7 +10,7 @@ use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use crate::words::count;
 use kubereel_format::{Evidence, ResourceId};
-use kubereel_history::{EventQuestion, Logged, Moment, Regarding, Timeline, timetext};
+use kubereel_history::{EventQuestion, LoggedEvent, Moment, Regarding, Timeline, timetext};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -186,7 +186,7 @@ fn headers(timeline: &Timeline) -> String {
 }
 
 /// Gives the line of an Event that a person reads.
-pub(crate) fn line(timeline: &Timeline, logged: &Logged) -> Line {
+pub(crate) fn line(timeline: &Timeline, logged: &LoggedEvent) -> Line {
     let said = &logged.said;
     let mut line = Line::default();
     line.push(Style::Strong, timeline.written(logged.at));
@@ -225,7 +225,7 @@ pub(crate) fn line(timeline: &Timeline, logged: &Logged) -> Line {
 }
 
 /// Gives the Event that a program reads.
-pub(crate) fn value(timeline: &Timeline, logged: &Logged) -> Value {
+pub(crate) fn value(timeline: &Timeline, logged: &LoggedEvent) -> Value {
     let said = &logged.said;
     let offset = logged.at.micros_since(timeline.start());
     json!({

@@ -8,7 +8,7 @@ use crate::screen::Screen;
 use crate::target_file;
 use crate::words::count;
 use kubereel_format::Seq;
-use kubereel_history::{ExportError, Exported, ResourceSummary, Summary, Timeline, harmless};
+use kubereel_history::{ExportError, Exported, ReelSummary, ResourceSummary, Timeline, harmless};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -70,12 +70,12 @@ fn write(
 ) -> Result<Exported, CommandError> {
     let total = timeline.reel().end().0;
     let mut progress = Progress::begin("exporting", total, is_err_terminal);
-    timeline
-        .export_jsonl(out, |Seq(done)| progress.reached(done))
-        .map_err(|error| match error {
+    Exported::write_jsonl(timeline, out, |Seq(done)| progress.reached(done)).map_err(|error| {
+        match error {
             ExportError::Write(error) => CommandError::output(&error),
             error => CommandError::new(Exit::Reel, error),
-        })
+        }
+    })
 }
 
 /// Says on stderr what the lines cannot say themselves.
@@ -84,7 +84,7 @@ fn say_what_is_missing(
     exported: &Exported,
     screen: &mut Screen,
 ) -> Result<Exit, CommandError> {
-    let summary = Summary::of(&timeline);
+    let summary = ReelSummary::of(timeline);
     let gaps: usize = summary.resources.iter().map(|one| one.gaps.len()).sum();
     let gaps = u64::try_from(gaps).unwrap_or(u64::MAX);
     let is_unobserved = |one: &&ResourceSummary| !one.gaps.is_empty() || !one.unseen.is_empty();

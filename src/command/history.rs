@@ -10,7 +10,8 @@ use crate::screen::Screen;
 use crate::words::count;
 use kubereel_history::harmless;
 use kubereel_history::{
-    Certainty, Field, History, HistoryItem, HistoryQuestion, Moment, Scope, Timeline,
+    Certainty, ComparisonScope, Field, HistoryItem, HistoryQuestion, Moment, ObjectHistory,
+    Timeline,
 };
 use std::path::PathBuf;
 
@@ -100,7 +101,7 @@ pub(crate) fn answer(
         resource,
         namespace: named.namespace,
         name: &named.name,
-        scope: Scope {
+        scope: ComparisonScope {
             fields: question.fields.clone(),
             shows_managed_fields: question.show_managed_fields,
             shows_resource_version: false,
@@ -144,7 +145,7 @@ impl Tally {
             HistoryItem::Version(version) => {
                 self.shown += 1;
                 let changes = version.changes.as_ref();
-                let is_first = version.place != kubereel_history::Place::Later;
+                let is_first = version.place != kubereel_history::VersionPlace::Later;
                 let is_changing = changes.is_some_and(|changes| !changes.is_empty());
                 self.changing += usize::from(is_changing && !is_first);
                 self.has_field |= is_changing;
@@ -162,7 +163,7 @@ fn amount(count: usize) -> u64 {
 fn head(
     timeline: &Timeline,
     named: &Named<'_>,
-    history: &History<'_>,
+    history: &ObjectHistory<'_>,
     certainty: &Certainty,
 ) -> String {
     let mut parts = vec![

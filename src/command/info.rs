@@ -4,7 +4,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
-use kubereel_history::{Summary, Timeline};
+use kubereel_history::{ReelSummary, Timeline};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ pub(crate) fn show(
     form: Option<Form>,
     screen: &mut Screen,
 ) -> Result<Exit, CommandError> {
-    let summary = Summary::of(&timeline);
+    let summary = ReelSummary::of(timeline);
     if form == Some(Form::Json) {
         screen.json(&summary)?;
     } else {

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::reel;
 use crate::screen::Screen;
-use kubereel_history::{Integrity, Proof, Verdict};
+use kubereel_history::{Integrity, Proof, ReelVerdict};
 use std::path::PathBuf;
 
 /// Prove that a reel is whole and complete, or say what is not
@@ -63,8 +63,8 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         None => page::print(&timeline, &proof, args.all, screen)?,
     }
     Ok(match proof.verdict {
-        Verdict::Complete => Exit::Yes,
-        Verdict::Incomplete => Exit::No,
+        ReelVerdict::Complete => Exit::Yes,
+        ReelVerdict::Incomplete => Exit::No,
         _ => Exit::Reel,
     })
 }

@@ -8,8 +8,8 @@ use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
 use kubereel_history::{
-    FieldSelector, GoalError, Instant, LabelSelector, Moment, Timeline, WaitFor, WaitQuestion,
-    WaitVerdict, Waited,
+    FieldSelector, GoalError, LabelSelector, Moment, ReelInstant, Timeline, WaitAnswer, WaitFor,
+    WaitQuestion, WaitVerdict,
 };
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -204,7 +204,7 @@ pub(crate) fn answer(
         return none_matched(timeline, question, screen);
     }
     let mut answers = Vec::new();
-    let mut reached: Option<Instant> = None;
+    let mut reached: Option<ReelInstant> = None;
     for target in &mut targets {
         if let Some(reached) = reached
             && question.sequential
@@ -229,7 +229,7 @@ pub(crate) fn answer(
         reached = Some(waited.reached);
         answers.push(waited);
     }
-    let answers: Vec<(&Target<'_>, Waited)> = targets.iter().zip(answers).collect();
+    let answers: Vec<(&Target<'_>, WaitAnswer)> = targets.iter().zip(answers).collect();
     match question.output {
         None => lines::print(timeline, question, &answers, screen)?,
         Some(Output::Json) => json::print(question, &answers, screen)?,

@@ -171,7 +171,7 @@ fn manifests_name_objects() {
     let broken = write("broken.yaml", "apiVersion: [");
     wait(reel.path(), &["-f", &broken, "--for=create"])
         .code(2)
-        .says("broken.yaml: no YAML: ");
+        .says("broken.yaml: invalid YAML: ");
     wait(
         reel.path(),
         &["-f", "https://example.com/a.yaml", "--for=create"],
@@ -286,7 +286,7 @@ fn what_cannot_be_asked_is_refused() {
     );
     refused(
         &["pod/a", "--for=condition="],
-        "wants the type of a condition",
+        "must be followed by the type of a condition",
     );
     refused(&["pod/a", "--for=jsonpath={.a}="], "one =VALUE");
     refused(

@@ -1,5 +1,4 @@
-//! Owns how many events came when, at any zoom: counted from what is in memory, without a body.
-//! Refuses to smooth: each event counts where it was received.
+//! The number of events over time, at any zoom: counted from what is in memory, without a body.
 
 use crate::timeline::Timeline;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
@@ -19,16 +18,16 @@ pub struct Density {
     pub counts: Vec<u64>,
 }
 
-impl Timeline {
+impl Density {
     /// Counts the events of a time in equal slices; of one resource, or of all.
     ///
     /// The last slice may reach beyond the time; what lies beyond is not counted.
-    pub fn density(
-        &self,
+    pub fn of(
+        timeline: &Timeline,
         span: Range<RecordedAt>,
         slices: usize,
         resource: Option<ResourceId>,
-    ) -> Density {
+    ) -> Self {
         let slices = slices.clamp(1, MAX_SLICES);
         let micros = u64::try_from(span.end.micros_since(span.start)).unwrap_or(0);
         let parts = u64::try_from(slices).unwrap_or(1);
@@ -46,9 +45,9 @@ impl Timeline {
                 *slice = slice.saturating_add(1);
             }
         };
-        let reel = self.reel();
+        let reel = timeline.reel();
         if let Some(resource) = resource {
-            for &object in self.objects_of(resource) {
+            for &object in timeline.objects_of(resource) {
                 reel.versions(object)
                     .iter()
                     .filter_map(|seq| reel.stamp(*seq))
@@ -63,7 +62,7 @@ impl Timeline {
                 .filter_map(|seq| reel.stamp(seq))
                 .for_each(|stamp| count(stamp.wall));
         }
-        Density {
+        Self {
             from: span.start,
             slice_micros,
             counts,

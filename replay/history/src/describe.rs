@@ -1,14 +1,13 @@
-//! Owns everything about one object at a moment: what it says of itself, who owns it and what it
-//! owns, the Events about it, and its versions around then. Refuses judgement: nothing is left out
-//! because it looks well.
+//! Everything about one object at a moment: its fields, its owners and what it owns, the Events about it, and its
+//! versions around then. Nothing is left out because it looks well.
 
-use crate::changes::Scope;
-use crate::cluster_events::{EventQuestion, Logged, Regarding};
+use crate::changes::ComparisonScope;
+use crate::cluster_events::{EventQuestion, LoggedEvent, Regarding};
 use crate::history::{HistoryItem, HistoryQuestion};
 use crate::moment::Cut;
-use crate::query_error::QueryError;
 use crate::related::Relatives;
-use crate::snapshot::ObjectVersion;
+use crate::timeline::ObjectVersion;
+use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use crate::writers::Authors;
 use kubereel_format::{RecordedAt, ResourceInfo, Seq};
@@ -19,7 +18,7 @@ use std::collections::VecDeque;
 const DEFAULT_NAMESPACE: &str = "default";
 
 /// Events before the moment are looked for so far back, in microseconds: servers keep them no longer
-/// unless they are told to.
+/// by default.
 const EVENTS_BACK_MICROS: i64 = 3_600_000_000;
 
 /// Everything about one object at a moment.
@@ -46,7 +45,7 @@ pub struct Description {
     /// The members of its spec and status that are no lists or objects.
     pub scalars: Vec<Scalar>,
     /// The conditions of its status.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<DescribedCondition>,
     /// Who owns it, and what it owns.
     pub relatives: Relatives,
     /// The versions before and after the moment, and the gaps between.
@@ -54,7 +53,7 @@ pub struct Description {
     /// How many versions around then were left out, because others are nearer.
     pub left_out: usize,
     /// The Events about it.
-    pub events: Vec<Logged>,
+    pub events: Vec<LoggedEvent>,
 }
 
 /// A plain member of a spec or a status.
@@ -68,7 +67,7 @@ pub struct Scalar {
 
 /// A condition of a status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Condition {
+pub struct DescribedCondition {
     /// Its type.
     pub kind: String,
     /// `True`, `False` or `Unknown`.
@@ -122,7 +121,7 @@ impl Timeline {
             }),
             severity: None,
         });
-        let events = events.collect::<Result<Vec<Logged>, QueryError>>()?;
+        let events = events.collect::<Result<Vec<LoggedEvent>, QueryError>>()?;
         let text = |pointer: &str| {
             let text = value.pointer(pointer).and_then(Value::as_str);
             text.unwrap_or_default().to_owned()
@@ -135,7 +134,7 @@ impl Timeline {
             seq,
             received: self.wall_of(seq),
             rv: text("/metadata/resourceVersion"),
-            authors: self.authors_of(resource, held),
+            authors: self.authors_of(resource, (&held.namespace, &held.name), seq),
             uid: text("/metadata/uid"),
             created: text("/metadata/creationTimestamp"),
             deletion_asked: text("/metadata/deletionTimestamp"),
@@ -143,30 +142,11 @@ impl Timeline {
             annotations: map("/metadata/annotations"),
             scalars: scalars(&value),
             conditions: conditions(&value),
-            relatives: self.relatives(seq, &held.namespace, cut)?,
+            relatives: Relatives::of(self, seq, &held.namespace, cut)?,
             around,
             left_out,
             events,
         })
-    }
-
-    /// Says who wrote the version that held, against the one before it.
-    fn authors_of(&self, resource: &ResourceInfo, held: &ObjectVersion) -> Authors {
-        let wall = self.wall_of(held.seq);
-        let below = |seq: Seq| Some(Cut::Arrival { below: seq, wall });
-        let mut history = self.history(HistoryQuestion {
-            resource,
-            namespace: &held.namespace,
-            name: &held.name,
-            scope: Scope::default(),
-            from: below(held.seq),
-            to: below(Seq(held.seq.0.saturating_add(1))),
-        });
-        let found = history.find_map(|item| match item {
-            HistoryItem::Version(version) if version.seq == held.seq => Some(version.authors),
-            _ => None,
-        });
-        found.unwrap_or(Authors::Unknown)
     }
 
     /// Gives the nearest versions on both sides of a moment, and how many were left out.
@@ -182,7 +162,7 @@ impl Timeline {
             resource,
             namespace: &held.namespace,
             name: &held.name,
-            scope: Scope::default(),
+            scope: ComparisonScope::default(),
             from: Some(from),
             to: Some(to),
         };
@@ -224,7 +204,7 @@ fn scalars(value: &Value) -> Vec<Scalar> {
     scalars
 }
 
-fn conditions(value: &Value) -> Vec<Condition> {
+fn conditions(value: &Value) -> Vec<DescribedCondition> {
     let all = value
         .pointer("/status/conditions")
         .and_then(Value::as_array);
@@ -236,7 +216,7 @@ fn conditions(value: &Value) -> Vec<Condition> {
                 let text = condition.get(member).and_then(Value::as_str);
                 text.unwrap_or_default().to_owned()
             };
-            Condition {
+            DescribedCondition {
                 kind: text("type"),
                 status: text("status"),
                 since: text("lastTransitionTime"),

@@ -1,9 +1,9 @@
-//! Owns the JSON lines that a reel exports: one event a line, the object last, its bytes as
-//! recorded. Refuses notes: what the lines cannot say is counted, so that a caller can say it.
+//! The JSON lines that a reel exports: one event a line, the object last, its bytes as recorded. Notes are not
+//! exported: what the lines cannot show is counted for the caller.
 
 use crate::timeline::Timeline;
 use crate::timetext;
-use kubereel_format::{Event, ReadError, ResourceId, ResourceInfo, Seq};
+use kubereel_format::{ObjectId, ReadError, ResourceId, ResourceInfo, Seq};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use thiserror::Error;
@@ -27,34 +27,34 @@ pub enum ExportError {
     #[error("cannot write the output: {0}")]
     Write(#[from] io::Error),
     /// An event belongs to a resource that the reel does not describe.
-    #[error("event {seq} is of resource {resource}, which the reel does not describe")]
+    #[error("event {seq}: the resource of object {object} is not described in the reel")]
     UnknownResource {
         /// The event.
         seq: Seq,
-        /// The resource's number.
-        resource: ResourceId,
+        /// The number of its object.
+        object: ObjectId,
     },
 }
 
-impl Timeline {
+impl Exported {
     /// Writes every event as a line of JSON, in the order of arrival.
     ///
-    /// `progress` is told how many records are done, every so often.
+    /// `progress` gets the last record that is done, after each event.
     ///
     /// # Errors
     /// When the output cannot be written. Damage of the reel does not stop it: see [`Exported`].
-    pub fn export_jsonl(
-        &self,
+    pub fn write_jsonl(
+        timeline: &Timeline,
         out: &mut impl Write,
         mut progress: impl FnMut(Seq),
-    ) -> Result<Exported, ExportError> {
-        let mut exported = Exported::default();
-        let prefixes: BTreeMap<ResourceId, String> = self
+    ) -> Result<Self, ExportError> {
+        let mut exported = Self::default();
+        let prefixes: BTreeMap<ResourceId, String> = timeline
             .resources()
             .iter()
             .map(|info| (info.id, prefix(info)))
             .collect();
-        for event in self.reel().scan(Seq(0)) {
+        for event in timeline.reel().scan(Seq(0)) {
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {
@@ -63,10 +63,11 @@ impl Timeline {
                 }
             };
             let seq = event.head.seq;
-            let resource = self.resource_of(&event);
-            let prefix = prefixes
-                .get(&resource)
-                .ok_or(ExportError::UnknownResource { seq, resource })?;
+            let object = event.head.object;
+            let resource = timeline.key_of(object).map(|key| key.resource);
+            let prefix = resource
+                .and_then(|resource| prefixes.get(&resource))
+                .ok_or(ExportError::UnknownResource { seq, object })?;
             let ts = timetext::rfc3339_micros(event.head.stamp.wall);
             let kind = event.head.kind.as_str();
             write!(out, r#"{{"ts":"{ts}","type":"{kind}",{prefix},"object":"#)?;
@@ -76,13 +77,6 @@ impl Timeline {
             progress(seq);
         }
         Ok(exported)
-    }
-
-    fn resource_of(&self, event: &Event) -> ResourceId {
-        usize::try_from(event.head.object.0)
-            .ok()
-            .and_then(|at| self.reel().objects().get(at))
-            .map_or(ResourceId(u32::MAX), |object| object.key.resource)
     }
 }
 

@@ -4,9 +4,6 @@
 //! Every answer about the past says how far it can be trusted: see [`Certainty`].
 
 mod account;
-mod ahead;
-
-mod between;
 mod blame;
 mod changes;
 mod cluster_events;
@@ -15,21 +12,17 @@ mod coverage;
 mod cursor;
 mod density;
 mod describe;
+mod difference;
 mod export;
 mod history;
 mod jsonpath;
 mod moment;
 mod object;
-mod outage;
 mod proof;
-mod query_error;
 mod related;
-
 mod samples;
 mod select;
 mod session;
-mod snapshot;
-mod step;
 mod summary;
 mod tables;
 mod timeline;
@@ -38,51 +31,52 @@ mod wait;
 mod writers;
 
 pub use account::{
-    Account, AccountError, CommitBounds, LeftOut, MAX_RANGES, Member, Sequence, UnexplainedRange,
+    AccountError, AccountExclusion, CommitBounds, MAX_RANGES, RevisionAccount, RevisionSequence,
+    SequenceMember, UnexplainedRange,
 };
-pub use between::{Asked, Differing, Fate, differing};
-pub use blame::{Blame, BlameSource, Blamed};
+pub use blame::{Blame, BlameSource, BlamedObject};
 pub use changes::{
-    Change, ChangeKind, Field, FieldError, KeyPart, Leaves, Path, Scope, Segment, SegmentKind,
-    Step, words,
+    Change, ChangeKind, ComparisonScope, Field, FieldError, FieldPath, FieldStep, KeyPart, Leaves,
+    SegmentKind, WordSegment, words,
 };
-pub use cluster_events::{EventLog, EventQuestion, Logged, Regarding, Said};
-pub use columns::{Columns, LabelColumns, Room};
+pub use cluster_events::{EventContent, EventLog, EventQuestion, LoggedEvent, Regarding};
+pub use columns::{ColumnRoom, LabelColumns, ResourceColumns};
 pub use coverage::{
     Certainty, Coverage, CoveredFrom, GapJudgement, GapOutcome, ImportedFrom, LostChange,
     RecordedGap, UnobservedEffect, UnobservedReason, UnobservedSpan,
 };
 pub use cursor::{Cursor, CursorStep, StepBodies, Track};
 pub use density::{Density, MAX_SLICES};
-pub use describe::{Condition, Description, Scalar};
+pub use describe::{DescribedCondition, Description, Scalar};
+pub use difference::{ObjectDifference, ObjectFate, ResourceMoment, SteppedOver, differing};
 pub use export::{ExportError, Exported};
-pub use history::{HeldFor, HeldUntil, History, HistoryItem, HistoryQuestion, Place, SeenVersion};
+pub use history::{
+    DurationEnd, HistoryItem, HistoryQuestion, HistoryVersion, ObjectHistory, VersionDuration,
+    VersionPlace,
+};
 pub use kubereel_format::harmless;
 pub use moment::{Cut, MOMENT_FORMS, Moment, MomentError, ResolveError};
 pub use object::{
-    Form, ListForm, ListWriter, Meta, YamlLine, name_of, write_json, write_yaml, yaml_lines,
+    ListForm, ListWriter, ObjectForm, ObjectMeta, YamlLine, name_of, write_json, write_yaml,
+    yaml_lines,
 };
-pub use outage::{Outage, ProbedOutage};
-pub use proof::{Integrity, OutageSum, Proof, ResourceProof, ResourceState, Verdict};
-pub use query_error::QueryError;
-pub use related::{Child, Owned, OwnedObject, OwnerRef, Relatives};
+pub use proof::{Integrity, OutageSum, Proof, ReelVerdict, ResourceCompleteness, ResourceProof};
+pub use related::{Child, OwnedObject, OwnedObjects, OwnerRef, Relatives};
 pub use samples::CounterMove;
 pub use select::{
     ExcludedResource, FieldSelector, FieldSelectorError, LabelError, LabelSelector, MAX_MANIFEST,
     ManifestError, ManifestObject, ObjectFilter, ResourceTable, SelectError, manifest_objects,
 };
-pub use session::{Cluster, Session};
-pub use snapshot::{ObjectLifetime, ObjectVersion, ResourceSnapshot};
-pub use step::SteppedOver;
+pub use session::{Cluster, Outage, ProbedOutage, RecordingSession};
 pub use summary::{
-    AccountSummary, ClusterSummary, CounterMoveSummary, CoveredSummary, DamageSummary, EventCounts,
+    AccountSummary, ClusterSummary, CoveredSummary, DamageSummary, EventCounts, FileParts,
     GapSummary, LabelSummary, LeftOutSummary, MarkSummary, NotCoveredSummary, ObjectCounts,
-    OutageSummary, Parts, RangeSummary, ResourceSummary, SessionSummary, Summary, UnseenSummary,
+    OutageSummary, RangeSummary, ReelSummary, ResourceSummary, SessionSummary, UnseenSummary,
     waits,
 };
-pub use timeline::Timeline;
+pub use timeline::{ObjectLifetime, ObjectVersion, QueryError, ResourceSnapshot, Timeline};
 pub use wait::{
-    GoalError, Instant, Missed, MissedWhy, WaitFor, WaitQuestion, WaitSpan, WaitStep, WaitVerdict,
-    Waited,
+    GoalError, MissedReason, MissedTime, ReelInstant, WaitAnswer, WaitFor, WaitQuestion, WaitSpan,
+    WaitStep, WaitVerdict,
 };
-pub use writers::{Authors, Writer};
+pub use writers::{Authors, FieldWriter};

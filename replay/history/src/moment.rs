@@ -57,7 +57,7 @@ pub enum Moment {
     End,
 }
 
-/// A text is no moment.
+/// A text is not a moment.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum MomentError {
@@ -99,11 +99,11 @@ impl FromStr for Moment {
             return Ok(Self::Record(Seq(seq)));
         }
         if let Some(length) = text.strip_prefix('+') {
-            let micros = micros_of(length).ok_or_else(|| malformed("a length of time"))?;
+            let micros = micros_of(length).ok_or_else(|| malformed("a duration"))?;
             return Ok(Self::AfterStart { micros });
         }
         if let Some(length) = text.strip_prefix('-') {
-            let micros = micros_of(length).ok_or_else(|| malformed("a length of time"))?;
+            let micros = micros_of(length).ok_or_else(|| malformed("a duration"))?;
             return Ok(Self::BeforeEnd { micros });
         }
         if looks_like_date(text) {
@@ -132,7 +132,7 @@ fn plain_number<N: FromStr>(digits: &str) -> Option<N> {
 
 /// Reads a length such as `12m30s`, `1.5s` or `90m`.
 fn micros_of(length: &str) -> Option<u64> {
-    // The sign was taken already, and "5 minutes ago" is no length.
+    // The sign was taken already, and "5 minutes ago" is not a duration.
     if !length.starts_with(|first: char| first.is_ascii_digit()) || length.ends_with("ago") {
         return None;
     }
@@ -178,14 +178,14 @@ fn nanos_of(fraction: &str) -> Option<i32> {
     plain_number(&format!("{fraction:0<9}")).filter(|_| !fraction.is_empty())
 }
 
-/// A place in a reel at which a state is asked for.
+/// A place in a reel: the state there is that after some records, or after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// After all records below `below`, seen as of a wall-clock time.
     Arrival {
         /// The first record that does not count.
         below: Seq,
-        /// The wall-clock time that was asked for.
+        /// The wall-clock time of the question.
         wall: RecordedAt,
     },
     /// After the change with this resourceVersion, whenever it arrived.
@@ -197,10 +197,10 @@ pub enum Cut {
 #[non_exhaustive]
 pub enum ResolveError {
     /// The reel holds nothing at all.
-    #[error("the reel holds no records")]
+    #[error("the reel has no records")]
     EmptyReel,
     /// A time of day that the recording passed more than once.
-    #[error("the recording passed that time of day {} times", .candidates.len())]
+    #[error("that time of day occurs {} times in the recording", .candidates.len())]
     Ambiguous {
         /// The moments it may mean, in order.
         candidates: Vec<RecordedAt>,
@@ -217,7 +217,7 @@ pub enum ResolveError {
     #[error("only a reel has resourceVersions and records")]
     NoReel,
     /// The time is beyond what a calendar holds.
-    #[error("that moment is beyond the calendar")]
+    #[error("time out of range")]
     OutOfRange,
 }
 
@@ -227,14 +227,6 @@ impl Cut {
         Self::Arrival {
             below: reel.seq_after(wall),
             wall,
-        }
-    }
-
-    /// Tells whether an event belongs to what was known there.
-    pub fn includes(self, reel: &Reel, seq: Seq) -> bool {
-        match self {
-            Self::Arrival { below, .. } => seq < below,
-            Self::Revision(rv) => reel.rv_of(seq).is_some_and(|version| version <= rv),
         }
     }
 }

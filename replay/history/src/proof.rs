@@ -8,17 +8,19 @@
 use crate::coverage::GapOutcome;
 use crate::summary::{
     AccountSummary, DamageSummary, GapSummary, NotCoveredSummary, OutageSummary, UnseenSummary,
-    count_of, not_covered_summaries, outage_summaries, rfc3339_or_none,
+    not_covered_summaries, outage_summaries,
 };
+use crate::tables::count_of;
 use crate::timeline::Timeline;
+use crate::timetext;
 use kubereel_format::{BlobId, Note, RecordedAt, Reel, ResourceInfo, Seq};
 use serde::Serialize;
 
-/// What is to be said of a reel in one word.
+/// The verdict on a reel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum ReelVerdict {
     /// Every byte is as it was written, and every change of every recorded resource is there.
     Complete,
     /// Every byte is as it was written; changes may be missing.
@@ -38,7 +40,7 @@ pub struct Proof {
     /// Whether its recorder finished it.
     pub finished: bool,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ReelVerdict,
     /// Why it is not `complete`; empty if it is.
     pub reasons: Vec<String>,
     /// What reading every byte showed.
@@ -77,11 +79,11 @@ impl Proof {
         let not_covered = not_covered_summaries(timeline);
         let reasons = reasons(timeline, &integrity, &resources);
         let verdict = if !integrity.whole {
-            Verdict::Damaged
+            ReelVerdict::Damaged
         } else if reasons.is_empty() {
-            Verdict::Complete
+            ReelVerdict::Complete
         } else {
-            Verdict::Incomplete
+            ReelVerdict::Incomplete
         };
         Self {
             file: timeline.reel().path().display().to_string(),
@@ -122,10 +124,13 @@ fn reasons(timeline: &Timeline, integrity: &Integrity, resources: &[ResourceProo
         reasons.push("nothing was recorded".to_owned());
     }
     for (state, words) in [
-        (ResourceState::Incomplete, "in which changes may be missing"),
-        (ResourceState::NeverListed, "never listed completely"),
         (
-            ResourceState::Imported,
+            ResourceCompleteness::Incomplete,
+            "in which changes may be missing",
+        ),
+        (ResourceCompleteness::NeverListed, "never listed completely"),
+        (
+            ResourceCompleteness::Imported,
             "of another tool's recording, which does not tell what it leaves out",
         ),
     ] {
@@ -165,7 +170,7 @@ fn counted(count: u64, one: &str, what: &str) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum ResourceState {
+pub enum ResourceCompleteness {
     /// Every change was received.
     Complete,
     /// Every change is there; gaps were closed from the server's history, or shown to be empty.
@@ -178,7 +183,7 @@ pub enum ResourceState {
     Imported,
 }
 
-impl ResourceState {
+impl ResourceCompleteness {
     /// Tells whether every change is in the reel.
     pub const fn is_complete(self) -> bool {
         matches!(self, Self::Complete | Self::Reconstructed)
@@ -194,12 +199,12 @@ pub struct ResourceProof {
     /// The version that was recorded.
     pub version: String,
     /// How complete it is.
-    pub state: ResourceState,
+    pub state: ResourceCompleteness,
     /// The first moment at which its state is known; `None` if there is none.
-    #[serde(serialize_with = "rfc3339_or_none")]
+    #[serde(serialize_with = "timetext::serialize_option")]
     pub from: Option<RecordedAt>,
     /// The last moment that is proven by an event or a bookmark.
-    #[serde(serialize_with = "rfc3339_or_none")]
+    #[serde(serialize_with = "timetext::serialize_option")]
     pub to: Option<RecordedAt>,
     /// The gaps in which changes may be missing.
     pub gaps: Vec<GapSummary>,
@@ -222,16 +227,16 @@ impl ResourceProof {
         let proven = GapSummary::all(coverage, GapOutcome::ProvenEmpty);
         let spans = coverage.map_or(&[][..], |coverage| coverage.spans());
         let state = if coverage.is_some_and(|coverage| coverage.imported().is_some()) {
-            ResourceState::Imported
+            ResourceCompleteness::Imported
         } else if spans.is_empty() {
             // Also what was refused: its state was never known.
-            ResourceState::NeverListed
+            ResourceCompleteness::NeverListed
         } else if !timeline.is_fully_observed(info.id) {
-            ResourceState::Incomplete
+            ResourceCompleteness::Incomplete
         } else if !reconstructed.is_empty() || !proven.is_empty() {
-            ResourceState::Reconstructed
+            ResourceCompleteness::Reconstructed
         } else {
-            ResourceState::Complete
+            ResourceCompleteness::Complete
         };
         let missing = gaps.iter().map(|gap| gap.missing_at_most);
         Self {

@@ -1,15 +1,17 @@
-//! Owns the counters that the recorder read now and then: when each moved, between which two readings.
-//! Refuses to say more than that: what a counter did between readings is not known.
+//! The counters that the recorder sampled: when each moved, between which two readings. What a counter did
+//! between two readings is not known.
 
 use crate::timeline::Timeline;
+use crate::timetext;
 use kubereel_format::{Note, RecordedAt};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The sample that the recorder writes in every reading of a server.
 const STARTED: &str = "process_start_time_seconds";
 
 /// A counter that had another value than at the reading before.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CounterMove {
     /// Scheme, host and port of the server, and after a `#` when its process began.
@@ -19,8 +21,10 @@ pub struct CounterMove {
     /// Its labels as the server spelt them.
     pub labels: String,
     /// The last reading of the same server that did not show it.
+    #[serde(serialize_with = "timetext::serialize")]
     pub after: RecordedAt,
     /// The reading that did.
+    #[serde(serialize_with = "timetext::serialize")]
     pub by: RecordedAt,
     /// The value before; `None` if the series was not there.
     pub from: Option<String>,
@@ -31,8 +35,8 @@ pub struct CounterMove {
 impl CounterMove {
     /// Lists when each sampled counter moved, in order.
     ///
-    /// Servers are told apart by when their process began, so that a restart or another server behind the
-    /// same address is no move. What a server's first reading shows is where its counters stood.
+    /// Servers are distinguished by the start of their process, so that a restart or another server behind the
+    /// same address is not a move. What a server's first reading shows is where its counters stood.
     pub fn all(timeline: &Timeline) -> Vec<Self> {
         // For each server: its last reading, and the one before.
         let mut readings: BTreeMap<&str, (RecordedAt, Option<RecordedAt>)> = BTreeMap::new();

@@ -1,11 +1,15 @@
-//! Owns the story of the recording itself: recorder runs, clusters met. Refuses what
-//! happened in the cluster, and outages: `outage` has those.
+//! The story of the recording itself: recorder runs, clusters met, and times without a server, as probes of the API
+//! and discovery met them. A cluster that is not up yet is not an outage, and an outage is not a gap: most cost no
+//! event.
 
-use kubereel_format::{EpochId, Note, NoteEntry, RecordedAt, Seq, SessionEnd, SessionId};
+use kubereel_format::{
+    EpochId, Lifecycle, Note, NoteEntry, OutageClass, RecordedAt, Seq, SessionEnd, SessionId,
+};
+use std::collections::BTreeMap;
 
 /// One run of the recorder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
+pub struct RecordingSession {
     /// Its number.
     pub id: SessionId,
     /// The recorder's version.
@@ -42,8 +46,8 @@ pub(crate) fn sessions(
     notes: &[NoteEntry],
     last_before: impl Fn(Seq) -> Option<RecordedAt>,
     end: RecordedAt,
-) -> Vec<Session> {
-    let mut sessions: Vec<Session> = Vec::new();
+) -> Vec<RecordingSession> {
+    let mut sessions: Vec<RecordingSession> = Vec::new();
     for entry in notes {
         match &entry.note {
             Note::SessionStarted {
@@ -57,7 +61,7 @@ pub(crate) fn sessions(
                 {
                     before.to = last_before(entry.seq).unwrap_or(before.from);
                 }
-                sessions.push(Session {
+                sessions.push(RecordingSession {
                     id: *session,
                     recorder: recorder.clone(),
                     redaction_policy: *redaction_policy,
@@ -110,4 +114,266 @@ pub(crate) fn clusters(notes: &[NoteEntry]) -> Vec<Cluster> {
         }
     }
     clusters
+}
+
+/// A time in which the recorder had no server to talk to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// When the first probe that failed was sent; without probes, when it was noticed.
+    pub from: RecordedAt,
+    /// When a probe was answered again, or when the session ended in it.
+    pub to: RecordedAt,
+    /// What happened instead of an answer.
+    pub error: String,
+    /// Whether no server had answered yet in that session: a cluster that is not up yet is not an outage.
+    pub is_before_first_answer: bool,
+    /// What probes show of it; `None` where only discovery does.
+    pub probed: Option<ProbedOutage>,
+}
+
+/// What probes show of an outage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbedOutage {
+    /// The endpoint: scheme, host and port.
+    pub endpoint: String,
+    /// Of what class the first failure was.
+    pub class: OutageClass,
+    /// How many probes failed; `None` if the session ended in it.
+    pub failed: Option<u64>,
+}
+
+/// Reads the times without a server, in order.
+///
+/// Discovery notices the same outages as the probes, less exactly: what overlaps with an outage of
+/// the probes is the same one, and described by them.
+pub(crate) fn outages(notes: &[NoteEntry], sessions: &[RecordingSession]) -> Vec<Outage> {
+    let mut reading = OutageReader {
+        sessions,
+        current: None,
+        has_answered: false,
+        noticed: None,
+        failing: BTreeMap::new(),
+        by_discovery: Vec::new(),
+        by_probes: Vec::new(),
+    };
+    for entry in notes {
+        reading.take(entry);
+    }
+    reading.end_session();
+    let mut outages = reading.by_probes;
+    let is_told = |one: &Outage| {
+        let mut told = outages.iter();
+        told.any(|probed| probed.from <= one.to && one.from <= probed.to)
+    };
+    let mut others = reading.by_discovery;
+    others.retain(|one| !is_told(one));
+    outages.append(&mut others);
+    outages.sort_by_key(|outage| (outage.from, outage.to));
+    outages
+}
+
+struct OutageReader<'a> {
+    sessions: &'a [RecordingSession],
+    current: Option<&'a RecordingSession>,
+    has_answered: bool,
+    /// What discovery noticed and has not seen the end of.
+    noticed: Option<Outage>,
+    /// What probes met, by endpoint, and have not seen the end of.
+    failing: BTreeMap<String, Outage>,
+    by_discovery: Vec<Outage>,
+    by_probes: Vec<Outage>,
+}
+
+impl OutageReader<'_> {
+    fn take(&mut self, entry: &NoteEntry) {
+        let wall = entry.stamp.wall;
+        match &entry.note {
+            Note::SessionStarted { session, .. } => self.start_session(*session),
+            Note::Lifecycle(Lifecycle::Unreachable { error }) => {
+                let is_before_first_answer = !self.has_answered;
+                self.noticed.get_or_insert_with(|| Outage {
+                    from: wall,
+                    to: wall,
+                    error: error.clone(),
+                    is_before_first_answer,
+                    probed: None,
+                });
+            }
+            Note::Lifecycle(Lifecycle::Reachable) => {
+                self.has_answered = true;
+                if let Some(mut outage) = self.noticed.take() {
+                    outage.to = wall;
+                    self.by_discovery.push(outage);
+                }
+            }
+            Note::OutageBegan {
+                endpoint,
+                class,
+                error,
+                since_micros,
+            } => {
+                // A damaged file may have any number here; the earliest time is then the honest bound.
+                let before = i64::try_from(*since_micros).unwrap_or(i64::MAX);
+                let outage = Outage {
+                    from: RecordedAt::from_micros(wall.micros.saturating_sub(before)),
+                    to: wall,
+                    error: error.clone(),
+                    is_before_first_answer: false,
+                    probed: Some(ProbedOutage {
+                        endpoint: endpoint.clone(),
+                        class: *class,
+                        failed: None,
+                    }),
+                };
+                self.failing.entry(endpoint.clone()).or_insert(outage);
+            }
+            Note::OutageEnded { endpoint, failed } => {
+                if let Some(mut outage) = self.failing.remove(endpoint) {
+                    outage.to = wall.max(outage.from);
+                    if let Some(probed) = &mut outage.probed {
+                        probed.failed = Some(*failed);
+                    }
+                    self.by_probes.push(outage);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn start_session(&mut self, session: SessionId) {
+        self.end_session();
+        self.has_answered = false;
+        self.current = self.sessions.iter().find(|known| known.id == session);
+    }
+
+    /// A session that ended in an outage ends the outage's known part.
+    fn end_session(&mut self) {
+        let Some(session) = self.current else {
+            return;
+        };
+        if let Some(mut outage) = self.noticed.take() {
+            outage.to = session.to.max(outage.from);
+            self.by_discovery.push(outage);
+        }
+        for (_, mut outage) in std::mem::take(&mut self.failing) {
+            outage.to = session.to.max(outage.from);
+            self.by_probes.push(outage);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_format::{Elapsed, Seq, SessionEnd, Stamp};
+
+    fn notes(all: Vec<(i64, Note)>) -> Vec<NoteEntry> {
+        (0u64..)
+            .zip(all)
+            .map(|(seq, (secs, note))| NoteEntry {
+                seq: Seq(seq),
+                stamp: Stamp {
+                    wall: RecordedAt::from_micros(secs * 1_000_000),
+                    elapsed: Elapsed::default(),
+                },
+                note,
+            })
+            .collect()
+    }
+
+    fn started(session: u32) -> Note {
+        Note::SessionStarted {
+            session: SessionId(session),
+            recorder: String::new(),
+            at: RecordedAt::default(),
+            redaction_policy: 0,
+        }
+    }
+
+    fn began(endpoint: &str, since_secs: u64) -> Note {
+        Note::OutageBegan {
+            endpoint: endpoint.to_owned(),
+            class: OutageClass::Connect,
+            error: "refused".to_owned(),
+            since_micros: since_secs * 1_000_000,
+        }
+    }
+
+    fn ended(endpoint: &str) -> Note {
+        Note::OutageEnded {
+            endpoint: endpoint.to_owned(),
+            failed: 3,
+        }
+    }
+
+    fn unreachable() -> Note {
+        Note::Lifecycle(Lifecycle::Unreachable {
+            error: "no".to_owned(),
+        })
+    }
+
+    fn reachable() -> Note {
+        Note::Lifecycle(Lifecycle::Reachable)
+    }
+
+    fn spans(all: Vec<(i64, Note)>) -> Vec<(i64, i64, bool, bool)> {
+        let notes = notes(all);
+        let end = notes.last().map(|entry| entry.stamp.wall);
+        let sessions = sessions(&notes, |_| None, end.unwrap_or_default());
+        outages(&notes, &sessions)
+            .iter()
+            .map(|outage| {
+                (
+                    outage.from.micros / 1_000_000,
+                    outage.to.micros / 1_000_000,
+                    outage.is_before_first_answer,
+                    outage.probed.is_some(),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn probes_tell_what_discovery_notices_too() {
+        let told = spans(vec![
+            (0, started(0)),
+            (1, unreachable()),
+            (5, reachable()),
+            (20, began("a", 2)),
+            (22, unreachable()),
+            (30, ended("a")),
+            (31, reachable()),
+            (50, unreachable()),
+            (60, reachable()),
+        ]);
+        assert_eq!(
+            told,
+            [
+                (1, 5, true, false),
+                (18, 30, false, true),
+                (50, 60, false, false)
+            ]
+        );
+    }
+
+    #[test]
+    fn each_endpoint_fails_by_itself_and_a_session_ends_what_it_ended_in() {
+        let told = spans(vec![
+            (0, started(0)),
+            (10, began("a", 0)),
+            (12, began("b", 1)),
+            (13, ended("c")),
+            (15, ended("b")),
+            (
+                40,
+                Note::SessionEnded {
+                    session: SessionId(0),
+                    end: SessionEnd::Finished,
+                },
+            ),
+            (50, started(1)),
+            (60, ended("a")),
+        ]);
+        assert_eq!(told, [(10, 40, false, true), (11, 15, false, true)]);
+    }
 }

@@ -2,7 +2,7 @@
 //! recording missed is derived from these tables by `coverage`.
 
 use crate::select::ResourceTable;
-use crate::session::{self, Session};
+use crate::session::{self, RecordingSession};
 use kubereel_format::{ObjectId, ObjectKey, RecordedAt, Reel, ResourceId, Seq};
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(crate) struct ReelTables {
     end: RecordedAt,
     resources: ResourceTable,
     objects: BTreeMap<ResourceId, Vec<ObjectId>>,
-    sessions: Vec<Session>,
+    sessions: Vec<RecordingSession>,
 }
 
 impl ReelTables {
@@ -56,7 +56,7 @@ impl ReelTables {
         &self.resources
     }
 
-    pub(crate) fn sessions(&self) -> &[Session] {
+    pub(crate) fn sessions(&self) -> &[RecordingSession] {
         &self.sessions
     }
 
@@ -95,4 +95,10 @@ impl ReelTables {
 /// Gives the record before another.
 pub(crate) fn before(seq: Seq) -> Option<Seq> {
     seq.0.checked_sub(1).map(Seq)
+}
+
+/// Counts things that are in memory.
+#[expect(clippy::expect_used, reason = "a usize has at most 64 bits")]
+pub(crate) fn count_of(things: usize) -> u64 {
+    u64::try_from(things).expect("a usize has at most 64 bits")
 }

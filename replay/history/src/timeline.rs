@@ -1,15 +1,13 @@
 //! An opened reel with all that is derived of it once, and the questions about states at a moment. What a
 //! question about histories, differences or waits needs is in the modules of those names.
 
-use crate::account::{Account, AccountError, CommitBounds, Sequence};
+use crate::account::{AccountError, CommitBounds, RevisionAccount, RevisionSequence};
 use crate::coverage::{self, Certainty, Coverage, RecordedGap, UnobservedReason, UnobservedSpan};
 use crate::moment::{Cut, Moment, ResolveError};
-use crate::object::{Form, Meta};
-use crate::outage::{self, Outage};
-use crate::query_error::QueryError;
+use crate::object::{ObjectForm, ObjectMeta};
 use crate::select::{LabelSelector, ObjectFilter, ResourceTable, nearest};
-use crate::session::{self, Cluster, Session};
-use crate::snapshot::{ObjectLifetime, ObjectVersion, ResourceSnapshot};
+use crate::session::{self, Cluster, Outage, RecordingSession};
+
 use crate::tables::ReelTables;
 use crate::timetext;
 use kubereel_format::{
@@ -23,6 +21,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
+use thiserror::Error;
 
 /// More threads than these only wait for each other's blocks.
 const MOST_THREADS: usize = 4;
@@ -37,7 +36,7 @@ pub struct Timeline {
     outages: Vec<Outage>,
     coverage: BTreeMap<ResourceId, Coverage>,
     /// Few questions need the revisions.
-    sequences: OnceLock<Vec<Sequence>>,
+    sequences: OnceLock<Vec<RevisionSequence>>,
 }
 
 impl Timeline {
@@ -54,7 +53,7 @@ impl Timeline {
         let tables = ReelTables::new(reel);
         let notes = tables.reel().notes();
         let sequences = OnceLock::new();
-        let all = || sequences.get_or_init(|| Sequence::all(tables.reel()));
+        let all = || sequences.get_or_init(|| RevisionSequence::all(tables.reel()));
         let unexplained = |gap: &RecordedGap| {
             let mut sequences = all().iter();
             sequences.find_map(|sequence| sequence.unexplained_in(&tables, gap))
@@ -66,7 +65,7 @@ impl Timeline {
         let coverage = Coverage::of_all(&tables, unexplained, not_before);
         Self {
             clusters: session::clusters(notes),
-            outages: outage::outages(notes, tables.sessions()),
+            outages: session::outages(notes, tables.sessions()),
             coverage,
             sequences,
             tables,
@@ -104,7 +103,7 @@ impl Timeline {
     }
 
     /// Gives the recorder's runs, in order.
-    pub fn sessions(&self) -> &[Session] {
+    pub fn sessions(&self) -> &[RecordingSession] {
         self.tables.sessions()
     }
 
@@ -135,6 +134,14 @@ impl Timeline {
     pub(crate) fn moved(&self, from: RecordedAt, micros: i64) -> Cut {
         let wall = RecordedAt::from_micros(from.micros.saturating_add(micros));
         Cut::at(self.reel(), wall)
+    }
+
+    /// Tells whether an event belongs to what was known at a moment.
+    pub fn is_within(&self, seq: Seq, cut: Cut) -> bool {
+        match cut {
+            Cut::Arrival { below, .. } => seq < below,
+            Cut::Revision(rv) => self.reel().rv_of(seq).is_some_and(|version| version <= rv),
+        }
     }
 
     /// Gives the wall-clock time of a record; beyond the last record, the end of the recording.
@@ -212,20 +219,21 @@ impl Timeline {
     }
 
     /// Gives the sequences of revisions of which probes tell.
-    pub fn sequences(&self) -> &[Sequence] {
-        self.sequences.get_or_init(|| Sequence::all(self.reel()))
+    pub fn sequences(&self) -> &[RevisionSequence] {
+        self.sequences
+            .get_or_init(|| RevisionSequence::all(self.reel()))
     }
 
     /// Accounts for the revisions of each epoch that has probes.
     ///
     /// # Errors
     /// When there is nothing to account for, with the reason.
-    pub fn accounts(&self) -> Result<Vec<Account>, AccountError> {
-        Account::of_all(self.sequences(), &self.tables, &self.coverage)
+    pub fn accounts(&self) -> Result<Vec<RevisionAccount>, AccountError> {
+        RevisionAccount::of_all(self.sequences(), &self.tables, &self.coverage)
     }
 
     /// Tells between which times the change that an event brought was committed, by the recorder's
-    /// clock; `None` if the event's revision is none of those that probes tell of.
+    /// clock; `None` if the event's revision is not covered by probes.
     pub fn committed(&self, seq: Seq) -> Option<CommitBounds> {
         let object = self.reel().object_of(seq)?;
         let resource = self.key_of(object)?.resource;
@@ -403,21 +411,21 @@ impl Timeline {
     /// Reads the metadata of the version that an event brought.
     ///
     /// # Errors
-    /// When the reel is damaged there, or the body is no object.
-    pub fn meta(&self, seq: Seq) -> Result<Meta, QueryError> {
+    /// When the reel is damaged there, or the body is not an object.
+    pub fn meta(&self, seq: Seq) -> Result<ObjectMeta, QueryError> {
         let body = self.reel().body(seq)?;
-        Meta::of(&body).map_err(|source| QueryError::Body { seq, source })
+        ObjectMeta::of(&body).map_err(|source| QueryError::Body { seq, source })
     }
 
     /// Reads the version that an event brought, in the form in which kubectl shows it.
     ///
     /// # Errors
-    /// When the reel is damaged there, or the body is no object.
+    /// When the reel is damaged there, or the body is not an object.
     pub fn object(
         &self,
         seq: Seq,
         resource: &ResourceInfo,
-        form: Form,
+        form: ObjectForm,
     ) -> Result<Value, QueryError> {
         let body = self.reel().body(seq)?;
         form.of(&body, resource)
@@ -446,7 +454,7 @@ impl Timeline {
             return Ok(objects);
         }
         let are_selected = self.read_each(&objects, cut, &mut |_| {}, |held, body| {
-            let meta = Meta::of(body).map_err(|source| QueryError::Body {
+            let meta = ObjectMeta::of(body).map_err(|source| QueryError::Body {
                 seq: held.seq,
                 source,
             })?;
@@ -458,7 +466,7 @@ impl Timeline {
 
     /// Reads something of each of the versions that held at a moment, and gives it in their order.
     ///
-    /// `progress` is told now and then how many were read.
+    /// `progress` gets the number of versions that were read, now and then.
     ///
     /// # Errors
     /// The first error of `read`, or of the reel.
@@ -523,7 +531,7 @@ impl Timeline {
     }
 }
 
-/// What one thread made, each with its place among what was asked for.
+/// What one thread made of its versions, each with its place in the request.
 type Made<T> = Result<Vec<(usize, T)>, QueryError>;
 
 #[derive(Default)]
@@ -537,4 +545,74 @@ impl Newest {
         self.seq = self.seq.max(Some(seq));
         self.rv = self.rv.max(rv);
     }
+}
+
+/// The objects of a resource at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceSnapshot {
+    /// The resource.
+    pub resource: ResourceId,
+    /// The wall-clock time of the moment.
+    pub at: RecordedAt,
+    /// The highest resourceVersion of the resource that was received by then.
+    pub rv: Option<u128>,
+    /// How far the answer can be trusted.
+    pub certainty: Certainty,
+    /// The objects that existed, by namespace and name.
+    pub objects: Vec<ObjectVersion>,
+}
+
+/// An object and the version of it that held at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectVersion {
+    /// The object.
+    pub object: ObjectId,
+    /// Its namespace; empty for cluster-scoped objects.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// The event that brought the version.
+    pub seq: Seq,
+}
+
+/// One life of a name: from an object's first event to its deletion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectLifetime {
+    /// The object.
+    pub object: ObjectId,
+    /// Its first event.
+    pub first: Seq,
+    /// When that was received.
+    pub from: RecordedAt,
+    /// Whether it was there already when the recorder first looked.
+    pub is_older_than_reel: bool,
+    /// When its deletion was received; `None` if it outlived the recording.
+    pub to: Option<RecordedAt>,
+}
+
+/// A question could not be answered.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum QueryError {
+    /// The reel cannot be read there.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A body is not an object.
+    #[error("record {seq}: cannot read the object: {source}")]
+    Body {
+        /// The record.
+        seq: Seq,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// An object has more fields than can be told apart one by one.
+    #[error("record {seq}: the object has {fields} fields, more than {most}")]
+    TooManyFields {
+        /// The record.
+        seq: Seq,
+        /// How many fields it has.
+        fields: usize,
+        /// How many it may have.
+        most: usize,
+    },
 }

@@ -1,8 +1,9 @@
-//! Owns how moments and spans are written, so that what is printed can be pasted after `--at`.
-//! Refuses local time zones: a recording is read by people in many.
+//! How moments and durations are written, so that what is printed can be pasted after `--at`. Always in UTC: a
+//! recording is read by people in many time zones.
 
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
+use serde::Serializer;
 
 const MICROS_PER_SEC: u64 = 1_000_000;
 
@@ -127,6 +128,27 @@ pub fn age(secs: i64) -> String {
         _ if secs < 2 * YEAR => format!("{}d", secs / DAY),
         _ if secs < 8 * YEAR => two(secs / YEAR, 'y', secs % YEAR / DAY, 'd'),
         _ => format!("{}y", secs / YEAR),
+    }
+}
+
+/// Writes a time as RFC 3339 into JSON.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+pub(crate) fn serialize<S: Serializer>(at: &RecordedAt, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_str(&rfc3339(*at))
+}
+
+/// Writes a time as RFC 3339, or nothing, into JSON.
+#[expect(clippy::ref_option, reason = "serde passes a reference")]
+pub(crate) fn serialize_option<S: Serializer>(
+    at: &Option<RecordedAt>,
+    out: S,
+) -> Result<S::Ok, S::Error> {
+    match at {
+        Some(at) => out.serialize_some(&rfc3339(*at)),
+        None => out.serialize_none(),
     }
 }
 

@@ -4,14 +4,14 @@ use crate::command::asked::Named;
 use crate::command_error::CommandError;
 use crate::field_text;
 use crate::screen::Screen;
-use kubereel_history::{Blame, BlameSource, Blamed, ResourceSnapshot, timetext};
+use kubereel_history::{Blame, BlameSource, BlamedObject, ResourceSnapshot, timetext};
 use serde_json::{Value, json};
 
 /// Prints an object's fields with who set them.
 pub(super) fn print(
     named: &Named<'_>,
     state: &ResourceSnapshot,
-    blamed: &Blamed,
+    blamed: &BlamedObject,
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
     let head = format!(

@@ -4,7 +4,7 @@ use crate::command_error::CommandError;
 use crate::field_text::{self, HANG};
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
-use kubereel_history::{Blame, BlameSource, Blamed, Timeline, yaml_lines};
+use kubereel_history::{Blame, BlameSource, BlamedObject, Timeline, yaml_lines};
 
 /// Where less is left for the YAML beside the names, its later rows begin further left.
 const NARROWEST_YAML: usize = 48;
@@ -14,7 +14,7 @@ const WIDEST_NAME: usize = 32;
 /// Prints an object with who set its fields.
 pub(super) fn print(
     timeline: &Timeline,
-    blamed: &Blamed,
+    blamed: &BlamedObject,
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
     let cells: Vec<(String, String)> = blamed

@@ -6,7 +6,7 @@ use crate::field_text::{self, HANG};
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use crate::words::count;
-use kubereel_history::{Fate, ObjectVersion, Timeline};
+use kubereel_history::{ObjectFate, ObjectVersion, Timeline};
 
 /// Prints one object that differs.
 pub(super) fn print(
@@ -24,10 +24,10 @@ pub(super) fn print(
 fn head(timeline: &Timeline, found: &Found<'_>) -> Line {
     let differing = &found.differing;
     let (sign, style) = match differing.fate {
-        Fate::Created { .. } => ("+", Style::Good),
-        Fate::Deleted { .. } => ("-", Style::Bad),
-        Fate::Recreated { .. } => ("±", Style::Wary),
-        Fate::Changed { .. } => ("~", Style::Strong),
+        ObjectFate::Created { .. } => ("+", Style::Good),
+        ObjectFate::Deleted { .. } => ("-", Style::Bad),
+        ObjectFate::Recreated { .. } => ("±", Style::Wary),
+        ObjectFate::Changed { .. } => ("~", Style::Strong),
     };
     let resource = found.pair.after.resource.qualified();
     let mut line = Line::default();
@@ -53,20 +53,20 @@ fn what(timeline: &Timeline, found: &Found<'_>) -> String {
             .map_or_else(String::new, |object| object.key.uid.clone())
     };
     match &found.differing.fate {
-        Fate::Created { new } => {
+        ObjectFate::Created { new } => {
             let at = first(new).map(written).unwrap_or_default();
             format!("created, first seen at {at}")
         }
-        Fate::Deleted { old } => {
+        ObjectFate::Deleted { old } => {
             let last = reel.versions(old.object).last().copied();
             let at = last.map(written).unwrap_or_default();
             format!("deleted, last seen at {at}")
         }
-        Fate::Recreated { old, new } => {
+        ObjectFate::Recreated { old, new } => {
             let at = first(new).map(written).unwrap_or_default();
             format!("another object since {at}: uid {} → {}", uid(old), uid(new))
         }
-        Fate::Changed { old, new } => {
+        ObjectFate::Changed { old, new } => {
             let versions = reel.versions(new.object);
             let between = versions
                 .iter()

@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::table::Table;
-use kubereel_history::{Form, LabelColumns, Room};
+use kubereel_history::{ColumnRoom, LabelColumns, ObjectForm, ResourceColumns};
 
 impl Answer<'_> {
     /// Prints a row for each object.
@@ -18,12 +18,10 @@ impl Answer<'_> {
             return Ok(());
         }
         let room = match question.output {
-            Some(Output::Wide) => Room::Wide,
-            _ => Room::Narrow,
+            Some(Output::Wide) => ColumnRoom::Wide,
+            _ => ColumnRoom::Narrow,
         };
-        let columns = self
-            .timeline
-            .columns(self.resource, self.cut, room)
+        let columns = ResourceColumns::of(self.timeline, self.resource, self.cut, room)
             .map_err(|error| CommandError::new(Exit::Reel, error))?;
         let labels = LabelColumns {
             own: question.labels.label_columns.clone(),
@@ -33,7 +31,7 @@ impl Answer<'_> {
         if !question.no_headers {
             table.push(self.row("NAMESPACE", columns.names(), labels.names()));
         }
-        let rows = self.each(self.held, screen, Form::default(), |held, object| {
+        let rows = self.each(self.held, screen, ObjectForm::default(), |held, object| {
             let cells = columns.row(&object, self.state.at);
             self.row(&held.namespace, cells, labels.row(&object))
         })?;

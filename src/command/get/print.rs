@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::screen::Screen;
 use kubereel_history::harmless;
 use kubereel_history::{
-    Form, ListForm, ListWriter, ObjectVersion, QueryError, name_of, write_json, write_yaml,
+    ListForm, ListWriter, ObjectForm, ObjectVersion, QueryError, name_of, write_json, write_yaml,
 };
 use serde_json::Value;
 use std::io::Write as _;
@@ -47,7 +47,7 @@ impl Answer<'_> {
         output: Output,
         screen: &mut Screen,
     ) -> Result<(), CommandError> {
-        let form = Form {
+        let form = ObjectForm {
             shows_managed_fields: question.show_managed_fields,
         };
         if let ([one], true) = (self.held, self.is_single) {
@@ -79,7 +79,7 @@ impl Answer<'_> {
         &self,
         held: &[ObjectVersion],
         screen: &Screen,
-        form: Form,
+        form: ObjectForm,
         make: impl Fn(&ObjectVersion, Value) -> T + Sync,
     ) -> Result<Vec<T>, CommandError> {
         let total = u64::try_from(held.len()).unwrap_or(u64::MAX);

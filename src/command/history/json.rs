@@ -8,7 +8,8 @@ use crate::command_error::CommandError;
 use crate::field_text;
 use crate::screen::Screen;
 use kubereel_history::{
-    Authors, Certainty, HeldUntil, History, HistoryItem, Place, SeenVersion, Timeline, timetext,
+    Authors, Certainty, DurationEnd, HistoryItem, HistoryVersion, ObjectHistory, Timeline,
+    VersionPlace, timetext,
 };
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ pub(super) fn print(
     timeline: &Timeline,
     named: &Named<'_>,
     certainty: &Certainty,
-    history: History<'_>,
+    history: ObjectHistory<'_>,
     screen: &mut Screen,
 ) -> Result<Tally, CommandError> {
     let mut tally = Tally {
@@ -76,7 +77,7 @@ pub(crate) fn written(timeline: &Timeline, item: &HistoryItem) -> Value {
     }
 }
 
-fn version_json(timeline: &Timeline, version: &SeenVersion) -> Value {
+fn version_json(timeline: &Timeline, version: &HistoryVersion) -> Value {
     let writers = match &version.authors {
         Authors::Unknown => None,
         known => Some(known.writers()),
@@ -99,17 +100,17 @@ fn version_json(timeline: &Timeline, version: &SeenVersion) -> Value {
         "type": version.kind.as_str(),
         "evidence": version.evidence.as_str(),
         "uid": version.uid,
-        "is_first": version.place != Place::Later,
+        "is_first": version.place != VersionPlace::Later,
         "writers": writers,
         "changes": changes,
         "held_secs": version.held.map(|held| field_text::secs(i64::try_from(held.micros).unwrap_or(i64::MAX))),
         "held_until": version.held.map(|held| match held.until {
-            HeldUntil::Change => "change",
-            HeldUntil::Gap => "gap",
-            HeldUntil::End => "end",
+            DurationEnd::Change => "change",
+            DurationEnd::Gap => "gap",
+            DurationEnd::End => "end",
         }),
     });
-    if let Place::Anew {
+    if let VersionPlace::Anew {
         old_uid,
         deletion_was_seen,
     } = &version.place

@@ -8,13 +8,14 @@ use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use kubereel_format::{EventType, Evidence, Gap};
 use kubereel_history::{
-    Authors, HeldFor, HeldUntil, History, HistoryItem, Place, SeenVersion, Timeline, timetext,
+    Authors, DurationEnd, HistoryItem, HistoryVersion, ObjectHistory, Timeline, VersionDuration,
+    VersionPlace, timetext,
 };
 
 /// Prints a history as it is read.
 pub(super) fn print(
     timeline: &Timeline,
-    history: History<'_>,
+    history: ObjectHistory<'_>,
     screen: &mut Screen,
 ) -> Result<Tally, CommandError> {
     let mut tally = Tally {
@@ -79,8 +80,8 @@ pub(crate) fn gap_line(timeline: &Timeline, gap: &Gap) -> Line {
     line
 }
 
-fn anew_line(version: &SeenVersion) -> Option<Line> {
-    let Place::Anew {
+fn anew_line(version: &HistoryVersion) -> Option<Line> {
+    let VersionPlace::Anew {
         old_uid,
         deletion_was_seen,
     } = &version.place
@@ -101,7 +102,7 @@ fn anew_line(version: &SeenVersion) -> Option<Line> {
     Some(line)
 }
 
-fn head_line(timeline: &Timeline, version: &SeenVersion) -> Line {
+fn head_line(timeline: &Timeline, version: &HistoryVersion) -> Line {
     let mut line = Line::default();
     line.push(Style::Strong, timeline.written(version.at));
     let offset = timetext::offset(version.at.micros_since(timeline.start()));
@@ -126,7 +127,7 @@ fn head_line(timeline: &Timeline, version: &SeenVersion) -> Line {
             };
             parts.push((Style::Plain, format!("{managers}{others}")));
         }
-        Authors::Unknown if version.place == Place::Later => {
+        Authors::Unknown if version.place == VersionPlace::Later => {
             parts.push((Style::Faint, "writer unknown".to_owned()));
         }
         Authors::Unknown | Authors::Deletion => {}
@@ -149,39 +150,45 @@ fn head_line(timeline: &Timeline, version: &SeenVersion) -> Line {
 }
 
 /// Says what kind of version it is, if it is no plain change.
-const fn what(version: &SeenVersion) -> &'static str {
+const fn what(version: &HistoryVersion) -> &'static str {
     match (version.kind, version.evidence, &version.place) {
         (EventType::Deleted, Evidence::Inferred, _) => {
             "deleted: missing from a list, when is not known"
         }
         (EventType::Deleted, _, _) => "deleted",
-        (_, Evidence::Initial, Place::First | Place::Anew { .. }) => {
+        (_, Evidence::Initial, VersionPlace::First | VersionPlace::Anew { .. }) => {
             "there when the recorder first looked"
         }
-        (EventType::Added, Evidence::Live | Evidence::Reconstructed, Place::First) => "created",
-        (EventType::Added, Evidence::Live | Evidence::Reconstructed, Place::Anew { .. }) => {
+        (EventType::Added, Evidence::Live | Evidence::Reconstructed, VersionPlace::First) => {
+            "created"
+        }
+        (EventType::Added, Evidence::Live | Evidence::Reconstructed, VersionPlace::Anew { .. }) => {
             "created anew"
         }
-        (_, Evidence::Listed | Evidence::Polled, Place::First | Place::Anew { .. }) => {
-            "first seen in a list"
+        (
+            _,
+            Evidence::Listed | Evidence::Polled,
+            VersionPlace::First | VersionPlace::Anew { .. },
+        ) => "first seen in a list",
+        (_, _, VersionPlace::First | VersionPlace::Anew { .. }) => "first seen",
+        (_, Evidence::Listed | Evidence::Polled, VersionPlace::Later) => "seen in a list",
+        (_, Evidence::Initial | Evidence::Inferred, VersionPlace::Later) => "listed",
+        (_, Evidence::Live | Evidence::Reconstructed | Evidence::Imported, VersionPlace::Later) => {
+            ""
         }
-        (_, _, Place::First | Place::Anew { .. }) => "first seen",
-        (_, Evidence::Listed | Evidence::Polled, Place::Later) => "seen in a list",
-        (_, Evidence::Initial | Evidence::Inferred, Place::Later) => "listed",
-        (_, Evidence::Live | Evidence::Reconstructed | Evidence::Imported, Place::Later) => "",
     }
 }
 
-fn held_text(held: HeldFor) -> String {
+fn held_text(held: VersionDuration) -> String {
     let span = timetext::span(held.micros);
     match held.until {
-        HeldUntil::Change => format!("held {span}"),
-        HeldUntil::Gap => format!("{span} until a gap"),
-        HeldUntil::End => format!("held {span} to the end"),
+        DurationEnd::Change => format!("held {span}"),
+        DurationEnd::Gap => format!("{span} until a gap"),
+        DurationEnd::End => format!("held {span} to the end"),
     }
 }
 
-fn field_lines(version: &SeenVersion) -> Vec<Line> {
+fn field_lines(version: &HistoryVersion) -> Vec<Line> {
     let note = |text: &str| {
         let mut line = Line::default();
         line.push(Style::Faint, format!("    {text}"));
@@ -190,7 +197,9 @@ fn field_lines(version: &SeenVersion) -> Vec<Line> {
     match &version.changes {
         None => note("the version before cannot be read"),
         Some(changes) if changes.is_empty() => match (version.kind, &version.place) {
-            (EventType::Deleted, _) | (_, Place::First | Place::Anew { .. }) => Vec::new(),
+            (EventType::Deleted, _) | (_, VersionPlace::First | VersionPlace::Anew { .. }) => {
+                Vec::new()
+            }
             _ => note("no field changed"),
         },
         Some(changes) => field_text::lines(changes),

@@ -5,7 +5,7 @@ use crate::screen::{Paint, Screen};
 use crate::table::Table;
 use crate::words::{bytes, count, number};
 use kubereel_history::harmless;
-use kubereel_history::{ResourceSummary, Summary, Timeline, timetext};
+use kubereel_history::{ReelSummary, ResourceSummary, Timeline, timetext};
 
 /// How many resources, gaps and outages are listed one by one unless `wide` is asked for.
 const LISTED: usize = 5;
@@ -14,7 +14,7 @@ const LABEL: usize = 13;
 /// Writes the page.
 pub(super) fn lines(
     timeline: &Timeline,
-    summary: &Summary,
+    summary: &ReelSummary,
     is_wide: bool,
     screen: &Screen,
 ) -> Vec<String> {
@@ -45,7 +45,7 @@ pub(super) fn lines(
 /// The page in the making.
 pub(super) struct Page<'a> {
     pub(super) timeline: &'a Timeline,
-    pub(super) summary: &'a Summary,
+    pub(super) summary: &'a ReelSummary,
     /// How many of a kind are listed one by one.
     pub(super) most: usize,
     pub(super) paint: Paint,

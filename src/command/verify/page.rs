@@ -5,7 +5,7 @@ use super::{resources, revisions};
 use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::words::{bytes, count, number};
-use kubereel_history::{OutageSummary, Proof, Timeline, Verdict, harmless, timetext};
+use kubereel_history::{OutageSummary, Proof, ReelVerdict, Timeline, harmless, timetext};
 
 /// How many gaps, damaged places and outages are listed one by one.
 pub(super) const LISTED: usize = 20;
@@ -115,11 +115,11 @@ fn verdict(proof: &Proof, screen: &mut Screen) -> Result<(), CommandError> {
     let paint = screen.paint();
     let reasons = proof.reasons.join("; ");
     let text = match proof.verdict {
-        Verdict::Complete => {
+        ReelVerdict::Complete => {
             let unexplained: u64 = proof.accounts.iter().map(|one| one.unexplained).sum();
             paint.good(&complete(unexplained))
         }
-        Verdict::Incomplete => paint.wary(&format!("incomplete: {reasons}")),
+        ReelVerdict::Incomplete => paint.wary(&format!("incomplete: {reasons}")),
         _ => paint.bad(&format!("damaged: {reasons}")),
     };
     labelled(screen, "verdict", &text)

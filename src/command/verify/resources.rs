@@ -6,7 +6,7 @@ use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::table::Table;
 use crate::words::{count, number};
-use kubereel_history::{GapSummary, Proof, ResourceProof, ResourceState, Timeline};
+use kubereel_history::{GapSummary, Proof, ResourceCompleteness, ResourceProof, Timeline};
 use std::collections::BTreeMap;
 
 /// Prints what is proven of the resources.
@@ -59,8 +59,11 @@ pub(super) fn print(
         return Ok(());
     }
     for (state, more) in [
-        (ResourceState::Complete, ""),
-        (ResourceState::Reconstructed, ", with gaps that are closed"),
+        (ResourceCompleteness::Complete, ""),
+        (
+            ResourceCompleteness::Reconstructed,
+            ", with gaps that are closed",
+        ),
     ] {
         let those: Vec<&ResourceProof> = complete
             .iter()
@@ -133,12 +136,14 @@ fn said(timeline: &Timeline, one: &ResourceProof) -> Vec<String> {
         _ => String::new(),
     };
     let mut lines = match one.state {
-        ResourceState::Complete => vec![format!("complete {span}")],
-        ResourceState::Reconstructed => vec![format!("complete {span}, with gaps that are closed")],
-        ResourceState::Imported => {
+        ResourceCompleteness::Complete => vec![format!("complete {span}")],
+        ResourceCompleteness::Reconstructed => {
+            vec![format!("complete {span}, with gaps that are closed")]
+        }
+        ResourceCompleteness::Imported => {
             vec!["imported: the recording does not tell what it leaves out".to_owned()]
         }
-        ResourceState::NeverListed => vec!["never listed completely".to_owned()],
+        ResourceCompleteness::NeverListed => vec!["never listed completely".to_owned()],
         _ => vec![format!("known {span}, not all of it")],
     };
     for gap in one.gaps.iter().take(LISTED) {

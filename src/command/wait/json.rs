@@ -6,13 +6,13 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::field_text;
 use crate::screen::Screen;
-use kubereel_history::{Authors, WaitStep, WaitVerdict, Waited, timetext};
+use kubereel_history::{Authors, WaitAnswer, WaitStep, WaitVerdict, timetext};
 use serde_json::{Value, json};
 
 /// Prints the answers.
 pub(super) fn print(
     question: &Question,
-    answers: &[(&Target<'_>, Waited)],
+    answers: &[(&Target<'_>, WaitAnswer)],
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
     screen.line(r#"{"objects":["#)?;
@@ -24,7 +24,7 @@ pub(super) fn print(
     screen.line("]}")
 }
 
-fn written(question: &Question, target: &Target<'_>, waited: &Waited) -> Value {
+fn written(question: &Question, target: &Target<'_>, waited: &WaitAnswer) -> Value {
     let answer = match exit(question, &waited.verdict) {
         Exit::Yes => "yes",
         Exit::Unknown => "unknown",

@@ -7,7 +7,7 @@ use crate::field_text;
 use crate::screen::Screen;
 use kubereel_history::harmless;
 use kubereel_history::{
-    Missed, MissedWhy, Timeline, WaitStep, WaitVerdict, Waited, name_of, timetext,
+    MissedReason, MissedTime, Timeline, WaitAnswer, WaitStep, WaitVerdict, name_of, timetext,
 };
 
 /// How many times of which nothing is known are named one by one; JSON has all.
@@ -20,7 +20,7 @@ const ORDER: &str = "the order is exact within a resource; between resources it 
 pub(super) fn print(
     timeline: &Timeline,
     question: &Question,
-    answers: &[(&Target<'_>, Waited)],
+    answers: &[(&Target<'_>, WaitAnswer)],
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
     for (target, waited) in answers {
@@ -52,7 +52,7 @@ pub(super) fn print(
 }
 
 /// Tells whether what came when matters between resources.
-fn spans_resources(question: &Question, answers: &[(&Target<'_>, Waited)]) -> bool {
+fn spans_resources(question: &Question, answers: &[(&Target<'_>, WaitAnswer)]) -> bool {
     let mut resources = answers.iter().map(|(target, _)| target.resource.id);
     let first = resources.next();
     let has_others = resources.any(|id| Some(id) != first);
@@ -66,7 +66,7 @@ fn met(
     timeline: &Timeline,
     name: &str,
     step: &WaitStep,
-    waited: &Waited,
+    waited: &WaitAnswer,
     question: &Question,
 ) -> String {
     let at = timeline.written(step.at);
@@ -123,7 +123,7 @@ fn verdict(
     timeline: &Timeline,
     question: &Question,
     target: &Target<'_>,
-    waited: &Waited,
+    waited: &WaitAnswer,
     name: &str,
 ) -> Option<String> {
     Some(match &waited.verdict {
@@ -159,7 +159,7 @@ fn verdict(
 }
 
 /// Says how far the answer can be trusted.
-pub(super) fn guarantee(timeline: &Timeline, waited: &Waited) -> String {
+pub(super) fn guarantee(timeline: &Timeline, waited: &WaitAnswer) -> String {
     if waited.missed.is_empty() {
         if waited.is_imported {
             return "as imported: the recording does not tell what it leaves out".to_owned();
@@ -183,16 +183,16 @@ const fn exact(bridged_gaps: usize) -> &'static str {
     }
 }
 
-fn missing(timeline: &Timeline, missed: &Missed) -> String {
+fn missing(timeline: &Timeline, missed: &MissedTime) -> String {
     let (from, to) = (timeline.written(missed.from), timeline.written(missed.to));
     if missed.from == missed.to {
         return format!("not known at {from} ({})", missed.why.as_str());
     }
     match missed.why {
-        MissedWhy::Gap => format!("may have missed states between {from} and {to}"),
-        MissedWhy::NotObserved => format!("not observed between {from} and {to}"),
-        MissedWhy::RecordingEnded => format!("recording ends at {from}"),
-        MissedWhy::Unreadable => format!("unreadable between {from} and {to}"),
-        MissedWhy::Redacted => format!("value redacted between {from} and {to}"),
+        MissedReason::Gap => format!("may have missed states between {from} and {to}"),
+        MissedReason::NotObserved => format!("not observed between {from} and {to}"),
+        MissedReason::RecordingEnded => format!("recording ends at {from}"),
+        MissedReason::Unreadable => format!("unreadable between {from} and {to}"),
+        MissedReason::Redacted => format!("value redacted between {from} and {to}"),
     }
 }

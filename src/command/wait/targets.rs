@@ -7,7 +7,7 @@ use crate::command::asked::Named;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use kubereel_format::{EventType, ResourceInfo, Seq};
-use kubereel_history::{Cut, Form, ObjectFilter, ObjectVersion, Timeline, WaitFor, WaitSpan};
+use kubereel_history::{Cut, ObjectFilter, ObjectForm, ObjectVersion, Timeline, WaitFor, WaitSpan};
 use std::collections::BTreeSet;
 
 /// One name that is waited for.
@@ -156,7 +156,14 @@ impl<'a> Place<'a> {
             .cloned()
             .collect();
         let timeout = question.timeout;
-        let span = timeline.wait_span(resource.id, &goals, from.transpose()?, to, timeout);
+        let span = WaitSpan::of(
+            timeline,
+            resource.id,
+            &goals,
+            from.transpose()?,
+            to,
+            timeout,
+        );
         if span.to.at < span.from.at || span.to.below < span.from.below {
             let (from, to) = (timeline.written(span.from.at), timeline.written(span.to.at));
             let message = format!("the time ends before it begins: from {from} to {to}");
@@ -297,7 +304,7 @@ impl<'a> Place<'a> {
         if fields.is_empty() {
             return Ok(held);
         }
-        let form = Form {
+        let form = ObjectForm {
             shows_managed_fields: false,
         };
         let mut matching = Vec::new();

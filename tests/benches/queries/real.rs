@@ -3,7 +3,7 @@
 
 use crate::reels;
 use anyhow::Result;
-use kubereel_history::Timeline;
+use kubereel_history::{Exported, Timeline};
 use kubereel_tests::shared_data::shared_data;
 use std::io::Write as _;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub(crate) fn show() -> Result<()> {
 fn compress(reel: &Path) -> Result<(u64, u64)> {
     let timeline = Timeline::open(reel)?;
     let mut lines = Vec::new();
-    timeline.export_jsonl(&mut lines, |_| {})?;
+    Exported::write_jsonl(&timeline, &mut lines, |_| {})?;
     let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 19)?;
     encoder.long_distance_matching(true)?;
     encoder.window_log(27)?;

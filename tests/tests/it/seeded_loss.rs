@@ -188,11 +188,11 @@ fn verify_notices(claims: &Claims, lost: &[Change]) -> Result<()> {
     let config_maps = claims.proof().resources.iter();
     let config_maps = config_maps.filter(|one| one.resource == "configmaps");
     for one in config_maps {
-        ensure!(one.state == ResourceState::Incomplete, "{one:#?}");
+        ensure!(one.state == ResourceCompleteness::Incomplete, "{one:#?}");
         eprintln!("{:#?}", one.unseen);
     }
     let verdict = claims.proof().verdict;
-    ensure!(verdict == Verdict::Incomplete, "{verdict:?}");
+    ensure!(verdict == ReelVerdict::Incomplete, "{verdict:?}");
     Ok(())
 }
 
@@ -260,7 +260,7 @@ async fn every_event_that_a_recorder_loses_is_named() -> Result<()> {
     ensure!(tally.check().is_err(), "no claim is false");
     verify_notices(&claims, &account.lost)?;
     let claims = Claims::read(&whole)?;
-    ensure!(claims.proof().verdict == Verdict::Complete);
+    ensure!(claims.proof().verdict == ReelVerdict::Complete);
     let tally = claims.against(&facts).check()?;
     eprintln!(
         "{} of {} changes lost and named: {lost:?}",

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use jiff::Timestamp;
 use kubereel_format::OutageClass;
-use kubereel_history::{Account, GapOutcome, Integrity, Proof, Timeline, Verdict};
+use kubereel_history::{GapOutcome, Integrity, Proof, ReelVerdict, RevisionAccount, Timeline};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::{self, EtcdKey, Oracle};
 use kubereel_tests::recording::{Page, Recording, accounted, program};
@@ -170,7 +170,7 @@ fn bounds_hold(timeline: &Timeline, oracle: &Oracle) -> Result<()> {
 }
 
 fn proof(timeline: &Timeline) -> Proof {
-    Proof::of(&timeline, Integrity::read(&timeline, |_| {}))
+    Proof::of(timeline, Integrity::read(timeline, |_| {}))
 }
 
 fn exit_code(reel: &Path) -> Result<Option<i32>> {
@@ -239,7 +239,7 @@ async fn quiet(
     }
     let proof_of_quiet = proof(&timeline);
     ensure!(
-        proof_of_quiet.verdict == Verdict::Complete,
+        proof_of_quiet.verdict == ReelVerdict::Complete,
         "{:?}",
         proof_of_quiet.reasons
     );

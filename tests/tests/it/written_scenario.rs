@@ -48,7 +48,7 @@ fn reel() -> Result<Reel> {
 fn a_written_scenario_is_a_recording() -> Result<()> {
     let reel = reel()?;
     let mut exported = Vec::new();
-    reel.timeline.export_jsonl(&mut exported, |_seq| {})?;
+    Exported::write_jsonl(&reel.timeline, &mut exported, |_seq| {})?;
     assert!(exported == reel.lines, "the export has other bytes");
     faults_are_found(&reel)?;
     states_are_those_of_a_replay(&reel)

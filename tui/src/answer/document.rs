@@ -87,7 +87,7 @@ pub(crate) fn document(
 fn yaml(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Result<Vec<u8>, String> {
     let absent = |_| format!("{} does not exist at this time", subject.written(timeline));
     let here = here(timeline, subject, place).map_err(absent)?;
-    let object = timeline.object(here.held.seq, here.info, Form::default());
+    let object = timeline.object(here.held.seq, here.info, ObjectForm::default());
     let object = object.map_err(|error| error.to_string())?;
     let mut text = String::new();
     write_yaml(&mut text, &object).map_err(|error| error.to_string())?;

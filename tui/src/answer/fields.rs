@@ -65,9 +65,9 @@ pub(super) fn read_yaml(
 }
 
 /// Gives the path of what each line shows; of a line that only names what holds others, its own.
-fn paths(lines: &[YamlLine], fields: &[Blame]) -> Vec<Option<Path>> {
-    let mut all: Vec<Option<Path>> = vec![None; lines.len()];
-    let mut last: Option<Path> = None;
+fn paths(lines: &[YamlLine], fields: &[Blame]) -> Vec<Option<FieldPath>> {
+    let mut all: Vec<Option<FieldPath>> = vec![None; lines.len()];
+    let mut last: Option<FieldPath> = None;
     for (line, path) in lines.iter().zip(&mut all) {
         if let Some(field) = line.field.and_then(|at| fields.get(at)) {
             last = Some(field.path.clone());
@@ -77,7 +77,7 @@ fn paths(lines: &[YamlLine], fields: &[Blame]) -> Vec<Option<Path>> {
         }
     }
     // What holds others stands above the first of them.
-    let mut below: Option<Path> = None;
+    let mut below: Option<FieldPath> = None;
     for (line, path) in lines.iter().zip(&mut all).rev() {
         if line.field.is_none() && !line.goes_on {
             *path = below.take().map(|below| holder(&below));
@@ -90,10 +90,10 @@ fn paths(lines: &[YamlLine], fields: &[Blame]) -> Vec<Option<Path>> {
 }
 
 /// Gives the path of what holds a field and has a line of its own: items begin on that of a member.
-fn holder(path: &Path) -> Path {
+fn holder(path: &FieldPath) -> FieldPath {
     let steps = path.steps();
     let mut steps = steps.get(..steps.len().saturating_sub(1)).unwrap_or(steps);
-    while let Some((Step::Item(_) | Step::Index(_), rest)) = steps.split_last() {
+    while let Some((FieldStep::Item(_) | FieldStep::Index(_), rest)) = steps.split_last() {
         steps = rest;
     }
     steps.iter().cloned().collect()
@@ -200,7 +200,7 @@ fn when(timeline: &Timeline, field: &Blame) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_history::Scope;
+    use kubereel_history::ComparisonScope;
     use serde_json::json;
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
             ]},
         });
         let lines = yaml_lines(&object);
-        let leaves: Vec<Blame> = Scope::default()
+        let leaves: Vec<Blame> = ComparisonScope::default()
             .contents(&object)
             .iter()
             .flat_map(|change| change.leaves(100).first)

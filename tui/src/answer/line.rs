@@ -43,7 +43,7 @@ pub(crate) struct PanelLine {
     /// What stands at the right end.
     pub(crate) aside: String,
     /// The field that it shows, where it shows one.
-    pub(crate) field: Option<Path>,
+    pub(crate) field: Option<FieldPath>,
     /// Where it leads, if it can be taken.
     pub(crate) target: Option<LineTarget>,
     /// Whether it is a text to read, which is broken rather than cut.

@@ -6,7 +6,9 @@ use crate::filter::{FilterCandidate, FilterQuery};
 use crate::subject::{NamedObject, ResourceEvents};
 use crate::time::CursorPlace;
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
-use kubereel_history::{Columns, Form, ObjectFilter, ObjectVersion, Room, Timeline, harmless};
+use kubereel_history::{
+    ColumnRoom, ObjectFilter, ObjectForm, ObjectVersion, ResourceColumns, Timeline, harmless,
+};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -117,7 +119,7 @@ pub(super) fn read(timeline: &Timeline, listing: &TableQuery, place: CursorPlace
     let mut state = timeline.as_of(info.id, place.cut(), &filter);
     table.trust = trust(timeline, &state.certainty);
     let has_state = state.certainty.has_state();
-    let columns = match timeline.columns(info, place.cut(), Room::Narrow) {
+    let columns = match ResourceColumns::of(timeline, info, place.cut(), ColumnRoom::Narrow) {
         Ok(columns) => columns,
         Err(error) => {
             table.trust = Some(harmless(&error.to_string()).into_owned());

@@ -118,7 +118,7 @@ fn bootstrap(timeline: &Timeline, known: &[Stage]) -> Option<Stage> {
         status == Some("complete")
     };
     let complete = subject.versions(timeline).into_iter().find(|seq| {
-        let object = timeline.object(*seq, info, Form::default());
+        let object = timeline.object(*seq, info, ObjectForm::default());
         object.is_ok_and(|object| is_complete(&object))
     })?;
     let to = timeline.reel().stamp(complete)?.wall;

@@ -116,7 +116,7 @@ pub(crate) struct OpenReel {
     /// The line of the panel at which the keys are.
     pub(crate) line: usize,
     /// The field that is followed, once one was chosen.
-    pub(crate) field: Option<Path>,
+    pub(crate) field: Option<FieldPath>,
     /// What is being looked for.
     pub(crate) searches: Searches,
     /// How the panel is read.

@@ -77,8 +77,8 @@ pub(crate) fn followed(open: &OpenReel) -> Option<Path> {
             name: "type".to_owned(),
             value: condition.to_owned(),
         };
-        let member = |name: &str| kubereel_history::Step::Member(name.to_owned());
-        let item = kubereel_history::Step::Item(vec![key]);
+        let member = |name: &str| kubereel_history::FieldStep::Member(name.to_owned());
+        let item = kubereel_history::FieldStep::Item(vec![key]);
         Some(
             [
                 member("status"),

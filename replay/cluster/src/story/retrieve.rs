@@ -48,7 +48,7 @@ enum Sign<'a> {
 pub(super) fn retrievals(
     versions: &[ReadVersion<ClusterVersion>],
     pods: &[VersionPod],
-    events: &[Logged],
+    events: &[LoggedEvent],
     from: Mark,
     accepted: Option<Mark>,
     to: Option<Mark>,
@@ -78,7 +78,7 @@ pub(super) fn retrievals(
     all
 }
 
-fn about(pod: &str, events: &[Logged]) -> Vec<PodEvent> {
+fn about(pod: &str, events: &[LoggedEvent]) -> Vec<PodEvent> {
     events
         .iter()
         .filter(|logged| logged.said.regarding.kind == "Pod" && logged.said.regarding.name == pod)
@@ -92,7 +92,7 @@ fn about(pod: &str, events: &[Logged]) -> Vec<PodEvent> {
         .collect()
 }
 
-const fn mark_of(logged: &Logged) -> Mark {
+const fn mark_of(logged: &LoggedEvent) -> Mark {
     Mark {
         seq: logged.seq,
         at: logged.at,

@@ -225,7 +225,7 @@ impl ClusterHistory<'_> {
         severity: Option<&str>,
         from: Option<Cut>,
         cut: Cut,
-    ) -> Result<Vec<Logged>, QueryError> {
+    ) -> Result<Vec<LoggedEvent>, QueryError> {
         let question = EventQuestion {
             namespace: Some(namespace.to_owned()),
             from,

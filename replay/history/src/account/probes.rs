@@ -1,21 +1,25 @@
-//! Owns the revision clock: between which times a revision was committed, by what probes were told.
-//! Refuses a probe that contradicts an earlier one of its epoch.
+//! The revision clock: between which times a revision was committed, by what probes showed, and whether the versions
+//! of a resource are revisions of the cluster's own storage. An API of another server, or a storage that was set
+//! apart (as that of Events often is), counts for itself. A probe that contradicts an earlier one of its epoch is
+//! ignored.
 
-use kubereel_format::{EpochId, Note, NoteEntry, RecordedAt, Seq};
+use kubereel_format::{
+    ConnectionId, EpochId, ListMethod, Note, NoteEntry, RecordedAt, ResourceId, Seq,
+};
 use std::collections::BTreeMap;
 
 /// A point on the recorder's steady clock: which session, and how long after its start.
-pub(super) type Steady = (usize, u64);
+pub(super) type SteadyTime = (usize, u64);
 
 /// A probe that was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Probe {
+pub(crate) struct RevisionProbe {
     pub(super) seq: Seq,
     pub(super) revision: u64,
     /// When the question was sent.
-    pub(super) sent: (Steady, RecordedAt),
+    pub(super) sent: (SteadyTime, RecordedAt),
     /// When the answer was complete.
-    pub(super) answered: (Steady, RecordedAt),
+    pub(super) answered: (SteadyTime, RecordedAt),
 }
 
 /// Between which times a change was committed.
@@ -39,8 +43,8 @@ pub(super) fn session_of(notes: &[NoteEntry]) -> impl Iterator<Item = (usize, &N
 }
 
 /// Reads the probes of each epoch; their revisions never fall.
-pub(super) fn read(notes: &[NoteEntry]) -> BTreeMap<EpochId, Vec<Probe>> {
-    let mut probes: BTreeMap<EpochId, Vec<Probe>> = BTreeMap::new();
+pub(super) fn read(notes: &[NoteEntry]) -> BTreeMap<EpochId, Vec<RevisionProbe>> {
+    let mut probes: BTreeMap<EpochId, Vec<RevisionProbe>> = BTreeMap::new();
     for (session, entry) in session_of(notes) {
         let Note::Probed {
             epoch,
@@ -58,9 +62,10 @@ pub(super) fn read(notes: &[NoteEntry]) -> BTreeMap<EpochId, Vec<Probe>> {
             continue;
         }
         let (wall, elapsed) = (entry.stamp.wall, entry.stamp.elapsed.micros);
+        // A damaged file may have any number here; the earliest time is then the honest bound.
         let took = i64::try_from(*took_micros).unwrap_or(i64::MAX);
         let sent = RecordedAt::from_micros(wall.micros.saturating_sub(took));
-        known.push(Probe {
+        known.push(RevisionProbe {
             seq: entry.seq,
             revision,
             sent: ((session, elapsed.saturating_sub(*took_micros)), sent),
@@ -71,7 +76,11 @@ pub(super) fn read(notes: &[NoteEntry]) -> BTreeMap<EpochId, Vec<Probe>> {
 }
 
 /// Finds the bounds of a revision that was received at a time.
-pub(super) fn bounds(probes: &[Probe], rv: u128, received: RecordedAt) -> Option<CommitBounds> {
+pub(super) fn bounds(
+    probes: &[RevisionProbe],
+    rv: u128,
+    received: RecordedAt,
+) -> Option<CommitBounds> {
     let below = probes.partition_point(|probe| u128::from(probe.revision) < rv);
     let after = below.checked_sub(1).and_then(|place| probes.get(place));
     let at_or_above = probes.get(below);
@@ -85,13 +94,149 @@ pub(super) fn bounds(probes: &[Probe], rv: u128, received: RecordedAt) -> Option
     })
 }
 
+/// A request's answer may have been made so long before it came, in microseconds: 30 s.
+///
+/// The recorder gives up later answers.
+const LATEST_ANSWER_MICROS: u64 = 30_000_000;
+
+/// Whether a resource shares the sequence of revisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SequenceMember {
+    /// Its lists were as far as the probes around them.
+    Fits,
+    /// It is left out of the account.
+    LeftOut(AccountExclusion),
+}
+
+/// Why a resource is left out of the account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AccountExclusion {
+    /// Its versions are none of the cluster's storage: they count something else.
+    CountsForItself,
+    /// No list of it lies between two probes.
+    NotKnown,
+}
+
+impl AccountExclusion {
+    /// Gives the words that are shown to people and programs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CountsForItself => "its versions are not those of the cluster's storage",
+            Self::NotKnown => "no list of it lies between two probes",
+        }
+    }
+}
+
+/// What the lists of one resource say of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct ListEvidence {
+    fits: bool,
+    contradicts: bool,
+}
+
+/// Where a connection began.
+#[derive(Clone, Copy, Debug)]
+struct ListStart {
+    seq: Seq,
+    at: SteadyTime,
+    epoch: EpochId,
+}
+
+/// Judges every resource that was listed in an epoch.
+pub(super) fn members(
+    notes: &[NoteEntry],
+    epoch: EpochId,
+    probes: &[RevisionProbe],
+) -> BTreeMap<ResourceId, SequenceMember> {
+    let mut evidence: BTreeMap<ResourceId, ListEvidence> = BTreeMap::new();
+    let mut begun: BTreeMap<ConnectionId, ListStart> = BTreeMap::new();
+    let mut now = EpochId::default();
+    for (session, entry) in session_of(notes) {
+        let at = (session, entry.stamp.elapsed.micros);
+        match &entry.note {
+            Note::Cluster { epoch, .. } => now = *epoch,
+            Note::Connected {
+                connection,
+                resource,
+                method,
+                ..
+            } => {
+                let seq = entry.seq;
+                begun.insert(
+                    *connection,
+                    ListStart {
+                        seq,
+                        at,
+                        epoch: now,
+                    },
+                );
+                if now == epoch && *method != ListMethod::Import {
+                    evidence.entry(*resource).or_default();
+                }
+            }
+            Note::Synced {
+                resource,
+                connection,
+                rv,
+                method: ListMethod::WatchList | ListMethod::Pages,
+                ..
+            } => {
+                let begun = begun.get(connection).filter(|begun| begun.epoch == epoch);
+                if let (Some(begun), Ok(rv)) = (begun, rv.parse::<u64>()) {
+                    let evidence = evidence.entry(*resource).or_default();
+                    weigh(evidence, probes, begun, at, rv);
+                }
+            }
+            _ => {}
+        }
+    }
+    let judged = evidence.into_iter().map(|(resource, evidence)| {
+        let member = match evidence {
+            ListEvidence {
+                contradicts: true, ..
+            } => SequenceMember::LeftOut(AccountExclusion::CountsForItself),
+            ListEvidence { fits: true, .. } => SequenceMember::Fits,
+            ListEvidence { .. } => SequenceMember::LeftOut(AccountExclusion::NotKnown),
+        };
+        (resource, member)
+    });
+    judged.collect()
+}
+
+/// Compares a list with the probes: it is as new as the storage was when it was asked for, and no newer
+/// than when it had come.
+fn weigh(
+    evidence: &mut ListEvidence,
+    probes: &[RevisionProbe],
+    begun: &ListStart,
+    synced: SteadyTime,
+    rv: u64,
+) {
+    let earlier = probes.partition_point(|probe| probe.seq < begun.seq);
+    let earlier = probes.get(..earlier).unwrap_or_default();
+    let later = probes.iter().find(|probe| probe.sent.0 > synced);
+    let long_before = |probe: &&RevisionProbe| {
+        let ((session, micros), (asked_in, asked_at)) = (probe.answered.0, begun.at);
+        session < asked_in || micros.saturating_add(LATEST_ANSWER_MICROS) <= asked_at
+    };
+    let floor = earlier.iter().rev().find(long_before);
+    if floor.is_some_and(|floor| rv < floor.revision)
+        || later.is_some_and(|later| rv > later.revision)
+    {
+        evidence.contradicts = true;
+    }
+    if let (Some(before), Some(later)) = (earlier.last(), later) {
+        evidence.fits |= (before.revision..=later.revision).contains(&rv);
+    }
+}
+
 #[cfg(test)]
-mod tests {
+mod probes_tests {
     use super::*;
 
-    fn probe(revision: u64, sent: i64, answered: i64) -> Probe {
+    fn probe(revision: u64, sent: i64, answered: i64) -> RevisionProbe {
         let at = |secs| ((1, 0), RecordedAt::from_micros(secs));
-        Probe {
+        RevisionProbe {
             seq: Seq(0),
             revision,
             sent: at(sent),
@@ -102,7 +247,7 @@ mod tests {
     #[test]
     fn a_revision_lies_between_the_question_that_missed_it_and_the_answer_that_had_it() {
         let probes = [probe(10, 0, 1), probe(14, 20, 22), probe(20, 40, 41)];
-        let found_in = |probes: &[Probe]| bounds(probes, 3, RecordedAt::default());
+        let found_in = |probes: &[RevisionProbe]| bounds(probes, 3, RecordedAt::default());
         let found = |rv, received| {
             let bounds = bounds(&probes, rv, RecordedAt::from_micros(received));
             bounds.map(|bounds| {
@@ -121,5 +266,62 @@ mod tests {
         assert_eq!(found(10, 30), Some((None, 1)));
         assert_eq!(found(21, 50), Some((Some(40), 50)));
         assert_eq!(found_in(&[]), None);
+    }
+}
+
+#[cfg(test)]
+mod fit_tests {
+    use super::*;
+    use kubereel_format::RecordedAt;
+
+    fn probe(seq: u64, secs: u64, revision: u64) -> RevisionProbe {
+        let at = |secs: u64| ((1, secs * 1_000_000), RecordedAt::default());
+        RevisionProbe {
+            seq: Seq(seq),
+            revision,
+            sent: at(secs),
+            answered: at(secs),
+        }
+    }
+
+    fn weighed(begun: (u64, u64), synced_secs: u64, rv: u64) -> (bool, bool) {
+        let probes = [probe(1, 10, 100), probe(5, 50, 140), probe(9, 60, 160)];
+        let mut evidence = ListEvidence::default();
+        let begun = ListStart {
+            seq: Seq(begun.0),
+            at: (1, begun.1 * 1_000_000),
+            epoch: EpochId(0),
+        };
+        weigh(
+            &mut evidence,
+            &probes,
+            &begun,
+            (1, synced_secs * 1_000_000),
+            rv,
+        );
+        (evidence.fits, evidence.contradicts)
+    }
+
+    #[test]
+    fn a_list_fits_between_the_probes_around_it() {
+        assert_eq!(weighed((2, 20), 40, 100), (true, false));
+        assert_eq!(weighed((2, 20), 40, 140), (true, false));
+        assert_eq!(weighed((2, 20), 40, 141), (false, true), "from the future");
+        assert_eq!(
+            weighed((6, 51), 52, 139),
+            (false, false),
+            "may have been long on its way"
+        );
+        assert_eq!(
+            weighed((6, 51), 52, 99),
+            (false, true),
+            "older than it can be"
+        );
+        assert_eq!(weighed((0, 1), 2, 90), (false, false), "nothing before it");
+        assert_eq!(
+            weighed((10, 70), 80, 170),
+            (false, false),
+            "nothing after it"
+        );
     }
 }

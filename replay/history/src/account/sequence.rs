@@ -1,31 +1,30 @@
-//! Owns one sequence of revisions: whose probes, whose resources, and what was recorded of it. Refuses
-//! events that came from another cluster, and revisions that nobody received.
+//! One sequence of revisions: its probes, its resources, and the revisions at which events were recorded. Events of
+//! another cluster and the guessed versions of inferred deletions are not part of it.
 
-use super::fit::{LeftOut, Member, members};
-use super::probes::{self, CommitBounds, Probe};
-use super::revisions::{Recorded, Revisions};
+use super::probes::{self, AccountExclusion, CommitBounds, RevisionProbe, SequenceMember, members};
 use crate::coverage::RecordedGap;
-use crate::tables::ReelTables;
+use crate::tables::{ReelTables, count_of};
 use kubereel_format::{
     ConnectionId, EpochId, Evidence, GapCause, Note, ObjectId, RecordedAt, Reel, ResourceId,
     ResourceInfo, Seq,
 };
 use std::collections::{BTreeMap, HashSet};
+use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 /// One sequence of revisions: that of the cluster's own storage, in one epoch.
 #[derive(Debug)]
-pub struct Sequence {
+pub struct RevisionSequence {
     epoch: EpochId,
     /// The records of the epoch: from the first, below the second.
     records: (Seq, Seq),
-    probes: Vec<Probe>,
-    members: BTreeMap<ResourceId, Member>,
+    probes: Vec<RevisionProbe>,
+    members: BTreeMap<ResourceId, SequenceMember>,
     connections: HashSet<ConnectionId>,
-    revisions: OnceLock<Revisions>,
+    revisions: OnceLock<ExplainedRevisions>,
 }
 
-impl Sequence {
+impl RevisionSequence {
     /// Reads the sequences of which probes tell, in order.
     pub(crate) fn all(reel: &Reel) -> Vec<Self> {
         let probes = probes::read(reel.notes());
@@ -46,21 +45,21 @@ impl Sequence {
     }
 
     /// Gives the resources that were listed in it, and whether they share the sequence.
-    pub fn members(&self) -> impl Iterator<Item = (ResourceId, Member)> + '_ {
+    pub fn members(&self) -> impl Iterator<Item = (ResourceId, SequenceMember)> + '_ {
         self.members.iter().map(|(id, member)| (*id, *member))
     }
 
     /// Gives the resources that do not, or of which that is not known.
-    pub fn left_out(&self) -> impl Iterator<Item = (ResourceId, LeftOut)> + '_ {
+    pub fn left_out(&self) -> impl Iterator<Item = (ResourceId, AccountExclusion)> + '_ {
         self.members().filter_map(|(id, member)| match member {
-            Member::LeftOut(why) => Some((id, why)),
-            Member::Fits => None,
+            SequenceMember::LeftOut(why) => Some((id, why)),
+            SequenceMember::Fits => None,
         })
     }
 
     /// Tells whether a resource shares the sequence.
     pub fn has_member(&self, resource: ResourceId) -> bool {
-        self.members.get(&resource) == Some(&Member::Fits)
+        self.members.get(&resource) == Some(&SequenceMember::Fits)
     }
 
     /// Tells whether a request went to the cluster of the sequence.
@@ -78,7 +77,7 @@ impl Sequence {
         self.records.1
     }
 
-    pub(super) fn probes(&self) -> &[Probe] {
+    pub(super) fn probes(&self) -> &[RevisionProbe] {
         &self.probes
     }
 
@@ -115,12 +114,12 @@ impl Sequence {
     }
 
     /// Gives the revisions at which something was recorded; they are put in order once.
-    pub(super) fn revisions(&self, tables: &ReelTables) -> &Revisions {
+    pub(super) fn revisions(&self, tables: &ReelTables) -> &ExplainedRevisions {
         self.revisions.get_or_init(|| {
             let reel = tables.reel();
             let mut events: Vec<Recorded> = Vec::new();
             for (resource, member) in self.members() {
-                if member != Member::Fits {
+                if member != SequenceMember::Fits {
                     continue;
                 }
                 for &object in tables.objects_of(resource) {
@@ -129,7 +128,7 @@ impl Sequence {
                     events.extend(told.map(|revision| (revision, object.0)));
                 }
             }
-            Revisions::new(events, |one, other| are_one(tables, one, other))
+            ExplainedRevisions::new(events, |one, other| are_one(tables, one, other))
         })
     }
 
@@ -141,8 +140,8 @@ impl Sequence {
         u64::try_from(reel.rv_of(seq)?).ok()
     }
 
-    /// Counts the revisions inside a gap at which nothing was recorded: so many changes of its resource
-    /// can be missing, and no more. `None` if the revisions say nothing of the resource.
+    /// Counts the revisions inside a gap at which nothing was recorded: no more changes of its resource
+    /// can be missing. `None` if the revisions say nothing of the resource.
     pub(crate) fn unexplained_in(&self, tables: &ReelTables, gap: &RecordedGap) -> Option<u64> {
         let (noted, gap) = (gap.closed_by, &gap.gap);
         let info = tables.resources().get(gap.resource)?;
@@ -202,4 +201,128 @@ fn connections(reel: &Reel, wanted: EpochId) -> HashSet<ConnectionId> {
         _ => None,
     });
     begun.collect()
+}
+
+/// The revisions of one sequence at which an event was recorded, each once, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ExplainedRevisions {
+    numbers: Vec<u64>,
+    /// How many revisions belong to several objects.
+    shared: u64,
+}
+
+/// An event: its revision, and a number for the object that it is of.
+pub(super) type Recorded = (u64, u32);
+
+impl ExplainedRevisions {
+    /// Puts events in order. `are_one` tells whether two objects may share a revision: because they
+    /// are the same one, or because they were deleted together.
+    pub(super) fn new(mut events: Vec<Recorded>, are_one: impl Fn(u32, u32) -> bool) -> Self {
+        events.sort_unstable();
+        let mut shared = 0u64;
+        let mut last_shared = None;
+        for pair in events.windows(2) {
+            if let [(one, a), (other, b)] = pair
+                && one == other
+                && a != b
+                && last_shared != Some(*one)
+                && !are_one(*a, *b)
+            {
+                shared = shared.saturating_add(1);
+                last_shared = Some(*one);
+            }
+        }
+        let mut numbers: Vec<u64> = events.into_iter().map(|(revision, _)| revision).collect();
+        numbers.dedup();
+        numbers.shrink_to_fit();
+        Self { numbers, shared }
+    }
+
+    /// Gives how many revisions belong to several objects, which no etcd does.
+    pub(super) const fn shared(&self) -> u64 {
+        self.shared
+    }
+
+    /// Gives the recorded revisions after `from`, up to and including `to`.
+    fn within(&self, from: u64, to: u64) -> &[u64] {
+        let begin = self.numbers.partition_point(|number| *number <= from);
+        let end = self.numbers.partition_point(|number| *number <= to);
+        self.numbers.get(begin..end).unwrap_or_default()
+    }
+
+    /// Counts the recorded revisions after `from`, up to and including `to`.
+    pub(super) fn explained(&self, from: u64, to: u64) -> u64 {
+        count_of(self.within(from, to).len())
+    }
+
+    /// Counts the revisions after `from`, up to and including `to`, at which nothing was recorded.
+    pub(super) fn unexplained(&self, from: u64, to: u64) -> u64 {
+        to.saturating_sub(from)
+            .saturating_sub(self.explained(from, to))
+    }
+
+    /// Gives the runs of such revisions, in order.
+    pub(super) fn ranges(
+        &self,
+        from: u64,
+        to: u64,
+    ) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
+        let ends = self.within(from, to).iter().copied().map(Some);
+        let mut next = from.checked_add(1);
+        ends.chain([None]).filter_map(move |number| {
+            let last = number.map_or(to, |number| number.saturating_sub(1));
+            let run = next?..=last;
+            next = number.and_then(|number| number.checked_add(1));
+            (!run.is_empty()).then_some(run)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn counts_as_a_naive_account_does(
+            events in vec((0u64..60, 0u32..4), 0..80),
+            from in 0u64..60,
+            span in 0u64..30,
+        ) {
+            let to = from + span;
+            let revisions = ExplainedRevisions::new(events.clone(), |_, _| false);
+            let known: BTreeSet<u64> = events.iter().map(|(revision, _)| *revision).collect();
+            let missing: Vec<u64> =
+                (from + 1..=to).filter(|revision| !known.contains(revision)).collect();
+            let listed: Vec<u64> = revisions.ranges(from, to).flatten().collect();
+            prop_assert_eq!(&listed, &missing);
+            let count = u64::try_from(missing.len()).expect("few");
+            prop_assert_eq!(revisions.unexplained(from, to), count);
+            prop_assert_eq!(revisions.explained(from, to), span - count);
+            let runs: Vec<_> = revisions.ranges(from, to).collect();
+            let is_apart = runs.windows(2).all(|pair| pair[0].end() + 1 < *pair[1].start());
+            prop_assert!(is_apart, "{:?}", runs);
+            let shared = known.iter().filter(|revision| {
+                let objects: BTreeSet<u32> = events
+                    .iter()
+                    .filter(|(number, _)| number == *revision)
+                    .map(|(_, object)| *object)
+                    .collect();
+                objects.len() > 1
+            });
+            prop_assert_eq!(revisions.shared(), u64::try_from(shared.count()).expect("few"));
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_numbers_do_no_harm() {
+        let revisions = ExplainedRevisions::new(vec![(0, 0), (u64::MAX, 0)], |_, _| false);
+        assert_eq!(revisions.unexplained(5, 3), 0);
+        assert_eq!(revisions.ranges(5, 3).count(), 0);
+        let all: Vec<_> = revisions.ranges(0, u64::MAX).collect();
+        assert_eq!(all, [1..=u64::MAX - 1]);
+    }
 }

@@ -1,9 +1,9 @@
-//! Owns the account of a sequence: how many revisions there were, how many are explained, which are
-//! not. Refuses to begin before everything was listed, and to end before streams had time to deliver.
+//! The account of a sequence: the number of revisions, of those that events explain, and which are not. It begins
+//! after everything was listed, and ends while the streams still had time to deliver.
 
-use super::fit::LeftOut;
-use super::probes::{Probe, Steady, session_of};
-use super::sequence::Sequence;
+use super::probes::AccountExclusion;
+use super::probes::{RevisionProbe, SteadyTime, session_of};
+use super::sequence::RevisionSequence;
 use crate::coverage::Coverage;
 use crate::tables::ReelTables;
 use kubereel_format::{EndCause, EpochId, Note, RecordedAt, ResourceId, Seq};
@@ -20,12 +20,12 @@ const DELIVERY_MICROS: u64 = 1_000_000;
 
 /// What became of the revisions of a sequence.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Account {
+pub struct RevisionAccount {
     /// The cluster's number among those met.
     pub epoch: EpochId,
     /// The revision up to which everything had been listed; the account begins behind it.
     pub from_rv: u64,
-    /// The last revision that a probe told of, and that the streams had time to deliver.
+    /// The last revision that a probe showed, and that the streams had time to deliver.
     pub to_rv: u64,
     /// When the last of the first lists was complete.
     pub from: RecordedAt,
@@ -40,7 +40,7 @@ pub struct Account {
     /// The resources that share the sequence.
     pub members: u64,
     /// The recorded resources that are left out, and why.
-    pub left_out: Vec<(ResourceId, LeftOut)>,
+    pub left_out: Vec<(ResourceId, AccountExclusion)>,
     /// Revisions that belong to several objects: no etcd does that, so that a number above 0 takes the
     /// account its force.
     pub shared: u64,
@@ -72,13 +72,13 @@ impl AccountError {
     /// Gives the words that are shown to people and programs.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::NoProbes => "no probe tells how far the cluster's history had come",
-            Self::TooShort => "no probe came after all resources had been listed",
+            Self::NoProbes => "the recorder did not probe the cluster's revision",
+            Self::TooShort => "no probe was answered after all resources had been listed",
         }
     }
 }
 
-impl Account {
+impl RevisionAccount {
     /// Counts the revisions.
     pub const fn total(&self) -> u64 {
         self.to_rv.saturating_sub(self.from_rv)
@@ -104,13 +104,13 @@ impl Account {
     }
 }
 
-impl Account {
+impl RevisionAccount {
     /// Accounts for the revisions of each epoch that has probes.
     ///
     /// # Errors
     /// When there is nothing to account for, with the reason.
     pub(crate) fn of_all(
-        sequences: &[Sequence],
+        sequences: &[RevisionSequence],
         tables: &ReelTables,
         coverage: &BTreeMap<ResourceId, Coverage>,
     ) -> Result<Vec<Self>, AccountError> {
@@ -128,12 +128,12 @@ impl Account {
     }
 }
 
-impl Sequence {
+impl RevisionSequence {
     fn account(
         &self,
         tables: &ReelTables,
         coverage: &BTreeMap<ResourceId, Coverage>,
-    ) -> Option<Account> {
+    ) -> Option<RevisionAccount> {
         let (from_rv, from) = self.first_lists(coverage)?;
         let last = self.last_delivered(tables)?;
         if last.revision < from_rv {
@@ -149,7 +149,7 @@ impl Sequence {
                 unexplained.push(self.dated(*run.start(), *run.end()));
             }
         }
-        Some(Account {
+        Some(RevisionAccount {
             epoch: self.epoch(),
             from_rv,
             to_rv,
@@ -198,7 +198,7 @@ impl Sequence {
     }
 
     /// Finds the last probe that the streams outlived by long enough.
-    fn last_delivered(&self, tables: &ReelTables) -> Option<&Probe> {
+    fn last_delivered(&self, tables: &ReelTables) -> Option<&RevisionProbe> {
         let (session, end) = self.streams_end(tables)?;
         self.probes().iter().rev().find(|probe| {
             let (asked_in, at) = probe.answered.0;
@@ -206,8 +206,8 @@ impl Sequence {
         })
     }
 
-    /// Finds when the epoch's streams ended: at its last record, or when they were told to stop.
-    fn streams_end(&self, tables: &ReelTables) -> Option<Steady> {
+    /// Finds when the epoch's streams ended: at its last record, or when they had to stop.
+    fn streams_end(&self, tables: &ReelTables) -> Option<SteadyTime> {
         let reel = tables.reel();
         let mut session = 0;
         let mut stopped = None;

@@ -1,14 +1,142 @@
-//! Owns one difference between two versions. Refuses to print it: commands and screens do.
+//! A change of one field, and the path of the field.
 
-use super::keys;
-use super::path::{Path, Step};
+use super::matching::{keys_of, last_member};
 use serde_json::Value;
+use std::fmt;
+
+/// The place of a field in an object.
+///
+/// The object itself is `.`, members follow a dot: `spec.replicas`.
+/// A member that is not made of letters, digits, `_`, `-` and `$` stands in brackets as JSON writes a
+/// text: `metadata.annotations["a.b/c"]`.
+/// An item of a list stands in brackets by what identifies it, `conditions[Degraded]`,
+/// `ports[containerPort=8080,protocol=TCP]`, or else by its place: `args[2]`.
+/// The place of an item that is gone counts in the old list, any other in the new one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FieldPath {
+    steps: Vec<FieldStep>,
+}
+
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FieldStep {
+    /// To a member of an object.
+    Member(String),
+    /// To the item of a list that its members identify.
+    Item(Vec<KeyPart>),
+    /// To the item at a place of a list, counted from 0.
+    Index(usize),
+}
+
+/// One of the members that identify an item of a list.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyPart {
+    /// The member's name.
+    pub name: String,
+    /// Its value, as a text.
+    pub value: String,
+}
+
+impl FieldPath {
+    /// Gives the steps from the object's root.
+    pub fn steps(&self) -> &[FieldStep] {
+        &self.steps
+    }
+
+    pub(crate) fn push(&mut self, step: FieldStep) {
+        self.steps.push(step);
+    }
+
+    pub(crate) fn pop(&mut self) {
+        self.steps.pop();
+    }
+
+    /// Tells whether it names the object itself.
+    pub fn is_root(&self) -> bool {
+        self.steps.is_empty()
+    }
+}
+
+impl FromIterator<FieldStep> for FieldPath {
+    fn from_iter<I: IntoIterator<Item = FieldStep>>(steps: I) -> Self {
+        Self {
+            steps: steps.into_iter().collect(),
+        }
+    }
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_root() {
+            return f.write_str(".");
+        }
+        for (at, step) in self.steps.iter().enumerate() {
+            match step {
+                FieldStep::Member(name) if is_plain_member(name) => {
+                    let dot = if at == 0 { "" } else { "." };
+                    write!(f, "{dot}{name}")?;
+                }
+                FieldStep::Member(name) => write!(f, "[{}]", quoted(name))?,
+                other => write!(f, "{other}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for FieldStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Member(name) => f.write_str(name),
+            Self::Index(at) => write!(f, "[{at}]"),
+            Self::Item(parts) => {
+                f.write_str("[")?;
+                match parts.as_slice() {
+                    // A number alone would read as a place.
+                    [only] if !is_digits(&only.value) => f.write_str(&key_value(&only.value))?,
+                    parts => {
+                        for (at, part) in parts.iter().enumerate() {
+                            let comma = if at == 0 { "" } else { "," };
+                            let value = key_value(&part.value);
+                            write!(f, "{comma}{}={value}", part.name)?;
+                        }
+                    }
+                }
+                f.write_str("]")
+            }
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+fn key_value(value: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:@+~".contains(c);
+    if !value.is_empty() && value.chars().all(is_plain) {
+        value.to_owned()
+    } else {
+        quoted(value)
+    }
+}
+
+fn is_plain_member(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || "_-$".contains(c))
+}
+
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
 
 /// One difference between two versions of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// Where.
-    pub path: Path,
+    pub path: FieldPath,
     /// What happened there.
     pub kind: ChangeKind,
     /// The value before; `None` if there was none.
@@ -64,7 +192,7 @@ impl Change {
                 rest: 0,
             };
         };
-        let mut split = Split {
+        let mut split = LeafSplit {
             kind: self.kind,
             most,
             path: self.path.clone(),
@@ -75,14 +203,14 @@ impl Change {
     }
 }
 
-struct Split {
+struct LeafSplit {
     kind: ChangeKind,
     most: usize,
-    path: Path,
+    path: FieldPath,
     leaves: Leaves,
 }
 
-impl Split {
+impl LeafSplit {
     // The depth is bounded: the parser refuses more than 128 levels.
     fn take(&mut self, value: &Value) {
         if self.leaves.first.len() >= self.most {
@@ -92,18 +220,18 @@ impl Split {
         match value {
             Value::Object(members) if !members.is_empty() => {
                 for (name, member) in members {
-                    self.path.push(Step::Member(name.clone()));
+                    self.path.push(FieldStep::Member(name.clone()));
                     self.take(member);
                     self.path.pop();
                 }
             }
             Value::Array(items) if !items.is_empty() => {
-                let list = keys::last_member(&self.path).map(str::to_owned);
-                let keys = keys::of(list.as_deref(), items, &[]);
+                let list = last_member(&self.path).map(str::to_owned);
+                let keys = keys_of(list.as_deref(), items, &[]);
                 for (at, item) in items.iter().enumerate() {
                     let key = keys.as_ref().and_then(|(keys, _)| keys.get(at));
                     self.path
-                        .push(key.cloned().map_or(Step::Index(at), Step::Item));
+                        .push(key.cloned().map_or(FieldStep::Index(at), FieldStep::Item));
                     self.take(item);
                     self.path.pop();
                 }
@@ -134,14 +262,74 @@ pub(crate) fn count(value: &Value) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+mod path_tests {
+    use super::*;
+
+    fn member(name: &str) -> FieldStep {
+        FieldStep::Member(name.to_owned())
+    }
+
+    fn item(parts: &[(&str, &str)]) -> FieldStep {
+        let part = |(name, value): &(&str, &str)| KeyPart {
+            name: (*name).to_owned(),
+            value: (*value).to_owned(),
+        };
+        FieldStep::Item(parts.iter().map(part).collect())
+    }
+
+    #[test]
+    fn paths_are_written_so_that_each_names_one_place() {
+        let both = [("containerPort", "8080"), ("protocol", "TCP")];
+        for (steps, text) in [
+            (vec![], "."),
+            (vec![member("spec"), member("replicas")], "spec.replicas"),
+            (
+                vec![member("metadata"), member("labels"), member("a.b/c")],
+                r#"metadata.labels["a.b/c"]"#,
+            ),
+            (vec![member(""), member("a\"b")], r#"[""]["a\"b"]"#),
+            (
+                vec![
+                    member("conditions"),
+                    item(&[("type", "Degraded")]),
+                    member("status"),
+                ],
+                "conditions[Degraded].status",
+            ),
+            (
+                vec![member("ports"), item(&[("port", "80")])],
+                "ports[port=80]",
+            ),
+            (
+                vec![member("ports"), item(&both)],
+                "ports[containerPort=8080,protocol=TCP]",
+            ),
+            (
+                vec![member("env"), item(&[("name", "a b")])],
+                r#"env["a b"]"#,
+            ),
+            (
+                vec![member("env"), item(&[("name", "a]b")])],
+                r#"env["a]b"]"#,
+            ),
+            (vec![member("args"), FieldStep::Index(2)], "args[2]"),
+        ] {
+            assert_eq!(steps.into_iter().collect::<FieldPath>().to_string(), text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod change_tests {
     use super::*;
     use serde_json::json;
 
     #[test]
     fn what_appears_splits_into_leaves() {
         let whole = Change {
-            path: [Step::Member("status".to_owned())].into_iter().collect(),
+            path: [FieldStep::Member("status".to_owned())]
+                .into_iter()
+                .collect(),
             kind: ChangeKind::Added,
             old: None,
             new: Some(json!({

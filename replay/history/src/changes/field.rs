@@ -1,7 +1,7 @@
-//! Owns how somebody asks for a field: `.status.conditions[Degraded]`, as paths are written and as
-//! kubectl writes them. Refuses to walk: `descend` does.
+//! The field that a question is narrowed to, as paths are written and as kubectl writes them:
+//! `.status.conditions[Degraded]`.
 
-use super::path::Step;
+use super::change::FieldStep;
 use crate::object::number;
 use serde_json::Value;
 use std::fmt;
@@ -10,18 +10,18 @@ use thiserror::Error;
 
 /// A field that is asked for, with everything below it.
 ///
-/// It is written as a [`crate::Path`], with or without a dot before it. Besides, `[*]` is every item or
+/// It is written as a [`crate::FieldPath`], with or without a dot before it. Besides, `[*]` is every item or
 /// member, `[name=value]` and `[?(@.name=="value")]` are the items with that member, and a member's
 /// name at a list means that of every item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     text: String,
-    wants: Vec<Want>,
+    wants: Vec<FieldPattern>,
 }
 
 /// One step of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Want {
+pub(super) enum FieldPattern {
     /// The member of this name, in an object or in every item of a list.
     Member(String),
     /// The item that this identifies, the text itself, or the member of this name.
@@ -45,7 +45,7 @@ pub struct FieldError {
 }
 
 impl Field {
-    pub(super) fn wants(&self) -> &[Want] {
+    pub(super) fn wants(&self) -> &[FieldPattern] {
         &self.wants
     }
 
@@ -61,11 +61,11 @@ impl fmt::Display for Field {
     }
 }
 
-impl Want {
+impl FieldPattern {
     /// Tells whether this step goes to an item of a list.
     pub(super) fn takes_item(
         &self,
-        step: &Step,
+        step: &FieldStep,
         place: Option<usize>,
         item: Option<&Value>,
     ) -> bool {
@@ -73,7 +73,7 @@ impl Want {
             Self::Every => true,
             Self::Place(wanted) => place == Some(*wanted),
             Self::Named(wanted) => match step {
-                Step::Item(parts) => parts.iter().any(|part| part.value == *wanted),
+                FieldStep::Item(parts) => parts.iter().any(|part| part.value == *wanted),
                 _ => item.is_some_and(|item| reads(item, wanted)),
             },
             Self::Where(members) => members.iter().all(|(name, wanted)| {
@@ -136,7 +136,7 @@ impl FromStr for Field {
     }
 }
 
-type Parsed<'a> = Result<(Want, &'a str), &'static str>;
+type Parsed<'a> = Result<(FieldPattern, &'a str), &'static str>;
 
 /// Reads a member's name; a backslash takes the next letter as it is.
 fn member(text: &str) -> Parsed<'_> {
@@ -156,8 +156,8 @@ fn member(text: &str) -> Parsed<'_> {
     }
     match name.as_str() {
         "" => Err("a member has no name"),
-        "*" => Ok((Want::Every, rest)),
-        _ => Ok((Want::Member(name), rest)),
+        "*" => Ok((FieldPattern::Every, rest)),
+        _ => Ok((FieldPattern::Member(name), rest)),
     }
 }
 
@@ -172,7 +172,7 @@ fn bracketed(text: &str) -> Parsed<'_> {
     if text.starts_with(['"', '\'']) {
         let (name, rest) = quoted(text)?;
         let rest = rest.strip_prefix(']').ok_or(NOT_CLOSED)?;
-        return Ok((Want::Named(name), rest));
+        return Ok((FieldPattern::Named(name), rest));
     }
     let mut members = Vec::new();
     let mut rest = text;
@@ -193,24 +193,24 @@ fn bracketed(text: &str) -> Parsed<'_> {
         }
         members.push((word.to_owned(), value));
         if let Some(after) = after.strip_prefix(']') {
-            return Ok((Want::Where(members), after));
+            return Ok((FieldPattern::Where(members), after));
         }
         rest = after.strip_prefix(',').ok_or(NOT_CLOSED)?;
     }
 }
 
-fn bare(word: &str) -> Result<Want, &'static str> {
+fn bare(word: &str) -> Result<FieldPattern, &'static str> {
     if word.is_empty() {
         return Err("the brackets are empty");
     }
     if word == "*" {
-        return Ok(Want::Every);
+        return Ok(FieldPattern::Every);
     }
     if word.bytes().all(|byte| byte.is_ascii_digit()) {
         let place = word.parse().ok().ok_or("no list is that long")?;
-        return Ok(Want::Place(place));
+        return Ok(FieldPattern::Place(place));
     }
-    Ok(Want::Named(word.to_owned()))
+    Ok(FieldPattern::Named(word.to_owned()))
 }
 
 /// Reads a value up to a comma or the closing bracket.
@@ -249,7 +249,7 @@ fn quoted(text: &str) -> Result<(String, &str), &'static str> {
 }
 
 /// Reads `@.type=="Degraded"`.
-fn condition_of(text: &str) -> Result<Want, &'static str> {
+fn condition_of(text: &str) -> Result<FieldPattern, &'static str> {
     const FORM: &str = r#"a condition reads ?(@.name=="value")"#;
     let (name, value) = text.split_once("==").ok_or(FORM)?;
     let name = name.trim().strip_prefix("@.").ok_or(FORM)?;
@@ -267,23 +267,23 @@ fn condition_of(text: &str) -> Result<Want, &'static str> {
     if name.is_empty() || value.is_empty() {
         return Err(FORM);
     }
-    Ok(Want::Where(vec![(name.to_owned(), value)]))
+    Ok(FieldPattern::Where(vec![(name.to_owned(), value)]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn wants(text: &str) -> Vec<Want> {
+    fn wants(text: &str) -> Vec<FieldPattern> {
         text.parse::<Field>().expect(text).wants
     }
 
-    fn m(name: &str) -> Want {
-        Want::Member(name.to_owned())
+    fn m(name: &str) -> FieldPattern {
+        FieldPattern::Member(name.to_owned())
     }
 
-    fn n(name: &str) -> Want {
-        Want::Named(name.to_owned())
+    fn n(name: &str) -> FieldPattern {
+        FieldPattern::Named(name.to_owned())
     }
 
     #[test]
@@ -299,20 +299,23 @@ mod tests {
                 "c[Degraded].status",
                 vec![m("c"), n("Degraded"), m("status")],
             ),
-            (".c[2]", vec![m("c"), Want::Place(2)]),
-            (".c[*].a", vec![m("c"), Want::Every, m("a")]),
-            (".c.*", vec![m("c"), Want::Every]),
+            (".c[2]", vec![m("c"), FieldPattern::Place(2)]),
+            (".c[*].a", vec![m("c"), FieldPattern::Every, m("a")]),
+            (".c.*", vec![m("c"), FieldPattern::Every]),
             (r#".a["x.io/y\"z"]"#, vec![m("a"), n("x.io/y\"z")]),
             (".a['x.io/y']", vec![m("a"), n("x.io/y")]),
             (r".a.x\.io/y", vec![m("a"), m("x.io/y")]),
             (r#"["a.b"]"#, vec![n("a.b")]),
             (r#"e["a]b"]"#, vec![m("e"), n("a]b")]),
-            (".c[type=Degraded]", vec![m("c"), Want::Where(degraded())]),
+            (
+                ".c[type=Degraded]",
+                vec![m("c"), FieldPattern::Where(degraded())],
+            ),
             (
                 r#".p[port=80,name="a,]b"]"#,
                 vec![
                     m("p"),
-                    Want::Where(vec![
+                    FieldPattern::Where(vec![
                         ("port".to_owned(), "80".to_owned()),
                         ("name".to_owned(), "a,]b".to_owned()),
                     ]),
@@ -320,11 +323,11 @@ mod tests {
             ),
             (
                 ".c[?(@.type == 'Degraded')]",
-                vec![m("c"), Want::Where(degraded())],
+                vec![m("c"), FieldPattern::Where(degraded())],
             ),
             (
                 r#".c[?(@.type=="Degraded")]"#,
-                vec![m("c"), Want::Where(degraded())],
+                vec![m("c"), FieldPattern::Where(degraded())],
             ),
         ] {
             assert_eq!(wants(text), expected, "{text}");

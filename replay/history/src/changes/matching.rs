@@ -1,50 +1,46 @@
-//! Owns which item of a list is which item of its next version: by what identifies it, or else by the
-//! longest run of equal items. Refuses to compare what it paired.
-//!
-//! The work is near-linear in the lists' sizes, whatever they hold: keys are looked up in a map, and
-//! the alignment of other items gives up on the shortest answer before it gets expensive.
+//! Which items of two lists are the same one: by the keys that Kubernetes merges them by, else by their content.
 
-use super::keys::{self, Keys};
-use super::path::Step;
+use super::change::{FieldPath, FieldStep, KeyPart};
+use crate::object::number;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many pairs of differing items are compared at most to find out which became which.
 const MOST_CANDIDATES: usize = 1024;
 
 /// An item of either list or of both.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pair {
+pub(crate) struct ItemPair {
     /// Its place in the old list.
     pub(crate) old: Option<usize>,
     /// Its place in the new list.
     pub(crate) new: Option<usize>,
     /// How a path names it.
-    pub(crate) step: Step,
+    pub(crate) step: FieldStep,
 }
 
 /// Two versions of a list, item by item.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Matched {
+pub(crate) struct MatchedItems {
     /// Every item once: those of the old list in its order, then those that are new.
-    pub(crate) pairs: Vec<Pair>,
+    pub(crate) pairs: Vec<ItemPair>,
     /// Whether items that are in both lists changed places. Only asked of items with an identity.
     pub(crate) is_reordered: bool,
 }
 
 /// Pairs the items of two versions of a list.
-pub(crate) fn matched(list: Option<&str>, old: &[Value], new: &[Value]) -> Matched {
-    match keys::of(list, old, new) {
+pub(crate) fn matched(list: Option<&str>, old: &[Value], new: &[Value]) -> MatchedItems {
+    match keys_of(list, old, new) {
         Some((old, new)) => by_key(old, new),
-        None => Matched {
+        None => MatchedItems {
             pairs: by_place(old, new),
             is_reordered: false,
         },
     }
 }
 
-fn by_key(old: Keys, new: Keys) -> Matched {
+fn by_key(old: ItemKeys, new: ItemKeys) -> MatchedItems {
     let mut places: BTreeMap<_, usize> = new
         .into_iter()
         .enumerate()
@@ -57,34 +53,38 @@ fn by_key(old: Keys, new: Keys) -> Matched {
         let place = places.remove(&key);
         is_reordered |= place.is_some() && place < last;
         last = last.max(place);
-        pairs.push(Pair {
+        pairs.push(ItemPair {
             old: Some(at),
             new: place,
-            step: Step::Item(key),
+            step: FieldStep::Item(key),
         });
     }
-    let mut added: Vec<Pair> = places
+    let mut added: Vec<ItemPair> = places
         .into_iter()
-        .map(|(key, at)| Pair {
+        .map(|(key, at)| ItemPair {
             old: None,
             new: Some(at),
-            step: Step::Item(key),
+            step: FieldStep::Item(key),
         })
         .collect();
     added.sort_by_key(|pair| pair.new);
     pairs.append(&mut added);
-    Matched {
+    MatchedItems {
         pairs,
         is_reordered,
     }
 }
 
-fn by_place(old: &[Value], new: &[Value]) -> Vec<Pair> {
+fn by_place(old: &[Value], new: &[Value]) -> Vec<ItemPair> {
     let mut input: InternedInput<String> = InternedInput::default();
     input.update_before(old.iter().map(Value::to_string));
     input.update_after(new.iter().map(Value::to_string));
     let diff = Diff::compute(Algorithm::Histogram, &input);
-    let place = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
+    #[expect(
+        clippy::expect_used,
+        reason = "no supported machine has smaller addresses"
+    )]
+    let place = |at: u32| usize::try_from(at).expect("a usize has at least 32 bits");
     let mut pairs = Vec::new();
     let (mut old_at, mut new_at) = (0, 0);
     for hunk in diff.hunks() {
@@ -104,15 +104,15 @@ fn by_place(old: &[Value], new: &[Value]) -> Vec<Pair> {
     pairs
 }
 
-fn keep(pairs: &mut Vec<Pair>, old: std::ops::Range<usize>, new: std::ops::Range<usize>) {
+fn keep(pairs: &mut Vec<ItemPair>, old: std::ops::Range<usize>, new: std::ops::Range<usize>) {
     pairs.extend(old.zip(new).map(|(from, to)| placed(Some(from), Some(to))));
 }
 
-fn placed(old: Option<usize>, new: Option<usize>) -> Pair {
-    Pair {
+fn placed(old: Option<usize>, new: Option<usize>) -> ItemPair {
+    ItemPair {
         old,
         new,
-        step: Step::Index(new.or(old).unwrap_or_default()),
+        step: FieldStep::Index(new.or(old).unwrap_or_default()),
     }
 }
 
@@ -188,8 +188,129 @@ fn shared_members(a: &Value, b: &Value) -> usize {
     }
 }
 
+/// The lists that Kubernetes merges by other members than [`GENERAL`], by the list's name: candidates
+/// in the order in which they are tried. The first member of a candidate must be there, the others
+/// may be missing.
+///
+/// They are the merge keys of the API's own types. A list of the same name in a custom resource is
+/// matched by the same members where they fit; where they do not, the next candidate is tried.
+const TABLE: [(&str, &[&[&str]]); 14] = [
+    ("conditions", &[&["type"]]),
+    ("ownerReferences", &[&["uid"]]),
+    (
+        "managedFields",
+        &[&["manager", "operation", "subresource", "apiVersion"]],
+    ),
+    (
+        "ports",
+        &[
+            &["name"],
+            &["containerPort", "protocol"],
+            &["port", "protocol"],
+        ],
+    ),
+    ("volumeMounts", &[&["mountPath"]]),
+    ("volumeDevices", &[&["devicePath"]]),
+    ("hostAliases", &[&["ip"]]),
+    ("podIPs", &[&["ip"]]),
+    ("hostIPs", &[&["ip"]]),
+    (
+        "topologySpreadConstraints",
+        &[&["topologyKey", "whenUnsatisfiable"]],
+    ),
+    ("taints", &[&["key", "effect"]]),
+    ("addresses", &[&["type"], &["ip"]]),
+    ("subjects", &[&["name", "namespace", "kind", "apiGroup"]]),
+    (
+        "relatedObjects",
+        &[&["name", "resource", "namespace", "group"]],
+    ),
+];
+
+/// The members that identify items of any other list, in the order in which they are tried.
+const GENERAL: [&[&str]; 7] = [
+    &["type"],
+    &["name"],
+    &["uid"],
+    &["key"],
+    &["ip"],
+    &["id"],
+    &["path"],
+];
+
+/// What identifies each item of a list, in its order.
+pub(super) type ItemKeys = Vec<Vec<KeyPart>>;
+
+/// Gives what identifies the items of two versions of a list; `None` if nothing does in both.
+pub(super) fn keys_of(
+    list: Option<&str>,
+    old: &[Value],
+    new: &[Value],
+) -> Option<(ItemKeys, ItemKeys)> {
+    if old.iter().chain(new).any(|item| !item.is_object()) {
+        return None;
+    }
+    let named = TABLE
+        .iter()
+        .filter(|(name, _)| list == Some(name))
+        .flat_map(|(_, candidates)| candidates.iter());
+    named
+        .chain(GENERAL.iter())
+        .find_map(|names| Some((unique(names, old)?, unique(names, new)?)))
+}
+
+/// Gives the name of the list that a path leads to, if a member holds it.
+pub(super) fn last_member(path: &FieldPath) -> Option<&str> {
+    match path.steps().last()? {
+        FieldStep::Member(name) => Some(name),
+        FieldStep::Item(_) | FieldStep::Index(_) => None,
+    }
+}
+
+/// Gives the keys of all items if every item has one and no two are equal.
+fn unique(names: &[&str], items: &[Value]) -> Option<ItemKeys> {
+    let mut seen = BTreeSet::new();
+    let mut keys = Vec::with_capacity(items.len());
+    for item in items {
+        let key = key(names, item)?;
+        if !seen.insert(key.clone()) {
+            return None;
+        }
+        keys.push(key);
+    }
+    Some(keys)
+}
+
+fn key(names: &[&str], item: &Value) -> Option<Vec<KeyPart>> {
+    let mut parts = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        match item.get(name).map(as_key) {
+            Some(Some(value)) => parts.push(KeyPart {
+                name: (*name).to_owned(),
+                value,
+            }),
+            // The first names the item; an empty text would name it badly.
+            _ if at == 0 => return None,
+            Some(None) => return None,
+            None => {}
+        }
+    }
+    Some(parts)
+}
+
+/// Gives the text of a value that can identify something.
+fn as_key(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) if number.is_i64() || number.is_u64() => {
+            Some(number::written(number))
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
-mod tests {
+mod matching_tests {
     use super::*;
     use serde_json::json;
 
@@ -253,5 +374,61 @@ mod tests {
         assert!(is_reordered(&["a", "b"], &["b", "a"]));
         assert!(!is_reordered(&["a", "b"], &["c", "a", "b"]));
         assert!(!is_reordered(&["a", "b", "c"], &["a", "c"]));
+    }
+}
+
+#[cfg(test)]
+mod keys_tests {
+    use super::*;
+    use serde_json::json;
+
+    fn keys(list: &str, items: &Value) -> Option<Vec<String>> {
+        let (keys, _) = keys_of(Some(list), items.as_array()?, &[])?;
+        Some(
+            keys.into_iter()
+                .map(|key| FieldStep::Item(key).to_string())
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn items_are_known_by_what_kubernetes_merges_by() {
+        let by_name =
+            json!([{"name": "web", "containerPort": 80}, {"name": "x", "containerPort": 80}]);
+        assert_eq!(keys("ports", &by_name).expect("keys"), ["[web]", "[x]"]);
+        let by_port = json!([
+            {"containerPort": 53, "protocol": "UDP"},
+            {"containerPort": 53, "protocol": "TCP"},
+        ]);
+        assert_eq!(
+            keys("ports", &by_port).expect("keys"),
+            [
+                "[containerPort=53,protocol=UDP]",
+                "[containerPort=53,protocol=TCP]"
+            ]
+        );
+        let mounts = json!([{"name": "a", "mountPath": "/x"}, {"name": "a", "mountPath": "/y"}]);
+        assert_eq!(
+            keys("volumeMounts", &mounts).expect("keys"),
+            ["[/x]", "[/y]"]
+        );
+        let owners = json!([{"uid": "1-2", "name": "a"}]);
+        assert_eq!(keys("ownerReferences", &owners).expect("keys"), ["[1-2]"]);
+    }
+
+    #[test]
+    fn other_lists_are_known_by_a_member_that_differs_in_all() {
+        let items = json!([{"name": "a", "type": "t"}, {"name": "b", "type": "t"}]);
+        assert_eq!(keys("others", &items).expect("keys"), ["[a]", "[b]"]);
+        for items in [
+            json!([1, 2]),
+            json!([{"name": "a"}, {"name": "a"}]),
+            json!([{"name": "a"}, {}]),
+            json!([{"name": ""}]),
+            json!([{"name": {"a": 1}}]),
+            json!([{"state": "Completed"}]),
+        ] {
+            assert_eq!(keys("others", &items), None, "{items}");
+        }
     }
 }

@@ -2,22 +2,17 @@
 
 mod change;
 mod compare;
-mod descend;
 mod field;
-mod keys;
 mod matching;
-mod path;
-mod scope;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
-pub use change::{Change, ChangeKind, Leaves};
+pub use change::{Change, ChangeKind, FieldPath, FieldStep, KeyPart, Leaves};
+pub use compare::ComparisonScope;
 pub use field::{Field, FieldError};
-pub use path::{KeyPart, Path, Step};
-pub use scope::Scope;
-pub use words::{Segment, SegmentKind, words};
+pub use words::{SegmentKind, WordSegment, words};
 
 pub(crate) use change::count;
 pub(crate) use compare::is_same_scalar;

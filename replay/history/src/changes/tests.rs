@@ -1,12 +1,12 @@
 //! The field diff against a slow apply that was written from the documentation of paths alone.
 
-use super::{Change, ChangeKind, Scope, Step};
+use super::{Change, ChangeKind, ComparisonScope, FieldStep};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 
 /// Applies changes to the old value: members and items are found by their steps, one by one.
-fn apply(old: Option<Value>, changes: &[(&[Step], &Change)]) -> Option<Value> {
+fn apply(old: Option<Value>, changes: &[(&[FieldStep], &Change)]) -> Option<Value> {
     if let Some((_, whole)) = changes
         .iter()
         .find(|(steps, one)| steps.is_empty() && one.kind != ChangeKind::Reordered)
@@ -14,7 +14,7 @@ fn apply(old: Option<Value>, changes: &[(&[Step], &Change)]) -> Option<Value> {
         assert_eq!(old, whole.old, "{}", whole.path);
         return whole.new.clone();
     }
-    let deeper: Vec<(&Step, &[Step], &Change)> = changes
+    let deeper: Vec<(&FieldStep, &[FieldStep], &Change)> = changes
         .iter()
         .filter_map(|(steps, one)| {
             let (first, rest) = steps.split_first()?;
@@ -24,7 +24,7 @@ fn apply(old: Option<Value>, changes: &[(&[Step], &Change)]) -> Option<Value> {
     match old {
         Some(Value::Object(mut members)) => {
             for_each_step(&deeper, |step, below| {
-                let Step::Member(name) = step else {
+                let FieldStep::Member(name) = step else {
                     panic!("{step:?} in an object");
                 };
                 if let Some(value) = apply(members.remove(name), below) {
@@ -42,10 +42,10 @@ fn apply(old: Option<Value>, changes: &[(&[Step], &Change)]) -> Option<Value> {
 }
 
 fn for_each_step<'a>(
-    deeper: &[(&'a Step, &'a [Step], &'a Change)],
-    mut take: impl FnMut(&Step, &[(&'a [Step], &'a Change)]),
+    deeper: &[(&'a FieldStep, &'a [FieldStep], &'a Change)],
+    mut take: impl FnMut(&FieldStep, &[(&'a [FieldStep], &'a Change)]),
 ) {
-    let mut done: Vec<&Step> = Vec::new();
+    let mut done: Vec<&FieldStep> = Vec::new();
     for (step, _, _) in deeper {
         if done.contains(step) {
             continue;
@@ -60,12 +60,14 @@ fn for_each_step<'a>(
     }
 }
 
-fn apply_items(old: Vec<Value>, deeper: &[(&Step, &[Step], &Change)]) -> Vec<Value> {
+fn apply_items(old: Vec<Value>, deeper: &[(&FieldStep, &[FieldStep], &Change)]) -> Vec<Value> {
     let is_whole = |kind| {
-        move |(_, rest, one): &&(&Step, &[Step], &Change)| rest.is_empty() && one.kind == kind
+        move |(_, rest, one): &&(&FieldStep, &[FieldStep], &Change)| {
+            rest.is_empty() && one.kind == kind
+        }
     };
-    let place = |step: &Step| match step {
-        Step::Index(at) => Some(*at),
+    let place = |step: &FieldStep| match step {
+        FieldStep::Index(at) => Some(*at),
         _ => None,
     };
     // Places of items that are gone count in the old list.
@@ -101,15 +103,15 @@ fn apply_items(old: Vec<Value>, deeper: &[(&Step, &[Step], &Change)]) -> Vec<Val
         .collect();
     for_each_step(&rest, |step, below| {
         let found = match step {
-            Step::Index(at) => Some(*at),
-            Step::Item(parts) => items.iter().position(|item| {
+            FieldStep::Index(at) => Some(*at),
+            FieldStep::Item(parts) => items.iter().position(|item| {
                 parts.iter().all(|part| match item.get(&part.name) {
                     Some(Value::String(text)) => *text == part.value,
                     Some(other) => part.value == format!("{other}"),
                     None => false,
                 })
             }),
-            Step::Member(name) => panic!("{name} in a list"),
+            FieldStep::Member(name) => panic!("{name} in a list"),
         };
         match found {
             Some(at) => match apply(Some(items[at].clone()), below) {
@@ -181,7 +183,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
     #[test]
     fn changes_lead_from_the_old_version_to_the_new((old, new) in versions()) {
-        let changes = Scope::default().changes(&old, &new);
+        let changes = ComparisonScope::default().changes(&old, &new);
         let steps: Vec<_> = changes.iter().map(|one| (one.path.steps(), one)).collect();
         let applied = apply(Some(old), &steps).expect("the object is still there");
         prop_assert_eq!(settled(applied), settled(new), "{:#?}", changes);
@@ -191,7 +193,7 @@ proptest! {
     fn any_text_is_a_field_or_an_error(text in "[a.\\[\\]\"'=,*?@()\\\\é0-9{}$]{0,24}") {
         if let Ok(field) = text.parse::<crate::changes::Field>() {
             prop_assert_eq!(field.to_string(), text);
-            let scope = Scope { fields: vec![field], ..Scope::default() };
+            let scope = ComparisonScope { fields: vec![field], ..ComparisonScope::default() };
             let value = json!({"a": [{"name": "a", "0": 1}], "0": {"é": "a"}});
             prop_assert!(scope.changes(&value, &value).is_empty());
         }
@@ -199,18 +201,18 @@ proptest! {
 
     #[test]
     fn nothing_changed_from_a_version_to_itself(value in value()) {
-        let changes = Scope::default().changes(&value, &value);
+        let changes = ComparisonScope::default().changes(&value, &value);
         prop_assert!(changes.is_empty(), "{changes:?}");
     }
 
     #[test]
     fn every_path_is_a_field_that_finds_its_change((old, new) in versions()) {
-        for change in Scope::default().changes(&old, &new) {
+        for change in ComparisonScope::default().changes(&old, &new) {
             if change.path.is_root() || change.kind == ChangeKind::Reordered {
                 continue;
             }
             let field = change.path.to_string().parse().expect("a path is a field");
-            let scope = Scope { fields: vec![field], ..Scope::default() };
+            let scope = ComparisonScope { fields: vec![field], ..ComparisonScope::default() };
             let found = scope.changes(&old, &new);
             prop_assert!(found.contains(&change), "{} not in {:?}", change.path, found);
         }
@@ -236,7 +238,7 @@ fn hostile_objects_take_bounded_time() {
     ];
     let begun = Instant::now();
     for (old, new) in pairs {
-        let changes = Scope::default().changes(&json!({"l": old}), &json!({"l": new}));
+        let changes = ComparisonScope::default().changes(&json!({"l": old}), &json!({"l": new}));
         assert!(!changes.is_empty());
     }
     let words = |step: u32| -> String {
@@ -262,7 +264,7 @@ fn more_changes_than_anybody_reads_are_one() {
             .collect()
     };
     let (old, new) = (json!({"a": 1, "l": list(0)}), json!({"a": 2, "l": list(1)}));
-    let changes = Scope::default().changes(&old, &new);
+    let changes = ComparisonScope::default().changes(&old, &new);
     let paths: Vec<String> = changes.iter().map(|one| one.path.to_string()).collect();
     assert_eq!(paths, ["a", "l"]);
     assert_eq!(changes[1].kind, ChangeKind::Changed);
@@ -271,7 +273,7 @@ fn more_changes_than_anybody_reads_are_one() {
 #[test]
 fn odd_bodies_are_compared_as_they_are_read() {
     let read = |text: &str| -> Value { serde_json::from_str(text).expect("JSON") };
-    let scope = Scope::default();
+    let scope = ComparisonScope::default();
     // The last of members that bear one name counts, as in Go.
     assert!(
         scope

@@ -1,4 +1,4 @@
-//! Owns the difference of two texts, word by word. Refuses to decide how it is shown.
+//! The difference of two texts, word by word.
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::ops::Range;
@@ -8,7 +8,7 @@ const LONGEST_BY_WORDS: usize = 64 * 1024;
 
 /// A run of words that two texts share or that only one of them has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment<'a> {
+pub struct WordSegment<'a> {
     /// Which text has it.
     pub kind: SegmentKind,
     /// The words, with the spaces between them.
@@ -29,7 +29,7 @@ pub enum SegmentKind {
 /// Tells two texts apart, word by word, or line by line if they are long.
 ///
 /// The kept and removed segments together are the old text, the kept and added ones the new one.
-pub fn words<'a>(old: &'a str, new: &'a str) -> Vec<Segment<'a>> {
+pub fn words<'a>(old: &'a str, new: &'a str) -> Vec<WordSegment<'a>> {
     let cut: fn(&str) -> Vec<&str> = if old.len().max(new.len()) > LONGEST_BY_WORDS {
         |text| text.split_inclusive('\n').collect()
     } else {
@@ -41,9 +41,9 @@ pub fn words<'a>(old: &'a str, new: &'a str) -> Vec<Segment<'a>> {
     input.update_after(new_pieces.iter().copied());
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_no_heuristic(&input);
-    let mut segments = Segments {
-        old: Walk::new(old, &old_pieces),
-        new: Walk::new(new, &new_pieces),
+    let mut segments = WordSegments {
+        old: WordWalk::new(old, &old_pieces),
+        new: WordWalk::new(new, &new_pieces),
         found: Vec::new(),
     };
     for hunk in diff.hunks() {
@@ -57,13 +57,13 @@ pub fn words<'a>(old: &'a str, new: &'a str) -> Vec<Segment<'a>> {
     segments.found
 }
 
-struct Segments<'a, 'p> {
-    old: Walk<'a, 'p>,
-    new: Walk<'a, 'p>,
-    found: Vec<Segment<'a>>,
+struct WordSegments<'a, 'p> {
+    old: WordWalk<'a, 'p>,
+    new: WordWalk<'a, 'p>,
+    found: Vec<WordSegment<'a>>,
 }
 
-impl<'a> Segments<'a, '_> {
+impl<'a> WordSegments<'a, '_> {
     fn keep_to(&mut self, old: u32, new: u32) {
         let _same = self.old.to(old);
         let kept = self.new.to(new);
@@ -72,20 +72,20 @@ impl<'a> Segments<'a, '_> {
 
     fn push(&mut self, kind: SegmentKind, text: &'a str) {
         if !text.is_empty() {
-            self.found.push(Segment { kind, text });
+            self.found.push(WordSegment { kind, text });
         }
     }
 }
 
 /// Walks over a text by its pieces.
-struct Walk<'a, 'p> {
+struct WordWalk<'a, 'p> {
     text: &'a str,
     pieces: std::slice::Iter<'p, &'a str>,
     piece: u32,
     at: usize,
 }
 
-impl<'a, 'p> Walk<'a, 'p> {
+impl<'a, 'p> WordWalk<'a, 'p> {
     fn new(text: &'a str, pieces: &'p [&'a str]) -> Self {
         Self {
             text,
@@ -117,7 +117,7 @@ fn pieces(text: &str) -> Vec<&str> {
     while let Some(first) = rest.chars().next() {
         let class = class_of(first);
         let len = match class {
-            Class::Sign => first.len_utf8(),
+            LetterClass::Sign => first.len_utf8(),
             class => rest
                 .find(|letter| class_of(letter) != class)
                 .unwrap_or(rest.len()),
@@ -130,19 +130,19 @@ fn pieces(text: &str) -> Vec<&str> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum LetterClass {
     Word,
     Space,
     Sign,
 }
 
-fn class_of(letter: char) -> Class {
+fn class_of(letter: char) -> LetterClass {
     if letter.is_whitespace() {
-        Class::Space
+        LetterClass::Space
     } else if letter.is_alphanumeric() || "_-./".contains(letter) {
-        Class::Word
+        LetterClass::Word
     } else {
-        Class::Sign
+        LetterClass::Sign
     }
 }
 

@@ -4,12 +4,7 @@
 //! kinds that matter most are known here; all others have name and age.
 
 mod builtin;
-mod cell;
-mod definition;
-mod elapsed;
-mod labels;
 mod part;
 mod table;
 
-pub use labels::LabelColumns;
-pub use table::{Columns, Room};
+pub use table::{ColumnRoom, LabelColumns, ResourceColumns};

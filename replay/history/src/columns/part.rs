@@ -1,7 +1,7 @@
-//! Owns walking into an object whose form is not sure: what is missing, null or of another type is
-//! empty, as it is to the server. Refuses to change or to judge it.
+//! A view of an object whose form is not sure: what is missing, null or of another type is empty, as it is to the
+//! server. Times are shown as the time since.
 
-use super::elapsed;
+use crate::timetext;
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
 use serde_json::{Map, Value};
@@ -15,9 +15,9 @@ pub(super) const NONE: &str = "<none>";
 
 /// A part of an object, or none.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part<'a>(Option<&'a Value>);
+pub(super) struct ObjectPart<'a>(Option<&'a Value>);
 
-impl<'a> Part<'a> {
+impl<'a> ObjectPart<'a> {
     /// Takes an object.
     pub(super) const fn of(object: &'a Value) -> Self {
         Self(Some(object))
@@ -74,13 +74,13 @@ impl<'a> Part<'a> {
 
     /// Reads a time; `None` if it is not set.
     pub(super) fn time(self) -> Option<Timestamp> {
-        elapsed::parse(self.text()).filter(|time| !elapsed::is_never(*time))
+        parse_time(self.text()).filter(|time| !is_never(*time))
     }
 
     /// Writes how long before a moment a time was.
     pub(super) fn since(self, at: RecordedAt) -> String {
         self.time()
-            .map_or_else(|| UNKNOWN.to_owned(), |time| elapsed::since(time, at))
+            .map_or_else(|| UNKNOWN.to_owned(), |time| time_since(time, at))
     }
 
     /// Reads names and their texts, sorted.
@@ -103,15 +103,46 @@ impl<'a> Part<'a> {
     }
 }
 
+/// Midnight at the start of the year 1: no time, to the server.
+const NEVER_SECS: i64 = -62_135_596_800;
+
+/// Reads a time as the server does; `None` if it is of another form.
+pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
+    let is_dated = |at: usize, letter: u8| text.as_bytes().get(at) == Some(&letter);
+    // The calendar's parser takes more forms than RFC 3339.
+    let has_form = text.len() >= "2026-11-21T14:00:00Z".len()
+        && [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')]
+            .into_iter()
+            .all(|(at, letter)| is_dated(at, letter));
+    has_form.then(|| text.parse().ok()).flatten()
+}
+
+/// Tells whether a time stands for none.
+pub(super) fn is_never(time: Timestamp) -> bool {
+    time.as_second() == NEVER_SECS && time.subsec_nanosecond() == 0
+}
+
+/// Writes how long before a moment a time was.
+pub(super) fn time_since(time: Timestamp, at: RecordedAt) -> String {
+    let then = RecordedAt::from_micros(time.as_microsecond());
+    // Towards zero, as the server rounds: 1.5 s ahead is still now.
+    timetext::age(at.micros_since(then) / 1_000_000)
+}
+
+/// Writes how long it was from one time to another.
+pub(super) fn time_between(from: Timestamp, to: Timestamp) -> String {
+    time_since(from, RecordedAt::from_micros(to.as_microsecond()))
+}
+
 #[cfg(test)]
-mod tests {
+mod part_tests {
     use super::*;
     use serde_json::json;
 
     #[test]
     fn what_is_of_another_type_is_empty() {
         let object = json!({"a": {"b": "text", "n": 7, "t": true, "l": ["x"], "null": null}});
-        let object = Part::of(&object);
+        let object = ObjectPart::of(&object);
         assert_eq!(object.at("a.b").text(), "text");
         assert_eq!(object.at("a.n").whole(), 7);
         assert!(object.at("a.t").holds());
@@ -141,7 +172,53 @@ mod tests {
             (json!(7), UNKNOWN),
         ] {
             let object = json!({"metadata": {"creationTimestamp": time}});
-            assert_eq!(Part::of(&object).age(at), expected);
+            assert_eq!(ObjectPart::of(&object).age(at), expected);
         }
+    }
+}
+
+#[cfg(test)]
+mod elapsed_tests {
+    use super::*;
+
+    #[test]
+    fn only_the_servers_form_is_a_time() {
+        for text in [
+            "2026-11-21T14:00:00Z",
+            "2026-11-21T14:00:00.123456Z",
+            "2026-11-21T15:00:00+01:00",
+        ] {
+            assert!(parse_time(text).is_some(), "{text}");
+        }
+        for text in [
+            "",
+            "null",
+            "yesterday",
+            "2026-11-21",
+            "2026-11-21 14:00:00Z",
+            "2026-11-21T14:00Z",
+            "20261121T140000Z",
+            "2026-11-21T14:00:00",
+            "2026-13-21T14:00:00Z",
+        ] {
+            assert!(parse_time(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_year_one_is_no_time() {
+        let never = parse_time("0001-01-01T00:00:00Z").expect("a time");
+        assert!(is_never(never));
+        assert!(!is_never(
+            parse_time("1970-01-01T00:00:00Z").expect("a time")
+        ));
+    }
+
+    #[test]
+    fn elapsed_time_counts_from_the_moment() {
+        let from = parse_time("2026-11-21T14:00:00Z").expect("a time");
+        let to = parse_time("2026-11-21T14:02:05Z").expect("a time");
+        assert_eq!(time_between(from, to), "2m5s");
+        assert_eq!(time_between(to, from), "<invalid>");
     }
 }

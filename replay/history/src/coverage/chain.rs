@@ -385,7 +385,7 @@ impl<'a> Chains<'a> {
         }
     }
 
-    /// A line or an item was kept that nobody could parse, and the recording went on behind it.
+    /// A line or an item was kept unparsed, and the recording continued behind it.
     fn leave_unparsed(&mut self, entry: &NoteEntry, by: ConnectionId, problem: OddLineProblem) {
         let Some(&resource) = self.connections.get(&by) else {
             return;

@@ -10,7 +10,7 @@ pub struct RecordedGap {
     pub gap: Gap,
     /// The record that completed the list after it.
     pub closed_by: Seq,
-    /// What the server's own history told of it, if it was asked.
+    /// What the server's own history showed of it, if it was read.
     pub judgement: Option<GapJudgement>,
     /// The number of revisions in it at which nothing was recorded, of any resource; `None` if the
     /// revisions say nothing of this one.
@@ -28,7 +28,7 @@ pub enum GapOutcome {
     ProvenEmpty,
 }
 
-/// What became of a gap when the server's history was asked.
+/// What the server's own history showed of a gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GapJudgement {
     /// In one word.

@@ -55,7 +55,7 @@ pub struct UnobservedSpan {
     end: SpanEnd,
     /// Between which resourceVersions the state is not known; `None` where the span has no such bounds.
     revisions: Option<RevisionBounds>,
-    /// Whether it is too short to be told from a late delivery.
+    /// Whether it is too short to be distinguished from a late delivery.
     is_brief: bool,
     /// Of a span in which nothing is missing: which objects changed in it, as far as that is known.
     late: LateChanges,
@@ -246,7 +246,7 @@ impl UnobservedSpan {
         (begin, end)
     }
 
-    /// Tells whether it says anything of the objects that were asked for.
+    /// Tells whether it concerns an object that the filter takes.
     pub(crate) fn concerns(&self, filter: &ObjectFilter<'_>) -> bool {
         match (&self.reason, &self.late) {
             (UnobservedReason::LostChange { lost }, _) => filter.takes(&lost.namespace, &lost.name),
@@ -276,10 +276,12 @@ impl fmt::Display for UnobservedReason {
                 write!(out, "not recorded: {}: {detail}", reason.as_str())
             }
             Self::WatchEnded => out.write_str("no watch ran any more"),
-            Self::LostChange { lost } if lost.is_deletion => {
-                out.write_str("a name was taken again whose last holder never went")
+            Self::LostChange { lost } if lost.is_deletion => out.write_str(
+                "a name was reused, but the deletion of its last object was never received",
+            ),
+            Self::LostChange { .. } => {
+                out.write_str("an object changed whose creation was never received")
             }
-            Self::LostChange { .. } => out.write_str("an object changed whose creation never came"),
             Self::Unparsed { problem, .. } => match problem {
                 OddLineProblem::TooLong => {
                     out.write_str("an object is too long; it is kept as an unparsed line")

@@ -1,17 +1,25 @@
-//! Owns the form in which kubectl shows an object: with its type, without managedFields. Refuses to
-//! change a recorded byte: the form is a copy.
+//! An object as kubectl shows it, with its type and without managedFields, and the metadata that selecting and listing
+//! need. A recorded byte is never changed: the form is a copy.
 
-use kubereel_format::ResourceInfo;
+use crate::timetext;
+use kubereel_format::{RecordedAt, ResourceInfo};
+use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// How objects are shown.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Form {
+pub struct ObjectForm {
     /// Whether `metadata.managedFields` are shown.
     pub shows_managed_fields: bool,
 }
 
-impl Form {
+impl ObjectForm {
+    /// With managedFields.
+    pub const WHOLE: Self = Self {
+        shows_managed_fields: true,
+    };
+
     /// Reads an object's bytes and gives it this form.
     ///
     /// Items of a list come from the server without `apiVersion` and `kind`; kubectl fills them in.
@@ -53,8 +61,49 @@ pub fn name_of(resource: &ResourceInfo, name: &str) -> String {
     }
 }
 
+/// What selecting and listing need of an object's metadata.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectMeta {
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// When the server created it, on the server's clock.
+    pub created: Option<RecordedAt>,
+}
+
+#[derive(Deserialize)]
+struct MetaBody {
+    #[serde(default)]
+    metadata: Option<MetaFields>,
+}
+
+#[derive(Default, Deserialize)]
+struct MetaFields {
+    #[serde(default)]
+    labels: Option<BTreeMap<String, String>>,
+    #[serde(default, rename = "creationTimestamp")]
+    creation_timestamp: Option<String>,
+}
+
+impl ObjectMeta {
+    /// Reads it from an object's bytes.
+    ///
+    /// # Errors
+    /// When the bytes are no JSON object with metadata of the usual form.
+    pub fn of(body: &[u8]) -> Result<Self, serde_json::Error> {
+        let body: MetaBody = serde_json::from_slice(body)?;
+        let metadata = body.metadata.unwrap_or_default();
+        let created = metadata
+            .creation_timestamp
+            .and_then(|text| timetext::parsed(&text));
+        Ok(Self {
+            labels: metadata.labels.unwrap_or_default(),
+            created,
+        })
+    }
+}
+
 #[cfg(test)]
-mod tests {
+mod form_tests {
     use super::*;
     use kubereel_format::ResourceId;
     use serde_json::json;
@@ -78,7 +127,7 @@ mod tests {
     #[test]
     fn a_list_item_gets_its_type() {
         let body = br#"{"metadata":{"name":"a","managedFields":[{"manager":"m"}]}}"#;
-        let shown = Form::default().of(body, &pods()).expect("an object");
+        let shown = ObjectForm::default().of(body, &pods()).expect("an object");
         assert_eq!(
             shown,
             json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}})
@@ -88,14 +137,14 @@ mod tests {
     #[test]
     fn a_type_that_is_there_stays() {
         let body = br#"{"apiVersion":"v2","kind":"Other"}"#;
-        let shown = Form::default().of(body, &pods()).expect("an object");
+        let shown = ObjectForm::default().of(body, &pods()).expect("an object");
         assert_eq!(shown, json!({"apiVersion": "v2", "kind": "Other"}));
     }
 
     #[test]
     fn managed_fields_are_shown_when_asked_for() {
         let body = br#"{"metadata":{"managedFields":[]}}"#;
-        let form = Form {
+        let form = ObjectForm {
             shows_managed_fields: true,
         };
         let shown = form.of(body, &pods()).expect("an object");
@@ -109,5 +158,41 @@ mod tests {
         resource.group = "apps".to_owned();
         resource.kind = "Deployment".to_owned();
         assert_eq!(name_of(&resource, "a"), "deployment.apps/a");
+    }
+}
+
+#[cfg(test)]
+mod meta_tests {
+    use super::*;
+
+    #[test]
+    fn labels_and_creation_are_read() {
+        let body = br#"{"kind":"Pod","metadata":{"name":"a","labels":{"app":"x"},
+            "creationTimestamp":"2026-11-21T14:00:00Z"},"spec":{"deep":[1,2]}}"#;
+        let meta = ObjectMeta::of(body).expect("usual form");
+        assert_eq!(meta.labels.get("app").map(String::as_str), Some("x"));
+        let created = meta.created.expect("a timestamp");
+        assert_eq!(created.micros, 1_795_269_600_000_000);
+    }
+
+    #[test]
+    fn missing_and_null_metadata_are_empty() {
+        for body in [
+            &b"{}"[..],
+            br#"{"metadata":null}"#,
+            br#"{"metadata":{"labels":null,"creationTimestamp":null}}"#,
+        ] {
+            assert_eq!(
+                ObjectMeta::of(body).expect("allowed"),
+                ObjectMeta::default()
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_an_error() {
+        for body in [&b""[..], b"7", b"{", br#"{"metadata":{"labels":{"a":1}}}"#] {
+            assert!(ObjectMeta::of(body).is_err());
+        }
     }
 }

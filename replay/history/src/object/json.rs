@@ -1,5 +1,4 @@
-//! Owns JSON as kubectl prints it: four spaces, `<`, `>` and `&` escaped. Refuses
-//! the recorded bytes: `export` writes those.
+//! JSON as kubectl prints it: four spaces, `<`, `>` and `&` escaped. Recorded bytes are written by `export`.
 
 use super::number;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Owns a list of objects that is written one object after another, as kubectl prints it whole.
-//! Refuses to hold the list: a state may be large.
+//! A list of objects, written one object after another as kubectl prints it whole: a state may be larger than
+//! memory.
 
 use super::json::push_item;
 use super::yaml::write_yaml;

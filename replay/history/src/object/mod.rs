@@ -3,15 +3,11 @@
 mod form;
 mod json;
 mod list;
-mod meta;
 pub(crate) mod number;
 mod yaml;
-mod yaml_lines;
 
-pub use form::{Form, name_of};
+pub use form::{ObjectForm, ObjectMeta, name_of};
 pub(crate) use json::compact;
 pub use json::write_json;
 pub use list::{ListForm, ListWriter};
-pub use meta::Meta;
-pub use yaml::write_yaml;
-pub use yaml_lines::{YamlLine, yaml_lines};
+pub use yaml::{YamlLine, write_yaml, yaml_lines};

@@ -1,5 +1,4 @@
-//! Owns how kubectl writes a number: whole ones as they are, others as Go's encoder does. Refuses
-//! more precision than a double has, as kubectl does.
+//! Numbers as kubectl prints them: integers as they are, others as Go's encoder writes a double.
 
 use serde_json::Number;
 

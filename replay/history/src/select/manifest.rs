@@ -1,4 +1,4 @@
-//! Owns which objects a manifest names, in YAML or JSON. Refuses all else that it says of them.
+//! The objects that a manifest in YAML or JSON names.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -45,17 +45,17 @@ pub enum ManifestError {
     /// It is longer than [`MAX_MANIFEST`].
     #[error("longer than {} bytes", MAX_MANIFEST)]
     TooLong,
-    /// It is no YAML, and no JSON.
-    #[error("no YAML: {cause}")]
+    /// It is neither YAML nor JSON.
+    #[error("invalid YAML: {cause}")]
     Syntax {
         /// What the parser says, with the place.
         cause: String,
     },
     /// Lists stand in lists without end.
-    #[error("lists in lists more than {} deep", DEPTH)]
+    #[error("lists are nested more than {} deep", DEPTH)]
     TooDeep,
-    /// A document is no object.
-    #[error("document {document} is no object: it has no {missing}")]
+    /// A document is not an object.
+    #[error("document {document} is not an object: no {missing}")]
     NoObject {
         /// Which one, from 1.
         document: usize,
@@ -63,21 +63,21 @@ pub enum ManifestError {
         missing: &'static str,
     },
     /// It names nothing.
-    #[error("no object in it")]
+    #[error("no objects found")]
     Empty,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Document {
+struct ManifestDocument {
     api_version: Option<String>,
     kind: Option<String>,
-    metadata: Option<Metadata>,
+    metadata: Option<ManifestMetadata>,
     items: Option<Vec<Value>>,
 }
 
 #[derive(Deserialize)]
-struct Metadata {
+struct ManifestMetadata {
     namespace: Option<String>,
     name: Option<String>,
 }
@@ -133,7 +133,7 @@ fn take(
         return Err(ManifestError::TooDeep);
     }
     let missing = |missing| ManifestError::NoObject { document, missing };
-    let read: Document = serde_json::from_value(value).map_err(|_other| missing("kind"))?;
+    let read: ManifestDocument = serde_json::from_value(value).map_err(|_other| missing("kind"))?;
     if let Some(items) = read.items {
         for item in items {
             take(item, document, depth + 1, objects)?;
@@ -208,17 +208,14 @@ items:
                 .expect_err(text)
                 .to_string()
         };
-        assert_eq!(error(""), "no object in it");
-        assert_eq!(
-            error("just words"),
-            "document 1 is no object: it has no kind"
-        );
+        assert_eq!(error(""), "no objects found");
+        assert_eq!(error("just words"), "document 1 is not an object: no kind");
         assert_eq!(
             error("apiVersion: v1\nkind: Pod\n"),
-            "document 1 is no object: it has no metadata.name"
+            "document 1 is not an object: no metadata.name"
         );
-        assert!(error("a: [").starts_with("no YAML: "));
+        assert!(error("a: [").starts_with("invalid YAML: "));
         let nested = format!("{}{}", "{items: [".repeat(12), "]}".repeat(12));
-        assert_eq!(error(&nested), "lists in lists more than 8 deep");
+        assert_eq!(error(&nested), "lists are nested more than 8 deep");
     }
 }

@@ -1,7 +1,6 @@
-//! Owns how a resource is found by the names that kubectl takes: plural, singular, short name, kind,
-//! `plural.group`, `plural.version.group`. Refuses categories: they name many resources at once.
+//! How a resource is found by the names that kubectl takes (plural, singular, short name, kind, `plural.group`,
+//! `plural.version.group`), and the nearest names when a name is wrong.
 
-use super::nearest::nearest;
 use kubereel_format::{NotCoveredReason, Note, NoteEntry, ResourceId, ResourceInfo, Seq};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -45,7 +44,7 @@ impl ExcludedResource {
     }
 }
 
-/// Which objects of a resource are asked for.
+/// The objects of a resource that a question is about.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObjectFilter<'a> {
     /// Only those of this namespace.
@@ -55,7 +54,7 @@ pub struct ObjectFilter<'a> {
 }
 
 impl ObjectFilter<'_> {
-    /// Tells whether an object is asked for.
+    /// Tells whether the question is about an object.
     pub fn takes(&self, namespace: &str, name: &str) -> bool {
         self.namespace.is_none_or(|only| namespace == only)
             && (self.names.is_empty() || self.names.iter().any(|asked| asked == name))
@@ -87,7 +86,7 @@ pub enum SelectError {
         qualified: String,
         /// The version that was recorded.
         recorded: String,
-        /// The version that was asked for.
+        /// The version in the request.
         asked: String,
     },
 }
@@ -247,8 +246,57 @@ fn bears(info: &ResourceInfo, lower: &str) -> bool {
         || info.short_names.iter().any(|s| is(s))
 }
 
+/// How many names are proposed at most.
+const PROPOSALS: usize = 3;
+
+/// Gives the known names that are nearest to `wrong`, best first.
+pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let wrong = wrong.to_lowercase();
+    // A third of the letters may be wrong; more than that is another word.
+    let bound = (wrong.chars().count() / 3).clamp(1, 4);
+    let mut near: Vec<(usize, &str)> = known
+        .filter_map(|name| {
+            let lower = name.to_lowercase();
+            let is_beginning = wrong.len() >= 3 && lower.starts_with(&wrong);
+            let steps = distance(&wrong, &lower);
+            (steps <= bound || is_beginning).then_some((steps, name))
+        })
+        .collect();
+    near.sort_unstable();
+    near.dedup_by_key(|(_, name)| *name);
+    near.truncate(PROPOSALS);
+    near.into_iter().map(|(_, name)| name.to_owned()).collect()
+}
+
+/// Counts the letters to insert, delete, replace or swap with their neighbour.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut left = i + 1;
+        let mut row = vec![left];
+        for ((j, y), cells) in b.iter().enumerate().zip(last.windows(2)) {
+            let &[diagonal, above] = cells else {
+                continue;
+            };
+            let mut best = (diagonal + usize::from(x != y))
+                .min(above + 1)
+                .min(left + 1);
+            let is_swap = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
+            if let Some(swapped) = before_last.get(j.saturating_sub(1)).filter(|_| is_swap) {
+                best = best.min(swapped + 1);
+            }
+            left = best;
+            row.push(best);
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last.last().copied().unwrap_or_default()
+}
+
 #[cfg(test)]
-mod tests {
+mod resource_tests {
     use super::*;
     use kubereel_format::{RecordedAt, Stamp};
 
@@ -373,5 +421,35 @@ mod tests {
             panic!("zebra was found");
         };
         assert!(nearest.is_empty(), "{nearest:?}");
+    }
+}
+
+#[cfg(test)]
+mod nearest_tests {
+    use super::*;
+
+    #[test]
+    fn distances_count_the_fewest_steps() {
+        for (a, b, steps) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("pods", "pods", 0),
+            ("pds", "pods", 1),
+            ("pdos", "pods", 1),
+            ("nodes", "pods", 2),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(distance(a, b), steps, "{a} {b}");
+            assert_eq!(distance(b, a), steps, "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn near_names_come_best_first_and_far_ones_not_at_all() {
+        let known = ["pods", "nodes", "podtemplates", "services", "endpoints"];
+        assert_eq!(nearest("pdos", known.into_iter()), ["pods"]);
+        assert_eq!(nearest("Serivces", known.into_iter()), ["services"]);
+        assert_eq!(nearest("podt", known.into_iter()), ["pods", "podtemplates"]);
+        assert!(nearest("zebra", known.into_iter()).is_empty());
     }
 }

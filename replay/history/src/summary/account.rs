@@ -1,8 +1,8 @@
 //! The summary of the account of revisions.
 
-use super::resource::{rfc3339, rfc3339_or_none};
-use crate::account::Account;
+use crate::account::RevisionAccount;
 use crate::timeline::Timeline;
+use crate::timetext;
 use kubereel_format::RecordedAt;
 use serde::Serialize;
 
@@ -13,10 +13,10 @@ pub struct AccountSummary {
     /// The cluster's number among those met.
     pub epoch: u32,
     /// When everything had been listed first.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub from: RecordedAt,
     /// When the last probe of the account was answered.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub to: RecordedAt,
     /// The account begins behind this revision.
     pub from_rv: String,
@@ -51,10 +51,10 @@ pub struct RangeSummary {
     /// The last.
     pub last_rv: String,
     /// After when the first of them was committed, if a probe tells.
-    #[serde(serialize_with = "rfc3339_or_none")]
+    #[serde(serialize_with = "timetext::serialize_option")]
     pub after: Option<RecordedAt>,
     /// By when the last of them was committed, if a probe tells.
-    #[serde(serialize_with = "rfc3339_or_none")]
+    #[serde(serialize_with = "timetext::serialize_option")]
     pub before: Option<RecordedAt>,
 }
 
@@ -78,7 +78,7 @@ impl AccountSummary {
             .collect()
     }
 
-    fn of(timeline: &Timeline, account: &Account) -> Self {
+    fn of(timeline: &Timeline, account: &RevisionAccount) -> Self {
         let name = |resource| {
             let info = timeline.resources().get(resource);
             info.map_or_else(String::new, kubereel_format::ResourceInfo::qualified)

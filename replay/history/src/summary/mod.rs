@@ -8,11 +8,10 @@ mod reel;
 mod resource;
 
 pub(crate) use reel::{not_covered_summaries, outage_summaries};
-pub(crate) use resource::{count_of, rfc3339_or_none};
 
 pub use account::{AccountSummary, LeftOutSummary, RangeSummary};
 pub use reel::{
-    ClusterSummary, CounterMoveSummary, DamageSummary, EventCounts, LabelSummary, MarkSummary,
-    NotCoveredSummary, ObjectCounts, OutageSummary, Parts, SessionSummary, Summary, waits,
+    ClusterSummary, DamageSummary, EventCounts, FileParts, LabelSummary, MarkSummary,
+    NotCoveredSummary, ObjectCounts, OutageSummary, ReelSummary, SessionSummary, waits,
 };
 pub use resource::{CoveredSummary, GapSummary, ResourceSummary, UnseenSummary};

@@ -1,31 +1,32 @@
 //! The summary of a whole reel.
 
 use super::account::AccountSummary;
-use super::resource::{FirstDiscovery, ResourceSummary, rfc3339, secs_between};
+use super::resource::{FirstDiscovery, ResourceSummary, secs_between};
 use crate::samples::CounterMove;
 use crate::timeline::Timeline;
+use crate::timetext;
 use kubereel_format::{Lifecycle, Note, REDACTION_SAYS, RecordedAt, ResourceId, SessionEnd};
 use serde::{Deserialize, Serialize};
 
 /// What is in a reel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Summary {
+pub struct ReelSummary {
     /// The file.
     pub file: String,
     /// Its bytes.
     pub file_bytes: u64,
     /// The bytes of its parts.
-    pub parts: Parts,
+    pub parts: FileParts,
     /// The version of its format.
     pub format: String,
     /// Whether the recorder finished it.
     pub finished: bool,
     /// The first record's time.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub start: RecordedAt,
     /// The last record's time.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub end: RecordedAt,
     /// The time between them.
     pub span_secs: f64,
@@ -57,7 +58,7 @@ pub struct Summary {
     /// Words of somebody outside, such as "tests started".
     pub marks: Vec<MarkSummary>,
     /// The moves of the counters that were sampled.
-    pub counter_moves: Vec<CounterMoveSummary>,
+    pub counter_moves: Vec<CounterMove>,
     /// Lines of the server that were no events of a known form; they are kept.
     pub odd_lines: u64,
     /// Breaches of the protocol that were seen.
@@ -71,7 +72,7 @@ pub struct Summary {
 /// The bytes of a file's parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Parts {
+pub struct FileParts {
     /// Objects.
     pub bodies: u64,
     /// Times, names, notes.
@@ -113,10 +114,10 @@ pub struct ObjectCounts {
 #[non_exhaustive]
 pub struct SessionSummary {
     /// When it began.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub from: RecordedAt,
     /// When its last record was written.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub to: RecordedAt,
     /// The recorder's version.
     pub recorder: String,
@@ -145,16 +146,16 @@ pub struct NotCoveredSummary {
 #[non_exhaustive]
 pub struct OutageSummary {
     /// When it was noticed.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub from: RecordedAt,
     /// When it was over, or the recorder stopped.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub to: RecordedAt,
     /// How long it lasted.
     pub span_secs: f64,
     /// What happened instead of an answer.
     pub error: String,
-    /// Whether no server had answered yet: a cluster that is not up yet is no outage.
+    /// Whether no server had answered yet: a cluster that is not up yet is not an outage.
     pub before_first_answer: bool,
     /// The endpoint that probes asked; `None` where only discovery noticed.
     pub endpoint: Option<String>,
@@ -179,7 +180,7 @@ pub struct DamageSummary {
 #[non_exhaustive]
 pub struct ClusterSummary {
     /// When it was first identified.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub since: RecordedAt,
     /// The uid of its namespace `kube-system`; empty if it could not be read.
     pub uid: String,
@@ -190,28 +191,6 @@ pub struct ClusterSummary {
     pub openshift_versions: Vec<String>,
     /// Its nodes at the end; of the last cluster only.
     pub nodes: Option<u64>,
-}
-
-/// A sampled counter that moved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct CounterMoveSummary {
-    /// The server, and after a `#` when its process began.
-    pub endpoint: String,
-    /// The metric's name.
-    pub name: String,
-    /// Its labels as the server spelt them.
-    pub labels: String,
-    /// The last reading that did not show it.
-    #[serde(serialize_with = "rfc3339")]
-    pub after: RecordedAt,
-    /// The reading that did.
-    #[serde(serialize_with = "rfc3339")]
-    pub by: RecordedAt,
-    /// The value before; null if the series was not there.
-    pub from: Option<String>,
-    /// The value after.
-    pub to: String,
 }
 
 /// A public property of the job that recorded.
@@ -229,13 +208,13 @@ pub struct LabelSummary {
 #[non_exhaustive]
 pub struct MarkSummary {
     /// When the recorder took it.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub time: RecordedAt,
     /// The word.
     pub text: String,
 }
 
-impl Summary {
+impl ReelSummary {
     /// Sums up what is in the reel.
     pub fn of(timeline: &Timeline) -> Self {
         let reel = timeline.reel();
@@ -279,7 +258,7 @@ impl Summary {
             outages: outage_summaries(timeline),
             labels: label_summaries(timeline),
             marks: mark_summaries(timeline),
-            counter_moves: counter_move_summaries(timeline),
+            counter_moves: CounterMove::all(timeline),
             odd_lines,
             anomalies,
             clock_steps,
@@ -353,20 +332,6 @@ fn openshift_versions(timeline: &Timeline) -> Option<Vec<String>> {
     Some(versions)
 }
 
-fn counter_move_summaries(timeline: &Timeline) -> Vec<CounterMoveSummary> {
-    let moves = CounterMove::all(timeline).into_iter();
-    let summaries = moves.map(|one| CounterMoveSummary {
-        endpoint: one.endpoint,
-        name: one.name,
-        labels: one.labels,
-        after: one.after,
-        by: one.by,
-        from: one.from,
-        to: one.to,
-    });
-    summaries.collect()
-}
-
 /// Gives the labels, in order; what a later session repeats is given once.
 fn label_summaries(timeline: &Timeline) -> Vec<LabelSummary> {
     let mut labels: Vec<LabelSummary> = Vec::new();
@@ -398,13 +363,13 @@ fn mark_summaries(timeline: &Timeline) -> Vec<MarkSummary> {
     marks.collect()
 }
 
-fn parts(timeline: &Timeline) -> Parts {
+fn parts(timeline: &Timeline) -> FileParts {
     let sizes = timeline.reel().sizes();
     let known = [sizes.parts.bodies, sizes.parts.index, sizes.parts.tail];
     let known = known
         .iter()
         .fold(0u64, |sum, part| sum.saturating_add(*part));
-    Parts {
+    FileParts {
         bodies: sizes.parts.bodies,
         index: sizes.parts.index,
         tail: sizes.parts.tail,

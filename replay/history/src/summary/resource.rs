@@ -2,10 +2,11 @@
 //! known is [`crate::Certainty`].
 
 use crate::coverage::{Coverage, GapOutcome, RecordedGap};
+use crate::tables::count_of;
 use crate::timeline::Timeline;
 use crate::timetext;
 use kubereel_format::{DocumentKind, EventType, Note, RecordedAt, ResourceId, ResourceInfo};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// What is known of one resource.
@@ -57,10 +58,10 @@ pub struct ResourceSummary {
 #[non_exhaustive]
 pub struct CoveredSummary {
     /// When the list that began it was received.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub from: RecordedAt,
     /// When the last event or bookmark was received.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub to: RecordedAt,
     /// The list's resourceVersion.
     pub from_rv: String,
@@ -73,10 +74,10 @@ pub struct CoveredSummary {
 #[non_exhaustive]
 pub struct GapSummary {
     /// When the last thing before it was received.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub from: RecordedAt,
     /// When the list that ended it was received.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub to: RecordedAt,
     /// The time between.
     pub span_secs: f64,
@@ -90,7 +91,7 @@ pub struct GapSummary {
     pub missing_at_most: Option<u64>,
     /// The differences that the list showed.
     pub differences: u64,
-    /// What the server's own history told of it: `reconstructed`, `partly reconstructed` or `lost`;
+    /// What the server's own history shows of it: `reconstructed`, `partly reconstructed` or `lost`;
     /// `None` if it was not asked.
     pub verdict: Option<String>,
     /// How many events were read back for it.
@@ -105,10 +106,10 @@ pub struct GapSummary {
 #[non_exhaustive]
 pub struct UnseenSummary {
     /// When it began.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub from: RecordedAt,
     /// When it ended.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "timetext::serialize")]
     pub to: RecordedAt,
     /// Why.
     pub why: String,
@@ -313,31 +314,6 @@ impl DiscoveryDocument {
         for resource in self.resources.into_iter().flatten() {
             names.insert((group.to_owned(), resource.name));
         }
-    }
-}
-
-/// Counts things that are in memory.
-#[expect(clippy::expect_used, reason = "a usize has at most 64 bits")]
-pub(crate) fn count_of(things: usize) -> u64 {
-    u64::try_from(things).expect("a usize has at most 64 bits")
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-pub(crate) fn rfc3339<S: Serializer>(at: &RecordedAt, out: S) -> Result<S::Ok, S::Error> {
-    out.serialize_str(&timetext::rfc3339(*at))
-}
-
-#[expect(clippy::ref_option, reason = "serde passes a reference")]
-pub(crate) fn rfc3339_or_none<S: Serializer>(
-    at: &Option<RecordedAt>,
-    out: S,
-) -> Result<S::Ok, S::Error> {
-    match at {
-        Some(at) => out.serialize_some(&timetext::rfc3339(*at)),
-        None => out.serialize_none(),
     }
 }
 

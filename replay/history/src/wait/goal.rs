@@ -1,7 +1,11 @@
-//! Owns the grammar of `--for`, that of `kubectl wait` and what goes beyond it. Refuses objects: `judge`
-//! holds those against it.
+//! The grammar of `--for` (that of `kubectl wait` and what goes beyond it), and whether one version of an object meets
+//! a goal, by the rules of `kubectl wait`.
 
-use crate::jsonpath::Path;
+use super::answer::MissedReason;
+use crate::jsonpath::JsonPath;
+use crate::object::number;
+use kubereel_format::ObjectId;
+use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -10,11 +14,11 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitFor {
     text: String,
-    pub(super) goal: Goal,
+    pub(super) goal: WaitGoal,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Goal {
+pub(super) enum WaitGoal {
     Create,
     Delete,
     /// A condition of this type has this status; neither minds the case.
@@ -24,7 +28,7 @@ pub(super) enum Goal {
     },
     /// Something is at the path, or just this.
     JsonPath {
-        path: Path,
+        path: JsonPath,
         value: Option<String>,
     },
     /// Another object has the name.
@@ -46,7 +50,7 @@ pub enum GoalError {
         text: String,
     },
     /// Something is missing after the first equals sign.
-    #[error("{form}= wants {wanted} after it")]
+    #[error("{form}= must be followed by {wanted}")]
     Empty {
         /// What stands before the sign.
         form: &'static str,
@@ -54,14 +58,14 @@ pub enum GoalError {
         wanted: &'static str,
     },
     /// A path is followed by an equals sign and nothing else, or by several values.
-    #[error("a JSONPath is followed by nothing or by one =VALUE: {text:?}")]
+    #[error("expected a JSONPath with at most one =VALUE: {text:?}")]
     Value {
         /// The text.
         text: String,
     },
-    /// It is no path.
+    /// It is not a path.
     #[error("not a JSONPath at letter {letter}, {left:?}: {text:?}")]
-    Path {
+    JsonPath {
         /// The text.
         text: String,
         /// The number of the letter from which on it is wrong.
@@ -74,17 +78,17 @@ pub enum GoalError {
 impl WaitFor {
     /// Tells whether it is the creation of an object, which is always waited for first.
     pub fn is_creation(&self) -> bool {
-        self.goal == Goal::Create
+        self.goal == WaitGoal::Create
     }
 
     /// Tells whether it is the deletion of an object, which is met where there is none.
     pub fn is_deletion(&self) -> bool {
-        self.goal == Goal::Delete
+        self.goal == WaitGoal::Delete
     }
 
     /// Tells whether it happens at a moment and does not last.
     pub const fn is_momentary(&self) -> bool {
-        matches!(self.goal, Goal::Event(_))
+        matches!(self.goal, WaitGoal::Event(_))
     }
 }
 
@@ -105,23 +109,23 @@ impl FromStr for WaitFor {
             Ok(name.to_owned())
         };
         let goal = if text.eq_ignore_ascii_case("create") {
-            Goal::Create
+            WaitGoal::Create
         } else if text.eq_ignore_ascii_case("delete") {
-            Goal::Delete
+            WaitGoal::Delete
         } else if text == "replaced" {
-            Goal::Replaced
+            WaitGoal::Replaced
         } else if let Some(rest) = text.strip_prefix("condition=") {
             let (name, status) = rest.split_once('=').unwrap_or((rest, "true"));
-            Goal::Condition {
+            WaitGoal::Condition {
                 name: named(name, "condition", "the type of a condition")?,
                 status: status.to_owned(),
             }
         } else if let Some(rest) = text.strip_prefix("jsonpath=") {
             json_path(rest)?
         } else if let Some(rest) = text.strip_prefix("reason=") {
-            Goal::Reason(named(rest, "reason", "a reason")?)
+            WaitGoal::Reason(named(rest, "reason", "a reason")?)
         } else if let Some(rest) = text.strip_prefix("event=") {
-            Goal::Event(named(rest, "event", "an Event's reason")?)
+            WaitGoal::Event(named(rest, "event", "an Event's reason")?)
         } else {
             let text = text.to_owned();
             return Err(GoalError::Unrecognized { text });
@@ -132,7 +136,7 @@ impl FromStr for WaitFor {
 }
 
 /// Reads `EXPR` or `EXPR=VALUE`.
-fn json_path(text: &str) -> Result<Goal, GoalError> {
+fn json_path(text: &str) -> Result<WaitGoal, GoalError> {
     let wrong = || GoalError::Value {
         text: text.to_owned(),
     };
@@ -150,7 +154,7 @@ fn json_path(text: &str) -> Result<Goal, GoalError> {
         _ => return Err(wrong()),
     };
     let path = relaxed(expression)?;
-    Ok(Goal::JsonPath { path, value })
+    Ok(WaitGoal::JsonPath { path, value })
 }
 
 /// Finds the equals signs that do not come in pairs: a pair is a filter's.
@@ -166,10 +170,10 @@ fn single_equals(text: &str) -> Vec<usize> {
 }
 
 /// Reads a path with or without its braces and the dot that it begins with.
-fn relaxed(text: &str) -> Result<Path, GoalError> {
+fn relaxed(text: &str) -> Result<JsonPath, GoalError> {
     let wrong = |left: &str| {
         let before = text.strip_suffix(left).unwrap_or_default();
-        GoalError::Path {
+        GoalError::JsonPath {
             text: text.to_owned(),
             letter: before.chars().count() + 1,
             left: left.to_owned(),
@@ -189,18 +193,173 @@ fn relaxed(text: &str) -> Result<Path, GoalError> {
         return Err(wrong(text));
     }
     let dotted = format!(".{path}");
-    Path::parse_located(&dotted).map_err(|left| {
+    JsonPath::parse_located(&dotted).map_err(|left| {
         let end = if braced.is_some() { "}" } else { "" };
         wrong(&format!("{left}{end}"))
     })
 }
 
+/// What holds at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum WaitTruth {
+    Met,
+    NotMet,
+    Unknown(MissedReason),
+    /// kubectl would stop here.
+    Refused(String),
+}
+
+/// An object as it was at a moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaitVersion<'a> {
+    pub(super) object: ObjectId,
+    /// The first object of the name in the time that is searched.
+    pub(super) first: ObjectId,
+    pub(super) body: &'a Value,
+}
+
+impl From<bool> for WaitTruth {
+    fn from(is_met: bool) -> Self {
+        if is_met { Self::Met } else { Self::NotMet }
+    }
+}
+
+impl WaitTruth {
+    /// Tells of two whether one of them is met.
+    pub(super) fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Met, _) | (_, Self::Met) => Self::Met,
+            (refused @ Self::Refused(_), _) | (_, refused @ Self::Refused(_)) => refused,
+            (unknown @ Self::Unknown(_), _) | (_, unknown @ Self::Unknown(_)) => unknown,
+            (Self::NotMet, Self::NotMet) => Self::NotMet,
+        }
+    }
+}
+
+impl WaitGoal {
+    /// Tells whether a body must be read to judge it.
+    pub(super) const fn needs_body(&self) -> bool {
+        matches!(
+            self,
+            Self::Condition { .. } | Self::JsonPath { .. } | Self::Reason(_)
+        )
+    }
+
+    /// Judges a version; `None` where there is no object.
+    pub(super) fn judge(&self, version: Option<WaitVersion<'_>>) -> WaitTruth {
+        let Some(WaitVersion {
+            object,
+            first,
+            body,
+        }) = version
+        else {
+            return WaitTruth::from(*self == Self::Delete);
+        };
+        match self {
+            Self::Create => WaitTruth::Met,
+            Self::Delete | Self::Replaced => WaitTruth::from(object != first),
+            Self::Condition { name, status } => condition(body, name, status),
+            Self::JsonPath { path, value } => at_path(body, path, value.as_deref()),
+            Self::Reason(reason) => WaitTruth::from(gives_reason(body, reason)),
+            // Those are found in the Events, not in the object.
+            Self::Event(_) => WaitTruth::NotMet,
+        }
+    }
+}
+
+fn condition(body: &Value, name: &str, status: &str) -> WaitTruth {
+    let conditions = body.pointer("/status/conditions").and_then(Value::as_array);
+    let text = |of: &Value, member: &str| of.get(member).and_then(Value::as_str).map(str::to_owned);
+    let found = conditions.into_iter().flatten().find_map(|condition| {
+        let is_named = text(condition, "type").is_some_and(|own| folded(&own) == folded(name));
+        let own = text(condition, "status").filter(|_| is_named)?;
+        Some((condition, own))
+    });
+    let Some((condition, own)) = found else {
+        return WaitTruth::NotMet;
+    };
+    let observed = condition
+        .get("observedGeneration")
+        .or_else(|| body.pointer("/status/observedGeneration"))
+        .and_then(Value::as_i64);
+    let generation = body.pointer("/metadata/generation").and_then(Value::as_i64);
+    // A condition of an older generation does not hold for this one.
+    if let (Some(observed), Some(generation)) = (observed, generation)
+        && observed < generation
+    {
+        return WaitTruth::NotMet;
+    }
+    WaitTruth::from(folded(&own) == folded(status))
+}
+
+/// Writes a text so that those which differ only in case are equal.
+fn folded(text: &str) -> String {
+    text.to_uppercase().to_lowercase()
+}
+
+fn at_path(body: &Value, path: &JsonPath, wanted: Option<&str>) -> WaitTruth {
+    let Ok(found) = path.all(body) else {
+        return WaitTruth::Refused("the JSONPath does not fit the object".to_owned());
+    };
+    let value = match found.as_slice() {
+        [] => return WaitTruth::NotMet,
+        [one] => *one,
+        many => {
+            let problem = format!("the JSONPath leads to {} values instead of one", many.len());
+            return WaitTruth::Refused(problem);
+        }
+    };
+    let Some(wanted) = wanted else {
+        return WaitTruth::Met;
+    };
+    let own = match value {
+        Value::Array(_) | Value::Object(_) => {
+            let problem = "the JSONPath leads to a list or a map, which compares with no value";
+            return WaitTruth::Refused(problem.to_owned());
+        }
+        Value::String(text) if is_redacted(text) => {
+            return WaitTruth::Unknown(MissedReason::Redacted);
+        }
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number::printed(number),
+        Value::Bool(truth) => truth.to_string(),
+        // So Go prints what is not there.
+        Value::Null => "<nil>".to_owned(),
+    };
+    WaitTruth::from(own.trim() == wanted.trim())
+}
+
+/// Tells whether a text stands for one that was taken out: in words, or in base64.
+fn is_redacted(text: &str) -> bool {
+    text.starts_with("redacted by kubereel: ") || text.starts_with("cmVkYWN0ZWQgYnkga3ViZXJlZWw6")
+}
+
+fn gives_reason(body: &Value, reason: &str) -> bool {
+    let items = |at: &str| {
+        body.pointer(at)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+    };
+    let is_it = |value: Option<&Value>| value.and_then(Value::as_str) == Some(reason);
+    let containers = [
+        "/status/containerStatuses",
+        "/status/initContainerStatuses",
+        "/status/ephemeralContainerStatuses",
+    ];
+    items("/status/conditions").any(|condition| is_it(condition.get("reason")))
+        || containers
+            .iter()
+            .flat_map(|at| items(at))
+            .any(|container| is_it(container.pointer("/state/waiting/reason")))
+}
+
 #[cfg(test)]
-mod tests {
+mod goal_tests {
     use super::*;
     use serde_json::json;
 
-    fn goal(text: &str) -> Goal {
+    fn goal(text: &str) -> WaitGoal {
         let read: WaitFor = text.parse().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(read.to_string(), text);
         read.goal
@@ -214,13 +373,13 @@ mod tests {
     #[test]
     fn every_form_is_read() {
         for text in ["create", "CREATE", "Create"] {
-            assert_eq!(goal(text), Goal::Create);
+            assert_eq!(goal(text), WaitGoal::Create);
         }
-        assert_eq!(goal("Delete"), Goal::Delete);
-        assert_eq!(goal("replaced"), Goal::Replaced);
-        assert_eq!(goal("reason=a=b"), Goal::Reason("a=b".to_owned()));
-        assert_eq!(goal("event=Killing"), Goal::Event("Killing".to_owned()));
-        let condition = |name: &str, status: &str| Goal::Condition {
+        assert_eq!(goal("Delete"), WaitGoal::Delete);
+        assert_eq!(goal("replaced"), WaitGoal::Replaced);
+        assert_eq!(goal("reason=a=b"), WaitGoal::Reason("a=b".to_owned()));
+        assert_eq!(goal("event=Killing"), WaitGoal::Event("Killing".to_owned()));
+        let condition = |name: &str, status: &str| WaitGoal::Condition {
             name: name.to_owned(),
             status: status.to_owned(),
         };
@@ -234,13 +393,14 @@ mod tests {
     fn paths_are_equal_with_and_without_braces_and_dot() {
         let object = json!({"a": {"b": [{"t": "x", "v": 1}, {"t": "y", "v": 2}]}});
         for text in ["{.a.b[1].v}", "{a.b[1].v}", ".a.b[1].v", "a.b[1].v"] {
-            let Goal::JsonPath { path, value } = goal(&format!("jsonpath={text}=2")) else {
+            let WaitGoal::JsonPath { path, value } = goal(&format!("jsonpath={text}=2")) else {
                 panic!("{text} is a path");
             };
             assert_eq!(path.first(&object), Some(&json!(2)), "{text}");
             assert_eq!(value.as_deref(), Some("2"));
         }
-        let Goal::JsonPath { path, value } = goal(r#"jsonpath={.a.b[?(@.t=="y")].v}='"2"'"#) else {
+        let WaitGoal::JsonPath { path, value } = goal(r#"jsonpath={.a.b[?(@.t=="y")].v}='"2"'"#)
+        else {
             panic!("a path");
         };
         assert_eq!(path.first(&object), Some(&json!(2)));
@@ -261,13 +421,15 @@ mod tests {
         }
         assert_eq!(
             refused("condition="),
-            "condition= wants the type of a condition after it"
+            "condition= must be followed by the type of a condition"
         );
-        assert_eq!(refused("event="), "event= wants an Event's reason after it");
+        assert_eq!(
+            refused("event="),
+            "event= must be followed by an Event's reason"
+        );
         for text in [".a=", ".a=b=c", "{.a}=1=2", "="] {
             let message = refused(&format!("jsonpath={text}"));
-            let is_value =
-                message.starts_with("a JSONPath is followed by nothing or by one =VALUE");
+            let is_value = message.starts_with("expected a JSONPath with at most one =VALUE");
             assert!(
                 is_value || message.starts_with("not a JSONPath"),
                 "{message}"
@@ -286,6 +448,125 @@ mod tests {
                 refused(&format!("jsonpath={text}")),
                 format!("not a JSONPath at letter {letter}, {left:?}: {text:?}")
             );
+        }
+    }
+}
+
+#[cfg(test)]
+mod judge_tests {
+    use super::*;
+    use crate::wait::WaitFor;
+    use serde_json::json;
+
+    fn judged(text: &str, body: &Value) -> WaitTruth {
+        let read: WaitFor = text.parse().unwrap_or_else(|error| panic!("{error}"));
+        read.goal.judge(Some(WaitVersion {
+            object: ObjectId(1),
+            first: ObjectId(1),
+            body,
+        }))
+    }
+
+    #[test]
+    fn conditions_do_not_mind_case_but_the_generation() {
+        let body = |generation: i64, observed: Value| {
+            json!({"metadata": {"generation": generation}, "status": {"observedGeneration": 2, "conditions": [
+                {"type": "Other"},
+                {"type": "Ready", "status": "True", "observedGeneration": observed},
+                {"type": "ready", "status": "False"},
+            ]}})
+        };
+        let without = json!({"metadata": {"generation": 3}, "status": {"observedGeneration": 2,
+            "conditions": [{"type": "Ready", "status": "True"}]}});
+        let plain = json!({"status": {"conditions": [{"type": "STRASSE", "status": "Unknown"}]}});
+        for (text, body, expected) in [
+            ("condition=Ready", &body(3, json!(3)), WaitTruth::Met),
+            ("condition=rEADY=tRUE", &body(3, json!(3)), WaitTruth::Met),
+            (
+                "condition=Ready=False",
+                &body(3, json!(3)),
+                WaitTruth::NotMet,
+            ),
+            ("condition=Ready", &body(4, json!(3)), WaitTruth::NotMet),
+            ("condition=Other", &body(3, json!(3)), WaitTruth::NotMet),
+            ("condition=Ready", &without, WaitTruth::NotMet),
+            ("condition=Ready", &json!({}), WaitTruth::NotMet),
+            ("condition=straße=unknown", &plain, WaitTruth::Met),
+            (
+                "condition=Ready",
+                &json!({"status": {"conditions": "x"}}),
+                WaitTruth::NotMet,
+            ),
+        ] {
+            assert_eq!(judged(text, body), expected, "{text} {body}");
+        }
+    }
+
+    #[test]
+    fn paths_meet_a_value_or_anything() {
+        let body = json!({
+            "n": 3, "f": 1.5, "t": " text ", "b": true, "none": null, "map": {"x": 1, "y": 2},
+            "list": [1, 2], "empty": [], "secret": "cmVkYWN0ZWQgYnkga3ViZXJlZWw6IDYgYnl0ZXM=",
+        });
+        for (text, expected) in [
+            (".n=3", WaitTruth::Met),
+            (".n='3'", WaitTruth::Met),
+            (".n=4", WaitTruth::NotMet),
+            (".f=1.5", WaitTruth::Met),
+            (".t=text", WaitTruth::Met),
+            (".b=true", WaitTruth::Met),
+            (".b=True", WaitTruth::NotMet),
+            (".none=<nil>", WaitTruth::Met),
+            (".absent=3", WaitTruth::NotMet),
+            (".absent.more", WaitTruth::NotMet),
+            (".map", WaitTruth::Met),
+            (".list", WaitTruth::Met),
+            (".list[0]=1", WaitTruth::Met),
+            (".secret", WaitTruth::Met),
+            (".secret=x", WaitTruth::Unknown(MissedReason::Redacted)),
+        ] {
+            assert_eq!(
+                judged(&format!("jsonpath={text}"), &body),
+                expected,
+                "{text}"
+            );
+        }
+        for (text, problem) in [
+            (".map=3", "a list or a map"),
+            (".list=3", "a list or a map"),
+            (".list[*]", "2 values"),
+            (".map.*=1", "2 values"),
+            (".empty[0]=1", "does not fit"),
+        ] {
+            let WaitTruth::Refused(said) = judged(&format!("jsonpath={text}"), &body) else {
+                panic!("{text} was judged");
+            };
+            assert!(said.contains(problem), "{said}");
+        }
+    }
+
+    #[test]
+    fn reasons_are_those_of_conditions_and_waiting_containers() {
+        let body = json!({"status": {
+            "conditions": [{"type": "A", "reason": "Stuck"}],
+            "initContainerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull"}}}],
+            "containerStatuses": [{"state": {"running": {}}, "lastState": {"waiting": {"reason": "Old"}}}],
+        }});
+        assert_eq!(judged("reason=Stuck", &body), WaitTruth::Met);
+        assert_eq!(judged("reason=ErrImagePull", &body), WaitTruth::Met);
+        assert_eq!(judged("reason=Old", &body), WaitTruth::NotMet);
+        assert_eq!(judged("reason=stuck", &body), WaitTruth::NotMet);
+    }
+
+    #[test]
+    fn without_an_object_only_a_deletion_is_met() {
+        for (goal, expected) in [
+            (WaitGoal::Delete, WaitTruth::Met),
+            (WaitGoal::Create, WaitTruth::NotMet),
+            (WaitGoal::Replaced, WaitTruth::NotMet),
+            (WaitGoal::Reason("x".to_owned()), WaitTruth::NotMet),
+        ] {
+            assert_eq!(goal.judge(None), expected);
         }
     }
 }

@@ -1,19 +1,101 @@
-//! Owns the versions of one name over a time, and the times in which it was not seen. Refuses bodies:
-//! which version holds is known without.
+//! The versions of one name over a time, and the times in which it was not observed, as places in the order of arrival.
+//! An object that came through a gap with the resourceVersion that it had was not changed in it.
 
-use super::answer::MissedWhy;
-use super::dark::Dark;
-use super::span::{Instant, WaitSpan};
+use super::answer::{MissedReason, ReelInstant, WaitSpan};
+use crate::coverage::UnobservedReason;
 use crate::select::ObjectFilter;
 use crate::tables::before;
 use crate::timeline::Timeline;
-use kubereel_format::{EventType, ObjectId, ResourceId, Seq};
+use kubereel_format::{EventType, ObjectId, RecordedAt, ResourceId, Seq};
 use std::collections::BTreeMap;
+
+/// A time in which changes may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HiddenTime {
+    pub(super) from: RecordedAt,
+    /// The first record that lies in it.
+    pub(super) below: Seq,
+    /// The first record after it.
+    pub(super) until: Seq,
+    pub(super) why: MissedReason,
+}
+
+impl HiddenTime {
+    /// Gives the times in which an object was not observed, by their begin.
+    pub(super) fn all(
+        timeline: &Timeline,
+        resource: ResourceId,
+        filter: &ObjectFilter<'_>,
+        span: &WaitSpan,
+    ) -> Vec<Self> {
+        /// No record has this number: it follows every record.
+        const NEVER: Seq = Seq(u64::MAX);
+        let mut dark = Vec::new();
+        for unobserved in timeline.unobserved_spans(resource) {
+            let is_late = unobserved.is_late();
+            // What no watch saw before the end may have been received after it. Before that, it came.
+            if !unobserved.concerns(filter)
+                || is_late && !unobserved.holds(span.to.below, span.to.at)
+            {
+                continue;
+            }
+            let (below, until) = unobserved.records(timeline.reel());
+            let why = match unobserved.reason {
+                _ if unobserved.open_gap().is_some() => MissedReason::Gap,
+                // Each version that cannot be read is reported by itself.
+                UnobservedReason::Damaged { .. } => continue,
+                _ => MissedReason::NotObserved,
+            };
+            dark.push(Self {
+                from: unobserved.from,
+                below: if is_late {
+                    below.min(span.to.below)
+                } else {
+                    below
+                },
+                until: until.filter(|_| !is_late).unwrap_or(NEVER),
+                why,
+            });
+        }
+        if span.to.at > timeline.end() {
+            dark.push(Self {
+                from: timeline.end(),
+                below: timeline.reel().end(),
+                until: NEVER,
+                why: MissedReason::RecordingEnded,
+            });
+        }
+        // Where no record came, only the time tells whether it had begun.
+        let end = (span.to.below, span.to.at);
+        dark.retain(|dark| dark.below < dark.until && (dark.below, dark.from) <= end);
+        dark.sort_by_key(|dark| (dark.below, dark.from, dark.until));
+        join(dark)
+    }
+}
+
+/// Makes one time of those that overlap: what ends one of them does not end the other. An object is known
+/// to have passed a gap unchanged only where there is nothing but gaps.
+fn join(dark: Vec<HiddenTime>) -> Vec<HiddenTime> {
+    let mut joined: Vec<HiddenTime> = Vec::new();
+    for next in dark {
+        match joined.last_mut() {
+            Some(last) if next.below < last.until => {
+                last.from = last.from.min(next.from);
+                last.until = last.until.max(next.until);
+                if next.why != last.why {
+                    last.why = MissedReason::NotObserved;
+                }
+            }
+            _ => joined.push(next),
+        }
+    }
+    joined
+}
 
 /// What is known of a name from a moment on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Known {
-    /// There is none, by that event if one said so.
+pub(super) enum NameState {
+    /// There is no object; `by` is the event that deleted it, if one did.
     Absent {
         by: Option<Seq>,
     },
@@ -21,31 +103,31 @@ pub(super) enum Known {
         object: ObjectId,
         seq: Seq,
     },
-    Dark(MissedWhy),
+    Hidden(MissedReason),
 }
 
 /// What is known of a name over a time.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
-    pub(super) marks: Vec<(Instant, Known)>,
+pub(super) struct NameMarks {
+    pub(super) marks: Vec<(ReelInstant, NameState)>,
     /// How many gaps the object passed unchanged.
     pub(super) bridged_gaps: usize,
 }
 
-impl Marks {
-    fn push(&mut self, at: Instant, known: Known) {
+impl NameMarks {
+    fn push(&mut self, at: ReelInstant, known: NameState) {
         if self.marks.last().is_none_or(|(_, last)| *last != known) {
             self.marks.push((at, known));
         }
     }
 
     fn is_dark(&self) -> bool {
-        matches!(self.marks.last(), Some((_, Known::Dark(_))))
+        matches!(self.marks.last(), Some((_, NameState::Hidden(_))))
     }
 
     /// Keeps what lies in a time; what held before it holds at its begin.
     fn clip(&mut self, span: &WaitSpan) {
-        let is_before = |(at, _): &(Instant, Known)| *at <= span.from;
+        let is_before = |(at, _): &(ReelInstant, NameState)| *at <= span.from;
         let begun = self.marks.partition_point(is_before).saturating_sub(1);
         drop(self.marks.drain(..begun));
         self.marks.retain(|(at, _)| *at <= span.to);
@@ -57,89 +139,89 @@ impl Marks {
 
 /// What happens at a place; at one place in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
+enum MarkStep {
     Version { object: ObjectId, seq: Seq },
     Light,
-    Dark { place: usize },
+    Hidden { place: usize },
 }
 
-impl Timeline {
+impl NameMarks {
     /// Gives what is known of a name over a time.
-    pub(super) fn marks(
-        &self,
+    pub(super) fn of(
+        timeline: &Timeline,
         resource: ResourceId,
         namespace: &str,
         name: &str,
         span: &WaitSpan,
-    ) -> Marks {
+    ) -> Self {
         let names = [name.to_owned()];
         let filter = ObjectFilter {
             namespace: Some(namespace),
             names: &names,
         };
-        let dark = self.dark(resource, &filter, span);
-        let mut steps: Vec<(Seq, Step)> = Vec::new();
-        for life in self.lives(resource, namespace, name) {
+        let dark = HiddenTime::all(timeline, resource, &filter, span);
+        let mut steps: Vec<(Seq, MarkStep)> = Vec::new();
+        for life in timeline.lives(resource, namespace, name) {
             let object = life.object;
-            let versions = self.reel().versions(object).iter();
+            let versions = timeline.reel().versions(object).iter();
             steps.extend(versions.map(|&seq| {
                 let below = Seq(seq.0.saturating_add(1));
-                (below, Step::Version { object, seq })
+                (below, MarkStep::Version { object, seq })
             }));
         }
         for (place, dark) in dark.iter().enumerate() {
-            steps.push((dark.below, Step::Dark { place }));
-            steps.push((dark.until, Step::Light));
+            steps.push((dark.below, MarkStep::Hidden { place }));
+            steps.push((dark.until, MarkStep::Light));
         }
         steps.sort_unstable();
-        let mut marks = Marks::default();
+        let mut marks = Self::default();
         let mut alive: BTreeMap<ObjectId, Seq> = BTreeMap::new();
-        let start = Instant {
+        let start = ReelInstant {
             below: Seq(0),
-            at: self.start(),
+            at: timeline.start(),
         };
-        marks.push(start, Known::Absent { by: None });
+        marks.push(start, NameState::Absent { by: None });
         for (below, step) in steps {
-            let at = |seq| Instant {
+            let at = |seq| ReelInstant {
                 below,
-                at: self.wall_of(seq),
+                at: timeline.wall_of(seq),
             };
             match step {
-                Step::Version { object, seq } => {
+                MarkStep::Version { object, seq } => {
                     let mut gone = None;
-                    if self.reel().kind_of(seq) == Some(EventType::Deleted) {
+                    if timeline.reel().kind_of(seq) == Some(EventType::Deleted) {
                         alive.remove(&object);
                         gone = Some(seq);
                     } else {
                         alive.insert(object, seq);
                     }
                     let known = match newest(&alive) {
-                        Known::Absent { .. } => Known::Absent { by: gone },
+                        NameState::Absent { .. } => NameState::Absent { by: gone },
                         known => known,
                     };
                     marks.push(at(seq), known);
                 }
-                Step::Dark { place } => {
+                MarkStep::Hidden { place } => {
                     let Some(dark) = dark.get(place) else {
                         continue;
                     };
-                    if self.is_unchanged(newest(&alive), dark) {
+                    if Self::is_unchanged(timeline, newest(&alive), dark) {
                         let is_asked = dark.from < span.to.at && dark.until > span.from.below;
                         marks.bridged_gaps += usize::from(is_asked);
                     } else {
-                        let from = Instant {
+                        let from = ReelInstant {
                             below,
                             at: dark.from,
                         };
-                        marks.push(from, Known::Dark(dark.why));
+                        marks.push(from, NameState::Hidden(dark.why));
                     }
                 }
                 // A version that was received in the dark ended it.
-                Step::Light if marks.is_dark() => {
+                MarkStep::Light if marks.is_dark() => {
                     let at = before(below).map_or(start, at);
                     marks.push(at, newest(&alive));
                 }
-                Step::Light => {}
+                MarkStep::Light => {}
             }
         }
         marks.clip(span);
@@ -147,22 +229,23 @@ impl Timeline {
     }
 
     /// Tells whether an object came through a gap with the resourceVersion that it had.
-    fn is_unchanged(&self, known: Known, dark: &Dark) -> bool {
-        let Known::Version { object, seq } = known else {
+    fn is_unchanged(timeline: &Timeline, known: NameState, dark: &HiddenTime) -> bool {
+        let NameState::Version { object, seq } = known else {
             return false;
         };
-        let Some(rv) = self.reel().rv_of(seq) else {
+        let Some(rv) = timeline.reel().rv_of(seq) else {
             return false;
         };
         let is_within = |seq: &&Seq| (dark.below..dark.until).contains(seq);
-        let mut within = self.reel().versions(object).iter().filter(is_within);
-        dark.why == MissedWhy::Gap && within.all(|&later| self.reel().rv_of(later) == Some(rv))
+        let mut within = timeline.reel().versions(object).iter().filter(is_within);
+        dark.why == MissedReason::Gap
+            && within.all(|&later| timeline.reel().rv_of(later) == Some(rv))
     }
 }
 
 /// A name has one object at a time: where a deletion was never seen, the newer one holds.
-fn newest(alive: &BTreeMap<ObjectId, Seq>) -> Known {
+fn newest(alive: &BTreeMap<ObjectId, Seq>) -> NameState {
     let newest = alive.iter().max_by_key(|(_, seq)| **seq);
-    let absent = Known::Absent { by: None };
-    newest.map_or(absent, |(&object, &seq)| Known::Version { object, seq })
+    let absent = NameState::Absent { by: None };
+    newest.map_or(absent, |(&object, &seq)| NameState::Version { object, seq })
 }

@@ -2,17 +2,13 @@
 //! it may have held before unseen.
 
 mod answer;
-mod dark;
-mod events;
-mod find;
 mod goal;
-mod judge;
 mod marks;
 mod series;
-mod span;
 mod walk;
 
-pub use answer::{Missed, MissedWhy, WaitStep, WaitVerdict, Waited};
+pub use answer::{
+    MissedReason, MissedTime, ReelInstant, WaitAnswer, WaitSpan, WaitStep, WaitVerdict,
+};
 pub use goal::{GoalError, WaitFor};
-pub use span::{Instant, WaitSpan};
 pub use walk::WaitQuestion;

@@ -1,28 +1,29 @@
-//! Owns what held over time, from change to change. Refuses to ask when: `find` does.
+//! What held over time, from change to change, and when something was met in it, as often and as long as asked. What
+//! lies before the answer and is not known is given with it.
 
-use super::judge::Truth;
-use super::span::Instant;
-use kubereel_format::Seq;
+use super::answer::{MissedTime, ReelInstant};
+use super::goal::WaitTruth;
+use kubereel_format::{RecordedAt, Seq};
 
 /// What held from a moment on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) from: Instant,
+pub(super) struct TruthPiece {
+    pub(super) from: ReelInstant,
     /// The version that says so, if one does.
     pub(super) seq: Option<Seq>,
-    pub(super) truth: Truth,
+    pub(super) truth: WaitTruth,
 }
 
 /// What held over a whole time, without a hole: each piece lasts until the next.
 #[derive(Clone, Debug)]
-pub(super) struct Series {
-    pieces: Vec<Piece>,
-    end: Instant,
+pub(super) struct TruthSeries {
+    pieces: Vec<TruthPiece>,
+    end: ReelInstant,
 }
 
-impl Series {
+impl TruthSeries {
     /// Makes an empty one that ends there.
-    pub(super) const fn until(end: Instant) -> Self {
+    pub(super) const fn until(end: ReelInstant) -> Self {
         Self {
             pieces: Vec::new(),
             end,
@@ -30,7 +31,7 @@ impl Series {
     }
 
     /// Adds what holds next; what goes on holding takes no room.
-    pub(super) fn push(&mut self, piece: Piece) {
+    pub(super) fn push(&mut self, piece: TruthPiece) {
         if self
             .pieces
             .last()
@@ -41,18 +42,24 @@ impl Series {
     }
 
     /// Gives the pieces, in order.
-    pub(super) fn pieces(&self) -> &[Piece] {
+    pub(super) fn pieces(&self) -> &[TruthPiece] {
         &self.pieces
     }
 
     /// Tells whether it came to be met at a moment, be it for no time at all.
-    pub(super) fn has_met_at(&self, moment: Instant) -> bool {
-        let met = self.pieces.iter().filter(|piece| piece.truth == Truth::Met);
+    pub(super) fn has_met_at(&self, moment: ReelInstant) -> bool {
+        let met = self
+            .pieces
+            .iter()
+            .filter(|piece| piece.truth == WaitTruth::Met);
         met.map(|piece| piece.from).any(|from| from == moment)
     }
 
     /// Gives the pieces that reach beyond a moment, the first one cut to begin there, each with its end.
-    pub(super) fn after(&self, moment: Instant) -> impl Iterator<Item = (Piece, Instant)> {
+    pub(super) fn after(
+        &self,
+        moment: ReelInstant,
+    ) -> impl Iterator<Item = (TruthPiece, ReelInstant)> {
         let ends = self.pieces.iter().skip(1).map(|next| next.from);
         let ends = ends.chain([self.end]);
         let last = self.pieces.len().saturating_sub(1);
@@ -74,7 +81,7 @@ impl Series {
         let start = self.pieces.first().map_or(self.end, |first| first.from);
         let met = self
             .after(start)
-            .filter(|(piece, _)| piece.truth == Truth::Met);
+            .filter(|(piece, _)| piece.truth == WaitTruth::Met);
         met.fold((0, 0), |(total, longest), (piece, end)| {
             let micros = micros_between(piece.from, end);
             (total + micros, longest.max(micros))
@@ -83,6 +90,220 @@ impl Series {
 }
 
 /// Gives the time between two moments; none where a clock stepped back.
-pub(super) fn micros_between(from: Instant, to: Instant) -> u64 {
+pub(super) fn micros_between(from: ReelInstant, to: ReelInstant) -> u64 {
     u64::try_from(to.at.micros_since(from.at)).unwrap_or_default()
+}
+
+/// How often and how long something must be met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WaitTerms {
+    /// Which time counts, from 1.
+    pub(super) nth: u64,
+    /// For how many microseconds it must hold without interruption.
+    pub(super) at_least_micros: u64,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WaitFinding {
+    pub(super) what: WaitOutcome,
+    /// The times before it of which nothing is known.
+    pub(super) missed: Vec<MissedTime>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum WaitOutcome {
+    Met {
+        since: TruthPiece,
+        at: RecordedAt,
+        /// When it was last seen not to hold, if it came to hold unseen.
+        not_before: Option<RecordedAt>,
+        until: Option<RecordedAt>,
+        lasts_to_end: bool,
+    },
+    NotMet,
+    Refused {
+        at: ReelInstant,
+        problem: String,
+    },
+}
+
+/// Finds when something was met from a moment on.
+pub(super) fn find(series: &TruthSeries, from: ReelInstant, terms: WaitTerms) -> WaitFinding {
+    let mut missed: Vec<MissedTime> = Vec::new();
+    let mut pieces = series.after(from);
+    let (mut times, mut is_counted) = (0, false);
+    let mut seen_not: Option<RecordedAt> = None;
+    let mut came_unseen = false;
+    while let Some((piece, end)) = pieces.next() {
+        match piece.truth.clone() {
+            WaitTruth::Unknown(why) => {
+                let (from, to) = (piece.from.at, end.at);
+                missed.push(MissedTime { from, to, why });
+                seen_not = seen_not.map(|_| from);
+                came_unseen = true;
+                continue;
+            }
+            WaitTruth::Refused(problem) => {
+                let what = WaitOutcome::Refused {
+                    at: piece.from,
+                    problem,
+                };
+                return WaitFinding { what, missed };
+            }
+            WaitTruth::NotMet => {
+                is_counted = false;
+                seen_not = Some(piece.from.at);
+            }
+            WaitTruth::Met => {
+                // After a gap it may be the same time as before, and no new one.
+                if !is_counted && micros_between(piece.from, end) >= terms.at_least_micros {
+                    is_counted = true;
+                    times += 1;
+                }
+                if is_counted && times == terms.nth {
+                    // The piece is at least as long: its end bounds the sum.
+                    let at_least = i64::try_from(terms.at_least_micros).unwrap_or(i64::MAX);
+                    let at = RecordedAt::from_micros(piece.from.at.micros.saturating_add(at_least));
+                    let mut later = pieces.map(|(next, _)| next).peekable();
+                    let lasts_to_end = later.peek().is_none();
+                    let until = later.find(|next| next.truth == WaitTruth::NotMet);
+                    let what = WaitOutcome::Met {
+                        at,
+                        not_before: seen_not.filter(|_| came_unseen),
+                        until: until.map(|next| next.from.at),
+                        lasts_to_end,
+                        since: piece,
+                    };
+                    return WaitFinding { what, missed };
+                }
+            }
+        }
+        came_unseen = false;
+    }
+    WaitFinding {
+        what: WaitOutcome::NotMet,
+        missed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wait::MissedReason;
+    use kubereel_format::Seq;
+
+    const ONCE: WaitTerms = WaitTerms {
+        nth: 1,
+        at_least_micros: 0,
+    };
+
+    fn at(second: u64) -> ReelInstant {
+        ReelInstant {
+            below: Seq(second),
+            at: RecordedAt::from_micros(i64::try_from(second).expect("small") * 1_000_000),
+        }
+    }
+
+    /// One letter a second: `+` met, `-` not, `?` not known, `!` refused.
+    fn series(letters: &str) -> TruthSeries {
+        let end = u64::try_from(letters.len()).expect("short");
+        let mut series = TruthSeries::until(at(end));
+        for (second, letter) in (0..).zip(letters.chars()) {
+            let truth = match letter {
+                '+' => WaitTruth::Met,
+                '-' => WaitTruth::NotMet,
+                '?' => WaitTruth::Unknown(MissedReason::Gap),
+                _ => WaitTruth::Refused("no".to_owned()),
+            };
+            series.push(TruthPiece {
+                from: at(second),
+                seq: Some(Seq(second)),
+                truth,
+            });
+        }
+        series
+    }
+
+    /// Gives when it was met, and since, not before and until when, in seconds.
+    fn found(letters: &str, from: u64, terms: WaitTerms) -> String {
+        let secs = |at: RecordedAt| at.micros / 1_000_000;
+        let found = find(&series(letters), at(from), terms);
+        let missed: Vec<String> = found
+            .missed
+            .iter()
+            .map(|missed| format!(" missed {}-{}", secs(missed.from), secs(missed.to)))
+            .collect();
+        let what = match found.what {
+            WaitOutcome::NotMet => "no".to_owned(),
+            WaitOutcome::Refused { at, .. } => format!("refused {}", secs(at.at)),
+            WaitOutcome::Met {
+                at,
+                since,
+                not_before,
+                until,
+                lasts_to_end,
+            } => {
+                assert!(!(lasts_to_end && until.is_some()), "{letters}");
+                let after = not_before.map(|at| format!(" after {}", secs(at)));
+                let until = until.map(|at| format!(" until {}", secs(at)));
+                let rest = after.into_iter().chain(until).collect::<String>();
+                let text = format!("{} since {}{rest}", secs(at), secs(since.from.at));
+                text
+            }
+        };
+        what + &missed.concat()
+    }
+
+    #[test]
+    fn the_first_moment_counts_and_the_state_at_the_start() {
+        for (letters, from, expected) in [
+            ("--++-", 0, "2 since 2 until 4"),
+            ("--++-", 3, "3 since 3 until 4"),
+            ("--++-", 4, "no"),
+            ("--++", 9, "9 since 9"),
+            ("++", 0, "0 since 0"),
+            ("-", 0, "no"),
+            ("-!+", 0, "refused 1"),
+            ("+!", 0, "0 since 0"),
+        ] {
+            assert_eq!(found(letters, from, ONCE), expected, "{letters} {from}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_seen_is_given_and_bounds_the_answer() {
+        for (letters, expected) in [
+            ("--??++", "4 since 4 after 2 missed 2-4"),
+            ("-?--+", "4 since 4 missed 1-2"),
+            ("??+", "2 since 2 missed 0-2"),
+            ("-?-?", "no missed 1-2 missed 3-4"),
+            ("-+??+", "1 since 1"),
+        ] {
+            assert_eq!(found(letters, 0, ONCE), expected, "{letters}");
+        }
+    }
+
+    #[test]
+    fn times_are_counted_and_a_gap_does_not_make_two_of_one() {
+        let nth = |nth| WaitTerms { nth, ..ONCE };
+        assert_eq!(found("+-++-+", 0, nth(2)), "2 since 2 until 4");
+        assert_eq!(found("+-++-+", 0, nth(3)), "5 since 5");
+        assert_eq!(found("+-++-+", 0, nth(4)), "no");
+        assert_eq!(found("+??+-+", 0, nth(2)), "5 since 5 missed 1-3");
+    }
+
+    #[test]
+    fn holding_is_measured_and_not_across_what_was_not_seen() {
+        let held = |seconds: u64| WaitTerms {
+            at_least_micros: seconds * 1_000_000,
+            ..ONCE
+        };
+        assert_eq!(found("-+-+++-", 0, held(3)), "6 since 3 until 6");
+        assert_eq!(found("-+-+++-", 0, held(4)), "no");
+        assert_eq!(found("++?++", 0, held(3)), "no missed 2-3");
+        assert_eq!(found("--+++", 0, held(3)), "5 since 2");
+        let second = WaitTerms { nth: 2, ..held(2) };
+        assert_eq!(found("++-+-++-", 0, second), "7 since 5 until 7");
+    }
 }

@@ -1,21 +1,21 @@
-//! Owns the walk over the versions of one name: each is read once, when its turn comes. Refuses to scan
-//! the reel.
+//! The walk over the versions of one name: each is read once, when its turn comes. Reasons of Events are found in the
+//! Events about the object; an Event from before the recording has no known time.
 
-use super::answer::{Missed, MissedWhy, WaitStep, WaitVerdict, Waited};
-use super::find::{Found, Terms, What, find};
-use super::goal::{Goal, WaitFor};
-use super::judge::{Truth, Version};
-use super::marks::Known;
-use super::series::{Piece, Series};
-use super::span::{Instant, WaitSpan};
-use crate::changes::Scope;
+use super::answer::{
+    MissedReason, MissedTime, ReelInstant, WaitAnswer, WaitSpan, WaitStep, WaitVerdict,
+};
+use super::goal::{WaitFor, WaitGoal, WaitTruth, WaitVersion};
+use super::marks::{HiddenTime, NameMarks, NameState};
+use super::series::{TruthPiece, TruthSeries, WaitFinding, WaitOutcome, WaitTerms, find};
+use crate::cluster_events::{EventQuestion, Regarding};
 use crate::coverage::Coverage;
-use crate::history::{HistoryItem, HistoryQuestion};
 use crate::moment::Cut;
-use crate::object::Form;
+use crate::object::ObjectForm;
+use crate::select::ObjectFilter;
+use crate::tables::before;
 use crate::timeline::Timeline;
 use crate::writers::Authors;
-use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
+use kubereel_format::{Evidence, RecordedAt, ResourceId, ResourceInfo, Seq};
 use serde_json::Value;
 
 /// What is waited for on one name.
@@ -46,17 +46,17 @@ impl Timeline {
     ///
     /// The cost depends on the name's versions, not on the reel's length; for reasons of Events, on the
     /// Events of the namespace.
-    pub fn wait(&self, question: &WaitQuestion<'_>) -> Waited {
+    pub fn wait(&self, question: &WaitQuestion<'_>) -> WaitAnswer {
         let span = &question.span;
         let (namespace, name) = (question.namespace, question.name);
-        let marks = self.marks(question.resource.id, namespace, name, span);
+        let marks = NameMarks::of(self, question.resource.id, namespace, name, span);
         let mut goals: Vec<&WaitFor> = question.goals.iter().collect();
         goals.sort_by_key(|goal| !goal.is_creation());
         let all = goals.iter().copied().chain(question.fail_on);
         let all: Vec<&WaitFor> = all.collect();
         let (series, has_unreadable) = self.judged(question, &marks.marks, &all);
         let (waited, failing) = series.split_at_checked(goals.len()).unwrap_or_default();
-        let mut search = Search {
+        let mut search = WaitSearch {
             timeline: self,
             question,
             steps: Vec::new(),
@@ -78,7 +78,7 @@ impl Timeline {
         search.missed.sort_by_key(|missed| (missed.from, missed.to));
         search.missed.dedup();
         let is_over = verdict == WaitVerdict::Met;
-        Waited {
+        WaitAnswer {
             reached: if is_over { search.reached } else { span.to },
             verdict,
             steps: search.steps,
@@ -99,14 +99,14 @@ impl Timeline {
     fn judged(
         &self,
         question: &WaitQuestion<'_>,
-        marks: &[(Instant, Known)],
+        marks: &[(ReelInstant, NameState)],
         goals: &[&WaitFor],
-    ) -> (Vec<Series>, bool) {
+    ) -> (Vec<TruthSeries>, bool) {
         let of_events = |goal: &&WaitFor| match &goal.goal {
-            Goal::Event(reason) => self.said(question, reason),
-            _ => Series::until(question.span.to),
+            WaitGoal::Event(reason) => event_series(self, question, reason),
+            _ => TruthSeries::until(question.span.to),
         };
-        let mut all: Vec<Series> = goals.iter().map(of_events).collect();
+        let mut all: Vec<TruthSeries> = goals.iter().map(of_events).collect();
         let is_imported = self.is_only_imported(question.resource.id);
         let needs_body = goals.iter().any(|goal| goal.goal.needs_body());
         let mut has_unreadable = false;
@@ -114,17 +114,14 @@ impl Timeline {
         for (from, known) in marks {
             let mut body = None;
             let mut seq = None;
-            if let Known::Absent { by } = *known {
+            if let NameState::Absent { by } = *known {
                 seq = by;
             }
-            if let Known::Version { object, seq: own } = *known {
+            if let NameState::Version { object, seq: own } = *known {
                 first.get_or_insert(object);
                 seq = Some(own);
                 body = if needs_body {
-                    let form = Form {
-                        shows_managed_fields: true,
-                    };
-                    self.object(own, question.resource, form).ok()
+                    self.object(own, question.resource, ObjectForm::WHOLE).ok()
                 } else {
                     Some(Value::Null)
                 };
@@ -133,77 +130,56 @@ impl Timeline {
             let judged = all.iter_mut().zip(goals);
             for (series, goal) in judged.filter(|(_, goal)| !goal.is_momentary()) {
                 let truth = match (*known, first, &body) {
-                    (Known::Dark(why), ..) => Truth::Unknown(why),
-                    (Known::Version { object, .. }, Some(first), Some(body)) => {
-                        let version = Version {
+                    (NameState::Hidden(why), ..) => WaitTruth::Unknown(why),
+                    (NameState::Version { object, .. }, Some(first), Some(body)) => {
+                        let version = WaitVersion {
                             object,
                             first,
                             body,
                         };
                         goal.goal.judge(Some(version))
                     }
-                    (Known::Version { .. }, ..) => Truth::Unknown(MissedWhy::Unreadable),
-                    // That nobody spoke of it does not mean that it was not there.
-                    (Known::Absent { by: None }, ..) if is_imported && goal.is_deletion() => {
-                        Truth::Unknown(MissedWhy::NotObserved)
+                    (NameState::Version { .. }, ..) => WaitTruth::Unknown(MissedReason::Unreadable),
+                    // An import does not prove that an object was absent.
+                    (NameState::Absent { by: None }, ..) if is_imported && goal.is_deletion() => {
+                        WaitTruth::Unknown(MissedReason::NotObserved)
                     }
-                    (Known::Absent { .. }, ..) => goal.goal.judge(None),
+                    (NameState::Absent { .. }, ..) => goal.goal.judge(None),
                 };
                 let from = *from;
-                series.push(Piece { from, seq, truth });
+                series.push(TruthPiece { from, seq, truth });
             }
         }
         (all, has_unreadable)
     }
-
-    /// Gives who wrote a version of the object.
-    fn authors(&self, question: &WaitQuestion<'_>, seq: Seq) -> Authors {
-        let cut = |below| Cut::Arrival {
-            below,
-            wall: self.wall_of(seq),
-        };
-        let history = self.history(HistoryQuestion {
-            resource: question.resource,
-            namespace: question.namespace,
-            name: question.name,
-            scope: Scope::default(),
-            from: Some(cut(seq)),
-            to: Some(cut(Seq(seq.0.saturating_add(1)))),
-        });
-        let mut authors = history.filter_map(|item| match item {
-            HistoryItem::Version(version) => Some(version.authors),
-            _ => None,
-        });
-        authors.next().unwrap_or(Authors::Unknown)
-    }
 }
 
 /// What was found so far.
-struct Search<'a> {
+struct WaitSearch<'a> {
     timeline: &'a Timeline,
     question: &'a WaitQuestion<'a>,
     steps: Vec<WaitStep>,
-    missed: Vec<Missed>,
+    missed: Vec<MissedTime>,
     /// Where the last step was met.
-    reached: Instant,
+    reached: ReelInstant,
 }
 
-impl Search<'_> {
-    const fn terms(&self, is_last: bool) -> Terms {
+impl WaitSearch<'_> {
+    const fn terms(&self, is_last: bool) -> WaitTerms {
         if is_last {
-            return Terms {
+            return WaitTerms {
                 nth: self.question.nth,
                 at_least_micros: self.question.at_least_micros,
             };
         }
-        Terms {
+        WaitTerms {
             nth: 1,
             at_least_micros: 0,
         }
     }
 
     /// Waits for one after the other.
-    fn each(&mut self, goals: &[&WaitFor], all: &[Series]) -> WaitVerdict {
+    fn each(&mut self, goals: &[&WaitFor], all: &[TruthSeries]) -> WaitVerdict {
         let mut from = self.question.span.from;
         for (place, (goal, series)) in goals.iter().zip(all).enumerate() {
             let found = find(series, from, self.terms(place + 1 == goals.len()));
@@ -217,16 +193,16 @@ impl Search<'_> {
     }
 
     /// Waits for any of them.
-    fn any(&mut self, goals: &[&WaitFor], all: &[Series]) -> WaitVerdict {
+    fn any(&mut self, goals: &[&WaitFor], all: &[TruthSeries]) -> WaitVerdict {
         let from = self.question.span.from;
         let terms = self.terms(true);
         let union = union(all, self.question.span);
         let found = find(&union, from, terms);
         let mut texts: Vec<String> = Vec::new();
-        if let What::Met { since, .. } = &found.what {
+        if let WaitOutcome::Met { since, .. } = &found.what {
             for (goal, series) in goals.iter().zip(all) {
                 let now = series.after(since.from).next();
-                let is_it = now.is_some_and(|(piece, _)| piece.truth == Truth::Met)
+                let is_it = now.is_some_and(|(piece, _)| piece.truth == WaitTruth::Met)
                     || series.has_met_at(since.from);
                 texts.extend(is_it.then(|| goal.to_string()));
             }
@@ -235,7 +211,12 @@ impl Search<'_> {
     }
 
     /// Fails what was met if something else was met before, or may have been.
-    fn unless(&mut self, goal: &WaitFor, series: &Series, verdict: WaitVerdict) -> WaitVerdict {
+    fn unless(
+        &mut self,
+        goal: &WaitFor,
+        series: &TruthSeries,
+        verdict: WaitVerdict,
+    ) -> WaitVerdict {
         if matches!(
             verdict,
             WaitVerdict::Failed { .. } | WaitVerdict::Refused { .. }
@@ -247,7 +228,7 @@ impl Search<'_> {
         let found = find(series, self.question.span.from, self.terms(false));
         let is_before = |at: RecordedAt| end.is_none_or(|end| at <= end);
         match found.what {
-            What::Met { at, .. } if is_before(at) => {
+            WaitOutcome::Met { at, .. } if is_before(at) => {
                 // It may all have been over before, unseen.
                 if self.missed.iter().any(|missed| missed.from < at) {
                     return WaitVerdict::Unknown;
@@ -255,13 +236,13 @@ impl Search<'_> {
                 let goal = goal.to_string();
                 return WaitVerdict::Failed { goal, at };
             }
-            What::Refused { at, problem } if is_before(at.at) => {
+            WaitOutcome::Refused { at, problem } if is_before(at.at) => {
                 let at = at.at;
                 return WaitVerdict::Refused { at, problem };
             }
             _ => {}
         }
-        let missed: Vec<Missed> = found
+        let missed: Vec<MissedTime> = found
             .missed
             .into_iter()
             .filter(|missed| is_before(missed.from))
@@ -275,14 +256,14 @@ impl Search<'_> {
         }
     }
 
-    fn take(&mut self, goal: String, series: &Series, found: Found) -> WaitVerdict {
+    fn take(&mut self, goal: String, series: &TruthSeries, found: WaitFinding) -> WaitVerdict {
         let is_open = !found.missed.is_empty();
         self.missed.extend(found.missed);
         match found.what {
-            What::NotMet if is_open => WaitVerdict::Unknown,
-            What::NotMet => WaitVerdict::NotMet,
-            What::Refused { at, problem } => WaitVerdict::Refused { at: at.at, problem },
-            What::Met {
+            WaitOutcome::NotMet if is_open => WaitVerdict::Unknown,
+            WaitOutcome::NotMet => WaitVerdict::NotMet,
+            WaitOutcome::Refused { at, problem } => WaitVerdict::Refused { at: at.at, problem },
+            WaitOutcome::Met {
                 since,
                 at,
                 not_before,
@@ -296,13 +277,19 @@ impl Search<'_> {
                     .seq
                     .filter(|_| is_own)
                     .map_or(Authors::Unknown, |seq| {
-                        self.timeline.authors(self.question, seq)
+                        let WaitQuestion {
+                            resource,
+                            namespace,
+                            name,
+                            ..
+                        } = *self.question;
+                        self.timeline.authors_of(resource, (namespace, name), seq)
                     });
                 let (met_micros, longest_micros) = series.lengths();
                 self.reached = since.from;
                 if at != since.from.at {
                     let below = reel.seq_after(at).max(since.from.below);
-                    self.reached = Instant { below, at };
+                    self.reached = ReelInstant { below, at };
                 }
                 self.steps.push(WaitStep {
                     goal,
@@ -331,32 +318,32 @@ impl Search<'_> {
 }
 
 /// Gives what holds of any of several.
-fn union(all: &[Series], span: WaitSpan) -> Series {
-    let mut union = Series::until(span.to);
-    let mut places: Vec<(Piece, usize)> = Vec::new();
+fn union(all: &[TruthSeries], span: WaitSpan) -> TruthSeries {
+    let mut union = TruthSeries::until(span.to);
+    let mut places: Vec<(TruthPiece, usize)> = Vec::new();
     for (which, series) in all.iter().enumerate() {
         places.extend(series.pieces().iter().map(|piece| (piece.clone(), which)));
     }
     places.sort_by_key(|(piece, _)| piece.from);
-    let mut now: Vec<Truth> = vec![Truth::NotMet; all.len()];
+    let mut now: Vec<WaitTruth> = vec![WaitTruth::NotMet; all.len()];
     for together in places.chunk_by(|(one, _), (next, _)| one.from == next.from) {
         let mut met = None;
         for (piece, which) in together {
             if let Some(truth) = now.get_mut(*which) {
                 truth.clone_from(&piece.truth);
             }
-            if piece.truth == Truth::Met {
+            if piece.truth == WaitTruth::Met {
                 met = Some(piece.clone());
             }
         }
-        let truth = now.iter().cloned().fold(Truth::NotMet, Truth::or);
-        let is_momentary = truth != Truth::Met;
+        let truth = now.iter().cloned().fold(WaitTruth::NotMet, WaitTruth::or);
+        let is_momentary = truth != WaitTruth::Met;
         // What is met for no time at all is met all the same.
         if is_momentary && let Some(met) = met.clone() {
             union.push(met);
         }
         if let Some((first, _)) = together.first() {
-            union.push(Piece {
+            union.push(TruthPiece {
                 from: first.from,
                 seq: met.and_then(|met| met.seq).or(first.seq),
                 truth,
@@ -364,4 +351,89 @@ fn union(all: &[Series], span: WaitSpan) -> Series {
         }
     }
     union
+}
+
+/// Gives the moments at which an Event about the object gave a reason, and the times in which
+/// Events were not seen.
+fn event_series(timeline: &Timeline, question: &WaitQuestion<'_>, reason: &str) -> TruthSeries {
+    let span = &question.span;
+    let mut steps: Vec<(ReelInstant, Option<Seq>, WaitTruth)> = Vec::new();
+    let resources = timeline.event_resources();
+    let unseen = WaitTruth::Unknown(MissedReason::NotObserved);
+    // Where a recording knows Events by two groups, they are the same ones.
+    let dark = resources
+        .first()
+        .map(|&events| HiddenTime::all(timeline, events, &ObjectFilter::default(), span));
+    let is_unrecorded = dark.is_none();
+    for dark in dark.into_iter().flatten() {
+        let from = ReelInstant {
+            below: dark.below,
+            at: dark.from,
+        };
+        let to = ReelInstant {
+            below: dark.until,
+            at: before(dark.until).map_or(dark.from, |seq| timeline.wall_of(seq)),
+        };
+        steps.push((from, None, WaitTruth::Unknown(dark.why)));
+        steps.push((to, None, WaitTruth::NotMet));
+    }
+    let log = timeline.event_log(EventQuestion {
+        namespace: (!question.namespace.is_empty()).then(|| question.namespace.to_owned()),
+        from: Some(Cut::Arrival {
+            below: span.from.below,
+            wall: span.from.at,
+        }),
+        to: Some(Cut::Arrival {
+            below: span.to.below,
+            wall: span.to.at,
+        }),
+        about: Some(Regarding {
+            kind: question.resource.kind.clone(),
+            namespace: question.namespace.to_owned(),
+            name: question.name.to_owned(),
+            uid: String::new(),
+            api_version: String::new(),
+        }),
+        severity: None,
+    });
+    for logged in log {
+        let Ok(logged) = logged else {
+            let unreadable = WaitTruth::Unknown(MissedReason::Unreadable);
+            steps.push((span.from, None, unreadable));
+            continue;
+        };
+        if logged.said.reason == reason && logged.evidence != Evidence::Initial {
+            let at = ReelInstant {
+                below: Seq(logged.seq.0.saturating_add(1)),
+                at: logged.at,
+            };
+            steps.push((at, Some(logged.seq), WaitTruth::Met));
+        }
+    }
+    steps.sort_by_key(|(at, ..)| *at);
+    let mut series = TruthSeries::until(span.to);
+    let mut now = if is_unrecorded {
+        unseen
+    } else {
+        WaitTruth::NotMet
+    };
+    let piece = |from, seq, truth| TruthPiece { from, seq, truth };
+    let begun = steps.partition_point(|(at, ..)| *at <= span.from);
+    for (_, _, truth) in steps.iter().take(begun) {
+        now = truth.clone();
+    }
+    series.push(piece(span.from, None, now.clone()));
+    for (at, seq, truth) in steps.into_iter().skip(begun) {
+        if at > span.to {
+            break;
+        }
+        if truth == WaitTruth::Met {
+            // It is said at a moment: right after it, all is as before.
+            series.push(piece(at, seq, WaitTruth::Met));
+        } else {
+            now = truth;
+        }
+        series.push(piece(at, None, now.clone()));
+    }
+    series
 }

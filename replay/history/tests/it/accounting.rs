@@ -3,7 +3,8 @@
 use crate::script::{Script, Stream, Thing, pod, thing};
 use kubereel_format::{EndCause, EpochId, EventType, Evidence, Note, OutageClass, RecordedAt, Seq};
 use kubereel_history::{
-    Account, AccountError, Certainty, GapOutcome, LeftOut, Member, Moment, Summary, Timeline,
+    AccountError, AccountExclusion, Certainty, GapOutcome, Moment, ReelSummary, RevisionAccount,
+    SequenceMember, Timeline,
 };
 use std::path::Path;
 
@@ -50,7 +51,7 @@ fn end(script: Script, revision: u64) {
     script.finish();
 }
 
-fn account(timeline: &Timeline) -> Account {
+fn account(timeline: &Timeline) -> RevisionAccount {
     let accounts = timeline.accounts().expect("an account");
     assert_eq!(accounts.len(), 1, "{accounts:?}");
     accounts.first().cloned().expect("one")
@@ -207,11 +208,11 @@ fn a_resource_that_counts_for_itself_explains_nothing() {
     });
     let sequence = &timeline.sequences()[0];
     let found: Vec<_> = sequence.members().collect();
-    assert!(found.contains(&(pods, Member::Fits)), "{found:?}");
+    assert!(found.contains(&(pods, SequenceMember::Fits)), "{found:?}");
     // The probe was answered right before the list: it may still have been on its way.
     let own_is_out = sequence.left_out().any(|(id, _)| id == own);
     assert!(own_is_out, "{found:?}");
-    assert!(found.contains(&(late, Member::LeftOut(LeftOut::NotKnown))));
+    assert!(found.contains(&(late, SequenceMember::LeftOut(AccountExclusion::NotKnown))));
     let account = account(&timeline);
     assert_eq!(account.explained, 0, "{account:?}");
 }
@@ -255,7 +256,7 @@ fn an_outage_is_told_with_its_bounds_endpoint_and_class() {
         script.probed(10, 5);
         script.finish();
     });
-    let summary = Summary::of(&timeline);
+    let summary = ReelSummary::of(&timeline);
     let [outage] = &summary.outages[..] else {
         panic!("{:?}", summary.outages);
     };

@@ -4,7 +4,8 @@
 use crate::script::{Script, Stream, Thing, thing};
 use kubereel_format::{ObjectId, ReadCounts, RecordedAt, Seq};
 use kubereel_history::{
-    Asked, Cut, EventQuestion, HistoryQuestion, ObjectFilter, Scope, Timeline, Track, differing,
+    ComparisonScope, Cut, Density, EventQuestion, HistoryQuestion, ObjectFilter, ResourceMoment,
+    Timeline, Track, differing,
 };
 use std::path::Path;
 
@@ -167,7 +168,7 @@ const QUESTIONS: [(&str, Ask); 11] = [
             resource,
             namespace: "",
             name: "rare",
-            scope: Scope::default(),
+            scope: ComparisonScope::default(),
             from: None,
             to: None,
         });
@@ -215,13 +216,19 @@ const QUESTIONS: [(&str, Ask); 11] = [
         let old = timeline.as_of(info.id, from, &ObjectFilter::default());
         let new = timeline.as_of(info.id, cut, &ObjectFilter::default());
         let mut changed = 0;
-        let asked = |cut| Asked {
+        let asked = |cut| ResourceMoment {
             resource: info,
             cut,
         };
         for pair in differing(&old, &new) {
-            let changes = timeline
-                .changes_between(&pair.fate, asked(from), asked(cut), &Scope::default())
+            let changes = pair
+                .fate
+                .changes(
+                    timeline,
+                    asked(from),
+                    asked(cut),
+                    &ComparisonScope::default(),
+                )
                 .expect("changes");
             changed += changes.len();
         }
@@ -235,7 +242,7 @@ const QUESTIONS: [(&str, Ask); 11] = [
             .expect("blame");
     }),
     ("density", |timeline, _| {
-        timeline.density(timeline.start()..timeline.end(), 80, None);
+        Density::of(timeline, timeline.start()..timeline.end(), 80, None);
     }),
     ("coverage", |timeline, cut| {
         for info in timeline.resources().iter() {

@@ -2,7 +2,7 @@
 
 use crate::script::{Script, pod, thing};
 use kubereel_format::{EventType, ResourceId};
-use kubereel_history::{HistoryItem, HistoryQuestion, Place, Scope, Timeline};
+use kubereel_history::{ComparisonScope, HistoryItem, HistoryQuestion, Timeline, VersionPlace};
 
 /// Writes a reel in which pod `a` changes ten times among very many events of others.
 fn crowded(events: u128) -> (tempfile::TempDir, Timeline) {
@@ -46,7 +46,7 @@ fn question(timeline: &Timeline) -> HistoryQuestion<'_> {
         resource: timeline.resources().get(ResourceId(0)).expect("pods"),
         namespace: "x",
         name: "a",
-        scope: Scope::default(),
+        scope: ComparisonScope::default(),
         from: None,
         to: None,
     }
@@ -78,7 +78,7 @@ fn versions_are_read_when_they_are_asked_for() {
     let Some(HistoryItem::Version(first)) = history.next() else {
         panic!("no version");
     };
-    assert_eq!(first.place, Place::First);
+    assert_eq!(first.place, VersionPlace::First);
     // How long the first held is known by the second.
     assert_eq!(timeline.reel().counts().bodies, 2);
 }

@@ -4,7 +4,7 @@ use kubereel_format::{
     Appender, ConnectionId, EventType, Evidence, ListMethod, NewBody, NewEvent, Note, RecordedAt,
     ResourceId, ResourceInfo, Stamp,
 };
-use kubereel_history::{Certainty, Cut, Moment, ObjectFilter, Summary, Timeline};
+use kubereel_history::{Certainty, Cut, Moment, ObjectFilter, ReelSummary, Timeline};
 
 fn stamp(secs: i64) -> Stamp {
     Stamp {
@@ -92,7 +92,7 @@ fn it_is_known_as_far_as_the_recording_tells() {
 #[test]
 fn the_summary_does_not_call_it_complete() {
     let folder = tempfile::tempdir().expect("a folder");
-    let summary = Summary::of(&timeline(&folder));
+    let summary = ReelSummary::of(&timeline(&folder));
     assert_eq!(summary.provenance, ["imported from here"]);
     let [pods] = summary.resources.as_slice() else {
         panic!("{:?}", summary.resources);

@@ -2,7 +2,7 @@
 
 use crate::script::{Script, pod, thing};
 use kubereel_format::{EndCause, Lifecycle, NotCoveredReason, Note, Seq};
-use kubereel_history::{Summary, Timeline};
+use kubereel_history::{Exported, ReelSummary, Timeline};
 use std::path::Path;
 
 const A: crate::script::Thing<'static> = crate::script::Thing {
@@ -54,11 +54,11 @@ fn eventful(path: &Path) {
     script.finish();
 }
 
-fn summary() -> Summary {
+fn summary() -> ReelSummary {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("test.reel");
     eventful(&path);
-    Summary::of(&Timeline::open(&path).expect("a reel"))
+    ReelSummary::of(&Timeline::open(&path).expect("a reel"))
 }
 
 #[test]
@@ -209,9 +209,7 @@ fn an_export_has_every_body_byte_for_byte() {
     let timeline = Timeline::open(&path).expect("a reel");
     let mut out = Vec::new();
     let mut last = Seq(0);
-    let exported = timeline
-        .export_jsonl(&mut out, |seq| last = seq)
-        .expect("memory");
+    let exported = Exported::write_jsonl(&timeline, &mut out, |seq| last = seq).expect("memory");
     assert_eq!(exported.lines, 2);
     assert!(exported.unread.is_empty());
     assert!(last > Seq(0));

@@ -6,8 +6,9 @@ use kubereel_format::{
     RecordedAt, ResourceId, Seq,
 };
 use kubereel_history::{
-    Certainty, Cut, GapOutcome, HistoryItem, HistoryQuestion, ObjectFilter, ResourceProof, Scope,
-    Summary, Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, WaitFor, WaitQuestion,
+    Certainty, ComparisonScope, Cut, GapOutcome, HistoryItem, HistoryQuestion, ObjectFilter, ReelSummary,
+    ResourceProof, Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, WaitFor,
+    WaitQuestion, WaitSpan,
 };
 use proptest::prelude::*;
 
@@ -561,7 +562,7 @@ proptest! {
         let proof = ResourceProof::of(&timeline, &info);
         let is_listed = timeline.coverage(pods).is_some_and(|one| !one.spans().is_empty());
         prop_assert_eq!(proof.state.is_complete(), is_listed && may_miss.is_empty());
-        let summary = Summary::of(&timeline);
+        let summary = ReelSummary::of(&timeline);
         let summed = summary.resources.iter().find(|one| one.resource == "pods").expect("pods");
         prop_assert_eq!(summed.whole, is_listed && may_miss.is_empty());
 
@@ -584,7 +585,7 @@ proptest! {
             let own = timeline.certainty_of(pods, cut, &one);
             prop_assert!(own.is_known() || !certainty.is_known());
             prop_assert_eq!(&timeline.as_of(pods, cut, &one).certainty, &own);
-            let span = timeline.wait_span(pods, &goals, Some(cut), cut, Some(0));
+            let span = WaitSpan::of(&timeline, pods, &goals, Some(cut), cut, Some(0));
             let waited = timeline.wait(&WaitQuestion {
                 resource: &info,
                 namespace: "x",
@@ -645,7 +646,7 @@ proptest! {
             resource: &info,
             namespace: "x",
             name: "n0",
-            scope: Scope::default(),
+            scope: ComparisonScope::default(),
             from: None,
             to: None,
         });

@@ -3,7 +3,7 @@
 use crate::script::{Script, Stream, Thing, pod, thing};
 use kubereel_format::{EndCause, EventType, Evidence, RecordedAt, ResourceId, Seq};
 use kubereel_history::{
-    Cut, MissedWhy, Moment, Timeline, WaitFor, WaitQuestion, WaitSpan, WaitVerdict, Waited,
+    Cut, MissedReason, Moment, Timeline, WaitAnswer, WaitFor, WaitQuestion, WaitSpan, WaitVerdict,
 };
 
 use serde_json::Value;
@@ -71,10 +71,10 @@ fn goals(texts: &[&str]) -> Vec<WaitFor> {
 
 fn span(timeline: &Timeline, resource: ResourceId, goals: &[WaitFor]) -> WaitSpan {
     let end = timeline.resolve(Moment::End).expect("an end");
-    timeline.wait_span(resource, goals, None, end, None)
+    WaitSpan::of(timeline, resource, goals, None, end, None)
 }
 
-fn ask(timeline: &Timeline, ask: &Ask<'_>) -> Waited {
+fn ask(timeline: &Timeline, ask: &Ask<'_>) -> WaitAnswer {
     let resource = timeline.resources().get(ResourceId(0)).expect("pods");
     timeline.wait(&WaitQuestion {
         resource,
@@ -89,7 +89,7 @@ fn ask(timeline: &Timeline, ask: &Ask<'_>) -> Waited {
     })
 }
 
-fn wait(timeline: &Timeline, goals: &[&str]) -> Waited {
+fn wait(timeline: &Timeline, goals: &[&str]) -> WaitAnswer {
     ask(
         timeline,
         &Ask {
@@ -100,7 +100,7 @@ fn wait(timeline: &Timeline, goals: &[&str]) -> Waited {
 }
 
 /// Gives the seconds since the start at which things were met.
-fn met(waited: &Waited) -> Vec<i64> {
+fn met(waited: &WaitAnswer) -> Vec<i64> {
     let steps = waited.steps.iter();
     steps.map(|step| secs(step.at)).collect()
 }
@@ -190,7 +190,7 @@ fn a_gap_hides_changes_unless_the_version_is_the_same_after_it() {
         (WaitVerdict::Met, vec![4])
     );
     assert_eq!(waited.steps[0].not_before.map(secs), Some(2));
-    assert_eq!(waited.missed[0].why, MissedWhy::Gap);
+    assert_eq!(waited.missed[0].why, MissedReason::Gap);
     let waited = wait(&timeline, &["reason=Between"]);
     assert_eq!(waited.verdict, WaitVerdict::Unknown);
     let waited = wait(&timeline, &["reason=Before"]);
@@ -366,7 +366,7 @@ fn the_time_that_is_searched_begins_and_ends_as_asked() {
             goals: &goals(&["replaced"]),
             is_any: false,
             fail_on: &[],
-            span: timeline.wait_span(pods, &[], from.map(at), to, timeout),
+            span: WaitSpan::of(&timeline, pods, &[], from.map(at), to, timeout),
             nth: 1,
             at_least_micros: 0,
         });
@@ -447,7 +447,7 @@ fn every_pod_and_node_of_the_demo_agrees_with_a_plain_walk() {
     for plural in ["pods", "nodes"] {
         let resource = timeline.resources().find(plural).expect("recorded");
         let end = timeline.resolve(Moment::End).expect("an end");
-        let span = timeline.wait_span(resource.id, &goal, None, end, None);
+        let span = WaitSpan::of(&timeline, resource.id, &goal, None, end, None);
         let mut firsts: BTreeMap<(&str, &str), Option<Seq>> = BTreeMap::new();
         for &object in timeline.objects_of(resource.id) {
             let key = timeline.key_of(object).expect("a key");

@@ -3,7 +3,7 @@
 use crate::script::{START_MICROS, Script, Stream, Thing, pod, thing};
 use kubereel_format::{EventType, RecordedAt, Seq};
 use kubereel_history::{
-    Cut, EventQuestion, HistoryItem, Moment, ObjectFilter, Regarding, Timeline, Track,
+    Cut, Density, EventQuestion, HistoryItem, Moment, ObjectFilter, Regarding, Timeline, Track,
 };
 
 const POD: Thing<'static> = Thing {
@@ -175,19 +175,20 @@ fn density_counts_each_event_once_at_any_zoom() {
     let (timeline, pods, events) = small_cluster();
     let span = timeline.start()..RecordedAt::from_micros(timeline.end().micros + 1);
     for slices in [0, 1, 3, 7, 1000, usize::MAX] {
-        let all = timeline.density(span.clone(), slices, None);
+        let all = Density::of(&timeline, span.clone(), slices, None);
         assert_eq!(all.counts.iter().sum::<u64>(), 10, "{slices}");
-        let some = timeline.density(span.clone(), slices, Some(pods.resource));
+        let some = Density::of(&timeline, span.clone(), slices, Some(pods.resource));
         assert_eq!(some.counts.iter().sum::<u64>(), 3);
     }
-    let seconds = timeline.density(
+    let seconds = Density::of(
+        &timeline,
         RecordedAt::from_micros(START_MICROS)..RecordedAt::from_micros(START_MICROS + 5_000_000),
         5,
         Some(events.resource),
     );
     assert_eq!(seconds.slice_micros, 1_000_000);
     assert_eq!(seconds.counts, [0, 0, 1, 1, 2]);
-    let nothing = timeline.density(span.end..span.start, 4, None);
+    let nothing = Density::of(&timeline, span.end..span.start, 4, None);
     assert_eq!(nothing.counts, [0; 4]);
 }
 

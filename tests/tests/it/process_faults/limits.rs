@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, Reel};
-use kubereel_history::{Integrity, Proof, ResourceState, Timeline, Verdict};
+use kubereel_history::{Integrity, Proof, ReelVerdict, ResourceCompleteness, Timeline};
 use kubereel_tests::recording::Account;
 use kubereel_tests::scripted::Resource;
 use rustix::process::{Pid, Resource as Limited, Rlimit, prlimit};
@@ -68,11 +68,15 @@ fn with_too_few_descriptors_it_says_what_it_could_not_follow() -> Result<()> {
     let keys: Vec<String> = resources.iter().map(Resource::key).collect();
     let timeline = Timeline::open(&scene.reel())?;
     let proof = Proof::of(&timeline, Integrity::read(&timeline, |_| {}));
-    ensure!(proof.verdict == Verdict::Incomplete, "{:?}", proof.reasons);
+    ensure!(
+        proof.verdict == ReelVerdict::Incomplete,
+        "{:?}",
+        proof.reasons
+    );
     let unknown = |key: &String| {
         let mut told = proof.resources.iter();
         let told = told.find(|one| one.resource == *key);
-        told.is_none_or(|one| one.state == ResourceState::NeverListed)
+        told.is_none_or(|one| one.state == ResourceCompleteness::NeverListed)
     };
     let never: Vec<&String> = keys.iter().filter(|key| unknown(key)).collect();
     let named = proof.resources.iter();

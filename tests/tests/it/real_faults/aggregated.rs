@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, Reel};
-use kubereel_history::ResourceState;
+use kubereel_history::ResourceCompleteness;
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::Oracle;
 use kubereel_tests::proxy::{Cut, Proxy};
@@ -187,7 +187,7 @@ async fn an_api_service_that_goes_down_and_up_costs_nothing() -> Result<()> {
         "{written} writes; {PLURAL}: {:?}, dark for {dark_secs:.1} s",
         proof.state
     );
-    ensure!(proof.state != ResourceState::NeverListed);
+    ensure!(proof.state != ResourceCompleteness::NeverListed);
     // Its revisions count something else: either that is seen, or numbers that belong to two objects
     // take the account its force.
     let account = told.proof().accounts.first().context("an account")?;

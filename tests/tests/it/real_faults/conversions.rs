@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, Reel};
-use kubereel_history::ResourceState;
+use kubereel_history::ResourceCompleteness;
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::rest::{Body, Rest, Verb};
 use kubereel_tests::skipped::skipped_as_slow;
@@ -194,7 +194,7 @@ async fn a_conversion_webhook_that_is_down_hides_nothing_of_the_stored_version()
     let states = told.proof().resources.iter();
     let mut states = states.filter(|proof| proof.resource == format!("{plural}.{GROUP}"));
     ensure!(
-        states.any(|proof| proof.state != ResourceState::NeverListed),
+        states.any(|proof| proof.state != ResourceCompleteness::NeverListed),
         "it was never listed"
     );
     Ok(())

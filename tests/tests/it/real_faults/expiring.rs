@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EventType, Reel, ResourceInfo, Seq};
-use kubereel_history::{Timeline, Verdict};
+use kubereel_history::{ReelVerdict, Timeline};
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::oracle::ChangeKind;
 use kubereel_tests::proxy::Cut;
@@ -170,7 +170,7 @@ fn all_expired(told: &Told) -> Result<()> {
         "no cut was in the middle of a bulk: {together:?}"
     );
     ensure!(
-        told.proof().verdict == Verdict::Complete,
+        told.proof().verdict == ReelVerdict::Complete,
         "{:?}",
         told.proof().reasons
     );

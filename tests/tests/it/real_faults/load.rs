@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use kubereel_history::Verdict;
+use kubereel_history::ReelVerdict;
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::skipped::skipped_as_slow;
 
@@ -38,7 +38,7 @@ async fn nothing_is_lost_under_as_many_writes_as_the_machine_carries() -> Result
     ensure!(rate > LEAST_A_SECOND, "only {rate:.0} writes a second");
     told.nothing_missing(|_| true)?;
     ensure!(
-        told.proof().verdict == Verdict::Complete,
+        told.proof().verdict == ReelVerdict::Complete,
         "{:?}",
         told.proof().reasons
     );

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::EventType;
-use kubereel_history::{Timeline, Verdict};
+use kubereel_history::{ReelVerdict, Timeline};
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::proxy::{Cut, CutEvery};
 use kubereel_tests::rest::{Body, Rest, Verb};
@@ -120,7 +120,7 @@ async fn every_life_under_one_name_is_told_apart_while_connections_are_cut() -> 
     ensure!(cut > 100, "only {cut} connections were cut");
     told.nothing_missing(|_| true)?;
     ensure!(
-        told.proof().verdict == Verdict::Complete,
+        told.proof().verdict == ReelVerdict::Complete,
         "{:?}",
         told.proof().reasons
     );

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EpochId, GapCause, Note, Reel, Seq};
-use kubereel_history::{GapOutcome, Verdict};
+use kubereel_history::{GapOutcome, ReelVerdict};
 use kubereel_tests::claims::{Claims, Fact};
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::oracle::Oracle;
@@ -123,7 +123,7 @@ fn nothing_is_claimed_across(told: &Told) -> Result<()> {
     }
     ensure!(gaps > 20, "only {gaps} resources have a gap");
     ensure!(
-        told.proof().verdict == Verdict::Incomplete,
+        told.proof().verdict == ReelVerdict::Incomplete,
         "{:?}",
         told.proof().verdict
     );

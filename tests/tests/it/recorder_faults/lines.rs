@@ -108,7 +108,10 @@ fn objects_that_are_not_utf8_are_kept_and_the_watch_goes_on() -> Result<()> {
     let timeline = kubereel_history::Timeline::open(&scene.reel())?;
     let endpoints = timeline.resources().find("endpoints")?;
     let proof = ResourceProof::of(&timeline, endpoints);
-    assert_eq!(proof.state, kubereel_history::ResourceState::Incomplete);
+    assert_eq!(
+        proof.state,
+        kubereel_history::ResourceCompleteness::Incomplete
+    );
     Ok(())
 }
 

@@ -25,7 +25,7 @@ fn comes_back(recording: &Recording, same_time: impl Fn(&Line<'_>, &Line<'_>) ->
     let reel = recording.import(&ImportOptions::new("test", "a recording"));
     assert_eq!(reel.imported.broken.count, 0);
     let mut out = Vec::new();
-    let exported = reel.timeline.export_jsonl(&mut out, |_| {}).unwrap();
+    let exported = Exported::write_jsonl(&reel.timeline, &mut out, |_| {}).unwrap();
     assert!(exported.unread.is_empty());
     let exported = Recording { bytes: out };
     let mut count = 0;
@@ -82,11 +82,11 @@ fn a_second_journey_changes_nothing() {
     let options = ImportOptions::new("test", "a recording");
     let mut once = Vec::new();
     let first = recording.import(&options);
-    first.timeline.export_jsonl(&mut once, |_| {}).unwrap();
+    Exported::write_jsonl(&first.timeline, &mut once, |_| {}).unwrap();
     let mut twice = Vec::new();
     let again = Recording { bytes: once }.import(&options);
-    again.timeline.export_jsonl(&mut twice, |_| {}).unwrap();
+    Exported::write_jsonl(&again.timeline, &mut twice, |_| {}).unwrap();
     let mut once = Vec::new();
-    first.timeline.export_jsonl(&mut once, |_| {}).unwrap();
+    Exported::write_jsonl(&first.timeline, &mut once, |_| {}).unwrap();
     assert!(once == twice, "the second export differs from the first");
 }

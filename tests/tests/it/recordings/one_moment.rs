@@ -28,7 +28,7 @@ fn count(timeline: &Timeline, name: &str) -> usize {
 /// Checks that a reel holds just these objects, byte for byte and in their order.
 fn holds(reel: &Reel, objects: &[String]) {
     let mut out = Vec::new();
-    reel.timeline.export_jsonl(&mut out, |_| {}).unwrap();
+    Exported::write_jsonl(&reel.timeline, &mut out, |_| {}).unwrap();
     let exported = Recording { bytes: out };
     let mut lines = exported.lines();
     for object in objects {

@@ -3,7 +3,7 @@
 use super::story::{Story, text};
 use super::timeline::{sections, time};
 use kubereel_format::EventType;
-use kubereel_history::{Place, SeenVersion};
+use kubereel_history::{HistoryVersion, VersionPlace};
 use serde_json::Value;
 
 /// The deeds are stamped just before or after their request; processes take a moment to start.
@@ -69,10 +69,10 @@ fn every_deed_that_changed_an_object_is_found_at_its_time() {
     assert_eq!((found, unseen), (92, 22));
 }
 
-fn shows(version: &SeenVersion, shows: &Shows) -> bool {
+fn shows(version: &HistoryVersion, shows: &Shows) -> bool {
     let changes = version.changes.iter().flatten();
     match shows {
-        Shows::Begins => version.place == Place::First,
+        Shows::Begins => version.place == VersionPlace::First,
         Shows::Ends => version.kind == EventType::Deleted,
         Shows::Gone => changes.clone().any(|change| change.new.is_none()),
         Shows::Changed => changes.clone().any(|change| change.new.is_some()),

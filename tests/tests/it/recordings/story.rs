@@ -3,7 +3,8 @@
 use super::recording::{Recording, Reel};
 use kubereel_format::{RecordedAt, ResourceInfo, Seq};
 use kubereel_history::{
-    Cut, Form, HistoryItem, HistoryQuestion, ObjectFilter, Scope, SeenVersion, Timeline,
+    ComparisonScope, Cut, HistoryItem, HistoryQuestion, HistoryVersion, ObjectFilter, ObjectForm,
+    Timeline,
 };
 use kubereel_import::ImportOptions;
 use serde_json::Value;
@@ -45,7 +46,7 @@ impl Story {
     }
 
     /// Gives the versions of an object that `kubereel history --field` shows.
-    pub fn history(&self, object: &[&str; 3], fields: &[String]) -> Vec<SeenVersion> {
+    pub fn history(&self, object: &[&str; 3], fields: &[String]) -> Vec<HistoryVersion> {
         let [resource, namespace, name] = *object;
         let question = HistoryQuestion {
             resource: self.resource(resource),
@@ -87,16 +88,18 @@ impl Story {
         };
         let state = self.timeline().as_of(resource.id, cut, &filter);
         let held = state.objects.first()?;
-        let object = self.timeline().object(held.seq, resource, Form::default());
+        let object = self
+            .timeline()
+            .object(held.seq, resource, ObjectForm::default());
         Some((held.seq, object.unwrap()))
     }
 }
 
 /// Asks for fields only.
-pub fn scope(fields: &[String]) -> Scope {
-    Scope {
+pub fn scope(fields: &[String]) -> ComparisonScope {
+    ComparisonScope {
         fields: fields.iter().map(|field| field.parse().unwrap()).collect(),
-        ..Scope::default()
+        ..ComparisonScope::default()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::story::{Story, item, scope, table, text};
 use kubereel_format::EventType;
-use kubereel_history::{Asked, ChangeKind, Fate, ObjectFilter, differing};
+use kubereel_history::{ChangeKind, ObjectFate, ObjectFilter, ResourceMoment, differing};
 use kubereel_tests::shared_data::shared_data;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ fn every_transition_of_the_upgrade_is_in_its_history() {
         let mut found: Vec<Row> = Vec::new();
         let mut last = String::new();
         for version in story.history(&object, &fields) {
-            let form = kubereel_history::Form::default();
+            let form = kubereel_history::ObjectForm::default();
             let info = story.resource(&resource);
             let shown = story.timeline().object(version.seq, info, form).unwrap();
             // Reason and message of a condition that is gone are not spoken of.
@@ -157,16 +157,21 @@ fn agrees(
     let [one] = found.as_slice() else {
         panic!("{found:?}");
     };
-    let asked = |cut| Asked {
+    let asked = |cut| ResourceMoment {
         resource: info,
         cut,
     };
-    let changes = story
-        .timeline()
-        .changes_between(&one.fate, asked(before), asked(after), &scope(fields))
+    let changes = one
+        .fate
+        .changes(
+            story.timeline(),
+            asked(before),
+            asked(after),
+            &scope(fields),
+        )
         .unwrap();
     // A first sight may name what is told by absence: a node that nobody cordoned.
-    let is_created = matches!(one.fate, Fate::Created { .. });
+    let is_created = matches!(one.fate, ObjectFate::Created { .. });
     assert!(
         !changes.is_empty() || is_created,
         "{object:?} {field} {line}"

@@ -149,7 +149,9 @@ fn newest_transition(timeline: &Timeline) -> RecordedAt {
         let resource = timeline.resources().find(name).unwrap();
         for &object in timeline.objects_of(resource.id) {
             let seq = timeline.reel().versions(object)[0];
-            let body = timeline.object(seq, resource, Form::default()).unwrap();
+            let body = timeline
+                .object(seq, resource, ObjectForm::default())
+                .unwrap();
             let conditions = body["status"]["conditions"].as_array();
             for condition in conditions.into_iter().flatten() {
                 let at: Option<jiff::Timestamp> = condition["lastTransitionTime"]

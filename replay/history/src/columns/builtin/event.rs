@@ -1,10 +1,10 @@
-//! Owns the columns of Events, in the core form and in that of `events.k8s.io`.
+//! The columns of Events, in the core form and in that of `events.k8s.io`.
 
-use super::super::part::{Part, UNKNOWN};
+use super::super::part::{ObjectPart, UNKNOWN};
 use super::kind::Header::{self, Always, Wide};
 use kubereel_format::RecordedAt;
 
-pub(super) const COLUMNS: [Header; 10] = [
+pub(super) const EVENT_COLUMNS: [Header; 10] = [
     Always("LAST SEEN"),
     Always("TYPE"),
     Always("REASON"),
@@ -17,13 +17,13 @@ pub(super) const COLUMNS: [Header; 10] = [
     Wide("NAME"),
 ];
 
-pub(super) fn row(event: Part<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn event_row(event: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     // The newer form has other names for the same members.
     let either = |old: &str, new: &str| {
         let part = event.at(old);
         if part.is_there() { part } else { event.at(new) }
     };
-    let seen = |time: Part<'_>| time.time().is_some().then(|| time.since(at));
+    let seen = |time: ObjectPart<'_>| time.time().is_some().then(|| time.since(at));
     let first = seen(either("firstTimestamp", "deprecatedFirstTimestamp"))
         .or_else(|| seen(event.at("eventTime")))
         .unwrap_or_else(|| UNKNOWN.to_owned());
@@ -57,7 +57,7 @@ pub(super) fn row(event: Part<'_>, at: RecordedAt) -> Vec<String> {
     ]
 }
 
-fn target(object: Part<'_>) -> String {
+fn target(object: ObjectPart<'_>) -> String {
     let kind = object.at("kind").text().to_lowercase();
     match object.at("name").text() {
         "" => kind,
@@ -65,7 +65,7 @@ fn target(object: Part<'_>) -> String {
     }
 }
 
-fn source(source: Part<'_>, controller: &str, instance: &str) -> String {
+fn source(source: ObjectPart<'_>, controller: &str, instance: &str) -> String {
     let first = |text: &str, other: &str| if text.is_empty() { other } else { text }.to_owned();
     let component = first(source.at("component").text(), controller);
     match first(source.at("host").text(), instance).as_str() {
@@ -83,7 +83,7 @@ mod tests {
     const AT: RecordedAt = RecordedAt::from_micros(1_795_269_660_000_000);
 
     fn cells(event: &Value) -> Vec<String> {
-        row(Part::of(event), AT)
+        event_row(ObjectPart::of(event), AT)
     }
 
     #[test]

@@ -1,18 +1,18 @@
-//! Owns which built-in kinds have columns of their own. Refuses to know what their cells say.
+//! The kinds whose columns are known here, and cells that several of them share: containers and selectors.
 
-use super::super::part::Part;
-use super::{deployment, event, job, lease, namespace, node, pod, replica_set, service};
+use super::super::part::{NONE, ObjectPart};
+use super::{event, node, pod, service, workload};
 use kubereel_format::{RecordedAt, ResourceInfo};
 use serde_json::Value;
 
 /// A kind with its columns.
 #[derive(Debug)]
-pub(in crate::columns) struct Kind {
+pub(in crate::columns) struct BuiltinKind {
     group: &'static str,
     plural: &'static str,
     /// Headers, in the order of the cells.
     columns: &'static [Header],
-    row: fn(Part<'_>, RecordedAt) -> Vec<String>,
+    row: fn(ObjectPart<'_>, RecordedAt) -> Vec<String>,
 }
 
 /// A column's name, and whether it shows only where there is room.
@@ -22,31 +22,56 @@ pub(super) enum Header {
     Wide(&'static str),
 }
 
-static ALL: [Kind; 10] = [
-    kind("", "pods", &pod::COLUMNS, pod::row),
-    kind("", "nodes", &node::COLUMNS, node::row),
-    kind("apps", "deployments", &deployment::COLUMNS, deployment::row),
+static ALL: [BuiltinKind; 10] = [
+    kind("", "pods", &pod::POD_COLUMNS, pod::pod_row),
+    kind("", "nodes", &node::NODE_COLUMNS, node::node_row),
+    kind(
+        "apps",
+        "deployments",
+        &workload::DEPLOYMENT_COLUMNS,
+        workload::deployment_row,
+    ),
     kind(
         "apps",
         "replicasets",
-        &replica_set::COLUMNS,
-        replica_set::row,
+        &workload::REPLICA_SET_COLUMNS,
+        workload::replica_set_row,
     ),
-    kind("batch", "jobs", &job::COLUMNS, job::row),
-    kind("", "events", &event::COLUMNS, event::row),
-    kind("events.k8s.io", "events", &event::COLUMNS, event::row),
-    kind("", "namespaces", &namespace::COLUMNS, namespace::row),
-    kind("coordination.k8s.io", "leases", &lease::COLUMNS, lease::row),
-    kind("", "services", &service::COLUMNS, service::row),
+    kind("batch", "jobs", &workload::JOB_COLUMNS, workload::job_row),
+    kind("", "events", &event::EVENT_COLUMNS, event::event_row),
+    kind(
+        "events.k8s.io",
+        "events",
+        &event::EVENT_COLUMNS,
+        event::event_row,
+    ),
+    kind(
+        "",
+        "namespaces",
+        &node::NAMESPACE_COLUMNS,
+        node::namespace_row,
+    ),
+    kind(
+        "coordination.k8s.io",
+        "leases",
+        &node::LEASE_COLUMNS,
+        node::lease_row,
+    ),
+    kind(
+        "",
+        "services",
+        &service::SERVICE_COLUMNS,
+        service::service_row,
+    ),
 ];
 
 const fn kind(
     group: &'static str,
     plural: &'static str,
     columns: &'static [Header],
-    row: fn(Part<'_>, RecordedAt) -> Vec<String>,
-) -> Kind {
-    Kind {
+    row: fn(ObjectPart<'_>, RecordedAt) -> Vec<String>,
+) -> BuiltinKind {
+    BuiltinKind {
         group,
         plural,
         columns,
@@ -54,7 +79,7 @@ const fn kind(
     }
 }
 
-impl Kind {
+impl BuiltinKind {
     /// Finds the kind of a resource.
     pub(in crate::columns) fn of(resource: &ResourceInfo) -> Option<&'static Self> {
         ALL.iter()
@@ -71,12 +96,62 @@ impl Kind {
 
     /// Gives the cells of an object under all its headers, as of a moment.
     pub(in crate::columns) fn row(&self, object: &Value, at: RecordedAt) -> Vec<String> {
-        (self.row)(Part::of(object), at)
+        (self.row)(ObjectPart::of(object), at)
+    }
+}
+
+/// Writes names and images of a list of containers.
+pub(super) fn names_and_images(containers: ObjectPart<'_>) -> [String; 2] {
+    ["name", "image"].map(|member| {
+        let texts: Vec<&str> = containers
+            .items()
+            .map(|one| one.at(member).text())
+            .collect();
+        texts.join(",")
+    })
+}
+
+/// Writes a selector of labels and expressions; `None` if the server would not take it.
+pub(super) fn selector_text(selector: ObjectPart<'_>) -> Option<String> {
+    let equals = selector.at("matchLabels").texts().into_iter();
+    let mut parts: Vec<(&str, String)> = equals
+        .map(|(name, value)| (name, format!("{name}={value}")))
+        .collect();
+    for expression in selector.at("matchExpressions").items() {
+        let name = expression.at("key").text();
+        let mut values: Vec<&str> = expression
+            .at("values")
+            .items()
+            .map(ObjectPart::text)
+            .collect();
+        values.sort_unstable();
+        let operator = expression.at("operator").text();
+        let text = match (operator, values.as_slice()) {
+            ("In", [_, ..]) => format!("{name} in ({})", values.join(",")),
+            ("NotIn", [_, ..]) => format!("{name} notin ({})", values.join(",")),
+            ("Exists", []) => name.to_owned(),
+            ("DoesNotExist", []) => format!("!{name}"),
+            _ => return None,
+        };
+        parts.push((name, text));
+    }
+    // Stable: what has the same name stays in order.
+    parts.sort_by_key(|(name, _)| *name);
+    let texts: Vec<String> = parts.into_iter().map(|(_, text)| text).collect();
+    Some(texts.join(","))
+}
+
+/// Writes a selector for a column that says so when there is none.
+pub(super) fn selector_cell(selector: ObjectPart<'_>) -> String {
+    match selector_text(selector) {
+        None => "<error>".to_owned(),
+        Some(text) if text.is_empty() => NONE.to_owned(),
+        Some(text) => text,
     }
 }
 
 #[cfg(test)]
-mod tests {
+mod kind_tests {
     use super::*;
     use serde_json::json;
 
@@ -92,6 +167,44 @@ mod tests {
             for object in [&json!(null), &json!([]), &json!({}), &strange] {
                 assert_eq!(kind.row(object, at).len(), kind.names().count(), "{kind:?}");
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod selector_tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn requirements_are_sorted_by_name() {
+        let selector = json!({
+            "matchLabels": {"b": "1", "a": "2"},
+            "matchExpressions": [
+                {"key": "c", "operator": "In", "values": ["y", "x"]},
+                {"key": "aa", "operator": "NotIn", "values": ["z"]},
+                {"key": "d", "operator": "Exists"},
+                {"key": "e", "operator": "DoesNotExist", "values": []},
+                {"key": "a", "operator": "Exists"},
+            ],
+        });
+        assert_eq!(
+            selector_cell(ObjectPart::of(&selector)),
+            "a=2,a,aa notin (z),b=1,c in (x,y),d,!e"
+        );
+    }
+
+    #[test]
+    fn none_and_wrong_ones_say_so() {
+        assert_eq!(selector_cell(ObjectPart::of(&json!(null))), "<none>");
+        assert_eq!(selector_cell(ObjectPart::of(&json!({}))), "<none>");
+        for expression in [
+            json!({"key": "a", "operator": "In", "values": []}),
+            json!({"key": "a", "operator": "Exists", "values": ["b"]}),
+            json!({"key": "a", "operator": "Like", "values": ["b"]}),
+        ] {
+            let selector = json!({"matchExpressions": [expression]});
+            assert_eq!(selector_cell(ObjectPart::of(&selector)), "<error>");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Owns the columns of nodes.
+//! The columns of nodes, namespaces and leases.
 
-use super::super::part::{NONE, Part, UNKNOWN};
+use super::super::part::{NONE, ObjectPart, UNKNOWN};
 use super::kind::Header::{self, Always, Wide};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeSet;
 
-pub(super) const COLUMNS: [Header; 10] = [
+pub(super) const NODE_COLUMNS: [Header; 10] = [
     Always("NAME"),
     Always("STATUS"),
     Always("ROLES"),
@@ -23,7 +23,7 @@ const ROLE: &str = "node-role.kubernetes.io/";
 /// A label whose value is a role.
 const OLD_ROLE: &str = "kubernetes.io/role";
 
-pub(super) fn row(node: Part<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn node_row(node: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     let info = node.at("status.nodeInfo");
     let mut kernel = info.at("kernelVersion").text_or(UNKNOWN).to_owned();
     let architecture = info.at("architecture").text();
@@ -32,7 +32,7 @@ pub(super) fn row(node: Part<'_>, at: RecordedAt) -> Vec<String> {
     }
     vec![
         node.name(),
-        status(node),
+        node_status(node),
         roles(node),
         node.age(at),
         info.at("kubeletVersion").text().to_owned(),
@@ -46,7 +46,7 @@ pub(super) fn row(node: Part<'_>, at: RecordedAt) -> Vec<String> {
     ]
 }
 
-fn status(node: Part<'_>) -> String {
+fn node_status(node: ObjectPart<'_>) -> String {
     // The last condition of a type counts.
     let mut conditions = node.at("status.conditions").items().rev();
     let ready = conditions.find(|one| one.at("type").text() == "Ready");
@@ -62,7 +62,7 @@ fn status(node: Part<'_>) -> String {
     }
 }
 
-fn roles(node: Part<'_>) -> String {
+fn roles(node: ObjectPart<'_>) -> String {
     let labels = node.at("metadata.labels").texts().into_iter();
     let roles: BTreeSet<&str> = labels
         .filter_map(|(name, value)| match name.strip_prefix(ROLE) {
@@ -78,7 +78,7 @@ fn roles(node: Part<'_>) -> String {
 }
 
 /// Gives the first address of a type.
-fn address(node: Part<'_>, kind: &str) -> String {
+fn address(node: ObjectPart<'_>, kind: &str) -> String {
     let mut addresses = node.at("status.addresses").items();
     let first = addresses.find(|one| one.at("type").text() == kind);
     first
@@ -86,8 +86,23 @@ fn address(node: Part<'_>, kind: &str) -> String {
         .to_owned()
 }
 
+pub(super) const NAMESPACE_COLUMNS: [Header; 3] = [Always("NAME"), Always("STATUS"), Always("AGE")];
+
+pub(super) fn namespace_row(namespace: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    // The server fills in what is not said.
+    let phase = namespace.at("status.phase").text_or("Active");
+    vec![namespace.name(), phase.to_owned(), namespace.age(at)]
+}
+
+pub(super) const LEASE_COLUMNS: [Header; 3] = [Always("NAME"), Always("HOLDER"), Always("AGE")];
+
+pub(super) fn lease_row(lease: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let holder = lease.at("spec.holderIdentity").text().to_owned();
+    vec![lease.name(), holder, lease.age(at)]
+}
+
 #[cfg(test)]
-mod tests {
+mod node_tests {
     use super::*;
     use serde_json::{Value, json};
 
@@ -112,7 +127,7 @@ mod tests {
                     "containerRuntimeVersion": "cri-o://1"}},
         });
         assert_eq!(
-            row(Part::of(&node), AT),
+            node_row(ObjectPart::of(&node), AT),
             [
                 "n",
                 "Ready,SchedulingDisabled",
@@ -132,7 +147,7 @@ mod tests {
     fn an_empty_node_says_what_is_not_known() {
         let node = json!({"metadata": {"name": "n"}});
         assert_eq!(
-            row(Part::of(&node), AT),
+            node_row(ObjectPart::of(&node), AT),
             [
                 "n",
                 "Unknown",
@@ -162,7 +177,53 @@ mod tests {
             ),
         ] {
             let node: Value = json!({"status": {"conditions": conditions}});
-            assert_eq!(status(Part::of(&node)), expected, "{node}");
+            assert_eq!(node_status(ObjectPart::of(&node)), expected, "{node}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod namespace_tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_namespace_is_active_unless_it_says_otherwise() {
+        let at = RecordedAt::from_micros(1_795_269_660_000_000);
+        for (status, expected) in [
+            (json!({}), "Active"),
+            (json!({"phase": "Active"}), "Active"),
+            (json!({"phase": "Terminating"}), "Terminating"),
+        ] {
+            let metadata = json!({"name": "a", "creationTimestamp": "2026-11-21T14:00:00Z"});
+            let namespace = json!({"metadata": metadata, "status": status});
+            assert_eq!(
+                namespace_row(ObjectPart::of(&namespace), at),
+                ["a", expected, "60s"]
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod lease_tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_lease_names_its_holder() {
+        let at = RecordedAt::from_micros(1_795_269_660_000_000);
+        let metadata = json!({"name": "a", "creationTimestamp": "2026-11-21T14:00:00Z"});
+        for (spec, expected) in [
+            (json!({"holderIdentity": "b_1"}), "b_1"),
+            (json!({"holderIdentity": null}), ""),
+            (json!({}), ""),
+        ] {
+            let lease = json!({"metadata": metadata, "spec": spec});
+            assert_eq!(
+                lease_row(ObjectPart::of(&lease), at),
+                ["a", expected, "60s"]
+            );
         }
     }
 }

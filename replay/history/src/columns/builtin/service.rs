@@ -1,12 +1,12 @@
-//! Owns the columns of services.
+//! The columns of services.
 
-use super::super::labels;
-use super::super::part::{NONE, Part};
+use super::super::part::{NONE, ObjectPart};
+use super::super::table::labels_text;
 use super::kind::Header::{self, Always, Wide};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeSet;
 
-pub(super) const COLUMNS: [Header; 7] = [
+pub(super) const SERVICE_COLUMNS: [Header; 7] = [
     Always("NAME"),
     Always("TYPE"),
     Always("CLUSTER-IP"),
@@ -16,7 +16,7 @@ pub(super) const COLUMNS: [Header; 7] = [
     Wide("SELECTOR"),
 ];
 
-pub(super) fn row(service: Part<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn service_row(service: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     let spec = service.at("spec");
     // The server fills in what is not said.
     let kind = spec.at("type").text_or("ClusterIP");
@@ -27,19 +27,19 @@ pub(super) fn row(service: Part<'_>, at: RecordedAt) -> Vec<String> {
         external_ip(service, kind),
         ports(spec),
         service.age(at),
-        labels::written(&spec.at("selector").texts()),
+        labels_text(&spec.at("selector").texts()),
     ]
 }
 
-fn cluster_ip(spec: Part<'_>) -> String {
+fn cluster_ip(spec: ObjectPart<'_>) -> String {
     let first = spec.at("clusterIPs").items().next();
-    let ip = first.map_or_else(|| spec.at("clusterIP").text_or(NONE), Part::text);
+    let ip = first.map_or_else(|| spec.at("clusterIP").text_or(NONE), ObjectPart::text);
     ip.to_owned()
 }
 
-fn external_ip(service: Part<'_>, kind: &str) -> String {
+fn external_ip(service: ObjectPart<'_>, kind: &str) -> String {
     let spec = service.at("spec");
-    let external = spec.at("externalIPs").items().map(Part::text);
+    let external = spec.at("externalIPs").items().map(ObjectPart::text);
     let mut ips: Vec<&str> = Vec::new();
     let otherwise = match kind {
         "ClusterIP" | "NodePort" => NONE,
@@ -59,7 +59,7 @@ fn external_ip(service: Part<'_>, kind: &str) -> String {
 }
 
 /// Gives where load balancers are, sorted.
-fn balancers(service: Part<'_>) -> BTreeSet<&str> {
+fn balancers(service: ObjectPart<'_>) -> BTreeSet<&str> {
     let ingress = service.at("status.loadBalancer.ingress").items();
     ingress
         .map(|one| one.at("ip").text_or(one.at("hostname").text()))
@@ -67,7 +67,7 @@ fn balancers(service: Part<'_>) -> BTreeSet<&str> {
         .collect()
 }
 
-fn ports(spec: Part<'_>) -> String {
+fn ports(spec: ObjectPart<'_>) -> String {
     let ports: Vec<String> = spec.at("ports").items().map(port).collect();
     match ports.as_slice() {
         [] => NONE.to_owned(),
@@ -75,7 +75,7 @@ fn ports(spec: Part<'_>) -> String {
     }
 }
 
-fn port(port: Part<'_>) -> String {
+fn port(port: ObjectPart<'_>) -> String {
     let number = port.at("port").whole();
     let protocol = port.at("protocol").text_or("TCP");
     match port.at("nodePort").whole() {
@@ -91,7 +91,7 @@ mod tests {
 
     fn cells(service: &Value) -> Vec<String> {
         let at = RecordedAt::from_micros(1_795_269_660_000_000);
-        row(Part::of(service), at)
+        service_row(ObjectPart::of(service), at)
     }
 
     #[test]

@@ -1,30 +1,32 @@
-//! Owns the difference of the states at two moments: which objects came, went or changed. Refuses
-//! bodies of objects that have the same version at both.
+//! Differences: of the states at two moments, and of one step of a cursor. Bodies of objects that have the same version
+//! at both moments are not read.
 
-use crate::changes::{Change, Scope};
+use crate::changes::{Change, ComparisonScope};
+use crate::cursor::CursorStep;
 use crate::moment::Cut;
-use crate::object::Form;
-use crate::query_error::QueryError;
-use crate::snapshot::{ObjectVersion, ResourceSnapshot};
+use crate::object::ObjectForm;
+use crate::timeline::QueryError;
 use crate::timeline::Timeline;
-use kubereel_format::{ResourceInfo, Seq};
+use crate::timeline::{ObjectVersion, ResourceSnapshot};
+use crate::writers::{self, Authors};
+use kubereel_format::{EventType, Evidence, ResourceInfo, Seq};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A name whose object or version differs between two moments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Differing {
+pub struct ObjectDifference {
     /// Its namespace; empty for cluster-scoped objects.
     pub namespace: String,
     /// Its name.
     pub name: String,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: ObjectFate,
 }
 
 /// What became of a name between two moments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum ObjectFate {
     /// It was not there at the first moment.
     Created {
         /// What is there at the second.
@@ -51,7 +53,7 @@ pub enum Fate {
     },
 }
 
-impl Fate {
+impl ObjectFate {
     /// Gives the word that is shown to people and programs.
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -84,7 +86,7 @@ impl Fate {
 }
 
 /// Says which names differ between two states, in the order of the server's keys. Reads no body.
-pub fn differing(before: &ResourceSnapshot, after: &ResourceSnapshot) -> Vec<Differing> {
+pub fn differing(before: &ResourceSnapshot, after: &ResourceSnapshot) -> Vec<ObjectDifference> {
     let place = |held: &ObjectVersion| format!("{}/{}", held.namespace, held.name);
     let mut both: BTreeMap<String, (Option<&ObjectVersion>, Option<&ObjectVersion>)> =
         BTreeMap::new();
@@ -102,7 +104,7 @@ pub fn differing(before: &ResourceSnapshot, after: &ResourceSnapshot) -> Vec<Dif
                 new.cloned(),
                 before.resource == after.resource,
             )?;
-            Some(Differing {
+            Some(ObjectDifference {
                 namespace: held.namespace.clone(),
                 name: held.name.clone(),
                 fate,
@@ -116,50 +118,51 @@ fn fate(
     old: Option<ObjectVersion>,
     new: Option<ObjectVersion>,
     is_one_resource: bool,
-) -> Option<Fate> {
+) -> Option<ObjectFate> {
     match (old, new) {
         (Some(old), Some(new)) if old.seq == new.seq => None,
         (Some(old), Some(new)) if old.object == new.object || !is_one_resource => {
-            Some(Fate::Changed { old, new })
+            Some(ObjectFate::Changed { old, new })
         }
-        (Some(old), Some(new)) => Some(Fate::Recreated { old, new }),
-        (Some(old), None) => Some(Fate::Deleted { old }),
-        (None, Some(new)) => Some(Fate::Created { new }),
+        (Some(old), Some(new)) => Some(ObjectFate::Recreated { old, new }),
+        (Some(old), None) => Some(ObjectFate::Deleted { old }),
+        (None, Some(new)) => Some(ObjectFate::Created { new }),
         (None, None) => None,
     }
 }
 
 /// A resource and the moment at which its state was asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct ResourceMoment<'a> {
     /// The resource.
     pub resource: &'a ResourceInfo,
     /// The moment.
     pub cut: Cut,
 }
 
-impl Timeline {
+impl ObjectFate {
     /// Tells what changed in an object between two moments, field by field.
     ///
     /// Of an object that came or went, the fields asked for are given, and none if none are.
     ///
     /// # Errors
     /// When the reel is damaged there, or a body is no object.
-    pub fn changes_between(
+    pub fn changes(
         &self,
-        fate: &Fate,
-        before: Asked<'_>,
-        after: Asked<'_>,
-        scope: &Scope,
+        timeline: &Timeline,
+        before: ResourceMoment<'_>,
+        after: ResourceMoment<'_>,
+        scope: &ComparisonScope,
     ) -> Result<Vec<Change>, QueryError> {
         let is_narrowed = !scope.fields.is_empty();
-        let read = |held: Option<&ObjectVersion>, asked: Asked<'_>| {
-            held.map(|held| self.value_at(held.seq, asked)).transpose()
+        let read = |held: Option<&ObjectVersion>, asked: ResourceMoment<'_>| {
+            held.map(|held| value_at(timeline, held.seq, asked))
+                .transpose()
         };
         let both =
-            || Ok::<_, QueryError>((read(fate.before(), before)?, read(fate.after(), after)?));
-        match fate {
-            Fate::Created { .. } | Fate::Deleted { .. } if !is_narrowed => Ok(Vec::new()),
+            || Ok::<_, QueryError>((read(self.before(), before)?, read(self.after(), after)?));
+        match self {
+            Self::Created { .. } | Self::Deleted { .. } if !is_narrowed => Ok(Vec::new()),
             _ => Ok(match both()? {
                 (Some(old), Some(new)) => scope.changes(&old, &new),
                 (None, Some(new)) => scope.contents(&new),
@@ -168,17 +171,66 @@ impl Timeline {
             }),
         }
     }
+}
 
-    /// Reads a version as one of the state at a moment, which takes fewer frames than each alone.
-    fn value_at(&self, seq: Seq, asked: Asked<'_>) -> Result<Value, QueryError> {
-        let body = match asked.cut {
-            Cut::Arrival { below, .. } => self.reel().body_at(seq, below),
-            Cut::Revision(_) => self.reel().body(seq),
+/// Reads a version as one of the state at a moment, which takes fewer frames than each alone.
+fn value_at(timeline: &Timeline, seq: Seq, asked: ResourceMoment<'_>) -> Result<Value, QueryError> {
+    let body = match asked.cut {
+        Cut::Arrival { below, .. } => timeline.reel().body_at(seq, below),
+        Cut::Revision(_) => timeline.reel().body(seq),
+    };
+    ObjectForm::WHOLE
+        .of(&body?, asked.resource)
+        .map_err(|source| QueryError::Body { seq, source })
+}
+
+/// What a step changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SteppedOver {
+    /// What changed against the version before; `None` where there is none that can be read.
+    pub changes: Option<Vec<Change>>,
+    /// Who wrote it.
+    pub authors: Authors,
+    /// The object as the event brought it.
+    pub now: Value,
+}
+
+impl SteppedOver {
+    /// Tells what a step changed, field by field, and who did.
+    ///
+    /// # Errors
+    /// When the event's own body cannot be read.
+    pub fn of(
+        timeline: &Timeline,
+        step: &CursorStep,
+        resource: &ResourceInfo,
+    ) -> Result<Self, QueryError> {
+        let read = |seq: Seq| timeline.object(seq, resource, ObjectForm::WHOLE);
+        // Read first: the version before is what most bodies are told against.
+        let old = step.before.and_then(|before| read(before).ok());
+        let now = read(step.seq)?;
+        let changes = old
+            .as_ref()
+            .map(|old| ComparisonScope::default().changes(old, &now));
+        let evidence = timeline.reel().head(step.seq).map(|head| head.evidence);
+        let is_seen = matches!(evidence, Some(Evidence::Live | Evidence::Reconstructed));
+        let authors = match (step.kind, &old, &changes) {
+            (EventType::Deleted, ..) => Authors::Deletion,
+            (_, Some(old), Some(changes)) => {
+                let before = step
+                    .before
+                    .map_or(step.at, |before| timeline.wall_of(before));
+                writers::between(old, &now, changes, step.at.micros_since(before))
+            }
+            (EventType::Added, None, _) if is_seen && step.before.is_none() => {
+                Authors::of(writers::at_creation(&now))
+            }
+            _ => Authors::Unknown,
         };
-        let form = Form {
-            shows_managed_fields: true,
-        };
-        form.of(&body?, asked.resource)
-            .map_err(|source| QueryError::Body { seq, source })
+        Ok(Self {
+            changes,
+            authors,
+            now,
+        })
     }
 }

@@ -1,21 +1,119 @@
-//! Owns the walk over the versions of one name and the gaps between. Refuses to hold them all: each
-//! version is read when it is asked for.
+//! The versions of one name in their order: when, by whom, what changed, and the gaps between. Each version is read
+//! when it is asked for.
 
-use super::item::{HeldFor, HeldUntil, HistoryItem, HistoryQuestion, Place, SeenVersion};
-use crate::changes::{Change, Scope};
+use crate::changes::{Change, ComparisonScope};
 use crate::coverage::UnobservedSpan;
 use crate::moment::Cut;
-use crate::object::Form;
-use crate::query_error::QueryError;
+use crate::object::ObjectForm;
 use crate::select::ObjectFilter;
+use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use crate::writers::{self, Authors};
-use kubereel_format::{EventType, Evidence, Gap, ObjectId, RecordedAt, Seq};
+use kubereel_format::{EventType, Evidence, Gap, ObjectId, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
 use std::collections::VecDeque;
 
+/// A question about the versions of a name.
+#[derive(Clone, Debug)]
+pub struct HistoryQuestion<'a> {
+    /// The resource.
+    pub resource: &'a ResourceInfo,
+    /// The namespace; empty for cluster-scoped objects.
+    pub namespace: &'a str,
+    /// The name.
+    pub name: &'a str,
+    /// Which fields are compared.
+    pub scope: ComparisonScope,
+    /// Only versions after this moment.
+    pub from: Option<Cut>,
+    /// Only versions up to this moment.
+    pub to: Option<Cut>,
+}
+
+/// One thing that a history tells.
+#[derive(Debug)]
+pub enum HistoryItem {
+    /// A version.
+    Version(Box<HistoryVersion>),
+    /// A gap of the recording: versions in it may be missing.
+    Gap(Gap),
+    /// Another time in which versions may be missing.
+    Unobserved(UnobservedSpan),
+    /// A version that cannot be read.
+    Unreadable {
+        /// The record.
+        seq: Seq,
+        /// When it was received.
+        at: RecordedAt,
+        /// Why.
+        error: QueryError,
+    },
+}
+
+/// A version of an object, compared with the one before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryVersion {
+    /// The event that brought it.
+    pub seq: Seq,
+    /// When that was received.
+    pub at: RecordedAt,
+    /// The resourceVersion as the server spelt it; empty if there was none.
+    pub rv: String,
+    /// The type of the event.
+    pub kind: EventType,
+    /// How it is known.
+    pub evidence: Evidence,
+    /// The object's uid; empty if the server sent none.
+    pub uid: String,
+    /// How it stands to the version before.
+    pub place: VersionPlace,
+    /// Who wrote it.
+    pub authors: Authors,
+    /// What changed against the version before; for the first one, what the fields asked for hold.
+    /// `None` if the version before cannot be read.
+    pub changes: Option<Vec<Change>>,
+    /// How long it held, or how long what was asked for did.
+    pub held: Option<VersionDuration>,
+}
+
+/// How a version stands to those before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VersionPlace {
+    /// The first of the name.
+    First,
+    /// The first of another object of that name.
+    Anew {
+        /// The uid of the object before.
+        old_uid: String,
+        /// Whether that one's deletion was seen.
+        deletion_was_seen: bool,
+    },
+    /// A later one of the same object.
+    Later,
+}
+
+/// How long something held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VersionDuration {
+    /// Microseconds.
+    pub micros: u64,
+    /// Why it is known no longer than that.
+    pub until: DurationEnd,
+}
+
+/// What ended a state, or the knowledge of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DurationEnd {
+    /// The next change.
+    Change,
+    /// A gap: it may have held longer, or shorter.
+    Gap,
+    /// The end of what was asked for.
+    End,
+}
+
 /// The versions of a name; see [`Timeline::history`].
-pub struct History<'a> {
+pub struct ObjectHistory<'a> {
     timeline: &'a Timeline,
     question: HistoryQuestion<'a>,
     steps: VecDeque<PlannedStep>,
@@ -23,15 +121,15 @@ pub struct History<'a> {
     gaps: usize,
     end: RecordedAt,
     /// The last version that was read.
-    last: Option<Read>,
+    last: Option<ReadVersion>,
     /// The last object of the name, and whether its deletion was seen.
     last_object: Option<(ObjectId, bool)>,
     /// What waits for its end to be known.
-    pending: Option<Box<SeenVersion>>,
+    pending: Option<Box<HistoryVersion>>,
     ready: VecDeque<HistoryItem>,
 }
 
-struct Read {
+struct ReadVersion {
     seq: Seq,
     at: RecordedAt,
     value: Option<Value>,
@@ -54,12 +152,36 @@ impl Timeline {
     /// reel's length.
     /// Where fields are asked for, versions that change none of them are left out, but for the first
     /// and the last of each object.
-    pub fn history<'a>(&'a self, question: HistoryQuestion<'a>) -> History<'a> {
-        History::new(self, question)
+    pub fn history<'a>(&'a self, question: HistoryQuestion<'a>) -> ObjectHistory<'a> {
+        ObjectHistory::new(self, question)
+    }
+
+    /// Says who wrote a version of a name, against the version before it.
+    pub(crate) fn authors_of(
+        &self,
+        resource: &ResourceInfo,
+        (namespace, name): (&str, &str),
+        seq: Seq,
+    ) -> Authors {
+        let wall = self.wall_of(seq);
+        let cut = |below| Some(Cut::Arrival { below, wall });
+        let mut history = self.history(HistoryQuestion {
+            resource,
+            namespace,
+            name,
+            scope: ComparisonScope::default(),
+            from: cut(seq),
+            to: cut(Seq(seq.0.saturating_add(1))),
+        });
+        let authors = history.find_map(|item| match item {
+            HistoryItem::Version(version) if version.seq == seq => Some(version.authors),
+            _ => None,
+        });
+        authors.unwrap_or(Authors::Unknown)
     }
 }
 
-impl<'a> History<'a> {
+impl<'a> ObjectHistory<'a> {
     fn new(timeline: &'a Timeline, question: HistoryQuestion<'a>) -> Self {
         let resource = question.resource.id;
         let is_within = |seq: Seq, cut: Cut| match cut {
@@ -108,7 +230,7 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Gives how many versions there are in the time asked for, whatever they change.
+    /// Gives the number of versions in the time of the question, whatever they change.
     pub const fn versions(&self) -> usize {
         self.versions
     }
@@ -122,11 +244,11 @@ impl<'a> History<'a> {
     fn take(&mut self, step: PlannedStep) {
         match step {
             PlannedStep::Gap(gap) => {
-                self.settle(gap.from_time, HeldUntil::Gap);
+                self.settle(gap.from_time, DurationEnd::Gap);
                 self.ready.push_back(HistoryItem::Gap(gap));
             }
             PlannedStep::Unobserved(span) => {
-                self.settle(span.from, HeldUntil::Gap);
+                self.settle(span.from, DurationEnd::Gap);
                 self.ready.push_back(HistoryItem::Unobserved(span));
             }
             PlannedStep::Version {
@@ -137,7 +259,7 @@ impl<'a> History<'a> {
                 Ok(version) => self.show(version),
                 Err(error) => {
                     let at = self.timeline.wall_of(seq);
-                    self.settle(at, HeldUntil::Gap);
+                    self.settle(at, DurationEnd::Gap);
                     self.ready
                         .push_back(HistoryItem::Unreadable { seq, at, error });
                 }
@@ -146,26 +268,26 @@ impl<'a> History<'a> {
     }
 
     /// Keeps a version until it is known how long it held, unless it changes nothing asked for.
-    fn show(&mut self, version: Box<SeenVersion>) {
-        let is_quiet = version.place == Place::Later
+    fn show(&mut self, version: Box<HistoryVersion>) {
+        let is_quiet = version.place == VersionPlace::Later
             && version.kind != EventType::Deleted
             && !self.question.scope.fields.is_empty()
             && version.changes.as_ref().is_some_and(Vec::is_empty);
         if is_quiet {
             return;
         }
-        self.settle(version.at, HeldUntil::Change);
+        self.settle(version.at, DurationEnd::Change);
         self.pending = Some(version);
     }
 
     /// Ends what waits for its end.
-    fn settle(&mut self, at: RecordedAt, until: HeldUntil) {
+    fn settle(&mut self, at: RecordedAt, until: DurationEnd) {
         let Some(mut version) = self.pending.take() else {
             return;
         };
         if version.kind != EventType::Deleted {
             let micros = u64::try_from(at.micros_since(version.at)).unwrap_or_default();
-            version.held = Some(HeldFor { micros, until });
+            version.held = Some(VersionDuration { micros, until });
         }
         self.ready.push_back(HistoryItem::Version(version));
     }
@@ -175,11 +297,11 @@ impl<'a> History<'a> {
         object: ObjectId,
         seq: Seq,
         before: Option<Seq>,
-    ) -> Result<Box<SeenVersion>, QueryError> {
+    ) -> Result<Box<HistoryVersion>, QueryError> {
         let at = self.timeline.wall_of(seq);
         let old = before.map(|before| match self.last.take() {
             Some(last) if last.seq == before => last,
-            _ => Read {
+            _ => ReadVersion {
                 seq: before,
                 at: self.timeline.wall_of(before),
                 value: self.value(before).ok(),
@@ -189,7 +311,7 @@ impl<'a> History<'a> {
             Ok(new) => new,
             Err(error) => {
                 let value = None;
-                self.last = Some(Read { seq, at, value });
+                self.last = Some(ReadVersion { seq, at, value });
                 self.last_object = Some((object, false));
                 return Err(error);
             }
@@ -209,12 +331,12 @@ impl<'a> History<'a> {
             }
             _ => authors,
         };
-        self.last = Some(Read {
+        self.last = Some(ReadVersion {
             seq,
             at,
             value: Some(new),
         });
-        Ok(Box::new(SeenVersion {
+        Ok(Box::new(HistoryVersion {
             seq,
             at,
             rv: head
@@ -232,7 +354,7 @@ impl<'a> History<'a> {
 
     fn compared(
         &self,
-        old: Option<&Read>,
+        old: Option<&ReadVersion>,
         new: &Value,
         at: RecordedAt,
     ) -> (Option<Vec<Change>>, Authors) {
@@ -243,13 +365,13 @@ impl<'a> History<'a> {
                 let changes = is_narrowed.then(|| scope.contents(new));
                 (Some(changes.unwrap_or_default()), Authors::Unknown)
             }
-            Some(Read { value: None, .. }) => (None, Authors::Unknown),
-            Some(Read {
+            Some(ReadVersion { value: None, .. }) => (None, Authors::Unknown),
+            Some(ReadVersion {
                 value: Some(old),
                 at: before,
                 ..
             }) => {
-                let all = Scope::default().changes(old, new);
+                let all = ComparisonScope::default().changes(old, new);
                 let authors = writers::between(old, new, &all, at.micros_since(*before));
                 (Some(scope.changes(old, new)), authors)
             }
@@ -257,14 +379,14 @@ impl<'a> History<'a> {
         (changes, authors)
     }
 
-    fn place(&self, object: ObjectId, is_first: bool) -> Place {
+    fn place(&self, object: ObjectId, is_first: bool) -> VersionPlace {
         match self.last_object {
-            Some((last, deletion_was_seen)) if last != object && is_first => Place::Anew {
+            Some((last, deletion_was_seen)) if last != object && is_first => VersionPlace::Anew {
                 old_uid: self.uid(last),
                 deletion_was_seen,
             },
-            _ if is_first => Place::First,
-            _ => Place::Later,
+            _ if is_first => VersionPlace::First,
+            _ => VersionPlace::Later,
         }
     }
 
@@ -274,14 +396,12 @@ impl<'a> History<'a> {
     }
 
     fn value(&self, seq: Seq) -> Result<Value, QueryError> {
-        let form = Form {
-            shows_managed_fields: true,
-        };
-        self.timeline.object(seq, self.question.resource, form)
+        self.timeline
+            .object(seq, self.question.resource, ObjectForm::WHOLE)
     }
 }
 
-impl Iterator for History<'_> {
+impl Iterator for ObjectHistory<'_> {
     type Item = HistoryItem;
 
     fn next(&mut self) -> Option<HistoryItem> {
@@ -293,7 +413,7 @@ impl Iterator for History<'_> {
                 self.take(step);
             } else {
                 self.pending.as_ref()?;
-                self.settle(self.end, HeldUntil::End);
+                self.settle(self.end, DurationEnd::End);
             }
         }
     }

@@ -1,0 +1,315 @@
+//! The cluster's own Events: what components reported, about which object, how often. The times in an Event are the
+//! component's own. An Event that only expired is not reported again.
+
+use crate::moment::Cut;
+use crate::timeline::QueryError;
+use crate::timeline::Timeline;
+use crate::timetext;
+use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, Seq};
+use serde::Deserialize;
+
+/// A question about Events.
+#[derive(Clone, Debug, Default)]
+pub struct EventQuestion {
+    /// Only those of this namespace.
+    pub namespace: Option<String>,
+    /// Only those received after this moment.
+    pub from: Option<Cut>,
+    /// Only those received up to this moment.
+    pub to: Option<Cut>,
+    /// Only those about this object; an empty kind or uid stands for any.
+    pub about: Option<Regarding>,
+    /// Only those of this severity, `Warning` for example.
+    pub severity: Option<String>,
+}
+
+/// An Event, as it was received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedEvent {
+    /// The record that brought it.
+    pub seq: Seq,
+    /// When that was received.
+    pub at: RecordedAt,
+    /// How it is known: what was there when the recorder first looked was said earlier.
+    pub evidence: Evidence,
+    /// The Event's namespace.
+    pub namespace: String,
+    /// The Event's name.
+    pub name: String,
+    /// What it says.
+    pub said: EventContent,
+}
+
+/// The Events of a time; see [`Timeline::event_log`].
+pub struct EventLog<'a> {
+    timeline: &'a Timeline,
+    question: EventQuestion,
+    seqs: std::vec::IntoIter<Seq>,
+}
+
+impl Timeline {
+    /// Gives the resources that hold Events: one, unless a recording knows them by both groups.
+    pub fn event_resources(&self) -> Vec<ResourceId> {
+        let are_events = |group: &str, plural: &str| {
+            plural == "events" && (group.is_empty() || group == "events.k8s.io")
+        };
+        self.resources()
+            .iter()
+            .filter(|info| are_events(&info.group, &info.plural))
+            .map(|info| info.id)
+            .collect()
+    }
+
+    /// Gives the Events of a time.
+    ///
+    /// Which ones these are is known without reading a body; whom they are about is not.
+    pub fn event_log(&self, question: EventQuestion) -> EventLog<'_> {
+        let reel = self.reel();
+        let wanted = |seq: Seq| {
+            reel.kind_of(seq) != Some(EventType::Deleted)
+                && question.from.is_none_or(|cut| !self.is_within(seq, cut))
+                && question.to.is_none_or(|cut| self.is_within(seq, cut))
+        };
+        let mut seqs = Vec::new();
+        for resource in self.event_resources() {
+            for &object in self.objects_of(resource) {
+                let is_asked = self
+                    .key_of(object)
+                    .is_some_and(|key| question.may_take(&key.namespace));
+                if is_asked {
+                    seqs.extend(
+                        reel.versions(object)
+                            .iter()
+                            .copied()
+                            .filter(|seq| wanted(*seq)),
+                    );
+                }
+            }
+        }
+        seqs.sort_unstable();
+        EventLog {
+            timeline: self,
+            question,
+            seqs: seqs.into_iter(),
+        }
+    }
+}
+
+impl EventLog<'_> {
+    /// Tells how many there are at most: those about other objects are among them.
+    pub fn at_most(&self) -> usize {
+        self.seqs.len()
+    }
+
+    fn read(&self, seq: Seq) -> Result<Option<LoggedEvent>, QueryError> {
+        let reel = self.timeline.reel();
+        let body = reel.body(seq)?;
+        let said = EventContent::of(&body).map_err(|source| QueryError::Body { seq, source })?;
+        if !self.question.takes(&said) {
+            return Ok(None);
+        }
+        let Some(head) = reel.head(seq) else {
+            return Ok(None);
+        };
+        let Some(key) = self.timeline.key_of(head.object) else {
+            return Ok(None);
+        };
+        Ok(Some(LoggedEvent {
+            seq,
+            at: head.stamp.wall,
+            evidence: head.evidence,
+            namespace: key.namespace.clone(),
+            name: key.name.clone(),
+            said,
+        }))
+    }
+}
+
+/// Where Events about objects without a namespace may lie: the API server refuses any other place
+/// (`ValidateEventCreate` of Kubernetes), and those before it had a rule kept them in none.
+const OF_CLUSTER: [&str; 3] = ["default", "kube-system", ""];
+
+impl EventQuestion {
+    /// Tells whether Events of a namespace can be asked for, before any is read. The API server
+    /// accepts an Event only in the namespace of what it is about.
+    fn may_take(&self, namespace: &str) -> bool {
+        let is_of = |about: &Regarding| match about.namespace.as_str() {
+            "" => OF_CLUSTER.contains(&namespace),
+            own => own == namespace,
+        };
+        self.namespace.as_ref().is_none_or(|only| only == namespace)
+            && self.about.as_ref().is_none_or(is_of)
+    }
+
+    fn takes(&self, said: &EventContent) -> bool {
+        let severity = self
+            .severity
+            .as_ref()
+            .is_none_or(|only| said.severity.eq_ignore_ascii_case(only));
+        let about = self.about.as_ref().is_none_or(|about| {
+            let found = &said.regarding;
+            let fits =
+                |asked: &str, found: &str| asked.is_empty() || found.is_empty() || asked == found;
+            found.name == about.name
+                && fits(&about.kind, &found.kind)
+                && fits(&about.uid, &found.uid)
+                && found.namespace == about.namespace
+        });
+        severity && about
+    }
+}
+
+impl Iterator for EventLog<'_> {
+    type Item = Result<LoggedEvent, QueryError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let seq = self.seqs.next()?;
+            match self.read(seq) {
+                Ok(None) => {}
+                Ok(Some(logged)) => return Some(Ok(logged)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+/// The object that an Event is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Regarding {
+    /// Its kind.
+    pub kind: String,
+    /// Its namespace; empty for cluster-scoped objects.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its uid; empty if the component did not say.
+    pub uid: String,
+    /// Its group and version; empty if the component did not say.
+    pub api_version: String,
+}
+
+/// What an Event says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventContent {
+    /// `Normal` or `Warning`.
+    pub severity: String,
+    /// Why, as one word.
+    pub reason: String,
+    /// The message.
+    pub message: String,
+    /// What it is about.
+    pub regarding: Regarding,
+    /// The component that reported it.
+    pub component: String,
+    /// The number of reports until then; at least 1.
+    pub count: u64,
+    /// When it was reported last, on the component's clock.
+    pub last: Option<RecordedAt>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct EventBody {
+    r#type: Option<String>,
+    reason: Option<String>,
+    message: Option<String>,
+    note: Option<String>,
+    involved_object: Option<Regarding>,
+    regarding: Option<Regarding>,
+    source: Option<EventSource>,
+    deprecated_source: Option<EventSource>,
+    reporting_component: Option<String>,
+    reporting_controller: Option<String>,
+    count: Option<u64>,
+    deprecated_count: Option<u64>,
+    series: Option<EventSeries>,
+    last_timestamp: Option<String>,
+    deprecated_last_timestamp: Option<String>,
+    first_timestamp: Option<String>,
+    event_time: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct EventSource {
+    component: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct EventSeries {
+    count: Option<u64>,
+    last_observed_time: Option<String>,
+}
+
+impl EventContent {
+    /// Reads it from an Event's bytes.
+    ///
+    /// # Errors
+    /// When the bytes are no Event.
+    pub fn of(body: &[u8]) -> Result<Self, serde_json::Error> {
+        let body: EventBody = serde_json::from_slice(body)?;
+        let series = body.series.unwrap_or_default();
+        let source = body.source.or(body.deprecated_source);
+        let component = [
+            source.and_then(|source| source.component),
+            body.reporting_component,
+            body.reporting_controller,
+        ];
+        let last = [
+            series.last_observed_time,
+            body.last_timestamp,
+            body.deprecated_last_timestamp,
+            body.event_time,
+            body.first_timestamp,
+        ];
+        let count = [series.count, body.count, body.deprecated_count];
+        Ok(Self {
+            severity: body.r#type.unwrap_or_default(),
+            reason: body.reason.unwrap_or_default(),
+            message: body.message.or(body.note).unwrap_or_default(),
+            regarding: body.involved_object.or(body.regarding).unwrap_or_default(),
+            component: first(component).unwrap_or_default(),
+            count: count.into_iter().flatten().max().unwrap_or(1).max(1),
+            last: last
+                .iter()
+                .flatten()
+                .find_map(|text| timetext::parsed(text)),
+        })
+    }
+}
+
+fn first(texts: [Option<String>; 3]) -> Option<String> {
+    texts.into_iter().flatten().find(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_shapes_say_the_same() {
+        let core = br#"{"type":"Warning","reason":"BackOff","message":"back-off","count":7,
+            "involvedObject":{"kind":"Pod","namespace":"shop","name":"web-0","uid":"u"},
+            "source":{"component":"kubelet"},"lastTimestamp":"2026-11-21T14:00:00Z"}"#;
+        let newer = br#"{"type":"Warning","reason":"BackOff","note":"back-off",
+            "regarding":{"kind":"Pod","namespace":"shop","name":"web-0","uid":"u"},
+            "reportingController":"kubelet","series":{"count":7,"lastObservedTime":"2026-11-21T14:00:00.000000Z"}}"#;
+        let core = EventContent::of(core).expect("an Event");
+        assert_eq!(core, EventContent::of(newer).expect("an Event"));
+        assert_eq!((core.count, core.reason.as_str()), (7, "BackOff"));
+        assert_eq!(core.last.expect("a time").micros, 1_795_269_600_000_000);
+    }
+
+    #[test]
+    fn an_event_that_says_little_is_read_all_the_same() {
+        let said = EventContent::of(br#"{"involvedObject":null,"count":null}"#).expect("an Event");
+        assert_eq!(said.count, 1);
+        assert_eq!(said.regarding, Regarding::default());
+        for body in [&b"7"[..], b"{", br#"{"count":"x"}"#] {
+            assert!(EventContent::of(body).is_err());
+        }
+    }
+}

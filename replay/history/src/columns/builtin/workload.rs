@@ -1,0 +1,326 @@
+//! The columns of deployments, replica sets and jobs.
+
+use super::super::part::{ObjectPart, time_between, time_since};
+use super::kind::Header::{self, Always, Wide};
+use super::kind::{names_and_images, selector_cell, selector_text};
+use kubereel_format::RecordedAt;
+
+pub(super) const DEPLOYMENT_COLUMNS: [Header; 8] = [
+    Always("NAME"),
+    Always("READY"),
+    Always("UP-TO-DATE"),
+    Always("AVAILABLE"),
+    Always("AGE"),
+    Wide("CONTAINERS"),
+    Wide("IMAGES"),
+    Wide("SELECTOR"),
+];
+
+pub(super) fn deployment_row(deployment: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let status = deployment.at("status");
+    let ready = status.at("readyReplicas").whole();
+    let desired = desired(deployment);
+    let [names, images] = names_and_images(deployment.at("spec.template.spec.containers"));
+    vec![
+        deployment.name(),
+        format!("{ready}/{desired}"),
+        status.at("updatedReplicas").whole().to_string(),
+        status.at("availableReplicas").whole().to_string(),
+        deployment.age(at),
+        names,
+        images,
+        // Unlike elsewhere, no selector leaves the cell empty.
+        selector_text(deployment.at("spec.selector")).unwrap_or_else(|| "<invalid>".to_owned()),
+    ]
+}
+
+pub(super) const REPLICA_SET_COLUMNS: [Header; 8] = [
+    Always("NAME"),
+    Always("DESIRED"),
+    Always("CURRENT"),
+    Always("READY"),
+    Always("AGE"),
+    Wide("CONTAINERS"),
+    Wide("IMAGES"),
+    Wide("SELECTOR"),
+];
+
+/// Reads how many replicas are wanted: one unless it is said.
+pub(super) fn desired(object: ObjectPart<'_>) -> i64 {
+    let replicas = object.at("spec.replicas");
+    if replicas.is_there() {
+        replicas.whole()
+    } else {
+        1
+    }
+}
+
+pub(super) fn replica_set_row(set: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let [names, images] = names_and_images(set.at("spec.template.spec.containers"));
+    vec![
+        set.name(),
+        desired(set).to_string(),
+        set.at("status.replicas").whole().to_string(),
+        set.at("status.readyReplicas").whole().to_string(),
+        set.age(at),
+        names,
+        images,
+        selector_cell(set.at("spec.selector")),
+    ]
+}
+
+pub(super) const JOB_COLUMNS: [Header; 8] = [
+    Always("NAME"),
+    Always("STATUS"),
+    Always("COMPLETIONS"),
+    Always("DURATION"),
+    Always("AGE"),
+    Wide("CONTAINERS"),
+    Wide("IMAGES"),
+    Wide("SELECTOR"),
+];
+
+pub(super) fn job_row(job: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let [names, images] = names_and_images(job.at("spec.template.spec.containers"));
+    vec![
+        job.name(),
+        job_status(job).to_owned(),
+        completions(job),
+        duration(job, at),
+        job.age(at),
+        names,
+        images,
+        selector_cell(job.at("spec.selector")),
+    ]
+}
+
+fn job_status(job: ObjectPart<'_>) -> &'static str {
+    // The first condition of a type counts.
+    let has = |kind: &str| {
+        let mut conditions = job.at("status.conditions").items();
+        let first = conditions.find(|one| one.at("type").text() == kind);
+        first.is_some_and(|one| one.at("status").text() == "True")
+    };
+    if has("Complete") {
+        "Complete"
+    } else if has("Failed") {
+        "Failed"
+    } else if job.at("metadata.deletionTimestamp").is_there() {
+        "Terminating"
+    } else if has("Suspended") {
+        "Suspended"
+    } else if has("FailureTarget") {
+        "FailureTarget"
+    } else if has("SuccessCriteriaMet") {
+        "SuccessCriteriaMet"
+    } else {
+        "Running"
+    }
+}
+
+fn completions(job: ObjectPart<'_>) -> String {
+    let succeeded = job.at("status.succeeded").whole();
+    let wanted = job.at("spec.completions");
+    let parallelism = job.at("spec.parallelism");
+    if wanted.is_there() {
+        format!("{succeeded}/{}", wanted.whole())
+    } else if parallelism.whole() > 1 {
+        format!("{succeeded}/1 of {}", parallelism.whole())
+    } else {
+        // Also where nothing is said: the server fills one in then.
+        format!("{succeeded}/1")
+    }
+}
+
+fn duration(job: ObjectPart<'_>, at: RecordedAt) -> String {
+    let start = job.at("status.startTime").time();
+    match (start, job.at("status.completionTime").time()) {
+        (None, _) => String::new(),
+        (Some(start), None) => time_since(start, at),
+        (Some(start), Some(end)) => time_between(start, end),
+    }
+}
+
+#[cfg(test)]
+mod deployment_tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    const AT: RecordedAt = RecordedAt::from_micros(1_795_269_660_000_000);
+
+    fn whole() -> Value {
+        json!({
+            "metadata": {"name": "a", "creationTimestamp": "2026-11-21T14:00:00Z"},
+            "spec": {
+                "replicas": 4,
+                "selector": {"matchLabels": {"app": "x"}},
+                "template": {"spec": {"containers": [
+                    {"name": "b", "image": "example.io/b:1"}, {"name": "c", "image": "example.io/c"}]}}},
+            "status": {"readyReplicas": 3, "updatedReplicas": 2, "availableReplicas": 1},
+        })
+    }
+
+    #[test]
+    fn every_column_is_filled() {
+        assert_eq!(
+            deployment_row(ObjectPart::of(&whole()), AT),
+            [
+                "a",
+                "3/4",
+                "2",
+                "1",
+                "60s",
+                "b,c",
+                "example.io/b:1,example.io/c",
+                "app=x"
+            ]
+        );
+    }
+
+    #[test]
+    fn one_replica_is_wanted_unless_it_is_said() {
+        let new = json!({"metadata": {"name": "a"}});
+        assert_eq!(
+            deployment_row(ObjectPart::of(&new), AT)[..4],
+            ["a", "0/1", "0", "0"]
+        );
+        let mut none = whole();
+        none["spec"]["replicas"] = json!(0);
+        assert_eq!(deployment_row(ObjectPart::of(&none), AT)[1], "3/0");
+    }
+
+    #[test]
+    fn a_selector_that_is_none_is_invalid() {
+        let mut odd = whole();
+        odd["spec"]["selector"] = json!({"matchExpressions": [{"key": "a", "operator": "Like"}]});
+        assert_eq!(deployment_row(ObjectPart::of(&odd), AT)[7], "<invalid>");
+        odd["spec"]["selector"] = json!(null);
+        assert_eq!(deployment_row(ObjectPart::of(&odd), AT)[7], "");
+    }
+}
+
+#[cfg(test)]
+mod replica_set_tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    const AT: RecordedAt = RecordedAt::from_micros(1_795_269_660_000_000);
+
+    fn whole() -> Value {
+        json!({
+            "metadata": {"name": "a", "creationTimestamp": "2026-11-21T14:00:00Z"},
+            "spec": {
+                "replicas": 4,
+                "selector": {"matchLabels": {"app": "x"}},
+                "template": {"spec": {"containers": [
+                    {"name": "b", "image": "example.io/b:1"}, {"name": "c", "image": "example.io/c"}]}}},
+            "status": {"replicas": 3, "readyReplicas": 2},
+        })
+    }
+
+    #[test]
+    fn every_column_is_filled() {
+        assert_eq!(
+            replica_set_row(ObjectPart::of(&whole()), AT),
+            [
+                "a",
+                "4",
+                "3",
+                "2",
+                "60s",
+                "b,c",
+                "example.io/b:1,example.io/c",
+                "app=x"
+            ]
+        );
+    }
+
+    #[test]
+    fn one_replica_is_wanted_unless_it_is_said() {
+        let new = json!({"metadata": {"name": "a"}});
+        assert_eq!(
+            replica_set_row(ObjectPart::of(&new), AT)[..4],
+            ["a", "1", "0", "0"]
+        );
+        let mut none = whole();
+        none["spec"]["replicas"] = json!(0);
+        assert_eq!(replica_set_row(ObjectPart::of(&none), AT)[1], "0");
+    }
+
+    #[test]
+    fn a_selector_that_is_none_is_invalid() {
+        let mut odd = whole();
+        odd["spec"]["selector"] = json!({"matchExpressions": [{"key": "a", "operator": "Like"}]});
+        assert_eq!(replica_set_row(ObjectPart::of(&odd), AT)[7], "<error>");
+        odd["spec"]["selector"] = json!(null);
+        assert_eq!(replica_set_row(ObjectPart::of(&odd), AT)[7], "<none>");
+    }
+}
+
+#[cfg(test)]
+mod job_tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// A minute after the times below.
+    const AT: RecordedAt = RecordedAt::from_micros(1_795_269_660_000_000);
+
+    fn narrow(job: &Value) -> Vec<String> {
+        let mut cells = job_row(ObjectPart::of(job), AT);
+        cells.truncate(5);
+        cells
+    }
+
+    #[test]
+    fn completions_depend_on_what_is_wanted() {
+        for (spec, expected) in [
+            (json!({"completions": 3, "parallelism": 2}), "2/3"),
+            (json!({"parallelism": 2}), "2/1 of 2"),
+            (json!({"parallelism": 1}), "2/1"),
+            (json!({"parallelism": 0}), "2/1"),
+            (json!({}), "2/1"),
+        ] {
+            let job = json!({"spec": spec, "status": {"succeeded": 2}});
+            assert_eq!(completions(ObjectPart::of(&job)), expected, "{job}");
+        }
+    }
+
+    #[test]
+    fn a_status_stands_above_those_below() {
+        let condition = |kind: &str, status: &str| json!({"type": kind, "status": status});
+        let ladder = [
+            "Complete",
+            "Failed",
+            "Suspended",
+            "FailureTarget",
+            "SuccessCriteriaMet",
+        ];
+        for (at, expected) in ladder.iter().enumerate() {
+            let conditions: Vec<Value> = ladder
+                .iter()
+                .enumerate()
+                .map(|(other, kind)| condition(kind, if other < at { "False" } else { "True" }))
+                .rev()
+                .collect();
+            let job = json!({"status": {"conditions": conditions}});
+            assert_eq!(job_status(ObjectPart::of(&job)), *expected);
+        }
+        let going = json!({"metadata": {"deletionTimestamp": "2026-11-21T14:00:00Z"},
+            "status": {"conditions": [condition("Suspended", "True")]}});
+        assert_eq!(job_status(ObjectPart::of(&going)), "Terminating");
+        let twice = json!({"status": {"conditions":
+            [condition("Failed", "False"), condition("Failed", "True")]}});
+        assert_eq!(job_status(ObjectPart::of(&twice)), "Running");
+    }
+
+    #[test]
+    fn duration_ends_with_the_job() {
+        let mut job =
+            json!({"metadata": {"name": "a", "creationTimestamp": "2026-11-21T13:59:00Z"}});
+        assert_eq!(narrow(&job), ["a", "Running", "0/1", "", "2m"]);
+        job["status"] = json!({"startTime": "2026-11-21T14:00:00Z"});
+        assert_eq!(narrow(&job)[3], "60s");
+        job["status"]["completionTime"] = json!("2026-11-21T14:00:07Z");
+        assert_eq!(narrow(&job)[3], "7s");
+    }
+}

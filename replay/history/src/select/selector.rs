@@ -1,0 +1,528 @@
+//! The selectors of kubectl. Labels (`-l`): `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a>1`, `a<1`, `a`,
+//! `!a`, joined by commas. Fields (`--field-selector`): `status.phase=Running,metadata.name!=a`, of any field of an
+//! object: a server indexes only a few, a recording has them all.
+
+use crate::object::number;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// A text is not a label selector.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("not a label selector: {problem} in {text:?}")]
+pub struct LabelError {
+    /// What is wrong.
+    pub problem: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A condition on an object's labels; the empty one holds for all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LabelSelector {
+    requirements: Vec<LabelRequirement>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct LabelRequirement {
+    key: String,
+    test: LabelTest,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum LabelTest {
+    Exists,
+    Missing,
+    In(Vec<String>),
+    /// Holds also where the label is missing, as in Kubernetes.
+    NotIn(Vec<String>),
+    Above(i64),
+    Below(i64),
+}
+
+impl LabelSelector {
+    /// Tells whether it holds for every object.
+    pub const fn is_empty(&self) -> bool {
+        self.requirements.is_empty()
+    }
+
+    /// Tells whether it holds for an object with these labels.
+    pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.requirements.iter().all(|requirement| {
+            let value = labels.get(&requirement.key);
+            let number = || value.and_then(|value| value.parse::<i64>().ok());
+            match &requirement.test {
+                LabelTest::Exists => value.is_some(),
+                LabelTest::Missing => value.is_none(),
+                LabelTest::In(values) => value.is_some_and(|value| values.contains(value)),
+                LabelTest::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
+                LabelTest::Above(bound) => number().is_some_and(|number| number > *bound),
+                LabelTest::Below(bound) => number().is_some_and(|number| number < *bound),
+            }
+        })
+    }
+}
+
+impl FromStr for LabelSelector {
+    type Err = LabelError;
+
+    fn from_str(text: &str) -> Result<Self, LabelError> {
+        let mut words = LabelLexer { rest: text };
+        let mut requirements = Vec::new();
+        let parsed = (|| {
+            if words.peek() == LabelToken::End {
+                return Ok(());
+            }
+            loop {
+                requirements.push(words.requirement()?);
+                match words.next() {
+                    LabelToken::End => return Ok(()),
+                    LabelToken::Sign(",") => {}
+                    other => return Err(format!("expected a comma, found {other}")),
+                }
+            }
+        })();
+        match parsed {
+            Ok(()) => Ok(Self { requirements }),
+            Err(problem) => Err(LabelError {
+                problem,
+                text: text.to_owned(),
+            }),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LabelToken<'a> {
+    Text(&'a str),
+    Sign(&'a str),
+    End,
+}
+
+impl std::fmt::Display for LabelToken<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Text(text) | Self::Sign(text) => write!(f, "{text:?}"),
+            Self::End => f.write_str("the end"),
+        }
+    }
+}
+
+struct LabelLexer<'a> {
+    rest: &'a str,
+}
+
+impl<'a> LabelLexer<'a> {
+    /// Longest first, so that `==` is not two `=`.
+    const SIGNS: [&'static str; 9] = ["==", "!=", "=", "!", ",", "(", ")", ">", "<"];
+
+    fn peek(&self) -> LabelToken<'a> {
+        LabelLexer { rest: self.rest }.next()
+    }
+
+    fn next(&mut self) -> LabelToken<'a> {
+        self.rest = self.rest.trim_start();
+        if self.rest.is_empty() {
+            return LabelToken::End;
+        }
+        for sign in Self::SIGNS {
+            if let Some(rest) = self.rest.strip_prefix(sign) {
+                self.rest = rest;
+                return LabelToken::Sign(sign);
+            }
+        }
+        let end = self
+            .rest
+            .find(|c: char| c.is_whitespace() || "=!,()<>".contains(c))
+            .unwrap_or(self.rest.len());
+        let (text, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        LabelToken::Text(text)
+    }
+
+    fn requirement(&mut self) -> Result<LabelRequirement, String> {
+        let (key, is_negated) = match self.next() {
+            LabelToken::Text(key) => (key, false),
+            LabelToken::Sign("!") => match self.next() {
+                LabelToken::Text(key) => (key, true),
+                other => return Err(format!("expected a key, found {other}")),
+            },
+            other => return Err(format!("expected a key, found {other}")),
+        };
+        if !is_key(key) {
+            return Err(format!("invalid label key {key:?}"));
+        }
+        let test = if is_negated {
+            LabelTest::Missing
+        } else {
+            self.test()?
+        };
+        Ok(LabelRequirement {
+            key: key.to_owned(),
+            test,
+        })
+    }
+
+    fn test(&mut self) -> Result<LabelTest, String> {
+        match self.peek() {
+            LabelToken::End | LabelToken::Sign(",") => Ok(LabelTest::Exists),
+            LabelToken::Sign("=" | "==") => {
+                self.next();
+                Ok(LabelTest::In(vec![self.value()?]))
+            }
+            LabelToken::Sign("!=") => {
+                self.next();
+                Ok(LabelTest::NotIn(vec![self.value()?]))
+            }
+            LabelToken::Text("in") => {
+                self.next();
+                Ok(LabelTest::In(self.values()?))
+            }
+            LabelToken::Text("notin") => {
+                self.next();
+                Ok(LabelTest::NotIn(self.values()?))
+            }
+            LabelToken::Sign(">") => {
+                self.next();
+                Ok(LabelTest::Above(self.number()?))
+            }
+            LabelToken::Sign("<") => {
+                self.next();
+                Ok(LabelTest::Below(self.number()?))
+            }
+            other => Err(format!("expected =, !=, in or notin, found {other}")),
+        }
+    }
+
+    fn number(&mut self) -> Result<i64, String> {
+        let word = self.next();
+        let LabelToken::Text(text) = word else {
+            return Err(format!("expected a number, found {word}"));
+        };
+        let number = text.parse().ok();
+        number.ok_or_else(|| format!("expected a number, found {word}"))
+    }
+
+    /// Reads one value; none at all is the empty one.
+    fn value(&mut self) -> Result<String, String> {
+        match self.peek() {
+            LabelToken::Text(text) => {
+                self.next();
+                if !is_value(text) {
+                    return Err(format!("invalid label value {text:?}"));
+                }
+                Ok(text.to_owned())
+            }
+            LabelToken::End | LabelToken::Sign("," | ")") => Ok(String::new()),
+            other @ LabelToken::Sign(_) => Err(format!("expected a value, found {other}")),
+        }
+    }
+
+    fn values(&mut self) -> Result<Vec<String>, String> {
+        match self.next() {
+            LabelToken::Sign("(") => {}
+            other => return Err(format!("expected (, found {other}")),
+        }
+        let mut values = Vec::new();
+        loop {
+            values.push(self.value()?);
+            match self.next() {
+                LabelToken::Sign(")") => return Ok(values),
+                LabelToken::Sign(",") => {}
+                other => return Err(format!("expected , or ), found {other}")),
+            }
+        }
+    }
+}
+
+/// Tells whether a text has the form of a label's key: `name` or `prefix/name`.
+fn is_key(key: &str) -> bool {
+    let (prefix, name) = key
+        .split_once('/')
+        .map_or((None, key), |(prefix, name)| (Some(prefix), name));
+    let is_prefix = |prefix: &str| {
+        prefix.len() <= 253
+            && prefix.split('.').all(|part| {
+                is_framed(part, |b| b.is_ascii_lowercase() || b.is_ascii_digit())
+                    && !part.contains(['_', '.'])
+            })
+    };
+    name.len() <= 63
+        && is_framed(name, |b| b.is_ascii_alphanumeric())
+        && prefix.is_none_or(is_prefix)
+}
+
+fn is_value(value: &str) -> bool {
+    value.is_empty() || value.len() <= 63 && is_framed(value, |b| b.is_ascii_alphanumeric())
+}
+
+/// Tells whether a text begins and ends with `edge` bytes and has only those, `-`, `_`, `.` between.
+fn is_framed(text: &str, edge: impl Fn(u8) -> bool) -> bool {
+    let bytes = text.as_bytes();
+    let is_edge = |byte: Option<&u8>| byte.is_some_and(|&byte| edge(byte));
+    is_edge(bytes.first())
+        && is_edge(bytes.last())
+        && bytes
+            .iter()
+            .all(|&byte| edge(byte) || b"-_.".contains(&byte))
+}
+
+/// A text is not a field selector.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("not a field selector: {term:?} is neither FIELD=VALUE nor FIELD!=VALUE in {text:?}")]
+pub struct FieldSelectorError {
+    /// The term that is wrong.
+    pub term: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A condition on an object's fields; the empty one holds for all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldSelector {
+    terms: Vec<FieldTerm>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FieldTerm {
+    members: Vec<String>,
+    value: String,
+    is_negated: bool,
+}
+
+impl FieldSelector {
+    /// Tells whether it holds for every object.
+    pub const fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Tells whether it holds for an object; a field that is not there is empty.
+    pub fn matches(&self, object: &Value) -> bool {
+        self.terms.iter().all(|term| {
+            let members = term.members.iter();
+            let found = members
+                .into_iter()
+                .try_fold(object, |of, name| of.get(name));
+            let own = match found {
+                Some(Value::String(text)) => text.clone(),
+                Some(Value::Number(number)) => number::printed(number),
+                Some(Value::Bool(truth)) => truth.to_string(),
+                _ => String::new(),
+            };
+            (own == term.value) != term.is_negated
+        })
+    }
+}
+
+impl FromStr for FieldSelector {
+    type Err = FieldSelectorError;
+
+    fn from_str(text: &str) -> Result<Self, FieldSelectorError> {
+        let mut terms = Vec::new();
+        for term in split(text).into_iter().filter(|term| !term.is_empty()) {
+            let read = FieldTerm::read(&term).ok_or_else(|| FieldSelectorError {
+                term: term.clone(),
+                text: text.to_owned(),
+            })?;
+            terms.push(read);
+        }
+        Ok(Self { terms })
+    }
+}
+
+/// Splits at commas that no backslash takes as they are.
+fn split(text: &str) -> Vec<String> {
+    let mut terms = vec![String::new()];
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter == ',' {
+            terms.push(String::new());
+        } else if let Some(term) = terms.last_mut() {
+            term.push(letter);
+            if letter == '\\' {
+                term.extend(letters.next());
+            }
+        }
+    }
+    terms
+}
+
+impl FieldTerm {
+    fn read(term: &str) -> Option<Self> {
+        let at = term.find(['!', '='])?;
+        let (field, rest) = term.split_at_checked(at)?;
+        let signs = [("!=", true), ("==", false), ("=", false)];
+        let (value, is_negated) = signs
+            .iter()
+            .find_map(|(sign, is_negated)| Some((rest.strip_prefix(sign)?, *is_negated)))?;
+        let members: Vec<String> = field.split('.').map(str::to_owned).collect();
+        if members.iter().any(String::is_empty) {
+            return None;
+        }
+        Some(Self {
+            members,
+            value: unescaped(value)?,
+            is_negated,
+        })
+    }
+}
+
+/// Takes the backslashes away; `None` where a sign stands without one.
+fn unescaped(value: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut letters = value.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => text.push(
+                letters
+                    .next()
+                    .filter(|next| ['\\', ',', '='].contains(next))?,
+            ),
+            '=' => return None,
+            other => text.push(other),
+        }
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod label_tests {
+    use super::*;
+
+    fn matches(selector: &str, labels: &[(&str, &str)]) -> bool {
+        let labels = labels
+            .iter()
+            .map(|&(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+        selector
+            .parse::<LabelSelector>()
+            .expect(selector)
+            .matches(&labels)
+    }
+
+    #[test]
+    fn each_form_holds_where_it_should() {
+        let labels = [
+            ("app", "etcd"),
+            ("tier", "control-plane"),
+            ("empty", ""),
+            ("size", "3"),
+        ];
+        for (selector, holds) in [
+            ("", true),
+            ("app", true),
+            ("!app", false),
+            ("!absent", true),
+            ("app=etcd", true),
+            ("app==etcd", true),
+            ("app = etcd", true),
+            ("app=other", false),
+            ("app!=etcd", false),
+            ("absent!=etcd", true),
+            ("absent=", false),
+            ("empty=", true),
+            ("app!=", true),
+            ("app in (etcd, other)", true),
+            ("app in (other)", false),
+            ("app in(etcd)", true),
+            ("app notin (etcd)", false),
+            ("absent notin (etcd)", true),
+            ("empty in (,a)", true),
+            ("app=etcd,tier in (control-plane),!absent", true),
+            ("app=etcd,tier=worker", false),
+            ("size>2", true),
+            ("size > 3", false),
+            ("size<4", true),
+            ("app<4", false),
+            ("absent>0", false),
+        ] {
+            assert_eq!(matches(selector, &labels), holds, "{selector:?}");
+        }
+        assert!(matches(
+            "node-role.kubernetes.io/master=",
+            &[("node-role.kubernetes.io/master", "")]
+        ));
+    }
+
+    #[test]
+    fn a_key_may_bear_the_name_of_an_operator() {
+        assert!(matches("in in (in)", &[("in", "in")]));
+        assert!(matches("notin", &[("notin", "")]));
+    }
+
+    #[test]
+    fn broken_selectors_are_refused() {
+        for selector in [
+            ",",
+            "a,",
+            "=b",
+            "a=b=c",
+            "a b",
+            "a in",
+            "a in b",
+            "a in (b",
+            "a in (b c)",
+            "a notin",
+            "!",
+            "!a=b",
+            "a=(b)",
+            "-a=b",
+            "a=b-",
+            "A.B/c/d=e",
+            "UPPER.io/x=1",
+            "a>b",
+            "a>",
+            "a<1.5",
+        ] {
+            assert!(
+                selector.parse::<LabelSelector>().is_err(),
+                "{selector:?} was read"
+            );
+        }
+    }
+
+    #[test]
+    fn an_error_says_where() {
+        let error = "app in etcd"
+            .parse::<LabelSelector>()
+            .expect_err("no paren");
+        assert_eq!(
+            error.to_string(),
+            r#"not a label selector: expected (, found "etcd" in "app in etcd""#
+        );
+    }
+}
+
+#[cfg(test)]
+mod field_tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn fields_are_equal_or_not_and_missing_ones_are_empty() {
+        let object = json!({"metadata": {"name": "a,b=c"}, "status": {"phase": "Running"},
+            "spec": {"unschedulable": true, "n": 3}});
+        for (text, expected) in [
+            ("", true),
+            ("status.phase=Running", true),
+            ("status.phase==Running,spec.n=3", true),
+            ("status.phase!=Running", false),
+            ("spec.unschedulable=true", true),
+            ("spec.nodeName=", true),
+            ("spec.nodeName!=x", true),
+            ("spec.nodeName=x", false),
+            (r"metadata.name=a\,b\=c", true),
+        ] {
+            let selector: FieldSelector = text.parse().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(selector.matches(&object), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for text in ["a", "=a", "a=b=c", ".a=b", "a!b", r"a=\x", r"a=\", "a=b,c"] {
+            assert!(text.parse::<FieldSelector>().is_err(), "{text}");
+        }
+    }
+}
