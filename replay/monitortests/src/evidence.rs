@@ -25,7 +25,7 @@ impl RunName<'_> {
     }
 }
 
-/// Gives the command that shows a finding at its moment; `None` if there is no reel, or nothing that
+/// Returns the command that shows a finding at its moment; `None` if there is no reel, or nothing that
 /// can be named.
 pub fn shown_by(run: &RunName<'_>, finding: &TestFinding) -> Option<String> {
     let reel = quoted(run.reel?);

@@ -6,10 +6,10 @@ use crate::interval::Interval;
 use std::fmt;
 use std::sync::Arc;
 
-/// Tells whether an interval is looked at.
+/// Returns whether an interval is looked at.
 type LooksAt = Arc<dyn Fn(&Interval) -> bool + Send + Sync>;
 
-/// Which intervals a monitortest looks at.
+/// Which intervals a monitor test looks at.
 #[derive(Clone, Default)]
 pub enum IntervalNeeds {
     /// Any, as far as is known.
@@ -38,7 +38,7 @@ impl IntervalNeeds {
         Self::OfSources(sources.into_iter().collect(), Arc::new(looks_at))
     }
 
-    /// Tells whether an interval is looked at.
+    /// Returns whether an interval is looked at.
     pub fn has(&self, interval: &Interval) -> bool {
         match self {
             Self::All => true,

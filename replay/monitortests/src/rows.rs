@@ -1,6 +1,6 @@
 //! Verdicts as rows for a database: one line of JSON for each run and case.
 //!
-//! `docs/monitortest-rows.schema.json` describes the fields to BigQuery; a test compares both.
+//! `docs/monitor test-rows.schema.json` describes the fields to BigQuery; a test compares both.
 
 use crate::evidence::subject;
 use crate::outcome::CaseOutcome;

@@ -51,12 +51,12 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Tells whether it reads a variable.
+    /// Returns whether it reads a variable.
     pub(crate) const fn reads(&self, place: usize) -> bool {
         place < 128 && self.variables >> place & 1 == 1
     }
 
-    /// Tells whether it reads one variable only, and of that one only some members.
+    /// Returns whether it reads one variable only, and of that one only some members.
     pub(crate) fn reads_only(&self, place: usize, members: &[&str]) -> bool {
         let is_member = |path: &String| {
             let first = path.split('.').next().unwrap_or_default();
@@ -141,7 +141,7 @@ fn parse(text: &str) -> Result<IdedExpr, CompileError> {
     })
 }
 
-/// Gives the place of a line and column, both from 1.
+/// Returns the place of a line and column, both from 1.
 fn offset(text: &str, line: isize, column: isize) -> usize {
     let line = usize::try_from(line).unwrap_or_default().saturating_sub(1);
     let column = usize::try_from(column)
@@ -522,7 +522,7 @@ impl NodeBuilder<'_> {
     }
 }
 
-/// Gives a list of texts as a set, if it is one.
+/// Returns a list of texts as a set, if it is one.
 fn texts(value: &Value) -> Option<BTreeSet<String>> {
     let texts = value.as_array()?.iter();
     texts.map(|text| text.as_str().map(str::to_owned)).collect()

@@ -234,7 +234,7 @@ const FILES: [(&str, &str); 2] = [
 ];
 
 impl ExceptionSet {
-    /// Gives the exceptions that the program carries.
+    /// Returns the exceptions that the program carries.
     ///
     /// # Errors
     /// Never, as a test of this crate shows.

@@ -1,4 +1,4 @@
-//! Owns all exceptions of a run and how often each was used. Refuses to forget those that were not.
+//! All exceptions of a run, and how often each was used. Those that were not used are counted too.
 
 use super::entry::Circumstances;
 use super::entry::Exception;
@@ -58,7 +58,7 @@ impl ExceptionSet {
         self
     }
 
-    /// Gives all of them.
+    /// Returns all of them.
     pub fn all(&self) -> &[Exception] {
         &self.entries
     }

@@ -1,4 +1,4 @@
-//! Owns the judgement of rules over intervals. Refuses objects.
+//! The judgement of rules over intervals.
 
 use super::cases::{CaseKey, RuleCases, places};
 use super::cases::{FindingEvidence, FindingSpan, finding};
@@ -72,7 +72,7 @@ impl<'a> IntervalJudge<'a, '_> {
         slots
     }
 
-    /// Gives the case of an interval and what it is about, if it is chosen.
+    /// Returns the case of an interval and what it is about, if it is chosen.
     fn grouped(&self, interval: &'a Interval) -> Result<Option<(CaseKey, String)>, EvalError> {
         if let Some(chosen) = &self.choice.chosen
             && !chosen.truth(&seen_by(chosen, interval, &self.scene))?
@@ -137,7 +137,7 @@ impl<'a> IntervalJudge<'a, '_> {
         }
     }
 
-    /// Gives the intervals for which a predicate has a value.
+    /// Returns the intervals for which a predicate has a value.
     fn those<'j>(
         &mut self,
         program: &'a Program,
@@ -408,7 +408,7 @@ fn by_subject<'j, 'a>(
     parts.into_values().collect()
 }
 
-/// Gives what an interval is about; of a condition, which one and its status: exceptions name them.
+/// Returns what an interval is about; of a condition, which one and its status: exceptions name them.
 fn subject(interval: &Interval) -> FindingSubject {
     let mut subject = FindingSubject::of(&interval.locator);
     for name in ["condition", "status"] {

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A rule as a monitortest.
+/// A rule as a monitor test.
 struct RuleTest {
     rule: Arc<MonitorRule>,
     objects: Option<ObjectWatch>,
@@ -193,7 +193,7 @@ fn why_not<'a>(
     None
 }
 
-/// Gives the times of some resources that were not seen.
+/// Returns the times of some resources that were not seen.
 pub(super) fn dark_of(scene: &JudgeContext<'_>, resources: &[String]) -> Vec<CaseGap> {
     let dark = resources
         .iter()
@@ -238,13 +238,13 @@ impl EarlySelector {
         }
     }
 
-    /// Gives the sources of what it takes, if it takes none of others.
+    /// Returns the sources of what it takes, if it takes none of others.
     pub(super) fn sources(&self) -> Option<&[String]> {
         let sources = self.choice.sources.as_slice();
         (!sources.is_empty()).then_some(sources)
     }
 
-    /// Tells whether an interval may be chosen; where the predicate has no value, it may: a rule that
+    /// Returns whether an interval may be chosen; where the predicate has no value, it may: a rule that
     /// is wrong must be found so.
     pub(super) fn may_take(&self, interval: &Interval) -> bool {
         if !self.choice.takes_at_any_time(interval) {

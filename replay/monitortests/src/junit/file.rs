@@ -38,7 +38,7 @@ impl JunitFile {
         }
     }
 
-    /// Gives the name under which the readers of OpenShift's CI look for it, by the begin of the recording.
+    /// Returns the name under which the readers of OpenShift's CI look for it, by the begin of the recording.
     pub fn name(start: RecordedAt) -> String {
         format!("e2e-monitor-tests_{}.xml", file_suffix(start))
     }
@@ -161,7 +161,7 @@ pub enum JunitResult {
 }
 
 impl JunitCase {
-    /// Gives the one or two cases of an outcome.
+    /// Returns the one or two cases of an outcome.
     pub fn of(run: &RunName<'_>, outcome: &CaseOutcome) -> Vec<Self> {
         let case = |result| Self {
             name: outcome.name.clone(),
@@ -220,7 +220,7 @@ const FINDINGS_MOST: usize = 100;
 /// How many letters of one finding are told.
 const LETTERS_MOST: usize = 4000;
 
-/// Gives the first line of a failure: what was found first, and how much more there is.
+/// Returns the first line of a failure: what was found first, and how much more there is.
 pub(super) fn headline(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     if let (CaseVerdict::Error, Some(why)) = (outcome.verdict, &outcome.why) {
         return format!("error: {}", short(why));
@@ -234,7 +234,7 @@ pub(super) fn headline(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     }
 }
 
-/// Gives the whole text of a failure.
+/// Returns the whole text of a failure.
 pub(super) fn body(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     let mut lines = Vec::new();
     let from = timetext::rfc3339(run.start);
@@ -277,7 +277,7 @@ fn excused(judged: &JudgedFinding) -> Option<String> {
     ))
 }
 
-/// Gives why a case has no verdict.
+/// Returns why a case has no verdict.
 pub(super) fn why_not_judged(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     match (outcome.verdict, outcome.dark.first()) {
         (CaseVerdict::Unknown, Some(dark)) => {

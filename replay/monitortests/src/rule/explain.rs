@@ -1,4 +1,4 @@
-//! Owns a rule in plain words. Refuses to interpret expressions: they are quoted.
+//! A rule in plain words. Expressions are quoted, not interpreted.
 
 use super::model::{
     Component, Expectation, IntervalSelector, ListedValues, MonitorRule, ObjectSelector, Operator,
@@ -7,7 +7,7 @@ use super::model::{
 use crate::phase::Phase;
 use crate::verdict::Severity;
 
-/// Says in words what a rule does, a line each.
+/// Describes what a rule does, a line each.
 pub(crate) fn explained(rule: &MonitorRule) -> Vec<String> {
     let mut lines = Vec::new();
     match &rule.watch {

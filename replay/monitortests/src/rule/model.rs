@@ -59,7 +59,7 @@ pub(crate) struct ResourceName {
 }
 
 impl ResourceName {
-    /// Tells whether a recorded resource is it.
+    /// Returns whether a recorded resource is it.
     pub(crate) fn is_it(&self, info: &ResourceInfo) -> bool {
         self.plural == info.plural && self.group == info.group
     }
@@ -298,7 +298,7 @@ pub(crate) struct RuleScope {
 }
 
 impl RuleScope {
-    /// Gives the names of all variables by place; an empty one is none.
+    /// Returns the names of all variables by place; an empty one is none.
     pub(crate) fn all(&self) -> Vec<String> {
         let mut names: Vec<String> = NAMES.iter().map(|&name| name.to_owned()).collect();
         if let Some(item) = names.get_mut(place::ITEM) {
@@ -308,12 +308,12 @@ impl RuleScope {
         names
     }
 
-    /// Tells whether a name is one that rules give a meaning themselves.
+    /// Returns whether a name is one that rules give a meaning themselves.
     pub(crate) fn is_taken(name: &str) -> bool {
         name == "constants" || (!name.is_empty() && NAMES.contains(&name))
     }
 
-    /// Gives the names that may be read somewhere.
+    /// Returns the names that may be read somewhere.
     pub(crate) fn readable(&self, stand: ExpressionPlace) -> Vec<String> {
         let fixed: &[&str] = match stand {
             ExpressionPlace::RuleCondition => &["facts", "also"],
@@ -542,7 +542,7 @@ const MADE_OF: [(&str, &[&str]); 16] = [
     ),
 ];
 
-/// Gives the resources that must have been seen for intervals to be there.
+/// Returns the resources that must have been seen for intervals to be there.
 pub(crate) fn seen_for(choice: &IntervalSelector) -> Vec<String> {
     let mut seen: Vec<String> = choice.needs.iter().map(ResourceName::text).collect();
     if seen.is_empty() {

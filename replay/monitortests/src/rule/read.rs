@@ -80,13 +80,13 @@ impl RuleSet {
         &self.rules
     }
 
-    /// Says in words what a rule does; `None` if there is no rule of that id.
+    /// Describes what a rule does; `None` if there is no rule of that id.
     pub fn explain(&self, id: &str) -> Option<Vec<String>> {
         let rule = self.rules.iter().find(|rule| rule.about.id == id)?;
         Some(explained(rule))
     }
 
-    /// Gives the ids, in the order of the files.
+    /// Returns the ids, in the order of the files.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().map(|rule| rule.about.id.as_str())
     }
@@ -588,7 +588,7 @@ impl<'a> RuleReader<'a> {
     }
 }
 
-/// Gives a list of texts, if a value is one.
+/// Returns a list of texts, if a value is one.
 fn texts(value: &Value) -> Option<Vec<String>> {
     let texts = value.as_array()?.iter();
     texts.map(|text| text.as_str().map(str::to_owned)).collect()

@@ -1,4 +1,7 @@
-//! Owns a predicate's truth over the life of one thing. Refuses to say more than was seen.
+//! A predicate's truth over the life of one thing.
+//!
+//! The spans of a [`Signal`] follow one another without holes, in order of time; only the last one may be
+//! open. A time that was not observed is unknown, never true or false.
 
 /// What is known of a predicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,7 +91,7 @@ impl Signal {
         });
     }
 
-    /// Gives what holds now.
+    /// Returns what holds now.
     pub(crate) fn now(&self) -> Option<SignalTruth> {
         self.spells.last().map(|last| last.truth)
     }
@@ -102,12 +105,12 @@ impl Signal {
         }
     }
 
-    /// Gives the spells.
+    /// Returns the spells.
     pub(crate) fn spells(&self) -> &[TruthSpan] {
         &self.spells
     }
 
-    /// Gives the same with true and false exchanged.
+    /// Returns the same with true and false exchanged.
     pub(crate) fn not(&self) -> Self {
         let turned = self.spells.iter().map(|spell| TruthSpan {
             truth: spell.truth.not(),
@@ -118,7 +121,7 @@ impl Signal {
         }
     }
 
-    /// Gives the same without what lies in times that were not seen.
+    /// Returns the same without what lies in times that were not seen.
     pub(crate) fn darkened(&self, dark: &[(i64, i64)]) -> Self {
         let mut spells = Vec::with_capacity(self.spells.len());
         for spell in &self.spells {

@@ -50,7 +50,7 @@ pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
     })
 }
 
-/// Gives the names of a definition's versions, and the stored one.
+/// Returns the names of a definition's versions, and the stored one.
 fn versions(object: &Value) -> (BTreeSet<String>, String) {
     let mut names = BTreeSet::new();
     let mut stored = String::new();

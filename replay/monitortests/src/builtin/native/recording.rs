@@ -13,7 +13,7 @@ struct RecordingTest {
     about: MonitorTestInfo,
 }
 
-/// Gives the test.
+/// Returns the test.
 pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
     let about = MonitorTestInfo {
         id: "recording-complete".to_owned(),

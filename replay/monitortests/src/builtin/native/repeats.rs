@@ -173,7 +173,7 @@ fn worst<'a>(
     in_time.collect()
 }
 
-/// Tells whether the run upgraded: by what is known of the cluster, or by the Events that CI writes.
+/// Returns whether the run upgraded: by what is known of the cluster, or by the Events that CI writes.
 fn upgraded(scene: &JudgeContext<'_>) -> bool {
     !scene.facts.upgrades().is_empty() || scene.intervals.all().iter().any(is_upgrade_begin)
 }
@@ -191,7 +191,7 @@ fn is_etcd_revision(event: &Interval) -> bool {
         && event.locator.get("namespace") == Some("openshift-etcd-operator")
 }
 
-/// Tells whether an interval counts, or excuses one that does. Excuses lie in intervals of which there
+/// Returns whether an interval counts, or excuses one that does. Excuses lie in intervals of which there
 /// are few: no entry of the list speaks of those of pods, or of Events.
 fn is_looked_at(interval: &Interval) -> bool {
     let is_many = matches!(
@@ -204,7 +204,7 @@ fn is_looked_at(interval: &Interval) -> bool {
         || is_etcd_revision(interval)
 }
 
-/// Gives the highest revision that a static Pod of etcd was told to have reached.
+/// Returns the highest revision that a static Pod of etcd was told to have reached.
 fn etcd_revision(intervals: &Intervals) -> Option<u64> {
     let told = intervals.all().iter();
     let told = told.filter(|event| is_etcd_revision(event));
@@ -283,12 +283,12 @@ impl<'de> Deserialize<'de> for Pattern {
 }
 
 impl Pattern {
-    /// Tells whether a text matches a pattern, if there is one.
+    /// Returns whether a text matches a pattern, if there is one.
     fn fits(pattern: Option<&Self>, text: &str) -> bool {
         pattern.is_none_or(|pattern| pattern.0.is_match(text))
     }
 
-    /// Tells whether the value of each key matches; a value that is not there is empty.
+    /// Returns whether the value of each key matches; a value that is not there is empty.
     fn fit_all<'v>(
         patterns: &BTreeMap<String, Self>,
         value: impl Fn(&str) -> Option<&'v str>,
@@ -340,7 +340,7 @@ impl AllowedEvents {
 }
 
 impl AllowedEvent {
-    /// Tells whether everything but the spans lets an Event repeat.
+    /// Returns whether everything but the spans lets an Event repeat.
     fn allows(&self, event: &Interval, times: u64, run: RunFacts<'_>) -> bool {
         let topology = self.topology.as_deref();
         let of_revisions = |each: u64| {

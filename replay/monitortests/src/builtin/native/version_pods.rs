@@ -7,6 +7,7 @@
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::interval_needs::IntervalNeeds;
 use crate::known::component_of_namespace;
+use crate::reading;
 use crate::verdict::{
     CaseGap, FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase,
     TestFinding, WrittenIn,
@@ -24,7 +25,7 @@ struct VersionPods {
     attempts: RetrievalAttempts,
 }
 
-/// Gives the test.
+/// Returns the test.
 pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
     let about = MonitorTestInfo {
         id: "version-pods".to_owned(),
@@ -219,7 +220,7 @@ impl RetrievalAttempt {
         self.last.insert(of.to_owned(), text);
     }
 
-    /// Tells whether it failed: it says so, or it went badly and was given up.
+    /// Returns whether it failed: it says so, or it went badly and was given up.
     fn is_failed(&self) -> bool {
         match self.end {
             AttemptEnd::Succeeded => false,
@@ -302,7 +303,7 @@ fn said(what: &str, state: &Value) -> String {
     }
 }
 
-/// Gives a text of a document; empty if there is none.
+/// Returns a member of a value as text; empty if there is none.
 fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
@@ -433,33 +434,25 @@ impl RetrievalAttempts {
     }
 
     fn see_version(&mut self, seen: &Seen<'_>) {
-        let conditions = seen
-            .now
-            .pointer("/status/conditions")
-            .and_then(Value::as_array);
-        for condition in conditions.into_iter().flatten() {
-            let told = match text(condition, "message") {
-                "" => format!("{}={}", text(condition, "type"), text(condition, "status")),
-                message => format!(
-                    "{}={} ({}): {message}",
-                    text(condition, "type"),
-                    text(condition, "status"),
-                    text(condition, "reason")
-                ),
-            };
-            let list = match text(condition, "type") {
+        for condition in reading::conditions(seen.now) {
+            let list = match condition.kind {
                 "ReleaseAccepted" => &mut self.accepted,
                 "Failing" => &mut self.failing,
                 _ => continue,
             };
-            if list.last().map(|(_, last)| last.as_str()) != Some(told.as_str()) {
-                list.push((seen.at, told));
+            let state = format!("{}={}", condition.kind, condition.status);
+            let text = match condition.message {
+                "" => state,
+                message => format!("{state} ({}): {message}", condition.reason),
+            };
+            if list.last().is_none_or(|(_, last)| *last != text) {
+                list.push((seen.at, text));
             }
         }
     }
 }
 
-/// Tells whether a message is about a Pod: its name stands there as a word.
+/// Returns whether a message is about a Pod: its name stands there as a word.
 fn names(message: &str, pod: &str) -> bool {
     !pod.is_empty() && message.split([' ', '"', ',', ';']).any(|word| word == pod)
 }

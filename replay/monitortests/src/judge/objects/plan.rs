@@ -1,5 +1,4 @@
-//! Owns what is derived from a rule once: which fields its predicates read, and which of them are of
-//! changes. Refuses anything that depends on a reel.
+//! What is derived from a rule once: which fields its predicates read, and which of them are of changes.
 
 use crate::cel::{Program, Reads};
 use crate::feed::{Fields, Interest};
@@ -23,7 +22,7 @@ pub(super) struct PredicateReads {
 }
 
 impl PredicateReads {
-    /// Tells whether it is asked of changes, and holds for a moment only.
+    /// Returns whether it is asked of changes, and holds for a moment only.
     pub(super) const fn is_of_change(&self) -> bool {
         self.reads_old || self.reads_former || self.reads_action
     }
@@ -172,7 +171,7 @@ fn interest(resource: &ResourceName, paths: &[String]) -> Interest {
     Interest::new(&resource.group, &resource.plural, paths)
 }
 
-/// Gives the expressions by which a check's findings are told.
+/// Returns the expressions by which a check's findings are told.
 fn told(check: &RuleCheck) -> impl Iterator<Item = &Program> {
     let since = check.expected.since.iter();
     let reason = check.reason.iter().flat_map(expressions);

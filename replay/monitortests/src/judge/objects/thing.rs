@@ -86,7 +86,7 @@ impl WatchedItem {
         }
     }
 
-    /// Tells whether a finding may come of it, alone or with others.
+    /// Returns whether a finding may come of it, alone or with others.
     pub(super) fn is_worth_keeping(&self, checks: &[RuleCheck]) -> bool {
         !self.faults.is_empty()
             || checks.iter().zip(&self.courses).any(|(check, course)| {
@@ -152,7 +152,7 @@ impl CheckSignals {
         }
     }
 
-    /// Tells whether it is nothing to an operator that a predicate had a truth at a moment only: that it
+    /// Returns whether it is nothing to an operator that a predicate had a truth at a moment only: that it
     /// was silent tells it the same.
     pub(super) const fn passes_over(operator: Operator, truth: SignalTruth) -> bool {
         match operator {
@@ -162,7 +162,7 @@ impl CheckSignals {
         }
     }
 
-    /// Tells whether evidence is wanted when a predicate turns to a truth.
+    /// Returns whether evidence is wanted when a predicate turns to a truth.
     pub(super) fn wants(operator: Operator, number: usize, truth: SignalTruth) -> bool {
         match operator {
             Operator::Never | Operator::AtMost | Operator::Total | Operator::LeadsTo => {
@@ -203,7 +203,7 @@ pub(super) const fn word(action: Action) -> &'static str {
 }
 
 impl ObjectEvidence {
-    /// Gives it to expressions.
+    /// Returns it to expressions.
     pub(super) fn slots(&self) -> Slots<'_> {
         let mut slots = Slots::default();
         slots.set(place::OBJECT, Some(Val::json(&self.object)));

@@ -1,5 +1,5 @@
-//! Owns the judgement of what a rule over objects saw, when the reel has been read. Refuses to find
-//! anything in times that were not seen.
+//! The judgement of a rule over objects, after the reel has been read. Nothing is found in times that were
+//! not observed.
 
 use super::thing::WatchedItem;
 use super::watch::ObjectWatch;
@@ -108,7 +108,7 @@ struct ObjectJudge<'a, 'j> {
 }
 
 impl<'a> ObjectJudge<'a, '_> {
-    /// Gives the times in which a thing may have changed unseen.
+    /// Returns the times in which a thing may have changed unseen.
     fn unseen(&self, thing: &WatchedItem) -> Vec<(i64, i64)> {
         let end = self.scene.intervals.end();
         let mut unseen: Vec<(i64, i64)> = Vec::new();
@@ -362,7 +362,7 @@ impl<'a> ObjectJudge<'a, '_> {
         }
     }
 
-    /// Gives what was seen to expressions, items too.
+    /// Returns what was seen to expressions, items too.
     fn slots(&self, thing: &'a WatchedItem, evidence: Option<usize>) -> Slots<'a> {
         let Some(evidence) = evidence.and_then(|number| thing.evidence.get(number)) else {
             return Slots::default();

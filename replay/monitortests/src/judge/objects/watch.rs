@@ -79,7 +79,7 @@ impl ObjectWatch {
         }
     }
 
-    /// Tells whether the rule watches objects of that name.
+    /// Returns whether the rule watches objects of that name.
     fn is_named(&mut self, objects: &ObjectSelector, seen: &Seen<'_>) -> bool {
         if objects.namespace.is_none() && objects.name.is_none() {
             return true;
@@ -695,13 +695,13 @@ pub(super) struct ChangeMoment<'a> {
 }
 
 impl ChangeMoment<'_> {
-    /// Tells whether a predicate's value may have changed.
+    /// Returns whether a predicate's value may have changed.
     pub(super) fn may_turn(&self, asked: &PredicateReads) -> bool {
         let is_read = |number: &usize| asked.related.contains(number);
         self.changed.iter().any(is_read) || self.is_change(asked)
     }
 
-    /// Tells whether the object itself changed for a predicate.
+    /// Returns whether the object itself changed for a predicate.
     pub(super) fn is_change(&self, asked: &PredicateReads) -> bool {
         match (self.action, self.before) {
             _ if !self.changed.is_empty() => false,

@@ -38,17 +38,17 @@ pub(super) struct HaCheck {
 
 /// Someone who follows what is wrong.
 pub(super) trait HaWatcher: Watcher {
-    /// Gives what was wrong.
+    /// Returns what was wrong.
     fn spells(&mut self) -> &mut HaProblems;
 }
 
-/// A check as a monitortest.
+/// A check as a monitor test.
 struct HaTest {
     about: MonitorTestInfo,
     check: HaCheck,
 }
 
-/// Gives all checks.
+/// Returns all checks.
 pub(crate) fn tests() -> Vec<Box<dyn MonitorTest>> {
     let mut checks = templates::checks();
     checks.extend([

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A moment of two on one node is not yet a state.
 const CROWDED_LEAST_MICROS: i64 = 60 * 1_000_000;
 
-/// Gives the check.
+/// Returns the check.
 pub(super) fn spread_check() -> HaCheck {
     HaCheck {
         id: "ha-spread",
@@ -144,7 +144,7 @@ impl HaWatcher for Spread {
 /// For so long Pods may still go because of a scaling down.
 const SCALED_MICROS: i64 = 300 * 1_000_000;
 
-/// Gives the check.
+/// Returns the check.
 pub(super) fn eviction_check() -> HaCheck {
     HaCheck {
         id: "ha-evictions",
@@ -257,7 +257,7 @@ impl HaWatcher for Evictions {
 /// A budget allows nothing for as long as the Pod that was evicted last needs to come back.
 const SHUT_LEAST_MICROS: i64 = 60 * 1_000_000;
 
-/// Gives the check.
+/// Returns the check.
 pub(super) fn drain_check() -> HaCheck {
     HaCheck {
         id: "ha-drain",
