@@ -70,7 +70,7 @@ pub fn when(run: &RunName<'_>, finding: &TestFinding) -> String {
     match finding.to {
         Some(to) if to == finding.from => from,
         Some(to) => {
-            let micros = u64::try_from(to.micros_since(finding.from)).unwrap_or(0);
+            let micros = to.micros_since(finding.from).max(0).unsigned_abs();
             format!("{from} – {} ({})", run.written(to), timetext::span(micros))
         }
         None => format!("{from} – end"),

@@ -566,19 +566,19 @@ pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
 
 /// A word of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SourceWord {
+struct SourceWord {
     /// Its place, in characters from 0.
-    pub(super) at: usize,
+    at: usize,
     /// Its text.
-    pub(super) text: String,
+    text: String,
     /// Whether a dot stands before it.
-    pub(super) is_member: bool,
+    is_member: bool,
     /// Whether it is called.
-    pub(super) is_called: bool,
+    is_called: bool,
 }
 
 /// Finds the words of an expression: not those in texts or remarks.
-pub(super) fn words(text: &str) -> Vec<SourceWord> {
+fn words(text: &str) -> Vec<SourceWord> {
     let chars: Vec<char> = text.chars().collect();
     let mut words: Vec<SourceWord> = Vec::new();
     let mut at = 0;

@@ -286,11 +286,10 @@ impl<'a> Evaluation<'a, '_> {
         let Some(items) = value.items() else {
             return Ok(());
         };
-        let count = u32::try_from(items.count()).unwrap_or(u32::MAX);
-        self.steps = self
-            .steps
-            .checked_sub(count)
-            .ok_or_else(EvalError::too_long)?;
+        // A count that does not fit is above any number of steps.
+        let count = u32::try_from(items.count()).ok();
+        let left = count.and_then(|count| self.steps.checked_sub(count));
+        self.steps = left.ok_or_else(EvalError::too_long)?;
         Ok(())
     }
 

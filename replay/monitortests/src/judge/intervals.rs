@@ -6,7 +6,7 @@ use super::values::IntervalView;
 use super::values::{is_during, seen_by, set_moment};
 use crate::cel::{EvalError, Program, Slots, Val};
 use crate::interval::Interval;
-use crate::rule::{IntervalSelector, MonitorRule, Operator, RuleCheck, place};
+use crate::rule::{CheckOperator, IntervalSelector, MonitorRule, RuleCheck, place};
 use crate::signal::clusters;
 use crate::verdict::{CaseGap, FindingSubject, JudgeContext};
 use kubereel_format::RecordedAt;
@@ -167,12 +167,15 @@ impl<'a> IntervalJudge<'a, '_> {
         let intervals = in_phase.as_slice();
         let end = self.scene.intervals.end();
         let expected = &check.expected;
-        let is_wanted = !matches!(expected.operator, Operator::Always | Operator::AtEnd);
+        let is_wanted = !matches!(
+            expected.operator,
+            CheckOperator::Always | CheckOperator::AtEnd
+        );
         match expected.operator {
-            Operator::Never | Operator::Always | Operator::AtEnd => {
+            CheckOperator::Never | CheckOperator::Always | CheckOperator::AtEnd => {
                 for judged in self.those(&expected.first, is_wanted, group, intervals) {
                     let interval = judged.interval;
-                    let is_found = if expected.operator == Operator::AtEnd {
+                    let is_found = if expected.operator == CheckOperator::AtEnd {
                         interval.to_or(end) >= end
                     } else {
                         interval.micros(end) >= expected.least_micros()
@@ -182,21 +185,21 @@ impl<'a> IntervalJudge<'a, '_> {
                     }
                 }
             }
-            Operator::Eventually => self.eventually(check, group, intervals),
-            Operator::LeadsTo => self.leads_to(check, group, intervals),
-            Operator::AtMost | Operator::Total => {
+            CheckOperator::Eventually => self.eventually(check, group, intervals),
+            CheckOperator::LeadsTo => self.leads_to(check, group, intervals),
+            CheckOperator::AtMost | CheckOperator::Total => {
                 let those = self.those(&expected.first, true, group, intervals);
                 for judged in by_subject(&those, expected.per_case) {
-                    if expected.operator == Operator::AtMost {
+                    if expected.operator == CheckOperator::AtMost {
                         self.at_most(check, group, &judged);
                     } else {
                         self.total(check, group, &judged);
                     }
                 }
             }
-            Operator::Highest => self.highest(check, group, intervals),
+            CheckOperator::Highest => self.highest(check, group, intervals),
             // Refused for intervals when the file is read.
-            Operator::Until | Operator::Stays | Operator::Flaps => {}
+            CheckOperator::Until | CheckOperator::Stays | CheckOperator::Flaps => {}
         }
     }
 

@@ -195,9 +195,7 @@ impl<'a> View<'a> for FactsView<'a> {
             None => all.last(),
         };
         let word = |word: &'a Option<String>| word.as_deref().map(text);
-        let count = |count: Option<u64>| {
-            count.map(|count| Val::Int(i64::try_from(count).unwrap_or(i64::MAX)))
-        };
+        let count = |count: Option<u64>| i64::try_from(count?).ok().map(Val::Int);
         match name {
             "topology" => word(&facts.topology),
             "infrastructureTopology" => word(&facts.infrastructure_topology),

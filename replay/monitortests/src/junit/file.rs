@@ -33,7 +33,7 @@ impl JunitFile {
             .iter()
             .flat_map(|outcome| JunitCase::of(run, outcome));
         Self {
-            micros: u64::try_from(report.end.micros_since(report.start)).unwrap_or(0),
+            micros: report.end.micros_since(report.start).max(0).unsigned_abs(),
             cases: cases.collect(),
         }
     }
@@ -179,7 +179,7 @@ impl JunitCase {
             let evidence = evidence(run, outcome);
             let micros = evidence.map_or(0, |(from, to)| to.micros_since(from));
             Self {
-                micros: u64::try_from(micros).unwrap_or(0),
+                micros: micros.max(0).unsigned_abs(),
                 evidence,
                 ..case(JunitResult::Failed {
                     message: headline(run, outcome),

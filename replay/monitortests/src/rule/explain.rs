@@ -1,8 +1,8 @@
 //! A rule in plain words. Expressions are quoted, not interpreted.
 
 use super::model::{
-    Component, Expectation, IntervalSelector, ListedValues, MonitorRule, ObjectSelector, Operator,
-    RelatedBy, RelatedObjects, RuleCheck, Unlisted, Watch,
+    CheckOperator, Component, Expectation, IntervalSelector, ListedValues, MonitorRule,
+    ObjectSelector, RelatedBy, RelatedObjects, RuleCheck, Unlisted, Watch,
 };
 use crate::phase::Phase;
 use crate::verdict::Severity;
@@ -236,7 +236,10 @@ fn expected(expected: &Expectation, is_of_objects: bool) -> String {
     let second = second.unwrap_or_default();
     let span = |lead: &str| {
         // No time at all is not worth a word, unless something must follow at once.
-        let is_least = matches!(expected.operator, Operator::Never | Operator::Always);
+        let is_least = matches!(
+            expected.operator,
+            CheckOperator::Never | CheckOperator::Always
+        );
         let span = expected.span.filter(|span| span.0 > 0 || !is_least);
         span.map_or_else(String::new, |span| format!(" {lead} {}", span.words()))
     };
@@ -247,40 +250,42 @@ fn expected(expected: &Expectation, is_of_objects: bool) -> String {
         ""
     };
     match expected.operator {
-        Operator::Never if is_of_objects => format!("when {first} is true{}", span("for at least")),
-        Operator::Always if is_of_objects => {
+        CheckOperator::Never if is_of_objects => {
+            format!("when {first} is true{}", span("for at least"))
+        }
+        CheckOperator::Always if is_of_objects => {
             format!("when {first} is false{}", span("for at least"))
         }
-        Operator::Never => {
+        CheckOperator::Never => {
             format!(
                 "for each of them{} for which {first}",
                 span("that lasts at least")
             )
         }
-        Operator::Always => {
+        CheckOperator::Always => {
             format!(
                 "for each of them{} for which not {first}",
                 span("that lasts at least")
             )
         }
-        Operator::AtEnd => format!("if {first} is false at the end of the run"),
-        Operator::Eventually => {
+        CheckOperator::AtEnd => format!("if {first} is false at the end of the run"),
+        CheckOperator::Eventually => {
             let since = expected.since.as_ref().map(|since| quoted(&since.text));
             let since = since.map_or_else(String::new, |since| format!(" of {since}"));
             format!("if {first} does not become true{}{since}", span("within"))
         }
-        Operator::LeadsTo => {
+        CheckOperator::LeadsTo => {
             format!(
                 "when {first} becomes true and {second} does not{}",
                 span("within")
             )
         }
-        Operator::Until => format!("when {first} is false before {second} is first true"),
-        Operator::Stays => {
+        CheckOperator::Until => format!("when {first} is false before {second} is first true"),
+        CheckOperator::Stays => {
             let span = span("within");
             format!("when {first} becomes true and {second} is false{span} afterwards")
         }
-        Operator::AtMost => {
+        CheckOperator::AtMost => {
             let becomes = if is_of_objects {
                 "becomes true"
             } else {
@@ -291,19 +296,19 @@ fn expected(expected: &Expectation, is_of_objects: bool) -> String {
                 span("within")
             )
         }
-        Operator::Flaps => {
+        CheckOperator::Flaps => {
             format!(
                 "when {first} changes more than {times} times{}{whose}",
                 span("within")
             )
         }
-        Operator::Highest => {
+        CheckOperator::Highest => {
             format!(
                 "if the highest value of {first} is above {}{whose}",
                 expected.above
             )
         }
-        Operator::Total => {
+        CheckOperator::Total => {
             format!("if {first} is true{} in sum{whose}", span("for more than"))
         }
     }

@@ -210,6 +210,7 @@ pub(crate) fn until(hold: &Signal, until: &Signal, life: Lifetime) -> SignalResu
         let mut spells = until.spells().iter();
         spells.find(move |spell| spell.truth == truth)
     };
+    // What never comes is later than everything.
     let met = first(SignalTruth::True).map_or(i64::MAX, |spell| spell.from);
     let doubtful = first(SignalTruth::Unknown).map_or(i64::MAX, |spell| spell.from);
     for spell in hold.spells() {

@@ -30,6 +30,9 @@ impl SignalTruth {
     }
 }
 
+/// The end of a span that is still open.
+const OPEN: i64 = i64::MAX;
+
 /// A time in which a predicate's truth was the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TruthSpan {
@@ -53,17 +56,17 @@ impl Signal {
     /// Says what holds from a moment on.
     pub(crate) fn turn(&mut self, at: i64, truth: SignalTruth, evidence: Option<usize>) {
         if let Some(last) = self.spells.last_mut() {
-            if last.truth == truth && last.to == i64::MAX {
+            if last.truth == truth && last.to == OPEN {
                 return;
             }
-            if last.to == i64::MAX {
+            if last.to == OPEN {
                 last.to = at.max(last.from);
             }
         }
         let at = self.spells.last().map_or(at, |last| at.max(last.to));
         self.spells.push(TruthSpan {
             from: at,
-            to: i64::MAX,
+            to: OPEN,
             truth,
             evidence,
         });
@@ -72,7 +75,7 @@ impl Signal {
     /// Says what held at a moment only; before and after it the predicate is silent.
     pub(crate) fn instant(&mut self, at: i64, truth: SignalTruth, evidence: Option<usize>) {
         if let Some(last) = self.spells.last_mut()
-            && last.to == i64::MAX
+            && last.to == OPEN
         {
             last.to = at.max(last.from);
         }
@@ -85,7 +88,7 @@ impl Signal {
         });
         self.spells.push(TruthSpan {
             from: at,
-            to: i64::MAX,
+            to: OPEN,
             truth: SignalTruth::Silent,
             evidence: None,
         });
@@ -99,7 +102,7 @@ impl Signal {
     /// Ends the last spell.
     pub(crate) fn end(&mut self, at: i64) {
         if let Some(last) = self.spells.last_mut()
-            && last.to == i64::MAX
+            && last.to == OPEN
         {
             last.to = at.max(last.from);
         }

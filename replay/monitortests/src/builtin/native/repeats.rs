@@ -233,9 +233,9 @@ struct AllowedEvent {
     #[expect(dead_code, reason = "says to people why the entry is there")]
     why: String,
     #[serde(default)]
-    keys: BTreeMap<String, Pattern>,
-    reason: Option<Pattern>,
-    message: Option<Pattern>,
+    keys: BTreeMap<String, EventPattern>,
+    reason: Option<EventPattern>,
+    message: Option<EventPattern>,
     at_most: Option<u64>,
     at_most_per_etcd_revision: Option<u64>,
     topology: Option<String>,
@@ -260,11 +260,11 @@ enum RequiredPhase {
 struct ExcusingInterval {
     source: String,
     #[serde(default)]
-    keys: BTreeMap<String, Pattern>,
-    reason: Option<Pattern>,
-    message: Option<Pattern>,
+    keys: BTreeMap<String, EventPattern>,
+    reason: Option<EventPattern>,
+    message: Option<EventPattern>,
     #[serde(default)]
-    annotations: BTreeMap<String, Pattern>,
+    annotations: BTreeMap<String, EventPattern>,
     #[serde(default)]
     before_secs: u32,
     #[serde(default)]
@@ -273,16 +273,16 @@ struct ExcusingInterval {
 
 /// A regular expression of the list.
 #[derive(Debug)]
-struct Pattern(Regex);
+struct EventPattern(Regex);
 
-impl<'de> Deserialize<'de> for Pattern {
+impl<'de> Deserialize<'de> for EventPattern {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         let text = String::deserialize(input)?;
         Regex::new(&text).map(Self).map_err(D::Error::custom)
     }
 }
 
-impl Pattern {
+impl EventPattern {
     /// Returns whether a text matches a pattern, if there is one.
     fn fits(pattern: Option<&Self>, text: &str) -> bool {
         pattern.is_none_or(|pattern| pattern.0.is_match(text))
@@ -351,9 +351,9 @@ impl AllowedEvent {
             && topology.is_none_or(|topology| run.topology == Some(topology))
             && self.at_most.is_none_or(|most| times <= most)
             && self.at_most_per_etcd_revision.is_none_or(of_revisions)
-            && Pattern::fits(self.reason.as_ref(), &event.message.reason)
-            && Pattern::fit_all(&self.keys, |key| event.locator.get(key))
-            && Pattern::fits(self.message.as_ref(), &event.message.human)
+            && EventPattern::fits(self.reason.as_ref(), &event.message.reason)
+            && EventPattern::fit_all(&self.keys, |key| event.locator.get(key))
+            && EventPattern::fits(self.message.as_ref(), &event.message.human)
     }
 }
 
@@ -369,10 +369,10 @@ impl ExcusingInterval {
         let end = intervals.end();
         let meant = intervals.of(&self.source).filter(|interval| {
             let message = &interval.message;
-            Pattern::fit_all(&self.keys, |key| interval.locator.get(key))
-                && Pattern::fit_all(&self.annotations, |name| message.annotation(name))
-                && Pattern::fits(self.reason.as_ref(), &message.reason)
-                && Pattern::fits(self.message.as_ref(), &message.human)
+            EventPattern::fit_all(&self.keys, |key| interval.locator.get(key))
+                && EventPattern::fit_all(&self.annotations, |name| message.annotation(name))
+                && EventPattern::fits(self.reason.as_ref(), &message.reason)
+                && EventPattern::fits(self.message.as_ref(), &message.human)
         });
         meant.map(move |interval| {
             let from = widened(interval.from, -i64::from(self.before_secs));

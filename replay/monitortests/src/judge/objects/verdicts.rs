@@ -8,7 +8,7 @@ use crate::judge::cases::{FindingEvidence, FindingSpan, finding};
 use crate::judge::cases::{RuleCases, places};
 use crate::judge::test::dark_of;
 use crate::judge::values::is_during;
-use crate::rule::{MonitorRule, Operator, RuleCheck, Watch, place};
+use crate::rule::{CheckOperator, MonitorRule, RuleCheck, Watch, place};
 use crate::signal::{CountedMoment, Signal, SignalMatch, SignalTruth, clusters};
 use crate::verdict::{CaseGap, FindingSubject, JudgeContext, Severity, TestFinding};
 use kubereel_format::RecordedAt;
@@ -47,7 +47,7 @@ impl ObjectWatch {
         }
         let dark = dark_of(scene, &self.resources());
         let end = scene.intervals.end();
-        let looks_at_end = |check: &RuleCheck| check.expected.operator == Operator::AtEnd;
+        let looks_at_end = |check: &RuleCheck| check.expected.operator == CheckOperator::AtEnd;
         if self.rule.checks.iter().all(looks_at_end) {
             let at_end: Vec<CaseGap> = dark.iter().filter(|dark| dark.to >= end).cloned().collect();
             cases.all_doubt(&at_end);
@@ -225,8 +225,8 @@ impl<'a> ObjectJudge<'a, '_> {
     fn counts(&self, number: usize, check: &'a RuleCheck, cases: &mut RuleCases<'a>) {
         let per_case = check.expected.per_case;
         match check.expected.operator {
-            Operator::AtMost | Operator::Flaps | Operator::Highest => {}
-            Operator::Total if per_case => {}
+            CheckOperator::AtMost | CheckOperator::Flaps | CheckOperator::Highest => {}
+            CheckOperator::Total if per_case => {}
             _ => return,
         }
         let mut tallies: BTreeMap<(&Vec<String>, usize), Vec<CountedItem<'a>>> = BTreeMap::new();
@@ -257,8 +257,10 @@ impl<'a> ObjectJudge<'a, '_> {
         tally.sort_by_key(|(counted, _, _)| counted.at);
         let expected = &check.expected;
         match expected.operator {
-            Operator::Highest => return self.highest(check, &tally, cases),
-            Operator::Total => return self.total(check, &tally, expected.least_micros(), cases),
+            CheckOperator::Highest => return self.highest(check, &tally, cases),
+            CheckOperator::Total => {
+                return self.total(check, &tally, expected.least_micros(), cases);
+            }
             _ => {}
         }
         let times: Vec<i64> = tally.iter().map(|(counted, _, _)| counted.at).collect();

@@ -3,10 +3,10 @@
 
 use super::plan::{PredicateReads, WatchPlan};
 use super::related::RelatedIndex;
-use super::thing::{CheckSignals, HighestValue, ObjectEvidence, WatchedItem, word};
+use super::thing::{CheckSignals, HighestValue, ObjectEvidence, WatchedItem, object_slots};
 use crate::cel::{EvalError, Program, Slots, Val};
 use crate::feed::{Action, Interest, Seen, Watcher};
-use crate::rule::{Expectation, MonitorRule, ObjectSelector, Operator, Watch, place};
+use crate::rule::{CheckOperator, Expectation, MonitorRule, ObjectSelector, Watch, place};
 use crate::signal::{Lifetime, Signal, SignalTruth};
 use kubereel_format::{Evidence as Known, ObjectId, RecordedAt, Seq};
 use serde_json::Value;
@@ -295,30 +295,26 @@ impl EvidenceCache {
 }
 
 /// The asking of one object's predicates at a moment.
-pub(super) struct Evaluator<'a, 'm> {
-    pub(super) rule: &'a MonitorRule,
-    pub(super) objects: &'a ObjectSelector,
-    pub(super) plan: &'a WatchPlan,
-    pub(super) moment: &'a ChangeMoment<'a>,
-    pub(super) slots: Slots<'a>,
+struct Evaluator<'a, 'm> {
+    rule: &'a MonitorRule,
+    objects: &'a ObjectSelector,
+    plan: &'a WatchPlan,
+    moment: &'a ChangeMoment<'a>,
+    slots: Slots<'a>,
     /// Values that the moment itself could not give.
-    pub(super) faults: Vec<EvalError>,
-    pub(super) groups: &'m mut BTreeSet<Vec<String>>,
-    pub(super) wrong: &'m mut Option<String>,
+    faults: Vec<EvalError>,
+    groups: &'m mut BTreeSet<Vec<String>>,
+    wrong: &'m mut Option<String>,
     /// Whether every predicate is asked.
-    pub(super) is_all: bool,
+    is_all: bool,
 }
 
 impl<'a> Evaluator<'a, '_> {
     /// Lets expressions see the moment.
-    pub(super) fn see(&mut self, others: &'a [RelatedIndex], namespace: &str) {
+    fn see(&mut self, others: &'a [RelatedIndex], namespace: &str) {
         let moment = self.moment;
-        self.slots.set(place::OBJECT, Some(Val::json(moment.now)));
-        self.slots.set(place::OLD, moment.before.map(Val::json));
-        self.slots.set(place::FORMER, moment.former.map(Val::json));
-        let action = Val::Text(Cow::Borrowed(word(moment.action)));
-        self.slots.set(place::ACTION, Some(action));
-        self.slots.set(place::AT, Some(Val::time(moment.at)));
+        let seen = (moment.now, moment.before, moment.former);
+        self.slots = object_slots(moment.at, moment.action, seen);
         for (number, related) in self.objects.related.iter().enumerate() {
             let Some(others) = others.get(number) else {
                 continue;
@@ -337,7 +333,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     /// Asks whether the object is watched, and what of it may have changed.
-    pub(super) fn ask(&mut self, live: &mut WatchedObject) {
+    fn ask(&mut self, live: &mut WatchedObject) {
         let was = live.chosen;
         let mut fault = None;
         live.chosen = match &self.objects.chosen {
@@ -522,7 +518,7 @@ impl<'a> Evaluator<'a, '_> {
                 if !self.is_asked(thing, number, signal, asked) {
                     continue;
                 }
-                if check.expected.operator == Operator::Highest {
+                if check.expected.operator == CheckOperator::Highest {
                     self.high(thing, number, program, &mut kept);
                     continue;
                 }
@@ -594,7 +590,7 @@ impl<'a> Evaluator<'a, '_> {
         let checks = &self.rule.checks;
         let is_high = checks
             .get(check)
-            .is_some_and(|check| check.expected.operator == Operator::Highest);
+            .is_some_and(|check| check.expected.operator == CheckOperator::Highest);
         self.is_all || moment.may_turn(asked) || (is_new && !is_high)
     }
 
@@ -681,28 +677,28 @@ const fn as_double(value: i64) -> f64 {
 
 /// What is asked of at a moment.
 #[derive(Clone, Copy)]
-pub(super) struct ChangeMoment<'a> {
-    pub(super) at: RecordedAt,
-    pub(super) seq: Seq,
-    pub(super) action: Action,
-    pub(super) now: &'a Value,
-    pub(super) before: Option<&'a Value>,
-    pub(super) former: Option<&'a Value>,
+struct ChangeMoment<'a> {
+    at: RecordedAt,
+    seq: Seq,
+    action: Action,
+    now: &'a Value,
+    before: Option<&'a Value>,
+    former: Option<&'a Value>,
     /// Whether the steps since the version before may not have been seen.
-    pub(super) is_after_hole: bool,
+    is_after_hole: bool,
     /// The related objects that changed, by number.
-    pub(super) changed: &'a [usize],
+    changed: &'a [usize],
 }
 
 impl ChangeMoment<'_> {
     /// Returns whether a predicate's value may have changed.
-    pub(super) fn may_turn(&self, asked: &PredicateReads) -> bool {
+    fn may_turn(&self, asked: &PredicateReads) -> bool {
         let is_read = |number: &usize| asked.related.contains(number);
         self.changed.iter().any(is_read) || self.is_change(asked)
     }
 
     /// Returns whether the object itself changed for a predicate.
-    pub(super) fn is_change(&self, asked: &PredicateReads) -> bool {
+    fn is_change(&self, asked: &PredicateReads) -> bool {
         match (self.action, self.before) {
             _ if !self.changed.is_empty() => false,
             (Action::Changed, Some(before)) => asked.fields.differ(before, self.now),

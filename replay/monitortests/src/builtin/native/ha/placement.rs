@@ -270,7 +270,7 @@ pub(super) fn drain_check() -> HaCheck {
     }
 }
 
-struct BudgetStatus {
+struct BudgetAllowance {
     selector: Value,
     allowed: u64,
     expected: u64,
@@ -279,7 +279,7 @@ struct BudgetStatus {
 #[derive(Default)]
 struct Drains {
     pods: HaPods,
-    budgets: BTreeMap<FindingSubject, BudgetStatus>,
+    budgets: BTreeMap<FindingSubject, BudgetAllowance>,
     cordoned: BTreeSet<String>,
     spells: HaProblems,
 }
@@ -370,7 +370,7 @@ impl Watcher for Drains {
                     self.spells.end(&subject, seen.at);
                     return;
                 }
-                let budget = BudgetStatus {
+                let budget = BudgetAllowance {
                     selector: seen
                         .now
                         .pointer("/spec/selector")
