@@ -7,7 +7,7 @@ use kubereel_history::timetext;
 /// A recording as commands name it, and its time.
 #[derive(Clone, Copy, Debug)]
 pub struct RunName<'a> {
-    /// The reel as it is written on a command line; `None` for what is no reel.
+    /// The reel as it is written on a command line; `None` if there is no reel.
     pub reel: Option<&'a str>,
     /// Its first moment.
     pub start: RecordedAt,

@@ -1,4 +1,4 @@
-//! The intervals that a monitor test reads: others need not be held until it judges.
+//! The intervals that a monitor test reads: others need not be kept until it judges.
 //!
 //! A yes too many costs memory; a wrong no loses a finding.
 
@@ -17,10 +17,10 @@ pub enum IntervalNeeds {
     All,
     /// None.
     None,
-    /// Those for which this says yes. It is asked while the run is read: what cluster it was and when the
+    /// Those for which this returns true. It is called while the run is read: what cluster it was and when the
     /// run ends is not known then, and where that matters it must say yes.
     Those(LooksAt),
-    /// Those of some sources for which this says yes: it is not asked about others.
+    /// Those of some sources for which this returns true: it is not called for others.
     OfSources(Arc<[String]>, LooksAt),
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// What stands for the link that only a person can give.
 const NO_LINK_YET: &str = "TO-BE-FILED";
-/// How much of a message is asked for, in letters.
+/// How much of a message is matched, in characters.
 const MESSAGE_LETTERS: usize = 200;
 
 /// Writes a file of exceptions that covers the failures of some runs, each with its name.

@@ -8,14 +8,14 @@ use crate::run::RunReport;
 use kubereel_history::timetext;
 use serde::Serialize;
 
-/// Where a run comes from, as whoever asks says it.
+/// Where a run comes from, as given by the user.
 #[derive(Clone, Copy, Debug)]
 pub struct CaseRowOrigin<'a> {
     /// The name of the recording.
     pub run: &'a str,
-    /// The CI job, if it was told.
+    /// The CI job, if given.
     pub job: Option<&'a str>,
-    /// Its build, if it was told.
+    /// Its build, if given.
     pub build: Option<&'a str>,
 }
 

@@ -118,7 +118,7 @@ pub enum Severity {
 /// What a finding is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FindingSubject {
-    /// The resource, `pods` or `clusteroperators.config.openshift.io`; empty if it is no object.
+    /// The resource, `pods` or `clusteroperators.config.openshift.io`; empty if it is not an object.
     pub resource: String,
     /// The namespace; empty for cluster-scoped objects.
     pub namespace: String,
@@ -244,8 +244,8 @@ pub trait MonitorTest {
         Needs::default()
     }
 
-    /// Returns which intervals it looks at when it judges; asked before the run. Intervals that nobody looks
-    /// at may be missing then.
+    /// Returns which intervals it looks at when it judges; called before the run. Intervals that no
+    /// monitor test reads may be missing then.
     fn looks_at(&self) -> IntervalNeeds {
         IntervalNeeds::All
     }

@@ -127,7 +127,7 @@ fn parse(text: &str) -> Result<IdedExpr, CompileError> {
         what: format!("invalid CEL: {what}"),
         hint: String::new(),
     };
-    // What a panic carries is no message for people.
+    // The message of a panic is not meant for people.
     let Ok(parsed) = panic::catch_unwind(read) else {
         return Err(broken(0, "the expression cannot be parsed"));
     };

@@ -221,7 +221,7 @@ impl Reads {
     }
 
     fn select(&mut self, parts: Vec<ReadPath>, field: &str) -> Vec<ReadPath> {
-        // A name with a dot is no path.
+        // A name with a dot is not a path.
         if field.contains('.') || field.is_empty() {
             self.whole(parts);
             return Vec::new();

@@ -244,7 +244,7 @@ pub enum RunKind {
     Stable,
     /// There was one, or several.
     Upgrade,
-    /// The suite that ran an upgrade said that it failed.
+    /// The suite that ran an upgrade reported a failure.
     FailedUpgrade,
 }
 
@@ -283,7 +283,7 @@ pub struct Circumstances<'a> {
     pub run: RunKind,
     /// The last moment of the run.
     pub end: RecordedAt,
-    /// The moment that ends of exceptions are compared with: the run's own, or one that was asked for.
+    /// The moment that ends of exceptions are compared with: the run's own, or a given one.
     pub now: RecordedAt,
 }
 
@@ -296,7 +296,7 @@ impl Circumstances<'_> {
         at(finding.from) && (at(to) || to >= self.end && finding.to.is_none())
     }
 
-    /// Returns a fact as of a finding's begin, or the first that was told later: some objects are seen late.
+    /// Returns a fact as of a finding's begin, or the last one: some objects are observed late.
     pub(super) fn fact<'a, T: ?Sized>(
         &'a self,
         at: RecordedAt,

@@ -5,7 +5,7 @@ use super::entry::Exception;
 use super::entry::ExceptionState;
 use crate::verdict::{MonitorTestInfo, TestCase, TestFinding};
 
-/// Exceptions in the order in which they are asked: those of the user before those of the program.
+/// Exceptions in order of precedence: those of the user before those of the program.
 #[derive(Clone, Debug, Default)]
 pub struct ExceptionSet {
     pub(super) entries: Vec<Exception>,

@@ -114,7 +114,7 @@ impl<'a> IntervalJudge<'a, '_> {
         }
     }
 
-    /// Evaluates a predicate; a fault is noted and is no truth.
+    /// Evaluates a predicate; a fault is noted and has no truth.
     fn truth(
         &mut self,
         program: &'a Program,

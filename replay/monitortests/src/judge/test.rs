@@ -64,7 +64,7 @@ impl MonitorTest for RuleTest {
     }
 
     fn needs(&self) -> Needs {
-        // A fact that nothing told skips a rule where it asks for it, with its name.
+        // A fact that is unknown skips a rule where the rule reads it, with its name.
         let mut needs = Needs::default();
         match &self.rule.watch {
             Watch::Objects(objects) => {
@@ -219,7 +219,7 @@ const KNOWN: [&str; 11] = [
     "instant",
 ];
 
-/// A choice of intervals, as far as it can be told early.
+/// A choice of intervals, as far as it can be decided while the run is read.
 #[derive(Clone, Debug)]
 pub(super) struct EarlySelector {
     choice: IntervalSelector,
@@ -228,7 +228,7 @@ pub(super) struct EarlySelector {
 }
 
 impl EarlySelector {
-    /// Finds what of a choice can be told early.
+    /// Finds what of a choice can be decided early.
     pub(super) fn of(choice: &IntervalSelector) -> Self {
         let predicate = choice.chosen.as_ref();
         let predicate = predicate.filter(|program| program.reads_only(place::INTERVAL, &KNOWN));

@@ -78,7 +78,7 @@ pub(super) fn chosen<'a>(
             Some(program) => {
                 match program.truth(&seen_by(program, interval, scene)) {
                     Ok(is_chosen) => is_chosen,
-                    // What has not the field that is asked for is not what is looked for.
+                    // An interval without the field is not chosen.
                     Err(EvalError::Absent { .. }) => false,
                     Err(fault) => return Err(fault),
                 }

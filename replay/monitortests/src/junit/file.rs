@@ -215,9 +215,9 @@ fn evidence(run: &RunName<'_>, outcome: &CaseOutcome) -> Option<(RecordedAt, Rec
     Some((from, to.max(from)))
 }
 
-/// How many findings are told one by one.
+/// How many findings are listed.
 const FINDINGS_MOST: usize = 100;
-/// How many letters of one finding are told.
+/// How many characters of one finding are shown.
 const LETTERS_MOST: usize = 4000;
 
 /// Returns the first line of a failure: what was found first, and how much more there is.

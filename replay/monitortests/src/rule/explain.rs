@@ -77,7 +77,7 @@ fn objects_lines(rule: &MonitorRule, objects: &ObjectSelector, lines: &mut Vec<S
     lines.push(format!("{}.", line.concat()));
     if let Some(items) = &objects.items {
         lines.push(format!(
-            "Of each it watches every item of {}, told apart by {}, as `{}`.",
+            "Of each it watches every item of {}, identified by {}, as `{}`.",
             quoted(&items.list.text),
             quoted(&items.key.text),
             rule.scope.item
@@ -223,7 +223,7 @@ fn check_line(check: &RuleCheck, is_of_objects: bool) -> String {
         line.push(format!("; it only flakes if {}", quoted(&flake_if.text)));
     }
     let says = check.message.text.trim();
-    format!("{}. It says: \"{says}\".", line.concat())
+    format!("{}. Message: \"{says}\".", line.concat())
 }
 
 /// Describes the operator of a check, after "fails" or "flakes".

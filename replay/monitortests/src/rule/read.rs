@@ -34,7 +34,7 @@ impl RuleSet {
     /// Reads files, each a name and a text.
     ///
     /// # Errors
-    /// When anything is wrong with any of them: all that can be told is told at once.
+    /// When anything is wrong with any of them: all mistakes at once.
     pub fn read<'a>(
         files: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self, RuleErrors> {
@@ -80,7 +80,7 @@ impl RuleSet {
         &self.rules
     }
 
-    /// Describes what a rule does; `None` if there is no rule of that id.
+    /// Describes what a rule does; `None` if no rule has that id.
     pub fn explain(&self, id: &str) -> Option<Vec<String>> {
         let rule = self.rules.iter().find(|rule| rule.about.id == id)?;
         Some(explained(rule))

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 ///
 /// Where the file has raw intervals only, those of states are computed first. Monitortests that read
 /// objects are skipped, and those that ask for what only objects tell of the cluster.
-/// `told` is what cluster it was, where somebody knows that.
+/// `told` holds the facts of the cluster, where they are given.
 pub fn run_intervals(
     intervals: Intervals,
     told: &Facts,

@@ -19,7 +19,7 @@ const MODE: Mode = Mode::Exact;
 /// How many of the events that cannot be read are named.
 const UNREAD_NAMED: usize = 10;
 
-/// What a run is asked to do.
+/// The options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOptions<'a> {
     /// Which monitor tests run.
@@ -38,7 +38,7 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// Returns how often its predicates were asked.
+    /// Returns how often its predicates were evaluated.
     fn asked(&mut self) -> u64 {
         let watcher = self.test.watcher();
         watcher.map_or(0, |watcher| watcher.asked())
@@ -47,7 +47,7 @@ impl Chosen {
 
 /// Runs monitor tests over a reel.
 ///
-/// `progress` is told of each record that is done. Of the intervals the report has those at which some
+/// `progress` is called for each record that is done. Of the intervals the report has those at which some
 /// monitor test looks: the others would take most of a large run's memory.
 pub fn run_reel(
     timeline: &Timeline,
@@ -74,7 +74,7 @@ pub fn run_reel_with_intervals(
 
 /// Runs monitor tests over a reel, as [`run_reel`] does, until `go_on` ends it; `None` if it did.
 ///
-/// `go_on` is told of each record that is about to be read; the report has all intervals if it is to
+/// `go_on` is called for each record that is about to be read; the report has all intervals if it is to
 /// be `with_intervals`.
 pub fn run_reel_while(
     timeline: &Timeline,
@@ -123,8 +123,7 @@ impl InProgress {
         }
     }
 
-    /// Returns everybody who is told what happens: one pass serves those who judge, the intervals and the
-    /// facts.
+    /// Returns all watchers: one pass serves the monitor tests, the intervals and the facts.
     fn watchers(&mut self) -> Vec<&mut dyn Watcher> {
         let running = self.chosen.iter_mut().filter(|one| one.skipped.is_none());
         let mut watchers: Vec<&mut dyn Watcher> = self.gathering.watchers();
@@ -193,7 +192,7 @@ fn why_skipped(test: &dyn MonitorTest, unseen: &Unseen) -> Option<String> {
     (!missing.is_empty()).then(|| missing.join("; "))
 }
 
-/// Asks each monitor test, and holds what it found against the exceptions.
+/// Judges by each monitor test, and applies the exceptions to the findings.
 pub(super) fn judge(
     report: &mut RunReport,
     chosen: Vec<Chosen>,

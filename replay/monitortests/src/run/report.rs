@@ -42,11 +42,11 @@ pub struct RunStats {
     pub read: u64,
     /// Those of which a field changed that someone reads.
     pub told: u64,
-    /// How often a rule was asked for its predicates.
+    /// How often the predicates of a rule were evaluated.
     pub asked: u64,
 }
 
-/// What a run of monitor tests said of one recording.
+/// The result of a run of monitor tests over one recording.
 #[derive(Debug)]
 pub struct RunReport {
     /// The first moment of the recording.

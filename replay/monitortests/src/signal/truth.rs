@@ -12,7 +12,7 @@ pub(crate) enum SignalTruth {
     False,
     /// It had no known value: not recorded, or a field was absent.
     Unknown,
-    /// It was not asked: the thing was not watched, or the predicate is of changes.
+    /// It was not evaluated: the thing was not watched, or the predicate is of changes.
     Silent,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Signal {
 }
 
 impl Signal {
-    /// Says what holds from a moment on.
+    /// Sets what holds from a moment on.
     pub(crate) fn turn(&mut self, at: i64, truth: SignalTruth, evidence: Option<usize>) {
         if let Some(last) = self.spells.last_mut() {
             if last.truth == truth && last.to == OPEN {
@@ -72,7 +72,7 @@ impl Signal {
         });
     }
 
-    /// Says what held at a moment only; before and after it the predicate is silent.
+    /// Sets what held at a moment only; before and after it the predicate is silent.
     pub(crate) fn instant(&mut self, at: i64, truth: SignalTruth, evidence: Option<usize>) {
         if let Some(last) = self.spells.last_mut()
             && last.to == OPEN

@@ -43,7 +43,7 @@ pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
             "crd-new-version-not-stored",
             "sig-api-machinery",
             "pkg/monitortests/kubeapiserver/crdversionchecker",
-            "A version that a custom resource definition gains during the run is not its storage version: after a rollback nobody could read what was stored.",
+            "A version that a custom resource definition gains during the run is not its storage version: after a rollback the stored objects could not be read.",
         ),
         definitions: BTreeMap::new(),
         findings: Vec::new(),

@@ -4,7 +4,7 @@ use crate::interval::{Interval, IntervalMessage};
 use crate::phase::Phase;
 use crate::verdict::JudgeContext;
 
-/// Returns how often an Event happened, as it says itself; 0 if what it says is no number.
+/// Returns how often an Event happened, by its own count; 0 if that is not a number.
 pub(crate) fn times(message: &IntervalMessage) -> u64 {
     message
         .annotation("count")

@@ -38,7 +38,7 @@ impl MonitorTest for RecordingTest {
     }
 
     fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
-        // One outage hides many resources: it is told once, with their names.
+        // One outage hides many resources: it is one finding with their names.
         let mut gaps: BTreeMap<(i64, i64), (&CaseGap, Vec<&str>)> = BTreeMap::new();
         for (resource, dark) in scene.dark {
             for dark in dark {

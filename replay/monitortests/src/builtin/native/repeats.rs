@@ -204,7 +204,7 @@ fn is_looked_at(interval: &Interval) -> bool {
         || is_etcd_revision(interval)
 }
 
-/// Returns the highest revision that a static Pod of etcd was told to have reached.
+/// Returns the highest revision that Events report for a static Pod of etcd.
 fn etcd_revision(intervals: &Intervals) -> Option<u64> {
     let told = intervals.all().iter();
     let told = told.filter(|event| is_etcd_revision(event));

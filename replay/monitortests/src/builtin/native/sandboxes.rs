@@ -70,7 +70,7 @@ impl MonitorTest for SandboxFailures {
                 severity,
                 ..TestFinding::of(event, &event.message.reason, message)
             };
-            // An Event that is told again is one finding, from its first time to its last.
+            // An Event that is repeated is one finding, from its first time to its last.
             found
                 .entry(kind_of(words))
                 .or_default()

@@ -209,7 +209,7 @@ pub(super) fn named(message: &str) -> Result<Vec<String>, String> {
         .filter(|name| !known_operators().any(|known| known == *name))
         .collect();
     if !unknown.is_empty() {
-        return Err(format!("nobody knows the operators {}", unknown.join(", ")));
+        return Err(format!("unknown operators {}", unknown.join(", ")));
     }
     if operators.is_empty() {
         return Err("it names no operator".to_owned());

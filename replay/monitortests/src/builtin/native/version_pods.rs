@@ -32,7 +32,7 @@ pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
         monitor: "version-pods".to_owned(),
         junit: "[bz-Cluster Version Operator] release payloads should be retrieved at the first attempt"
             .to_owned(),
-        description: "No attempt to retrieve the payload of a release fails. Each that does is told with the states of its Pod, the Events about it, and what ClusterVersion said then.".to_owned(),
+        description: "No attempt to retrieve the payload of a release fails. Each failed attempt lists the states of its Pod, the Events about it, and the conditions of ClusterVersion.".to_owned(),
         owner: "Cluster Version Operator".to_owned(),
         origin: "OTA-1321; openshift/cluster-version-operator pkg/cvo/updatepayload.go".to_owned(),
         is_flake_only: true,
@@ -119,7 +119,9 @@ impl VersionPods {
         }
         let told = self.told_of(attempt, until).into_iter();
         lines.extend(
-            told.map(|(at, told)| format!("{} ClusterVersion said {told}", timetext::rfc3339(at))),
+            told.map(|(at, told)| {
+                format!("{} ClusterVersion reported {told}", timetext::rfc3339(at))
+            }),
         );
         let subject = if attempt.pod.is_empty() {
             FindingSubject::object(VERSIONS, "", "version")
@@ -137,7 +139,7 @@ impl VersionPods {
         }
     }
 
-    /// What `ClusterVersion` said while the attempt lasted and of it afterwards.
+    /// Returns the conditions of `ClusterVersion` while the attempt lasted, and those about it afterwards.
     fn told_of(&self, attempt: &RetrievalAttempt, until: RecordedAt) -> Vec<(RecordedAt, String)> {
         let accepted = &self.attempts.accepted;
         let mut told: Vec<(RecordedAt, String)> = Vec::new();
@@ -195,7 +197,7 @@ struct RetrievalAttempt {
     steps: Vec<(RecordedAt, String)>,
     /// Steps that were not kept.
     more: u64,
-    /// What was said last of each container and of the Pod, so that only news are steps.
+    /// The last state of each container and of the Pod, so that only changes are steps.
     last: BTreeMap<String, String>,
 }
 
@@ -230,7 +232,7 @@ impl RetrievalAttempt {
     }
 }
 
-/// Reasons to wait that are no failures.
+/// Reasons to wait that are not failures.
 const NORMAL: [&str; 2] = ["PodInitializing", "ContainerCreating"];
 
 /// What a container says.
@@ -325,9 +327,9 @@ struct RetrievalAttempts {
     by_pod: BTreeMap<String, RetrievalAttempt>,
     /// Those that failed before there was a Pod.
     without_pod: Vec<RetrievalAttempt>,
-    /// What `ReleaseAccepted` said, from when on.
+    /// The states of `ReleaseAccepted`, from when on.
     accepted: Vec<(RecordedAt, String)>,
-    /// What `Failing` said, if it was true.
+    /// The states of `Failing`, from when on.
     failing: Vec<(RecordedAt, String)>,
 }
 

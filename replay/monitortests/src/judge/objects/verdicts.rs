@@ -186,7 +186,7 @@ impl<'a> ObjectJudge<'a, '_> {
                 self.find(check, thing, &found, None, cases);
             }
         }
-        // What a recording's gap leaves open is told for the whole case already.
+        // Gaps of the recording are already noted for the whole case.
         let of_gaps = judged.doubts.iter().filter(|(from, to)| {
             let mut gaps = unseen.iter();
             gaps.any(|(begin, end)| begin < to && end > from)
@@ -201,7 +201,7 @@ impl<'a> ObjectJudge<'a, '_> {
         }
     }
 
-    /// Finds from when on a thing had time, where that could not be told when it appeared.
+    /// Finds from when on a thing had time, where that was not known when it appeared.
     fn since(&self, check: &'a RuleCheck, thing: &'a WatchedItem) -> Option<i64> {
         let since = check.expected.since.as_ref()?;
         let mut slots = self.slots(thing, Some(0));

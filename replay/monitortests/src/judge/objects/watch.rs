@@ -10,7 +10,6 @@ use crate::rule::{CheckOperator, Expectation, MonitorRule, ObjectSelector, Watch
 use crate::signal::{Lifetime, Signal, SignalTruth};
 use kubereel_format::{Evidence as Known, ObjectId, RecordedAt, Seq};
 use serde_json::Value;
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ const MAX_KEPT: usize = 20_000;
 pub(super) struct WatchedObject {
     pub(super) namespace: Arc<str>,
     pub(super) name: Arc<str>,
-    /// Its fields, kept where other objects may make its predicates be asked again.
+    /// Its fields, kept where changes of other objects evaluate its predicates again.
     current: Option<Value>,
     pub(super) chosen: SignalTruth,
     /// By the keys of the items; one with an empty key without items.
@@ -43,9 +42,9 @@ pub(in crate::judge) struct ObjectWatch {
     /// What made the case of an object unknown.
     pub(super) wrong: Option<String>,
     former: BTreeMap<(String, String), Value>,
-    /// Whether objects have names that are watched, by number; `None` was not asked yet.
+    /// Whether objects have names that are watched, by number; `None` is not known yet.
     is_named: Vec<Option<bool>>,
-    /// How often predicates were asked.
+    /// How often predicates were evaluated.
     asked: u64,
 }
 
@@ -147,7 +146,7 @@ impl ObjectWatch {
         self.live.insert(seen.object, live);
     }
 
-    /// Asks the predicates of all objects that may read a related one.
+    /// Evaluates the predicates of all objects that may read a related one.
     fn others_changed(
         &mut self,
         rule: &MonitorRule,
@@ -200,7 +199,7 @@ impl ObjectWatch {
         }
     }
 
-    /// Asks what may have changed.
+    /// Evaluates what may have changed.
     fn ask(
         &mut self,
         rule: &MonitorRule,
@@ -305,7 +304,7 @@ struct Evaluator<'a, 'm> {
     faults: Vec<EvalError>,
     groups: &'m mut BTreeSet<Vec<String>>,
     wrong: &'m mut Option<String>,
-    /// Whether every predicate is asked.
+    /// Whether every predicate is evaluated.
     is_all: bool,
 }
 
@@ -332,7 +331,7 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    /// Asks whether the object is watched, and what of it may have changed.
+    /// Evaluates whether the object is watched, and what of it may have changed.
     fn ask(&mut self, live: &mut WatchedObject) {
         let was = live.chosen;
         let mut fault = None;
@@ -494,7 +493,7 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    /// Asks the predicates about one thing.
+    /// Evaluates the predicates of one thing.
     fn one(&mut self, live: &mut WatchedObject, key: &str) {
         self.is_all |= !live.things.contains_key(key);
         let moment = self.moment;
@@ -582,7 +581,7 @@ impl<'a> Evaluator<'a, '_> {
         if moment.action == Action::Gone {
             return false;
         }
-        // What was not asked before has no truth yet.
+        // What was not evaluated before has no truth yet.
         let course = thing.courses.get(check);
         let now = course.and_then(|course| course.signals.get(signal)?.now());
         let is_new =
@@ -620,7 +619,7 @@ impl<'a> Evaluator<'a, '_> {
         if known.is_some_and(|known| known.value >= value) {
             return;
         }
-        // Evidence of what is no finding would only take room.
+        // Without a finding, evidence would only take memory.
         let above = self
             .rule
             .checks
@@ -675,7 +674,7 @@ const fn as_double(value: i64) -> f64 {
     value as f64
 }
 
-/// What is asked of at a moment.
+/// A change at which predicates are evaluated.
 #[derive(Clone, Copy)]
 struct ChangeMoment<'a> {
     at: RecordedAt,

@@ -31,7 +31,7 @@ pub(super) struct HaCheck {
     pub(super) reads: &'static [&'static str],
     /// Whether it means nothing where there is one node.
     pub(super) wants_several_nodes: bool,
-    /// Shorter spells are no findings.
+    /// The shortest time that makes a finding.
     pub(super) at_least_micros: i64,
     pub(super) watcher: Box<dyn HaWatcher>,
 }
@@ -248,7 +248,7 @@ impl HaProblems {
         }
     }
 
-    /// Says that a subject is no more.
+    /// Ends the problem of a subject that is gone.
     pub(super) fn end(&mut self, subject: &FindingSubject, at: RecordedAt) {
         if let Some(mut spell) = self.running.remove(subject) {
             spell.to = Some(at);

@@ -32,7 +32,7 @@ struct Spread {
     pods: HaPods,
     /// The roles of each node.
     nodes: BTreeMap<String, BTreeSet<String>>,
-    /// Where two of a controller's Pods are said to be.
+    /// The nodes that were reported for a controller.
     told: BTreeSet<(PodController, String)>,
     spells: HaProblems,
 }

@@ -1,0 +1,429 @@
+//! Intervals gathered from reels and computed of them, line by line: what upstream would have made, and
+//! what the reel knows more.
+
+use crate::verdicts::reel::{Reel, time};
+use kubereel_history::timetext;
+use kubereel_monitortests::{Gathered, Gathering, Interval, Mode, Phase, feed};
+use serde_json::{Value, json};
+
+fn gathered(reel: Reel, mode: Mode) -> Gathered {
+    let written = reel.written();
+    let mut gathering = Gathering::new(&written.timeline, mode);
+    let fed = feed(&written.timeline, &mut gathering.watchers(), |_| {});
+    assert!(fed.unread.is_empty(), "{:?}", fed.unread);
+    gathering.finish(&written.timeline)
+}
+
+/// Writes an interval on a line: from, to, level, locator, message; no uids.
+fn line(one: &Interval) -> String {
+    let clock = |at| {
+        let text = timetext::time_of_day(at);
+        text.trim_end_matches('Z')
+            .trim_end_matches(".000")
+            .to_owned()
+    };
+    let to = match one.to {
+        None => " - ".to_owned(),
+        Some(_) if one.is_instant() => String::new(),
+        Some(to) => format!(" - {}", clock(to)),
+    };
+    let keys = one.locator.keys.iter();
+    let keys = keys.filter(|(key, _)| key.as_ref() != "uid");
+    let keys: Vec<String> = keys.map(|(key, value)| format!("{key}/{value}")).collect();
+    let level = one.level.as_str().chars().next().expect("a letter");
+    format!(
+        "{}{to} {level} {} {}",
+        clock(one.from),
+        keys.join(" "),
+        one.message
+    )
+}
+
+fn told(reel: Reel, mode: Mode, source: &str) -> Vec<String> {
+    let gathered = gathered(reel, mode);
+    gathered.intervals.of(source).map(line).collect()
+}
+
+#[test]
+fn an_operator_that_was_bad_before_the_run() {
+    let reel = || {
+        Reel::new()
+            .operator("dns", &[("Degraded", "True", "Broken")])
+            .at("10:05:00.500")
+            .operator("dns", &[("Degraded", "False", "AsExpected")])
+            .at("10:10:00.500")
+            .operator("dns", &[("Available", "Unknown", "NoData")])
+            .at("10:11:00")
+            .operator("dns", &[("Available", "False", "Down")])
+            .until("10:20:00")
+    };
+    let dns = "clusteroperator/dns condition";
+    assert_eq!(
+        told(reel(), Mode::Upstream, "OperatorState"),
+        [
+            format!("10:00:00 - 10:05:00.500 E {dns}/Degraded reason/Unknown status/True Unknown"),
+            // Upstream keeps what a spell said first, and closes what is open at the end.
+            format!(
+                "10:10:00.500 - 10:20:00 E {dns}/Available reason/NoData status/Unknown NoData of dns"
+            ),
+        ]
+    );
+    assert_eq!(
+        told(reel(), Mode::Exact, "OperatorState"),
+        [
+            format!(
+                "10:00:00 - 10:05:00.500 E {dns}/Degraded reason/Broken status/True Broken of dns"
+            ),
+            format!(
+                "10:10:00.500 - 10:11:00 E {dns}/Available reason/NoData status/Unknown NoData of dns"
+            ),
+            format!("10:11:00 -  E {dns}/Available reason/Down status/False Down of dns"),
+        ]
+    );
+}
+
+#[test]
+fn the_version_waits_for_operators() {
+    let waiting =
+        |of: &str| format!("Working towards 4.22.0: 5 of 9 done (55% complete), waiting on {of}");
+    let reel = || {
+        Reel::new()
+            .installed("4.21.9")
+            .at("10:05:00.250")
+            .upgrade_begins("4.22.0")
+            .at("10:06:00")
+            .version_says(
+                "Progressing",
+                "True",
+                "ClusterOperatorUpdating",
+                &waiting("etcd"),
+            )
+            .at("10:07:00")
+            .version_says(
+                "Progressing",
+                "True",
+                "ClusterOperatorUpdating",
+                &waiting("dns"),
+            )
+            .at("10:08:00")
+            .upgrade_ends()
+            .until("10:20:00")
+    };
+    // Of texts that change without the status upstream sees nothing.
+    assert_eq!(told(reel(), Mode::Upstream, "VersionState"), [""; 0]);
+    let states = told(reel(), Mode::Exact, "VersionState");
+    assert_eq!(states.len(), 2, "{states:#?}");
+    assert!(states[0].starts_with("10:06:00 - 10:07:00 W clusterversion/version"));
+    assert!(states[0].contains("stayed in Progressing=True: ClusterOperatorUpdating: Working"));
+    assert!(states[1].ends_with("waiting on dns"), "{states:#?}");
+    let gathered = gathered(reel(), Mode::Upstream);
+    let phases: Vec<String> = gathered.intervals.of("ClusterPhase").map(line).collect();
+    assert_eq!(
+        phases.len(),
+        1,
+        "an installation of yesterday is not of the run: {phases:#?}"
+    );
+    assert!(
+        phases[0].starts_with("10:05:00.250 - 10:08:00 I"),
+        "{phases:#?}"
+    );
+    let phase = |at: &str| gathered.facts.phase(time(at));
+    assert_eq!(phase("10:05:00"), Some(Phase::Stable));
+    assert_eq!(phase("10:05:00.250"), Some(Phase::Upgrade));
+    assert_eq!(phase("10:08:00"), Some(Phase::Stable));
+    let facts = gathered.facts.at(time("10:06:00"));
+    assert_eq!(facts.version.as_deref(), Some("4.22.0"));
+    assert_eq!(facts.from_version.as_deref(), Some("4.21.9"));
+}
+
+#[test]
+fn facts_are_what_the_objects_say() {
+    let facts = gathered(Reel::cluster(), Mode::Upstream).facts;
+    let last = facts.last();
+    assert_eq!(last.topology.as_deref(), Some("HighlyAvailable"));
+    assert_eq!(last.platform.as_deref(), Some("aws"));
+    assert_eq!(last.network.as_deref(), Some("ovn"));
+    assert_eq!(last.ip_stack.as_deref(), Some("IPv4"));
+    assert_eq!(last.architecture.as_deref(), Some("amd64"));
+    assert_eq!((last.masters, last.workers), (Some(3), Some(2)));
+    let unknown = gathered(Reel::new().pod("shop/web"), Mode::Upstream).facts;
+    assert_eq!(unknown.last().topology, None);
+    assert_eq!(unknown.phase(time("10:00:00")), None);
+}
+
+#[test]
+fn a_node_is_updated_drained_and_rebooted() {
+    let said = |reel: Reel, reason: &str| reel.event("Node", "worker-0", reason, "words");
+    let reel = Reel::new().node("worker-0", "worker").at("10:01:00");
+    let reel = reel.node_config("worker-0", "desiredConfig", "rendered-worker-2");
+    let reel = said(reel.at("10:02:00"), "Drain");
+    let reel = said(reel.at("10:03:00"), "OSUpdateStarted");
+    let reel = said(reel.at("10:04:00"), "Reboot").at("10:04:30");
+    let reel = reel.node_ready("worker-0", false).at("10:05:00");
+    let reel = said(reel.node_ready("worker-0", true), "Starting").at("10:06:00");
+    let reel = reel.node_config("worker-0", "currentConfig", "rendered-worker-2");
+    let reel = said(reel.at("10:07:00"), "Cordon").until("10:10:00");
+    let states = told(reel, Mode::Upstream, "NodeState");
+    let phase = |words: &str, phase: &str| {
+        format!(
+            "I node/worker-0 row/NodeUpdatePhases constructed/node-lifecycle-constructor phase/{phase} reason/NodeUpdate roles/worker {words}"
+        )
+    };
+    assert_eq!(
+        states,
+        [
+            "10:01:00 - 10:06:00 I node/worker-0 row/NodeUpdate constructed/node-lifecycle-constructor phase/Update reason/NodeUpdate roles/worker reached desired config".to_owned(),
+            format!("10:02:00 - 10:03:00 {}", phase("drained node", "Drain")),
+            format!("10:03:00 - 10:04:00 {}", phase("updated operating system", "OperatingSystemUpdate")),
+            format!("10:04:00 - 10:05:00 {}", phase("rebooted and kubelet started", "Reboot")),
+            "10:04:30 - 10:05:00 W node/worker-0 row/NodeNotReady constructed/node-lifecycle-constructor reason/NotReady roles/worker node is not ready".to_owned(),
+            "10:07:00 - 10:10:00 W node/worker-0 row/NodeUpdatePhases constructed/node-lifecycle-constructor reason/NodeUpdate roles/worker state/Drain never completed".to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn a_container_waits_runs_and_exits() {
+    let reel = Reel::new()
+        .at("10:01:00.500")
+        .pending_pod("shop/web")
+        .at("10:02:00.500")
+        .change("Pod", "shop/web", json!({"spec": {"nodeName": "worker-0"}}))
+        .at("10:02:10")
+        .container("shop/web", 0, &json!({"waiting": {"reason": "ErrImagePull", "message": "no"}}), &json!({}))
+        .at("10:02:30")
+        .change("Pod", "shop/web", json!({"status": {"phase": "Running"}}))
+        .container("shop/web", 0, &json!({"running": {}}), &json!({}))
+        .at("10:03:00.750")
+        .container(
+            "shop/web",
+            1,
+            &json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}),
+            &json!({"terminated": {"exitCode": 7, "reason": "Error", "finishedAt": "2026-11-21T10:03:00Z"}}),
+        )
+        .at("10:04:00")
+        .change("Pod", "shop/web", json!({"metadata": {
+            "deletionGracePeriodSeconds": 30, "deletionTimestamp": "2026-11-21T10:04:30Z"}}))
+        .at("10:04:20")
+        .gone("Pod", "shop/web");
+    let made = gathered(reel, Mode::Exact);
+    let instants: Vec<String> = made.intervals.of("PodMonitor").map(line).collect();
+    let has = |words: &str| {
+        assert!(
+            instants.iter().any(|one| one.contains(words)),
+            "{words}: {instants:#?}"
+        );
+    };
+    has("10:02:00.500 I namespace/shop node/worker-0 pod/web node/worker-0 reason/Scheduled");
+    has(
+        "10:02:10 I container/main namespace/shop node/worker-0 pod/web cause/ErrImagePull reason/ContainerWait  no",
+    );
+    has(
+        "10:03:00.750 E container/main namespace/shop node/worker-0 pod/web cause/Error code/7 reason/ContainerExit",
+    );
+    has("10:03:00.750 W container/main namespace/shop node/worker-0 pod/web reason/Restarted");
+    has("reason/GracefulDelete");
+    let life: Vec<String> = made
+        .intervals
+        .of("PodState")
+        .filter(|one| one.message.reason.starts_with("Container"))
+        .map(|one| {
+            format!(
+                "{} {}",
+                line(one).split(" I ").next().unwrap_or_default(),
+                one.message.reason
+            )
+        })
+        .collect();
+    assert_eq!(
+        life,
+        [
+            "10:02:10 - 10:02:30 ContainerWait",
+            "10:02:30 - 10:03:00.750 ContainerStart",
+            // Of one change, the exit comes before the next wait.
+            "10:03:00.750 - 10:04:20 ContainerWait",
+        ]
+    );
+    let pending: Vec<String> = made
+        .intervals
+        .of("PodState")
+        .filter(|one| one.message.human.contains("pending"))
+        .map(line)
+        .collect();
+    assert_eq!(pending.len(), 1, "{pending:#?}");
+    assert!(
+        pending[0].starts_with("10:01:00.500 - 10:02:30 W"),
+        "{pending:#?}"
+    );
+}
+
+#[test]
+fn a_pod_that_stays_pending_never_completed() {
+    let reel = || {
+        Reel::new()
+            .at("10:01:00")
+            .pending_pod("shop/web")
+            .until("10:01:30")
+    };
+    let stuck = |mode| {
+        let states = told(reel(), mode, "PodState");
+        let mut stuck = states
+            .into_iter()
+            .filter(|one| one.contains("PodWasPending"));
+        stuck.next().expect("one that is stuck")
+    };
+    assert!(stuck(Mode::Upstream).starts_with("10:01:00 - 10:01:30 W"));
+    assert!(stuck(Mode::Exact).starts_with("10:01:00 -  W"));
+}
+
+#[test]
+fn events_are_said_when_they_were_said() {
+    let reel = Reel::new()
+        .event("Pod", "shop/old", "Old", "was there before")
+        .at("10:01:00.250")
+        .event("Pod", "shop/web", "BackOff", "again")
+        .at("10:05:00.250")
+        .event_counted("Pod", "shop/web", "BackOff", "again", 21);
+    let said = told(reel.clone(), Mode::Upstream, "KubeEvent");
+    assert_eq!(said.len(), 2, "{said:#?}");
+    // Upstream takes the writer's whole seconds, and lengthens what was said again.
+    assert!(said[0].starts_with("10:01:00 I hmsg/"), "{said:#?}");
+    assert!(said[0].contains(" namespace/shop pod/web firstTimestamp/2026-11-21T10:01:00Z "));
+    assert!(said[1].starts_with("10:05:00 - 10:05:01 I"), "{said:#?}");
+    assert!(said[1].contains("count/21") && said[1].contains("pathological/true"));
+    let said = told(reel, Mode::Exact, "KubeEvent");
+    assert!(said[0].starts_with("10:01:00.250 I"), "{said:#?}");
+    assert!(said[1].starts_with("10:05:00.250 I"), "{said:#?}");
+}
+
+#[test]
+fn machines_pools_and_leases_have_states() {
+    let machine = |phase: &str| {
+        json!({"kind": "Machine",
+            "metadata": {"name": "m-0", "namespace": "openshift-machine-api"},
+            "status": {"phase": phase, "nodeRef": {"name": "worker-0"}}})
+    };
+    let pool = |status: &str| {
+        let condition =
+            json!([{"type": "Updating", "status": status, "reason": "", "message": "words"}]);
+        json!({"kind": "MachineConfigPool", "metadata": {"name": "worker"},
+            "status": {"conditions": condition, "machineCount": 2, "updatedMachineCount": 1}})
+    };
+    let lease = |holder: Value| {
+        json!({"kind": "Lease", "metadata": {"name": "lock", "namespace": "shop"},
+            "spec": {"holderIdentity": holder, "renewTime": "2026-11-21T10:00:00Z"}})
+    };
+    let reel = Reel::new()
+        .put(lease(json!("a")))
+        .put(pool("False"))
+        .at("10:01:00")
+        .put(machine("Running"))
+        .put(pool("True"))
+        .at("10:02:00")
+        .put(machine("Deleting"))
+        .put(lease(json!("")))
+        .at("10:03:00")
+        .put(lease(json!("b")))
+        .put(pool("False"))
+        .gone("Machine", "openshift-machine-api/m-0")
+        .until("10:05:00");
+    let made = gathered(reel, Mode::Exact);
+    let of = |source: &str| -> Vec<String> { made.intervals.of(source).map(line).collect() };
+    let phases: Vec<String> = of("MachineMonitor")
+        .into_iter()
+        .filter(|one| one.contains("reason/MachinePhase ") && one.contains("Running"))
+        .collect();
+    assert_eq!(phases.len(), 1, "{phases:#?}");
+    assert!(
+        phases[0].starts_with("10:01:00 - 10:02:00 I machine/m-0"),
+        "{phases:#?}"
+    );
+    assert!(
+        phases[0].ends_with("Machine is in \"Running\""),
+        "{phases:#?}"
+    );
+    let deleting = of("MachineMonitor");
+    assert!(
+        deleting
+            .iter()
+            .any(|one| one.starts_with("10:02:00 - 10:03:00") && one.contains("phase/Deleting")),
+        "{deleting:#?}"
+    );
+    let pools = of("MachineConfigPoolState");
+    assert_eq!(pools.len(), 1, "{pools:#?}");
+    assert!(
+        pools[0].starts_with("10:01:00 - 10:03:00 I pool/worker condition/Updating"),
+        "{pools:#?}"
+    );
+    assert_eq!(
+        of("LeaseState"),
+        [
+            "10:00:00 - 10:02:00 I lease/lock namespace/shop holder/a reason/LeaseHeld held by a",
+            "10:02:00 - 10:03:00 I lease/lock namespace/shop holder/ reason/LeaseFree held by nobody",
+            "10:03:00 -  I lease/lock namespace/shop holder/b reason/LeaseHeld held by b",
+        ]
+    );
+}
+
+#[test]
+fn gaps_of_the_recording_are_intervals() {
+    let reel = Reel::new()
+        .pod("shop/web")
+        .gap("Pod", "10:01:00", "10:02:00")
+        .at("10:03:00")
+        .pod("shop/other");
+    let gaps = told(reel, Mode::Exact, "RecordingGap");
+    assert_eq!(gaps.len(), 1, "{gaps:#?}");
+    assert!(
+        gaps[0].starts_with("10:01:00 - 10:02:00 W resource/pods"),
+        "{gaps:#?}"
+    );
+}
+
+#[test]
+fn a_static_pod_is_unready_until_it_is_ready_or_gone() {
+    let mirror = json!({"metadata": {"annotations": {"kubernetes.io/config.mirror": "m"}}});
+    let ready = |is: bool| {
+        json!({"status": {"containerStatuses": [
+            {"name": "main", "ready": is, "restartCount": 0, "state": {"running": {}}}]}})
+    };
+    let pod = "openshift-etcd/etcd-master-0";
+    let reel = Reel::new()
+        .pod(pod)
+        .change("Pod", pod, mirror)
+        .change("Pod", pod, ready(true))
+        .at("10:01:00")
+        .change("Pod", pod, ready(false))
+        .at("10:02:00")
+        .change("Pod", pod, ready(true))
+        .at("10:03:00")
+        .change("Pod", pod, ready(false))
+        .at("10:04:00")
+        .gone("Pod", pod);
+    let windows = told(reel, Mode::Exact, "StaticPodInstallMonitor");
+    let times: Vec<&str> = windows
+        .iter()
+        .filter_map(|one| one.split(" I ").next())
+        .collect();
+    assert!(
+        times.ends_with(&["10:01:00 - 10:02:00", "10:03:00 - 10:04:00"]),
+        "{windows:#?}"
+    );
+}
+
+#[test]
+fn only_what_is_asked_for_is_gathered() {
+    let reel = Reel::cluster()
+        .at("10:01:00")
+        .pod("shop/web")
+        .event("Pod", "shop/web", "A", "b");
+    let written = reel.written();
+    let mut gathering = Gathering::only(&written.timeline, Mode::Exact, |source| {
+        source == "NodeState"
+    });
+    feed(&written.timeline, &mut gathering.watchers(), |_| {});
+    let gathered = gathering.finish(&written.timeline);
+    assert_eq!(gathered.intervals.of("PodState").count(), 0);
+    assert!(gathered.intervals.of("NodeMonitor").count() > 0);
+    assert!(gathered.facts.last().platform.is_some());
+}

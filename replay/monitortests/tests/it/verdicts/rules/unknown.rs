@@ -1,0 +1,155 @@
+//! What cannot be known is neither passed nor failed.
+
+use super::{IT, check, over_objects};
+use crate::verdicts::judged::judged_by;
+use crate::verdicts::reel::Reel;
+use serde_json::{Value, json};
+
+fn map(data: &Value) -> Value {
+    json!({"kind": "ConfigMap", "metadata": {"namespace": "shop", "name": "cm"}, "data": data})
+}
+
+fn reel(data: &Value) -> Reel {
+    Reel::new().at("10:01:00").put(map(data)).until("11:00:00")
+}
+
+#[test]
+fn an_absent_field_is_no_pass() {
+    let rule = check("never: object.data.phase == 'bad'");
+    let verdicts = judged_by(reel(&json!({"a": "1"})), &rule);
+    verdicts.is(IT, "unknown");
+    let dark = verdicts.dark(IT);
+    assert!(
+        dark.contains(
+            "the field `phase` is absent in configmaps shop/cm at 2026-11-21T10:01:00.000Z"
+        ),
+        "{dark}"
+    );
+    let said = check("never: object.data.?phase.orValue('') == 'bad'");
+    judged_by(reel(&json!({"a": "1"})), &said).passes(IT);
+    let has = check("never: has(object.status.phase) && object.status.phase == 'bad'");
+    judged_by(reel(&json!({"a": "1"})), &has).passes(IT);
+}
+
+#[test]
+fn an_absent_field_does_not_hide_what_is_found() {
+    let rule = check("never: object.data.a == '1' || object.data.phase == 'bad'");
+    judged_by(reel(&json!({"a": "1"})), &rule).is(IT, "fail");
+}
+
+#[test]
+fn an_absent_field_of_where_is_no_pass() {
+    let rule = over_objects(
+        "    where: object.data.typo == '1'
+  expect:
+  - never: 'true'
+    message: m
+",
+    );
+    judged_by(reel(&json!({"a": "1"})), &rule).is(IT, "unknown");
+}
+
+#[test]
+fn a_wrong_type_is_an_error_that_names_object_and_moment() {
+    let wrong = [
+        (
+            "never: object.data.n.contains('x')",
+            "`contains` does not accept number",
+        ),
+        (
+            "never: object.data.n == 'x'",
+            "cannot compare number with string",
+        ),
+        (
+            "never: object.data.n.x == 'x'",
+            "cannot read field `x` of number",
+        ),
+        ("never: object.data.n", "expected bool, found number"),
+        (
+            "never: object.data.n + 'x' == 'x'",
+            "no arithmetic between number and string",
+        ),
+        ("never: object.data.n / 0 == 1", "division by zero"),
+        (
+            "never: int(object.data.s) == 1",
+            "`x y` is not a number in range",
+        ),
+        (
+            "never: timestamp(object.data.s) > at",
+            "`x y` is not an RFC 3339 time",
+        ),
+        (
+            "never: object.data.n.all(x, true)",
+            "expected list, found number",
+        ),
+        (
+            "highest: {of: object.data.s, above: 1}",
+            "`highest` expects a number, found string",
+        ),
+    ];
+    for (lines, what) in wrong {
+        let verdicts = judged_by(reel(&json!({"n": 3, "s": "x y"})), &check(lines));
+        verdicts.is(IT, "error");
+        let why = verdicts.why();
+        assert!(
+            why.contains("configmaps shop/cm at 2026-11-21T10:01:00.000Z: "),
+            "{why}"
+        );
+        assert!(why.contains(what), "{lines}: {why}");
+    }
+}
+
+#[test]
+fn an_evaluation_that_takes_too_long_is_an_error() {
+    let many: Vec<u32> = (0..1000).collect();
+    let lines = "never: object.data.l.exists(x, object.data.l.exists(y, x + y < 0))";
+    let verdicts = judged_by(reel(&json!({ "l": many })), &check(lines));
+    verdicts.is(IT, "error");
+    assert!(
+        verdicts.why().contains("takes more than 200000 steps"),
+        "{}",
+        verdicts.why()
+    );
+}
+
+#[test]
+fn what_was_not_recorded_is_skipped() {
+    let rule = check("never: 'true'");
+    let verdicts = judged_by(reel(&json!({})).without("ConfigMap"), &rule);
+    verdicts.is(IT, "skipped");
+    assert!(verdicts.why().contains("configmaps"), "{}", verdicts.why());
+}
+
+#[test]
+fn a_gap_leaves_open_what_it_may_hide() {
+    let rule = check("never: object.data.a == '1'\nforAtLeast: 10m");
+    let at = |reel: Reel, at: &str, a: &str| reel.at(at).put(map(&json!({ "a": a })));
+    // Nothing wrong is seen, but the gap may have hidden an object.
+    let quiet = at(Reel::new(), "10:01:00", "0").until("11:00:00");
+    let torn = quiet.gap("ConfigMap", "10:10:00", "10:20:00");
+    judged_by(torn, &rule).is(IT, "unknown");
+    // It is unchanged after the gap, and so it was in it.
+    let bad = at(Reel::new(), "10:05:00", "1").until("10:30:00");
+    let torn = bad.gap("ConfigMap", "10:10:00", "10:20:00");
+    judged_by(torn, &rule).fails(IT, "10:05:00", "found");
+    // What is found outside of the gap stays found.
+    let before = at(at(Reel::new(), "10:01:00", "1"), "10:12:00", "0").until("11:00:00");
+    let torn = before.gap("ConfigMap", "10:20:00", "10:30:00");
+    judged_by(torn, &rule).fails(IT, "10:01:00", "found");
+}
+
+#[test]
+fn a_fact_that_nothing_told_skips() {
+    let rule = check("never: 'true'").replace(
+        "  objects:",
+        "  when:\n  - cel: facts.topology == 'External'\n    otherwise: it is not external\n  objects:",
+    );
+    let unknown = judged_by(reel(&json!({})), &rule);
+    unknown.is(IT, "skipped");
+    assert!(unknown.why().contains("`topology`"), "{}", unknown.why());
+    let known = Reel::new().infrastructure("HighlyAvailable", "AWS");
+    let known = known.at("10:01:00").put(map(&json!({}))).until("11:00:00");
+    let known = judged_by(known, &rule);
+    known.is(IT, "skipped");
+    assert_eq!(known.why(), "it is not external");
+}
