@@ -29,7 +29,7 @@ fn short_spells_of_an_operator_are_counted_and_long_ones_are_not() {
     verdicts.says(
         DNS,
         "10:05:00",
-        "dns reported Available=False 2 times for less than 60s",
+        "dns said Available=False 2 times for less than 60s",
     );
 }
 
