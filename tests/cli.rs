@@ -13,7 +13,7 @@
 )]
 mod script;
 
-#[path = "../replay/monitortests/tests/rule_files/misfits.rs"]
+#[path = "../replay/monitortests/tests/it/rule_files/misfits.rs"]
 #[expect(clippy::panic, reason = "a schema that this test cannot read fails it")]
 mod misfits;
 

@@ -483,33 +483,32 @@ impl NodeBuilder<'_> {
     ) -> Result<LoopParts, CompileError> {
         let unknown = |step: &Self| step.wrong(|_| false, "this kind of loop is not supported", "");
         // What a loop that gathers adds: `result + [item]`.
-        let added = |call: &IdedExpr| match &call.expr {
-            Expr::Call(call) => match (call.func_name.as_str(), call.args.as_slice()) {
-                (operators::ADD, [_, list]) => match &list.expr {
-                    Expr::List(list) => list.elements.first().cloned(),
-                    _ => None,
+        let added = |args: &[IdedExpr]| match args {
+            [
+                _,
+                IdedExpr {
+                    expr: Expr::List(list),
+                    ..
                 },
-                _ => None,
-            },
+            ] => list.elements.first().cloned(),
             _ => None,
         };
         match (step.func_name.as_str(), step.args.as_slice()) {
             (operators::LOGICAL_OR, [_, body]) => Ok((LoopKind::Exists, None, self.boxed(body)?)),
             (operators::LOGICAL_AND, [_, body]) => Ok((LoopKind::All, None, self.boxed(body)?)),
-            (operators::ADD, [_, list]) => match &list.expr {
-                Expr::List(list) => match list.elements.as_slice() {
-                    [body] => Ok((LoopKind::Map, None, self.boxed(body)?)),
-                    _ => Err(unknown(self)),
-                },
-                _ => Err(unknown(self)),
-            },
+            (operators::ADD, args) => {
+                let body = added(args).ok_or_else(|| unknown(self))?;
+                Ok((LoopKind::Map, None, self.boxed(&body)?))
+            }
             (operators::CONDITIONAL, [test, then, _]) => {
                 if matches!(&loops.accu_init.expr, Expr::Literal(_)) {
                     return Ok((LoopKind::ExistsOne, None, self.boxed(test)?));
                 }
-                let Some(item) = added(then) else {
-                    return Err(unknown(self));
+                let item = match &then.expr {
+                    Expr::Call(call) if call.func_name == operators::ADD => added(&call.args),
+                    _ => None,
                 };
+                let item = item.ok_or_else(|| unknown(self))?;
                 let is_item = matches!(&item.expr, Expr::Ident(name) if *name == loops.iter_var);
                 if is_item {
                     return Ok((LoopKind::Filter, None, self.boxed(test)?));

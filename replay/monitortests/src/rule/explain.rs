@@ -4,6 +4,7 @@ use super::model::{
     CheckOperator, Component, Expectation, IntervalSelector, ListedValues, MonitorRule,
     ObjectSelector, RelatedBy, RelatedObjects, RuleCheck, Unlisted, Watch,
 };
+use crate::cel::Program;
 use crate::phase::Phase;
 use crate::verdict::Severity;
 
@@ -16,7 +17,7 @@ pub(crate) fn explained(rule: &MonitorRule) -> Vec<String> {
             lines.push(format!("It looks at intervals{}.", choice_words(choice)));
             if !choice.subject.is_empty() {
                 let subject = choice.subject.iter();
-                let subject: Vec<String> = subject.map(|program| quoted(&program.text)).collect();
+                let subject: Vec<String> = subject.map(quoted).collect();
                 lines.push(format!(
                     "Those with the same {} are about the same thing.",
                     listed(&subject, "and")
@@ -33,7 +34,7 @@ pub(crate) fn explained(rule: &MonitorRule) -> Vec<String> {
     for when in &rule.when {
         lines.push(format!(
             "It is skipped unless {} (\"{}\").",
-            quoted(&when.is_met.text),
+            quoted(&when.is_met),
             when.otherwise
         ));
     }
@@ -50,8 +51,8 @@ pub(crate) fn explained(rule: &MonitorRule) -> Vec<String> {
     lines
 }
 
-fn quoted(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
+fn quoted(program: &Program) -> String {
+    let words: Vec<&str> = program.text.split_whitespace().collect();
     format!("`{}`", words.join(" "))
 }
 
@@ -72,14 +73,14 @@ fn objects_lines(rule: &MonitorRule, objects: &ObjectSelector, lines: &mut Vec<S
         line.push(format!(" with names that match `{}`", inner(name)));
     }
     if let Some(chosen) = &objects.chosen {
-        line.push(format!(", while {}", quoted(&chosen.text)));
+        line.push(format!(", while {}", quoted(chosen)));
     }
     lines.push(format!("{}.", line.concat()));
     if let Some(items) = &objects.items {
         lines.push(format!(
             "Of each it watches every item of {}, identified by {}, as `{}`.",
-            quoted(&items.list.text),
-            quoted(&items.key.text),
+            quoted(&items.list),
+            quoted(&items.key),
             rule.scope.item
         ));
     }
@@ -98,17 +99,14 @@ fn related_line(related: &RelatedObjects) -> String {
     let how = match &related.by {
         RelatedBy::Owned => "that it owns".to_owned(),
         RelatedBy::Owner => "that own it".to_owned(),
-        RelatedBy::Name(program) => format!("with the name {}", quoted(&program.text)),
+        RelatedBy::Name(program) => format!("with the name {}", quoted(program)),
         RelatedBy::SelectedBy(program) => {
-            format!("whose labels match the selector {}", quoted(&program.text))
+            format!("whose labels match the selector {}", quoted(program))
         }
         RelatedBy::Selecting(program) => {
-            format!(
-                "whose selector matches the labels {}",
-                quoted(&program.text)
-            )
+            format!("whose selector matches the labels {}", quoted(program))
         }
-        RelatedBy::Where(program) => format!("for which {}", quoted(&program.text)),
+        RelatedBy::Where(program) => format!("for which {}", quoted(program)),
     };
     let place = if related.is_anywhere {
         "of all namespaces"
@@ -144,7 +142,7 @@ fn choice_words(choice: &IntervalSelector) -> String {
     }
     add(phases(&choice.during));
     if let Some(chosen) = &choice.chosen {
-        add(format!(", if {}", quoted(&chosen.text)));
+        add(format!(", if {}", quoted(chosen)));
     }
     words
 }
@@ -167,7 +165,7 @@ fn phases(phases: &[Phase]) -> String {
 fn case_lines(rule: &MonitorRule, lines: &mut Vec<String>) {
     let places = rule.per.iter();
     let places: Vec<String> = places
-        .map(|(name, program)| format!("{name} ({})", quoted(&program.text)))
+        .map(|(name, program)| format!("{name} ({})", quoted(program)))
         .collect();
     if places.is_empty() {
         lines.push("There is one case.".to_owned());
@@ -220,7 +218,7 @@ fn check_line(check: &RuleCheck, is_of_objects: bool) -> String {
         line.push(format!(", counting only what began during {words}"));
     }
     if let Some(flake_if) = &check.flake_if {
-        line.push(format!("; it only flakes if {}", quoted(&flake_if.text)));
+        line.push(format!("; it only flakes if {}", quoted(flake_if)));
     }
     let says = check.message.text.trim();
     format!("{}. Message: \"{says}\".", line.concat())
@@ -228,11 +226,8 @@ fn check_line(check: &RuleCheck, is_of_objects: bool) -> String {
 
 /// Describes the operator of a check, after "fails" or "flakes".
 fn expected(expected: &Expectation, is_of_objects: bool) -> String {
-    let first = quoted(&expected.first.text);
-    let second = expected
-        .second
-        .as_ref()
-        .map(|program| quoted(&program.text));
+    let first = quoted(&expected.first);
+    let second = expected.second.as_ref().map(quoted);
     let second = second.unwrap_or_default();
     let span = |lead: &str| {
         // No time at all is not worth a word, unless something must follow at once.
@@ -270,7 +265,7 @@ fn expected(expected: &Expectation, is_of_objects: bool) -> String {
         }
         CheckOperator::AtEnd => format!("if {first} is false at the end of the run"),
         CheckOperator::Eventually => {
-            let since = expected.since.as_ref().map(|since| quoted(&since.text));
+            let since = expected.since.as_ref().map(quoted);
             let since = since.map_or_else(String::new, |since| format!(" of {since}"));
             format!("if {first} does not become true{}{since}", span("within"))
         }
