@@ -228,6 +228,19 @@ pub struct JudgeContext<'a> {
     pub dark: &'a BTreeMap<String, Vec<CaseGap>>,
 }
 
+impl JudgeContext<'_> {
+    /// Returns the times in which any of some resources was not observed, in order.
+    pub(crate) fn gaps<'r>(&self, resources: impl IntoIterator<Item = &'r str>) -> Vec<CaseGap> {
+        let gaps = resources
+            .into_iter()
+            .filter_map(|resource| self.dark.get(resource));
+        let mut gaps: Vec<CaseGap> = gaps.flatten().cloned().collect();
+        gaps.sort();
+        gaps.dedup();
+        gaps
+    }
+}
+
 /// A monitor test.
 pub trait MonitorTest {
     /// Returns what it is.

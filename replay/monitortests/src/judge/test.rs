@@ -10,7 +10,7 @@ use crate::feed::Watcher;
 use crate::interval::Interval;
 use crate::interval_needs::IntervalNeeds;
 use crate::rule::{IntervalSelector, MonitorRule, RuleSet, Watch, explained, place, seen_for};
-use crate::verdict::{CaseGap, JudgeContext, MonitorTest, MonitorTestInfo, Needs, TestCase};
+use crate::verdict::{JudgeContext, MonitorTest, MonitorTestInfo, Needs, TestCase};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -191,17 +191,6 @@ fn why_not<'a>(
         }
     }
     None
-}
-
-/// Returns the times of some resources that were not seen.
-pub(super) fn dark_of(scene: &JudgeContext<'_>, resources: &[String]) -> Vec<CaseGap> {
-    let dark = resources
-        .iter()
-        .filter_map(|resource| scene.dark.get(resource));
-    let mut dark: Vec<CaseGap> = dark.flatten().cloned().collect();
-    dark.sort();
-    dark.dedup();
-    dark
 }
 
 /// What of an interval is known as soon as it is made.

@@ -60,18 +60,6 @@ pub fn run_reel(
     run.end(timeline, &fed, asked)
 }
 
-/// Runs monitor tests over a reel as [`run_reel`] does; the report has all intervals.
-pub fn run_reel_with_intervals(
-    timeline: &Timeline,
-    tests: Vec<Box<dyn MonitorTest>>,
-    asked: &RunOptions<'_>,
-    progress: impl FnMut(Seq),
-) -> RunReport {
-    let mut run = InProgress::begin(timeline, tests, asked, true);
-    let fed = feed(timeline, &mut run.watchers(), progress);
-    run.end(timeline, &fed, asked)
-}
-
 /// Runs monitor tests over a reel, as [`run_reel`] does, until `go_on` ends it; `None` if it did.
 ///
 /// `go_on` is called for each record that is about to be read; the report has all intervals if it is to
@@ -235,12 +223,11 @@ fn cases(one: &mut Chosen, scene: &JudgeContext<'_>) -> Vec<TestCase> {
         }];
     }
     let seen = one.test.needs().seen;
-    let dark = seen.iter().filter_map(|resource| scene.dark.get(resource));
-    let dark: Vec<&CaseGap> = dark.flatten().collect();
+    let dark = scene.gaps(seen.iter().map(String::as_str));
     let mut cases = one.test.judge(scene);
     for case in &mut cases {
         if case.findings.is_empty() && case.skipped.is_none() && case.error.is_none() {
-            case.dark.extend(dark.iter().map(|&dark| dark.clone()));
+            case.dark.extend(dark.iter().cloned());
             case.dark.sort();
             case.dark.dedup();
         }

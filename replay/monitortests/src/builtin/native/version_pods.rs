@@ -9,7 +9,7 @@ use crate::interval_needs::IntervalNeeds;
 use crate::known::component_of_namespace;
 use crate::reading;
 use crate::verdict::{
-    CaseGap, FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase,
+    FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase,
     TestFinding, WrittenIn,
 };
 use kubereel_format::{RecordedAt, Seq};
@@ -72,13 +72,7 @@ impl MonitorTest for VersionPods {
             .filter(|(_, attempt)| attempt.is_failed())
             .map(|(nth, attempt)| self.finding(attempt, nth, count, scene.intervals.end()))
             .collect();
-        let mut dark: Vec<CaseGap> = READS
-            .iter()
-            .filter_map(|resource| scene.dark.get(*resource))
-            .flatten()
-            .cloned()
-            .collect();
-        dark.sort();
+        let dark = scene.gaps(READS);
         vec![TestCase {
             component: component_of_namespace(NAMESPACE).map(str::to_owned),
             findings,

@@ -6,7 +6,6 @@ use super::watch::ObjectWatch;
 use crate::cel::{EvalError, Slots, Val};
 use crate::judge::cases::{FindingEvidence, FindingSpan, finding};
 use crate::judge::cases::{RuleCases, places};
-use crate::judge::test::dark_of;
 use crate::judge::values::is_during;
 use crate::rule::{CheckOperator, MonitorRule, RuleCheck, Watch, place};
 use crate::signal::{CountedMoment, Signal, SignalMatch, SignalTruth, clusters};
@@ -45,7 +44,8 @@ impl ObjectWatch {
         if let Some(wrong) = &self.wrong {
             cases.all_wrong(wrong);
         }
-        let dark = dark_of(scene, &self.resources());
+        let resources = self.resources();
+        let dark = scene.gaps(resources.iter().map(String::as_str));
         let end = scene.intervals.end();
         let looks_at_end = |check: &RuleCheck| check.expected.operator == CheckOperator::AtEnd;
         if self.rule.checks.iter().all(looks_at_end) {

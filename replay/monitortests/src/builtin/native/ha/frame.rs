@@ -151,14 +151,7 @@ impl HaTest {
     }
 
     fn dark(&self, scene: &JudgeContext<'_>) -> Vec<CaseGap> {
-        let mut dark: Vec<CaseGap> = self
-            .check
-            .reads
-            .iter()
-            .filter_map(|resource| scene.dark.get(*resource))
-            .flatten()
-            .cloned()
-            .collect();
+        let mut dark = scene.gaps(self.check.reads.iter().copied());
         let missing =
             self.check.reads.iter().filter(|resource| {
                 OPTIONAL.contains(resource) && !scene.dark.contains_key(**resource)
