@@ -7,7 +7,7 @@ use kubereel_history::timetext;
 /// A recording as commands name it, and its time.
 #[derive(Clone, Copy, Debug)]
 pub struct RunName<'a> {
-    /// The reel as it is written on a command line; `None` for what is no reel.
+    /// The reel as it is written on a command line; `None` if there is no reel.
     pub reel: Option<&'a str>,
     /// Its first moment.
     pub start: RecordedAt,
@@ -25,7 +25,7 @@ impl RunName<'_> {
     }
 }
 
-/// Gives the command that shows a finding at its moment; `None` if there is no reel, or nothing that
+/// Returns the command that shows a finding at its moment; `None` if there is no reel, or nothing that
 /// can be named.
 pub fn shown_by(run: &RunName<'_>, finding: &TestFinding) -> Option<String> {
     let reel = quoted(run.reel?);
@@ -70,7 +70,7 @@ pub fn when(run: &RunName<'_>, finding: &TestFinding) -> String {
     match finding.to {
         Some(to) if to == finding.from => from,
         Some(to) => {
-            let micros = u64::try_from(to.micros_since(finding.from)).unwrap_or(0);
+            let micros = to.micros_since(finding.from).max(0).unsigned_abs();
             format!("{from} – {} ({})", run.written(to), timetext::span(micros))
         }
         None => format!("{from} – end"),

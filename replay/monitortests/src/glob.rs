@@ -19,12 +19,12 @@ impl Glob {
         }
     }
 
-    /// Gives the text that it was read from.
+    /// Returns the text that it was read from.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Tells whether a name is meant; all of it must match.
+    /// Returns whether a name is meant; all of it must match.
     ///
     /// It takes at most the product of both lengths.
     pub fn is_match(&self, name: &str) -> bool {

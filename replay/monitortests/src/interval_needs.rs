@@ -1,4 +1,4 @@
-//! The intervals that a monitor test reads: others need not be held until it judges.
+//! The intervals that a monitor test reads: others need not be kept until it judges.
 //!
 //! A yes too many costs memory; a wrong no loses a finding.
 
@@ -6,10 +6,10 @@ use crate::interval::Interval;
 use std::fmt;
 use std::sync::Arc;
 
-/// Tells whether an interval is looked at.
+/// Returns whether an interval is looked at.
 type LooksAt = Arc<dyn Fn(&Interval) -> bool + Send + Sync>;
 
-/// Which intervals a monitortest looks at.
+/// Which intervals a monitor test looks at.
 #[derive(Clone, Default)]
 pub enum IntervalNeeds {
     /// Any, as far as is known.
@@ -17,10 +17,10 @@ pub enum IntervalNeeds {
     All,
     /// None.
     None,
-    /// Those for which this says yes. It is asked while the run is read: what cluster it was and when the
+    /// Those for which this returns true. It is called while the run is read: what cluster it was and when the
     /// run ends is not known then, and where that matters it must say yes.
     Those(LooksAt),
-    /// Those of some sources for which this says yes: it is not asked about others.
+    /// Those of some sources for which this returns true: it is not called for others.
     OfSources(Arc<[String]>, LooksAt),
 }
 
@@ -38,7 +38,7 @@ impl IntervalNeeds {
         Self::OfSources(sources.into_iter().collect(), Arc::new(looks_at))
     }
 
-    /// Tells whether an interval is looked at.
+    /// Returns whether an interval is looked at.
     pub fn has(&self, interval: &Interval) -> bool {
         match self {
             Self::All => true,

@@ -33,12 +33,12 @@ mod signal;
 mod verdict;
 
 pub use builtin::{
-    UpstreamMethod, UpstreamRow, builtin, builtin_rule_files, objects, rows as upstream_rows,
+    UpstreamMethod, UpstreamRow, builtin, builtin_rule_files, rows as upstream_rows,
 };
 pub use compute::computed_from;
 pub use evidence::{RunName, shown_by, subject, told, when};
 pub use exception::{
-    Circumstances, Exception, ExceptionError, ExceptionSet, ExceptionState, Excuse, RunKind, Uses,
+    Exception, ExceptionError, ExceptionSet, ExceptionState, Excuse, RunKind, Uses,
 };
 pub use facts::{Facts, FactsOverTime, UpgradeWindow};
 pub use feed::{Action, Fed, FeedError, Interest, Seen, StateWatcher, Watcher, feed, feed_while};
@@ -51,18 +51,13 @@ pub use interval::{
 };
 pub use interval_needs::IntervalNeeds;
 pub use junit::{JunitCase, JunitFile, JunitResult, write_junit};
-pub use known::{
-    component_of_namespace, component_of_operator, is_known_namespace, is_platform_namespace,
-    known_namespaces, known_operators,
-};
-pub use outcome::{CaseOutcome, CaseVerdict, JudgedFinding, junit_name};
+pub use outcome::{CaseOutcome, CaseVerdict, JudgedFinding};
 pub use phase::Phase;
 pub use proposal::proposed;
 pub use rows::{CaseRow, CaseRowOrigin};
 pub use rule::{RuleErrors, RuleMistake, RuleSet};
 pub use run::{
     RunOptions, RunReport, RunStats, RunTrust, Selection, run_intervals, run_reel, run_reel_while,
-    run_reel_with_intervals,
 };
 pub use verdict::{
     CaseGap, FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase,

@@ -28,7 +28,7 @@ pub struct CaseOutcome {
 }
 
 impl CaseOutcome {
-    /// Gives what makes the case fail, or else what makes it flake.
+    /// Returns what makes the case fail, or else what makes it flake.
     pub fn evidence(&self) -> impl Iterator<Item = &JudgedFinding> {
         let is_failed = self.verdict == CaseVerdict::Fail;
         self.findings
@@ -143,7 +143,7 @@ pub struct JudgedFinding {
 }
 
 impl JudgedFinding {
-    /// Tells whether it makes its case fail.
+    /// Returns whether it makes its case fail.
     pub const fn is_failure(&self) -> bool {
         self.excuse.is_none() && matches!(self.severity, Severity::Fail)
     }
@@ -185,7 +185,7 @@ impl CaseVerdict {
         Self::Skipped,
     ];
 
-    /// Gives the word that programs read: `flake-jira`.
+    /// Returns the word that programs read: `flake-jira`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Skipped => "skipped",
@@ -199,7 +199,7 @@ impl CaseVerdict {
         }
     }
 
-    /// Tells whether it is one of the flakes.
+    /// Returns whether it is one of the flakes.
     pub const fn is_flake(self) -> bool {
         matches!(self, Self::FlakePermanent | Self::FlakeJira | Self::Flake)
     }

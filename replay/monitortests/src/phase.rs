@@ -15,7 +15,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Gives the word that files use.
+    /// Returns the word that files use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Install => "install",

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// What stands for the link that only a person can give.
 const NO_LINK_YET: &str = "TO-BE-FILED";
-/// How much of a message is asked for, in letters.
+/// How much of a message is matched, in characters.
 const MESSAGE_LETTERS: usize = 200;
 
 /// Writes a file of exceptions that covers the failures of some runs, each with its name.
@@ -37,7 +37,7 @@ pub fn proposed<'a>(runs: impl IntoIterator<Item = (&'a str, &'a [CaseOutcome])>
     text
 }
 
-/// Gives the line that tells what an entry was made of.
+/// Returns the line that tells what an entry was made of.
 fn about(run: &str, judged: &JudgedFinding) -> String {
     let finding = &judged.finding;
     let said: String = finding
@@ -89,7 +89,7 @@ fn entry(outcome: &CaseOutcome, judged: &JudgedFinding) -> String {
     entry
 }
 
-/// Gives a case's name without what the report puts before it.
+/// Returns a case's name without what the report puts before it.
 fn tail(name: &str) -> &str {
     let rest = name.strip_prefix("[Monitor:");
     let rest = rest.and_then(|rest| rest.split_once(']'));
@@ -99,7 +99,7 @@ fn tail(name: &str) -> &str {
         .map_or(rest.trim_start(), |(_, rest)| rest)
 }
 
-/// Gives a regex for the begin of a message, with any number in the place of each: counts and times
+/// Returns a regex for the begin of a message, with any number in the place of each: counts and times
 /// change from run to run.
 fn pattern(message: &str) -> String {
     let begin: String = message.chars().take(MESSAGE_LETTERS).collect();

@@ -1,6 +1,6 @@
 //! Verdicts as rows for a database: one line of JSON for each run and case.
 //!
-//! `docs/monitortest-rows.schema.json` describes the fields to BigQuery; a test compares both.
+//! `docs/monitor test-rows.schema.json` describes the fields to BigQuery; a test compares both.
 
 use crate::evidence::subject;
 use crate::outcome::CaseOutcome;
@@ -8,14 +8,14 @@ use crate::run::RunReport;
 use kubereel_history::timetext;
 use serde::Serialize;
 
-/// Where a run comes from, as whoever asks says it.
+/// Where a run comes from, as given by the user.
 #[derive(Clone, Copy, Debug)]
 pub struct CaseRowOrigin<'a> {
     /// The name of the recording.
     pub run: &'a str,
-    /// The CI job, if it was told.
+    /// The CI job, if given.
     pub job: Option<&'a str>,
-    /// Its build, if it was told.
+    /// Its build, if given.
     pub build: Option<&'a str>,
 }
 

@@ -8,7 +8,7 @@ use kubereel_format::{RecordedAt, Seq};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// In what a monitortest is written.
+/// In what a monitor test is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrittenIn {
     /// The rule language.
@@ -17,7 +17,7 @@ pub enum WrittenIn {
     Rust,
 }
 
-/// What a monitortest is.
+/// What a monitor test is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonitorTestInfo {
     /// Its own short name, unique, of lower-case letters, digits and dashes: `operator-available`.
@@ -39,7 +39,7 @@ pub struct MonitorTestInfo {
     pub written_in: WrittenIn,
 }
 
-/// What a monitortest must have to run.
+/// What a monitor test must have to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Resources whose objects it reads, as `plural` or `plural.group`; with any of them, a file of
@@ -75,7 +75,7 @@ pub struct CaseGap {
     pub why: String,
 }
 
-/// What a monitortest says of one case.
+/// What a monitor test says of one case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestCase {
     /// The name in JUnit, places filled in; without `[Monitor:…]` and `[Jira:…]`.
@@ -118,7 +118,7 @@ pub enum Severity {
 /// What a finding is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FindingSubject {
-    /// The resource, `pods` or `clusteroperators.config.openshift.io`; empty if it is no object.
+    /// The resource, `pods` or `clusteroperators.config.openshift.io`; empty if it is not an object.
     pub resource: String,
     /// The namespace; empty for cluster-scoped objects.
     pub namespace: String,
@@ -217,10 +217,10 @@ impl TestFinding {
     }
 }
 
-/// What a monitortest judges by, besides what it saw itself.
+/// What a monitor test judges by, besides what it saw itself.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgeContext<'a> {
-    /// The intervals of the run, raw and computed: at least those that the monitortest looks at.
+    /// The intervals of the run, raw and computed: at least those that the monitor test looks at.
     pub intervals: &'a Intervals,
     /// What cluster it was, over time; nothing is known for a file of intervals.
     pub facts: &'a FactsOverTime,
@@ -228,12 +228,25 @@ pub struct JudgeContext<'a> {
     pub dark: &'a BTreeMap<String, Vec<CaseGap>>,
 }
 
-/// A monitortest.
+impl JudgeContext<'_> {
+    /// Returns the times in which any of some resources was not observed, in order.
+    pub(crate) fn gaps<'r>(&self, resources: impl IntoIterator<Item = &'r str>) -> Vec<CaseGap> {
+        let gaps = resources
+            .into_iter()
+            .filter_map(|resource| self.dark.get(resource));
+        let mut gaps: Vec<CaseGap> = gaps.flatten().cloned().collect();
+        gaps.sort();
+        gaps.dedup();
+        gaps
+    }
+}
+
+/// A monitor test.
 pub trait MonitorTest {
-    /// Gives what it is.
+    /// Returns what it is.
     fn about(&self) -> &MonitorTestInfo;
 
-    /// Gives what it does, in words, a line each; for a rule of the language made from its definition.
+    /// Returns what it does, in words, a line each; for a rule of the language made from its definition.
     /// Empty where the description says it all.
     fn in_words(&self) -> Vec<String> {
         Vec::new()
@@ -244,8 +257,8 @@ pub trait MonitorTest {
         Needs::default()
     }
 
-    /// Gives which intervals it looks at when it judges; asked before the run. Intervals that nobody looks
-    /// at may be missing then.
+    /// Returns which intervals it looks at when it judges; called before the run. Intervals that no
+    /// monitor test reads may be missing then.
     fn looks_at(&self) -> IntervalNeeds {
         IntervalNeeds::All
     }

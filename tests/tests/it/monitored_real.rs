@@ -166,7 +166,7 @@ fn version_pods_are_told(report: &RunReport) -> Result<()> {
         "initcontainer cleanup is waiting: ErrImagePull: pinging container registry",
         "initcontainer cleanup is waiting: ImagePullBackOff",
         "the Pod failed: DeadlineExceeded: Pod was active on the node",
-        "ClusterVersion said ReleaseAccepted=False (RetrievePayload)",
+        "ClusterVersion reported ReleaseAccepted=False (RetrievePayload)",
         "Event RetrievePayloadFailed: Retrieving payload failed",
     ] {
         ensure!(

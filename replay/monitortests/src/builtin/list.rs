@@ -38,8 +38,11 @@ pub fn builtin() -> Vec<Box<dyn MonitorTest>> {
     // A test of this crate reads the rule files; a program whose own rules are broken has none of them.
     let rules = RuleSet::read(builtin_rule_files()).map(|rules| rules.tests());
     let mut tests = rules.unwrap_or_default();
-    tests.extend(objects());
     tests.extend([
+        slow_operators::messages_test(),
+        slow_operators::operators_test(),
+        node_upgrades::test(),
+        crd_storage::test(),
         static_pods::test(),
         repeats::test(repeats::NamespaceClass::Known),
         repeats::test(repeats::NamespaceClass::Other),
@@ -50,14 +53,4 @@ pub fn builtin() -> Vec<Box<dyn MonitorTest>> {
     tests.extend(ha::tests());
     tests.extend([version_pods::test(), recording::test()]);
     tests
-}
-
-/// Returns the monitor tests in Rust that need objects alone.
-pub fn objects() -> Vec<Box<dyn MonitorTest>> {
-    vec![
-        slow_operators::messages_test(),
-        slow_operators::operators_test(),
-        node_upgrades::test(),
-        crd_storage::test(),
-    ]
 }

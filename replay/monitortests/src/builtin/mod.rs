@@ -5,5 +5,5 @@ mod list;
 mod native;
 mod rows;
 
-pub use list::{builtin, builtin_rule_files, objects};
+pub use list::{builtin, builtin_rule_files};
 pub use rows::{UpstreamMethod, UpstreamRow, rows};

@@ -51,12 +51,12 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Tells whether it reads a variable.
+    /// Returns whether it reads a variable.
     pub(crate) const fn reads(&self, place: usize) -> bool {
         place < 128 && self.variables >> place & 1 == 1
     }
 
-    /// Tells whether it reads one variable only, and of that one only some members.
+    /// Returns whether it reads one variable only, and of that one only some members.
     pub(crate) fn reads_only(&self, place: usize, members: &[&str]) -> bool {
         let is_member = |path: &String| {
             let first = path.split('.').next().unwrap_or_default();
@@ -127,7 +127,7 @@ fn parse(text: &str) -> Result<IdedExpr, CompileError> {
         what: format!("invalid CEL: {what}"),
         hint: String::new(),
     };
-    // What a panic carries is no message for people.
+    // The message of a panic is not meant for people.
     let Ok(parsed) = panic::catch_unwind(read) else {
         return Err(broken(0, "the expression cannot be parsed"));
     };
@@ -141,7 +141,7 @@ fn parse(text: &str) -> Result<IdedExpr, CompileError> {
     })
 }
 
-/// Gives the place of a line and column, both from 1.
+/// Returns the place of a line and column, both from 1.
 fn offset(text: &str, line: isize, column: isize) -> usize {
     let line = usize::try_from(line).unwrap_or_default().saturating_sub(1);
     let column = usize::try_from(column)
@@ -483,33 +483,32 @@ impl NodeBuilder<'_> {
     ) -> Result<LoopParts, CompileError> {
         let unknown = |step: &Self| step.wrong(|_| false, "this kind of loop is not supported", "");
         // What a loop that gathers adds: `result + [item]`.
-        let added = |call: &IdedExpr| match &call.expr {
-            Expr::Call(call) => match (call.func_name.as_str(), call.args.as_slice()) {
-                (operators::ADD, [_, list]) => match &list.expr {
-                    Expr::List(list) => list.elements.first().cloned(),
-                    _ => None,
+        let added = |args: &[IdedExpr]| match args {
+            [
+                _,
+                IdedExpr {
+                    expr: Expr::List(list),
+                    ..
                 },
-                _ => None,
-            },
+            ] => list.elements.first().cloned(),
             _ => None,
         };
         match (step.func_name.as_str(), step.args.as_slice()) {
             (operators::LOGICAL_OR, [_, body]) => Ok((LoopKind::Exists, None, self.boxed(body)?)),
             (operators::LOGICAL_AND, [_, body]) => Ok((LoopKind::All, None, self.boxed(body)?)),
-            (operators::ADD, [_, list]) => match &list.expr {
-                Expr::List(list) => match list.elements.as_slice() {
-                    [body] => Ok((LoopKind::Map, None, self.boxed(body)?)),
-                    _ => Err(unknown(self)),
-                },
-                _ => Err(unknown(self)),
-            },
+            (operators::ADD, args) => {
+                let body = added(args).ok_or_else(|| unknown(self))?;
+                Ok((LoopKind::Map, None, self.boxed(&body)?))
+            }
             (operators::CONDITIONAL, [test, then, _]) => {
                 if matches!(&loops.accu_init.expr, Expr::Literal(_)) {
                     return Ok((LoopKind::ExistsOne, None, self.boxed(test)?));
                 }
-                let Some(item) = added(then) else {
-                    return Err(unknown(self));
+                let item = match &then.expr {
+                    Expr::Call(call) if call.func_name == operators::ADD => added(&call.args),
+                    _ => None,
                 };
+                let item = item.ok_or_else(|| unknown(self))?;
                 let is_item = matches!(&item.expr, Expr::Ident(name) if *name == loops.iter_var);
                 if is_item {
                     return Ok((LoopKind::Filter, None, self.boxed(test)?));
@@ -522,7 +521,7 @@ impl NodeBuilder<'_> {
     }
 }
 
-/// Gives a list of texts as a set, if it is one.
+/// Returns a list of texts as a set, if it is one.
 fn texts(value: &Value) -> Option<BTreeSet<String>> {
     let texts = value.as_array()?.iter();
     texts.map(|text| text.as_str().map(str::to_owned)).collect()
@@ -566,19 +565,19 @@ pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
 
 /// A word of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SourceWord {
+struct SourceWord {
     /// Its place, in characters from 0.
-    pub(super) at: usize,
+    at: usize,
     /// Its text.
-    pub(super) text: String,
+    text: String,
     /// Whether a dot stands before it.
-    pub(super) is_member: bool,
+    is_member: bool,
     /// Whether it is called.
-    pub(super) is_called: bool,
+    is_called: bool,
 }
 
 /// Finds the words of an expression: not those in texts or remarks.
-pub(super) fn words(text: &str) -> Vec<SourceWord> {
+fn words(text: &str) -> Vec<SourceWord> {
     let chars: Vec<char> = text.chars().collect();
     let mut words: Vec<SourceWord> = Vec::new();
     let mut at = 0;

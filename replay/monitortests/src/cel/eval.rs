@@ -1,8 +1,8 @@
-//! Owns the evaluation of expressions, straight over the JSON of the reel. Refuses to run for long: each
-//! step is counted.
+//! The evaluation of expressions, straight over the JSON of the reel.
 //!
-//! A field that is not there has no value: [`EvalError::Absent`]. `&&` and `||` go on with what they know;
-//! `has` and `.?` say what absence means. What CEL has no answer for is [`EvalError::Wrong`].
+//! Each step is counted, so that a hostile rule ends. A field that is not there has no value:
+//! [`EvalError::Absent`]. `&&` and `||` are decided by the side that is known; `has` and `.?` define what
+//! absence means. Anything else that CEL has no answer for is [`EvalError::Wrong`].
 
 use super::compile::Program;
 use super::functions;
@@ -174,7 +174,7 @@ impl<'a> Evaluation<'a, '_> {
         }
     }
 
-    /// Tells whether a field is there: it is not if what it is a field of is not.
+    /// Returns whether a field is there: it is not if what it is a field of is not.
     fn has(&mut self, of: &'a CelNode, field: &str) -> Result<Val<'a>, EvalError> {
         let found = self.node(of).and_then(|of| select(of, field, false));
         match found {
@@ -286,11 +286,10 @@ impl<'a> Evaluation<'a, '_> {
         let Some(items) = value.items() else {
             return Ok(());
         };
-        let count = u32::try_from(items.count()).unwrap_or(u32::MAX);
-        self.steps = self
-            .steps
-            .checked_sub(count)
-            .ok_or_else(EvalError::too_long)?;
+        // A count that does not fit is above any number of steps.
+        let count = u32::try_from(items.count()).ok();
+        let left = count.and_then(|count| self.steps.checked_sub(count));
+        self.steps = left.ok_or_else(EvalError::too_long)?;
         Ok(())
     }
 

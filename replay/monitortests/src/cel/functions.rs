@@ -93,7 +93,7 @@ pub(super) fn function(name: &str) -> Option<FunctionKind> {
     is_library.then_some(FunctionKind::Library)
 }
 
-/// Tells whether a text can be the name of a variable.
+/// Returns whether a text can be the name of a variable.
 pub(crate) fn is_name(text: &str) -> bool {
     const WORDS: [&str; 5] = ["true", "false", "null", "in", "constants"];
     let mut chars = text.chars();
@@ -108,7 +108,7 @@ pub(super) fn functions() -> impl Iterator<Item = &'static str> {
     own.chain(LIBRARY.split(' ')).chain(REGEX).chain(macros)
 }
 
-/// Gives the known word that looks most like another, if one does.
+/// Returns the known word that looks most like another, if one does.
 pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let bound = 1 + word.chars().count() / 4;
     known

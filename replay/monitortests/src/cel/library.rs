@@ -1,4 +1,4 @@
-//! Owns the calls of the library's functions. Refuses to trust them: a panic is an error of the call.
+//! Calls of the CEL library's functions. The library is not trusted: a panic is an error of the call.
 
 use super::eval::EvalError;
 use super::value::Val;

@@ -1,5 +1,5 @@
-//! Owns an expression that is ready to be evaluated: names are places, macros are loops, constant
-//! regexes are compiled. Refuses anything that could fail for its form alone.
+//! An expression that is ready to be evaluated: variables are numbers, macros are loops, constant regexes
+//! are compiled. Nothing in it can fail for its form alone.
 
 use super::functions::OwnFunction;
 use regex::Regex;

@@ -1,5 +1,4 @@
-//! Owns which fields an expression reads. Refuses to miss one: what cannot be told by path is read
-//! whole.
+//! The fields that an expression reads. No field is missed: what has no path is read as a whole.
 
 use super::functions::OwnFunction;
 use super::node::{BinaryOperator, CelConstant, CelNode, LoopKind};
@@ -44,7 +43,7 @@ impl Reads {
         (reads, parts)
     }
 
-    /// Tells whether a variable is read.
+    /// Returns whether a variable is read.
     pub(crate) fn has(&self, variable: usize) -> bool {
         self.paths.contains_key(&variable)
     }
@@ -222,7 +221,7 @@ impl Reads {
     }
 
     fn select(&mut self, parts: Vec<ReadPath>, field: &str) -> Vec<ReadPath> {
-        // A name with a dot is no path.
+        // A name with a dot is not a path.
         if field.contains('.') || field.is_empty() {
             self.whole(parts);
             return Vec::new();
@@ -245,7 +244,7 @@ impl Reads {
     }
 }
 
-/// Gives the parts of a node whose values are consumed.
+/// Returns the parts of a node whose values are consumed.
 fn children(node: &CelNode) -> Vec<&CelNode> {
     match node {
         CelNode::List(items)

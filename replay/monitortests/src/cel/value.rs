@@ -1,4 +1,4 @@
-//! Owns values while an expression is evaluated. Refuses to copy objects: their JSON is lent.
+//! Values while an expression is evaluated. Objects are borrowed, not copied.
 
 use kube_cel::cel::Value as CelValue;
 use kubereel_format::RecordedAt;
@@ -36,10 +36,10 @@ pub(crate) enum Val<'a> {
 
 /// A map whose members are made when they are read.
 pub(crate) trait View<'a>: fmt::Debug {
-    /// Gives a member.
+    /// Returns a member.
     fn member(&self, name: &str) -> Option<Val<'a>>;
 
-    /// Gives the names of all members, from A to Z.
+    /// Returns the names of all members, from A to Z.
     fn names(&self) -> Vec<String>;
 }
 
@@ -95,7 +95,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Gives the text, if it is one.
+    /// Returns the text, if it is one.
     pub(crate) fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -103,7 +103,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Tells whether it has members.
+    /// Returns whether it has members.
     pub(crate) const fn is_map(&self) -> bool {
         matches!(
             self,
@@ -111,7 +111,7 @@ impl<'a> Val<'a> {
         )
     }
 
-    /// Gives a member of a map, if it has it.
+    /// Returns a member of a map, if it has it.
     pub(crate) fn member(&self, name: &str) -> Option<Self> {
         match self {
             Self::Json(Value::Object(map)) => map.get(name).map(Self::json),
@@ -121,7 +121,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Gives the items of a list.
+    /// Returns the items of a list.
     pub(crate) fn items(&self) -> Option<ValItems<'a>> {
         match self {
             Self::Json(Value::Array(list)) => Some(ValItems::Json(list.iter())),
@@ -130,7 +130,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Tells whether two values are the same; those of different kinds are not.
+    /// Returns whether two values are the same; those of different kinds are not.
     pub(crate) fn same(&self, other: &Self) -> bool {
         if self.is_number() && other.is_number() {
             return self.number_order(other) == Some(Ordering::Equal);
@@ -174,7 +174,7 @@ impl<'a> Val<'a> {
                 })
     }
 
-    /// Gives the names of a map's members, sorted.
+    /// Returns the names of a map's members, sorted.
     pub(crate) fn names(&self) -> Option<Vec<String>> {
         match self {
             Self::Json(Value::Object(map)) => {
@@ -228,7 +228,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Tells whether the kinds of two values can be compared at all.
+    /// Returns whether the kinds of two values can be compared at all.
     pub(crate) fn is_comparable(&self, other: &Self) -> bool {
         matches!(self, Self::Null) || matches!(other, Self::Null) || self.kind() == other.kind()
     }

@@ -25,7 +25,7 @@ pub enum ExceptionState {
 }
 
 impl ExceptionState {
-    /// Gives the word that files use.
+    /// Returns the word that files use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Permanent => "permanent",
@@ -98,22 +98,22 @@ pub struct Exception {
 }
 
 impl Exception {
-    /// Gives where it stands: a file's name and a line.
+    /// Returns where it stands: a file's name and a line.
     pub fn written_at(&self) -> String {
         format!("{}:{}", self.file, self.line)
     }
 
-    /// Tells whether its time is over.
+    /// Returns whether its time is over.
     pub fn is_expired(&self, now: RecordedAt) -> bool {
         self.expires.is_some_and(|expires| expires < now)
     }
 
-    /// Tells whether it is about a rule; an exception by the name of a test may be about any.
+    /// Returns whether it is about a rule; an exception by the name of a test may be about any.
     pub fn is_about(&self, rule: &str) -> bool {
         matches(&self.rule, Some(rule))
     }
 
-    /// Tells whether it covers a finding, its end left aside.
+    /// Returns whether it covers a finding, its end left aside.
     pub(super) fn covers(
         &self,
         about: &MonitorTestInfo,
@@ -141,7 +141,7 @@ impl Exception {
             && self.fits(finding, circumstances)
     }
 
-    /// Tells whether the cluster, the time and the length fit.
+    /// Returns whether the cluster, the time and the length fit.
     fn fits(&self, finding: &TestFinding, circumstances: &Circumstances<'_>) -> bool {
         let at = finding.from;
         let is_one_of = |OneOrMany(words): &OneOrMany<String>, fact: Option<&String>| {
@@ -173,7 +173,7 @@ impl Exception {
     }
 }
 
-/// Tells whether any of the names is meant; without names all are.
+/// Returns whether any of the names is meant; without names all are.
 fn matches(OneOrMany(globs): &OneOrMany<Glob>, text: Option<&str>) -> bool {
     globs.is_empty() || text.is_some_and(|text| globs.iter().any(|glob| glob.is_match(text)))
 }
@@ -244,12 +244,12 @@ pub enum RunKind {
     Stable,
     /// There was one, or several.
     Upgrade,
-    /// The suite that ran an upgrade said that it failed.
+    /// The suite that ran an upgrade reported a failure.
     FailedUpgrade,
 }
 
 impl RunKind {
-    /// Gives the word that files use.
+    /// Returns the word that files use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Stable => "stable",
@@ -283,12 +283,12 @@ pub struct Circumstances<'a> {
     pub run: RunKind,
     /// The last moment of the run.
     pub end: RecordedAt,
-    /// The moment that ends of exceptions are compared with: the run's own, or one that was asked for.
+    /// The moment that ends of exceptions are compared with: the run's own, or a given one.
     pub now: RecordedAt,
 }
 
 impl Circumstances<'_> {
-    /// Tells whether a finding lies in a phase with its begin and its end.
+    /// Returns whether a finding lies in a phase with its begin and its end.
     pub(super) fn is_in(&self, finding: &TestFinding, phase: Phase) -> bool {
         let to = finding.to.unwrap_or(self.end);
         let at = |at| self.facts.phase(at) == Some(phase);
@@ -296,7 +296,7 @@ impl Circumstances<'_> {
         at(finding.from) && (at(to) || to >= self.end && finding.to.is_none())
     }
 
-    /// Gives a fact as of a finding's begin, or the first that was told later: some objects are seen late.
+    /// Returns a fact as of a finding's begin, or the last one: some objects are observed late.
     pub(super) fn fact<'a, T: ?Sized>(
         &'a self,
         at: RecordedAt,

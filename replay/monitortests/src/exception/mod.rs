@@ -5,7 +5,8 @@ mod read;
 mod release;
 mod set;
 
+pub(crate) use entry::Circumstances;
 pub(crate) use entry::SubjectNames;
-pub use entry::{Circumstances, Exception, ExceptionState, RunKind};
+pub use entry::{Exception, ExceptionState, RunKind};
 pub use read::ExceptionError;
 pub use set::{ExceptionSet, Excuse, Uses};

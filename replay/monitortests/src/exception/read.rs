@@ -25,7 +25,7 @@ impl ExceptionSet {
     /// Reads a file of exceptions.
     ///
     /// # Errors
-    /// When it is no YAML, has a field that exceptions do not have, or a value that cannot be meant.
+    /// When it is not YAML, has an unknown field or a wrong value.
     pub fn read(file: &str, text: &str) -> Result<Self, ExceptionError> {
         Self::read_as(file, text, false)
     }
@@ -52,7 +52,7 @@ impl ExceptionSet {
             let (line, column) = at.map_or((1, 1), |at| (at.line(), at.column()));
             let words = error.without_snippet().to_string();
             let first = words.lines().next().unwrap_or_default();
-            // The place is said once.
+            // The place is not repeated.
             let first = first
                 .rsplit_once(" at line ")
                 .map_or(first, |(words, _)| words);
@@ -198,7 +198,7 @@ impl<'de, T: for<'t> From<&'t str>> Deserialize<'de> for OneOrMany<T> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ExceptionError {
-    /// It is no YAML, or not of the form of a file of exceptions.
+    /// It is not YAML, or not of the form of a file of exceptions.
     #[error("{file}:{line}:{column}: {message}")]
     Wrong {
         /// The file's name.
@@ -227,14 +227,14 @@ pub(super) const REGEX_BYTES_MOST: usize = 1 << 20;
 /// The longest text that a regex is tried on, in bytes; of longer ones the begin.
 pub(super) const MATCHED_BYTES_MOST: usize = 64 << 10;
 
-/// The files, each its name in what is said about it and its text.
+/// The files, each its name in messages and its text.
 const FILES: [(&str, &str); 2] = [
     ("built-in", include_str!("builtin.yaml")),
     ("built-in-pods", include_str!("builtin-pods.yaml")),
 ];
 
 impl ExceptionSet {
-    /// Gives the exceptions that the program carries.
+    /// Returns the exceptions that the program carries.
     ///
     /// # Errors
     /// Never, as a test of this crate shows.

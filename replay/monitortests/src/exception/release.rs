@@ -1,4 +1,4 @@
-//! Owns ranges of releases: `>=4.18 <4.21`, `4.20`. Refuses the order of builds within a release.
+//! Ranges of releases: `>=4.18 <4.21`, `4.20`. Builds within a release have no order.
 
 use std::cmp::Ordering;
 
@@ -44,7 +44,7 @@ impl Releases {
         Ok(Self(bounds))
     }
 
-    /// Tells whether a version lies in the range, as exact as the bounds are: 4.20.3 is 4.20.
+    /// Returns whether a version lies in the range, as exact as the bounds are: 4.20.3 is 4.20.
     pub(super) fn has(&self, version: &str) -> bool {
         let Some(version) = numbers(version) else {
             return false;
@@ -63,7 +63,7 @@ impl Releases {
     }
 }
 
-/// Gives major, minor and patch of `4.21.0-0.nightly-2026-11-21`.
+/// Returns major, minor and patch of `4.21.0-0.nightly-2026-11-21`.
 fn numbers(version: &str) -> Option<[u64; 3]> {
     let end = version.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
     let mut parts = version.get(..end.unwrap_or(version.len()))?.split('.');

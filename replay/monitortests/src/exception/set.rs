@@ -1,11 +1,11 @@
-//! Owns all exceptions of a run and how often each was used. Refuses to forget those that were not.
+//! All exceptions of a run, and how often each was used. Those that were not used are counted too.
 
 use super::entry::Circumstances;
 use super::entry::Exception;
 use super::entry::ExceptionState;
 use crate::verdict::{MonitorTestInfo, TestCase, TestFinding};
 
-/// Exceptions in the order in which they are asked: those of the user before those of the program.
+/// Exceptions in order of precedence: those of the user before those of the program.
 #[derive(Clone, Debug, Default)]
 pub struct ExceptionSet {
     pub(super) entries: Vec<Exception>,
@@ -58,7 +58,7 @@ impl ExceptionSet {
         self
     }
 
-    /// Gives all of them.
+    /// Returns all of them.
     pub fn all(&self) -> &[Exception] {
         &self.entries
     }

@@ -56,13 +56,13 @@ impl<'r> RuleCases<'r> {
         cases
     }
 
-    /// Gives the groups that have a case in every run, or had one so far.
+    /// Returns the groups that have a case in every run, or had one so far.
     pub(super) fn groups(&self) -> Vec<CaseKey> {
         let groups = self.by_group.keys().filter(|(_, is_joint)| !is_joint);
         groups.map(|(group, _)| group.clone()).collect()
     }
 
-    /// Gives the case of a group; `None` if the rule drops it.
+    /// Returns the case of a group; `None` if the rule drops it.
     pub(super) fn case(&mut self, group: &CaseKey) -> Option<&mut TestCase> {
         let is_listed = self.listed.as_ref().is_none_or(|(place, values)| {
             group
@@ -164,7 +164,7 @@ impl<'r> RuleCases<'r> {
             .collect()
     }
 
-    /// Gives the cases, in order.
+    /// Returns the cases, in order.
     pub(super) fn done(self) -> Vec<TestCase> {
         let mut cases: Vec<TestCase> = self.by_group.into_values().collect();
         for case in &mut cases {
@@ -178,7 +178,7 @@ impl<'r> RuleCases<'r> {
     }
 }
 
-/// Gives the values that have a case in every run.
+/// Returns the values that have a case in every run.
 fn listed(each: &ListedValues, scene: &JudgeContext<'_>) -> BTreeSet<String> {
     match each {
         ListedValues::Operators => known_operators().map(str::to_owned).collect(),
@@ -222,7 +222,7 @@ fn named(rule: &MonitorRule, group: &CaseKey) -> TestCase {
     }
 }
 
-/// Gives the places of a case as expressions see them.
+/// Returns the places of a case as expressions see them.
 pub(super) fn places<'a>(rule: &MonitorRule, group: &CaseKey) -> Val<'a> {
     let names = rule.per.iter().map(|(name, _)| name.clone());
     let map = names.zip(group.iter().map(Val::text)).collect();
@@ -243,7 +243,7 @@ pub(super) struct FindingSpan<'a> {
 }
 
 impl FindingSpan<'_> {
-    /// Gives the span of an interval.
+    /// Returns the span of an interval.
     pub(super) const fn of(interval: &Interval) -> Self {
         Self {
             from: interval.from,

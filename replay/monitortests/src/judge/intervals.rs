@@ -1,4 +1,4 @@
-//! Owns the judgement of rules over intervals. Refuses objects.
+//! The judgement of rules over intervals.
 
 use super::cases::{CaseKey, RuleCases, places};
 use super::cases::{FindingEvidence, FindingSpan, finding};
@@ -6,7 +6,7 @@ use super::values::IntervalView;
 use super::values::{is_during, seen_by, set_moment};
 use crate::cel::{EvalError, Program, Slots, Val};
 use crate::interval::Interval;
-use crate::rule::{IntervalSelector, MonitorRule, Operator, RuleCheck, place};
+use crate::rule::{CheckOperator, IntervalSelector, MonitorRule, RuleCheck, place};
 use crate::signal::clusters;
 use crate::verdict::{CaseGap, FindingSubject, JudgeContext};
 use kubereel_format::RecordedAt;
@@ -72,7 +72,7 @@ impl<'a> IntervalJudge<'a, '_> {
         slots
     }
 
-    /// Gives the case of an interval and what it is about, if it is chosen.
+    /// Returns the case of an interval and what it is about, if it is chosen.
     fn grouped(&self, interval: &'a Interval) -> Result<Option<(CaseKey, String)>, EvalError> {
         if let Some(chosen) = &self.choice.chosen
             && !chosen.truth(&seen_by(chosen, interval, &self.scene))?
@@ -114,7 +114,7 @@ impl<'a> IntervalJudge<'a, '_> {
         }
     }
 
-    /// Evaluates a predicate; a fault is noted and is no truth.
+    /// Evaluates a predicate; a fault is noted and has no truth.
     fn truth(
         &mut self,
         program: &'a Program,
@@ -137,7 +137,7 @@ impl<'a> IntervalJudge<'a, '_> {
         }
     }
 
-    /// Gives the intervals for which a predicate has a value.
+    /// Returns the intervals for which a predicate has a value.
     fn those<'j>(
         &mut self,
         program: &'a Program,
@@ -167,12 +167,15 @@ impl<'a> IntervalJudge<'a, '_> {
         let intervals = in_phase.as_slice();
         let end = self.scene.intervals.end();
         let expected = &check.expected;
-        let is_wanted = !matches!(expected.operator, Operator::Always | Operator::AtEnd);
+        let is_wanted = !matches!(
+            expected.operator,
+            CheckOperator::Always | CheckOperator::AtEnd
+        );
         match expected.operator {
-            Operator::Never | Operator::Always | Operator::AtEnd => {
+            CheckOperator::Never | CheckOperator::Always | CheckOperator::AtEnd => {
                 for judged in self.those(&expected.first, is_wanted, group, intervals) {
                     let interval = judged.interval;
-                    let is_found = if expected.operator == Operator::AtEnd {
+                    let is_found = if expected.operator == CheckOperator::AtEnd {
                         interval.to_or(end) >= end
                     } else {
                         interval.micros(end) >= expected.least_micros()
@@ -182,21 +185,21 @@ impl<'a> IntervalJudge<'a, '_> {
                     }
                 }
             }
-            Operator::Eventually => self.eventually(check, group, intervals),
-            Operator::LeadsTo => self.leads_to(check, group, intervals),
-            Operator::AtMost | Operator::Total => {
+            CheckOperator::Eventually => self.eventually(check, group, intervals),
+            CheckOperator::LeadsTo => self.leads_to(check, group, intervals),
+            CheckOperator::AtMost | CheckOperator::Total => {
                 let those = self.those(&expected.first, true, group, intervals);
                 for judged in by_subject(&those, expected.per_case) {
-                    if expected.operator == Operator::AtMost {
+                    if expected.operator == CheckOperator::AtMost {
                         self.at_most(check, group, &judged);
                     } else {
                         self.total(check, group, &judged);
                     }
                 }
             }
-            Operator::Highest => self.highest(check, group, intervals),
+            CheckOperator::Highest => self.highest(check, group, intervals),
             // Refused for intervals when the file is read.
-            Operator::Until | Operator::Stays | Operator::Flaps => {}
+            CheckOperator::Until | CheckOperator::Stays | CheckOperator::Flaps => {}
         }
     }
 
@@ -408,7 +411,7 @@ fn by_subject<'j, 'a>(
     parts.into_values().collect()
 }
 
-/// Gives what an interval is about; of a condition, which one and its status: exceptions name them.
+/// Returns what an interval is about; of a condition, which one and its status: exceptions name them.
 fn subject(interval: &Interval) -> FindingSubject {
     let mut subject = FindingSubject::of(&interval.locator);
     for name in ["condition", "status"] {

@@ -10,12 +10,12 @@ use crate::feed::Watcher;
 use crate::interval::Interval;
 use crate::interval_needs::IntervalNeeds;
 use crate::rule::{IntervalSelector, MonitorRule, RuleSet, Watch, explained, place, seen_for};
-use crate::verdict::{CaseGap, JudgeContext, MonitorTest, MonitorTestInfo, Needs, TestCase};
+use crate::verdict::{JudgeContext, MonitorTest, MonitorTestInfo, Needs, TestCase};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A rule as a monitortest.
+/// A rule as a monitor test.
 struct RuleTest {
     rule: Arc<MonitorRule>,
     objects: Option<ObjectWatch>,
@@ -64,7 +64,7 @@ impl MonitorTest for RuleTest {
     }
 
     fn needs(&self) -> Needs {
-        // A fact that nothing told skips a rule where it asks for it, with its name.
+        // A fact that is unknown skips a rule where the rule reads it, with its name.
         let mut needs = Needs::default();
         match &self.rule.watch {
             Watch::Objects(objects) => {
@@ -193,17 +193,6 @@ fn why_not<'a>(
     None
 }
 
-/// Gives the times of some resources that were not seen.
-pub(super) fn dark_of(scene: &JudgeContext<'_>, resources: &[String]) -> Vec<CaseGap> {
-    let dark = resources
-        .iter()
-        .filter_map(|resource| scene.dark.get(resource));
-    let mut dark: Vec<CaseGap> = dark.flatten().cloned().collect();
-    dark.sort();
-    dark.dedup();
-    dark
-}
-
 /// What of an interval is known as soon as it is made.
 const KNOWN: [&str; 11] = [
     "source",
@@ -219,7 +208,7 @@ const KNOWN: [&str; 11] = [
     "instant",
 ];
 
-/// A choice of intervals, as far as it can be told early.
+/// A choice of intervals, as far as it can be decided while the run is read.
 #[derive(Clone, Debug)]
 pub(super) struct EarlySelector {
     choice: IntervalSelector,
@@ -228,7 +217,7 @@ pub(super) struct EarlySelector {
 }
 
 impl EarlySelector {
-    /// Finds what of a choice can be told early.
+    /// Finds what of a choice can be decided early.
     pub(super) fn of(choice: &IntervalSelector) -> Self {
         let predicate = choice.chosen.as_ref();
         let predicate = predicate.filter(|program| program.reads_only(place::INTERVAL, &KNOWN));
@@ -238,13 +227,13 @@ impl EarlySelector {
         }
     }
 
-    /// Gives the sources of what it takes, if it takes none of others.
+    /// Returns the sources of what it takes, if it takes none of others.
     pub(super) fn sources(&self) -> Option<&[String]> {
         let sources = self.choice.sources.as_slice();
         (!sources.is_empty()).then_some(sources)
     }
 
-    /// Tells whether an interval may be chosen; where the predicate has no value, it may: a rule that
+    /// Returns whether an interval may be chosen; where the predicate has no value, it may: a rule that
     /// is wrong must be found so.
     pub(super) fn may_take(&self, interval: &Interval) -> bool {
         if !self.choice.takes_at_any_time(interval) {

@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl IntervalSelector {
-    /// Tells whether the plain words take an interval.
+    /// Returns whether the plain words take an interval.
     pub(super) fn takes(&self, interval: &Interval, facts: &FactsOverTime) -> bool {
         self.takes_at_any_time(interval) && is_during(&self.during, interval.from, facts)
     }
 
-    /// Tells whether the plain words take an interval, but for those of the time.
+    /// Returns whether the plain words take an interval, but for those of the time.
     pub(super) fn takes_at_any_time(&self, interval: &Interval) -> bool {
         let is_one = |words: &[String], word: &str| {
             words.is_empty() || words.iter().any(|known| known == word)
@@ -33,7 +33,7 @@ impl IntervalSelector {
     }
 }
 
-/// Tells whether a moment is in one of some phases; all are, if none is named. Where nothing tells of an
+/// Returns whether a moment is in one of some phases; all are, if none is named. Where nothing tells of an
 /// installation or an upgrade, a cluster counts as stable: else a rule would pass without a look.
 pub(super) fn is_during(phases: &[Phase], at: RecordedAt, facts: &FactsOverTime) -> bool {
     phases.is_empty() || phases.contains(&facts.phase(at).unwrap_or(Phase::Stable))
@@ -47,7 +47,7 @@ pub(super) fn set_moment<'a>(slots: &mut Slots<'a>, scene: &JudgeContext<'a>, at
     slots.set(place::PHASE, phase);
 }
 
-/// Gives what an expression sees of an interval, and no more than it reads.
+/// Returns what an expression sees of an interval, and no more than it reads.
 pub(super) fn seen_by<'a>(
     program: &Program,
     interval: &'a Interval,
@@ -78,7 +78,7 @@ pub(super) fn chosen<'a>(
             Some(program) => {
                 match program.truth(&seen_by(program, interval, scene)) {
                     Ok(is_chosen) => is_chosen,
-                    // What has not the field that is asked for is not what is looked for.
+                    // An interval without the field is not chosen.
                     Err(EvalError::Absent { .. }) => false,
                     Err(fault) => return Err(fault),
                 }
@@ -90,6 +90,13 @@ pub(super) fn chosen<'a>(
     }
     Ok(chosen)
 }
+
+/// The members of an interval, from A to Z.
+const INTERVAL_MEMBERS: &str = "annotations cause duration from inUpgrade instant keys level locator \
+                                message open reason source to type";
+/// The facts, from A to Z.
+const FACTS: &str = "architecture fromVersion history infrastructureTopology installed ipStack masters \
+                     network platform topology upgrades version workers";
 
 /// An interval as an expression sees it.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +116,7 @@ impl<'a> IntervalView<'a> {
         }))
     }
 
-    /// Tells whether it lies wholly inside one upgrade, its ends not being those of the upgrade.
+    /// Returns whether it lies wholly inside one upgrade, its ends not being those of the upgrade.
     fn is_in_upgrade(&self) -> bool {
         let (from, to) = (self.interval.from, self.interval.to_or(self.end));
         self.facts.upgrades().iter().any(|upgrade| {
@@ -147,24 +154,7 @@ impl<'a> View<'a> for IntervalView<'a> {
     }
 
     fn names(&self) -> Vec<String> {
-        let names = [
-            "annotations",
-            "cause",
-            "duration",
-            "from",
-            "inUpgrade",
-            "instant",
-            "keys",
-            "level",
-            "locator",
-            "message",
-            "open",
-            "reason",
-            "source",
-            "to",
-            "type",
-        ];
-        names.map(str::to_owned).to_vec()
+        INTERVAL_MEMBERS.split(' ').map(str::to_owned).collect()
     }
 }
 
@@ -191,7 +181,7 @@ pub(super) struct FactsView<'a> {
 }
 
 impl<'a> FactsView<'a> {
-    /// Gives the facts as of a moment; without one, as of the end.
+    /// Returns the facts as of a moment; without one, as of the end.
     pub(super) fn value(facts: &'a FactsOverTime, at: Option<RecordedAt>) -> Val<'a> {
         Val::View(Rc::new(Self { facts, at }))
     }
@@ -205,9 +195,7 @@ impl<'a> View<'a> for FactsView<'a> {
             None => all.last(),
         };
         let word = |word: &'a Option<String>| word.as_deref().map(text);
-        let count = |count: Option<u64>| {
-            count.map(|count| Val::Int(i64::try_from(count).unwrap_or(i64::MAX)))
-        };
+        let count = |count: Option<u64>| i64::try_from(count?).ok().map(Val::Int);
         match name {
             "topology" => word(&facts.topology),
             "infrastructureTopology" => word(&facts.infrastructure_topology),
@@ -231,23 +219,8 @@ impl<'a> View<'a> for FactsView<'a> {
     }
 
     fn names(&self) -> Vec<String> {
-        const NAMES: [&str; 13] = [
-            "architecture",
-            "fromVersion",
-            "history",
-            "infrastructureTopology",
-            "installed",
-            "ipStack",
-            "masters",
-            "network",
-            "platform",
-            "topology",
-            "upgrades",
-            "version",
-            "workers",
-        ];
-        let known = NAMES.iter().filter(|name| self.member(name).is_some());
-        known.map(|&name| name.to_owned()).collect()
+        let known = FACTS.split(' ').filter(|name| self.member(name).is_some());
+        known.map(str::to_owned).collect()
     }
 }
 

@@ -33,12 +33,12 @@ impl JunitFile {
             .iter()
             .flat_map(|outcome| JunitCase::of(run, outcome));
         Self {
-            micros: u64::try_from(report.end.micros_since(report.start)).unwrap_or(0),
+            micros: report.end.micros_since(report.start).max(0).unsigned_abs(),
             cases: cases.collect(),
         }
     }
 
-    /// Gives the name under which the readers of OpenShift's CI look for it, by the begin of the recording.
+    /// Returns the name under which the readers of OpenShift's CI look for it, by the begin of the recording.
     pub fn name(start: RecordedAt) -> String {
         format!("e2e-monitor-tests_{}.xml", file_suffix(start))
     }
@@ -161,7 +161,7 @@ pub enum JunitResult {
 }
 
 impl JunitCase {
-    /// Gives the one or two cases of an outcome.
+    /// Returns the one or two cases of an outcome.
     pub fn of(run: &RunName<'_>, outcome: &CaseOutcome) -> Vec<Self> {
         let case = |result| Self {
             name: outcome.name.clone(),
@@ -179,7 +179,7 @@ impl JunitCase {
             let evidence = evidence(run, outcome);
             let micros = evidence.map_or(0, |(from, to)| to.micros_since(from));
             Self {
-                micros: u64::try_from(micros).unwrap_or(0),
+                micros: micros.max(0).unsigned_abs(),
                 evidence,
                 ..case(JunitResult::Failed {
                     message: headline(run, outcome),
@@ -215,12 +215,12 @@ fn evidence(run: &RunName<'_>, outcome: &CaseOutcome) -> Option<(RecordedAt, Rec
     Some((from, to.max(from)))
 }
 
-/// How many findings are told one by one.
+/// How many findings are listed.
 const FINDINGS_MOST: usize = 100;
-/// How many letters of one finding are told.
+/// How many characters of one finding are shown.
 const LETTERS_MOST: usize = 4000;
 
-/// Gives the first line of a failure: what was found first, and how much more there is.
+/// Returns the first line of a failure: what was found first, and how much more there is.
 pub(super) fn headline(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     if let (CaseVerdict::Error, Some(why)) = (outcome.verdict, &outcome.why) {
         return format!("error: {}", short(why));
@@ -234,7 +234,7 @@ pub(super) fn headline(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     }
 }
 
-/// Gives the whole text of a failure.
+/// Returns the whole text of a failure.
 pub(super) fn body(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     let mut lines = Vec::new();
     let from = timetext::rfc3339(run.start);
@@ -277,7 +277,7 @@ fn excused(judged: &JudgedFinding) -> Option<String> {
     ))
 }
 
-/// Gives why a case has no verdict.
+/// Returns why a case has no verdict.
 pub(super) fn why_not_judged(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     match (outcome.verdict, outcome.dark.first()) {
         (CaseVerdict::Unknown, Some(dark)) => {

@@ -1,7 +1,7 @@
-//! Owns how texts become XML: escaped, and without what XML or a terminal cannot hold. Refuses to parse.
+//! Text as XML: escaped, and without characters that XML or a terminal cannot hold.
 //!
-//! Written here, as the elements are seven: the JUnit libraries at hand wrap suites in `<testsuites>`,
-//! which changes the names that the readers of OpenShift's CI make.
+//! Written by hand, as there are seven elements: the JUnit libraries wrap suites in `<testsuites>`, which
+//! changes the names that the readers of OpenShift's CI derive.
 
 use std::borrow::Cow;
 

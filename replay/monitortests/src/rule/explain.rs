@@ -1,13 +1,14 @@
-//! Owns a rule in plain words. Refuses to interpret expressions: they are quoted.
+//! A rule in plain words. Expressions are quoted, not interpreted.
 
 use super::model::{
-    Component, Expectation, IntervalSelector, ListedValues, MonitorRule, ObjectSelector, Operator,
-    RelatedBy, RelatedObjects, RuleCheck, Unlisted, Watch,
+    CheckOperator, Component, Expectation, IntervalSelector, ListedValues, MonitorRule,
+    ObjectSelector, RelatedBy, RelatedObjects, RuleCheck, Unlisted, Watch,
 };
+use crate::cel::Program;
 use crate::phase::Phase;
 use crate::verdict::Severity;
 
-/// Says in words what a rule does, a line each.
+/// Describes what a rule does, a line each.
 pub(crate) fn explained(rule: &MonitorRule) -> Vec<String> {
     let mut lines = Vec::new();
     match &rule.watch {
@@ -16,7 +17,7 @@ pub(crate) fn explained(rule: &MonitorRule) -> Vec<String> {
             lines.push(format!("It looks at intervals{}.", choice_words(choice)));
             if !choice.subject.is_empty() {
                 let subject = choice.subject.iter();
-                let subject: Vec<String> = subject.map(|program| quoted(&program.text)).collect();
+                let subject: Vec<String> = subject.map(quoted).collect();
                 lines.push(format!(
                     "Those with the same {} are about the same thing.",
                     listed(&subject, "and")
@@ -33,7 +34,7 @@ pub(crate) fn explained(rule: &MonitorRule) -> Vec<String> {
     for when in &rule.when {
         lines.push(format!(
             "It is skipped unless {} (\"{}\").",
-            quoted(&when.is_met.text),
+            quoted(&when.is_met),
             when.otherwise
         ));
     }
@@ -50,8 +51,8 @@ pub(crate) fn explained(rule: &MonitorRule) -> Vec<String> {
     lines
 }
 
-fn quoted(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
+fn quoted(program: &Program) -> String {
+    let words: Vec<&str> = program.text.split_whitespace().collect();
     format!("`{}`", words.join(" "))
 }
 
@@ -72,14 +73,14 @@ fn objects_lines(rule: &MonitorRule, objects: &ObjectSelector, lines: &mut Vec<S
         line.push(format!(" with names that match `{}`", inner(name)));
     }
     if let Some(chosen) = &objects.chosen {
-        line.push(format!(", while {}", quoted(&chosen.text)));
+        line.push(format!(", while {}", quoted(chosen)));
     }
     lines.push(format!("{}.", line.concat()));
     if let Some(items) = &objects.items {
         lines.push(format!(
-            "Of each it watches every item of {}, told apart by {}, as `{}`.",
-            quoted(&items.list.text),
-            quoted(&items.key.text),
+            "Of each it watches every item of {}, identified by {}, as `{}`.",
+            quoted(&items.list),
+            quoted(&items.key),
             rule.scope.item
         ));
     }
@@ -98,17 +99,14 @@ fn related_line(related: &RelatedObjects) -> String {
     let how = match &related.by {
         RelatedBy::Owned => "that it owns".to_owned(),
         RelatedBy::Owner => "that own it".to_owned(),
-        RelatedBy::Name(program) => format!("with the name {}", quoted(&program.text)),
+        RelatedBy::Name(program) => format!("with the name {}", quoted(program)),
         RelatedBy::SelectedBy(program) => {
-            format!("whose labels match the selector {}", quoted(&program.text))
+            format!("whose labels match the selector {}", quoted(program))
         }
         RelatedBy::Selecting(program) => {
-            format!(
-                "whose selector matches the labels {}",
-                quoted(&program.text)
-            )
+            format!("whose selector matches the labels {}", quoted(program))
         }
-        RelatedBy::Where(program) => format!("for which {}", quoted(&program.text)),
+        RelatedBy::Where(program) => format!("for which {}", quoted(program)),
     };
     let place = if related.is_anywhere {
         "of all namespaces"
@@ -144,7 +142,7 @@ fn choice_words(choice: &IntervalSelector) -> String {
     }
     add(phases(&choice.during));
     if let Some(chosen) = &choice.chosen {
-        add(format!(", if {}", quoted(&chosen.text)));
+        add(format!(", if {}", quoted(chosen)));
     }
     words
 }
@@ -167,7 +165,7 @@ fn phases(phases: &[Phase]) -> String {
 fn case_lines(rule: &MonitorRule, lines: &mut Vec<String>) {
     let places = rule.per.iter();
     let places: Vec<String> = places
-        .map(|(name, program)| format!("{name} ({})", quoted(&program.text)))
+        .map(|(name, program)| format!("{name} ({})", quoted(program)))
         .collect();
     if places.is_empty() {
         lines.push("There is one case.".to_owned());
@@ -220,23 +218,23 @@ fn check_line(check: &RuleCheck, is_of_objects: bool) -> String {
         line.push(format!(", counting only what began during {words}"));
     }
     if let Some(flake_if) = &check.flake_if {
-        line.push(format!("; it only flakes if {}", quoted(&flake_if.text)));
+        line.push(format!("; it only flakes if {}", quoted(flake_if)));
     }
     let says = check.message.text.trim();
-    format!("{}. It says: \"{says}\".", line.concat())
+    format!("{}. Message: \"{says}\".", line.concat())
 }
 
 /// Describes the operator of a check, after "fails" or "flakes".
 fn expected(expected: &Expectation, is_of_objects: bool) -> String {
-    let first = quoted(&expected.first.text);
-    let second = expected
-        .second
-        .as_ref()
-        .map(|program| quoted(&program.text));
+    let first = quoted(&expected.first);
+    let second = expected.second.as_ref().map(quoted);
     let second = second.unwrap_or_default();
     let span = |lead: &str| {
         // No time at all is not worth a word, unless something must follow at once.
-        let is_least = matches!(expected.operator, Operator::Never | Operator::Always);
+        let is_least = matches!(
+            expected.operator,
+            CheckOperator::Never | CheckOperator::Always
+        );
         let span = expected.span.filter(|span| span.0 > 0 || !is_least);
         span.map_or_else(String::new, |span| format!(" {lead} {}", span.words()))
     };
@@ -247,40 +245,42 @@ fn expected(expected: &Expectation, is_of_objects: bool) -> String {
         ""
     };
     match expected.operator {
-        Operator::Never if is_of_objects => format!("when {first} is true{}", span("for at least")),
-        Operator::Always if is_of_objects => {
+        CheckOperator::Never if is_of_objects => {
+            format!("when {first} is true{}", span("for at least"))
+        }
+        CheckOperator::Always if is_of_objects => {
             format!("when {first} is false{}", span("for at least"))
         }
-        Operator::Never => {
+        CheckOperator::Never => {
             format!(
                 "for each of them{} for which {first}",
                 span("that lasts at least")
             )
         }
-        Operator::Always => {
+        CheckOperator::Always => {
             format!(
                 "for each of them{} for which not {first}",
                 span("that lasts at least")
             )
         }
-        Operator::AtEnd => format!("if {first} is false at the end of the run"),
-        Operator::Eventually => {
-            let since = expected.since.as_ref().map(|since| quoted(&since.text));
+        CheckOperator::AtEnd => format!("if {first} is false at the end of the run"),
+        CheckOperator::Eventually => {
+            let since = expected.since.as_ref().map(quoted);
             let since = since.map_or_else(String::new, |since| format!(" of {since}"));
             format!("if {first} does not become true{}{since}", span("within"))
         }
-        Operator::LeadsTo => {
+        CheckOperator::LeadsTo => {
             format!(
                 "when {first} becomes true and {second} does not{}",
                 span("within")
             )
         }
-        Operator::Until => format!("when {first} is false before {second} is first true"),
-        Operator::Stays => {
+        CheckOperator::Until => format!("when {first} is false before {second} is first true"),
+        CheckOperator::Stays => {
             let span = span("within");
             format!("when {first} becomes true and {second} is false{span} afterwards")
         }
-        Operator::AtMost => {
+        CheckOperator::AtMost => {
             let becomes = if is_of_objects {
                 "becomes true"
             } else {
@@ -291,19 +291,19 @@ fn expected(expected: &Expectation, is_of_objects: bool) -> String {
                 span("within")
             )
         }
-        Operator::Flaps => {
+        CheckOperator::Flaps => {
             format!(
                 "when {first} changes more than {times} times{}{whose}",
                 span("within")
             )
         }
-        Operator::Highest => {
+        CheckOperator::Highest => {
             format!(
                 "if the highest value of {first} is above {}{whose}",
                 expected.above
             )
         }
-        Operator::Total => {
+        CheckOperator::Total => {
             format!("if {first} is true{} in sum{whose}", span("for more than"))
         }
     }

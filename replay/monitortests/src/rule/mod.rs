@@ -12,7 +12,7 @@ pub use source::{RuleErrors, RuleMistake};
 
 pub(crate) use explain::explained;
 pub(crate) use model::{
-    Component, Expectation, IntervalSelector, ListedValues, MonitorRule, ObjectSelector, Operator,
-    RelatedBy, RelatedObjects, ResourceName, RuleCheck, Template, TemplatePart, Unlisted, Watch,
-    place, seen_for,
+    CheckOperator, Component, Expectation, IntervalSelector, ListedValues, MonitorRule,
+    ObjectSelector, RelatedBy, RelatedObjects, ResourceName, RuleCheck, Template, TemplatePart,
+    Unlisted, Watch, place, seen_for,
 };

@@ -59,7 +59,7 @@ pub(crate) struct ResourceName {
 }
 
 impl ResourceName {
-    /// Tells whether a recorded resource is it.
+    /// Returns whether a recorded resource is it.
     pub(crate) fn is_it(&self, info: &ResourceInfo) -> bool {
         self.plural == info.plural && self.group == info.group
     }
@@ -161,7 +161,7 @@ pub(crate) struct RuleCheck {
 
 /// An operator over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operator {
+pub(crate) enum CheckOperator {
     Never,
     Always,
     AtEnd,
@@ -175,7 +175,7 @@ pub(crate) enum Operator {
     Total,
 }
 
-impl Operator {
+impl CheckOperator {
     /// Returns the field of a check that names it.
     pub(crate) const fn field(self) -> &'static str {
         match self {
@@ -197,7 +197,7 @@ impl Operator {
 /// An operator over time with its operands.
 #[derive(Clone, Debug)]
 pub(crate) struct Expectation {
-    pub(crate) operator: Operator,
+    pub(crate) operator: CheckOperator,
     /// The predicate, or the first of two; with `highest` the value.
     pub(crate) first: Program,
     /// With `leadsTo`, `until` and `stays`: the second predicate.
@@ -298,7 +298,7 @@ pub(crate) struct RuleScope {
 }
 
 impl RuleScope {
-    /// Gives the names of all variables by place; an empty one is none.
+    /// Returns the names of all variables by place; an empty one is none.
     pub(crate) fn all(&self) -> Vec<String> {
         let mut names: Vec<String> = NAMES.iter().map(|&name| name.to_owned()).collect();
         if let Some(item) = names.get_mut(place::ITEM) {
@@ -308,12 +308,12 @@ impl RuleScope {
         names
     }
 
-    /// Tells whether a name is one that rules give a meaning themselves.
+    /// Returns whether a name is one that rules give a meaning themselves.
     pub(crate) fn is_taken(name: &str) -> bool {
         name == "constants" || (!name.is_empty() && NAMES.contains(&name))
     }
 
-    /// Gives the names that may be read somewhere.
+    /// Returns the names that may be read somewhere.
     pub(crate) fn readable(&self, stand: ExpressionPlace) -> Vec<String> {
         let fixed: &[&str] = match stand {
             ExpressionPlace::RuleCondition => &["facts", "also"],
@@ -498,27 +498,17 @@ fn until_closed(text: &str) -> Option<(&str, &str)> {
     None
 }
 
+const OPERATORS: &str = "clusteroperators.config.openshift.io";
+const VERSIONS: &str = "clusterversions.config.openshift.io";
+const POOLS: &str = "machineconfigpools.machineconfiguration.openshift.io";
+const WORKLOADS: [&str; 3] = ["daemonsets.apps", "deployments.apps", "statefulsets.apps"];
+
 /// Sources, and the resources of whose objects their intervals are made.
 const MADE_OF: [(&str, &[&str]); 16] = [
-    (
-        source::CLUSTER_OPERATOR_MONITOR,
-        &[
-            "clusteroperators.config.openshift.io",
-            "clusterversions.config.openshift.io",
-        ],
-    ),
-    (
-        source::OPERATOR_STATE,
-        &["clusteroperators.config.openshift.io"],
-    ),
-    (
-        source::VERSION_STATE,
-        &["clusterversions.config.openshift.io"],
-    ),
-    (
-        source::CLUSTER_PHASE,
-        &["clusterversions.config.openshift.io"],
-    ),
+    (source::CLUSTER_OPERATOR_MONITOR, &[OPERATORS, VERSIONS]),
+    (source::OPERATOR_STATE, &[OPERATORS]),
+    (source::VERSION_STATE, &[VERSIONS]),
+    (source::CLUSTER_PHASE, &[VERSIONS]),
     (source::KUBE_EVENT, &["events"]),
     (source::NODE_MONITOR, &["nodes"]),
     (source::NODE_UNEXPECTED_NOT_READY, &["nodes"]),
@@ -528,21 +518,12 @@ const MADE_OF: [(&str, &[&str]); 16] = [
     (source::POD_STATE, &["pods"]),
     (source::STATIC_POD_INSTALL_MONITOR, &["pods"]),
     (source::MACHINE_MONITOR, &["machines.machine.openshift.io"]),
-    (
-        source::POOL_MONITOR,
-        &["machineconfigpools.machineconfiguration.openshift.io"],
-    ),
-    (
-        source::POOL_STATE,
-        &["machineconfigpools.machineconfiguration.openshift.io"],
-    ),
-    (
-        source::GENERATION_MONITOR,
-        &["daemonsets.apps", "deployments.apps", "statefulsets.apps"],
-    ),
+    (source::POOL_MONITOR, &[POOLS]),
+    (source::POOL_STATE, &[POOLS]),
+    (source::GENERATION_MONITOR, &WORKLOADS),
 ];
 
-/// Gives the resources that must have been seen for intervals to be there.
+/// Returns the resources that must have been seen for intervals to be there.
 pub(crate) fn seen_for(choice: &IntervalSelector) -> Vec<String> {
     let mut seen: Vec<String> = choice.needs.iter().map(ResourceName::text).collect();
     if seen.is_empty() {

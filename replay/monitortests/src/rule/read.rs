@@ -7,9 +7,9 @@ use super::file::{
     YamlRelated, YamlRule, YamlText, YamlWhen, read_yaml,
 };
 use super::model::{
-    Component, Expectation, ExpressionPlace, IntervalSelector, ItemSource, ListedValues, Micros,
-    MonitorRule, ObjectSelector, Operator, RelatedBy, RelatedObjects, ResourceName, RuleCheck,
-    RuleCondition, RuleScope, Template, TemplatePart, TemplatePiece, Watch, pieces,
+    CheckOperator, Component, Expectation, ExpressionPlace, IntervalSelector, ItemSource,
+    ListedValues, Micros, MonitorRule, ObjectSelector, RelatedBy, RelatedObjects, ResourceName,
+    RuleCheck, RuleCondition, RuleScope, Template, TemplatePart, TemplatePiece, Watch, pieces,
 };
 use super::source::{RuleErrors, RuleMistake, RuleSource};
 use crate::cel;
@@ -34,7 +34,7 @@ impl RuleSet {
     /// Reads files, each a name and a text.
     ///
     /// # Errors
-    /// When anything is wrong with any of them: all that can be told is told at once.
+    /// When anything is wrong with any of them: all mistakes at once.
     pub fn read<'a>(
         files: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self, RuleErrors> {
@@ -80,13 +80,13 @@ impl RuleSet {
         &self.rules
     }
 
-    /// Says in words what a rule does; `None` if there is no rule of that id.
+    /// Describes what a rule does; `None` if no rule has that id.
     pub fn explain(&self, id: &str) -> Option<Vec<String>> {
         let rule = self.rules.iter().find(|rule| rule.about.id == id)?;
         Some(explained(rule))
     }
 
-    /// Gives the ids, in the order of the files.
+    /// Returns the ids, in the order of the files.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().map(|rule| rule.about.id.as_str())
     }
@@ -122,18 +122,15 @@ type RelatedField<'a> = (
 );
 
 /// Reads the rules of a file.
-pub(super) struct RuleReader<'a> {
-    pub(super) source: &'a RuleSource<'a>,
-    pub(super) mistakes: Vec<RuleMistake>,
-    pub(super) scope: RuleScope,
+struct RuleReader<'a> {
+    source: &'a RuleSource<'a>,
+    mistakes: Vec<RuleMistake>,
+    scope: RuleScope,
     constants: &'a BTreeMap<String, Arc<Value>>,
 }
 
 impl<'a> RuleReader<'a> {
-    pub(super) fn new(
-        source: &'a RuleSource<'a>,
-        constants: &'a BTreeMap<String, Arc<Value>>,
-    ) -> Self {
+    fn new(source: &'a RuleSource<'a>, constants: &'a BTreeMap<String, Arc<Value>>) -> Self {
         Self {
             source,
             mistakes: Vec::new(),
@@ -143,7 +140,7 @@ impl<'a> RuleReader<'a> {
     }
 
     /// Reads a rule; its mistakes are kept.
-    pub(super) fn rule(&mut self, written: &YamlRule) -> Option<MonitorRule> {
+    fn rule(&mut self, written: &YamlRule) -> Option<MonitorRule> {
         self.scope = self.names(written);
         self.id(&written.id);
         let (objects, intervals) = (&written.objects, &written.intervals);
@@ -198,17 +195,12 @@ impl<'a> RuleReader<'a> {
     }
 
     /// Keeps a mistake.
-    pub(super) fn wrong(
-        &mut self,
-        text: &YamlText,
-        what: impl Into<String>,
-        hint: impl Into<String>,
-    ) {
+    fn wrong(&mut self, text: &YamlText, what: impl Into<String>, hint: impl Into<String>) {
         self.mistakes.push(self.source.text(text, what, hint));
     }
 
     /// Compiles an expression.
-    pub(super) fn cel(&mut self, text: &YamlText, stand: ExpressionPlace) -> Option<Program> {
+    fn cel(&mut self, text: &YamlText, stand: ExpressionPlace) -> Option<Program> {
         match self.compiled(&text.value, stand) {
             Ok(program) => Some(program),
             Err(error) => {
@@ -229,7 +221,7 @@ impl<'a> RuleReader<'a> {
     }
 
     /// Compiles a text with expressions in it.
-    pub(super) fn template(&mut self, text: &YamlText, stand: ExpressionPlace) -> Option<Template> {
+    fn template(&mut self, text: &YamlText, stand: ExpressionPlace) -> Option<Template> {
         let mut parts = Vec::new();
         let mut is_good = true;
         for piece in pieces(&text.value) {
@@ -261,7 +253,7 @@ impl<'a> RuleReader<'a> {
     }
 
     /// Reads a span of time.
-    pub(super) fn span(&mut self, text: &YamlText) -> Option<Micros> {
+    fn span(&mut self, text: &YamlText) -> Option<Micros> {
         let span = Micros::parse(text.value.trim());
         if span.is_none() {
             let what = format!("`{}` is not a duration", text.value);
@@ -588,7 +580,7 @@ impl<'a> RuleReader<'a> {
     }
 }
 
-/// Gives a list of texts, if a value is one.
+/// Returns a list of texts, if a value is one.
 fn texts(value: &Value) -> Option<Vec<String>> {
     let texts = value.as_array()?.iter();
     texts.map(|text| text.as_str().map(str::to_owned)).collect()
@@ -608,12 +600,16 @@ fn about(written: &YamlRule) -> MonitorTestInfo {
 }
 
 /// The operators that only rules over objects have.
-const FOR_OBJECTS: [Operator; 3] = [Operator::Until, Operator::Stays, Operator::Flaps];
+const FOR_OBJECTS: [CheckOperator; 3] = [
+    CheckOperator::Until,
+    CheckOperator::Stays,
+    CheckOperator::Flaps,
+];
 
 /// An operator of a check with its operands, as they are written.
 #[derive(Clone, Copy)]
 struct YamlOperator<'y> {
-    operator: Operator,
+    operator: CheckOperator,
     first: &'y YamlText,
     second: Option<&'y YamlText>,
     span: Option<&'y YamlText>,
@@ -622,7 +618,7 @@ struct YamlOperator<'y> {
 }
 
 impl<'y> YamlOperator<'y> {
-    const fn new(operator: Operator, first: &'y YamlText, span: Option<&'y YamlText>) -> Self {
+    const fn new(operator: CheckOperator, first: &'y YamlText, span: Option<&'y YamlText>) -> Self {
         Self {
             operator,
             first,
@@ -644,11 +640,11 @@ impl<'y> YamlOperator<'y> {
     fn all(check: &'y YamlCheck) -> Vec<Self> {
         let at_least = check.for_at_least.as_ref();
         let plain = [
-            (Operator::Never, &check.never, at_least),
-            (Operator::Always, &check.always, at_least),
-            (Operator::AtEnd, &check.at_end, None),
+            (CheckOperator::Never, &check.never, at_least),
+            (CheckOperator::Always, &check.always, at_least),
+            (CheckOperator::AtEnd, &check.at_end, None),
             (
-                Operator::Eventually,
+                CheckOperator::Eventually,
                 &check.eventually,
                 check.within.as_ref(),
             ),
@@ -658,37 +654,37 @@ impl<'y> YamlOperator<'y> {
             .filter_map(|(operator, first, span)| Some(Self::new(operator, first.as_ref()?, span)));
         let mut all: Vec<Self> = plain.collect();
         all.extend(check.leads_to.as_ref().map(|Spanned { value, .. }| {
-            Self::new(Operator::LeadsTo, &value.from, Some(&value.within)).with(&value.to)
+            Self::new(CheckOperator::LeadsTo, &value.from, Some(&value.within)).with(&value.to)
         }));
         all.extend(check.until.as_ref().map(|Spanned { value, .. }| {
-            Self::new(Operator::Until, &value.hold, None).with(&value.until)
+            Self::new(CheckOperator::Until, &value.hold, None).with(&value.until)
         }));
         all.extend(check.stays.as_ref().map(|Spanned { value, .. }| {
-            Self::new(Operator::Stays, &value.after, value.span.as_ref()).with(&value.hold)
+            Self::new(CheckOperator::Stays, &value.after, value.span.as_ref()).with(&value.hold)
         }));
         all.extend(check.at_most.as_ref().map(|Spanned { value, .. }| Self {
             times: value.times,
-            ..Self::new(Operator::AtMost, &value.of, value.span.as_ref())
+            ..Self::new(CheckOperator::AtMost, &value.of, value.span.as_ref())
         }));
         all.extend(check.flaps.as_ref().map(|Spanned { value, .. }| Self {
             times: value.more_than,
-            ..Self::new(Operator::Flaps, &value.of, value.span.as_ref())
+            ..Self::new(CheckOperator::Flaps, &value.of, value.span.as_ref())
         }));
         all.extend(check.highest.as_ref().map(|Spanned { value, .. }| Self {
             above: value.above,
-            ..Self::new(Operator::Highest, &value.of, None)
+            ..Self::new(CheckOperator::Highest, &value.of, None)
         }));
         let total = check.total.as_ref();
         all.extend(total.map(|Spanned { value, .. }| {
-            Self::new(Operator::Total, &value.of, Some(&value.above))
+            Self::new(CheckOperator::Total, &value.of, Some(&value.above))
         }));
         all
     }
 }
 
 /// Fields of checks, where they are given, and the operators that they go with.
-fn fields(written: &YamlCheck) -> [(&'static str, Option<Location>, &'static [Operator]); 4] {
-    use Operator::{Always, AtMost, Eventually, Flaps, Highest, Never, Total};
+fn fields(written: &YamlCheck) -> [(&'static str, Option<Location>, &'static [CheckOperator]); 4] {
+    use CheckOperator::{Always, AtMost, Eventually, Flaps, Highest, Never, Total};
     let place = |text: &Option<YamlText>| text.as_ref().map(|text| text.referenced);
     let counted = written.counted_per.as_ref();
     [
@@ -705,7 +701,7 @@ fn fields(written: &YamlCheck) -> [(&'static str, Option<Location>, &'static [Op
 
 impl RuleReader<'_> {
     /// Reads the checks of a rule.
-    pub(super) fn checks(
+    fn checks(
         &mut self,
         rule: &YamlRule,
         watches_objects: bool,
@@ -759,7 +755,7 @@ impl RuleReader<'_> {
                 ExpressionPlace::ObjectCheck,
                 ExpressionPlace::ObjectEvidence,
             ),
-            (false, Operator::Eventually) => (
+            (false, CheckOperator::Eventually) => (
                 ExpressionPlace::IntervalCheck,
                 ExpressionPlace::MissingEvidence,
             ),

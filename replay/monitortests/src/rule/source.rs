@@ -180,7 +180,7 @@ impl<'a> RuleSource<'a> {
     }
 }
 
-/// Gives line and column, from 1, of a location that may be unknown.
+/// Returns line and column, from 1, of a location that may be unknown.
 fn numbers(location: Location) -> (usize, usize) {
     let number = |number: u64| usize::try_from(number).unwrap_or(1).max(1);
     (number(location.line()), number(location.column()))
@@ -194,7 +194,7 @@ struct TextCursor<'a> {
 }
 
 impl TextCursor<'_> {
-    /// Gives the character; the end of a line is one.
+    /// Returns the character; the end of a line is one.
     fn now(&self) -> Option<char> {
         let line = self.lines.get(self.line)?;
         Some(line.get(self.column).copied().unwrap_or('\n'))

@@ -10,11 +10,11 @@ use crate::interval::{Interval, Intervals, source};
 use crate::verdict::MonitorTest;
 use std::collections::BTreeMap;
 
-/// Runs monitortests over intervals that a file holds.
+/// Runs monitor tests over intervals that a file holds.
 ///
 /// Where the file has raw intervals only, those of states are computed first. Monitortests that read
 /// objects are skipped, and those that ask for what only objects tell of the cluster.
-/// `told` is what cluster it was, where somebody knows that.
+/// `told` holds the facts of the cluster, where they are given.
 pub fn run_intervals(
     intervals: Intervals,
     told: &Facts,
@@ -46,7 +46,7 @@ pub fn run_intervals(
     report
 }
 
-/// Tells why a monitortest cannot run on intervals.
+/// Tells why a monitor test cannot run on intervals.
 fn why_skipped(test: &dyn MonitorTest, is_told: bool) -> Option<String> {
     let needs = test.needs();
     if !needs.objects.is_empty() {
@@ -72,7 +72,7 @@ fn with_states(intervals: Intervals) -> Intervals {
     Intervals::new(all, start, end)
 }
 
-/// Gives the windows that the Events of an upgrade suite open and close.
+/// Returns the windows that the Events of an upgrade suite open and close.
 fn windows(intervals: &Intervals, told: &Facts) -> Vec<UpgradeWindow> {
     let mut windows: Vec<UpgradeWindow> = Vec::new();
     for event in intervals.of(source::KUBE_EVENT) {

@@ -5,5 +5,5 @@ mod reel;
 mod report;
 
 pub use intervals::run_intervals;
-pub use reel::{RunOptions, run_reel, run_reel_while, run_reel_with_intervals};
+pub use reel::{RunOptions, run_reel, run_reel_while};
 pub use report::{RunReport, RunStats, RunTrust, Selection};

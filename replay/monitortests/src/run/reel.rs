@@ -19,10 +19,10 @@ const MODE: Mode = Mode::Exact;
 /// How many of the events that cannot be read are named.
 const UNREAD_NAMED: usize = 10;
 
-/// What a run is asked to do.
+/// The options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOptions<'a> {
-    /// Which monitortests run.
+    /// Which monitor tests run.
     pub selection: &'a Selection,
     /// What is known to go wrong.
     pub exceptions: &'a ExceptionSet,
@@ -30,7 +30,7 @@ pub struct RunOptions<'a> {
     pub now: Option<RecordedAt>,
 }
 
-/// A monitortest of a run, with why it cannot run.
+/// A monitor test of a run, with why it cannot run.
 pub(super) struct Chosen {
     about: Arc<MonitorTestInfo>,
     test: Box<dyn MonitorTest>,
@@ -38,17 +38,17 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// Gives how often its predicates were asked.
+    /// Returns how often its predicates were evaluated.
     fn asked(&mut self) -> u64 {
         let watcher = self.test.watcher();
         watcher.map_or(0, |watcher| watcher.asked())
     }
 }
 
-/// Runs monitortests over a reel.
+/// Runs monitor tests over a reel.
 ///
-/// `progress` is told of each record that is done. Of the intervals the report has those at which some
-/// monitortest looks: the others would take most of a large run's memory.
+/// `progress` is called for each record that is done. Of the intervals the report has those at which some
+/// monitor test looks: the others would take most of a large run's memory.
 pub fn run_reel(
     timeline: &Timeline,
     tests: Vec<Box<dyn MonitorTest>>,
@@ -60,21 +60,9 @@ pub fn run_reel(
     run.end(timeline, &fed, asked)
 }
 
-/// Runs monitortests over a reel as [`run_reel`] does; the report has all intervals.
-pub fn run_reel_with_intervals(
-    timeline: &Timeline,
-    tests: Vec<Box<dyn MonitorTest>>,
-    asked: &RunOptions<'_>,
-    progress: impl FnMut(Seq),
-) -> RunReport {
-    let mut run = InProgress::begin(timeline, tests, asked, true);
-    let fed = feed(timeline, &mut run.watchers(), progress);
-    run.end(timeline, &fed, asked)
-}
-
-/// Runs monitortests over a reel, as [`run_reel`] does, until `go_on` ends it; `None` if it did.
+/// Runs monitor tests over a reel, as [`run_reel`] does, until `go_on` ends it; `None` if it did.
 ///
-/// `go_on` is told of each record that is about to be read; the report has all intervals if it is to
+/// `go_on` is called for each record that is about to be read; the report has all intervals if it is to
 /// be `with_intervals`.
 pub fn run_reel_while(
     timeline: &Timeline,
@@ -123,8 +111,7 @@ impl InProgress {
         }
     }
 
-    /// Gives everybody who is told what happens: one pass serves those who judge, the intervals and the
-    /// facts.
+    /// Returns all watchers: one pass serves the monitor tests, the intervals and the facts.
     fn watchers(&mut self) -> Vec<&mut dyn Watcher> {
         let running = self.chosen.iter_mut().filter(|one| one.skipped.is_none());
         let mut watchers: Vec<&mut dyn Watcher> = self.gathering.watchers();
@@ -182,7 +169,7 @@ pub(super) fn choose(
     chosen.collect()
 }
 
-/// Tells why a monitortest cannot run on a reel: something that it needs was never recorded.
+/// Tells why a monitor test cannot run on a reel: something that it needs was never recorded.
 fn why_skipped(test: &dyn MonitorTest, unseen: &Unseen) -> Option<String> {
     let needs = test.needs();
     let all = needs.objects.iter().chain(&needs.seen);
@@ -193,7 +180,7 @@ fn why_skipped(test: &dyn MonitorTest, unseen: &Unseen) -> Option<String> {
     (!missing.is_empty()).then(|| missing.join("; "))
 }
 
-/// Asks each monitortest, and holds what it found against the exceptions.
+/// Judges by each monitor test, and applies the exceptions to the findings.
 pub(super) fn judge(
     report: &mut RunReport,
     chosen: Vec<Chosen>,
@@ -226,7 +213,7 @@ pub(super) fn judge(
     report.outcomes = join_same_names(outcomes);
 }
 
-/// Gives the cases of a monitortest, with the times that it could not see.
+/// Returns the cases of a monitor test, with the times that it could not see.
 fn cases(one: &mut Chosen, scene: &JudgeContext<'_>) -> Vec<TestCase> {
     if let Some(why) = one.skipped.take() {
         return vec![TestCase {
@@ -236,12 +223,11 @@ fn cases(one: &mut Chosen, scene: &JudgeContext<'_>) -> Vec<TestCase> {
         }];
     }
     let seen = one.test.needs().seen;
-    let dark = seen.iter().filter_map(|resource| scene.dark.get(resource));
-    let dark: Vec<&CaseGap> = dark.flatten().collect();
+    let dark = scene.gaps(seen.iter().map(String::as_str));
     let mut cases = one.test.judge(scene);
     for case in &mut cases {
         if case.findings.is_empty() && case.skipped.is_none() && case.error.is_none() {
-            case.dark.extend(dark.iter().map(|&dark| dark.clone()));
+            case.dark.extend(dark.iter().cloned());
             case.dark.sort();
             case.dark.dedup();
         }
@@ -333,7 +319,7 @@ impl Unseen {
         Some(format!("{resource} {why}"))
     }
 
-    /// Tells whether another tool made the recording.
+    /// Returns whether another tool made the recording.
     pub(crate) const fn is_imported(&self) -> bool {
         self.is_imported
     }

@@ -22,7 +22,7 @@ pub enum RunTrust {
 }
 
 impl RunTrust {
-    /// Gives the word that programs read.
+    /// Returns the word that programs read.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Recorded => "recorded",
@@ -42,11 +42,11 @@ pub struct RunStats {
     pub read: u64,
     /// Those of which a field changed that someone reads.
     pub told: u64,
-    /// How often a rule was asked for its predicates.
+    /// How often the predicates of a rule were evaluated.
     pub asked: u64,
 }
 
-/// What a run of monitortests said of one recording.
+/// The result of a run of monitor tests over one recording.
 #[derive(Debug)]
 pub struct RunReport {
     /// The first moment of the recording.
@@ -61,7 +61,7 @@ pub struct RunReport {
     pub facts: FactsOverTime,
     /// The cases, in the order of the rules; no name occurs twice.
     pub outcomes: Vec<CaseOutcome>,
-    /// The intervals that were judged: all, or those at which some monitortest looks.
+    /// The intervals that were judged: all, or those at which some monitor test looks.
     pub intervals: Intervals,
     /// How often each exception was used.
     pub uses: Uses,
@@ -85,14 +85,14 @@ impl RunReport {
         same.fold(0, |count, _| count + 1)
     }
 
-    /// Gives the verdict of a rule: that of its worst case; `None` if it has no case.
+    /// Returns the verdict of a rule: that of its worst case; `None` if it has no case.
     pub fn verdict_of(&self, rule: &str) -> Option<CaseVerdict> {
         let cases = self.outcomes.iter().filter(|one| one.about.id == rule);
         cases.map(|one| one.verdict).max()
     }
 }
 
-/// Which monitortests are run: by id, by the monitor that they belong to, or by the name in JUnit.
+/// Which monitor tests are run: by id, by the monitor that they belong to, or by the name in JUnit.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Only these; all if it is empty.
@@ -102,7 +102,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Tells whether a monitortest is run.
+    /// Returns whether a monitor test is run.
     pub fn has(&self, about: &MonitorTestInfo) -> bool {
         let is_meant = |glob: &Glob| {
             glob.is_match(&about.id) || glob.is_match(&about.monitor) || glob.is_match(&about.junit)

@@ -155,7 +155,7 @@ pub(crate) fn eventually(
     judged
 }
 
-/// Gives when a predicate became true: certain ones, those that may have been, and their evidence.
+/// Returns when a predicate became true: certain ones, those that may have been, and their evidence.
 fn begins(signal: &Signal) -> impl Iterator<Item = (TruthSpan, bool)> + '_ {
     let spells = signal.spells();
     let before = std::iter::once(None).chain(spells.iter().map(Some));
@@ -210,6 +210,7 @@ pub(crate) fn until(hold: &Signal, until: &Signal, life: Lifetime) -> SignalResu
         let mut spells = until.spells().iter();
         spells.find(move |spell| spell.truth == truth)
     };
+    // What never comes is later than everything.
     let met = first(SignalTruth::True).map_or(i64::MAX, |spell| spell.from);
     let doubtful = first(SignalTruth::Unknown).map_or(i64::MAX, |spell| spell.from);
     for spell in hold.spells() {
@@ -288,7 +289,7 @@ pub(crate) struct CountedMoment {
     pub(crate) evidence: Option<usize>,
 }
 
-/// Gives when a predicate certainly became true. That it is true when a thing appears counts.
+/// Returns when a predicate certainly became true. That it is true when a thing appears counts.
 ///
 /// With `to_the_moment`, those of which it is only known that they were are left out.
 pub(crate) fn risings(signal: &Signal, to_the_moment: bool) -> Vec<CountedMoment> {
@@ -315,7 +316,7 @@ pub(crate) fn risings(signal: &Signal, to_the_moment: bool) -> Vec<CountedMoment
     risings
 }
 
-/// Gives when a predicate certainly changed from true to false or back.
+/// Returns when a predicate certainly changed from true to false or back.
 ///
 /// With `to_the_moment`, those of which it is only known that they were are left out.
 pub(crate) fn flaps(signal: &Signal, to_the_moment: bool) -> Vec<CountedMoment> {

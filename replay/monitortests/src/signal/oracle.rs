@@ -35,7 +35,7 @@ fn life(ticks: &[SignalTruth]) -> Lifetime {
     }
 }
 
-/// Gives every way in which the unknown ticks of some signals may have been.
+/// Returns every way in which the unknown ticks of some signals may have been.
 fn ways(signals: &[&[SignalTruth]]) -> Vec<Vec<Vec<bool>>> {
     let mut ways = vec![Vec::new()];
     for ticks in signals {

@@ -1,4 +1,7 @@
-//! Owns a predicate's truth over the life of one thing. Refuses to say more than was seen.
+//! A predicate's truth over the life of one thing.
+//!
+//! The spans of a [`Signal`] follow one another without holes, in order of time; only the last one may be
+//! open. A time that was not observed is unknown, never true or false.
 
 /// What is known of a predicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,7 +12,7 @@ pub(crate) enum SignalTruth {
     False,
     /// It had no known value: not recorded, or a field was absent.
     Unknown,
-    /// It was not asked: the thing was not watched, or the predicate is of changes.
+    /// It was not evaluated: the thing was not watched, or the predicate is of changes.
     Silent,
 }
 
@@ -26,6 +29,9 @@ impl SignalTruth {
         }
     }
 }
+
+/// The end of a span that is still open.
+const OPEN: i64 = i64::MAX;
 
 /// A time in which a predicate's truth was the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,29 +53,29 @@ pub(crate) struct Signal {
 }
 
 impl Signal {
-    /// Says what holds from a moment on.
+    /// Sets what holds from a moment on.
     pub(crate) fn turn(&mut self, at: i64, truth: SignalTruth, evidence: Option<usize>) {
         if let Some(last) = self.spells.last_mut() {
-            if last.truth == truth && last.to == i64::MAX {
+            if last.truth == truth && last.to == OPEN {
                 return;
             }
-            if last.to == i64::MAX {
+            if last.to == OPEN {
                 last.to = at.max(last.from);
             }
         }
         let at = self.spells.last().map_or(at, |last| at.max(last.to));
         self.spells.push(TruthSpan {
             from: at,
-            to: i64::MAX,
+            to: OPEN,
             truth,
             evidence,
         });
     }
 
-    /// Says what held at a moment only; before and after it the predicate is silent.
+    /// Sets what held at a moment only; before and after it the predicate is silent.
     pub(crate) fn instant(&mut self, at: i64, truth: SignalTruth, evidence: Option<usize>) {
         if let Some(last) = self.spells.last_mut()
-            && last.to == i64::MAX
+            && last.to == OPEN
         {
             last.to = at.max(last.from);
         }
@@ -82,13 +88,13 @@ impl Signal {
         });
         self.spells.push(TruthSpan {
             from: at,
-            to: i64::MAX,
+            to: OPEN,
             truth: SignalTruth::Silent,
             evidence: None,
         });
     }
 
-    /// Gives what holds now.
+    /// Returns what holds now.
     pub(crate) fn now(&self) -> Option<SignalTruth> {
         self.spells.last().map(|last| last.truth)
     }
@@ -96,18 +102,18 @@ impl Signal {
     /// Ends the last spell.
     pub(crate) fn end(&mut self, at: i64) {
         if let Some(last) = self.spells.last_mut()
-            && last.to == i64::MAX
+            && last.to == OPEN
         {
             last.to = at.max(last.from);
         }
     }
 
-    /// Gives the spells.
+    /// Returns the spells.
     pub(crate) fn spells(&self) -> &[TruthSpan] {
         &self.spells
     }
 
-    /// Gives the same with true and false exchanged.
+    /// Returns the same with true and false exchanged.
     pub(crate) fn not(&self) -> Self {
         let turned = self.spells.iter().map(|spell| TruthSpan {
             truth: spell.truth.not(),
@@ -118,7 +124,7 @@ impl Signal {
         }
     }
 
-    /// Gives the same without what lies in times that were not seen.
+    /// Returns the same without what lies in times that were not seen.
     pub(crate) fn darkened(&self, dark: &[(i64, i64)]) -> Self {
         let mut spells = Vec::with_capacity(self.spells.len());
         for spell in &self.spells {

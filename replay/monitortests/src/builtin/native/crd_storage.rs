@@ -43,14 +43,14 @@ pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
             "crd-new-version-not-stored",
             "sig-api-machinery",
             "pkg/monitortests/kubeapiserver/crdversionchecker",
-            "A version that a custom resource definition gains during the run is not its storage version: after a rollback nobody could read what was stored.",
+            "A version that a custom resource definition gains during the run is not its storage version: after a rollback the stored objects could not be read.",
         ),
         definitions: BTreeMap::new(),
         findings: Vec::new(),
     })
 }
 
-/// Gives the names of a definition's versions, and the stored one.
+/// Returns the names of a definition's versions, and the stored one.
 fn versions(object: &Value) -> (BTreeSet<String>, String) {
     let mut names = BTreeSet::new();
     let mut stored = String::new();

@@ -4,14 +4,14 @@ use crate::interval::{Interval, IntervalMessage};
 use crate::phase::Phase;
 use crate::verdict::JudgeContext;
 
-/// Gives how often an Event happened, as it says itself; 0 if what it says is no number.
+/// Returns how often an Event happened, by its own count; 0 if that is not a number.
 pub(crate) fn times(message: &IntervalMessage) -> u64 {
     message
         .annotation("count")
         .map_or(1, |count| count.parse().unwrap_or(0))
 }
 
-/// Tells whether an Event is of the installation, which upstream's monitor does not see.
+/// Returns whether an Event is of the installation, which upstream's monitor does not see.
 pub(crate) fn is_installing(scene: &JudgeContext<'_>, event: &Interval) -> bool {
     scene.facts.phase(event.from) == Some(Phase::Install)
 }

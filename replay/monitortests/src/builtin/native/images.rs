@@ -138,7 +138,7 @@ impl Watcher for KnownImages {
     }
 }
 
-/// Tells whether an Event says that a Pod of a test pulled an image.
+/// Returns whether an Event says that a Pod of a test pulled an image.
 fn is_pull(event: &Interval) -> bool {
     let namespace = event.locator.get("namespace").unwrap_or_default();
     &*event.message.reason == "Pulled" && namespace.starts_with("e2e-")
@@ -193,7 +193,7 @@ impl KnownImageSet {
         }
     }
 
-    /// Tells whether an image is known.
+    /// Returns whether an image is known.
     fn holds(&self, image: &str) -> bool {
         let repository = repository_of(image);
         image == WHOLE
@@ -206,7 +206,7 @@ impl KnownImageSet {
     }
 }
 
-/// Gives a reference without tag and digest.
+/// Returns a reference without tag and digest.
 fn repository_of(reference: &str) -> &str {
     let named = reference
         .split_once('@')

@@ -13,7 +13,7 @@ struct RecordingTest {
     about: MonitorTestInfo,
 }
 
-/// Gives the test.
+/// Returns the test.
 pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
     let about = MonitorTestInfo {
         id: "recording-complete".to_owned(),
@@ -38,7 +38,7 @@ impl MonitorTest for RecordingTest {
     }
 
     fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
-        // One outage hides many resources: it is told once, with their names.
+        // One outage hides many resources: it is one finding with their names.
         let mut gaps: BTreeMap<(i64, i64), (&CaseGap, Vec<&str>)> = BTreeMap::new();
         for (resource, dark) in scene.dark {
             for dark in dark {

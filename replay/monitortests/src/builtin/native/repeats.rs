@@ -173,7 +173,7 @@ fn worst<'a>(
     in_time.collect()
 }
 
-/// Tells whether the run upgraded: by what is known of the cluster, or by the Events that CI writes.
+/// Returns whether the run upgraded: by what is known of the cluster, or by the Events that CI writes.
 fn upgraded(scene: &JudgeContext<'_>) -> bool {
     !scene.facts.upgrades().is_empty() || scene.intervals.all().iter().any(is_upgrade_begin)
 }
@@ -191,7 +191,7 @@ fn is_etcd_revision(event: &Interval) -> bool {
         && event.locator.get("namespace") == Some("openshift-etcd-operator")
 }
 
-/// Tells whether an interval counts, or excuses one that does. Excuses lie in intervals of which there
+/// Returns whether an interval counts, or excuses one that does. Excuses lie in intervals of which there
 /// are few: no entry of the list speaks of those of pods, or of Events.
 fn is_looked_at(interval: &Interval) -> bool {
     let is_many = matches!(
@@ -204,7 +204,7 @@ fn is_looked_at(interval: &Interval) -> bool {
         || is_etcd_revision(interval)
 }
 
-/// Gives the highest revision that a static Pod of etcd was told to have reached.
+/// Returns the highest revision that Events report for a static Pod of etcd.
 fn etcd_revision(intervals: &Intervals) -> Option<u64> {
     let told = intervals.all().iter();
     let told = told.filter(|event| is_etcd_revision(event));
@@ -233,9 +233,9 @@ struct AllowedEvent {
     #[expect(dead_code, reason = "says to people why the entry is there")]
     why: String,
     #[serde(default)]
-    keys: BTreeMap<String, Pattern>,
-    reason: Option<Pattern>,
-    message: Option<Pattern>,
+    keys: BTreeMap<String, EventPattern>,
+    reason: Option<EventPattern>,
+    message: Option<EventPattern>,
     at_most: Option<u64>,
     at_most_per_etcd_revision: Option<u64>,
     topology: Option<String>,
@@ -260,11 +260,11 @@ enum RequiredPhase {
 struct ExcusingInterval {
     source: String,
     #[serde(default)]
-    keys: BTreeMap<String, Pattern>,
-    reason: Option<Pattern>,
-    message: Option<Pattern>,
+    keys: BTreeMap<String, EventPattern>,
+    reason: Option<EventPattern>,
+    message: Option<EventPattern>,
     #[serde(default)]
-    annotations: BTreeMap<String, Pattern>,
+    annotations: BTreeMap<String, EventPattern>,
     #[serde(default)]
     before_secs: u32,
     #[serde(default)]
@@ -273,22 +273,22 @@ struct ExcusingInterval {
 
 /// A regular expression of the list.
 #[derive(Debug)]
-struct Pattern(Regex);
+struct EventPattern(Regex);
 
-impl<'de> Deserialize<'de> for Pattern {
+impl<'de> Deserialize<'de> for EventPattern {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         let text = String::deserialize(input)?;
         Regex::new(&text).map(Self).map_err(D::Error::custom)
     }
 }
 
-impl Pattern {
-    /// Tells whether a text matches a pattern, if there is one.
+impl EventPattern {
+    /// Returns whether a text matches a pattern, if there is one.
     fn fits(pattern: Option<&Self>, text: &str) -> bool {
         pattern.is_none_or(|pattern| pattern.0.is_match(text))
     }
 
-    /// Tells whether the value of each key matches; a value that is not there is empty.
+    /// Returns whether the value of each key matches; a value that is not there is empty.
     fn fit_all<'v>(
         patterns: &BTreeMap<String, Self>,
         value: impl Fn(&str) -> Option<&'v str>,
@@ -340,7 +340,7 @@ impl AllowedEvents {
 }
 
 impl AllowedEvent {
-    /// Tells whether everything but the spans lets an Event repeat.
+    /// Returns whether everything but the spans lets an Event repeat.
     fn allows(&self, event: &Interval, times: u64, run: RunFacts<'_>) -> bool {
         let topology = self.topology.as_deref();
         let of_revisions = |each: u64| {
@@ -351,9 +351,9 @@ impl AllowedEvent {
             && topology.is_none_or(|topology| run.topology == Some(topology))
             && self.at_most.is_none_or(|most| times <= most)
             && self.at_most_per_etcd_revision.is_none_or(of_revisions)
-            && Pattern::fits(self.reason.as_ref(), &event.message.reason)
-            && Pattern::fit_all(&self.keys, |key| event.locator.get(key))
-            && Pattern::fits(self.message.as_ref(), &event.message.human)
+            && EventPattern::fits(self.reason.as_ref(), &event.message.reason)
+            && EventPattern::fit_all(&self.keys, |key| event.locator.get(key))
+            && EventPattern::fits(self.message.as_ref(), &event.message.human)
     }
 }
 
@@ -369,10 +369,10 @@ impl ExcusingInterval {
         let end = intervals.end();
         let meant = intervals.of(&self.source).filter(|interval| {
             let message = &interval.message;
-            Pattern::fit_all(&self.keys, |key| interval.locator.get(key))
-                && Pattern::fit_all(&self.annotations, |name| message.annotation(name))
-                && Pattern::fits(self.reason.as_ref(), &message.reason)
-                && Pattern::fits(self.message.as_ref(), &message.human)
+            EventPattern::fit_all(&self.keys, |key| interval.locator.get(key))
+                && EventPattern::fit_all(&self.annotations, |name| message.annotation(name))
+                && EventPattern::fits(self.reason.as_ref(), &message.reason)
+                && EventPattern::fits(self.message.as_ref(), &message.human)
         });
         meant.map(move |interval| {
             let from = widened(interval.from, -i64::from(self.before_secs));

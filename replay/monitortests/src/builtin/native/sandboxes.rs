@@ -14,7 +14,9 @@ use crate::verdict::{
     JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase, TestFinding,
 };
 use kubereel_format::RecordedAt;
+use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 /// Until when after the deletion of its Pod a failure is nothing: the kubelet did not know yet.
@@ -68,7 +70,7 @@ impl MonitorTest for SandboxFailures {
                 severity,
                 ..TestFinding::of(event, &event.message.reason, message)
             };
-            // An Event that is told again is one finding, from its first time to its last.
+            // An Event that is repeated is one finding, from its first time to its last.
             found
                 .entry(kind_of(words))
                 .or_default()
@@ -76,7 +78,7 @@ impl MonitorTest for SandboxFailures {
                 .and_modify(|first| first.to = event.to)
                 .or_insert(finding);
         }
-        let cases = KINDS.iter().map(|(kind, _)| {
+        let cases = kinds().map(|kind| {
             let mut findings: Vec<_> = found
                 .remove(kind)
                 .unwrap_or_default()
@@ -85,7 +87,7 @@ impl MonitorTest for SandboxFailures {
             findings
                 .sort_by(|one, other| (one.from, &one.subject).cmp(&(other.from, &other.subject)));
             TestCase {
-                group: BTreeMap::from([("kind".to_owned(), (*kind).to_owned())]),
+                group: BTreeMap::from([("kind".to_owned(), kind.to_owned())]),
                 findings,
                 ..TestCase::named(self.about.junit.replace("{kind}", kind))
             }
@@ -107,10 +109,9 @@ fn weigh(
     if besides.node_was_not_ready(event) {
         return None;
     }
-    match known(event, platform) {
-        Some(KnownFailure::Ignored) => return None,
-        Some(KnownFailure::Flake(why)) => return Some((Severity::Flake, why.to_owned())),
-        None => {}
+    if let Some(known) = known(event, platform) {
+        let flake = known.flake.clone();
+        return flake.map(|why| (Severity::Flake, why));
     }
     let Some(deleted) = besides.deleted(event) else {
         return Some(if besides.is_in_rollout(event) {
@@ -178,21 +179,21 @@ impl<'a> PodContext<'a> {
         }
     }
 
-    /// Tells whether an interval is one that it is found in.
+    /// Returns whether an interval is one that it is found in.
     fn reads(interval: &Interval) -> bool {
         deleted_pod(interval).is_some()
             || not_ready_node(interval).is_some()
             || is_rollout(interval)
     }
 
-    /// Gives when the Pod of an Event was deleted, if it was.
+    /// Returns when the Pod of an Event was deleted, if it was.
     fn deleted(&self, event: &Interval) -> Option<RecordedAt> {
         let pod = event.locator.get("pod")?;
         let namespace = event.locator.get("namespace").unwrap_or_default();
         self.deleted.get(&(namespace, pod)).copied()
     }
 
-    /// Tells whether the node of an Event, or some node if it names none, was not ready then.
+    /// Returns whether the node of an Event, or some node if it names none, was not ready then.
     fn node_was_not_ready(&self, event: &Interval) -> bool {
         match event.locator.get("node") {
             Some(node) => {
@@ -203,19 +204,19 @@ impl<'a> PodContext<'a> {
         }
     }
 
-    /// Tells whether the network or the nodes' configuration was rolled out then.
+    /// Returns whether the network or the nodes' configuration was rolled out then.
     fn is_in_rollout(&self, event: &Interval) -> bool {
         self.rollouts.hold(event)
     }
 }
 
-/// Gives the Pod that was deleted, if that is what an interval says.
+/// Returns the Pod that was deleted, if that is what an interval says.
 fn deleted_pod(interval: &Interval) -> Option<&str> {
     let pod = interval.locator.get("pod")?;
     (&*interval.message.reason == "Deleted").then_some(pod)
 }
 
-/// Gives the node that was not ready, if that is what an interval says.
+/// Returns the node that was not ready, if that is what an interval says.
 fn not_ready_node(interval: &Interval) -> Option<&str> {
     let is_of_node = matches!(interval.source.as_str(), "NodeState" | "NodeMonitor");
     let node = interval.locator.get("node")?;
@@ -240,7 +241,7 @@ impl MergedSpans {
         self.0.insert(from, to.max(latest));
     }
 
-    /// Tells whether an Event lies strictly inside one of them.
+    /// Returns whether an Event lies strictly inside one of them.
     fn hold(&self, event: &Interval) -> bool {
         let to = event.to.unwrap_or(event.from);
         let before = self.0.range(..event.from).next_back();
@@ -248,153 +249,69 @@ impl MergedSpans {
     }
 }
 
-/// The kinds of failure, by a part of their words; the first that fits counts, the last always does.
-const KINDS: [(&str, &str); 11] = [
-    (
-        "reading container",
-        "error reading container (probably exited) json message: EOF",
-    ),
-    ("pinging container registry", "pinging container registry"),
-    ("not timing out", "i/o timeout"),
-    (
-        "writing network status",
-        "error setting the networks status",
-    ),
-    ("getting pod", " error waiting for pod: pod"),
-    ("writing child", "write child: broken pipe"),
-    (
-        "ovn default network ready",
-        "have you checked that your default network is ready? still waiting for readinessindicatorfile",
-    ),
-    ("adding pod to network", "failed (add)"),
-    (
-        "initializing docker source",
-        "can't talk to a V1 container registry",
-    ),
-    ("binding hostport", "failed to add hostport"),
-    ("other", ""),
-];
-
-/// Gives the kind of a failure.
-fn kind_of(words: &str) -> &'static str {
-    let kind = KINDS.iter().find(|(_, part)| words.contains(part));
-    kind.map_or("other", |(kind, _)| *kind)
+/// What the messages of failed sandboxes mean.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SandboxMessages {
+    /// The kinds of failure, by a part of their messages; the first that fits counts.
+    kinds: Vec<(String, String)>,
+    known: Vec<KnownMessage>,
 }
 
-/// What known words mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum KnownFailure {
-    /// A test means it to happen, or does not mind.
-    Ignored,
-    /// It is known to happen, and why.
-    Flake(&'static str),
-}
-
-/// Words that are known.
+/// A message that is known. Everything that is given must fit.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct KnownMessage {
-    /// Parts of the namespace and of the Pod's name; empty fits any.
-    namespace: &'static str,
-    pod: &'static str,
-    /// Parts of the words that must all be there.
-    all: &'static [&'static str],
-    /// Parts of which one must be there; none fits any.
-    any: &'static [&'static str],
-    /// The platform that it is known of; `None` for all.
-    platform: Option<&'static str>,
-    means: KnownFailure,
+    /// A part of the namespace.
+    #[serde(default)]
+    namespace: String,
+    /// A part of the Pod's name.
+    #[serde(default)]
+    pod: String,
+    /// Parts of the message that must all be there.
+    #[serde(default)]
+    all: Vec<String>,
+    /// Parts of the message of which one must be there.
+    #[serde(default)]
+    any: Vec<String>,
+    platform: Option<String>,
+    /// Why it is known to happen; without it the failure is ignored: a test means it to happen.
+    flake: Option<String>,
 }
 
-const ANY: KnownMessage = KnownMessage {
-    namespace: "",
-    pod: "",
-    all: &[],
-    any: &[],
-    platform: None,
-    means: KnownFailure::Ignored,
-};
+#[expect(
+    clippy::expect_used,
+    reason = "the file is part of the program, and tests read it"
+)]
+static MESSAGES: LazyLock<SandboxMessages> = LazyLock::new(|| {
+    serde_saphyr::from_str(include_str!("sandboxes.yaml")).expect("messages of sandboxes")
+});
 
-const ENTRIES: [KnownMessage; 9] = [
-    // The garbage collector's test deletes its Pods at once, without a grace period.
-    KnownMessage {
-        pod: "simpletest-rc-to-be-deleted",
-        any: &[
-            "not found",
-            "pod was already deleted",
-            "failed to create pod network sandbox",
-            "error adding container to network",
-        ],
-        ..ANY
-    },
-    KnownMessage {
-        namespace: "e2e-test-tuning-",
-        all: &["IFNAME"],
-        ..ANY
-    },
-    KnownMessage {
-        namespace: "e2e-test-ns-global",
-        pod: "test-ipv6",
-        ..ANY
-    },
-    KnownMessage {
-        all: &["Multus", "error getting pod"],
-        any: &["connection refused", "i/o timeout"],
-        means: KnownFailure::Flake(
-            "Multus could not reach the API, https://bugzilla.redhat.com/show_bug.cgi?id=1927264",
-        ),
-        ..ANY
-    },
-    KnownMessage {
-        all: &["Multus", "error getting pod: Unauthorized"],
-        means: KnownFailure::Flake(
-            "Multus was not let in by the API, https://bugzilla.redhat.com/show_bug.cgi?id=1972490",
-        ),
-        ..ANY
-    },
-    KnownMessage {
-        all: &[
-            "Multus",
-            "have you checked that your default network is ready? still waiting for readinessindicatorfile",
-        ],
-        means: KnownFailure::Flake(
-            "the node's ovnkube-node had not written its file, https://bugzilla.redhat.com/show_bug.cgi?id=20671320",
-        ),
-        ..ANY
-    },
-    // The whereabouts test fills its range of addresses.
-    KnownMessage {
-        pod: "whereabouts-pod",
-        all: &[
-            "error adding container to network",
-            "Error at storage engine: Could not allocate IP in range: ip: 192.168.2.225 / - 192.168.2.230 ",
-        ],
-        ..ANY
-    },
-    KnownMessage {
-        all: &["pinging container registry", "i/o timeout"],
-        platform: Some("azure"),
-        means: KnownFailure::Flake("registries often time out on azure"),
-        ..ANY
-    },
-    // A test of StatefulSets takes the port away on purpose.
-    KnownMessage {
-        all: &["cannot open hostport 21017"],
-        ..ANY
-    },
-];
+/// Returns the kinds of failure.
+fn kinds() -> impl Iterator<Item = &'static str> {
+    MESSAGES.kinds.iter().map(|(kind, _)| kind.as_str())
+}
 
-/// Tells what is known of a failure, if anything is.
-fn known(event: &Interval, platform: Option<&str>) -> Option<KnownFailure> {
-    let words = &event.message.human;
+/// Returns the kind of a failure.
+fn kind_of(message: &str) -> &'static str {
+    let mut kinds = MESSAGES.kinds.iter();
+    let kind = kinds.find(|(_, part)| message.contains(part));
+    kind.map_or("other", |(kind, _)| kind)
+}
+
+/// Finds what is known of a failure, if anything is.
+fn known(event: &Interval, platform: Option<&str>) -> Option<&'static KnownMessage> {
+    let message = &event.message.human;
     let namespace = event.locator.get("namespace").unwrap_or_default();
     let pod = event.locator.get("pod").unwrap_or_default();
-    let entry = ENTRIES.iter().find(|entry| {
-        namespace.contains(entry.namespace)
-            && pod.contains(entry.pod)
-            && entry.all.iter().all(|part| words.contains(part))
-            && (entry.any.is_empty() || entry.any.iter().any(|part| words.contains(part)))
-            && (entry.platform.is_none() || entry.platform == platform)
-    });
-    entry.map(|entry| entry.means)
+    let is_in = |part: &String| message.contains(part.as_str());
+    MESSAGES.known.iter().find(|known| {
+        namespace.contains(&known.namespace)
+            && pod.contains(&known.pod)
+            && known.all.iter().all(is_in)
+            && (known.any.is_empty() || known.any.iter().any(is_in))
+            && (known.platform.is_none() || known.platform.as_deref() == platform)
+    })
 }
 
 #[cfg(test)]
@@ -449,19 +366,17 @@ mod words_tests {
     fn a_platform_must_be_told_to_count() {
         let words = "pinging container registry q: dial tcp: i/o timeout";
         let failure = failure("n", "p", words);
-        assert!(matches!(
-            known(&failure, Some("azure")),
-            Some(KnownFailure::Flake(_))
-        ));
-        assert_eq!(known(&failure, Some("aws")), None);
-        assert_eq!(known(&failure, None), None);
+        let flake = known(&failure, Some("azure")).and_then(|known| known.flake.as_deref());
+        assert_eq!(flake, Some("registries often time out on azure"));
+        assert!(known(&failure, Some("aws")).is_none());
+        assert!(known(&failure, None).is_none());
     }
 
     #[test]
     fn a_test_that_means_it_is_ignored() {
         let meant = failure("e2e-test-tuning-1", "p", "sysctl IFNAME");
-        assert_eq!(known(&meant, None), Some(KnownFailure::Ignored));
+        assert!(known(&meant, None).is_some_and(|known| known.flake.is_none()));
         let other = failure("team-a", "p", "sysctl IFNAME");
-        assert_eq!(known(&other, None), None);
+        assert!(known(&other, None).is_none());
     }
 }

@@ -46,7 +46,7 @@ pub(in crate::builtin) fn operators_test() -> Box<dyn MonitorTest> {
     )))
 }
 
-/// Gives the moments at which the cluster version suspected operators.
+/// Returns the moments at which the cluster version suspected operators.
 fn suspicions(intervals: &Intervals) -> impl Iterator<Item = &Interval> {
     let all = intervals.all().iter();
     all.filter(|interval| is_suspicion(interval))
@@ -177,7 +177,7 @@ fn compiled(text: &str) -> Regex {
     Regex::new(text).expect("a regex")
 }
 
-/// Gives after how many minutes an operator is too slow.
+/// Returns after how many minutes an operator is too slow.
 pub(super) fn minutes(operator: &str) -> u32 {
     if operator == NODES.0 {
         NODES.1
@@ -186,7 +186,7 @@ pub(super) fn minutes(operator: &str) -> u32 {
     }
 }
 
-/// Gives the operators that a message names.
+/// Returns the operators that a message names.
 ///
 /// # Errors
 /// What is not understood of it, in words.
@@ -209,7 +209,7 @@ pub(super) fn named(message: &str) -> Result<Vec<String>, String> {
         .filter(|name| !known_operators().any(|known| known == *name))
         .collect();
     if !unknown.is_empty() {
-        return Err(format!("nobody knows the operators {}", unknown.join(", ")));
+        return Err(format!("unknown operators {}", unknown.join(", ")));
     }
     if operators.is_empty() {
         return Err("it names no operator".to_owned());

@@ -126,12 +126,12 @@ fn of_operator(event: &Interval) -> Option<&str> {
     NAMESPACES.contains(&namespace).then_some(namespace)
 }
 
-/// Tells whether an Event says that a static Pod is missing.
+/// Returns whether an Event says that a static Pod is missing.
 fn is_failure(event: &Interval) -> bool {
     event.message.human.contains(FAILED) && &*event.message.reason != "OperatorStatusChanged"
 }
 
-/// Tells whether an Event says that a node reached a revision.
+/// Returns whether an Event says that a node reached a revision.
 fn is_reached(event: &Interval) -> bool {
     &*event.message.reason == "NodeCurrentRevisionChanged"
 }

@@ -7,8 +7,9 @@
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::interval_needs::IntervalNeeds;
 use crate::known::component_of_namespace;
+use crate::reading;
 use crate::verdict::{
-    CaseGap, FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase,
+    FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase,
     TestFinding, WrittenIn,
 };
 use kubereel_format::{RecordedAt, Seq};
@@ -24,14 +25,14 @@ struct VersionPods {
     attempts: RetrievalAttempts,
 }
 
-/// Gives the test.
+/// Returns the test.
 pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
     let about = MonitorTestInfo {
         id: "version-pods".to_owned(),
         monitor: "version-pods".to_owned(),
         junit: "[bz-Cluster Version Operator] release payloads should be retrieved at the first attempt"
             .to_owned(),
-        description: "No attempt to retrieve the payload of a release fails. Each that does is told with the states of its Pod, the Events about it, and what ClusterVersion said then.".to_owned(),
+        description: "No attempt to retrieve the payload of a release fails. Each failed attempt lists the states of its Pod, the Events about it, and the conditions of ClusterVersion.".to_owned(),
         owner: "Cluster Version Operator".to_owned(),
         origin: "OTA-1321; openshift/cluster-version-operator pkg/cvo/updatepayload.go".to_owned(),
         is_flake_only: true,
@@ -71,13 +72,7 @@ impl MonitorTest for VersionPods {
             .filter(|(_, attempt)| attempt.is_failed())
             .map(|(nth, attempt)| self.finding(attempt, nth, count, scene.intervals.end()))
             .collect();
-        let mut dark: Vec<CaseGap> = READS
-            .iter()
-            .filter_map(|resource| scene.dark.get(*resource))
-            .flatten()
-            .cloned()
-            .collect();
-        dark.sort();
+        let dark = scene.gaps(READS);
         vec![TestCase {
             component: component_of_namespace(NAMESPACE).map(str::to_owned),
             findings,
@@ -118,7 +113,9 @@ impl VersionPods {
         }
         let told = self.told_of(attempt, until).into_iter();
         lines.extend(
-            told.map(|(at, told)| format!("{} ClusterVersion said {told}", timetext::rfc3339(at))),
+            told.map(|(at, told)| {
+                format!("{} ClusterVersion reported {told}", timetext::rfc3339(at))
+            }),
         );
         let subject = if attempt.pod.is_empty() {
             FindingSubject::object(VERSIONS, "", "version")
@@ -136,7 +133,7 @@ impl VersionPods {
         }
     }
 
-    /// What `ClusterVersion` said while the attempt lasted and of it afterwards.
+    /// Returns the conditions of `ClusterVersion` while the attempt lasted, and those about it afterwards.
     fn told_of(&self, attempt: &RetrievalAttempt, until: RecordedAt) -> Vec<(RecordedAt, String)> {
         let accepted = &self.attempts.accepted;
         let mut told: Vec<(RecordedAt, String)> = Vec::new();
@@ -194,7 +191,7 @@ struct RetrievalAttempt {
     steps: Vec<(RecordedAt, String)>,
     /// Steps that were not kept.
     more: u64,
-    /// What was said last of each container and of the Pod, so that only news are steps.
+    /// The last state of each container and of the Pod, so that only changes are steps.
     last: BTreeMap<String, String>,
 }
 
@@ -219,7 +216,7 @@ impl RetrievalAttempt {
         self.last.insert(of.to_owned(), text);
     }
 
-    /// Tells whether it failed: it says so, or it went badly and was given up.
+    /// Returns whether it failed: it says so, or it went badly and was given up.
     fn is_failed(&self) -> bool {
         match self.end {
             AttemptEnd::Succeeded => false,
@@ -229,7 +226,7 @@ impl RetrievalAttempt {
     }
 }
 
-/// Reasons to wait that are no failures.
+/// Reasons to wait that are not failures.
 const NORMAL: [&str; 2] = ["PodInitializing", "ContainerCreating"];
 
 /// What a container says.
@@ -302,7 +299,7 @@ fn said(what: &str, state: &Value) -> String {
     }
 }
 
-/// Gives a text of a document; empty if there is none.
+/// Returns a member of a value as text; empty if there is none.
 fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
@@ -324,9 +321,9 @@ struct RetrievalAttempts {
     by_pod: BTreeMap<String, RetrievalAttempt>,
     /// Those that failed before there was a Pod.
     without_pod: Vec<RetrievalAttempt>,
-    /// What `ReleaseAccepted` said, from when on.
+    /// The states of `ReleaseAccepted`, from when on.
     accepted: Vec<(RecordedAt, String)>,
-    /// What `Failing` said, if it was true.
+    /// The states of `Failing`, from when on.
     failing: Vec<(RecordedAt, String)>,
 }
 
@@ -433,33 +430,25 @@ impl RetrievalAttempts {
     }
 
     fn see_version(&mut self, seen: &Seen<'_>) {
-        let conditions = seen
-            .now
-            .pointer("/status/conditions")
-            .and_then(Value::as_array);
-        for condition in conditions.into_iter().flatten() {
-            let told = match text(condition, "message") {
-                "" => format!("{}={}", text(condition, "type"), text(condition, "status")),
-                message => format!(
-                    "{}={} ({}): {message}",
-                    text(condition, "type"),
-                    text(condition, "status"),
-                    text(condition, "reason")
-                ),
-            };
-            let list = match text(condition, "type") {
+        for condition in reading::conditions(seen.now) {
+            let list = match condition.kind {
                 "ReleaseAccepted" => &mut self.accepted,
                 "Failing" => &mut self.failing,
                 _ => continue,
             };
-            if list.last().map(|(_, last)| last.as_str()) != Some(told.as_str()) {
-                list.push((seen.at, told));
+            let state = format!("{}={}", condition.kind, condition.status);
+            let text = match condition.message {
+                "" => state,
+                message => format!("{state} ({}): {message}", condition.reason),
+            };
+            if list.last().is_none_or(|(_, last)| *last != text) {
+                list.push((seen.at, text));
             }
         }
     }
 }
 
-/// Tells whether a message is about a Pod: its name stands there as a word.
+/// Returns whether a message is about a Pod: its name stands there as a word.
 fn names(message: &str, pod: &str) -> bool {
     !pod.is_empty() && message.split([' ', '"', ',', ';']).any(|word| word == pod)
 }

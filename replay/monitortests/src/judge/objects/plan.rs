@@ -1,5 +1,4 @@
-//! Owns what is derived from a rule once: which fields its predicates read, and which of them are of
-//! changes. Refuses anything that depends on a reel.
+//! What is derived from a rule once: which fields its predicates read, and which of them are of changes.
 
 use crate::cel::{Program, Reads};
 use crate::feed::{Fields, Interest};
@@ -23,7 +22,7 @@ pub(super) struct PredicateReads {
 }
 
 impl PredicateReads {
-    /// Tells whether it is asked of changes, and holds for a moment only.
+    /// Returns whether it is evaluated at changes only, and holds for a moment.
     pub(super) const fn is_of_change(&self) -> bool {
         self.reads_old || self.reads_former || self.reads_action
     }
@@ -44,7 +43,7 @@ pub(super) struct WatchPlan {
     pub(super) reads_former: bool,
     /// The fields of related objects, by number.
     pub(super) related: Vec<Fields>,
-    /// What is asked of the reel.
+    /// What is read of the reel.
     pub(super) interests: Vec<Interest>,
 }
 
@@ -88,7 +87,7 @@ impl WatchPlan {
             let programs = check.expected.programs();
             plan.checks.push(programs.map(&mut asked).collect());
         }
-        // What is read when a finding is told, and to find related objects, is evidence too.
+        // What messages and related objects read is evidence too.
         for (_, program) in &rule.per {
             asked(program);
         }
@@ -115,7 +114,7 @@ impl WatchPlan {
         let checks = self.checks.iter_mut().flatten();
         let others = [&mut self.chosen, &mut self.items];
         for asked in checks.chain(others) {
-            // A predicate of changes is asked of changes of its own fields: that is what it means.
+            // A predicate of changes is evaluated at changes of its own fields: that is what it means.
             if !asked.is_of_change() {
                 asked.fields.add("");
             }
@@ -172,7 +171,7 @@ fn interest(resource: &ResourceName, paths: &[String]) -> Interest {
     Interest::new(&resource.group, &resource.plural, paths)
 }
 
-/// Gives the expressions by which a check's findings are told.
+/// Returns the expressions in the messages of a check.
 fn told(check: &RuleCheck) -> impl Iterator<Item = &Program> {
     let since = check.expected.since.iter();
     let reason = check.reason.iter().flat_map(expressions);

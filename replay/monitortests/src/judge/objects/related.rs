@@ -1,5 +1,4 @@
-//! Owns the other objects that a rule reads, as they are at the moment, and how those of one object are
-//! found. Refuses fields that no expression reads.
+//! The other objects that a rule reads, as they are at the moment, and how those of one object are found.
 
 use crate::cel::{EvalError, Slots, Val, matches_selector};
 use crate::feed::{Action, Fields, Seen};

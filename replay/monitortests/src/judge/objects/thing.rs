@@ -2,7 +2,7 @@
 
 use crate::cel::{EvalError, Slots, Val};
 use crate::feed::Action;
-use crate::rule::{Expectation, Operator, RuleCheck, place};
+use crate::rule::{CheckOperator, Expectation, RuleCheck, place};
 use crate::signal::{
     CountedMoment, Lifetime, Signal, SignalResult, SignalTruth, always, at_end, eventually, flaps,
     leads_to, never, risings, stays, total, until,
@@ -86,7 +86,7 @@ impl WatchedItem {
         }
     }
 
-    /// Tells whether a finding may come of it, alone or with others.
+    /// Returns whether a finding may come of it, alone or with others.
     pub(super) fn is_worth_keeping(&self, checks: &[RuleCheck]) -> bool {
         !self.faults.is_empty()
             || checks.iter().zip(&self.courses).any(|(check, course)| {
@@ -112,20 +112,23 @@ impl CheckSignals {
         let first = self.signal(0, dark);
         let second = || self.signal(1, dark);
         match expected.operator {
-            Operator::Never => never(&first, expected.least_micros(), life),
-            Operator::Always => always(&first, expected.least_micros(), life),
-            Operator::AtEnd => at_end(&first, life),
-            Operator::Eventually => {
+            CheckOperator::Never => never(&first, expected.least_micros(), life),
+            CheckOperator::Always => always(&first, expected.least_micros(), life),
+            CheckOperator::AtEnd => at_end(&first, life),
+            CheckOperator::Eventually => {
                 let since = self.since.unwrap_or(life.from);
                 eventually(&first, since, expected.micros(), life)
             }
-            Operator::LeadsTo => leads_to(&first, &second(), expected.least_micros(), life),
-            Operator::Until => until(&first, &second(), life),
-            Operator::Stays => stays(&first, &second(), expected.micros(), life),
-            Operator::Total if !expected.per_case => total(&first, expected.least_micros(), life),
-            Operator::AtMost | Operator::Flaps | Operator::Highest | Operator::Total => {
-                SignalResult::default()
+            CheckOperator::LeadsTo => leads_to(&first, &second(), expected.least_micros(), life),
+            CheckOperator::Until => until(&first, &second(), life),
+            CheckOperator::Stays => stays(&first, &second(), expected.micros(), life),
+            CheckOperator::Total if !expected.per_case => {
+                total(&first, expected.least_micros(), life)
             }
+            CheckOperator::AtMost
+            | CheckOperator::Flaps
+            | CheckOperator::Highest
+            | CheckOperator::Total => SignalResult::default(),
         }
     }
 
@@ -137,10 +140,10 @@ impl CheckSignals {
     ) -> Vec<CountedMoment> {
         let is_bounded = expected.span.is_some();
         match expected.operator {
-            Operator::AtMost => risings(&self.signal(0, dark), is_bounded),
-            Operator::Total if expected.per_case => risings(&self.signal(0, dark), false),
-            Operator::Flaps => flaps(&self.signal(0, dark), is_bounded),
-            Operator::Highest => {
+            CheckOperator::AtMost => risings(&self.signal(0, dark), is_bounded),
+            CheckOperator::Total if expected.per_case => risings(&self.signal(0, dark), false),
+            CheckOperator::Flaps => flaps(&self.signal(0, dark), is_bounded),
+            CheckOperator::Highest => {
                 let high = self.high.iter().filter(|high| high.value > expected.above);
                 high.map(|high| CountedMoment {
                     at: high.at,
@@ -152,31 +155,32 @@ impl CheckSignals {
         }
     }
 
-    /// Tells whether it is nothing to an operator that a predicate had a truth at a moment only: that it
+    /// Returns whether it is nothing to an operator that a predicate had a truth at a moment only: that it
     /// was silent tells it the same.
-    pub(super) const fn passes_over(operator: Operator, truth: SignalTruth) -> bool {
+    pub(super) const fn passes_over(operator: CheckOperator, truth: SignalTruth) -> bool {
         match operator {
-            Operator::Never | Operator::AtMost => matches!(truth, SignalTruth::False),
-            Operator::Always => matches!(truth, SignalTruth::True),
+            CheckOperator::Never | CheckOperator::AtMost => matches!(truth, SignalTruth::False),
+            CheckOperator::Always => matches!(truth, SignalTruth::True),
             _ => false,
         }
     }
 
-    /// Tells whether evidence is wanted when a predicate turns to a truth.
-    pub(super) fn wants(operator: Operator, number: usize, truth: SignalTruth) -> bool {
+    /// Returns whether evidence is wanted when a predicate turns to a truth.
+    pub(super) fn wants(operator: CheckOperator, number: usize, truth: SignalTruth) -> bool {
         match operator {
-            Operator::Never | Operator::AtMost | Operator::Total | Operator::LeadsTo => {
-                number == 0 && truth == SignalTruth::True
-            }
-            Operator::Always | Operator::AtEnd => truth == SignalTruth::False,
-            Operator::Eventually => truth != SignalTruth::True,
-            Operator::Until => number == 0 && truth == SignalTruth::False,
-            Operator::Stays => matches!(
+            CheckOperator::Never
+            | CheckOperator::AtMost
+            | CheckOperator::Total
+            | CheckOperator::LeadsTo => number == 0 && truth == SignalTruth::True,
+            CheckOperator::Always | CheckOperator::AtEnd => truth == SignalTruth::False,
+            CheckOperator::Eventually => truth != SignalTruth::True,
+            CheckOperator::Until => number == 0 && truth == SignalTruth::False,
+            CheckOperator::Stays => matches!(
                 (number, truth),
                 (0, SignalTruth::True) | (1, SignalTruth::False)
             ),
-            Operator::Flaps => truth != SignalTruth::Unknown,
-            Operator::Highest => false,
+            CheckOperator::Flaps => truth != SignalTruth::Unknown,
+            CheckOperator::Highest => false,
         }
     }
 }
@@ -194,24 +198,31 @@ pub(super) struct ObjectEvidence {
     pub(super) related: Vec<Vec<Value>>,
 }
 
-pub(super) const fn word(action: Action) -> &'static str {
-    match action {
+/// Lets expressions see an object at a moment: as it is, as it was before, and an earlier one of its name.
+pub(super) fn object_slots<'a>(
+    at: RecordedAt,
+    action: Action,
+    (now, before, former): (&'a Value, Option<&'a Value>, Option<&'a Value>),
+) -> Slots<'a> {
+    let action = match action {
         Action::Appeared => "appeared",
         Action::Changed => "changed",
         Action::Gone => "gone",
-    }
+    };
+    let mut slots = Slots::default();
+    slots.set(place::OBJECT, Some(Val::json(now)));
+    slots.set(place::OLD, before.map(Val::json));
+    slots.set(place::FORMER, former.map(Val::json));
+    slots.set(place::ACTION, Some(Val::Text(Cow::Borrowed(action))));
+    slots.set(place::AT, Some(Val::time(at)));
+    slots
 }
 
 impl ObjectEvidence {
-    /// Gives it to expressions.
+    /// Returns it to expressions.
     pub(super) fn slots(&self) -> Slots<'_> {
-        let mut slots = Slots::default();
-        slots.set(place::OBJECT, Some(Val::json(&self.object)));
-        slots.set(place::OLD, self.old.as_ref().map(Val::json));
-        slots.set(place::FORMER, self.former.as_ref().map(Val::json));
-        let action = Val::Text(Cow::Borrowed(word(self.action)));
-        slots.set(place::ACTION, Some(action));
-        slots.set(place::AT, Some(Val::time(self.at)));
+        let seen = (&self.object, self.old.as_ref(), self.former.as_ref());
+        let mut slots = object_slots(self.at, self.action, seen);
         for (number, objects) in self.related.iter().enumerate() {
             let list = objects.iter().map(Val::json).collect();
             slots.set(place::RELATED + number, Some(Val::List(Rc::new(list))));

@@ -1,14 +1,13 @@
-//! Owns the judgement of what a rule over objects saw, when the reel has been read. Refuses to find
-//! anything in times that were not seen.
+//! The judgement of a rule over objects, after the reel has been read. Nothing is found in times that were
+//! not observed.
 
 use super::thing::WatchedItem;
 use super::watch::ObjectWatch;
 use crate::cel::{EvalError, Slots, Val};
 use crate::judge::cases::{FindingEvidence, FindingSpan, finding};
 use crate::judge::cases::{RuleCases, places};
-use crate::judge::test::dark_of;
 use crate::judge::values::is_during;
-use crate::rule::{MonitorRule, Operator, RuleCheck, Watch, place};
+use crate::rule::{CheckOperator, MonitorRule, RuleCheck, Watch, place};
 use crate::signal::{CountedMoment, Signal, SignalMatch, SignalTruth, clusters};
 use crate::verdict::{CaseGap, FindingSubject, JudgeContext, Severity, TestFinding};
 use kubereel_format::RecordedAt;
@@ -45,9 +44,10 @@ impl ObjectWatch {
         if let Some(wrong) = &self.wrong {
             cases.all_wrong(wrong);
         }
-        let dark = dark_of(scene, &self.resources());
+        let resources = self.resources();
+        let dark = scene.gaps(resources.iter().map(String::as_str));
         let end = scene.intervals.end();
-        let looks_at_end = |check: &RuleCheck| check.expected.operator == Operator::AtEnd;
+        let looks_at_end = |check: &RuleCheck| check.expected.operator == CheckOperator::AtEnd;
         if self.rule.checks.iter().all(looks_at_end) {
             let at_end: Vec<CaseGap> = dark.iter().filter(|dark| dark.to >= end).cloned().collect();
             cases.all_doubt(&at_end);
@@ -108,7 +108,7 @@ struct ObjectJudge<'a, 'j> {
 }
 
 impl<'a> ObjectJudge<'a, '_> {
-    /// Gives the times in which a thing may have changed unseen.
+    /// Returns the times in which a thing may have changed unseen.
     fn unseen(&self, thing: &WatchedItem) -> Vec<(i64, i64)> {
         let end = self.scene.intervals.end();
         let mut unseen: Vec<(i64, i64)> = Vec::new();
@@ -186,7 +186,7 @@ impl<'a> ObjectJudge<'a, '_> {
                 self.find(check, thing, &found, None, cases);
             }
         }
-        // What a recording's gap leaves open is told for the whole case already.
+        // Gaps of the recording are already noted for the whole case.
         let of_gaps = judged.doubts.iter().filter(|(from, to)| {
             let mut gaps = unseen.iter();
             gaps.any(|(begin, end)| begin < to && end > from)
@@ -201,7 +201,7 @@ impl<'a> ObjectJudge<'a, '_> {
         }
     }
 
-    /// Finds from when on a thing had time, where that could not be told when it appeared.
+    /// Finds from when on a thing had time, where that was not known when it appeared.
     fn since(&self, check: &'a RuleCheck, thing: &'a WatchedItem) -> Option<i64> {
         let since = check.expected.since.as_ref()?;
         let mut slots = self.slots(thing, Some(0));
@@ -225,8 +225,8 @@ impl<'a> ObjectJudge<'a, '_> {
     fn counts(&self, number: usize, check: &'a RuleCheck, cases: &mut RuleCases<'a>) {
         let per_case = check.expected.per_case;
         match check.expected.operator {
-            Operator::AtMost | Operator::Flaps | Operator::Highest => {}
-            Operator::Total if per_case => {}
+            CheckOperator::AtMost | CheckOperator::Flaps | CheckOperator::Highest => {}
+            CheckOperator::Total if per_case => {}
             _ => return,
         }
         let mut tallies: BTreeMap<(&Vec<String>, usize), Vec<CountedItem<'a>>> = BTreeMap::new();
@@ -257,8 +257,10 @@ impl<'a> ObjectJudge<'a, '_> {
         tally.sort_by_key(|(counted, _, _)| counted.at);
         let expected = &check.expected;
         match expected.operator {
-            Operator::Highest => return self.highest(check, &tally, cases),
-            Operator::Total => return self.total(check, &tally, expected.least_micros(), cases),
+            CheckOperator::Highest => return self.highest(check, &tally, cases),
+            CheckOperator::Total => {
+                return self.total(check, &tally, expected.least_micros(), cases);
+            }
             _ => {}
         }
         let times: Vec<i64> = tally.iter().map(|(counted, _, _)| counted.at).collect();
@@ -362,7 +364,7 @@ impl<'a> ObjectJudge<'a, '_> {
         }
     }
 
-    /// Gives what was seen to expressions, items too.
+    /// Returns what was seen to expressions, items too.
     fn slots(&self, thing: &'a WatchedItem, evidence: Option<usize>) -> Slots<'a> {
         let Some(evidence) = evidence.and_then(|number| thing.evidence.get(number)) else {
             return Slots::default();

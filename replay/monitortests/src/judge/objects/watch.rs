@@ -3,14 +3,13 @@
 
 use super::plan::{PredicateReads, WatchPlan};
 use super::related::RelatedIndex;
-use super::thing::{CheckSignals, HighestValue, ObjectEvidence, WatchedItem, word};
+use super::thing::{CheckSignals, HighestValue, ObjectEvidence, WatchedItem, object_slots};
 use crate::cel::{EvalError, Program, Slots, Val};
 use crate::feed::{Action, Interest, Seen, Watcher};
-use crate::rule::{Expectation, MonitorRule, ObjectSelector, Operator, Watch, place};
+use crate::rule::{CheckOperator, Expectation, MonitorRule, ObjectSelector, Watch, place};
 use crate::signal::{Lifetime, Signal, SignalTruth};
 use kubereel_format::{Evidence as Known, ObjectId, RecordedAt, Seq};
 use serde_json::Value;
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ const MAX_KEPT: usize = 20_000;
 pub(super) struct WatchedObject {
     pub(super) namespace: Arc<str>,
     pub(super) name: Arc<str>,
-    /// Its fields, kept where other objects may make its predicates be asked again.
+    /// Its fields, kept where changes of other objects evaluate its predicates again.
     current: Option<Value>,
     pub(super) chosen: SignalTruth,
     /// By the keys of the items; one with an empty key without items.
@@ -43,9 +42,9 @@ pub(in crate::judge) struct ObjectWatch {
     /// What made the case of an object unknown.
     pub(super) wrong: Option<String>,
     former: BTreeMap<(String, String), Value>,
-    /// Whether objects have names that are watched, by number; `None` was not asked yet.
+    /// Whether objects have names that are watched, by number; `None` is not known yet.
     is_named: Vec<Option<bool>>,
-    /// How often predicates were asked.
+    /// How often predicates were evaluated.
     asked: u64,
 }
 
@@ -79,7 +78,7 @@ impl ObjectWatch {
         }
     }
 
-    /// Tells whether the rule watches objects of that name.
+    /// Returns whether the rule watches objects of that name.
     fn is_named(&mut self, objects: &ObjectSelector, seen: &Seen<'_>) -> bool {
         if objects.namespace.is_none() && objects.name.is_none() {
             return true;
@@ -147,7 +146,7 @@ impl ObjectWatch {
         self.live.insert(seen.object, live);
     }
 
-    /// Asks the predicates of all objects that may read a related one.
+    /// Evaluates the predicates of all objects that may read a related one.
     fn others_changed(
         &mut self,
         rule: &MonitorRule,
@@ -200,7 +199,7 @@ impl ObjectWatch {
         }
     }
 
-    /// Asks what may have changed.
+    /// Evaluates what may have changed.
     fn ask(
         &mut self,
         rule: &MonitorRule,
@@ -295,30 +294,26 @@ impl EvidenceCache {
 }
 
 /// The asking of one object's predicates at a moment.
-pub(super) struct Evaluator<'a, 'm> {
-    pub(super) rule: &'a MonitorRule,
-    pub(super) objects: &'a ObjectSelector,
-    pub(super) plan: &'a WatchPlan,
-    pub(super) moment: &'a ChangeMoment<'a>,
-    pub(super) slots: Slots<'a>,
+struct Evaluator<'a, 'm> {
+    rule: &'a MonitorRule,
+    objects: &'a ObjectSelector,
+    plan: &'a WatchPlan,
+    moment: &'a ChangeMoment<'a>,
+    slots: Slots<'a>,
     /// Values that the moment itself could not give.
-    pub(super) faults: Vec<EvalError>,
-    pub(super) groups: &'m mut BTreeSet<Vec<String>>,
-    pub(super) wrong: &'m mut Option<String>,
-    /// Whether every predicate is asked.
-    pub(super) is_all: bool,
+    faults: Vec<EvalError>,
+    groups: &'m mut BTreeSet<Vec<String>>,
+    wrong: &'m mut Option<String>,
+    /// Whether every predicate is evaluated.
+    is_all: bool,
 }
 
 impl<'a> Evaluator<'a, '_> {
     /// Lets expressions see the moment.
-    pub(super) fn see(&mut self, others: &'a [RelatedIndex], namespace: &str) {
+    fn see(&mut self, others: &'a [RelatedIndex], namespace: &str) {
         let moment = self.moment;
-        self.slots.set(place::OBJECT, Some(Val::json(moment.now)));
-        self.slots.set(place::OLD, moment.before.map(Val::json));
-        self.slots.set(place::FORMER, moment.former.map(Val::json));
-        let action = Val::Text(Cow::Borrowed(word(moment.action)));
-        self.slots.set(place::ACTION, Some(action));
-        self.slots.set(place::AT, Some(Val::time(moment.at)));
+        let seen = (moment.now, moment.before, moment.former);
+        self.slots = object_slots(moment.at, moment.action, seen);
         for (number, related) in self.objects.related.iter().enumerate() {
             let Some(others) = others.get(number) else {
                 continue;
@@ -336,8 +331,8 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    /// Asks whether the object is watched, and what of it may have changed.
-    pub(super) fn ask(&mut self, live: &mut WatchedObject) {
+    /// Evaluates whether the object is watched, and what of it may have changed.
+    fn ask(&mut self, live: &mut WatchedObject) {
         let was = live.chosen;
         let mut fault = None;
         live.chosen = match &self.objects.chosen {
@@ -498,7 +493,7 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    /// Asks the predicates about one thing.
+    /// Evaluates the predicates of one thing.
     fn one(&mut self, live: &mut WatchedObject, key: &str) {
         self.is_all |= !live.things.contains_key(key);
         let moment = self.moment;
@@ -522,7 +517,7 @@ impl<'a> Evaluator<'a, '_> {
                 if !self.is_asked(thing, number, signal, asked) {
                     continue;
                 }
-                if check.expected.operator == Operator::Highest {
+                if check.expected.operator == CheckOperator::Highest {
                     self.high(thing, number, program, &mut kept);
                     continue;
                 }
@@ -586,7 +581,7 @@ impl<'a> Evaluator<'a, '_> {
         if moment.action == Action::Gone {
             return false;
         }
-        // What was not asked before has no truth yet.
+        // What was not evaluated before has no truth yet.
         let course = thing.courses.get(check);
         let now = course.and_then(|course| course.signals.get(signal)?.now());
         let is_new =
@@ -594,7 +589,7 @@ impl<'a> Evaluator<'a, '_> {
         let checks = &self.rule.checks;
         let is_high = checks
             .get(check)
-            .is_some_and(|check| check.expected.operator == Operator::Highest);
+            .is_some_and(|check| check.expected.operator == CheckOperator::Highest);
         self.is_all || moment.may_turn(asked) || (is_new && !is_high)
     }
 
@@ -624,7 +619,7 @@ impl<'a> Evaluator<'a, '_> {
         if known.is_some_and(|known| known.value >= value) {
             return;
         }
-        // Evidence of what is no finding would only take room.
+        // Without a finding, evidence would only take memory.
         let above = self
             .rule
             .checks
@@ -679,30 +674,30 @@ const fn as_double(value: i64) -> f64 {
     value as f64
 }
 
-/// What is asked of at a moment.
+/// A change at which predicates are evaluated.
 #[derive(Clone, Copy)]
-pub(super) struct ChangeMoment<'a> {
-    pub(super) at: RecordedAt,
-    pub(super) seq: Seq,
-    pub(super) action: Action,
-    pub(super) now: &'a Value,
-    pub(super) before: Option<&'a Value>,
-    pub(super) former: Option<&'a Value>,
+struct ChangeMoment<'a> {
+    at: RecordedAt,
+    seq: Seq,
+    action: Action,
+    now: &'a Value,
+    before: Option<&'a Value>,
+    former: Option<&'a Value>,
     /// Whether the steps since the version before may not have been seen.
-    pub(super) is_after_hole: bool,
+    is_after_hole: bool,
     /// The related objects that changed, by number.
-    pub(super) changed: &'a [usize],
+    changed: &'a [usize],
 }
 
 impl ChangeMoment<'_> {
-    /// Tells whether a predicate's value may have changed.
-    pub(super) fn may_turn(&self, asked: &PredicateReads) -> bool {
+    /// Returns whether a predicate's value may have changed.
+    fn may_turn(&self, asked: &PredicateReads) -> bool {
         let is_read = |number: &usize| asked.related.contains(number);
         self.changed.iter().any(is_read) || self.is_change(asked)
     }
 
-    /// Tells whether the object itself changed for a predicate.
-    pub(super) fn is_change(&self, asked: &PredicateReads) -> bool {
+    /// Returns whether the object itself changed for a predicate.
+    fn is_change(&self, asked: &PredicateReads) -> bool {
         match (self.action, self.before) {
             _ if !self.changed.is_empty() => false,
             (Action::Changed, Some(before)) => asked.fields.differ(before, self.now),

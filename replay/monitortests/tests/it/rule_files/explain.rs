@@ -16,7 +16,7 @@ fn a_rule_is_told_in_words() {
         "Every known operator has one in each run, as operator; others have one if they are seen.",
         "The component is that of the operator, if it is known.",
         "It fails for each of them for which `interval.annotations.status == \"True\"`; it only flakes if \
-         `interval.inUpgrade && interval.duration < duration(\"10m\")`. It says: \"${place.operator} was degraded for \
+         `interval.inUpgrade && interval.duration < duration(\"10m\")`. Message: \"${place.operator} was degraded for \
          ${interval.duration}: ${interval.message}\".",
     ];
     assert_eq!(told, expected);

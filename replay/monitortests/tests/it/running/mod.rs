@@ -1,12 +1,5 @@
 //! Runs of monitortests over reels that the tests write: verdicts, exceptions, JUnit, rows.
 
-#![expect(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test whose surroundings fail has failed"
-)]
-
 mod exceptions;
 mod junit;
 mod labels;

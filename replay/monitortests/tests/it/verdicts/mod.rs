@@ -1,11 +1,5 @@
 //! Monitortests, asked of reels that the tests write.
 
-#![expect(
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test whose surroundings fail has failed"
-)]
-
 mod events;
 mod excepted;
 mod fixture;

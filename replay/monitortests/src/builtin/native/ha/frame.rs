@@ -31,24 +31,24 @@ pub(super) struct HaCheck {
     pub(super) reads: &'static [&'static str],
     /// Whether it means nothing where there is one node.
     pub(super) wants_several_nodes: bool,
-    /// Shorter spells are no findings.
+    /// The shortest time that makes a finding.
     pub(super) at_least_micros: i64,
     pub(super) watcher: Box<dyn HaWatcher>,
 }
 
 /// Someone who follows what is wrong.
 pub(super) trait HaWatcher: Watcher {
-    /// Gives what was wrong.
+    /// Returns what was wrong.
     fn spells(&mut self) -> &mut HaProblems;
 }
 
-/// A check as a monitortest.
+/// A check as a monitor test.
 struct HaTest {
     about: MonitorTestInfo,
     check: HaCheck,
 }
 
-/// Gives all checks.
+/// Returns all checks.
 pub(crate) fn tests() -> Vec<Box<dyn MonitorTest>> {
     let mut checks = templates::checks();
     checks.extend([
@@ -151,14 +151,7 @@ impl HaTest {
     }
 
     fn dark(&self, scene: &JudgeContext<'_>) -> Vec<CaseGap> {
-        let mut dark: Vec<CaseGap> = self
-            .check
-            .reads
-            .iter()
-            .filter_map(|resource| scene.dark.get(*resource))
-            .flatten()
-            .cloned()
-            .collect();
+        let mut dark = scene.gaps(self.check.reads.iter().copied());
         let missing =
             self.check.reads.iter().filter(|resource| {
                 OPTIONAL.contains(resource) && !scene.dark.contains_key(**resource)
@@ -248,7 +241,7 @@ impl HaProblems {
         }
     }
 
-    /// Says that a subject is no more.
+    /// Ends the problem of a subject that is gone.
     pub(super) fn end(&mut self, subject: &FindingSubject, at: RecordedAt) {
         if let Some(mut spell) = self.running.remove(subject) {
             spell.to = Some(at);

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A moment of two on one node is not yet a state.
 const CROWDED_LEAST_MICROS: i64 = 60 * 1_000_000;
 
-/// Gives the check.
+/// Returns the check.
 pub(super) fn spread_check() -> HaCheck {
     HaCheck {
         id: "ha-spread",
@@ -32,7 +32,7 @@ struct Spread {
     pods: HaPods,
     /// The roles of each node.
     nodes: BTreeMap<String, BTreeSet<String>>,
-    /// Where two of a controller's Pods are said to be.
+    /// The nodes that were reported for a controller.
     told: BTreeSet<(PodController, String)>,
     spells: HaProblems,
 }
@@ -144,7 +144,7 @@ impl HaWatcher for Spread {
 /// For so long Pods may still go because of a scaling down.
 const SCALED_MICROS: i64 = 300 * 1_000_000;
 
-/// Gives the check.
+/// Returns the check.
 pub(super) fn eviction_check() -> HaCheck {
     HaCheck {
         id: "ha-evictions",
@@ -257,7 +257,7 @@ impl HaWatcher for Evictions {
 /// A budget allows nothing for as long as the Pod that was evicted last needs to come back.
 const SHUT_LEAST_MICROS: i64 = 60 * 1_000_000;
 
-/// Gives the check.
+/// Returns the check.
 pub(super) fn drain_check() -> HaCheck {
     HaCheck {
         id: "ha-drain",
@@ -270,7 +270,7 @@ pub(super) fn drain_check() -> HaCheck {
     }
 }
 
-struct BudgetStatus {
+struct BudgetAllowance {
     selector: Value,
     allowed: u64,
     expected: u64,
@@ -279,7 +279,7 @@ struct BudgetStatus {
 #[derive(Default)]
 struct Drains {
     pods: HaPods,
-    budgets: BTreeMap<FindingSubject, BudgetStatus>,
+    budgets: BTreeMap<FindingSubject, BudgetAllowance>,
     cordoned: BTreeSet<String>,
     spells: HaProblems,
 }
@@ -370,7 +370,7 @@ impl Watcher for Drains {
                     self.spells.end(&subject, seen.at);
                     return;
                 }
-                let budget = BudgetStatus {
+                let budget = BudgetAllowance {
                     selector: seen
                         .now
                         .pointer("/spec/selector")

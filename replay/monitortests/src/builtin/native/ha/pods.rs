@@ -78,12 +78,12 @@ impl HaPods {
         (self.by_uid.insert(uid, pod.clone()), Some(pod))
     }
 
-    /// Gives all Pods.
+    /// Returns all Pods.
     pub(super) fn all(&self) -> impl Iterator<Item = &HaPod> {
         self.by_uid.values()
     }
 
-    /// Gives the Pods of a controller.
+    /// Returns the Pods of a controller.
     pub(super) fn of(&self, controller: &PodController) -> impl Iterator<Item = &HaPod> {
         let uids = self.by_controller.get(&controller.uid);
         uids.into_iter()

@@ -41,7 +41,7 @@ struct Templates {
     spells: HaProblems,
 }
 
-/// Gives the checks of templates.
+/// Returns the checks of templates.
 pub(super) fn checks() -> Vec<HaCheck> {
     let check = |id, junit, description, wants_several_nodes, judge: TemplateCheck| HaCheck {
         id,
@@ -185,7 +185,7 @@ fn told<'a>(seen: &'a Seen<'_>) -> Option<PodTemplate<'a>> {
     })
 }
 
-/// Gives a whole number of a document.
+/// Returns a whole number of a document.
 pub(super) fn number(object: &Value, path: &str) -> Option<u64> {
     reading::at(object, path).and_then(Value::as_u64)
 }
@@ -344,7 +344,7 @@ fn cpu_millis(quantity: &Value) -> Option<u64> {
     }
 }
 
-/// Tells whether a label selector takes an object with these labels. An empty selector takes all; without
+/// Returns whether a label selector takes an object with these labels. An empty selector takes all; without
 /// a selector, or with one that cannot be read, nothing is taken.
 pub(super) fn takes(selector: Option<&Value>, labels: Option<&Value>) -> bool {
     let selector = selector.map_or(Val::Null, Val::json);

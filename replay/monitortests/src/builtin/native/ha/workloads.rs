@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Operators create workload and budget in any order, and not at once.
 const GRACE_MICROS: i64 = 300 * 1_000_000;
 
-/// Gives the check.
+/// Returns the check.
 pub(super) fn budget_check() -> HaCheck {
     HaCheck {
         id: "ha-disruption-budget",
@@ -131,7 +131,7 @@ impl HaWatcher for Budgets {
     }
 }
 
-/// Gives the check.
+/// Returns the check.
 pub(super) fn ready_check() -> HaCheck {
     HaCheck {
         id: "ha-ready",

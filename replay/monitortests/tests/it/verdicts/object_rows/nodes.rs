@@ -41,7 +41,7 @@ pub fn fixtures() -> Vec<Fixture> {
             bad: || not_ready(false),
             verdict: CaseVerdict::Fail,
             at: "10:05:00.5",
-            says: "node worker-0 became not ready, and nobody had drained or reconfigured it",
+            says: "node worker-0 became not ready without a drain or a configuration change",
             good: || not_ready(true),
         },
         Fixture {

@@ -147,7 +147,7 @@ fn of_operators_and_nodes() -> Vec<Fixture> {
             },
             verdict: CaseVerdict::Flake,
             at: "10:09:00",
-            says: "node worker-0 staged its operating system, but no Event told that it began to",
+            says: "node worker-0 staged its operating system without an Event for the start of the update",
             good: || staged("10:09:00"),
         },
         Fixture {

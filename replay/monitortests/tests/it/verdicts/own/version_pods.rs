@@ -92,8 +92,8 @@ fn a_failed_attempt_is_told_with_states_events_and_what_the_version_said() {
         "10:05:02.500Z initcontainer cleanup is waiting: ErrImagePull: manifest unknown",
         "10:05:03.000Z Event RetrievePayloadFailed: Retrieving payload failed",
         "10:05:05.000Z the Pod was deleted",
-        "ClusterVersion said ReleaseAccepted=True (PayloadLoaded): Payload loaded",
-        "10:05:04.000Z ClusterVersion said ReleaseAccepted=False (RetrievePayload): Retrieving payload failed",
+        "ClusterVersion reported ReleaseAccepted=True (PayloadLoaded): Payload loaded",
+        "10:05:04.000Z ClusterVersion reported ReleaseAccepted=False (RetrievePayload): Retrieving payload failed",
     ] {
         verdicts.says(CASE, "10:05:00", text);
     }
