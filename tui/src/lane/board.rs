@@ -7,7 +7,7 @@ use super::dark::{all_dark, dark_of};
 use super::line::{Group, Lane, Reading, Spell};
 use super::stages::{Stage, stages};
 use crate::model::Subject;
-use kubereel_cluster::{Mark, StateKind, StateTrack};
+use kubereel_cluster::{RecordMark, StateKind, StateTrack};
 use kubereel_format::{EventType, ResourceId, Seq};
 use kubereel_history::{Timeline, harmless};
 use kubereel_monitortests::{FactsOverTime, Gathering, Mode, StateWatcher, feed_while};
@@ -118,7 +118,7 @@ impl LaneWords {
 /// whose good status is not known have none: a guess would be drawn as a fact.
 fn spells(timeline: &Timeline, track: &StateTrack, words: &mut LaneWords) -> Vec<Spell> {
     let mut spells: Vec<Spell> = Vec::new();
-    let mut add = |mark: Mark, state: LaneState, word: &str| {
+    let mut add = |mark: RecordMark, state: LaneState, word: &str| {
         let word = words.shared(word);
         let last = spells.last();
         if !last.is_some_and(|last| last.state == state && last.word == word) {

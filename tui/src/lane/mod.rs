@@ -7,7 +7,7 @@ mod line;
 mod stages;
 
 /// What a lane shows of something is its health.
-pub(crate) use kubereel_cluster::Health as LaneState;
+pub(crate) use kubereel_cluster::StateHealth as LaneState;
 
 pub(crate) use anomaly::{Anomaly, anomalies};
 pub(crate) use board::{Board, gather};
