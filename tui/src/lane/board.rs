@@ -162,3 +162,52 @@ fn releases(facts: &FactsOverTime) -> Vec<String> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_cluster::ClusterHistory;
+    use kubereel_history::Cut;
+    use std::path::Path;
+
+    /// A pass makes the lanes; here the versions of each object are read, and each of their states must
+    /// be the one that its lane has from that record on.
+    #[test]
+    fn lanes_show_the_states_of_the_intervals() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel");
+        let timeline = Timeline::open(&path).expect("the demo");
+        let board = gather(&timeline, |_| ControlFlow::Continue(())).expect("a board");
+        let cut = Cut::Arrival {
+            below: timeline.reel().end(),
+            wall: timeline.end(),
+        };
+        let mut compared = 0;
+        for kind in StateKind::ALL {
+            let cluster = ClusterHistory::of(&timeline);
+            for track in cluster.states(kind, cut).expect("states") {
+                let object = track.object();
+                let lane = board.lanes.iter().find(|lane| {
+                    let subject = (&lane.subject.namespace, &lane.subject.name);
+                    lane.group == group_of(kind)
+                        && subject == (&object.namespace, &object.name)
+                        && lane.condition.as_deref() == track.aspect().condition()
+                });
+                for interval in track.intervals() {
+                    let Some(health) = interval.state.health else {
+                        continue;
+                    };
+                    let spells = &lane.expect("a lane").spells;
+                    let at = |seq: Seq| spells.iter().rfind(|spell| spell.seq <= seq);
+                    let shown = at(interval.from.seq).map(|spell| spell.state);
+                    assert_eq!(shown, Some(health), "{object:?} {:?}", track.aspect());
+                    if interval.to.is_none() {
+                        let last = spells.last().map(|spell| spell.state);
+                        assert_eq!(last, Some(health), "{object:?} {:?}", track.aspect());
+                    }
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 100, "{compared}");
+    }
+}

@@ -4,6 +4,7 @@
 use super::Run;
 use super::states::{Since, States};
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
+use kubereel_cluster::{StateKind, StateTrack};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
 
@@ -99,8 +100,9 @@ pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
         }
         let is_monitor = now.source.as_str() == source::NODE_MONITOR;
         let (closed, opened) = changes(&now.message.reason, is_monitor);
+        let is_derived = |state: &State| run.mode.is_exact() && *state == State::NotReady;
         let roles = now.message.annotation("roles").unwrap_or_default();
-        for &state in closed {
+        for &state in closed.iter().filter(|state| !is_derived(state)) {
             let Some(since) = states.close(&(node, state)) else {
                 continue;
             };
@@ -120,7 +122,7 @@ pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
             };
             made.push(span(level, node, state, message, since, Some(now.from)));
         }
-        if let Some(state) = opened {
+        if let Some(state) = opened.filter(|state| !is_derived(state)) {
             let since = Since {
                 from: now.from,
                 seq: now.seq,
@@ -133,6 +135,39 @@ pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
         let message = message(state, "never completed", roles).with("state", state.name());
         let end = run.open_end();
         made.push(span(Level::Warning, node, state, message, since, end));
+    }
+    made.extend(not_ready(run.tracks, &known_roles));
+    made
+}
+
+/// Gives the times in which a node reported that it is not ready, as views of its states.
+fn not_ready(tracks: &[StateTrack], known_roles: &BTreeMap<&str, &str>) -> Vec<Interval> {
+    let mut made = Vec::new();
+    let own = tracks.iter().filter(|track| {
+        track.object().kind == StateKind::Node && track.aspect().condition() == Some("Ready")
+    });
+    for track in own {
+        let node = track.object().name.as_str();
+        let roles = known_roles.get(node).copied().unwrap_or_default();
+        let runs = track.runs(|state| &*state.status == "True").into_iter();
+        for (_, states) in runs.filter(|(is_ready, _)| !is_ready) {
+            let (Some(first), Some(last)) = (states.first(), states.last()) else {
+                continue;
+            };
+            let since = Since {
+                from: first.from.at,
+                seq: Some(first.from.seq),
+            };
+            let (words, to) = match last.to {
+                Some(to) => (State::NotReady.words(), Some(to.at)),
+                None => ("never completed", None),
+            };
+            let mut text = message(State::NotReady, words, roles);
+            if to.is_none() {
+                text = text.with("state", State::NotReady.name());
+            }
+            made.push(span(Level::Warning, node, State::NotReady, text, since, to));
+        }
     }
     made
 }

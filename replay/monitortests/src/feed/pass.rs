@@ -111,14 +111,18 @@ pub fn feed_while(
             continue;
         }
         fed.read += 1;
-        let now = match pruned(&event.body, &read.fields) {
-            Ok(now) => now,
+        let is_gone = event.head.kind == EventType::Deleted;
+        let (now, before) = match pruned(&event.body, &read.fields) {
+            Ok(now) => (now, held.take(object)),
             Err(source) => {
                 fed.unread.push(FeedError::Body { seq, source });
-                continue;
+                // A deletion counts even if what it shows cannot be read: no state outlives it.
+                let Some(last) = is_gone.then(|| held.take(object)).flatten() else {
+                    continue;
+                };
+                (last.clone(), Some(last))
             }
         };
-        let before = held.take(object);
         let action = match (event.head.kind, &before) {
             (EventType::Deleted, _) => Action::Gone,
             (_, None) => Action::Appeared,

@@ -81,7 +81,14 @@ impl Gathering {
         let operators = any(&[monitor, source::OPERATOR_STATE]);
         let version = any(&[monitor, source::VERSION_STATE]);
         let pools = any(&[source::POOL_MONITOR, source::POOL_STATE]);
+        let nodes = any(&[
+            source::NODE_MONITOR,
+            source::NODE_STATE,
+            source::NODE_UNEXPECTED_NOT_READY,
+            source::NODE_UNREACHABLE,
+        ]);
         let kinds = [
+            (StateKind::Node, nodes),
             (StateKind::Operator, operators),
             (StateKind::Version, version),
             (StateKind::Pool, pools),
@@ -95,13 +102,7 @@ impl Gathering {
             states: mode.is_exact().then(|| StateWatcher::new(kinds)),
             operators: operators.then(|| Operators::new(mode, start)),
             version: version.then(|| Version::new(mode, start)),
-            nodes: any(&[
-                source::NODE_MONITOR,
-                source::NODE_STATE,
-                source::NODE_UNEXPECTED_NOT_READY,
-                source::NODE_UNREACHABLE,
-            ])
-            .then(|| Nodes::new(mode)),
+            nodes: nodes.then(|| Nodes::new(mode)),
             pods: any(&[
                 source::POD_MONITOR,
                 source::POD_STATE,
