@@ -4,8 +4,8 @@
 use super::LaneState;
 use super::anomaly::{Anomaly, anomalies};
 use super::dark::{all_dark, dark_of};
-use super::line::{Group, Lane, Reading, Spell};
-use super::stages::{Stage, stages};
+use super::line::{Lane, LaneGroup, LaneReading, LaneSpell};
+use super::stages::{ClusterStage, stages};
 use crate::model::Subject;
 use kubereel_cluster::{RecordMark, StateKind, StateTrack};
 use kubereel_format::{EventType, ResourceId, Seq};
@@ -21,7 +21,7 @@ pub(crate) struct Board {
     /// The lanes, in groups.
     pub(crate) lanes: Vec<Lane>,
     /// The stages, in order.
-    pub(crate) stages: Vec<Stage>,
+    pub(crate) stages: Vec<ClusterStage>,
     /// What cluster it was, as it came to be known.
     pub(crate) facts: FactsOverTime,
     /// What is odd, in order of time.
@@ -72,7 +72,7 @@ pub(crate) fn gather(
         let condition = track.aspect().condition().map(Arc::from);
         Some(Lane::of(
             (group_of(object.kind), subject, condition),
-            Reading::State,
+            LaneReading::State,
             spells,
             Arc::clone(dark),
         ))
@@ -88,13 +88,13 @@ pub(crate) fn gather(
     })
 }
 
-const fn group_of(kind: StateKind) -> Group {
+const fn group_of(kind: StateKind) -> LaneGroup {
     match kind {
-        StateKind::Version => Group::Version,
-        StateKind::Operator => Group::Operators,
-        StateKind::Pool => Group::Pools,
-        StateKind::Node => Group::Nodes,
-        StateKind::Pod => Group::Pods,
+        StateKind::Version => LaneGroup::Version,
+        StateKind::Operator => LaneGroup::Operators,
+        StateKind::Pool => LaneGroup::Pools,
+        StateKind::Node => LaneGroup::Nodes,
+        StateKind::Pod => LaneGroup::Pods,
     }
 }
 
@@ -116,13 +116,13 @@ impl LaneWords {
 
 /// Gives the spells of a track: its intervals, as far as they differ in what a lane shows. Conditions
 /// whose good status is not known have none: a guess would be drawn as a fact.
-fn spells(timeline: &Timeline, track: &StateTrack, words: &mut LaneWords) -> Vec<Spell> {
-    let mut spells: Vec<Spell> = Vec::new();
+fn spells(timeline: &Timeline, track: &StateTrack, words: &mut LaneWords) -> Vec<LaneSpell> {
+    let mut spells: Vec<LaneSpell> = Vec::new();
     let mut add = |mark: RecordMark, state: LaneState, word: &str| {
         let word = words.shared(word);
         let last = spells.last();
         if !last.is_some_and(|last| last.state == state && last.word == word) {
-            spells.push(Spell {
+            spells.push(LaneSpell {
                 from: mark.at,
                 seq: mark.seq,
                 state,

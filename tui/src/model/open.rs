@@ -18,7 +18,7 @@ use super::window::Window;
 use crate::answer::{Answer, MOST_ROWS, Question, SLOTS, Table};
 use crate::filter::Query;
 use crate::keep::{Bookmarks, Shelf};
-use crate::lane::{Anomaly, Board, Dark, Lane};
+use crate::lane::{Anomaly, Board, DarkSpan, Lane};
 use kubereel_format::ResourceId;
 use kubereel_history::{Density, Path, Timeline};
 use std::sync::Arc;
@@ -148,7 +148,7 @@ pub(crate) struct Open {
     /// How many events came when, in the window.
     pub(crate) density: Option<(Window, u16, Density)>,
     /// The times without knowledge, of any resource.
-    pub(crate) dark: Vec<Dark>,
+    pub(crate) dark: Vec<DarkSpan>,
     /// The comparison of two moments.
     pub(crate) compared: Compared,
     /// What the reel is known by; empty if nobody told.

@@ -2,7 +2,7 @@
 //! nobody knows, a pin tells that it exists and when it changed.
 
 use super::subject::Subject;
-use crate::lane::{Group, Lane, LaneState, Reading, Spell, dark_of};
+use crate::lane::{Lane, LaneGroup, LaneReading, LaneSpell, LaneState, dark_of};
 use kubereel_format::EventType;
 use kubereel_history::Timeline;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn presence(timeline: &Timeline, subject: &Subject) -> Lane {
     let reel = timeline.reel();
     let words = ["exists", "changed", "deleted"].map(Arc::<str>::from);
     let [exists, changed, deleted] = &words;
-    let mut spells: Vec<Spell> = Vec::new();
+    let mut spells: Vec<LaneSpell> = Vec::new();
     for seq in subject.versions(timeline) {
         let Some(at) = reel.stamp(seq).map(|stamp| stamp.wall) else {
             continue;
@@ -59,7 +59,7 @@ fn presence(timeline: &Timeline, subject: &Subject) -> Lane {
             (_, true) => (LaneState::Good, changed),
             (_, false) => (LaneState::Good, exists),
         };
-        spells.push(Spell {
+        spells.push(LaneSpell {
             // A clock that stepped back must not put later versions before earlier ones.
             from: last.map_or(at, |last| last.from.max(at)),
             seq,
@@ -69,8 +69,8 @@ fn presence(timeline: &Timeline, subject: &Subject) -> Lane {
     }
     let dark = dark_of(timeline, subject.resource).into();
     Lane::of(
-        (Group::Others, subject.clone(), None),
-        Reading::Presence,
+        (LaneGroup::Others, subject.clone(), None),
+        LaneReading::Presence,
         spells,
         dark,
     )

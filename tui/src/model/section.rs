@@ -1,7 +1,7 @@
 //! Owns the sections that lanes stand in, and the ways to group lanes by them. Refuses lanes: `LaneList`
 //! holds those.
 
-use crate::lane::{Group, Lane, LaneState};
+use crate::lane::{Lane, LaneGroup, LaneState};
 use kubereel_history::harmless;
 
 /// How lanes are grouped.
@@ -57,7 +57,7 @@ impl Grouping {
     pub(crate) fn section(self, lane: &Lane) -> Option<Section> {
         let is_own = lane.condition.is_none();
         match lane.group {
-            Group::Operators if self == Self::Troubles => {
+            LaneGroup::Operators if self == Self::Troubles => {
                 let (section, state) = match lane.condition.as_deref()? {
                     "Available" => (Section::Unavailable, LaneState::Down),
                     "Degraded" => (Section::Degraded, LaneState::Bad),
@@ -68,12 +68,12 @@ impl Grouping {
                 was_so.then_some(section)
             }
             _ if !is_own && self != Self::Conditions => None,
-            Group::Version => Some(Section::Version),
-            Group::Operators => Some(Section::Operators),
-            Group::Pools => Some(Section::Pools),
-            Group::Nodes => Some(Section::Nodes),
-            Group::Pods => Some(Section::Pods(lane.subject.namespace.clone())),
-            Group::Others => None,
+            LaneGroup::Version => Some(Section::Version),
+            LaneGroup::Operators => Some(Section::Operators),
+            LaneGroup::Pools => Some(Section::Pools),
+            LaneGroup::Nodes => Some(Section::Nodes),
+            LaneGroup::Pods => Some(Section::Pods(lane.subject.namespace.clone())),
+            LaneGroup::Others => None,
         }
     }
 }
@@ -106,14 +106,14 @@ impl Section {
     pub(crate) fn title(&self) -> String {
         match self {
             Self::Pins => "PINNED".to_owned(),
-            Self::Version => Group::Version.title().to_owned(),
+            Self::Version => LaneGroup::Version.title().to_owned(),
             Self::Unavailable => "OPERATORS UNAVAILABLE".to_owned(),
             Self::Degraded => "OPERATORS DEGRADED".to_owned(),
             Self::Progressing => "OPERATORS PROGRESSING".to_owned(),
-            Self::Operators => Group::Operators.title().to_owned(),
-            Self::Pools => Group::Pools.title().to_owned(),
-            Self::Nodes => Group::Nodes.title().to_owned(),
-            Self::Pods(namespace) => format!("{} {}", Group::Pods.title(), harmless(namespace)),
+            Self::Operators => LaneGroup::Operators.title().to_owned(),
+            Self::Pools => LaneGroup::Pools.title().to_owned(),
+            Self::Nodes => LaneGroup::Nodes.title().to_owned(),
+            Self::Pods(namespace) => format!("{} {}", LaneGroup::Pods.title(), harmless(namespace)),
         }
     }
 

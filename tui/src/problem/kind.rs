@@ -15,7 +15,7 @@
 //! Within each, what was down comes before what was bad, and what came first comes first.
 
 use crate::findings::{Finding, Verdict};
-use crate::lane::{Group, LaneState};
+use crate::lane::{LaneGroup, LaneState};
 
 /// The kinds of problems; where one thing is of several kinds, the first of them counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,19 +92,19 @@ impl Kind {
     }
 
     /// Gives the kind of what a lane says.
-    pub(super) fn of_lane(group: Group, word: &str) -> Self {
+    pub(super) fn of_lane(group: LaneGroup, word: &str) -> Self {
         match group {
-            Group::Version => Self::Version,
-            Group::Operators => Self::Operator,
-            Group::Pools => Self::Pool,
-            Group::Nodes => Self::Node,
-            Group::Pods => match word {
+            LaneGroup::Version => Self::Version,
+            LaneGroup::Operators => Self::Operator,
+            LaneGroup::Pools => Self::Pool,
+            LaneGroup::Nodes => Self::Node,
+            LaneGroup::Pods => match word {
                 "CrashLoopBackOff" => Self::CrashLoop,
                 "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName" => Self::Image,
                 "Unschedulable" => Self::Unschedulable,
                 _ => Self::Pod,
             },
-            Group::Others => Self::Rule,
+            LaneGroup::Others => Self::Rule,
         }
     }
 

@@ -2,7 +2,7 @@
 //! so that drawing only draws. Refuses cells of rows that nobody sees.
 
 use crate::filter::{Query, Seen};
-use crate::lane::{Group, Lane, LaneState};
+use crate::lane::{Lane, LaneGroup, LaneState};
 use crate::layout::Layout;
 use crate::model::{Cells, Head, LaneAt, LaneRow, List, Open, Section};
 use std::collections::BTreeMap;
@@ -211,8 +211,8 @@ fn cells_of(open: &Open, row: usize, cells: u16) -> Option<Cells> {
         LaneRow::Head(head) => {
             // Objects of one resource are in the dark together; pins are of any.
             let lane = head.lanes.first().and_then(|at| open.lane_at(*at));
-            let lane =
-                lane.filter(|lane| lane.group != Group::Others && head.section != Section::Pins);
+            let lane = lane
+                .filter(|lane| lane.group != LaneGroup::Others && head.section != Section::Pins);
             Cells::Head(
                 spans()
                     .map(|span| lane.is_some_and(|lane| lane.is_dark(&span)))

@@ -3,7 +3,7 @@
 
 use super::moving;
 use crate::effect::Effect;
-use crate::lane::Group;
+use crate::lane::LaneGroup;
 use crate::model::{Judging, List, Model, Open, Pass, Reel, Screen, Subject};
 use crate::msg::{Act, Msg, Way};
 use crate::problem::{Kind, Step};
@@ -138,7 +138,7 @@ fn has_lane(open: &Open, subject: &Subject) -> bool {
     let is_pod = of_it
         .clone()
         .next()
-        .is_some_and(|lane| lane.group == Group::Pods);
+        .is_some_and(|lane| lane.group == LaneGroup::Pods);
     is_pod || of_it.any(|lane| lane.subject == *subject)
 }
 

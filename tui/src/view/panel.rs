@@ -3,7 +3,7 @@
 use super::line::{self, Drawn};
 use super::pen::Pen;
 use crate::answer::{Answer, Line, Target};
-use crate::lane::{LaneState, Reading};
+use crate::lane::{LaneReading, LaneState};
 use crate::model::{Open, Pane, Panel};
 use crate::theme::Role;
 use ratatui::style::Modifier;
@@ -184,7 +184,7 @@ fn is_marked(open: &Open, line: &Line) -> bool {
 fn state(open: &Open) -> Option<(LaneState, String)> {
     let lane = open.chosen_lane()?;
     let (state, why) = lane.at(open.place.at);
-    if lane.reading == Reading::Presence && state != LaneState::Unknown {
+    if lane.reading == LaneReading::Presence && state != LaneState::Unknown {
         return None;
     }
     Some((state, why.to_string()))

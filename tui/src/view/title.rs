@@ -1,7 +1,7 @@
 //! Owns the lines that say where one is and how far that can be trusted.
 
 use super::pen::Pen;
-use crate::lane::{Dark, LaneState};
+use crate::lane::{DarkSpan, LaneState};
 use crate::model::{Judging, Model, Open, Pass};
 use crate::theme::Role;
 use kubereel_history::{harmless, timetext};
@@ -115,7 +115,7 @@ fn trust(open: &Open) -> (String, LaneState) {
         .dark
         .iter()
         .filter(|dark| dark.span.contains(&open.place.at));
-    if let Some(Dark { span, why, .. }) = here.next() {
+    if let Some(DarkSpan { span, why, .. }) = here.next() {
         let (from, to) = (
             open.timeline.written(span.start),
             open.timeline.written(span.end),
