@@ -89,9 +89,7 @@ const OPERATOR: &[ConditionMeaning] = &[
     (UPGRADEABLE, StateHealth::Good, StateHealth::Changing),
 ];
 const POOL: &[ConditionMeaning] = &[
-    ("NodeDegraded", StateHealth::Bad, StateHealth::Good),
-    ("RenderDegraded", StateHealth::Bad, StateHealth::Good),
-    // The sum of the two before.
+    // NodeDegraded and RenderDegraded are parts of it.
     ("Degraded", StateHealth::Bad, StateHealth::Good),
     ("Updating", StateHealth::Changing, StateHealth::Good),
 ];
