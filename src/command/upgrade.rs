@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
 use crate::words::count;
-use kubereel_cluster::{ClusterHistory, Update, UpdateKind, Updates};
+use kubereel_cluster::{ClusterHistory, ClusterUpdate, UpdateKind, Updates};
 use kubereel_history::{Certainty, Cut, Moment, QueryError, Timeline, timetext};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -205,14 +205,14 @@ fn not_seen(timeline: &Timeline, certainty: &Certainty) -> CommandError {
 }
 
 /// Gives the updates of a kind, with their number.
-fn of_kind(updates: &Updates, kind: UpdateKind) -> impl Iterator<Item = (usize, &Update)> {
+fn of_kind(updates: &Updates, kind: UpdateKind) -> impl Iterator<Item = (usize, &ClusterUpdate)> {
     let of_kind = updates.all.iter().filter(move |update| update.kind == kind);
     of_kind
         .enumerate()
         .map(|(place, update)| (place + 1, update))
 }
 
-fn pick(updates: &Updates, which: Which) -> Result<Option<(usize, &Update)>, CommandError> {
+fn pick(updates: &Updates, which: Which) -> Result<Option<(usize, &ClusterUpdate)>, CommandError> {
     let Some(nth) = which.nth else {
         return Ok(of_kind(updates, which.kind).last());
     };

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// How well something was; a later one wins over those before where several share one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Health {
+pub enum StateHealth {
     /// It does not exist yet, or no longer.
     Absent,
     /// It is as it should be.
@@ -21,7 +21,7 @@ pub enum Health {
     Down,
 }
 
-impl Health {
+impl StateHealth {
     /// Every one, in the order in which a legend shows them.
     pub const ALL: [Self; 6] = [
         Self::Good,
@@ -73,33 +73,31 @@ pub enum StateKind {
 }
 
 /// A condition, and what it means to be `True` and `False`.
-type Meaning = (&'static str, Health, Health);
+type ConditionMeaning = (&'static str, StateHealth, StateHealth);
 
-const VERSION: &[Meaning] = &[
-    ("Available", Health::Good, Health::Down),
-    ("Failing", Health::Bad, Health::Good),
+const VERSION: &[ConditionMeaning] = &[
+    ("Available", StateHealth::Good, StateHealth::Down),
+    ("Failing", StateHealth::Bad, StateHealth::Good),
     // The release that was asked for cannot be retrieved or must not be installed.
-    ("ReleaseAccepted", Health::Good, Health::Bad),
-    ("Progressing", Health::Changing, Health::Good),
+    ("ReleaseAccepted", StateHealth::Good, StateHealth::Bad),
+    ("Progressing", StateHealth::Changing, StateHealth::Good),
 ];
-const OPERATOR: &[Meaning] = &[
-    ("Available", Health::Good, Health::Down),
-    ("Degraded", Health::Bad, Health::Good),
-    ("Progressing", Health::Changing, Health::Good),
-    (UPGRADEABLE, Health::Good, Health::Changing),
+const OPERATOR: &[ConditionMeaning] = &[
+    ("Available", StateHealth::Good, StateHealth::Down),
+    ("Degraded", StateHealth::Bad, StateHealth::Good),
+    ("Progressing", StateHealth::Changing, StateHealth::Good),
+    (UPGRADEABLE, StateHealth::Good, StateHealth::Changing),
 ];
-const POOL: &[Meaning] = &[
-    ("NodeDegraded", Health::Bad, Health::Good),
-    ("RenderDegraded", Health::Bad, Health::Good),
-    // The sum of the two before.
-    ("Degraded", Health::Bad, Health::Good),
-    ("Updating", Health::Changing, Health::Good),
+const POOL: &[ConditionMeaning] = &[
+    // NodeDegraded and RenderDegraded are parts of it.
+    ("Degraded", StateHealth::Bad, StateHealth::Good),
+    ("Updating", StateHealth::Changing, StateHealth::Good),
 ];
-const NODE: &[Meaning] = &[
-    ("Ready", Health::Good, Health::Down),
-    ("DiskPressure", Health::Bad, Health::Good),
-    ("MemoryPressure", Health::Bad, Health::Good),
-    ("PIDPressure", Health::Bad, Health::Good),
+const NODE: &[ConditionMeaning] = &[
+    ("Ready", StateHealth::Good, StateHealth::Down),
+    ("DiskPressure", StateHealth::Bad, StateHealth::Good),
+    ("MemoryPressure", StateHealth::Bad, StateHealth::Good),
+    ("PIDPressure", StateHealth::Bad, StateHealth::Good),
 ];
 
 /// Whether an operator may be upgraded says nothing of how it is.
@@ -175,7 +173,7 @@ impl StateKind {
         }
     }
 
-    const fn meanings(self) -> &'static [Meaning] {
+    const fn meanings(self) -> &'static [ConditionMeaning] {
         match self {
             Self::Version => VERSION,
             Self::Operator => OPERATOR,
@@ -191,20 +189,20 @@ impl StateKind {
     }
 
     /// Gives the health that a condition's status means; `None` if its good status is not known.
-    pub fn health_of(self, condition: &str, status: &str) -> Option<Health> {
+    pub fn health_of(self, condition: &str, status: &str) -> Option<StateHealth> {
         let mut meanings = self.meanings().iter();
         let (_, if_true, if_false) = meanings.find(|(kind, ..)| *kind == condition)?;
         Some(match status {
             "True" => *if_true,
             "False" => *if_false,
             // A node that does not report does not work for anybody.
-            _ if condition == "Ready" => Health::Down,
-            _ => Health::Unknown,
+            _ if condition == "Ready" => StateHealth::Down,
+            _ => StateHealth::Unknown,
         })
     }
 
     /// Gives the state of an object as a whole, and why in a few words: the worst of its conditions.
-    pub fn whole(self, object: &Value) -> (Health, String) {
+    pub fn whole(self, object: &Value) -> (StateHealth, String) {
         if self == Self::Pod {
             let (health, word) = pod(object);
             return (health, word.to_owned());
@@ -215,11 +213,11 @@ impl StateKind {
             Some((self.health_of(kind, condition.status)?, condition))
         });
         match found.max_by_key(|(health, _)| *health) {
-            None => (Health::Changing, "no conditions yet".to_owned()),
-            Some((Health::Good, _)) if self == Self::Node && is_unschedulable(object) => {
-                (Health::Changing, "cordoned".to_owned())
+            None => (StateHealth::Changing, "no conditions yet".to_owned()),
+            Some((StateHealth::Good, _)) if self == Self::Node && is_unschedulable(object) => {
+                (StateHealth::Changing, "cordoned".to_owned())
             }
-            Some((Health::Good, _)) => (Health::Good, String::new()),
+            Some((StateHealth::Good, _)) => (StateHealth::Good, String::new()),
             Some((health, one)) => (health, condition_word(one.kind, one.status, one.reason)),
         }
     }
@@ -235,7 +233,7 @@ fn is_unschedulable(node: &Value) -> bool {
     node.pointer("/spec/unschedulable").and_then(Value::as_bool) == Some(true)
 }
 
-fn pod(object: &Value) -> (Health, &str) {
+fn pod(object: &Value) -> (StateHealth, &str) {
     let phase = text(object, "/status/phase");
     let lists = ["/status/initContainerStatuses", "/status/containerStatuses"];
     let containers = || lists.iter().flat_map(|at| list(object, at));
@@ -248,23 +246,26 @@ fn pod(object: &Value) -> (Health, &str) {
         StatusCondition::all(object).any(|one| one.kind == "PodScheduled" && one.is("False"));
     if phase == "Failed" {
         let reason = text(object, "/status/reason");
-        (Health::Down, if reason.is_empty() { phase } else { reason })
+        (
+            StateHealth::Down,
+            if reason.is_empty() { phase } else { reason },
+        )
     } else if phase == "Succeeded" {
-        (Health::Good, phase)
+        (StateHealth::Good, phase)
     } else if let Some(reason) = stuck {
-        (Health::Bad, reason)
+        (StateHealth::Bad, reason)
     } else if object.pointer("/metadata/deletionTimestamp").is_some() {
-        (Health::Changing, "Terminating")
+        (StateHealth::Changing, "Terminating")
     } else if phase == "Running" && is_ready {
-        (Health::Good, phase)
+        (StateHealth::Good, phase)
     } else if phase == "Running" {
-        (Health::Changing, "not ready")
+        (StateHealth::Changing, "not ready")
     } else if unscheduled {
-        (Health::Bad, "Unschedulable")
+        (StateHealth::Bad, "Unschedulable")
     } else if phase == "Unknown" {
-        (Health::Unknown, phase)
+        (StateHealth::Unknown, phase)
     } else {
-        (Health::Changing, "Pending")
+        (StateHealth::Changing, "Pending")
     }
 }
 
@@ -295,12 +296,12 @@ mod tests {
         let read = |object: &Value| StateKind::Operator.whole(object);
         assert_eq!(
             read(&operator("True", "False")),
-            (Health::Good, String::new())
+            (StateHealth::Good, String::new())
         );
         assert_eq!(read(&operator("True", "True")).1, "Degraded=True Why");
-        assert_eq!(read(&operator("False", "True")).0, Health::Down);
-        assert_eq!(read(&operator("True", "Unknown")).0, Health::Unknown);
-        assert_eq!(read(&json!({})).0, Health::Changing);
+        assert_eq!(read(&operator("False", "True")).0, StateHealth::Down);
+        assert_eq!(read(&operator("True", "Unknown")).0, StateHealth::Unknown);
+        assert_eq!(read(&json!({})).0, StateHealth::Changing);
     }
 
     #[test]
@@ -312,11 +313,11 @@ mod tests {
             ]}})
         };
         let read = |accepted: &str| StateKind::Version.whole(&version(accepted));
-        assert_eq!(read("True"), (Health::Good, String::new()));
+        assert_eq!(read("True"), (StateHealth::Good, String::new()));
         assert_eq!(
             read("False"),
             (
-                Health::Bad,
+                StateHealth::Bad,
                 "ReleaseAccepted=False RetrievePayload".to_owned()
             )
         );
@@ -328,12 +329,12 @@ mod tests {
         let waiting = json!([{"state": {"waiting": {"reason": "ImagePullBackOff"}}}]);
         assert_eq!(
             read(json!({"phase": "Pending", "containerStatuses": waiting})),
-            (Health::Bad, "ImagePullBackOff".to_owned())
+            (StateHealth::Bad, "ImagePullBackOff".to_owned())
         );
-        assert_eq!(read(json!({"phase": "Running"})).0, Health::Good);
+        assert_eq!(read(json!({"phase": "Running"})).0, StateHealth::Good);
         let unready = json!([{"ready": false}]);
         let (state, _) = read(json!({"phase": "Running", "containerStatuses": unready}));
-        assert_eq!(state, Health::Changing);
+        assert_eq!(state, StateHealth::Changing);
         assert_eq!(
             read(json!({"phase": "Failed", "reason": "Evicted"})).1,
             "Evicted"
@@ -347,7 +348,7 @@ mod tests {
             "status": {"conditions": [{"type": "Ready", "status": ready}]}})
         };
         let read = |ready: &str| StateKind::Node.whole(&node(ready));
-        assert_eq!(read("Unknown").0, Health::Down);
+        assert_eq!(read("Unknown").0, StateHealth::Down);
         assert_eq!(read("True").1, "cordoned");
     }
 }

@@ -1,6 +1,14 @@
-//! The way from a reel to the states of the cluster in it.
+//! The way from a reel to the states of the cluster in it: from names to what their versions say, up to
+//! a moment. One object costs what its versions cost, never its whole resource.
 
-use kubereel_history::Timeline;
+use crate::health::StateKind;
+use crate::mark::RecordMark;
+use crate::state::{StateInterval, StateTrack, StateTracker, StateVersion};
+use kubereel_format::{EventType, Evidence, ObjectId, ObjectKey, RecordedAt, ResourceId, Seq};
+use kubereel_history::{Cut, QueryError, Timeline, UnobservedSpan};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Answers questions about the cluster of a reel.
 #[derive(Clone, Copy)]
@@ -12,5 +20,264 @@ impl<'t> ClusterHistory<'t> {
     /// Asks a reel.
     pub const fn of(timeline: &'t Timeline) -> Self {
         Self { timeline }
+    }
+}
+
+/// The records of each name, in order, whatever objects bore it.
+pub(crate) type Tracks = BTreeMap<(String, String), Vec<Seq>>;
+
+/// A version, read.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadVersion<T> {
+    pub(crate) mark: RecordMark,
+    /// How it is known: one that was there when the recorder first looked is `Initial`.
+    pub(crate) evidence: Evidence,
+    pub(crate) object: ObjectId,
+    /// Whether the object was deleted with it.
+    pub(crate) is_gone: bool,
+    pub(crate) body: T,
+}
+
+impl ClusterHistory<'_> {
+    /// Gives the recorded resources of a name, in whatever versions.
+    pub(crate) fn resources_named(&self, group: &str, plural: &str) -> Vec<ResourceId> {
+        let named = self.timeline.resources().iter();
+        named
+            .filter(|info| info.group == group && info.plural == plural)
+            .map(|info| info.id)
+            .collect()
+    }
+
+    /// Gives the records of the objects of a resource that are wanted, up to a moment.
+    pub(crate) fn tracks(
+        &self,
+        (group, plural): (&str, &str),
+        cut: Cut,
+        is_wanted: impl Fn(&ObjectKey) -> bool,
+    ) -> Tracks {
+        let mut tracks = Tracks::new();
+        for resource in self.resources_named(group, plural) {
+            for &object in self.timeline.objects_of(resource) {
+                let Some(key) = self.timeline.key_of(object).filter(|key| is_wanted(key)) else {
+                    continue;
+                };
+                let versions = self.timeline.reel().versions(object);
+                let seqs: Vec<Seq> = versions
+                    .iter()
+                    .copied()
+                    .filter(|seq| self.timeline.is_within(*seq, cut))
+                    .collect();
+                if !seqs.is_empty() {
+                    let name = (key.namespace.clone(), key.name.clone());
+                    tracks.entry(name).or_default().extend(seqs);
+                }
+            }
+        }
+        for seqs in tracks.values_mut() {
+            seqs.sort_unstable();
+        }
+        tracks
+    }
+
+    /// Reads records, in order.
+    pub(crate) fn read_seqs<T>(&self, seqs: &[Seq]) -> Result<Vec<ReadVersion<T>>, QueryError>
+    where
+        T: Default + for<'de> Deserialize<'de>,
+    {
+        seqs.iter().map(|&seq| self.read_seq(seq)).collect()
+    }
+
+    pub(crate) fn read_seq<T>(&self, seq: Seq) -> Result<ReadVersion<T>, QueryError>
+    where
+        T: Default + for<'de> Deserialize<'de>,
+    {
+        let is_gone = self.timeline.reel().kind_of(seq) == Some(EventType::Deleted);
+        let bytes = self.timeline.reel().body(seq)?;
+        let body = match serde_json::from_slice(&bytes) {
+            Ok(body) => body,
+            // What is gone says nothing any more.
+            Err(_) if is_gone => T::default(),
+            Err(source) => return Err(QueryError::Body { seq, source }),
+        };
+        #[expect(
+            clippy::expect_used,
+            reason = "only events have bodies, and each has a head"
+        )]
+        let head = self.timeline.reel().head(seq).expect("an event has a head");
+        Ok(ReadVersion {
+            mark: self.mark(seq),
+            evidence: head.evidence,
+            object: head.object,
+            is_gone,
+            body,
+        })
+    }
+
+    pub(crate) fn mark(&self, seq: Seq) -> RecordMark {
+        RecordMark {
+            seq,
+            at: self.timeline.wall_of(seq),
+        }
+    }
+}
+
+impl<T> ReadVersion<T> {
+    pub(crate) fn is_initial(&self) -> bool {
+        self.evidence == Evidence::Initial
+    }
+}
+
+impl ClusterHistory<'_> {
+    /// Derives the states of the conditions of one object from its versions, which are read already.
+    pub(crate) fn condition_tracks<T>(
+        &self,
+        kind: StateKind,
+        name: &str,
+        versions: &[ReadVersion<T>],
+        conditions: impl Fn(&T) -> &[Value],
+    ) -> Vec<StateTrack> {
+        let mut tracker = StateTracker::default();
+        for seen in versions {
+            let Some(key) = self.timeline.key_of(seen.object) else {
+                continue;
+            };
+            let version = StateVersion {
+                kind,
+                resource: key.resource,
+                object: seen.object,
+                namespace: "",
+                name,
+                mark: seen.mark,
+                evidence: seen.evidence,
+            };
+            if seen.is_gone {
+                tracker.end(&version);
+            } else {
+                tracker.take_conditions(&version, conditions(&seen.body));
+            }
+        }
+        tracker.into_tracks().collect()
+    }
+}
+
+/// A time in which an operator was degraded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DegradedSpell {
+    /// The resource, `clusteroperators.config.openshift.io`.
+    pub resource: ResourceId,
+    /// The operator.
+    pub object: ObjectId,
+    /// Its name.
+    pub name: String,
+    /// Its last version before.
+    pub before: Seq,
+    /// The version with which it began.
+    pub began: Seq,
+    /// When that was received.
+    pub from: RecordedAt,
+    /// When the version that ended it was received; `None` if none did.
+    pub to: Option<RecordedAt>,
+}
+
+impl ClusterHistory<'_> {
+    /// Finds the times in which operators that were well became degraded, in order.
+    ///
+    /// An operator that begins its life degraded is starting, not failing.
+    ///
+    /// # Errors
+    /// When the reel is damaged there.
+    pub fn degraded_spells(&self) -> Result<Vec<DegradedSpell>, QueryError> {
+        let reel = self.timeline.reel();
+        let end = Cut::Arrival {
+            below: reel.end(),
+            wall: self.timeline.end(),
+        };
+        let mut spells = Vec::new();
+        for track in self.states(StateKind::Operator, end)? {
+            if track.aspect().condition() != Some("Degraded") {
+                continue;
+            }
+            let mut has_been_well = false;
+            for (status, run) in track.runs(|state| state.status.clone()) {
+                has_been_well |= &*status == "False";
+                let (Some(first), Some(last)) = (run.first(), run.last()) else {
+                    continue;
+                };
+                let began = first.from.seq;
+                let is_spell = has_been_well && &*status == "True";
+                let Some(head) = reel.head(began).filter(|_| is_spell) else {
+                    continue;
+                };
+                let earlier = reel.versions(head.object).iter().copied();
+                let before = earlier.take_while(|seq| *seq < began).last();
+                spells.extend(before.map(|before| DegradedSpell {
+                    resource: first.object.resource,
+                    object: head.object,
+                    name: first.object.name.clone(),
+                    before,
+                    began,
+                    from: first.from.at,
+                    to: last.to.map(|to| to.at),
+                }));
+            }
+        }
+        spells.sort_by_key(|spell| spell.began);
+        Ok(spells)
+    }
+}
+
+impl ClusterHistory<'_> {
+    /// Derives the states of all objects of a kind, up to a moment.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or a version is not an object.
+    pub fn states(&self, kind: StateKind, cut: Cut) -> Result<Vec<StateTrack>, QueryError> {
+        let (group, plural) = kind.resource();
+        let mut versions: Vec<(Seq, ResourceId, ObjectId)> = Vec::new();
+        for resource in self.resources_named(group, plural) {
+            for &object in self.timeline.objects_of(resource) {
+                let seqs = self.timeline.reel().versions(object).iter();
+                let within = seqs.filter(|seq| self.timeline.is_within(**seq, cut));
+                versions.extend(within.map(|seq| (*seq, resource, object)));
+            }
+        }
+        versions.sort_unstable();
+        let mut tracker = StateTracker::default();
+        for (seq, resource, object) in versions {
+            let Some(key) = self.timeline.key_of(object) else {
+                continue;
+            };
+            let reel = self.timeline.reel();
+            let version = StateVersion {
+                kind,
+                resource,
+                object,
+                namespace: &key.namespace,
+                name: &key.name,
+                mark: self.mark(seq),
+                evidence: reel.head(seq).map_or(Evidence::Live, |head| head.evidence),
+            };
+            if reel.kind_of(seq) == Some(EventType::Deleted) {
+                tracker.end(&version);
+                continue;
+            }
+            let body = serde_json::from_slice(&reel.body(seq)?);
+            let body: Value = body.map_err(|source| QueryError::Body { seq, source })?;
+            tracker.take(&version, &body);
+        }
+        Ok(tracker.into_tracks().collect())
+    }
+
+    /// Gives the times in which an interval's resource was not observed: the state in them is not known,
+    /// whatever the versions around them show.
+    pub fn unobserved_in<'s>(
+        &'s self,
+        interval: &StateInterval<'_>,
+    ) -> impl Iterator<Item = &'s UnobservedSpan> {
+        let (from, to) = (interval.from.at, interval.to.map(|to| to.at));
+        let spans = self.timeline.unobserved_spans(interval.object.resource);
+        spans
+            .iter()
+            .filter(move |span| span.to > from && to.is_none_or(|to| span.from < to))
     }
 }

@@ -6,15 +6,13 @@
 //!   deletes the object. One that nothing ended has the state of the object's last version.
 //! - Another object of the same name is another life: its intervals begin with its first version.
 //! - What an object says about its own times stands beside an interval and never moves its bounds.
-//! - An interval does not claim that it was observed throughout: [`ClusterHistory::unobserved_in`] gives
+//! - An interval does not claim that it was observed throughout: [`ClusterHistory::unobserved_in`](crate::ClusterHistory::unobserved_in) gives
 //!   the times in it that were not.
 
 use crate::condition::StatusCondition;
-use crate::health::{Health, StateKind, condition_word};
-use crate::history::ClusterHistory;
-use crate::story::Mark;
-use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceId, Seq};
-use kubereel_history::{Cut, QueryError, UnobservedSpan};
+use crate::health::{StateHealth, StateKind, condition_word};
+use crate::mark::RecordMark;
+use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -55,7 +53,7 @@ impl Aspect {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StateText {
     /// How well that is; `None` for a condition whose good status is not known.
-    pub health: Option<Health>,
+    pub health: Option<StateHealth>,
     /// The status of a condition; of the whole, why it is so in a few words, empty while it is good.
     pub status: Arc<str>,
     /// The reason of a condition; may be empty.
@@ -74,9 +72,9 @@ pub struct StateInterval<'a> {
     /// The state.
     pub state: &'a StateText,
     /// The version that showed it first.
-    pub from: Mark,
+    pub from: RecordMark,
     /// The version that ended it; `None` if none did.
-    pub to: Option<Mark>,
+    pub to: Option<RecordMark>,
     /// How the first version is known: whether the state may be older than it.
     pub evidence: Evidence,
     /// Since when the status is so by the condition itself, on its writer's clock.
@@ -96,7 +94,7 @@ impl StateInterval<'_> {
 /// A change of state.
 #[derive(Clone, Debug)]
 struct StateChange {
-    mark: Mark,
+    mark: RecordMark,
     /// `None` from where the object is gone, or does not report the condition.
     state: Option<Arc<StateText>>,
     evidence: Evidence,
@@ -170,7 +168,7 @@ impl StateTrack {
             before.mark.at.max(version.mark.at)
         });
         self.changes.push(StateChange {
-            mark: Mark {
+            mark: RecordMark {
                 seq: version.mark.seq,
                 at,
             },
@@ -195,7 +193,7 @@ pub struct StateVersion<'a> {
     /// Its name.
     pub name: &'a str,
     /// The record.
-    pub mark: Mark,
+    pub mark: RecordMark,
     /// How it is known.
     pub evidence: Evidence,
 }
@@ -238,7 +236,7 @@ impl StateTracker {
     fn change(
         &mut self,
         version: &StateVersion<'_>,
-        shown: Option<(Option<(Health, String)>, &[Value])>,
+        shown: Option<(Option<(StateHealth, String)>, &[Value])>,
     ) {
         let key = (
             version.kind,
@@ -383,63 +381,10 @@ impl TrackedObject {
     }
 }
 
-impl ClusterHistory<'_> {
-    /// Derives the states of all objects of a kind, up to a moment.
-    ///
-    /// # Errors
-    /// When the reel is damaged there, or a version is not an object.
-    pub fn states(&self, kind: StateKind, cut: Cut) -> Result<Vec<StateTrack>, QueryError> {
-        let (group, plural) = kind.resource();
-        let mut versions: Vec<(Seq, ResourceId, ObjectId)> = Vec::new();
-        for resource in self.resources_named(group, plural) {
-            for &object in self.timeline.objects_of(resource) {
-                let seqs = self.timeline.reel().versions(object).iter();
-                let within = seqs.filter(|seq| cut.includes(self.timeline.reel(), **seq));
-                versions.extend(within.map(|seq| (*seq, resource, object)));
-            }
-        }
-        versions.sort_unstable();
-        let mut tracker = StateTracker::default();
-        for (seq, resource, object) in versions {
-            let Some(key) = self.timeline.key_of(object) else {
-                continue;
-            };
-            let reel = self.timeline.reel();
-            let version = StateVersion {
-                kind,
-                resource,
-                object,
-                namespace: &key.namespace,
-                name: &key.name,
-                mark: self.mark(seq),
-                evidence: reel.head(seq).map_or(Evidence::Live, |head| head.evidence),
-            };
-            if reel.kind_of(seq) == Some(EventType::Deleted) {
-                tracker.end(&version);
-                continue;
-            }
-            let body = serde_json::from_slice(&reel.body(seq)?);
-            let body: Value = body.map_err(|source| QueryError::Body { seq, source })?;
-            tracker.take(&version, &body);
-        }
-        Ok(tracker.into_tracks().collect())
-    }
-
-    /// Gives the times in which an interval's resource was not observed: the state in them is not known,
-    /// whatever the versions around them show.
-    pub fn unobserved_in<'s>(
-        &'s self,
-        interval: &StateInterval<'_>,
-    ) -> impl Iterator<Item = &'s UnobservedSpan> {
-        let (from, to) = (interval.from.at, interval.to.map(|to| to.at));
-        let spans = self.timeline.unobserved_spans(interval.object.resource);
-        spans.filter(move |span| span.to > from && to.is_none_or(|to| span.from < to))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kubereel_format::Seq;
     use serde_json::json;
 
     fn version(seq: u64, at: i64, object: u32) -> StateVersion<'static> {
@@ -449,7 +394,7 @@ mod tests {
             object: ObjectId(object),
             namespace: "",
             name: "etcd",
-            mark: Mark {
+            mark: RecordMark {
                 seq: Seq(seq),
                 at: RecordedAt::from_micros(at),
             },

@@ -7,8 +7,8 @@ use crate::command_error::CommandError;
 use crate::field_text;
 use crate::screen::Screen;
 use kubereel_cluster::{
-    DrainHold, Handover, Lasting, Mark, NodeUpdate, OperatorMove, PoolUpdate, Release, Retrieval,
-    Spell, Update, Updates, UpgradeStory, VersionPod,
+    ClusterRelease, ClusterUpdate, DrainHold, IllSpell, LeaderHandover, MarkSpan, NodeUpdate,
+    OperatorMove, PoolUpdate, RecordMark, Retrieval, Updates, UpgradeStory, VersionPod,
 };
 use kubereel_format::RecordedAt;
 use kubereel_history::{Certainty, timetext};
@@ -80,7 +80,7 @@ pub(super) fn print(
 
 /// Prints a list.
 pub(super) fn list(
-    rows: &[(Option<usize>, &Update)],
+    rows: &[(Option<usize>, &ClusterUpdate)],
     updates: &Updates,
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
@@ -99,7 +99,7 @@ fn all<T>(items: &[T], one: impl Fn(&T) -> Value) -> Vec<Value> {
     items.iter().map(one).collect()
 }
 
-fn mark(mark: Option<Mark>) -> Option<String> {
+fn mark(mark: Option<RecordMark>) -> Option<String> {
     mark.map(|mark| timetext::rfc3339(mark.at))
 }
 
@@ -107,11 +107,11 @@ pub(super) fn secs(micros: u64) -> Value {
     json!(field_text::secs(i64::try_from(micros).unwrap_or(i64::MAX)))
 }
 
-fn release(release: &Release) -> Value {
+fn release(release: &ClusterRelease) -> Value {
     json!({ "version": release.version, "image": release.image })
 }
 
-fn lasting(span: &Lasting, now: RecordedAt) -> Value {
+fn lasting(span: &MarkSpan, now: RecordedAt) -> Value {
     json!({
         "from": timetext::rfc3339(span.from.at),
         "to": mark(span.to),
@@ -119,7 +119,7 @@ fn lasting(span: &Lasting, now: RecordedAt) -> Value {
     })
 }
 
-fn update(update: &Update, number: Option<usize>, now: RecordedAt) -> Value {
+fn update(update: &ClusterUpdate, number: Option<usize>, now: RecordedAt) -> Value {
     let end = update.end;
     let to = end.map_or(now, |end| end.mark.at);
     let took = u64::try_from(to.micros_since(update.first.at)).unwrap_or_default();
@@ -210,7 +210,7 @@ fn operator(one: &OperatorMove, now: RecordedAt) -> Value {
     })
 }
 
-fn spell(spell: &Spell, now: RecordedAt) -> Value {
+fn spell(spell: &IllSpell, now: RecordedAt) -> Value {
     json!({
         "what": spell.ill.as_str(),
         "name": spell.name,
@@ -230,7 +230,7 @@ fn spell(spell: &Spell, now: RecordedAt) -> Value {
     })
 }
 
-fn handover(one: &Handover) -> Value {
+fn handover(one: &LeaderHandover) -> Value {
     json!({
         "from": one.from,
         "released": mark(one.released),
@@ -253,7 +253,7 @@ fn pool(one: &PoolUpdate, now: RecordedAt) -> Value {
 }
 
 fn node(one: &NodeUpdate, now: RecordedAt) -> Value {
-    let span = |span: Option<Lasting>| span.map(|span| lasting(&span, now));
+    let span = |span: Option<MarkSpan>| span.map(|span| lasting(&span, now));
     json!({
         "name": one.node,
         "pool": one.pool,

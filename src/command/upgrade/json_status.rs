@@ -1,6 +1,6 @@
 //! Owns the JSON of the state at a moment.
 
-use kubereel_cluster::{NodeState, Origin, PoolState, UpdateStatus};
+use kubereel_cluster::{NodeState, PoolState, UpdateOrigin, UpdateStatus};
 use kubereel_history::timetext;
 use serde_json::{Value, json};
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 pub(super) fn value(status: &UpdateStatus) -> Value {
     let counts = &status.operators;
     let (previous, origin) = match &status.origin {
-        Origin::Nothing => (None, "install"),
-        Origin::Version(version) => (Some(version), "completed"),
-        Origin::Partial(version) => (Some(version), "partial"),
-        Origin::SameVersion => (None, "same version"),
+        UpdateOrigin::Nothing => (None, "install"),
+        UpdateOrigin::Version(version) => (Some(version), "completed"),
+        UpdateOrigin::Partial(version) => (Some(version), "partial"),
+        UpdateOrigin::SameVersion => (None, "same version"),
     };
     let pools: Vec<Value> = status.pools.iter().map(pool).collect();
     let insights: Vec<Value> = status

@@ -6,7 +6,7 @@ use super::{Output, of_kind};
 use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::table::Table;
-use kubereel_cluster::{Update, UpdateKind, Updates};
+use kubereel_cluster::{ClusterUpdate, UpdateKind, Updates};
 use kubereel_history::Timeline;
 
 /// Prints the list.
@@ -16,7 +16,7 @@ pub(super) fn print(
     output: Option<Output>,
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
-    let mut rows: Vec<(Option<usize>, &Update)> = of_kind(updates, UpdateKind::Install)
+    let mut rows: Vec<(Option<usize>, &ClusterUpdate)> = of_kind(updates, UpdateKind::Install)
         .map(|(_, update)| (None, update))
         .collect();
     rows.extend(

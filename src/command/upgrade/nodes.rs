@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::spans::{Line, Style};
 use crate::words::count;
 use kubereel_cluster::{
-    DrainHold, Lasting, NodeUpdate, NodeWarning, PoolUpdate, UpdateKind, UpgradeStory,
+    DrainHold, MarkSpan, NodeUpdate, NodeWarning, PoolUpdate, UpdateKind, UpgradeStory,
 };
 use kubereel_format::RecordedAt;
 
@@ -98,7 +98,7 @@ fn one_pool(page: &mut Page<'_>, pool: &PoolUpdate, now: RecordedAt) -> Result<(
 fn one_node(page: &mut Page<'_>, node: &NodeUpdate, now: RecordedAt) -> Result<(), CommandError> {
     let mut line = Line::default();
     line.push(Style::Strong, format!("  {}  ", page.at(node.began)));
-    let long = |span: Option<Lasting>| {
+    let long = |span: Option<MarkSpan>| {
         span.map_or_else(
             || "-".to_owned(),
             |span| lasting(span.micros(now), span.to.is_some()),
@@ -131,7 +131,7 @@ fn one_node(page: &mut Page<'_>, node: &NodeUpdate, now: RecordedAt) -> Result<(
 
 /// Says where a node is on its way.
 fn phase(node: &NodeUpdate) -> (&'static str, Option<RecordedAt>) {
-    let open = |span: Option<Lasting>| span.filter(|span| span.to.is_none());
+    let open = |span: Option<MarkSpan>| span.filter(|span| span.to.is_none());
     if let Some(reboot) = open(node.reboot) {
         return ("rebooting", Some(reboot.from.at));
     }

@@ -4,7 +4,9 @@ use super::{nodes, operators, payload, rest, status, trouble};
 use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
-use kubereel_cluster::{HowUpdateEnded, Mark, Release, UpdateKind, UpdateStatus, UpgradeStory};
+use kubereel_cluster::{
+    ClusterRelease, HowUpdateEnded, RecordMark, UpdateKind, UpdateStatus, UpgradeStory,
+};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Timeline, timetext};
 
@@ -75,7 +77,7 @@ impl Page<'_> {
     }
 
     /// Writes a moment so that it can be pasted after `--at`, in a column of one width.
-    pub(super) fn at(&self, mark: Mark) -> String {
+    pub(super) fn at(&self, mark: RecordMark) -> String {
         self.time(mark.at)
     }
 
@@ -106,7 +108,7 @@ pub(super) fn lasting(micros: u64, is_over: bool) -> String {
 }
 
 /// Writes the time between two moments.
-pub(super) fn between(from: Mark, to: RecordedAt) -> String {
+pub(super) fn between(from: RecordMark, to: RecordedAt) -> String {
     span(u64::try_from(to.micros_since(from.at)).unwrap_or_default())
 }
 
@@ -121,7 +123,7 @@ pub(super) fn shortened(message: &str) -> String {
 }
 
 /// Names a release in short: its version, and its image where there is none.
-pub(super) fn release(release: &Release) -> String {
+pub(super) fn release(release: &ClusterRelease) -> String {
     if release.version.is_empty() {
         image(&release.image)
     } else {
@@ -195,7 +197,7 @@ fn outcome(story: &UpgradeStory) -> (Style, &'static str) {
 /// Prints the moments that part an update, each with the time since the one before.
 fn milestones(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
     let update = &story.update;
-    let mut moments: Vec<(&str, Mark)> = Vec::new();
+    let mut moments: Vec<(&str, RecordMark)> = Vec::new();
     match update.asked() {
         Some(asked) => moments.push(("asked for", asked)),
         None if update.is_older => {}
@@ -221,7 +223,7 @@ fn milestones(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandEr
         line.push(Style::Plain, format!("  {:<11} {started}", "begun"));
         page.line(&line, 14)?;
     }
-    let mut before: Option<Mark> = None;
+    let mut before: Option<RecordMark> = None;
     for (word, mark) in moments {
         let mut line = Line::default();
         line.push(Style::Plain, format!("  {word:<11} "));

@@ -4,7 +4,7 @@ use super::page::{Page, image, lasting, shortened};
 use crate::command_error::CommandError;
 use crate::spans::{Line, Style};
 use crate::words::count;
-use kubereel_cluster::{HowRequestEnded, Retrieval, Told, UpgradeStory, VersionPod};
+use kubereel_cluster::{HowRequestEnded, ReleaseMessage, Retrieval, UpgradeStory, VersionPod};
 use kubereel_format::RecordedAt;
 
 /// How many attempts are shown one by one; JSON has all.
@@ -70,8 +70,9 @@ pub(super) fn attempts(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), 
     let failed = attempts.iter().filter(|one| one.has_failed()).count();
     let risks = &story.update.accepted_risks;
     // What was accepted as a risk is told with the release.
-    let is_new = |warning: &&Told| risks.is_empty() || !warning.message.ends_with(risks.as_str());
-    let warnings: Vec<&Told> = retrievals.warnings.iter().filter(is_new).collect();
+    let is_new =
+        |warning: &&ReleaseMessage| risks.is_empty() || !warning.message.ends_with(risks.as_str());
+    let warnings: Vec<&ReleaseMessage> = retrievals.warnings.iter().filter(is_new).collect();
     let is_open = attempts.iter().any(|one| one.end.is_none());
     if failed == 0 && retrievals.counted_only == 0 && warnings.is_empty() && !is_open {
         return Ok(());

@@ -4,7 +4,7 @@ use super::page::{Page, between, lasting, shortened};
 use crate::command_error::CommandError;
 use crate::spans::{Line, Style};
 use crate::words::count;
-use kubereel_cluster::{Handover, PartKind, UpgradeStory};
+use kubereel_cluster::{LeaderHandover, PartKind, UpgradeStory};
 
 /// Prints the rest.
 pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
@@ -35,7 +35,7 @@ fn handovers(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandErr
     Ok(())
 }
 
-fn told(page: &Page<'_>, handover: &Handover) -> String {
+fn told(page: &Page<'_>, handover: &LeaderHandover) -> String {
     let from = process(&handover.from);
     let to = process(&handover.to);
     match (handover.released, handover.taken) {

@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::screen::Screen;
 use crate::spans::{Line, Style};
 use kubereel_cluster::{
-    Assessment, Insight, InsightLevel, NodePhase, Origin, PoolState, UpdateStatus,
+    Assessment, Insight, InsightLevel, NodePhase, PoolState, UpdateOrigin, UpdateStatus,
 };
 use kubereel_history::{Timeline, timetext};
 
@@ -50,10 +50,10 @@ fn value(page: &mut Page<'_>, name: &str, style: Style, text: &str) -> Result<()
 
 fn control_plane(page: &mut Page<'_>, status: &UpdateStatus) -> Result<(), CommandError> {
     let origin = match &status.origin {
-        Origin::Nothing => "a new install".to_owned(),
-        Origin::Version(version) => format!("from {version}"),
-        Origin::Partial(version) => format!("from incomplete {version}"),
-        Origin::SameVersion => "to Multi-Architecture".to_owned(),
+        UpdateOrigin::Nothing => "a new install".to_owned(),
+        UpdateOrigin::Version(version) => format!("from {version}"),
+        UpdateOrigin::Partial(version) => format!("from incomplete {version}"),
+        UpdateOrigin::SameVersion => "to Multi-Architecture".to_owned(),
     };
     let style = match status.assessment {
         Assessment::Completed | Assessment::Progressing => Style::Good,

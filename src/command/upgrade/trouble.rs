@@ -4,7 +4,7 @@ use super::page::{Page, lasting, shortened};
 use crate::command_error::CommandError;
 use crate::spans::{Line, Style};
 use crate::words::count;
-use kubereel_cluster::{Ill, Level, Spell, UpgradeStory};
+use kubereel_cluster::{Ill, IllSpell, SpellLevel, UpgradeStory};
 
 /// Prints what was not well.
 pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
@@ -12,7 +12,7 @@ pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), Com
         return Ok(());
     }
     let all = u64::try_from(story.spells.len()).unwrap_or(u64::MAX);
-    let is_silent = |spell: &&Spell| spell.level(story.now) == Level::Silent;
+    let is_silent = |spell: &&IllSpell| spell.level(story.now) == SpellLevel::Silent;
     let silent = story.spells.iter().filter(is_silent).count();
     let more = format!(
         "{}; {silent} too short for oc adm upgrade status to tell of",
@@ -30,15 +30,15 @@ pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), Com
     Ok(())
 }
 
-fn one(page: &mut Page<'_>, story: &UpgradeStory, spell: &Spell) -> Result<(), CommandError> {
+fn one(page: &mut Page<'_>, story: &UpgradeStory, spell: &IllSpell) -> Result<(), CommandError> {
     let mut line = Line::default();
     line.push(Style::Strong, format!("  {}  ", page.at(spell.from)));
     let lasted = lasting(spell.micros(story.now), spell.to.is_some());
     let level = spell.level(story.now);
     let style = match level {
-        Level::Silent => Style::Faint,
-        Level::Warning => Style::Wary,
-        Level::Error => Style::Bad,
+        SpellLevel::Silent => Style::Faint,
+        SpellLevel::Warning => Style::Wary,
+        SpellLevel::Error => Style::Bad,
     };
     line.push(Style::Plain, format!("{lasted:<8}"));
     line.push(style, format!("{:<8}", level.as_str()));

@@ -2,8 +2,8 @@
 //! and went within seconds. Refuses to judge: what matters is another matter.
 
 use super::LaneState;
-use super::dark::Dark;
-use super::line::{Group, Lane, Spell};
+use super::dark::DarkSpan;
+use super::line::{Lane, LaneGroup, LaneSpell};
 use crate::subject::NamedObject;
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::{Timeline, harmless, timetext};
@@ -26,7 +26,7 @@ pub(crate) struct Anomaly {
 }
 
 /// Gives what is odd, in order of time.
-pub(crate) fn anomalies(timeline: &Timeline, lanes: &[Lane], dark: &[Dark]) -> Vec<Anomaly> {
+pub(crate) fn anomalies(timeline: &Timeline, lanes: &[Lane], dark: &[DarkSpan]) -> Vec<Anomaly> {
     let mut all: Vec<Anomaly> = Vec::new();
     for dark in dark {
         let words = format!(
@@ -69,8 +69,8 @@ pub(crate) fn anomalies(timeline: &Timeline, lanes: &[Lane], dark: &[Dark]) -> V
 
 fn flaps<'a>(timeline: &'a Timeline, lane: &'a Lane) -> impl Iterator<Item = Anomaly> + 'a {
     // Where conditions have lanes, each of them tells its own flaps.
-    let has_own = lane.condition.is_some() || lane.group == Group::Pods;
-    let least = if lane.group == Group::Pods {
+    let has_own = lane.condition.is_some() || lane.group == LaneGroup::Pods;
+    let least = if lane.group == LaneGroup::Pods {
         LaneState::Changing
     } else {
         LaneState::Unknown
@@ -105,8 +105,8 @@ fn flaps<'a>(timeline: &'a Timeline, lane: &'a Lane) -> impl Iterator<Item = Ano
 }
 
 /// Gives the spells of which each has another state than the one before.
-fn merged(spells: &[Spell]) -> Vec<&Spell> {
-    let mut all: Vec<&Spell> = Vec::new();
+fn merged(spells: &[LaneSpell]) -> Vec<&LaneSpell> {
+    let mut all: Vec<&LaneSpell> = Vec::new();
     for spell in spells {
         if all.last().is_none_or(|last| last.state != spell.state) {
             all.push(spell);

@@ -4,10 +4,10 @@
 use super::LaneState;
 use super::anomaly::{Anomaly, anomalies};
 use super::dark::{all_dark, dark_of};
-use super::line::{Group, Lane, Reading, Spell};
-use super::stages::{Stage, stages};
+use super::line::{Lane, LaneGroup, LaneReading, LaneSpell};
+use super::stages::{ClusterStage, stages};
 use crate::subject::NamedObject;
-use kubereel_cluster::{Mark, StateKind, StateTrack};
+use kubereel_cluster::{RecordMark, StateKind, StateTrack};
 use kubereel_format::{EventType, ResourceId, Seq};
 use kubereel_history::{Timeline, harmless};
 use kubereel_monitortests::{FactsOverTime, Gathering, Mode, StateWatcher, feed_while};
@@ -21,7 +21,7 @@ pub(crate) struct Board {
     /// The lanes, in groups.
     pub(crate) lanes: Vec<Lane>,
     /// The stages, in order.
-    pub(crate) stages: Vec<Stage>,
+    pub(crate) stages: Vec<ClusterStage>,
     /// What cluster it was, as it came to be known.
     pub(crate) facts: FactsOverTime,
     /// What is odd, in order of time.
@@ -72,7 +72,7 @@ pub(crate) fn gather(
         let condition = track.aspect().condition().map(Arc::from);
         Some(Lane::of(
             (group_of(object.kind), subject, condition),
-            Reading::State,
+            LaneReading::State,
             spells,
             Arc::clone(dark),
         ))
@@ -88,13 +88,13 @@ pub(crate) fn gather(
     })
 }
 
-const fn group_of(kind: StateKind) -> Group {
+const fn group_of(kind: StateKind) -> LaneGroup {
     match kind {
-        StateKind::Version => Group::Version,
-        StateKind::Operator => Group::Operators,
-        StateKind::Pool => Group::Pools,
-        StateKind::Node => Group::Nodes,
-        StateKind::Pod => Group::Pods,
+        StateKind::Version => LaneGroup::Version,
+        StateKind::Operator => LaneGroup::Operators,
+        StateKind::Pool => LaneGroup::Pools,
+        StateKind::Node => LaneGroup::Nodes,
+        StateKind::Pod => LaneGroup::Pods,
     }
 }
 
@@ -116,13 +116,13 @@ impl LaneWords {
 
 /// Gives the spells of a track: its intervals, as far as they differ in what a lane shows. Conditions
 /// whose good status is not known have none: a guess would be drawn as a fact.
-fn spells(timeline: &Timeline, track: &StateTrack, words: &mut LaneWords) -> Vec<Spell> {
-    let mut spells: Vec<Spell> = Vec::new();
-    let mut add = |mark: Mark, state: LaneState, word: &str| {
+fn spells(timeline: &Timeline, track: &StateTrack, words: &mut LaneWords) -> Vec<LaneSpell> {
+    let mut spells: Vec<LaneSpell> = Vec::new();
+    let mut add = |mark: RecordMark, state: LaneState, word: &str| {
         let word = words.shared(word);
         let last = spells.last();
         if !last.is_some_and(|last| last.state == state && last.word == word) {
-            spells.push(Spell {
+            spells.push(LaneSpell {
                 from: mark.at,
                 seq: mark.seq,
                 state,
@@ -161,4 +161,53 @@ fn releases(facts: &FactsOverTime) -> Vec<String> {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_cluster::ClusterHistory;
+    use kubereel_history::Cut;
+    use std::path::Path;
+
+    /// A pass makes the lanes; here the versions of each object are read, and each of their states must
+    /// be the one that its lane has from that record on.
+    #[test]
+    fn lanes_show_the_states_of_the_intervals() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel");
+        let timeline = Timeline::open(&path).expect("the demo");
+        let board = gather(&timeline, |_| ControlFlow::Continue(())).expect("a board");
+        let cut = Cut::Arrival {
+            below: timeline.reel().end(),
+            wall: timeline.end(),
+        };
+        let mut compared = 0;
+        for kind in StateKind::ALL {
+            let cluster = ClusterHistory::of(&timeline);
+            for track in cluster.states(kind, cut).expect("states") {
+                let object = track.object();
+                let lane = board.lanes.iter().find(|lane| {
+                    let subject = (&lane.subject.namespace, &lane.subject.name);
+                    lane.group == group_of(kind)
+                        && subject == (&object.namespace, &object.name)
+                        && lane.condition.as_deref() == track.aspect().condition()
+                });
+                for interval in track.intervals() {
+                    let Some(health) = interval.state.health else {
+                        continue;
+                    };
+                    let spells = &lane.expect("a lane").spells;
+                    let at = |seq: Seq| spells.iter().rfind(|spell| spell.seq <= seq);
+                    let shown = at(interval.from.seq).map(|spell| spell.state);
+                    assert_eq!(shown, Some(health), "{object:?} {:?}", track.aspect());
+                    if interval.to.is_none() {
+                        let last = spells.last().map(|spell| spell.state);
+                        assert_eq!(last, Some(health), "{object:?} {:?}", track.aspect());
+                    }
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 100, "{compared}");
+    }
 }

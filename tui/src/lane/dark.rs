@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// A time of which nothing is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Dark {
+pub(crate) struct DarkSpan {
     /// From when to when.
     pub(crate) span: Range<RecordedAt>,
     /// Why.
@@ -16,7 +16,7 @@ pub(crate) struct Dark {
     pub(crate) effect: UnobservedEffect,
 }
 
-impl Dark {
+impl DarkSpan {
     /// Tells whether what happened then came later, so that nothing is missing.
     pub(crate) fn is_blind(&self) -> bool {
         self.effect == UnobservedEffect::Late
@@ -24,7 +24,7 @@ impl Dark {
 }
 
 /// Gives when nothing is known of some resource, in order of time.
-pub(crate) fn all_dark(timeline: &Timeline) -> Vec<Dark> {
+pub(crate) fn all_dark(timeline: &Timeline) -> Vec<DarkSpan> {
     let mut all = Vec::new();
     for info in timeline.resources().iter() {
         // What comes later is not dark: it was not there.
@@ -36,8 +36,8 @@ pub(crate) fn all_dark(timeline: &Timeline) -> Vec<Dark> {
 }
 
 /// Gives when nothing is known of a resource, in order of time and without overlap.
-pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<Dark> {
-    let mut all: Vec<Dark> = Vec::new();
+pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<DarkSpan> {
+    let mut all: Vec<DarkSpan> = Vec::new();
     let mut known_to = timeline.start();
     for span in timeline.unobserved_spans(resource) {
         let to = if span.is_open() {
@@ -49,7 +49,7 @@ pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<Dark> {
         let from = span.from.max(known_to);
         known_to = known_to.max(to);
         if from < to {
-            all.push(Dark {
+            all.push(DarkSpan {
                 span: from..to,
                 why: words(timeline, span),
                 effect: span.reason.effect(),

@@ -2,7 +2,7 @@
 //! Refuses averages: the worst state of a cell shows, however short it was.
 
 use super::LaneState;
-use super::dark::Dark;
+use super::dark::DarkSpan;
 use crate::subject::NamedObject;
 use kubereel_format::{RecordedAt, Seq};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// What lanes are grouped by, in the order in which groups show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Group {
+pub(crate) enum LaneGroup {
     /// The cluster's version.
     Version,
     /// Cluster operators.
@@ -25,7 +25,7 @@ pub(crate) enum Group {
     Others,
 }
 
-impl Group {
+impl LaneGroup {
     /// Gives the words above the group.
     pub(crate) const fn title(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Group {
 
 /// A state and when it began; it lasts until the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Spell {
+pub(crate) struct LaneSpell {
     /// When it began.
     pub(crate) from: RecordedAt,
     /// The record that showed it.
@@ -57,7 +57,7 @@ const BLOCK: usize = 64;
 
 /// What a lane tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum LaneReading {
     /// How the object is.
     State,
     /// That it exists, and when it changed: nobody knows what is good for objects of its kind.
@@ -68,17 +68,17 @@ pub(crate) enum Reading {
 #[derive(Clone, Debug)]
 pub(crate) struct Lane {
     /// Its group.
-    pub(crate) group: Group,
+    pub(crate) group: LaneGroup,
     /// The object.
     pub(crate) subject: NamedObject,
     /// The condition; `None` is the worst of all that the object says of itself.
     pub(crate) condition: Option<Arc<str>>,
     /// What it tells.
-    pub(crate) reading: Reading,
+    pub(crate) reading: LaneReading,
     /// The states, in order of time.
-    pub(crate) spells: Vec<Spell>,
+    pub(crate) spells: Vec<LaneSpell>,
     /// When nobody knows: in order of time, without overlap.
-    pub(crate) dark: Arc<[Dark]>,
+    pub(crate) dark: Arc<[DarkSpan]>,
     /// The worst state of each block of spells.
     peaks: Vec<LaneState>,
 }
@@ -95,12 +95,12 @@ pub(crate) struct LaneCell {
 impl Lane {
     /// Makes a lane of spells in order of time.
     pub(crate) fn of(
-        (group, subject, condition): (Group, NamedObject, Option<Arc<str>>),
-        reading: Reading,
-        spells: Vec<Spell>,
-        dark: Arc<[Dark]>,
+        (group, subject, condition): (LaneGroup, NamedObject, Option<Arc<str>>),
+        reading: LaneReading,
+        spells: Vec<LaneSpell>,
+        dark: Arc<[DarkSpan]>,
     ) -> Self {
-        let peak = |block: &[Spell]| worst(block.iter().map(|spell| spell.state));
+        let peak = |block: &[LaneSpell]| worst(block.iter().map(|spell| spell.state));
         Self {
             peaks: spells.chunks(BLOCK).map(peak).collect(),
             group,
@@ -191,7 +191,7 @@ impl Lane {
             .max(of(last * BLOCK..places.end))
     }
 
-    fn before(&self, next: usize) -> Option<&Spell> {
+    fn before(&self, next: usize) -> Option<&LaneSpell> {
         next.checked_sub(1).and_then(|at| self.spells.get(at))
     }
 }
@@ -212,13 +212,13 @@ mod tests {
     }
 
     fn lane(spells: &[(i64, LaneState)], dark: &[(i64, i64)]) -> Lane {
-        let spell = |(secs, state): &(i64, LaneState)| Spell {
+        let spell = |(secs, state): &(i64, LaneState)| LaneSpell {
             from: at(*secs),
             seq: Seq(0),
             state: *state,
             word: "".into(),
         };
-        let dark = dark.iter().map(|(from, to)| Dark {
+        let dark = dark.iter().map(|(from, to)| DarkSpan {
             span: at(*from)..at(*to),
             why: "gap".into(),
             effect: UnobservedEffect::MayMiss,
@@ -229,8 +229,8 @@ mod tests {
             name: "m-0".to_owned(),
         };
         Lane::of(
-            (Group::Nodes, subject, None),
-            Reading::State,
+            (LaneGroup::Nodes, subject, None),
+            LaneReading::State,
             spells.iter().map(spell).collect(),
             dark.collect(),
         )

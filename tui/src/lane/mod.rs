@@ -7,9 +7,9 @@ mod line;
 mod stages;
 
 /// What a lane shows of something is its health.
-pub(crate) use kubereel_cluster::Health as LaneState;
+pub(crate) use kubereel_cluster::StateHealth as LaneState;
 
 pub(crate) use anomaly::{Anomaly, anomalies};
 pub(crate) use board::{Board, gather};
-pub(crate) use dark::{Dark, all_dark, dark_of};
-pub(crate) use line::{Group, Lane, LaneCell, Reading, Spell};
+pub(crate) use dark::{DarkSpan, all_dark, dark_of};
+pub(crate) use line::{Lane, LaneCell, LaneGroup, LaneReading, LaneSpell};

@@ -15,7 +15,7 @@ const OPERATOR_OF_NODES: &str = "machine-config";
 
 /// A part of the cluster's life.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stage {
+pub(crate) struct ClusterStage {
     /// From when to when.
     pub(crate) span: Range<RecordedAt>,
     /// What it is called, in full.
@@ -24,7 +24,7 @@ pub(crate) struct Stage {
     short: Vec<String>,
 }
 
-impl Stage {
+impl ClusterStage {
     fn of(from: RecordedAt, to: RecordedAt, name: &str, short: &[&str]) -> Self {
         Self {
             span: from..to,
@@ -57,7 +57,7 @@ impl Stage {
 }
 
 /// Finds the stages, in order of time and without overlap.
-pub(super) fn stages(timeline: &Timeline, facts: &FactsOverTime) -> Vec<Stage> {
+pub(super) fn stages(timeline: &Timeline, facts: &FactsOverTime) -> Vec<ClusterStage> {
     let mut known = of_facts(timeline, facts);
     known.extend(bootstrap(timeline, &known));
     known.extend(of_upgrades(timeline));
@@ -65,7 +65,7 @@ pub(super) fn stages(timeline: &Timeline, facts: &FactsOverTime) -> Vec<Stage> {
 }
 
 /// Gives what the facts tell of each time.
-fn of_facts(timeline: &Timeline, facts: &FactsOverTime) -> Vec<Stage> {
+fn of_facts(timeline: &Timeline, facts: &FactsOverTime) -> Vec<ClusterStage> {
     let (start, end) = (timeline.start(), beyond(timeline));
     let upgrades = || facts.upgrades().iter();
     let mut bounds: Vec<RecordedAt> = upgrades()
@@ -79,15 +79,15 @@ fn of_facts(timeline: &Timeline, facts: &FactsOverTime) -> Vec<Stage> {
     let pairs = bounds.iter().zip(bounds.iter().skip(1));
     let found = pairs.filter_map(|(from, to)| {
         Some(match facts.phase(*from)? {
-            Phase::Install => Stage::of(*from, *to, "install", &[]),
+            Phase::Install => ClusterStage::of(*from, *to, "install", &[]),
             Phase::Upgrade => {
                 let holds = |to: RecordedAt| *from < to;
                 let ours = upgrades().find(|one| one.from <= *from && one.to.is_none_or(holds));
                 let version = ours.map_or("", |one| &one.to_version);
                 let name = format!("upgrade{}", goal(version));
-                Stage::of(*from, *to, &name, &["upgrade"])
+                ClusterStage::of(*from, *to, &name, &["upgrade"])
             }
-            Phase::Stable => Stage::of(*from, *to, "quiet", &[]),
+            Phase::Stable => ClusterStage::of(*from, *to, "quiet", &[]),
         })
     });
     found.collect()
@@ -104,7 +104,7 @@ fn goal(version: &str) -> String {
 
 /// Gives the bootstrap, which ends when its process says so in `kube-system/bootstrap`: the sign that the
 /// installer itself waits for.
-fn bootstrap(timeline: &Timeline, known: &[Stage]) -> Option<Stage> {
+fn bootstrap(timeline: &Timeline, known: &[ClusterStage]) -> Option<ClusterStage> {
     let install = known.iter().find(|stage| stage.name == "install")?;
     let mut resources = timeline.resources().iter();
     let info = resources.find(|info| info.group.is_empty() && info.plural == "configmaps")?;
@@ -123,7 +123,7 @@ fn bootstrap(timeline: &Timeline, known: &[Stage]) -> Option<Stage> {
     })?;
     let to = timeline.reel().stamp(complete)?.wall;
     let span = &install.span;
-    Some(Stage::of(
+    Some(ClusterStage::of(
         span.start,
         to.min(span.end),
         "bootstrap",
@@ -132,7 +132,7 @@ fn bootstrap(timeline: &Timeline, known: &[Stage]) -> Option<Stage> {
 }
 
 /// Gives the parts of every upgrade; none where damage hides them.
-fn of_upgrades(timeline: &Timeline) -> Vec<Stage> {
+fn of_upgrades(timeline: &Timeline) -> Vec<ClusterStage> {
     let end = Cut::Arrival {
         below: timeline.reel().end(),
         wall: timeline.end(),
@@ -154,11 +154,12 @@ fn of_upgrades(timeline: &Timeline) -> Vec<Stage> {
 }
 
 /// Gives the parts of one upgrade.
-fn of_story(story: &UpgradeStory, end: RecordedAt) -> Vec<Stage> {
+fn of_story(story: &UpgradeStory, end: RecordedAt) -> Vec<ClusterStage> {
     let update = &story.update;
     let version = goal(update.target_version());
-    let stage =
-        |from, to, part: &str, short: &[&str]| Stage::of_upgrade(from, to, &version, part, short);
+    let stage = |from, to, part: &str, short: &[&str]| {
+        ClusterStage::of_upgrade(from, to, &version, part, short)
+    };
     let ended = update.end.map(|end| end.mark.at);
     let over = story.over.map_or(end, |over| over.at);
     let mut all = Vec::new();
@@ -211,7 +212,7 @@ fn of_story(story: &UpgradeStory, end: RecordedAt) -> Vec<Stage> {
 }
 
 /// Lets later stages hide earlier ones, within the recording.
-fn flat(timeline: &Timeline, known: &[Stage]) -> Vec<Stage> {
+fn flat(timeline: &Timeline, known: &[ClusterStage]) -> Vec<ClusterStage> {
     let (start, end) = (timeline.start(), beyond(timeline));
     let mut bounds: Vec<RecordedAt> = known
         .iter()
@@ -220,14 +221,14 @@ fn flat(timeline: &Timeline, known: &[Stage]) -> Vec<Stage> {
         .collect();
     bounds.sort_unstable();
     bounds.dedup();
-    let mut all: Vec<Stage> = Vec::new();
+    let mut all: Vec<ClusterStage> = Vec::new();
     for (from, to) in bounds.iter().zip(bounds.iter().skip(1)) {
         let Some(stage) = known.iter().rfind(|stage| stage.span.contains(from)) else {
             continue;
         };
         match all.last_mut() {
             Some(last) if last.name == stage.name && last.span.end == *from => last.span.end = *to,
-            _ => all.push(Stage {
+            _ => all.push(ClusterStage {
                 span: *from..*to,
                 ..stage.clone()
             }),
@@ -248,7 +249,7 @@ mod tests {
     #[test]
     fn names_are_shortened_and_never_cut() {
         let at = RecordedAt::from_micros;
-        let stage = Stage::of_upgrade(
+        let stage = ClusterStage::of_upgrade(
             at(0),
             at(9),
             " to 4.22.1",

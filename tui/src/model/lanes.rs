@@ -1,7 +1,7 @@
 //! The list of lanes: sections, groupings, folds, pins, and the cells of the rows that show. `update` finds
 //! them when something changed.
 
-use crate::lane::{Group, Lane, LaneCell, LaneState, Reading, Spell, dark_of};
+use crate::lane::{LaneGroup, Lane, LaneCell, LaneState, LaneReading, LaneSpell, dark_of};
 use crate::subject::NamedObject;
 use crate::time::ViewWindow;
 use kubereel_format::EventType;
@@ -184,7 +184,7 @@ impl Grouping {
     pub(crate) fn section(self, lane: &Lane) -> Option<Section> {
         let is_own = lane.condition.is_none();
         match lane.group {
-            Group::Operators if self == Self::Troubles => {
+            LaneGroup::Operators if self == Self::Troubles => {
                 let (section, state) = match lane.condition.as_deref()? {
                     "Available" => (Section::Unavailable, LaneState::Down),
                     "Degraded" => (Section::Degraded, LaneState::Bad),
@@ -195,12 +195,12 @@ impl Grouping {
                 was_so.then_some(section)
             }
             _ if !is_own && self != Self::Conditions => None,
-            Group::Version => Some(Section::Version),
-            Group::Operators => Some(Section::Operators),
-            Group::Pools => Some(Section::Pools),
-            Group::Nodes => Some(Section::Nodes),
-            Group::Pods => Some(Section::Pods(lane.subject.namespace.clone())),
-            Group::Others => None,
+            LaneGroup::Version => Some(Section::Version),
+            LaneGroup::Operators => Some(Section::Operators),
+            LaneGroup::Pools => Some(Section::Pools),
+            LaneGroup::Nodes => Some(Section::Nodes),
+            LaneGroup::Pods => Some(Section::Pods(lane.subject.namespace.clone())),
+            LaneGroup::Others => None,
         }
     }
 }
@@ -233,14 +233,14 @@ impl Section {
     pub(crate) fn title(&self) -> String {
         match self {
             Self::Pins => "PINNED".to_owned(),
-            Self::Version => Group::Version.title().to_owned(),
+            Self::Version => LaneGroup::Version.title().to_owned(),
             Self::Unavailable => "OPERATORS UNAVAILABLE".to_owned(),
             Self::Degraded => "OPERATORS DEGRADED".to_owned(),
             Self::Progressing => "OPERATORS PROGRESSING".to_owned(),
-            Self::Operators => Group::Operators.title().to_owned(),
-            Self::Pools => Group::Pools.title().to_owned(),
-            Self::Nodes => Group::Nodes.title().to_owned(),
-            Self::Pods(namespace) => format!("{} {}", Group::Pods.title(), harmless(namespace)),
+            Self::Operators => LaneGroup::Operators.title().to_owned(),
+            Self::Pools => LaneGroup::Pools.title().to_owned(),
+            Self::Nodes => LaneGroup::Nodes.title().to_owned(),
+            Self::Pods(namespace) => format!("{} {}", LaneGroup::Pods.title(), harmless(namespace)),
         }
     }
 
@@ -290,7 +290,7 @@ fn presence(timeline: &Timeline, subject: &NamedObject) -> Lane {
     let reel = timeline.reel();
     let words = ["exists", "changed", "deleted"].map(Arc::<str>::from);
     let [exists, changed, deleted] = &words;
-    let mut spells: Vec<Spell> = Vec::new();
+    let mut spells: Vec<LaneSpell> = Vec::new();
     for seq in subject.versions(timeline) {
         let Some(at) = reel.stamp(seq).map(|stamp| stamp.wall) else {
             continue;
@@ -302,7 +302,7 @@ fn presence(timeline: &Timeline, subject: &NamedObject) -> Lane {
             (_, true) => (LaneState::Good, changed),
             (_, false) => (LaneState::Good, exists),
         };
-        spells.push(Spell {
+        spells.push(LaneSpell {
             // A clock that stepped back must not put later versions before earlier ones.
             from: last.map_or(at, |last| last.from.max(at)),
             seq,
@@ -312,8 +312,8 @@ fn presence(timeline: &Timeline, subject: &NamedObject) -> Lane {
     }
     let dark = dark_of(timeline, subject.resource).into();
     Lane::of(
-        (Group::Others, subject.clone(), None),
-        Reading::Presence,
+        (LaneGroup::Others, subject.clone(), None),
+        LaneReading::Presence,
         spells,
         dark,
     )

@@ -9,7 +9,7 @@ use crate::answer::{
 use crate::filter::FilterQuery;
 use crate::findings::JudgingState;
 use crate::keep::{BookmarkStore, Bookmarks};
-use crate::lane::{Anomaly, Board, Dark, Lane};
+use crate::lane::{Anomaly, Board, DarkSpan, Lane};
 use crate::problem::{ProblemEntry, Problems};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, JumpHistory, SelectionCounts, TimeSelection, ViewWindow};
@@ -142,7 +142,7 @@ pub(crate) struct OpenReel {
     /// How many events came when, in the window.
     pub(crate) density: Option<(ViewWindow, u16, Density)>,
     /// The times without knowledge, of any resource.
-    pub(crate) dark: Vec<Dark>,
+    pub(crate) dark: Vec<DarkSpan>,
     /// The comparison of two moments.
     pub(crate) compared: CompareState,
     /// What the reel is known by; empty if nobody told.

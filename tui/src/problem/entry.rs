@@ -14,7 +14,7 @@
 //! Within each, what was down comes before what was bad, and what came first comes first.
 
 use crate::findings::{FindingVerdict, ReportedFinding};
-use crate::lane::{Group, LaneState};
+use crate::lane::{LaneGroup, LaneState};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_format::{RecordedAt, Seq};
@@ -234,19 +234,19 @@ impl ProblemKind {
     }
 
     /// Gives the kind of what a lane says.
-    pub(super) fn of_lane(group: Group, word: &str) -> Self {
+    pub(super) fn of_lane(group: LaneGroup, word: &str) -> Self {
         match group {
-            Group::Version => Self::Version,
-            Group::Operators => Self::Operator,
-            Group::Pools => Self::Pool,
-            Group::Nodes => Self::Node,
-            Group::Pods => match word {
+            LaneGroup::Version => Self::Version,
+            LaneGroup::Operators => Self::Operator,
+            LaneGroup::Pools => Self::Pool,
+            LaneGroup::Nodes => Self::Node,
+            LaneGroup::Pods => match word {
                 "CrashLoopBackOff" => Self::CrashLoop,
                 "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName" => Self::Image,
                 "Unschedulable" => Self::Unschedulable,
                 _ => Self::Pod,
             },
-            Group::Others => Self::Rule,
+            LaneGroup::Others => Self::Rule,
         }
     }
 

@@ -2,7 +2,7 @@
 //! so that drawing only draws. Refuses cells of rows that nobody sees.
 
 use crate::filter::{FilterCandidate, FilterQuery};
-use crate::lane::{Group, Lane, LaneState};
+use crate::lane::{LaneGroup, Lane, LaneState};
 use crate::layout::Layout;
 use crate::model::{LaneAt, LaneRow, List, OpenReel, RowCells, Section, SectionHead};
 use std::collections::BTreeMap;
@@ -216,7 +216,7 @@ fn cells_of(open: &OpenReel, row: usize, cells: u16) -> Option<RowCells> {
             // Objects of one resource are in the dark together; pins are of any.
             let lane = head.lanes.first().and_then(|at| open.lane_at(*at));
             let lane =
-                lane.filter(|lane| lane.group != Group::Others && head.section != Section::Pins);
+                lane.filter(|lane| lane.group != LaneGroup::Others && head.section != Section::Pins);
             RowCells::Head(
                 spans()
                     .map(|span| lane.is_some_and(|lane| lane.is_dark(&span)))

@@ -4,7 +4,7 @@
 use super::moving;
 use crate::effect::Effect;
 use crate::findings::JudgingState;
-use crate::lane::Group;
+use crate::lane::LaneGroup;
 use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, ReelState};
 use crate::msg::{KeyAction, Msg};
 use crate::problem::{ProblemKind, ProblemStep};
@@ -144,7 +144,7 @@ fn has_lane(open: &OpenReel, subject: &NamedObject) -> bool {
     let is_pod = of_it
         .clone()
         .next()
-        .is_some_and(|lane| lane.group == Group::Pods);
+        .is_some_and(|lane| lane.group == LaneGroup::Pods);
     is_pod || of_it.any(|lane| lane.subject == *subject)
 }
 

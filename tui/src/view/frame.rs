@@ -4,7 +4,7 @@ use super::pen::{ScreenPen, broken};
 use super::{lanes, lists, panel, problems, time};
 use crate::findings::JudgingState;
 use crate::keymap::{bindings, grouped, has_meaning};
-use crate::lane::{Dark, LaneState};
+use crate::lane::{DarkSpan, LaneState};
 use crate::layout::{Layout, SMALLEST, layout};
 use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, ReelState};
 use crate::theme::StyleRole;
@@ -207,7 +207,7 @@ fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
         .dark
         .iter()
         .filter(|dark| dark.span.contains(&open.place.at));
-    if let Some(Dark { span, why, .. }) = here.next() {
+    if let Some(DarkSpan { span, why, .. }) = here.next() {
         let (from, to) = (
             open.timeline.written(span.start),
             open.timeline.written(span.end),

@@ -2,7 +2,7 @@
 //! without a sign of its own, and to find states: `update` prepared them.
 
 use super::pen::ScreenPen;
-use crate::lane::{Group, Lane, LaneCell, LaneState, Reading};
+use crate::lane::{LaneGroup, Lane, LaneCell, LaneState, LaneReading};
 use crate::layout::Layout;
 use crate::model::{LaneAt, LanePass, LaneRow, OpenReel, Pane, RowCells, SectionHead};
 use crate::theme::StyleRole;
@@ -161,10 +161,10 @@ fn lane_row(
 
 /// Gives the sign and the style of a cell.
 fn drawn(lane: &Lane, cell: LaneCell, pen: &ScreenPen<'_>) -> (&'static str, Style) {
-    let is_machine = matches!(lane.group, Group::Nodes | Group::Pools);
+    let is_machine = matches!(lane.group, LaneGroup::Nodes | LaneGroup::Pools);
     match (lane.reading, cell.state) {
         // That something exists says nothing of how it is.
-        (Reading::Presence, LaneState::Good) => {
+        (LaneReading::Presence, LaneState::Good) => {
             let sign = if cell.changes > 0 { "┿" } else { "━" };
             (sign, pen.role(StyleRole::Density))
         }

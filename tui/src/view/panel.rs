@@ -2,7 +2,7 @@
 
 use super::pen::{ScreenPen, broken_at, columns};
 use crate::answer::{Ink, LineTarget, Panel, PanelLine, ScreenAnswer};
-use crate::lane::{LaneState, Reading};
+use crate::lane::{LaneState, LaneReading};
 use crate::model::{OpenReel, Pane};
 use crate::theme::StyleRole;
 use ratatui::style::Modifier;
@@ -183,7 +183,7 @@ fn is_marked(open: &OpenReel, line: &PanelLine) -> bool {
 fn state(open: &OpenReel) -> Option<(LaneState, String)> {
     let lane = open.chosen_lane()?;
     let (state, why) = lane.at(open.place.at);
-    if lane.reading == Reading::Presence && state != LaneState::Unknown {
+    if lane.reading == LaneReading::Presence && state != LaneState::Unknown {
         return None;
     }
     Some((state, why.to_string()))

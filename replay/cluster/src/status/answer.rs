@@ -15,7 +15,7 @@ pub struct UpdateStatus {
     /// The version that the history's newest entry names.
     pub target: String,
     /// What it comes from.
-    pub origin: Origin,
+    pub origin: UpdateOrigin,
     /// How the control plane stands.
     pub assessment: Assessment,
     /// The operators that the payload brings.
@@ -36,7 +36,7 @@ pub struct UpdateStatus {
 
 /// What an update comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum UpdateOrigin {
     /// Nothing: it is the first installation.
     Nothing,
     /// A version that was reached.

@@ -2,12 +2,10 @@
 //! so that both can be compared.
 
 mod answer;
-mod estimate;
-mod insights;
 mod judge;
 mod nodes;
 
 pub use answer::{
     Assessment, Estimate, Impact, Insight, InsightLevel, NodeAssessment, NodePhase, NodeState,
-    OperatorCounts, Origin, PoolState, UpdateStatus,
+    OperatorCounts, PoolState, UpdateOrigin, UpdateStatus,
 };

@@ -4,7 +4,7 @@
 use super::answer::{
     Assessment, Impact, Insight, InsightLevel, NodeAssessment, NodePhase, NodeState, PoolState,
 };
-use crate::read::{ClusterVersion, DRAIN, Node, Pool};
+use crate::objects::{DRAIN, NodeObject, PoolObject, VersionObject};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const MINUTE_MICROS: i64 = 60 * 1_000_000;
 const SHORT_NAME: usize = 8;
 
 /// What nodes are judged by.
-pub(super) struct Release<'a> {
+pub(super) struct NodeRelease<'a> {
     /// The version of the history's newest entry.
     pub(super) version: &'a str,
     /// Whether only the image changes, at the moment.
@@ -24,9 +24,9 @@ pub(super) struct Release<'a> {
     pub(super) now: RecordedAt,
 }
 
-impl<'a> Release<'a> {
+impl<'a> NodeRelease<'a> {
     pub(super) fn of(
-        version: &'a ClusterVersion,
+        version: &'a VersionObject,
         is_migrating: bool,
         releases: &'a BTreeMap<String, String>,
         now: RecordedAt,
@@ -49,9 +49,9 @@ impl<'a> Release<'a> {
 /// Judges a pool and its nodes.
 pub(super) fn pool(
     name: &str,
-    pool: &Pool,
-    nodes: &[(&str, &Node)],
-    release: &Release<'_>,
+    pool: &PoolObject,
+    nodes: &[(&str, &NodeObject)],
+    release: &NodeRelease<'_>,
     insights: &mut Vec<Insight>,
 ) -> PoolState {
     let each = nodes
@@ -102,9 +102,9 @@ fn assess(pool: &PoolState) -> Assessment {
 
 fn node(
     name: &str,
-    node: &Node,
-    pool: &Pool,
-    release: &Release<'_>,
+    node: &NodeObject,
+    pool: &PoolObject,
+    release: &NodeRelease<'_>,
     insights: &mut Vec<Insight>,
 ) -> NodeState {
     let (current, desired) = (node.noted("currentConfig"), node.noted("desiredConfig"));
@@ -160,7 +160,7 @@ fn node(
     }
 }
 
-fn phase(node: &Node, pool: &Pool, is_updating: bool, is_updated: bool) -> NodePhase {
+fn phase(node: &NodeObject, pool: &PoolObject, is_updating: bool, is_updated: bool) -> NodePhase {
     if is_updating {
         return match node.noted("state") {
             _ if is_draining(node) => NodePhase::Draining,
@@ -179,7 +179,7 @@ fn phase(node: &Node, pool: &Pool, is_updating: bool, is_updated: bool) -> NodeP
 }
 
 /// Tells whether a node that is being updated is drained, or about to be.
-fn is_draining(node: &Node) -> bool {
+fn is_draining(node: &NodeObject) -> bool {
     let (desired, applied) = (node.noted("desiredDrain"), node.noted("lastAppliedDrain"));
     if desired.is_empty() || applied.is_empty() {
         return false;
@@ -189,7 +189,7 @@ fn is_draining(node: &Node) -> bool {
 }
 
 /// Something that keeps Pods from a node.
-struct Trouble {
+struct NodeTrouble {
     word: &'static str,
     summary: String,
     description: String,
@@ -198,7 +198,7 @@ struct Trouble {
     patience_micros: Option<i64>,
 }
 
-fn troubles(name: &str, node: &Node) -> Vec<Trouble> {
+fn troubles(name: &str, node: &NodeObject) -> Vec<NodeTrouble> {
     let mut all = Vec::new();
     for (kind, well, word, summary, minutes) in [
         ("Ready", "True", "Not ready", "is not ready", 5),
@@ -218,7 +218,7 @@ fn troubles(name: &str, node: &Node) -> Vec<Trouble> {
         ),
     ] {
         let ill = node.condition(kind).filter(|said| !said.is(well));
-        all.extend(ill.map(|said| Trouble {
+        all.extend(ill.map(|said| NodeTrouble {
             word,
             summary: format!("Node {name} {summary}"),
             description: said.message.to_owned(),
@@ -226,7 +226,7 @@ fn troubles(name: &str, node: &Node) -> Vec<Trouble> {
             patience_micros: Some(minutes * MINUTE_MICROS),
         }));
     }
-    let passing = |word: &'static str| Trouble {
+    let passing = |word: &'static str| NodeTrouble {
         word,
         summary: word.to_owned(),
         description: String::new(),
@@ -246,14 +246,14 @@ fn troubles(name: &str, node: &Node) -> Vec<Trouble> {
     all
 }
 
-fn joined<'a>(troubles: &'a [Trouble], part: impl Fn(&'a Trouble) -> &'a str) -> String {
+fn joined<'a>(troubles: &'a [NodeTrouble], part: impl Fn(&'a NodeTrouble) -> &'a str) -> String {
     let parts: Vec<&str> = troubles.iter().map(part).collect();
     parts.join(" | ")
 }
 
 /// Tells of what does not pass by itself.
-fn insight(troubles: &[Trouble], now: RecordedAt) -> Option<Insight> {
-    let is_serious = |trouble: &Trouble| {
+fn insight(troubles: &[NodeTrouble], now: RecordedAt) -> Option<Insight> {
+    let is_serious = |trouble: &NodeTrouble| {
         trouble.patience_micros.is_some_and(|patience| {
             trouble
                 .since

@@ -1,12 +1,18 @@
-//! Owns what an update did to a node, phase by phase: cordoned, drained, rebooted, ready, uncordoned.
-//! Every phase is what the node itself says; Events only add words.
+//! What an update did to nodes and pools, phase by phase: cordoned, drained, rebooted, ready, uncordoned.
+//! Every phase is what the node itself reports; Events only add words. A drain is held up by the
+//! `PodDisruptionBudgets` that allowed no eviction while a Pod of theirs was on the node: the refusals
+//! themselves are answers to requests, which no watch shows.
 
-use super::drain_hold::DrainHold;
-use super::mark::{Lasting, Mark, Spans, micros_between};
-use super::spell::{self, Ill, Spell};
-use crate::read::{DRAIN, Node, ReadVersion};
+use super::spell;
+use super::spell::{Ill, IllSpell};
+use crate::condition::StatusCondition;
+use crate::history::{ClusterHistory, ReadVersion};
+use crate::mark::{MarkSpan, MarkSpans, RecordMark, micros_between};
+use crate::objects::{DRAIN, DisruptionBudget, NodeObject, PodObject, PoolObject};
 use crate::state::StateTrack;
-use kubereel_format::RecordedAt;
+use kubereel_format::{EventType, RecordedAt, Seq};
+use kubereel_history::{Cut, QueryError};
+use std::collections::BTreeMap;
 
 /// How one node came to a new configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,25 +28,25 @@ pub struct NodeUpdate {
     /// The release of that configuration; empty if it was not recorded.
     pub to_version: String,
     /// When it was told to change.
-    pub began: Mark,
+    pub began: RecordMark,
     /// Whether it had been told before it could be seen.
     pub is_older: bool,
     /// When it took no more Pods.
-    pub cordoned: Option<Mark>,
+    pub cordoned: Option<RecordMark>,
     /// When its Pods were taken away.
-    pub drain: Option<Lasting>,
+    pub drain: Option<MarkSpan>,
     /// From the word that it reboots to another boot.
-    pub reboot: Option<Lasting>,
+    pub reboot: Option<MarkSpan>,
     /// When it was not ready.
-    pub not_ready: Vec<Lasting>,
+    pub not_ready: Vec<MarkSpan>,
     /// When it was ready again after its reboot.
-    pub ready: Option<Mark>,
+    pub ready: Option<RecordMark>,
     /// When it had the new configuration.
-    pub done: Option<Mark>,
+    pub done: Option<RecordMark>,
     /// When it took Pods again.
-    pub uncordoned: Option<Mark>,
+    pub uncordoned: Option<RecordMark>,
     /// When its daemon gave up, and why.
-    pub degraded: Vec<(Lasting, String)>,
+    pub degraded: Vec<(MarkSpan, String)>,
     /// Budgets that allowed no eviction while it was drained.
     pub held_by: Vec<DrainHold>,
     /// Warnings about it that Events told.
@@ -51,7 +57,7 @@ pub struct NodeUpdate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeWarning {
     /// When it was received.
-    pub mark: Mark,
+    pub mark: RecordMark,
     /// Why, as one word.
     pub reason: String,
     /// The message.
@@ -64,14 +70,14 @@ pub struct NodeJoin {
     /// The node.
     pub node: String,
     /// When it was first seen.
-    pub joined: Mark,
+    pub joined: RecordMark,
     /// When it was first ready.
-    pub ready: Option<Mark>,
+    pub ready: Option<RecordMark>,
 }
 
 impl NodeUpdate {
     /// Gives when the node was as it should be again: it took Pods, or had its configuration.
-    pub fn over(&self) -> Option<Mark> {
+    pub fn over(&self) -> Option<RecordMark> {
         self.done?;
         if self.cordoned.is_some() {
             self.uncordoned
@@ -90,21 +96,25 @@ impl NodeUpdate {
 
 /// What a node's versions tell.
 #[derive(Debug, Default)]
-pub(super) struct NodeTale {
+pub(super) struct NodeHistory {
     pub(super) updates: Vec<NodeUpdate>,
     pub(super) join: Option<NodeJoin>,
     /// When it was not ready although nothing updated it.
-    pub(super) not_ready: Vec<Spell>,
+    pub(super) not_ready: Vec<IllSpell>,
 }
 
 /// Reads what happened to a node.
-pub(super) fn tale(name: &str, versions: &[ReadVersion<Node>], tracks: &[StateTrack]) -> NodeTale {
-    let mut tale = NodeTale::default();
-    let mut open: Option<Open> = None;
+pub(super) fn tale(
+    name: &str,
+    versions: &[ReadVersion<NodeObject>],
+    tracks: &[StateTrack],
+) -> NodeHistory {
+    let mut tale = NodeHistory::default();
+    let mut open: Option<OpenNodeUpdate> = None;
     for (place, seen) in versions.iter().enumerate() {
         let node = &seen.body;
         if seen.is_gone {
-            tale.updates.extend(open.take().map(Open::end));
+            tale.updates.extend(open.take().map(OpenNodeUpdate::end));
             continue;
         }
         if place == 0 && !seen.is_initial() {
@@ -126,18 +136,18 @@ pub(super) fn tale(name: &str, versions: &[ReadVersion<Node>], tracks: &[StateTr
                 .as_ref()
                 .is_some_and(|open| open.update.to_config != desired);
             if is_other {
-                tale.updates.extend(open.take().map(Open::end));
+                tale.updates.extend(open.take().map(OpenNodeUpdate::end));
             }
-            open.get_or_insert_with(|| Open::begin(name, seen, place == 0));
+            open.get_or_insert_with(|| OpenNodeUpdate::begin(name, seen, place == 0));
         }
         if let Some(running) = &mut open {
             running.take(seen);
             if running.update.over().is_some() {
-                tale.updates.extend(open.take().map(Open::end));
+                tale.updates.extend(open.take().map(OpenNodeUpdate::end));
             }
         }
     }
-    tale.updates.extend(open.map(Open::end));
+    tale.updates.extend(open.map(OpenNodeUpdate::end));
     let updates = &tale.updates;
     tale.not_ready = spell::spells(Ill::NotReady, tracks)
         .into_iter()
@@ -146,22 +156,22 @@ pub(super) fn tale(name: &str, versions: &[ReadVersion<Node>], tracks: &[StateTr
     tale
 }
 
-fn covers(update: &NodeUpdate, mark: Mark) -> bool {
+fn covers(update: &NodeUpdate, mark: RecordMark) -> bool {
     update.began <= mark && update.over().is_none_or(|over| mark <= over)
 }
 
-struct Open {
+struct OpenNodeUpdate {
     update: NodeUpdate,
     first_boot: String,
-    draining: Option<Mark>,
-    rebooting: Option<Mark>,
-    not_ready: Spans,
-    degraded: Spans,
+    draining: Option<RecordMark>,
+    rebooting: Option<RecordMark>,
+    not_ready: MarkSpans,
+    degraded: MarkSpans,
     why_degraded: Vec<String>,
 }
 
-impl Open {
-    fn begin(name: &str, seen: &ReadVersion<Node>, is_first: bool) -> Self {
+impl OpenNodeUpdate {
+    fn begin(name: &str, seen: &ReadVersion<NodeObject>, is_first: bool) -> Self {
         let node = &seen.body;
         Self {
             update: NodeUpdate {
@@ -186,13 +196,13 @@ impl Open {
             first_boot: node.boot_id().to_owned(),
             draining: None,
             rebooting: None,
-            not_ready: Spans::default(),
-            degraded: Spans::default(),
+            not_ready: MarkSpans::default(),
+            degraded: MarkSpans::default(),
             why_degraded: Vec::new(),
         }
     }
 
-    fn take(&mut self, seen: &ReadVersion<Node>) {
+    fn take(&mut self, seen: &ReadVersion<NodeObject>) {
         let (node, mark) = (&seen.body, seen.mark);
         let update = &mut self.update;
         let (desired, applied) = (node.noted("desiredDrain"), node.noted("lastAppliedDrain"));
@@ -211,7 +221,7 @@ impl Open {
             && update.drain.is_none()
             && let Some(from) = self.draining
         {
-            update.drain = Some(Lasting {
+            update.drain = Some(MarkSpan {
                 from,
                 to: Some(mark),
             });
@@ -225,7 +235,7 @@ impl Open {
         if is_rebooted && update.reboot.is_none() {
             let drained = update.drain.and_then(|drain| drain.to);
             let from = self.rebooting.or(drained).unwrap_or(mark);
-            update.reboot = Some(Lasting {
+            update.reboot = Some(MarkSpan {
                 from,
                 to: Some(mark),
             });
@@ -250,10 +260,10 @@ impl Open {
     fn end(self) -> NodeUpdate {
         let mut update = self.update;
         if let (None, Some(from)) = (update.drain, self.draining) {
-            update.drain = Some(Lasting { from, to: None });
+            update.drain = Some(MarkSpan { from, to: None });
         }
         if let (None, Some(from)) = (update.reboot, self.rebooting) {
-            update.reboot = Some(Lasting { from, to: None });
+            update.reboot = Some(MarkSpan { from, to: None });
         }
         update.not_ready = self.not_ready.all();
         let why = self.why_degraded.join("; ");
@@ -261,4 +271,301 @@ impl Open {
         update.degraded = degraded.map(|span| (span, why.clone())).collect();
         update
     }
+}
+
+/// How one pool came to a new configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolUpdate {
+    /// The pool.
+    pub name: String,
+    /// When it was first seen not updated.
+    pub began: RecordMark,
+    /// When it said that it is updated again.
+    pub done: Option<RecordMark>,
+    /// The configuration that it goes to.
+    pub to_config: String,
+    /// How many machines it had, at last.
+    pub machines: u64,
+    /// How many of them had the configuration, at last.
+    pub updated: u64,
+    /// When it was paused meanwhile.
+    pub paused: Vec<MarkSpan>,
+    /// When it said that it is degraded, meanwhile.
+    pub degraded: Vec<MarkSpan>,
+}
+
+struct OpenPoolUpdate {
+    update: PoolUpdate,
+    paused: MarkSpans,
+    degraded: MarkSpans,
+}
+
+/// Reads the updates of a pool.
+pub(super) fn pool_updates(name: &str, versions: &[ReadVersion<PoolObject>]) -> Vec<PoolUpdate> {
+    let mut all = Vec::new();
+    let mut open: Option<OpenPoolUpdate> = None;
+    for seen in versions {
+        let conditions = &seen.body.status.conditions;
+        let says = |kind: &str, status: &str| {
+            StatusCondition::find(conditions, kind).is_some_and(|condition| condition.is(status))
+        };
+        // A paused pool says neither that it is updated nor that it is updating.
+        if says("Updated", "False") && !seen.is_gone && open.is_none() {
+            open = Some(OpenPoolUpdate {
+                update: PoolUpdate {
+                    name: name.to_owned(),
+                    began: seen.mark,
+                    done: None,
+                    to_config: String::new(),
+                    machines: 0,
+                    updated: 0,
+                    paused: Vec::new(),
+                    degraded: Vec::new(),
+                },
+                paused: MarkSpans::default(),
+                degraded: MarkSpans::default(),
+            });
+        }
+        let Some(running) = &mut open else {
+            continue;
+        };
+        running.paused.note(seen.mark, seen.body.spec.paused);
+        running.degraded.note(seen.mark, says("Degraded", "True"));
+        let update = &mut running.update;
+        update
+            .to_config
+            .clone_from(&seen.body.spec.configuration.name);
+        update.machines = seen.body.status.machine_count;
+        update.updated = seen.body.status.updated_machine_count;
+        if says("Updated", "True") || seen.is_gone {
+            update.done = (!seen.is_gone).then_some(seen.mark);
+            all.extend(open.take().map(OpenPoolUpdate::end));
+        }
+    }
+    all.extend(open.map(OpenPoolUpdate::end));
+    all
+}
+
+impl OpenPoolUpdate {
+    fn end(self) -> PoolUpdate {
+        PoolUpdate {
+            paused: self.paused.all(),
+            degraded: self.degraded.all(),
+            ..self.update
+        }
+    }
+}
+
+/// Shorter holds, in microseconds, are the ordinary turn of replicas: 0.2 s.
+const SHORTEST_MICROS: u64 = 200_000;
+
+/// A budget that allowed no eviction while a node was drained.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DrainHold {
+    /// The budget's namespace.
+    pub namespace: String,
+    /// The budget.
+    pub budget: String,
+    /// The Pod that stood on the node meanwhile.
+    pub pod: String,
+    /// When both was so.
+    pub span: MarkSpan,
+}
+
+struct BudgetHistory {
+    namespace: String,
+    name: String,
+    versions: Vec<ReadVersion<DisruptionBudget>>,
+    /// When it allowed no eviction.
+    exhausted: Vec<MarkSpan>,
+}
+
+/// A Pod on a node.
+struct PodStay {
+    name: String,
+    labels: BTreeMap<String, String>,
+    node: String,
+    from: RecordMark,
+    /// When it was asked to go, or was gone.
+    to: Option<RecordMark>,
+}
+
+impl ClusterHistory<'_> {
+    /// Finds what held up the drains of nodes.
+    pub(super) fn find_holds(
+        &self,
+        cut: Cut,
+        updates: &mut [NodeUpdate],
+    ) -> Result<(), QueryError> {
+        let drains = updates.iter().filter_map(|update| update.drain);
+        let Some(begin) = drains.map(|drain| drain.from).min() else {
+            return Ok(());
+        };
+        let tracks = self.tracks(("policy", "poddisruptionbudgets"), cut, |_| true);
+        let mut budgets = Vec::new();
+        for ((namespace, name), seqs) in tracks {
+            let versions = self.read_seqs::<DisruptionBudget>(&seqs)?;
+            let mut exhausted = MarkSpans::default();
+            for seen in &versions {
+                exhausted.note(seen.mark, !seen.is_gone && seen.body.is_exhausted());
+            }
+            budgets.push(BudgetHistory {
+                namespace,
+                name,
+                versions,
+                exhausted: exhausted.all(),
+            });
+        }
+        let mut stays: BTreeMap<String, Vec<PodStay>> = BTreeMap::new();
+        for update in updates {
+            let Some(drain) = update.drain else {
+                continue;
+            };
+            for budget in &budgets {
+                let overlaps: Vec<MarkSpan> = budget
+                    .exhausted
+                    .iter()
+                    .filter_map(|span| overlap(*span, drain))
+                    .collect();
+                if overlaps.is_empty() {
+                    continue;
+                }
+                if !stays.contains_key(&budget.namespace) {
+                    let read = self.stays(cut, &budget.namespace, begin)?;
+                    stays.insert(budget.namespace.clone(), read);
+                }
+                let pods = stays.get(&budget.namespace);
+                let on_node = pods.into_iter().flatten();
+                for pod in on_node.filter(|pod| pod.node == update.node) {
+                    let held = budget.held(pod, &overlaps, drain);
+                    update.held_by.extend(held);
+                }
+            }
+            update.held_by.sort_by_key(|hold| hold.span.from);
+        }
+        Ok(())
+    }
+
+    /// Reads where the Pods of a namespace stood.
+    fn stays(
+        &self,
+        cut: Cut,
+        namespace: &str,
+        begin: RecordMark,
+    ) -> Result<Vec<PodStay>, QueryError> {
+        let mut stays = Vec::new();
+        for resource in self.resources_named("", "pods") {
+            for &object in self.timeline.objects_of(resource) {
+                let Some(key) = self
+                    .timeline
+                    .key_of(object)
+                    .filter(|key| key.namespace == namespace)
+                else {
+                    continue;
+                };
+                let versions = self.timeline.reel().versions(object);
+                let known = versions.partition_point(|seq| self.timeline.is_within(*seq, cut));
+                let versions = versions.get(..known).unwrap_or_default();
+                // What was gone before the first drain held up none.
+                let is_gone =
+                    |seq: &Seq| self.timeline.reel().kind_of(*seq) == Some(EventType::Deleted);
+                let is_over = versions
+                    .last()
+                    .is_none_or(|last| *last < begin.seq && is_gone(last));
+                if !is_over {
+                    stays.extend(self.stay(&key.name, versions)?);
+                }
+            }
+        }
+        Ok(stays)
+    }
+
+    fn stay(&self, name: &str, seqs: &[Seq]) -> Result<Option<PodStay>, QueryError> {
+        // A Pod gets its node once, and is asked to go once.
+        let placed = self.first_of(seqs, |seen| !seen.body.spec.node_name.is_empty())?;
+        let Some(first) = placed.and_then(|place| seqs.get(place)) else {
+            return Ok(None);
+        };
+        let left = self.first_of(seqs, |seen| {
+            seen.is_gone || seen.body.is_going() || seen.body.is_over()
+        })?;
+        let pod = self.read_seq::<PodObject>(*first)?;
+        Ok(Some(PodStay {
+            name: name.to_owned(),
+            labels: pod.body.metadata.labels,
+            node: pod.body.spec.node_name,
+            from: pod.mark,
+            to: left
+                .and_then(|place| seqs.get(place))
+                .map(|seq| self.mark(*seq)),
+        }))
+    }
+
+    /// Finds the first version of which something holds that holds ever after.
+    fn first_of(
+        &self,
+        seqs: &[Seq],
+        holds: impl Fn(&ReadVersion<PodObject>) -> bool,
+    ) -> Result<Option<usize>, QueryError> {
+        let (mut low, mut high) = (0, seqs.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            let Some(seq) = seqs.get(middle) else {
+                break;
+            };
+            if holds(&self.read_seq(*seq)?) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Ok((low < seqs.len()).then_some(low))
+    }
+}
+
+impl BudgetHistory {
+    fn held(&self, pod: &PodStay, overlaps: &[MarkSpan], drain: MarkSpan) -> Vec<DrainHold> {
+        let stay = MarkSpan {
+            from: pod.from,
+            to: pod.to,
+        };
+        let Some(on_node) = overlap(stay, drain) else {
+            return Vec::new();
+        };
+        let budget = self.versions.iter().rev();
+        let mut at_drain = budget.skip_while(|seen| seen.mark > on_node.from);
+        let budget = at_drain.next().or(self.versions.first());
+        let selector = budget.and_then(|seen| seen.body.spec.selector.as_ref());
+        if !selector.is_some_and(|selector| selector.selects(&pod.labels)) {
+            return Vec::new();
+        }
+        let spans = overlaps.iter().filter_map(|span| overlap(*span, on_node));
+        let end = drain.to.or(pod.to);
+        let lasts = |span: &MarkSpan| {
+            // One that is open is as long as the recording makes it.
+            span.to
+                .or(end)
+                .is_none_or(|to| micros_between(span.from.at, to.at) >= SHORTEST_MICROS)
+        };
+        spans
+            .filter(lasts)
+            .map(|span| DrainHold {
+                namespace: self.namespace.clone(),
+                budget: self.name.clone(),
+                pod: pod.name.clone(),
+                span,
+            })
+            .collect()
+    }
+}
+
+/// Gives the time that two have in common.
+fn overlap(one: MarkSpan, other: MarkSpan) -> Option<MarkSpan> {
+    let from = one.from.max(other.from);
+    let to = match (one.to, other.to) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    };
+    to.is_none_or(|to| from < to)
+        .then_some(MarkSpan { from, to })
 }

@@ -1,9 +1,10 @@
 //! Owns how an operator came to a release: when it began, when its `operator` version changed, how long
 //! that took, and when `ClusterVersion` said that it waits for it.
 
-use super::mark::{Lasting, Mark, Spans, micros_between};
 use crate::condition::StatusCondition;
-use crate::read::{ClusterOperator, ClusterVersion, ReadVersion};
+use crate::history::ReadVersion;
+use crate::mark::{MarkSpan, MarkSpans, RecordMark, micros_between};
+use crate::objects::{OperatorObject, VersionObject};
 use kubereel_format::RecordedAt;
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
@@ -18,17 +19,17 @@ pub struct OperatorMove {
     /// The version that it reported before; empty if none.
     pub from_version: String,
     /// When it was first seen Progressing within the update, before its version changed.
-    pub began: Option<Mark>,
+    pub began: Option<RecordMark>,
     /// When it reported the new version.
-    pub moved: Option<Mark>,
+    pub moved: Option<RecordMark>,
     /// Whether it reported the version already when the update began.
     pub was_there: bool,
     /// When it was first seen available, where it reported no version before: in an installation.
-    pub available: Option<Mark>,
+    pub available: Option<RecordMark>,
     /// When it was Progressing, also after its version changed.
-    pub progressing: Vec<Lasting>,
+    pub progressing: Vec<MarkSpan>,
     /// When `ClusterVersion` named it as waited for: as of writes that may be 15 s apart.
-    pub waited_for: Vec<Lasting>,
+    pub waited_for: Vec<MarkSpan>,
 }
 
 impl OperatorMove {
@@ -44,7 +45,7 @@ impl OperatorMove {
     }
 
     /// Gives when it was where it should be: it reported the version, and had become available.
-    pub fn arrived(&self) -> Option<Mark> {
+    pub fn arrived(&self) -> Option<RecordMark> {
         if self.from_version.is_empty() {
             Some(self.moved?.max(self.available?))
         } else {
@@ -67,24 +68,24 @@ impl OperatorMove {
 }
 
 /// What an operator is followed by.
-pub(super) struct Goal<'a> {
+pub(super) struct MoveGoal<'a> {
     /// The version that it goes to.
     pub(super) version: &'a str,
     /// When the update was taken up.
-    pub(super) from: Mark,
+    pub(super) from: RecordMark,
     /// The last record that belongs to it.
-    pub(super) to: Option<Mark>,
+    pub(super) to: Option<RecordMark>,
 }
 
 /// Follows one operator; `None` if it was not there in that time.
 pub(super) fn follow(
     name: &str,
-    versions: &[ReadVersion<ClusterOperator>],
-    told: &[ReadVersion<ClusterVersion>],
-    goal: &Goal<'_>,
+    versions: &[ReadVersion<OperatorObject>],
+    told: &[ReadVersion<VersionObject>],
+    goal: &MoveGoal<'_>,
 ) -> Option<OperatorMove> {
-    let is_before = |seen: &&ReadVersion<ClusterOperator>| seen.mark.seq <= goal.from.seq;
-    let is_within = |mark: Mark| goal.to.is_none_or(|to| mark.seq <= to.seq);
+    let is_before = |seen: &&ReadVersion<OperatorObject>| seen.mark.seq <= goal.from.seq;
+    let is_within = |mark: RecordMark| goal.to.is_none_or(|to| mark.seq <= to.seq);
     let before = versions.iter().take_while(is_before).last();
     let before = before.filter(|seen| !seen.is_gone);
     let mut within = versions
@@ -107,7 +108,7 @@ pub(super) fn follow(
         progressing: Vec::new(),
         waited_for: waited_for(name, told, goal),
     };
-    let mut progressing = Spans::default();
+    let mut progressing = MarkSpans::default();
     let mut is_gone = false;
     for seen in within {
         is_gone = seen.is_gone;
@@ -137,10 +138,14 @@ pub(super) fn follow(
 }
 
 /// Gives the times in which `ClusterVersion` said that it waits for an operator.
-fn waited_for(name: &str, told: &[ReadVersion<ClusterVersion>], goal: &Goal<'_>) -> Vec<Lasting> {
-    let mut spans = Spans::default();
+fn waited_for(
+    name: &str,
+    told: &[ReadVersion<VersionObject>],
+    goal: &MoveGoal<'_>,
+) -> Vec<MarkSpan> {
+    let mut spans = MarkSpans::default();
     let is_within =
-        |mark: Mark| mark.seq >= goal.from.seq && goal.to.is_none_or(|to| mark.seq <= to.seq);
+        |mark: RecordMark| mark.seq >= goal.from.seq && goal.to.is_none_or(|to| mark.seq <= to.seq);
     for seen in told.iter().filter(|seen| is_within(seen.mark)) {
         let progressing = StatusCondition::find(&seen.body.status.conditions, "Progressing");
         let message = progressing.map_or("", |condition| condition.message);

@@ -1,7 +1,7 @@
 //! Owns the pace of an update: where nothing moved for long, and which parts took longest.
 
-use super::mark::{Mark, micros_between};
 use super::tell::UpgradeStory;
+use crate::mark::{RecordMark, micros_between};
 use kubereel_format::RecordedAt;
 
 /// A time without any movement is a stall from this length on: 5 minutes, after which
@@ -15,22 +15,22 @@ const SLOWEST: usize = 5;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stall {
     /// The last movement before.
-    pub from: Mark,
+    pub from: RecordMark,
     /// The next one; `None` if there was none by the moment asked about.
-    pub to: Option<Mark>,
+    pub to: Option<RecordMark>,
     /// What `ClusterVersion` said about its progress, last.
     pub said: String,
 }
 
 /// A part of an update and how long it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct UpdatePart {
     /// What it was.
     pub what: PartKind,
     /// Of what: the operator's or the node's name; empty for the payload.
     pub name: String,
     /// When it began.
-    pub from: Mark,
+    pub from: RecordMark,
     /// How long it took, or has taken.
     pub micros: u64,
     /// Whether it was over.
@@ -63,7 +63,7 @@ impl PartKind {
 }
 
 /// Finds where nothing moved.
-pub(super) fn stalls(story: &UpgradeStory, end: Option<Mark>, now: RecordedAt) -> Vec<Stall> {
+pub(super) fn stalls(story: &UpgradeStory, end: Option<RecordMark>, now: RecordedAt) -> Vec<Stall> {
     let Some(accepted) = story.update.accepted.or(Some(story.update.first)) else {
         return Vec::new();
     };
@@ -114,10 +114,10 @@ pub(super) fn stalls(story: &UpgradeStory, end: Option<Mark>, now: RecordedAt) -
 }
 
 /// Names the parts that took longest.
-pub(super) fn slowest(story: &UpgradeStory, now: RecordedAt) -> Vec<Part> {
+pub(super) fn slowest(story: &UpgradeStory, now: RecordedAt) -> Vec<UpdatePart> {
     let mut parts = Vec::new();
     if let (Some(asked), Some(accepted)) = (story.update.asked(), story.update.accepted) {
-        parts.push(Part {
+        parts.push(UpdatePart {
             what: PartKind::Acceptance,
             name: String::new(),
             from: asked,
@@ -127,7 +127,7 @@ pub(super) fn slowest(story: &UpgradeStory, now: RecordedAt) -> Vec<Part> {
     }
     for operator in &story.operators {
         if let (Some(from), Some(micros)) = (operator.began, operator.took_micros(now)) {
-            parts.push(Part {
+            parts.push(UpdatePart {
                 what: PartKind::Operator,
                 name: operator.name.clone(),
                 from,
@@ -138,7 +138,7 @@ pub(super) fn slowest(story: &UpgradeStory, now: RecordedAt) -> Vec<Part> {
     }
     for node in &story.nodes {
         if let Some(drain) = node.drain {
-            parts.push(Part {
+            parts.push(UpdatePart {
                 what: PartKind::Drain,
                 name: node.node.clone(),
                 from: drain.from,
@@ -148,7 +148,7 @@ pub(super) fn slowest(story: &UpgradeStory, now: RecordedAt) -> Vec<Part> {
         }
         if let Some(reboot) = node.reboot {
             let ready = node.ready.map_or(now, |ready| ready.at);
-            parts.push(Part {
+            parts.push(UpdatePart {
                 what: PartKind::Reboot,
                 name: node.node.clone(),
                 from: reboot.from,

@@ -1,8 +1,16 @@
-//! Owns what an attempt to fetch a release's payload is. Refuses to count by Event objects: later
-//! messages share one, so that they tell too few. Versions of Events, Pods and `ClusterVersion` do not.
+//! The attempts to fetch the payload of a release, told apart by the Events of the cluster-version
+//! operator, its Pods and what `ClusterVersion` reports, whichever of them were recorded.
+//!
+//! Attempts are not counted by Event objects: later messages share one, so that they show too few.
+//! Versions of Events, Pods and `ClusterVersion` do not. A start of the operator itself is not an attempt:
+//! it loads the release that it runs.
 
-use super::mark::Mark;
-use super::version_pod::VersionPod;
+use crate::condition::StatusCondition;
+use crate::history::{ClusterHistory, ReadVersion};
+use crate::mark::RecordMark;
+use crate::objects::{PodObject, VersionObject};
+use kubereel_history::{Cut, Logged, QueryError};
+use std::collections::BTreeMap;
 
 /// One attempt to fetch, verify and load a payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,13 +18,13 @@ pub struct Retrieval {
     /// The image; empty if nothing told it.
     pub image: String,
     /// When it began, by the operator's Event or its Pod; `None` if only its end was seen.
-    pub began: Option<Mark>,
+    pub began: Option<RecordMark>,
     /// Its Pod; `None` where verification failed before there was one, or it was not seen.
     pub pod: Option<VersionPod>,
     /// How it ended; `None` if that was not seen.
     pub end: Option<RetrievalEnd>,
     /// When `ClusterVersion` spoke of it, and in which words: those that hold until the next failure.
-    pub told: Option<Told>,
+    pub told: Option<ReleaseMessage>,
     /// What Events said about the Pod.
     pub events: Vec<PodEvent>,
 }
@@ -25,7 +33,7 @@ pub struct Retrieval {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetrievalEnd {
     /// When it was seen.
-    pub mark: Mark,
+    pub mark: RecordMark,
     /// The step that failed: `RetrievePayload`, `LoadPayload`, `VerifyPayloadVersion`,
     /// `PreconditionChecks`; empty if it was loaded.
     pub failed_step: String,
@@ -35,9 +43,9 @@ pub struct RetrievalEnd {
 
 /// What `ClusterVersion` said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct ReleaseMessage {
     /// When.
-    pub mark: Mark,
+    pub mark: RecordMark,
     /// The reason of the condition `ReleaseAccepted`.
     pub reason: String,
     /// Its message.
@@ -48,7 +56,7 @@ pub struct Told {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodEvent {
     /// When it was received.
-    pub mark: Mark,
+    pub mark: RecordMark,
     /// Why, as one word.
     pub reason: String,
     /// `Normal` or `Warning`.
@@ -67,7 +75,7 @@ pub struct Retrievals {
     /// How many more there were by the count of an Event, of which nothing else is known.
     pub counted_only: u64,
     /// What the operator warned of and went on: preconditions that were not met.
-    pub warnings: Vec<Told>,
+    pub warnings: Vec<ReleaseMessage>,
 }
 
 impl Retrieval {
@@ -110,4 +118,438 @@ pub(super) fn after_failure(message: &str) -> &str {
 pub(super) fn quoted<'a>(message: &'a str, name: &str) -> Option<&'a str> {
     let (_, after) = message.split_once(&format!("{name}=\""))?;
     after.split_once('"').map(|(value, _)| value)
+}
+
+/// What an attempt begins, ends or shows itself by.
+enum RetrievalSign<'a> {
+    /// The Event of its begin, and how many begins its count tells beyond those seen.
+    Begins {
+        image: &'a str,
+        unseen: u64,
+    },
+    Pod(&'a VersionPod),
+    Loading {
+        image: &'a str,
+    },
+    Loaded {
+        image: &'a str,
+    },
+    Fails {
+        image: &'a str,
+        step: &'a str,
+        message: &'a str,
+    },
+    Told {
+        reason: &'a str,
+        message: &'a str,
+    },
+    Warned {
+        reason: &'a str,
+        message: &'a str,
+    },
+    /// The update was accepted.
+    Accepted,
+}
+
+/// Puts the attempts of an update together, from the moment it was asked for to that at which it was
+/// accepted, or given up.
+pub(super) fn retrievals(
+    versions: &[ReadVersion<VersionObject>],
+    pods: &[VersionPod],
+    events: &[Logged],
+    from: RecordMark,
+    accepted: Option<RecordMark>,
+    to: Option<RecordMark>,
+) -> Retrievals {
+    let mut signs: Vec<(RecordMark, RetrievalSign<'_>)> = Vec::new();
+    let is_between =
+        |mark: RecordMark| mark.seq >= from.seq && to.is_none_or(|to| mark.seq <= to.seq);
+    signs.extend(
+        pods.iter()
+            .map(|pod| (pod.created, RetrievalSign::Pod(pod)))
+            .chain(of_events(versions, events))
+            .chain(of_versions(versions))
+            .filter(|(mark, _)| is_between(*mark)),
+    );
+    signs.extend(accepted.map(|mark| (mark, RetrievalSign::Accepted)));
+    signs.sort_by_key(|(mark, _)| mark.seq);
+    let mut tale = RetrievalBuilder::default();
+    for (mark, sign) in signs {
+        tale.take(mark, &sign);
+    }
+    tale.close();
+    let mut all = tale.all;
+    for attempt in &mut all.attempts {
+        if let Some(pod) = &attempt.pod {
+            attempt.events = about(&pod.name, events);
+        }
+    }
+    all
+}
+
+fn about(pod: &str, events: &[Logged]) -> Vec<PodEvent> {
+    events
+        .iter()
+        .filter(|logged| logged.said.regarding.kind == "Pod" && logged.said.regarding.name == pod)
+        .map(|logged| PodEvent {
+            mark: mark_of(logged),
+            reason: logged.said.reason.clone(),
+            severity: logged.said.severity.clone(),
+            message: logged.said.message.clone(),
+            count: logged.said.count,
+        })
+        .collect()
+}
+
+const fn mark_of(logged: &Logged) -> RecordMark {
+    RecordMark {
+        seq: logged.seq,
+        at: logged.at,
+    }
+}
+
+/// Gives the image that the cluster runs, or goes to, when a record comes.
+fn current_image(versions: &[ReadVersion<VersionObject>], mark: RecordMark) -> &str {
+    let count = versions.partition_point(|seen| seen.mark.seq < mark.seq);
+    let last = count.checked_sub(1).and_then(|last| versions.get(last));
+    last.map_or("", |seen| seen.body.status.desired.image.as_str())
+}
+
+fn of_events<'a>(
+    versions: &'a [ReadVersion<VersionObject>],
+    events: &'a [Logged],
+) -> Vec<(RecordMark, RetrievalSign<'a>)> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut signs = Vec::new();
+    for logged in events {
+        let said = &logged.said;
+        if said.regarding.kind != "ClusterVersion" {
+            continue;
+        }
+        let mark = mark_of(logged);
+        let image = quoted(&said.message, "image").unwrap_or_default();
+        let before = counts.insert(&logged.name, said.count);
+        // The operator that starts loads what it runs already.
+        if !image.is_empty() && image == current_image(versions, mark) {
+            continue;
+        }
+        let unseen = said.count.saturating_sub(before.unwrap_or(0) + 1);
+        let message = said.message.as_str();
+        let sign = match said.reason.as_str() {
+            // The version operator reuses the reason to warn that the release of a forced update
+            // cannot be verified: that belongs to the attempt under way.
+            "RetrievePayload" if said.severity == "Warning" => RetrievalSign::Warned {
+                reason: &said.reason,
+                message,
+            },
+            "RetrievePayload" => RetrievalSign::Begins { image, unseen },
+            "LoadPayload" => RetrievalSign::Loading { image },
+            "PayloadLoaded" => RetrievalSign::Loaded { image },
+            "PreconditionWarn" => RetrievalSign::Warned {
+                reason: &said.reason,
+                message,
+            },
+            "PreconditionBlock" => RetrievalSign::Fails {
+                image,
+                step: "PreconditionChecks",
+                message,
+            },
+            other => match other.strip_suffix("Failed") {
+                Some(step @ ("RetrievePayload" | "LoadPayload" | "VerifyPayloadVersion")) => {
+                    RetrievalSign::Fails {
+                        image,
+                        step,
+                        message,
+                    }
+                }
+                _ => continue,
+            },
+        };
+        signs.push((mark, sign));
+    }
+    signs
+}
+
+/// Gives the moments at which the condition says something new of a failure.
+fn of_versions(versions: &[ReadVersion<VersionObject>]) -> Vec<(RecordMark, RetrievalSign<'_>)> {
+    let mut last = "";
+    let mut signs = Vec::new();
+    for seen in versions.iter().filter(|seen| !seen.is_gone) {
+        let accepted = StatusCondition::find(&seen.body.status.conditions, "ReleaseAccepted");
+        let failed = accepted.filter(|condition| condition.is("False"));
+        let message = failed.map_or("", |condition| condition.message);
+        if message != last
+            && let Some(condition) = failed
+        {
+            let reason = condition.reason;
+            signs.push((seen.mark, RetrievalSign::Told { reason, message }));
+        }
+        last = message;
+    }
+    signs
+}
+
+#[derive(Default)]
+struct RetrievalBuilder {
+    all: Retrievals,
+    open: Option<Retrieval>,
+}
+
+impl RetrievalBuilder {
+    fn take(&mut self, mark: RecordMark, sign: &RetrievalSign<'_>) {
+        match *sign {
+            RetrievalSign::Begins { image, unseen } => {
+                self.all.counted_only += unseen;
+                // Its Pod may come first: watches are one a resource.
+                let is_known = self.open.as_ref().is_some_and(|open| {
+                    open.end.is_none() && open.told.is_none() && open.began_by_pod_at(mark)
+                });
+                if is_known {
+                    if let Some(open) = &mut self.open {
+                        open.began = Some(mark);
+                    }
+                    return;
+                }
+                self.close();
+                self.open = Some(begin(image, Some(mark)));
+            }
+            RetrievalSign::Pod(pod) => {
+                let is_free = |open: &Retrieval| open.pod.is_none() && open.end.is_none();
+                if !self.open.as_ref().is_some_and(is_free) {
+                    self.close();
+                    self.open = Some(begin(&pod.image, Some(mark)));
+                }
+                if let Some(open) = &mut self.open {
+                    if open.image.is_empty() {
+                        open.image.clone_from(&pod.image);
+                    }
+                    open.pod = Some(pod.clone());
+                }
+            }
+            RetrievalSign::Loading { image } => {
+                self.open.get_or_insert_with(|| begin(image, None));
+            }
+            RetrievalSign::Loaded { image } => self.end(image, mark, "", ""),
+            RetrievalSign::Fails {
+                image,
+                step,
+                message,
+            } => self.end(image, mark, step, message),
+            RetrievalSign::Told { reason, message } => self.told(mark, reason, message),
+            RetrievalSign::Warned { reason, message } => self.all.warnings.push(ReleaseMessage {
+                mark,
+                reason: reason.to_owned(),
+                message: message.to_owned(),
+            }),
+            RetrievalSign::Accepted => {
+                if let Some(open) = &mut self.open {
+                    open.end.get_or_insert(loaded(mark));
+                }
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(mut attempt) = self.open.take() else {
+            return;
+        };
+        // Where its Event is missing, the condition tells its end.
+        if let (None, Some(told)) = (&attempt.end, &attempt.told) {
+            attempt.end = Some(RetrievalEnd {
+                mark: told.mark,
+                failed_step: told.reason.clone(),
+                message: told.message.clone(),
+            });
+        }
+        self.all.attempts.push(attempt);
+    }
+
+    fn end(&mut self, image: &str, mark: RecordMark, step: &str, message: &str) {
+        if self.open.as_ref().is_none_or(|open| open.end.is_some()) {
+            self.close();
+            self.open = Some(begin(image, None));
+        }
+        if let Some(open) = &mut self.open {
+            open.end = Some(RetrievalEnd {
+                mark,
+                failed_step: step.to_owned(),
+                message: message.to_owned(),
+            });
+        }
+    }
+
+    /// Finds the attempt that the condition speaks of: the one whose Pod it names, else the last
+    /// that it has not spoken of.
+    fn told(&mut self, mark: RecordMark, reason: &str, message: &str) {
+        let told = ReleaseMessage {
+            mark,
+            reason: reason.to_owned(),
+            message: message.to_owned(),
+        };
+        let failure = after_failure(message);
+        let is_named = |attempt: &&mut Retrieval| {
+            let pod = attempt.pod.as_ref();
+            pod.is_some_and(|pod| names(failure, &pod.name))
+        };
+        let mut attempts = self.all.attempts.iter_mut().chain(&mut self.open).rev();
+        if let Some(attempt) = attempts.find(is_named) {
+            attempt.told.get_or_insert(told);
+            return;
+        }
+        if let Some(open) = &mut self.open
+            && open.told.is_none()
+        {
+            open.told = Some(told);
+            return;
+        }
+        // Without Events the condition is all that tells of a failure.
+        self.close();
+        let mut attempt = begin(quoted(message, "image").unwrap_or_default(), None);
+        attempt.end = Some(RetrievalEnd {
+            mark,
+            failed_step: reason.to_owned(),
+            message: message.to_owned(),
+        });
+        attempt.told = Some(told);
+        self.open = Some(attempt);
+    }
+}
+
+/// Tells whether a text names a Pod: `pod version--abcde failed`.
+fn names(text: &str, pod: &str) -> bool {
+    let mut words = text.split(|letter: char| letter.is_whitespace() || letter == ',');
+    words.any(|word| word == pod)
+}
+
+fn begin(image: &str, began: Option<RecordMark>) -> Retrieval {
+    Retrieval {
+        image: image.to_owned(),
+        began,
+        pod: None,
+        end: None,
+        told: None,
+        events: Vec::new(),
+    }
+}
+
+const fn loaded(mark: RecordMark) -> RetrievalEnd {
+    RetrievalEnd {
+        mark,
+        failed_step: String::new(),
+        message: String::new(),
+    }
+}
+
+impl Retrieval {
+    /// Tells whether its Pod alone told of its begin, just before.
+    fn began_by_pod_at(&self, mark: RecordMark) -> bool {
+        const DELIVERY_MICROS: i64 = 1_000_000;
+        self.pod.as_ref().is_some_and(|pod| {
+            self.began == Some(pod.created)
+                && mark.at.micros_since(pod.created.at) < DELIVERY_MICROS
+        })
+    }
+}
+
+pub(super) const NAMESPACE: &str = "openshift-cluster-version";
+const LABEL: (&str, &str) = ("k8s-app", "retrieve-openshift-release");
+const NAME: &str = "version-";
+
+/// A version Pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionPod {
+    /// Its name.
+    pub name: String,
+    /// The release image that it runs; empty if it does not say.
+    pub image: String,
+    /// When it was first seen.
+    pub created: RecordMark,
+    /// Its states in order, each only where it differs from the one before.
+    pub states: Vec<PodState>,
+    /// When its phase became Succeeded or Failed.
+    pub over: Option<RecordMark>,
+    /// When its deletion was seen.
+    pub deleted: Option<RecordMark>,
+}
+
+/// A state of a version Pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodState {
+    /// When it was first seen.
+    pub mark: RecordMark,
+    /// As kubectl's STATUS column puts it: `Init:ErrImagePull`.
+    pub word: String,
+    /// The message behind it; may be empty.
+    pub message: String,
+}
+
+impl VersionPod {
+    fn of(name: &str, versions: &[ReadVersion<PodObject>]) -> Option<Self> {
+        let first = versions.first()?;
+        let mut pod = Self {
+            name: name.to_owned(),
+            image: String::new(),
+            created: first.mark,
+            states: Vec::new(),
+            over: None,
+            deleted: None,
+        };
+        for seen in versions {
+            if let Some(container) = seen.body.spec.init_containers.first() {
+                pod.image.clone_from(&container.image);
+            }
+            if seen.is_gone {
+                pod.deleted = Some(seen.mark);
+                continue;
+            }
+            if seen.body.is_over() {
+                pod.over.get_or_insert(seen.mark);
+            }
+            let (word, message) = seen.body.state();
+            let last = pod.states.last();
+            if !last.is_some_and(|last| last.word == word && last.message == message) {
+                pod.states.push(PodState {
+                    mark: seen.mark,
+                    word,
+                    message,
+                });
+            }
+        }
+        Some(pod)
+    }
+
+    /// Gives what held it up last, before its end: a state with a message of its own.
+    pub fn held_up_by(&self) -> Option<&PodState> {
+        let is_cause = |state: &&PodState| {
+            let reason = state.word.strip_prefix("Init:");
+            reason.is_some_and(|reason| !reason.starts_with(|first: char| first.is_ascii_digit()))
+        };
+        let causes = || self.states.iter().rev().filter(is_cause);
+        // The pull's own error says more than the wait after it.
+        causes()
+            .find(|state| state.word != "Init:ImagePullBackOff")
+            .or_else(|| causes().next())
+    }
+}
+
+impl ClusterHistory<'_> {
+    /// Reads the version Pods, in the order of first sight.
+    pub(super) fn version_pods(&self, cut: Cut) -> Result<Vec<VersionPod>, QueryError> {
+        let tracks = self.tracks(("", "pods"), cut, |key| {
+            key.namespace == NAMESPACE && key.name.starts_with(NAME)
+        });
+        let mut pods = Vec::new();
+        for ((_, name), seqs) in &tracks {
+            let versions = self.read_seqs::<PodObject>(seqs)?;
+            let is_fetching = |seen: &ReadVersion<PodObject>| {
+                let label = seen.body.metadata.labels.get(LABEL.0);
+                label.is_some_and(|value| value == LABEL.1)
+            };
+            if versions.iter().any(is_fetching) {
+                pods.extend(VersionPod::of(name, &versions));
+            }
+        }
+        pods.sort_by_key(|pod| pod.created.seq);
+        Ok(pods)
+    }
 }

@@ -1,7 +1,7 @@
 //! Owns the times in which something was not well: an operator unavailable or degraded, the
 //! installation or update failing, a node not ready. Every one, also those shorter than any poll.
 
-use super::mark::{Mark, micros_between};
+use crate::mark::{RecordMark, micros_between};
 use crate::state::{StateInterval, StateTrack};
 use kubereel_format::{Evidence, RecordedAt};
 
@@ -45,7 +45,7 @@ impl Ill {
 
 /// How much `oc adm upgrade status` would have made of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum SpellLevel {
     /// Nothing: it was over before.
     Silent,
     /// A warning.
@@ -54,7 +54,7 @@ pub enum Level {
     Error,
 }
 
-impl Level {
+impl SpellLevel {
     /// Gives the word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -67,17 +67,17 @@ impl Level {
 
 /// A time in which something was not well.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spell {
+pub struct IllSpell {
     /// What was not well.
     pub ill: Ill,
     /// The operator's or the node's name; `version` for `ClusterVersion`.
     pub name: String,
     /// The version that began it, or the first one seen.
-    pub from: Mark,
+    pub from: RecordMark,
     /// Whether it had begun before it could be seen.
     pub is_older: bool,
     /// The version that ended it; `None` if none did by the moment asked about.
-    pub to: Option<Mark>,
+    pub to: Option<RecordMark>,
     /// What the condition said, in order; a text only where it differs from the one before.
     pub texts: Vec<SpellText>,
     /// Whether the recording has a gap in it: it may have been interrupted.
@@ -88,7 +88,7 @@ pub struct Spell {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpellText {
     /// When it was first seen.
-    pub mark: Mark,
+    pub mark: RecordMark,
     /// The status.
     pub status: String,
     /// The reason.
@@ -97,23 +97,23 @@ pub struct SpellText {
     pub message: String,
 }
 
-impl Spell {
+impl IllSpell {
     /// Gives its length in microseconds; one that is open lasts until `now`.
     pub fn micros(&self, now: RecordedAt) -> u64 {
         micros_between(self.from.at, self.to.map_or(now, |to| to.at))
     }
 
     /// Gives what `oc adm upgrade status` would have made of it at most, asked at the right moment.
-    pub fn level(&self, now: RecordedAt) -> Level {
+    pub fn level(&self, now: RecordedAt) -> SpellLevel {
         let lasted = self.micros(now);
         let (warning, error) = self.ill.thresholds_micros();
         let is_past = |threshold: Option<u64>| threshold.is_some_and(|least| lasted > least);
         if is_past(error) {
-            Level::Error
+            SpellLevel::Error
         } else if is_past(warning) {
-            Level::Warning
+            SpellLevel::Warning
         } else {
-            Level::Silent
+            SpellLevel::Silent
         }
     }
 }
@@ -140,7 +140,7 @@ impl Ill {
 
 /// Gives the times in which something of an object was not well. One that never reported that it was well
 /// is starting, unless it was there when the recording began.
-pub(super) fn spells(ill: Ill, tracks: &[StateTrack]) -> Vec<Spell> {
+pub(super) fn spells(ill: Ill, tracks: &[StateTrack]) -> Vec<IllSpell> {
     let mut own = tracks.iter();
     let Some(track) = own.find(|track| track.aspect().condition() == Some(ill.condition())) else {
         return Vec::new();
@@ -159,7 +159,7 @@ pub(super) fn spells(ill: Ill, tracks: &[StateTrack]) -> Vec<Spell> {
         let (Some(first), Some(last)) = (shown.first(), shown.last()) else {
             continue;
         };
-        all.push(Spell {
+        all.push(IllSpell {
             ill,
             name: first.object.name.clone(),
             from: first.from,

@@ -1,28 +1,23 @@
-//! Owns the story of one installation or upgrade as a whole. Reads the objects concerned, version by
-//! version, and nothing else of the reel.
+//! The story of one installation or upgrade as a whole. Reads the objects concerned, version by version,
+//! and nothing else of the reel; what could not be observed is named, never filled.
 
-use super::dark::{self, NotSeen};
-use super::handover::Handover;
-use super::mark::{Lasting, Mark};
-use super::node_update::{self, NodeJoin, NodeUpdate, NodeWarning};
-use super::operator_move::{self, Goal, OperatorMove};
-use super::pace::{self, Part, Stall};
-use super::pool_update::{self, PoolUpdate};
-use super::retrieval::Retrievals;
-use super::retrieve;
-use super::spell::{self, Ill, Spell};
-use super::update::{HowUpdateEnded, Update, UpdateKind};
-use super::version_pod::NAMESPACE;
+use super::node_update::{NodeJoin, NodeUpdate, NodeWarning, PoolUpdate};
+use super::operator_move::{MoveGoal, OperatorMove};
+use super::pace::{Stall, UpdatePart};
+use super::retrieval::{NAMESPACE, Retrievals};
+use super::spell::{Ill, IllSpell};
+use super::update::{ClusterUpdate, HowUpdateEnded, UpdateKind};
+use super::{node_update, operator_move, pace, retrieval, spell, update};
 use crate::condition::StatusCondition;
 use crate::health::StateKind;
-use crate::history::ClusterHistory;
-use crate::read::{
-    ClusterOperator, ClusterVersion, HistoryEntry, MachineConfig, Node, Pool, ReadVersion,
+use crate::history::{ClusterHistory, ReadVersion};
+use crate::mark::{MarkSpan, RecordMark};
+use crate::objects::{
+    HistoryEntry, MachineConfig, NodeObject, OperatorObject, PoolObject, VersionObject, pool_of,
 };
-use kubereel_format::RecordedAt;
-use kubereel_history::Cut;
-use kubereel_history::QueryError;
-use kubereel_history::{EventQuestion, Logged};
+use kubereel_format::{NotCoveredReason, RecordedAt, ResourceId};
+use kubereel_history::{Certainty, Cut, EventQuestion, Logged, QueryError, UnobservedSpan};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Where the Events about nodes lie.
@@ -35,7 +30,7 @@ const VERSION_NAME: &str = "version";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Updates {
     /// All of them, in the order in which they began.
-    pub all: Vec<Update>,
+    pub all: Vec<ClusterUpdate>,
     /// Whether `ClusterVersion` was seen at all.
     pub is_seen: bool,
     /// The version that the history's newest entry names, at last; may be empty.
@@ -50,21 +45,21 @@ pub struct Updates {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpgradeStory {
     /// What was asked for, and how it ended.
-    pub update: Update,
+    pub update: ClusterUpdate,
     /// The moment as of which it is told.
     pub now: RecordedAt,
     /// When all of it was over, nodes included; `None` if it was not.
-    pub over: Option<Mark>,
+    pub over: Option<RecordMark>,
     /// The attempts to fetch the payload.
     pub retrievals: Retrievals,
     /// The operators in the order in which they moved; those that did not come last.
     pub operators: Vec<OperatorMove>,
     /// What was not well meanwhile, in the order of begin.
-    pub spells: Vec<Spell>,
+    pub spells: Vec<IllSpell>,
     /// What `ClusterVersion` said about the progress; a text only where it differs from the one before.
     pub progress: Vec<ProgressSaid>,
     /// The changes of the leading process of the cluster-version operator.
-    pub handovers: Vec<Handover>,
+    pub handovers: Vec<LeaderHandover>,
     /// The pools that were updated.
     pub pools: Vec<PoolUpdate>,
     /// The nodes that were updated, in the order of begin.
@@ -74,16 +69,16 @@ pub struct UpgradeStory {
     /// Where nothing moved.
     pub stalls: Vec<Stall>,
     /// The parts that took longest.
-    pub slowest: Vec<Part>,
+    pub slowest: Vec<UpdatePart>,
     /// What could not be seen.
-    pub not_seen: Vec<NotSeen>,
+    pub not_seen: Vec<UnobservedSource>,
 }
 
 /// What `ClusterVersion` said about its progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgressSaid {
     /// When.
-    pub mark: Mark,
+    pub mark: RecordMark,
     /// The status of the condition `Progressing`.
     pub status: String,
     /// Its reason; may be empty.
@@ -102,7 +97,7 @@ impl ClusterHistory<'_> {
         let last = versions.iter().rfind(|seen| !seen.is_gone);
         let newest = last.and_then(|seen| seen.body.status.history.first());
         Ok(Updates {
-            all: super::find::updates(&versions),
+            all: update::updates(&versions),
             is_seen: last.is_some(),
             version: newest.map_or_else(String::new, |newest| newest.version.clone()),
             completed: newest.and_then(HistoryEntry::completed),
@@ -118,13 +113,13 @@ impl ClusterHistory<'_> {
     pub fn upgrade_story(
         &self,
         updates: &Updates,
-        update: &Update,
+        update: &ClusterUpdate,
         cut: Cut,
     ) -> Result<UpgradeStory, QueryError> {
         let versions = self.cluster_versions(cut)?;
         let mut after = updates.all.iter();
         let next = after.find(|other| other.first > update.first);
-        let window = Window::of(update, next.map(|next| next.first));
+        let window = UpdateWindow::of(update, next.map(|next| next.first));
         let mut story = UpgradeStory {
             update: update.clone(),
             now: updates.now,
@@ -177,7 +172,7 @@ impl ClusterHistory<'_> {
     pub(crate) fn cluster_versions(
         &self,
         cut: Cut,
-    ) -> Result<Vec<ReadVersion<ClusterVersion>>, QueryError> {
+    ) -> Result<Vec<ReadVersion<VersionObject>>, QueryError> {
         let tracks = self.tracks(VERSION, cut, |key| key.name == VERSION_NAME);
         let mut all = Vec::new();
         for seqs in tracks.values() {
@@ -188,9 +183,9 @@ impl ClusterHistory<'_> {
 
     fn retrievals(
         &self,
-        versions: &[ReadVersion<ClusterVersion>],
-        update: &Update,
-        window: &Window,
+        versions: &[ReadVersion<VersionObject>],
+        update: &ClusterUpdate,
+        window: &UpdateWindow,
         cut: Cut,
     ) -> Result<Retrievals, QueryError> {
         // What ran before the recording was fetched before it.
@@ -209,7 +204,7 @@ impl ClusterHistory<'_> {
                     .seq_after(RecordedAt::from_micros(to.at.micros + 1_000_000)),
             )
         });
-        Ok(retrieve::retrievals(
+        Ok(retrieval::retrievals(
             versions,
             &pods,
             &events,
@@ -239,12 +234,12 @@ impl ClusterHistory<'_> {
     fn tell_operators(
         &self,
         story: &mut UpgradeStory,
-        versions: &[ReadVersion<ClusterVersion>],
-        window: &Window,
+        versions: &[ReadVersion<VersionObject>],
+        window: &UpdateWindow,
         cut: Cut,
     ) -> Result<(), QueryError> {
         let target = story.update.target.as_ref();
-        let goal = Goal {
+        let goal = MoveGoal {
             version: target.map_or("", |target| target.version.as_str()),
             from: window.taken_up,
             to: window.to,
@@ -252,13 +247,9 @@ impl ClusterHistory<'_> {
         let tracks = self.tracks(("config.openshift.io", "clusteroperators"), cut, |_| true);
         let mut moves = Vec::new();
         for ((_, name), seqs) in &tracks {
-            let seen = self.read_seqs::<ClusterOperator>(seqs)?;
-            let tracks = self.condition_tracks(
-                StateKind::Operator,
-                name,
-                &seen,
-                ClusterOperator::conditions,
-            );
+            let seen = self.read_seqs::<OperatorObject>(seqs)?;
+            let tracks =
+                self.condition_tracks(StateKind::Operator, name, &seen, OperatorObject::conditions);
             for ill in [Ill::Unavailable, Ill::Degraded] {
                 story.spells.extend(spell::spells(ill, &tracks));
             }
@@ -274,14 +265,14 @@ impl ClusterHistory<'_> {
     fn tell_nodes(
         &self,
         story: &mut UpgradeStory,
-        window: &Window,
+        window: &UpdateWindow,
         cut: Cut,
     ) -> Result<(), QueryError> {
         let group = "machineconfiguration.openshift.io";
-        let mut pools: BTreeMap<String, Pool> = BTreeMap::new();
+        let mut pools: BTreeMap<String, PoolObject> = BTreeMap::new();
         for ((_, name), seqs) in self.tracks((group, "machineconfigpools"), cut, |_| true) {
-            let seen = self.read_seqs::<Pool>(&seqs)?;
-            let updates = pool_update::updates(&name, &seen).into_iter();
+            let seen = self.read_seqs::<PoolObject>(&seqs)?;
+            let updates = node_update::pool_updates(&name, &seen).into_iter();
             let within = updates.filter(|update| window.holds(update.began));
             story.pools.extend(within);
             if let Some(last) = seen.into_iter().next_back().filter(|seen| !seen.is_gone) {
@@ -290,15 +281,16 @@ impl ClusterHistory<'_> {
         }
         story.pools.sort_by_key(|update| update.began);
         for ((_, name), seqs) in self.tracks(("", "nodes"), cut, |_| true) {
-            let seen = self.read_seqs::<Node>(&seqs)?;
-            let tracks = self.condition_tracks(StateKind::Node, &name, &seen, Node::conditions);
+            let seen = self.read_seqs::<NodeObject>(&seqs)?;
+            let tracks =
+                self.condition_tracks(StateKind::Node, &name, &seen, NodeObject::conditions);
             let tale = node_update::tale(&name, &seen, &tracks);
             story.spells.extend(tale.not_ready);
             story
                 .joins
                 .extend(tale.join.filter(|join| window.holds(join.joined)));
             let labels = seen.last().map(|seen| seen.body.labels());
-            let pool = labels.and_then(|labels| crate::pool_of(&pools, labels));
+            let pool = labels.and_then(|labels| pool_of(&pools, labels));
             for mut update in tale.updates {
                 if window.holds(update.began) {
                     update.pool = pool.cloned().unwrap_or_default();
@@ -334,7 +326,7 @@ impl ClusterHistory<'_> {
     fn tell_warnings(
         &self,
         nodes: &mut [NodeUpdate],
-        window: &Window,
+        window: &UpdateWindow,
         cut: Cut,
     ) -> Result<(), QueryError> {
         if nodes.is_empty() {
@@ -349,7 +341,7 @@ impl ClusterHistory<'_> {
             if about.kind != "Node" {
                 continue;
             }
-            let mark = Mark {
+            let mark = RecordMark {
                 seq: logged.seq,
                 at: logged.at,
             };
@@ -371,16 +363,16 @@ impl ClusterHistory<'_> {
 }
 
 /// The time that belongs to an update.
-struct Window {
-    from: Mark,
+struct UpdateWindow {
+    from: RecordMark,
     /// When it was taken up; its begin if that was not seen.
-    taken_up: Mark,
+    taken_up: RecordMark,
     /// What comes after it, or ended it without completion.
-    to: Option<Mark>,
+    to: Option<RecordMark>,
 }
 
-impl Window {
-    fn of(update: &Update, next: Option<Mark>) -> Self {
+impl UpdateWindow {
+    fn of(update: &ClusterUpdate, next: Option<RecordMark>) -> Self {
         let end = update
             .end
             .filter(|end| end.how != HowUpdateEnded::Completed);
@@ -398,14 +390,14 @@ impl Window {
         }
     }
 
-    fn holds(&self, mark: Mark) -> bool {
+    fn holds(&self, mark: RecordMark) -> bool {
         mark >= self.from && self.to.is_none_or(|to| mark < to)
     }
 }
 
-fn progress(versions: &[ReadVersion<ClusterVersion>], window: &Window) -> Vec<ProgressSaid> {
+fn progress(versions: &[ReadVersion<VersionObject>], window: &UpdateWindow) -> Vec<ProgressSaid> {
     let mut all: Vec<ProgressSaid> = Vec::new();
-    let end = |mark: Mark| window.to.is_none_or(|to| mark <= to);
+    let end = |mark: RecordMark| window.to.is_none_or(|to| mark <= to);
     let within = versions
         .iter()
         .filter(|seen| seen.mark >= window.taken_up && end(seen.mark) && !seen.is_gone);
@@ -429,7 +421,7 @@ fn progress(versions: &[ReadVersion<ClusterVersion>], window: &Window) -> Vec<Pr
 }
 
 /// Gives when an update was over with all its nodes; `None` if it was not.
-fn over(story: &UpgradeStory, window: &Window) -> Option<Mark> {
+fn over(story: &UpgradeStory, window: &UpdateWindow) -> Option<RecordMark> {
     let end = story.update.end?;
     if end.how != HowUpdateEnded::Completed {
         return Some(end.mark);
@@ -446,8 +438,8 @@ fn over(story: &UpgradeStory, window: &Window) -> Option<Mark> {
 
 impl UpgradeStory {
     /// Keeps what belongs to the time of the update.
-    fn settle(&mut self, from: Mark, end: Option<Mark>) {
-        let is_begun = |mark: Mark| end.is_none_or(|end| mark <= end);
+    fn settle(&mut self, from: RecordMark, end: Option<RecordMark>) {
+        let is_begun = |mark: RecordMark| end.is_none_or(|end| mark <= end);
         self.spells
             .retain(|spell| is_begun(spell.from) && spell.to.is_none_or(|to| to > from));
         for spell in &mut self.spells {
@@ -456,11 +448,11 @@ impl UpgradeStory {
                 Ill::NotReady => "nodes",
                 Ill::Unavailable | Ill::Degraded => "clusteroperators",
             };
-            let span = Lasting {
+            let span = MarkSpan {
                 from: spell.from,
                 to: spell.to,
             };
-            spell.has_gap = dark::has_gap(&self.not_seen, plural, span);
+            spell.has_gap = has_gap(&self.not_seen, plural, span);
         }
         self.spells
             .sort_by(|a, b| (a.from, a.ill, &a.name).cmp(&(b.from, b.ill, &b.name)));
@@ -475,4 +467,194 @@ impl UpgradeStory {
             operator.progressing.retain(|span| is_begun(span.from));
         }
     }
+}
+
+/// What each resource tells, in the order of weight.
+const READ: [(&str, &str, &str); 8] = [
+    (
+        "config.openshift.io",
+        "clusterversions",
+        "requests, acceptance and completion",
+    ),
+    (
+        "config.openshift.io",
+        "clusteroperators",
+        "operators' moves and spells",
+    ),
+    ("", "nodes", "node updates"),
+    (
+        "machineconfiguration.openshift.io",
+        "machineconfigpools",
+        "pools",
+    ),
+    ("", "pods", "version Pods, and Pods that held up a drain"),
+    ("", "events", "retrieval attempts without a Pod"),
+    (
+        "coordination.k8s.io",
+        "leases",
+        "changes of the leading process",
+    ),
+    ("policy", "poddisruptionbudgets", "what held up a drain"),
+];
+
+/// Something that could not be seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnobservedSource {
+    /// The resource, `nodes` or `clusterversions.config.openshift.io`.
+    pub resource: String,
+    /// What it would have told.
+    pub tells: &'static str,
+    /// When; `None` if it was never seen.
+    pub unseen: Option<UnobservedSpan>,
+}
+
+impl UnobservedSource {
+    /// Gives why it could not be seen.
+    pub fn why(&self) -> String {
+        let why = self.unseen.as_ref().map(|unseen| unseen.reason.to_string());
+        why.unwrap_or_else(|| "not recorded".to_owned())
+    }
+}
+
+impl ClusterHistory<'_> {
+    /// Gives what could not be seen between two moments.
+    pub(super) fn not_seen(
+        &self,
+        from: RecordedAt,
+        to: RecordedAt,
+        cut: Cut,
+    ) -> Vec<UnobservedSource> {
+        let mut all = Vec::new();
+        for (group, plural, tells) in READ {
+            let resources = if plural == "events" {
+                self.timeline.event_resources()
+            } else {
+                self.resources_named(group, plural)
+            };
+            let name = if group.is_empty() {
+                plural.to_owned()
+            } else {
+                format!("{plural}.{group}")
+            };
+            let not_seen = |unseen| UnobservedSource {
+                resource: name.clone(),
+                tells,
+                unseen,
+            };
+            if !resources.iter().any(|id| self.is_seen(*id, cut)) {
+                all.push(not_seen(None));
+                continue;
+            }
+            let unseen = resources
+                .iter()
+                .flat_map(|id| self.timeline.unobserved(*id));
+            let within = unseen.filter(|one| one.from < to && one.to > from);
+            all.extend(within.map(|one| not_seen(Some(one.clone()))));
+        }
+        all
+    }
+
+    /// Tells whether a resource was ever seen up to a moment.
+    fn is_seen(&self, resource: ResourceId, cut: Cut) -> bool {
+        match self.timeline.certainty(resource, cut) {
+            Certainty::NotCovered { reason, .. } => reason == NotCoveredReason::SameStorage,
+            Certainty::BeforeFirst { .. } => false,
+            _ => true,
+        }
+    }
+}
+
+/// Tells whether something of a resource could not be seen in a time.
+pub(super) fn has_gap(not_seen: &[UnobservedSource], plural: &str, span: MarkSpan) -> bool {
+    not_seen.iter().any(|one| {
+        let is_of = one
+            .resource
+            .strip_prefix(plural)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        is_of
+            && one.unseen.as_ref().is_some_and(|unseen| {
+                unseen.to > span.from.at && span.to.is_none_or(|end| unseen.from < end.at)
+            })
+    })
+}
+
+const LEASE: &str = "version";
+
+/// A change of the leading process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaderHandover {
+    /// Who led before; empty if nobody did.
+    pub from: String,
+    /// When it let go; `None` if that was not seen: it was taken from it, or never held.
+    pub released: Option<RecordMark>,
+    /// Who led then; empty while nobody did.
+    pub to: String,
+    /// When it took over; `None` if nobody had by the moment asked about.
+    pub taken: Option<RecordMark>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Lease {
+    spec: Option<LeaseSpec>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct LeaseSpec {
+    holder_identity: Option<String>,
+}
+
+impl Lease {
+    fn holder(&self) -> &str {
+        let holder = self
+            .spec
+            .as_ref()
+            .and_then(|spec| spec.holder_identity.as_ref());
+        holder.map_or("", String::as_str)
+    }
+}
+
+impl ClusterHistory<'_> {
+    /// Reads the changes of the leading process, in order.
+    pub(super) fn handovers(&self, cut: Cut) -> Result<Vec<LeaderHandover>, QueryError> {
+        let tracks = self.tracks(("coordination.k8s.io", "leases"), cut, |key| {
+            key.namespace == NAMESPACE && key.name == LEASE
+        });
+        let mut all = Vec::new();
+        for seqs in tracks.values() {
+            all.extend(changes(&self.read_seqs::<Lease>(seqs)?));
+        }
+        Ok(all)
+    }
+}
+
+fn changes(versions: &[ReadVersion<Lease>]) -> Vec<LeaderHandover> {
+    let mut all: Vec<LeaderHandover> = Vec::new();
+    let mut holder: Option<&str> = None;
+    for seen in versions {
+        let now = if seen.is_gone { "" } else { seen.body.holder() };
+        if holder == Some(now) {
+            continue;
+        }
+        let before = holder.replace(now);
+        match (before, all.last_mut()) {
+            (Some(""), Some(open)) if open.taken.is_none() => {
+                now.clone_into(&mut open.to);
+                open.taken = Some(seen.mark);
+            }
+            // Who was there at first sight took over from nobody that was seen.
+            (None, _) if seen.is_initial() => {}
+            (before, _) => {
+                let is_release = now.is_empty();
+                all.push(LeaderHandover {
+                    from: before.unwrap_or_default().to_owned(),
+                    released: is_release.then_some(seen.mark),
+                    to: now.to_owned(),
+                    taken: (!is_release).then_some(seen.mark),
+                });
+            }
+        }
+    }
+    all
 }

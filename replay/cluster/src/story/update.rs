@@ -1,12 +1,14 @@
-//! Owns what an update is: what was asked for, what was accepted, how it ended. Refuses to find it:
-//! `find` does.
+//! Installations and upgrades: what was asked for, what was accepted, how it ended, found in the versions
+//! of `ClusterVersion`. What was asked for before the recording is not guessed.
 
-use super::mark::Mark;
+use crate::history::ReadVersion;
+use crate::mark::RecordMark;
+use crate::objects::{DesiredUpdate, HistoryEntry, VersionObject};
 use kubereel_format::RecordedAt;
 
 /// A release as `ClusterVersion` names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Release {
+pub struct ClusterRelease {
     /// Its version; may be empty where only an image was given.
     pub version: String,
     /// Its image.
@@ -34,23 +36,23 @@ impl UpdateKind {
 
 /// One installation or upgrade, from the first request to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Update {
+pub struct ClusterUpdate {
     /// What it is.
     pub kind: UpdateKind,
     /// The release before; `None` for an installation.
-    pub from: Option<Release>,
+    pub from: Option<ClusterRelease>,
     /// Whether the release before was never reached completely.
     pub is_from_partial: bool,
     /// The release that was accepted; `None` until one is.
-    pub target: Option<Release>,
+    pub target: Option<ClusterRelease>,
     /// What was asked for, in order; empty if it was asked for before the recording.
-    pub requests: Vec<Request>,
+    pub requests: Vec<UpdateRequest>,
     /// The first moment that the recording knows of it.
-    pub first: Mark,
+    pub first: RecordMark,
     /// Whether it ran already when the recording began to see `ClusterVersion`.
     pub is_older: bool,
     /// When the cluster-version operator took it up: a new entry of its history.
-    pub accepted: Option<Mark>,
+    pub accepted: Option<RecordMark>,
     /// The start that its history gives, on its own clock.
     pub started: Option<RecordedAt>,
     /// Whether the release's signature was verified.
@@ -63,13 +65,13 @@ pub struct Update {
 
 /// What somebody asked for, by a change of `spec.desiredUpdate`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct UpdateRequest {
     /// The first version with the new generation: nothing else says when it was.
-    pub asked: Mark,
+    pub asked: RecordMark,
     /// The generation.
     pub generation: u64,
     /// The release.
-    pub release: Release,
+    pub release: ClusterRelease,
     /// Whether it was forced.
     pub is_forced: bool,
     /// How it ended; `None` if it was still waiting.
@@ -80,7 +82,7 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestEnd {
     /// When it was seen.
-    pub mark: Mark,
+    pub mark: RecordMark,
     /// How.
     pub how: HowRequestEnded,
 }
@@ -111,7 +113,7 @@ impl HowRequestEnded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UpdateEnd {
     /// When it was seen.
-    pub mark: Mark,
+    pub mark: RecordMark,
     /// How.
     pub how: HowUpdateEnded,
     /// The completion that the history gives, on its own clock.
@@ -143,7 +145,7 @@ impl HowUpdateEnded {
     }
 }
 
-impl Update {
+impl ClusterUpdate {
     /// Tells whether the control plane reached the release.
     pub fn is_completed(&self) -> bool {
         self.end
@@ -151,7 +153,7 @@ impl Update {
     }
 
     /// Gives when it was asked for first, as far as that was seen.
-    pub fn asked(&self) -> Option<Mark> {
+    pub fn asked(&self) -> Option<RecordMark> {
         self.requests.first().map(|request| request.asked)
     }
 
@@ -173,4 +175,243 @@ impl Update {
             _ => false,
         }
     }
+}
+
+/// Finds the updates, in the order in which they began.
+pub(super) fn updates(versions: &[ReadVersion<VersionObject>]) -> Vec<ClusterUpdate> {
+    let mut search = UpdateSearch::default();
+    for seen in versions.iter().filter(|seen| !seen.is_gone) {
+        search.take(seen);
+    }
+    search.done.extend(search.running);
+    search.done.extend(search.asked);
+    search.done.sort_by_key(|update| update.first.seq);
+    search.done
+}
+
+#[derive(Default)]
+struct UpdateSearch<'a> {
+    before: Option<&'a VersionObject>,
+    done: Vec<ClusterUpdate>,
+    /// What was asked for and not accepted yet.
+    asked: Option<ClusterUpdate>,
+    /// What was accepted and is not complete.
+    running: Option<ClusterUpdate>,
+}
+
+impl<'a> UpdateSearch<'a> {
+    fn take(&mut self, seen: &'a ReadVersion<VersionObject>) {
+        let (now, mark) = (&seen.body, seen.mark);
+        let before = self
+            .before
+            .replace(now)
+            .filter(|before| before.metadata.uid == now.metadata.uid);
+        match before {
+            None => {
+                self.end_all(mark, HowUpdateEnded::OtherCluster);
+                self.begin(seen);
+            }
+            Some(before) => {
+                if now.spec.desired_update != before.spec.desired_update {
+                    self.asked_for(before, now, mark);
+                }
+                self.history(before, now, mark);
+            }
+        }
+    }
+
+    /// Takes the first version of a cluster.
+    fn begin(&mut self, seen: &ReadVersion<VersionObject>) {
+        let (now, mark) = (&seen.body, seen.mark);
+        let history = &now.status.history;
+        match history.as_slice() {
+            [] => {
+                let mut update = empty(UpdateKind::Install, mark);
+                update.is_older = seen.is_initial();
+                self.asked = Some(update);
+            }
+            [newest, rest @ ..] if !newest.is_completed() => {
+                let kind = if rest.is_empty() {
+                    UpdateKind::Install
+                } else {
+                    UpdateKind::Upgrade
+                };
+                let mut update = empty(kind, mark);
+                update.is_older = true;
+                accept(&mut update, newest, rest.first());
+                self.running = Some(update);
+            }
+            _ => {}
+        }
+        // The status of a request that waits speaks of the release before.
+        if let Some(wanted) = &now.spec.desired_update
+            && !is_reached(wanted, now)
+            && !history.is_empty()
+        {
+            let mut update = empty(UpdateKind::Upgrade, mark);
+            update.is_older = true;
+            update.from = history.first().map(release_of);
+            update.requests.push(request(wanted, now, mark));
+            self.asked = Some(update);
+        }
+    }
+
+    fn asked_for(&mut self, before: &VersionObject, now: &VersionObject, mark: RecordMark) {
+        // After a gap a request and its acceptance may come with one version.
+        let is_taken_up = !is_same_top(before, now);
+        let wanted = now.spec.desired_update.as_ref();
+        let Some(wanted) = wanted.filter(|wanted| is_taken_up || !is_reached(wanted, now)) else {
+            self.withdraw(mark);
+            return;
+        };
+        let mut update = self.asked.take().unwrap_or_else(|| {
+            let mut update = empty(UpdateKind::Upgrade, mark);
+            if let Some(newest) = before.status.history.first() {
+                update.from = Some(release_of(newest));
+                update.is_from_partial = !newest.is_completed();
+            }
+            update
+        });
+        end_request(&mut update, mark, HowRequestEnded::Replaced);
+        update.requests.push(request(wanted, now, mark));
+        self.asked = Some(update);
+    }
+
+    fn withdraw(&mut self, mark: RecordMark) {
+        // An installation is asked for by the object itself.
+        let is_upgrade = |update: &ClusterUpdate| update.kind == UpdateKind::Upgrade;
+        if !self.asked.as_ref().is_some_and(is_upgrade) {
+            return;
+        }
+        if let Some(mut update) = self.asked.take() {
+            end_request(&mut update, mark, HowRequestEnded::Withdrawn);
+            end(&mut update, mark, HowUpdateEnded::Withdrawn, None);
+            self.done.push(update);
+        }
+    }
+
+    fn history(&mut self, before: &VersionObject, now: &VersionObject, mark: RecordMark) {
+        let [newest, rest @ ..] = now.status.history.as_slice() else {
+            return;
+        };
+        if !is_same_top(before, now) {
+            if let Some(mut update) = self.running.take() {
+                end(&mut update, mark, HowUpdateEnded::Superseded, None);
+                self.done.push(update);
+            }
+            let mut update = self
+                .asked
+                .take()
+                .unwrap_or_else(|| empty(UpdateKind::Upgrade, mark));
+            end_request(&mut update, mark, HowRequestEnded::Accepted);
+            accept(&mut update, newest, rest.first());
+            update.accepted = Some(mark);
+            self.running = Some(update);
+        }
+        let Some(update) = &mut self.running else {
+            return;
+        };
+        // The version is filled in later where only an image was given.
+        update.target = Some(release_of(newest));
+        if newest.is_completed() {
+            end(update, mark, HowUpdateEnded::Completed, newest.completed());
+            self.done.extend(self.running.take());
+        }
+    }
+
+    fn end_all(&mut self, mark: RecordMark, how: HowUpdateEnded) {
+        for mut update in [self.running.take(), self.asked.take()]
+            .into_iter()
+            .flatten()
+        {
+            end(&mut update, mark, how, None);
+            self.done.push(update);
+        }
+    }
+}
+
+/// Tells whether the newest entry of the history is the same.
+fn is_same_top(before: &VersionObject, now: &VersionObject) -> bool {
+    match (before.status.history.first(), now.status.history.first()) {
+        (Some(old), Some(new)) => old.is_same(new),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+fn empty(kind: UpdateKind, first: RecordMark) -> ClusterUpdate {
+    ClusterUpdate {
+        kind,
+        from: None,
+        is_from_partial: false,
+        target: None,
+        requests: Vec::new(),
+        first,
+        is_older: false,
+        accepted: None,
+        started: None,
+        is_verified: None,
+        accepted_risks: String::new(),
+        end: None,
+    }
+}
+
+fn request(wanted: &DesiredUpdate, now: &VersionObject, asked: RecordMark) -> UpdateRequest {
+    UpdateRequest {
+        asked,
+        generation: now.metadata.generation,
+        release: ClusterRelease {
+            version: wanted.version.clone(),
+            image: wanted.image.clone(),
+        },
+        is_forced: wanted.force,
+        end: None,
+    }
+}
+
+fn release_of(entry: &HistoryEntry) -> ClusterRelease {
+    ClusterRelease {
+        version: entry.version.clone(),
+        image: entry.image.clone(),
+    }
+}
+
+/// Tells whether a cluster has taken up already what is wanted.
+fn is_reached(wanted: &DesiredUpdate, now: &VersionObject) -> bool {
+    let desired = &now.status.desired;
+    if wanted.image.is_empty() {
+        wanted.version == desired.version
+    } else {
+        wanted.image == desired.image
+    }
+}
+
+fn accept(update: &mut ClusterUpdate, newest: &HistoryEntry, before: Option<&HistoryEntry>) {
+    update.target = Some(release_of(newest));
+    update.started = newest.started();
+    update.is_verified = Some(newest.verified);
+    update.accepted_risks.clone_from(&newest.accepted_risks);
+    if let Some(before) = before {
+        update.from = Some(release_of(before));
+        update.is_from_partial = !before.is_completed();
+    }
+}
+
+fn end_request(update: &mut ClusterUpdate, mark: RecordMark, how: HowRequestEnded) {
+    if let Some(request) = update.requests.last_mut() {
+        request.end.get_or_insert(RequestEnd { mark, how });
+    }
+}
+
+fn end(
+    update: &mut ClusterUpdate,
+    mark: RecordMark,
+    how: HowUpdateEnded,
+    completed: Option<RecordedAt>,
+) {
+    update.end = Some(UpdateEnd {
+        mark,
+        how,
+        completed,
+    });
 }

@@ -1,7 +1,9 @@
 //! Upgrades in small recordings: what each kind of evidence tells of them, and what a gap leaves open.
 
 use super::script::{Script, Stream, thing};
-use kubereel_cluster::{ClusterHistory, Ill, Level, Mark, Retrieval, UpdateStatus, UpgradeStory};
+use kubereel_cluster::{
+    ClusterHistory, Ill, RecordMark, Retrieval, SpellLevel, UpdateStatus, UpgradeStory,
+};
 use kubereel_format::{EndCause, EventType, Evidence, ResourceId};
 use kubereel_history::{Moment, Timeline};
 use serde_json::{Value, json};
@@ -376,7 +378,7 @@ fn what_lasts_is_counted_to_the_moment_and_a_stall_is_named() {
     cluster.script.wait(21 * 60 * 1000);
     cluster.version(Some("2"), &running, &[progress]);
     let (story, status) = cluster.story();
-    let spells: Vec<(Ill, Level, Option<Mark>)> = story
+    let spells: Vec<(Ill, SpellLevel, Option<RecordMark>)> = story
         .spells
         .iter()
         .map(|spell| (spell.ill, spell.level(story.now), spell.to))
@@ -384,8 +386,8 @@ fn what_lasts_is_counted_to_the_moment_and_a_stall_is_named() {
     assert_eq!(
         spells,
         [
-            (Ill::Unavailable, Level::Error, None),
-            (Ill::Degraded, Level::Warning, None),
+            (Ill::Unavailable, SpellLevel::Error, None),
+            (Ill::Degraded, SpellLevel::Warning, None),
         ]
     );
     let [etcd] = story.operators.as_slice() else {

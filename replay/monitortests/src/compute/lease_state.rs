@@ -1,13 +1,13 @@
 //! Owns the times in which someone held a lease, and those between holders. Refuses the time before the
 //! first sight.
 
-use super::Run;
+use super::SpanScope;
 use crate::interval::{Display, Interval, IntervalMessage, Level, Source, source};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
 
 /// Computes the spans.
-pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     let mut made = Vec::new();
     let mut open: BTreeMap<(&str, &str), &Interval> = BTreeMap::new();
     for now in raw {

@@ -14,4 +14,4 @@ mod version_state;
 
 pub use run::computed_from;
 pub(crate) use run::is_computed_from_event;
-pub(crate) use run::{Run, computed};
+pub(crate) use run::{SpanScope, computed};

@@ -1,9 +1,10 @@
 //! Owns the times in which a node was not ready, was updated, drained or rebooted. Refuses to doubt:
 //! like upstream, it takes drains and reboots from what anybody said about a node.
 
-use super::Run;
+use super::SpanScope;
 use super::states::{Since, States};
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
+use kubereel_cluster::{StateKind, StateTrack};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ const CONSTRUCTED: &str = "node-lifecycle-constructor";
 
 /// What a node is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum State {
+enum NodeTurn {
     NotReady,
     Update,
     Drain,
@@ -19,7 +20,7 @@ enum State {
     Reboot,
 }
 
-impl State {
+impl NodeTurn {
     const fn name(self) -> &'static str {
         match self {
             Self::NotReady => "NotReady",
@@ -58,20 +59,24 @@ impl State {
 }
 
 /// Gives what a reason closes, and what it opens.
-fn changes(reason: &str, is_monitor: bool) -> (&'static [State], Option<State>) {
+fn changes(reason: &str, is_monitor: bool) -> (&'static [NodeTurn], Option<NodeTurn>) {
     match reason {
-        "NotReady" if is_monitor => (&[], Some(State::NotReady)),
-        "Ready" | "Deleted" if is_monitor => (&[State::NotReady], None),
-        "MachineConfigChange" if is_monitor => (&[], Some(State::Update)),
-        "MachineConfigReached" if is_monitor => (&[State::Update], None),
-        "Cordon" | "Drain" => (&[], Some(State::Drain)),
-        "OSUpdateStarted" => (&[State::Drain], Some(State::OperatingSystemUpdate)),
+        "NotReady" if is_monitor => (&[], Some(NodeTurn::NotReady)),
+        "Ready" | "Deleted" if is_monitor => (&[NodeTurn::NotReady], None),
+        "MachineConfigChange" if is_monitor => (&[], Some(NodeTurn::Update)),
+        "MachineConfigReached" if is_monitor => (&[NodeTurn::Update], None),
+        "Cordon" | "Drain" => (&[], Some(NodeTurn::Drain)),
+        "OSUpdateStarted" => (&[NodeTurn::Drain], Some(NodeTurn::OperatingSystemUpdate)),
         "Reboot" => (
-            &[State::Drain, State::OperatingSystemUpdate],
-            Some(State::Reboot),
+            &[NodeTurn::Drain, NodeTurn::OperatingSystemUpdate],
+            Some(NodeTurn::Reboot),
         ),
         "Starting" => (
-            &[State::Drain, State::OperatingSystemUpdate, State::Reboot],
+            &[
+                NodeTurn::Drain,
+                NodeTurn::OperatingSystemUpdate,
+                NodeTurn::Reboot,
+            ],
             None,
         ),
         _ => (&[], None),
@@ -86,9 +91,9 @@ pub(super) fn reads(now: &Interval) -> bool {
 }
 
 /// Computes the spans.
-pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     let mut made = Vec::new();
-    let mut states: States<(&str, State)> = States::new();
+    let mut states: States<(&str, NodeTurn)> = States::new();
     let mut known_roles: BTreeMap<&str, &str> = BTreeMap::new();
     for now in raw {
         let Some(node) = now.locator.get("node") else {
@@ -99,28 +104,29 @@ pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
         }
         let is_monitor = now.source.as_str() == source::NODE_MONITOR;
         let (closed, opened) = changes(&now.message.reason, is_monitor);
+        let is_derived = |state: &NodeTurn| run.mode.is_exact() && *state == NodeTurn::NotReady;
         let roles = now.message.annotation("roles").unwrap_or_default();
-        for &state in closed {
+        for &state in closed.iter().filter(|state| !is_derived(state)) {
             let Some(since) = states.close(&(node, state)) else {
                 continue;
             };
-            let words = if state == State::Update {
+            let words = if state == NodeTurn::Update {
                 &now.message.human
             } else {
                 state.words()
             };
             let mut message = message(state, words, roles);
-            if state != State::NotReady {
+            if state != NodeTurn::NotReady {
                 message = message.with("phase", state.name());
             }
-            let level = if state == State::NotReady {
+            let level = if state == NodeTurn::NotReady {
                 Level::Warning
             } else {
                 Level::Info
             };
             made.push(span(level, node, state, message, since, Some(now.from)));
         }
-        if let Some(state) = opened {
+        if let Some(state) = opened.filter(|state| !is_derived(state)) {
             let since = Since {
                 from: now.from,
                 seq: now.seq,
@@ -134,10 +140,50 @@ pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
         let end = run.open_end();
         made.push(span(Level::Warning, node, state, message, since, end));
     }
+    made.extend(not_ready(run.tracks, &known_roles));
     made
 }
 
-fn message(state: State, words: &str, roles: &str) -> IntervalMessage {
+/// Gives the times in which a node reported that it is not ready, as views of its states.
+fn not_ready(tracks: &[StateTrack], known_roles: &BTreeMap<&str, &str>) -> Vec<Interval> {
+    let mut made = Vec::new();
+    let own = tracks.iter().filter(|track| {
+        track.object().kind == StateKind::Node && track.aspect().condition() == Some("Ready")
+    });
+    for track in own {
+        let node = track.object().name.as_str();
+        let roles = known_roles.get(node).copied().unwrap_or_default();
+        let runs = track.runs(|state| &*state.status == "True").into_iter();
+        for (_, states) in runs.filter(|(is_ready, _)| !is_ready) {
+            let (Some(first), Some(last)) = (states.first(), states.last()) else {
+                continue;
+            };
+            let since = Since {
+                from: first.from.at,
+                seq: Some(first.from.seq),
+            };
+            let (words, to) = match last.to {
+                Some(to) => (NodeTurn::NotReady.words(), Some(to.at)),
+                None => ("never completed", None),
+            };
+            let mut text = message(NodeTurn::NotReady, words, roles);
+            if to.is_none() {
+                text = text.with("state", NodeTurn::NotReady.name());
+            }
+            made.push(span(
+                Level::Warning,
+                node,
+                NodeTurn::NotReady,
+                text,
+                since,
+                to,
+            ));
+        }
+    }
+    made
+}
+
+fn message(state: NodeTurn, words: &str, roles: &str) -> IntervalMessage {
     IntervalMessage::new(words)
         .reason(state.reason())
         .with("constructed", CONSTRUCTED)
@@ -147,7 +193,7 @@ fn message(state: State, words: &str, roles: &str) -> IntervalMessage {
 fn span(
     level: Level,
     node: &str,
-    state: State,
+    state: NodeTurn,
     message: IntervalMessage,
     since: Since,
     to: Option<RecordedAt>,

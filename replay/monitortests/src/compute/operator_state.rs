@@ -1,7 +1,7 @@
 //! Owns the times in which an operator was unavailable, progressing or degraded. Refuses other
 //! conditions, as upstream does.
 
-use super::Run;
+use super::SpanScope;
 use crate::gather::operator_instant;
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
 use kubereel_cluster::{StateKind, StateTrack};
@@ -17,7 +17,7 @@ const CONDITIONS: [(&str, &str, Level); 3] = [
 ];
 
 /// Computes the spans.
-pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     let all = CONDITIONS.into_iter();
     all.flat_map(|(condition, good, level)| {
         let bars = Bars { condition, level };
@@ -61,7 +61,7 @@ impl Bars {
     }
 
     /// Gives the spans as upstream makes them of instants.
-    fn of_instants(&self, raw: &[Interval], run: &Run<'_>, good: &str) -> Vec<Interval> {
+    fn of_instants(&self, raw: &[Interval], run: &SpanScope<'_>, good: &str) -> Vec<Interval> {
         let mut made = Vec::new();
         // What is bad now, by operator.
         let mut bad: BTreeMap<&str, &Interval> = BTreeMap::new();
@@ -104,7 +104,7 @@ impl Bars {
     }
 
     /// Gives the span before the first sight, when nothing is known but that the status changed.
-    fn unknown(&self, now: &Interval, run: &Run<'_>, good: &str) -> Interval {
+    fn unknown(&self, now: &Interval, run: &SpanScope<'_>, good: &str) -> Interval {
         let status = if good == "True" { "False" } else { "True" };
         let message = IntervalMessage::new("Unknown")
             .reason("Unknown")

@@ -1,7 +1,7 @@
 //! Owns the times in which a machine config pool was updating or degraded. Refuses its other
 //! conditions.
 
-use super::Run;
+use super::SpanScope;
 use crate::gather::Draft;
 use crate::interval::{Display, Interval, IntervalMessage, Level, Source, source};
 use kubereel_cluster::{StateKind, StateTrack};
@@ -17,7 +17,7 @@ const CONDITIONS: [(&str, Level); 4] = [
 ];
 
 /// Computes the spans.
-pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     if run.mode.is_exact() {
         of_tracks(run.tracks)
     } else {
@@ -60,7 +60,7 @@ fn of_tracks(tracks: &[StateTrack]) -> Vec<Interval> {
     made
 }
 
-fn of_instants(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+fn of_instants(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     let mut made = Vec::new();
     let mut open: BTreeMap<(&str, &str), (&Interval, Level)> = BTreeMap::new();
     for now in raw {

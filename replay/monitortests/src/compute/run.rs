@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// What spans are computed in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Run<'a> {
+pub(crate) struct SpanScope<'a> {
     /// By which rules.
     pub(crate) mode: Mode,
     /// Its first moment.
@@ -30,7 +30,7 @@ pub(crate) struct Run<'a> {
     pub(crate) kept: &'a Kept,
 }
 
-impl Run<'_> {
+impl SpanScope<'_> {
     /// Gives the end of what is open when the run ends.
     pub(crate) fn open_end(&self) -> Option<RecordedAt> {
         (!self.mode.is_exact()).then_some(self.end)
@@ -52,7 +52,7 @@ pub fn computed_from(raw: &Intervals, mode: Mode, last_pods: &[Value]) -> Vec<In
         };
         (name, LastPod::of(pod))
     });
-    let run = Run {
+    let run = SpanScope {
         mode,
         start: raw.start(),
         end: raw.end(),
@@ -71,7 +71,7 @@ pub(crate) fn is_computed_from_event(event: &Interval) -> bool {
 }
 
 /// Computes all that is computed from raw intervals, which are sorted.
-pub(crate) fn computed(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+pub(crate) fn computed(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     let mut made = operator_state::spans(raw, run);
     made.extend(version_state::spans(raw, run));
     made.extend(node_state::spans(raw, run));

@@ -1,6 +1,6 @@
 //! Owns the times in which an API server shut down, from what it said of itself. Refuses to know why.
 
-use super::Run;
+use super::SpanScope;
 use super::states::{Since, States};
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
 use kubereel_format::RecordedAt;
@@ -20,7 +20,7 @@ pub(super) fn reads(now: &Interval) -> bool {
 }
 
 /// Computes the spans.
-pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     let mut made = Vec::new();
     let mut states: States<(&str, &str, &str)> = States::new();
     for now in raw {

@@ -6,7 +6,7 @@ use kubereel_format::RecordedAt;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A time in which a pod did something on a node.
-struct Window<'a> {
+struct InstallWindow<'a> {
     node: &'a str,
     pod: &'a str,
     kind: &'static str,
@@ -21,7 +21,7 @@ struct Window<'a> {
 #[derive(Default)]
 struct Busy<'a> {
     containers: BTreeSet<&'a str>,
-    window: Option<Window<'a>>,
+    window: Option<InstallWindow<'a>>,
 }
 
 /// Computes the spans.
@@ -49,7 +49,7 @@ pub(super) fn spans(raw: &[Interval]) -> Vec<Interval> {
         let busy = pods.entry(uid).or_default();
         if begins {
             busy.containers.insert(container);
-            busy.window.get_or_insert_with(|| Window::of(now));
+            busy.window.get_or_insert_with(|| InstallWindow::of(now));
         } else if busy.containers.remove(container)
             && busy.containers.is_empty()
             && let Some(window) = busy.window.take()
@@ -90,7 +90,7 @@ fn is_installer(now: &Interval) -> bool {
         && key("container") == "installer"
 }
 
-impl<'a> Window<'a> {
+impl<'a> InstallWindow<'a> {
     fn of(now: &'a Interval) -> Self {
         let (kind, reason, words) = if is_installer(now) {
             ("installer", "InstallerPodCompleted", "installer pod ran")
@@ -117,7 +117,7 @@ impl<'a> Window<'a> {
 
 /// Gives a window's span: an error where another node did the same before it ended, or where it did not
 /// end.
-fn span(window: &Window<'_>, later: &[Window<'_>]) -> Interval {
+fn span(window: &InstallWindow<'_>, later: &[InstallWindow<'_>]) -> Interval {
     let other = window.to.and_then(|to| {
         let within = later.iter().take_while(|other| other.from <= to);
         let mut same = within.filter(|other| other.kind == window.kind);

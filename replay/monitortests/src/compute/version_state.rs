@@ -1,6 +1,6 @@
 //! Owns the times in which the version operator waited for operators. Refuses what nobody waited for.
 
-use super::Run;
+use super::SpanScope;
 use crate::gather::version_instant;
 use crate::interval::{Display, Interval, IntervalMessage, Level, Source, source};
 use kubereel_cluster::{StateKind, StateTrack};
@@ -8,7 +8,7 @@ use kubereel_format::RecordedAt;
 use std::sync::Arc;
 
 /// Computes the spans.
-pub(super) fn spans(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     if run.mode.is_exact() {
         of_tracks(run.tracks)
     } else {

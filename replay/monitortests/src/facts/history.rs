@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// An entry of the history, as it came to be known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
+struct VersionEntry {
     /// When it was started, as its writer says: with the image, this tells entries apart.
     started: Option<RecordedAt>,
     image: String,
@@ -21,14 +21,14 @@ struct Entry {
 
 /// The history, as it came to be known.
 #[derive(Clone, Debug, Default)]
-pub(super) struct History {
+pub(super) struct VersionHistory {
     /// Oldest first.
-    entries: Vec<Entry>,
+    entries: Vec<VersionEntry>,
     last_seen: Option<RecordedAt>,
     saw_install: bool,
 }
 
-impl History {
+impl VersionHistory {
     /// Takes a `ClusterVersion` as it was seen at a moment.
     pub(super) fn see(&mut self, version: &Value, at: RecordedAt) {
         let entries = reading::list(version, "/status/history");
@@ -53,7 +53,7 @@ impl History {
             .position(|known| known.started == started && known.image == image);
         let entry = match known.and_then(|place| self.entries.get_mut(place)) {
             Some(entry) => entry,
-            None => self.entries.push_mut(Entry {
+            None => self.entries.push_mut(VersionEntry {
                 started,
                 image: image.to_owned(),
                 version: String::new(),
@@ -119,9 +119,9 @@ mod tests {
 
     #[test]
     fn an_install_and_an_upgrade_are_seen_to_run() {
-        let mut history = History::default();
+        let mut history = VersionHistory::default();
         let (first, second) = ("2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z");
-        let see = |history: &mut History, entries: &[Value], moment: &str| {
+        let see = |history: &mut VersionHistory, entries: &[Value], moment: &str| {
             history.see(&json!({"status": {"history": entries}}), at(moment));
         };
         see(
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_finished_cluster_was_not_seen_to_be_installed() {
-        let mut history = History::default();
+        let mut history = VersionHistory::default();
         let done = entry(
             "1",
             "Completed",

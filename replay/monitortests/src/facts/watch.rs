@@ -1,7 +1,7 @@
 //! Owns the finding of facts: which objects tell them, and how their words are read. Refuses guesses:
 //! a word that is not known is no fact.
 
-use super::history::History;
+use super::history::VersionHistory;
 use super::known::{Facts, UpgradeWindow};
 use super::over_time::FactsOverTime;
 use crate::feed::{Action, Interest, Seen, Watcher};
@@ -30,14 +30,14 @@ pub(crate) struct FactsWatcher {
     events_group: &'static str,
     now: Facts,
     steps: Vec<(RecordedAt, Facts)>,
-    history: History,
-    nodes: BTreeMap<String, Node>,
+    history: VersionHistory,
+    nodes: BTreeMap<String, NodeFacts>,
     /// The upgrades that the test suite says it ran.
     suite: Vec<UpgradeWindow>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Node {
+struct NodeFacts {
     is_master: bool,
     is_worker: bool,
     architecture: String,
@@ -50,7 +50,7 @@ impl FactsWatcher {
             events_group,
             now: Facts::default(),
             steps: Vec::new(),
-            history: History::default(),
+            history: VersionHistory::default(),
             nodes: BTreeMap::new(),
             suite: Vec::new(),
         }
@@ -131,7 +131,7 @@ impl FactsWatcher {
             let roles = reading::roles(seen.now);
             let has = |role| roles.split(',').any(|known| known == role);
             let is_master = has("master") || has("control-plane");
-            let node = Node {
+            let node = NodeFacts {
                 is_master,
                 // Where nobody names roles, a node that is none of the control plane works.
                 is_worker: has("worker") || !is_master,
@@ -139,7 +139,7 @@ impl FactsWatcher {
             };
             self.nodes.insert(seen.key.name.clone(), node);
         }
-        let count = |is: fn(&Node) -> bool| {
+        let count = |is: fn(&NodeFacts) -> bool| {
             let found = self.nodes.values().filter(|node| is(node)).count();
             u64::try_from(found).ok()
         };

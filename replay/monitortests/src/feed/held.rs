@@ -10,7 +10,7 @@ const AWAKE_OBJECTS: usize = 2048;
 
 /// The fields of live objects.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct LiveObjects {
     /// Those that changed last.
     awake: BTreeMap<ObjectId, Value>,
     /// Those that changed before them.
@@ -19,7 +19,7 @@ pub(super) struct Held {
     asleep: BTreeMap<ObjectId, Box<[u8]>>,
 }
 
-impl Held {
+impl LiveObjects {
     /// Takes out what is held of an object.
     pub(super) fn take(&mut self, object: ObjectId) -> Option<Value> {
         if let Some(value) = self.awake.remove(&object) {
@@ -62,7 +62,7 @@ mod tests {
                 "odd": [0.1, -0.0, 1e300, u64::MAX, i64::MIN, null, "\u{1}é\"", {}, []],
             })
         };
-        let mut held = Held::default();
+        let mut held = LiveObjects::default();
         let count = u32::try_from(AWAKE_OBJECTS * 5).expect("a small number");
         for number in 0..count {
             held.put(ObjectId(number), value(number));

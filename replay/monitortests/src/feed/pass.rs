@@ -1,9 +1,9 @@
 //! Owns the pass over a reel. Refuses meaning: watchers find that.
 
 use super::fields::Fields;
-use super::held::Held;
+use super::held::LiveObjects;
 use super::prune::pruned;
-use super::readers::{Readers, Those};
+use super::readers::{FieldReaders, ReaderSet};
 use super::watcher::{Action, Interest, Seen, Watcher};
 use kubereel_format::{EventType, Evidence, ReadError, ResourceId, ResourceInfo, Seq};
 use kubereel_history::Timeline;
@@ -48,11 +48,11 @@ pub enum FeedError {
 }
 
 /// A resource that someone reads.
-struct Read<'a> {
+struct ReadResource<'a> {
     info: &'a ResourceInfo,
     /// What anyone reads of it.
     fields: Fields,
-    readers: Readers,
+    readers: FieldReaders,
     /// Whether nobody wants to know that an object is gone.
     is_without_ends: bool,
 }
@@ -83,8 +83,8 @@ pub fn feed_while(
     mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Fed {
     let reads = reads(timeline, watchers);
-    let mut told = Those::default();
-    let mut held = Held::default();
+    let mut told = ReaderSet::default();
+    let mut held = LiveObjects::default();
     let mut fed = Fed::default();
     for event in timeline.reel().scan(Seq(0)) {
         let event = match event {
@@ -111,14 +111,18 @@ pub fn feed_while(
             continue;
         }
         fed.read += 1;
-        let now = match pruned(&event.body, &read.fields) {
-            Ok(now) => now,
+        let is_gone = event.head.kind == EventType::Deleted;
+        let (now, before) = match pruned(&event.body, &read.fields) {
+            Ok(now) => (now, held.take(object)),
             Err(source) => {
                 fed.unread.push(FeedError::Body { seq, source });
-                continue;
+                // A deletion counts even if what it shows cannot be read: no state outlives it.
+                let Some(last) = is_gone.then(|| held.take(object)).flatten() else {
+                    continue;
+                };
+                (last.clone(), Some(last))
             }
         };
-        let before = held.take(object);
         let action = match (event.head.kind, &before) {
             (EventType::Deleted, _) => Action::Gone,
             (_, None) => Action::Appeared,
@@ -163,8 +167,8 @@ pub fn feed_while(
 fn reads<'a>(
     timeline: &'a Timeline,
     watchers: &[&mut dyn Watcher],
-) -> BTreeMap<ResourceId, Read<'a>> {
-    let mut reads: BTreeMap<ResourceId, Read<'a>> = BTreeMap::new();
+) -> BTreeMap<ResourceId, ReadResource<'a>> {
+    let mut reads: BTreeMap<ResourceId, ReadResource<'a>> = BTreeMap::new();
     for (who, watcher) in watchers.iter().enumerate() {
         for Interest {
             group,
@@ -178,10 +182,10 @@ fn reads<'a>(
                 .iter()
                 .filter(|info| info.group == group && info.plural == plural);
             for info in same {
-                let read = reads.entry(info.id).or_insert_with(|| Read {
+                let read = reads.entry(info.id).or_insert_with(|| ReadResource {
                     info,
                     fields: Fields::default(),
-                    readers: Readers::default(),
+                    readers: FieldReaders::default(),
                     is_without_ends: true,
                 });
                 read.is_without_ends &= !wants_ends;

@@ -12,15 +12,15 @@ use std::fmt;
 /// When the bytes are no JSON.
 pub(crate) fn pruned(body: &[u8], fields: &Fields) -> Result<Value, serde_json::Error> {
     let mut from = serde_json::Deserializer::from_slice(body);
-    let value = Part(fields).deserialize(&mut from)?;
+    let value = PrunedPart(fields).deserialize(&mut from)?;
     from.end()?;
     Ok(value)
 }
 
 #[derive(Clone, Copy)]
-struct Part<'a>(&'a Fields);
+struct PrunedPart<'a>(&'a Fields);
 
-impl<'de> DeserializeSeed<'de> for Part<'_> {
+impl<'de> DeserializeSeed<'de> for PrunedPart<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
@@ -31,7 +31,7 @@ impl<'de> DeserializeSeed<'de> for Part<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Part<'_> {
+impl<'de> Visitor<'de> for PrunedPart<'_> {
     type Value = Value;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,7 +42,7 @@ impl<'de> Visitor<'de> for Part<'_> {
         let mut members = Map::new();
         while let Some(name) = from.next_key::<std::borrow::Cow<'de, str>>()? {
             if let Some(fields) = self.0.below(&name) {
-                let value = from.next_value_seed(Part(fields))?;
+                let value = from.next_value_seed(PrunedPart(fields))?;
                 members.insert(name.into_owned(), value);
             } else {
                 from.next_value::<IgnoredAny>()?;

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 /// Some of the readers, by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Those(Vec<u64>);
+pub(super) struct ReaderSet(Vec<u64>);
 
-impl Those {
+impl ReaderSet {
     fn add(&mut self, reader: usize) {
         let word = reader / 64;
         if self.0.len() <= word {
@@ -52,15 +52,15 @@ impl Those {
 
 /// The fields of a resource, each with those who read it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Readers {
+pub(super) struct FieldReaders {
     /// Who reads all from here on.
-    whole: Those,
+    whole: ReaderSet,
     /// Who reads something from here on.
-    any: Those,
+    any: ReaderSet,
     below: Vec<(String, Self)>,
 }
 
-impl Readers {
+impl FieldReaders {
     /// Adds a reader of some fields.
     pub(super) fn add(&mut self, reader: usize, fields: &Fields) {
         self.any.add(reader);
@@ -83,16 +83,16 @@ impl Readers {
     }
 
     /// Gives everyone.
-    pub(super) const fn all(&self) -> &Those {
+    pub(super) const fn all(&self) -> &ReaderSet {
         &self.any
     }
 
     /// Adds those for whom two versions differ.
-    pub(super) fn changed(&self, one: &Value, other: &Value, who: &mut Those) {
+    pub(super) fn changed(&self, one: &Value, other: &Value, who: &mut ReaderSet) {
         if who.has(&self.any) {
             return;
         }
-        if self.whole != Those::default() {
+        if self.whole != ReaderSet::default() {
             if one == other {
                 return;
             }
@@ -160,11 +160,11 @@ mod tests {
                 fields
             });
             let fields: Vec<Fields> = fields.collect();
-            let mut tree = Readers::default();
+            let mut tree = FieldReaders::default();
             for (reader, fields) in fields.iter().enumerate() {
                 tree.add(reader, fields);
             }
-            let mut who = Those::default();
+            let mut who = ReaderSet::default();
             tree.changed(&one, &other, &mut who);
             let expected = fields.iter().enumerate().filter(|(_, fields)| fields.differ(&one, &other));
             let expected: Vec<usize> = expected.map(|(reader, _)| reader).collect();

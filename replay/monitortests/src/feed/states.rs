@@ -1,7 +1,7 @@
 //! The watcher that hands versions to the derivation of state.
 
 use super::watcher::{Action, Interest, Seen, Watcher};
-use kubereel_cluster::{Mark, StateKind, StateTrack, StateTracker, StateVersion};
+use kubereel_cluster::{RecordMark, StateKind, StateTrack, StateTracker, StateVersion};
 
 /// Derives the states of some kinds of objects during a pass.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Watcher for StateWatcher {
             object: seen.object,
             namespace: &seen.key.namespace,
             name: &seen.key.name,
-            mark: Mark {
+            mark: RecordMark {
                 seq: seen.seq,
                 at: seen.at,
             },

@@ -10,11 +10,11 @@ use super::machines::Machines;
 use super::mode::Mode;
 use super::nodes::Nodes;
 use super::operators::Operators;
-use super::pods::Pods;
+use super::pods::PodsWatcher;
 use super::pools::Pools;
 use super::recording;
-use super::version::Version;
-use crate::compute::{self, Run};
+use super::version::VersionWatcher;
+use crate::compute::{self, SpanScope};
 use crate::facts::{FactsOverTime, FactsWatcher};
 use crate::feed::{StateWatcher, Watcher};
 use crate::interval::{Interval, Intervals, source};
@@ -41,9 +41,9 @@ pub struct Gathering {
     /// The states that spans are views of; none where upstream's rules count.
     states: Option<StateWatcher>,
     operators: Option<Operators>,
-    version: Option<Version>,
+    version: Option<VersionWatcher>,
     nodes: Option<Nodes>,
-    pods: Option<Pods>,
+    pods: Option<PodsWatcher>,
     events: Option<Events>,
     machines: Option<Machines>,
     generations: Option<Generations>,
@@ -81,7 +81,14 @@ impl Gathering {
         let operators = any(&[monitor, source::OPERATOR_STATE]);
         let version = any(&[monitor, source::VERSION_STATE]);
         let pools = any(&[source::POOL_MONITOR, source::POOL_STATE]);
+        let nodes = any(&[
+            source::NODE_MONITOR,
+            source::NODE_STATE,
+            source::NODE_UNEXPECTED_NOT_READY,
+            source::NODE_UNREACHABLE,
+        ]);
         let kinds = [
+            (StateKind::Node, nodes),
             (StateKind::Operator, operators),
             (StateKind::Version, version),
             (StateKind::Pool, pools),
@@ -94,20 +101,14 @@ impl Gathering {
             facts: FactsWatcher::new(events_group(timeline)),
             states: mode.is_exact().then(|| StateWatcher::new(kinds)),
             operators: operators.then(|| Operators::new(mode, start)),
-            version: version.then(|| Version::new(mode, start)),
-            nodes: any(&[
-                source::NODE_MONITOR,
-                source::NODE_STATE,
-                source::NODE_UNEXPECTED_NOT_READY,
-                source::NODE_UNREACHABLE,
-            ])
-            .then(|| Nodes::new(mode)),
+            version: version.then(|| VersionWatcher::new(mode, start)),
+            nodes: nodes.then(|| Nodes::new(mode)),
             pods: any(&[
                 source::POD_MONITOR,
                 source::POD_STATE,
                 source::STATIC_POD_INSTALL_MONITOR,
             ])
-            .then(Pods::default),
+            .then(PodsWatcher::default),
             events: events.then(|| Events::new(mode, start, events_group(timeline))),
             machines: any(&[source::MACHINE_MONITOR]).then(Machines::default),
             generations: any(&[source::GENERATION_MONITOR]).then(Generations::default),
@@ -153,7 +154,7 @@ impl Gathering {
     /// Gives what was gathered, with what is computed from it.
     pub fn finish(self, timeline: &Timeline) -> Gathered {
         // The two that are many come first: for them is room to be made, and no more than they take.
-        let (pods, last_pods) = self.pods.map(Pods::into_parts).unwrap_or_default();
+        let (pods, last_pods) = self.pods.map(PodsWatcher::into_parts).unwrap_or_default();
         let (events, mut nodes) = self.events.map(Events::into_parts).unwrap_or_default();
         let mut raw = Vec::with_capacity(pods.len() + events.len());
         raw.extend(pods.into_intervals());
@@ -161,7 +162,11 @@ impl Gathering {
         raw.extend(recording::intervals(timeline));
         let operators = self.operators.into_iter();
         raw.extend(operators.flat_map(Operators::into_intervals));
-        raw.extend(self.version.into_iter().flat_map(Version::into_intervals));
+        raw.extend(
+            self.version
+                .into_iter()
+                .flat_map(VersionWatcher::into_intervals),
+        );
         raw.extend(self.nodes.into_iter().flat_map(Nodes::into_intervals));
         raw.extend(self.machines.into_iter().flat_map(Machines::into_intervals));
         let generations = self.generations.into_iter();
@@ -172,7 +177,7 @@ impl Gathering {
         let states = self.states.into_iter().flat_map(StateWatcher::into_tracks);
         let tracks: Vec<StateTrack> = states.collect();
         raw.extend(conditions::instants(&tracks));
-        let run = Run {
+        let run = SpanScope {
             mode: self.mode,
             start,
             end,

@@ -1,6 +1,6 @@
 //! Owns the intervals that a watcher makes, with their texts shared. Refuses to know why they are made.
 
-use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, Words};
+use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, SharedTexts, Source};
 use kubereel_format::{RecordedAt, Seq};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -133,7 +133,7 @@ impl<'a> Draft<'a> {
 
 /// What many intervals say alike.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Said {
+struct LedgerText {
     source: Source,
     level: Level,
     display: Display,
@@ -172,7 +172,7 @@ impl<T: Clone + Hash + Eq> Numbered<T> {
 
 /// An interval as a ledger holds it.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct LedgerLine {
     about: u32,
     said: u32,
     from: RecordedAt,
@@ -190,10 +190,10 @@ const UNSHOWN: Seq = Seq(u64::MAX);
 /// The intervals made so far: what they are about and what they say is held once.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    words: Words,
+    words: SharedTexts,
     about: Numbered<Locator>,
-    said: Numbered<Said>,
-    lines: Vec<Line>,
+    said: Numbered<LedgerText>,
+    lines: Vec<LedgerLine>,
 }
 
 impl Ledger {
@@ -211,13 +211,13 @@ impl Ledger {
             human: words.kept(&draft.human),
             annotations: words.pairs(annotations.map(|(name, value)| (*name, value.as_ref()))),
         };
-        let said = Said {
+        let said = LedgerText {
             source: Source(words.kept(draft.source)),
             level: draft.level,
             display: draft.display,
             message,
         };
-        self.lines.push(Line {
+        self.lines.push(LedgerLine {
             about: self.about.number(locator),
             said: self.said.number(said),
             from: draft.from,

@@ -16,13 +16,13 @@ pub(super) const VERSION: &str = "version";
 
 /// Watches the `ClusterVersion`.
 #[derive(Debug)]
-pub(crate) struct Version {
+pub(crate) struct VersionWatcher {
     mode: Mode,
     start: RecordedAt,
     ledger: Ledger,
 }
 
-impl Version {
+impl VersionWatcher {
     /// Begins to watch a run that began at `start`.
     pub(crate) fn new(mode: Mode, start: RecordedAt) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Version {
     }
 }
 
-impl Watcher for Version {
+impl Watcher for VersionWatcher {
     fn interests(&self) -> Vec<Interest> {
         let paths = [
             "status.conditions",

@@ -20,4 +20,4 @@ pub use locator::Locator;
 pub use message::IntervalMessage;
 pub use pairs::{Pair, Pairs};
 pub use span::{Display, Interval, Level, Source};
-pub(crate) use text::Words;
+pub(crate) use text::SharedTexts;

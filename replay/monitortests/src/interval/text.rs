@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 /// Texts and lists, each kept once.
 #[derive(Debug, Default)]
-pub(crate) struct Words {
+pub(crate) struct SharedTexts {
     texts: HashSet<Arc<str>>,
     pairs: HashSet<Arc<[Pair]>>,
 }
 
-impl Words {
+impl SharedTexts {
     /// Gives the kept text that equals another.
     pub(crate) fn kept(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.texts.get(text) {
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn equal_lists_are_one() {
-        let mut words = Words::default();
+        let mut words = SharedTexts::default();
         let one = words.pairs([("pod", "a"), ("namespace", "n")]);
         let other = words.pairs([("namespace", "n"), ("pod", "a")]);
         assert!(Arc::ptr_eq(&one.0, &other.0));

@@ -1,6 +1,6 @@
 //! Owns the facts that both `oc adm upgrade status` and kubereel state, in the words of the former.
 
-use kubereel_cluster::{Assessment, NodePhase, Origin, PoolState, UpdateStatus};
+use kubereel_cluster::{Assessment, NodePhase, PoolState, UpdateOrigin, UpdateStatus};
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
 use std::collections::BTreeSet;
@@ -89,10 +89,10 @@ pub fn of(status: &UpdateStatus) -> Facts {
 fn control_plane(status: &UpdateStatus, facts: &mut Facts) {
     facts.say("assessment", status.assessment.as_str());
     let origin = match &status.origin {
-        Origin::Nothing => "(a new install)".to_owned(),
-        Origin::Version(version) => format!("(from {version})"),
-        Origin::Partial(version) => format!("(from incomplete {version})"),
-        Origin::SameVersion => "to Multi-Architecture".to_owned(),
+        UpdateOrigin::Nothing => "(a new install)".to_owned(),
+        UpdateOrigin::Version(version) => format!("(from {version})"),
+        UpdateOrigin::Partial(version) => format!("(from incomplete {version})"),
+        UpdateOrigin::SameVersion => "to Multi-Architecture".to_owned(),
     };
     facts.say("target version", &format!("{} {origin}", status.target));
     let counts = &status.operators;

@@ -1,14 +1,14 @@
 //! Owns between which moments a pod's and a container's spans may lie, where its begin or its end was
 //! not seen. Refuses to invent: the pod's own words come first, then what was seen, then the run.
 
-use crate::compute::Run;
+use crate::compute::SpanScope;
 use crate::gather::{LastPod, PodName, moment};
 use crate::interval::Interval;
 use kubereel_format::RecordedAt;
 
 /// What is known of a pod.
 pub(super) struct PodBounds<'a> {
-    pub(super) run: &'a Run<'a>,
+    pub(super) run: &'a SpanScope<'a>,
     pub(super) pod: &'a PodName,
     /// The first time that anything was seen of it.
     pub(super) first: Option<RecordedAt>,

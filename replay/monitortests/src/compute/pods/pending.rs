@@ -2,16 +2,16 @@
 //! never ended.
 
 use super::{CONSTRUCTED, locator, pod_of};
-use crate::compute::Run;
+use crate::compute::SpanScope;
 use crate::compute::states::{Since, States};
 use crate::gather::PodName;
-use crate::interval::{Display, Interval, IntervalMessage, Level, Source, Words, source};
+use crate::interval::{Display, Interval, IntervalMessage, Level, SharedTexts, Source, source};
 use kubereel_format::RecordedAt;
 
 const LONG_MICROS: i64 = 60_000_000;
 
 /// Computes the spans.
-pub(crate) fn pending(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+pub(crate) fn pending(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     let mut made = Vec::new();
     let mut states: States<PodName> = States::new();
     for now in raw {
@@ -51,7 +51,7 @@ fn span(pod: &PodName, message: IntervalMessage, since: Since, to: Option<Record
         level: Level::Warning,
         source: Source::new(source::POD_STATE),
         display: Display::Hidden,
-        locator: locator(pod, None, &mut Words::default()),
+        locator: locator(pod, None, &mut SharedTexts::default()),
         message,
         from: since.from,
         to,

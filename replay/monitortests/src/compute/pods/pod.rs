@@ -2,7 +2,7 @@
 //! say which pod of a name they mean.
 
 use crate::gather::PodName;
-use crate::interval::{Interval, Locator, Words, source};
+use crate::interval::{Interval, Locator, SharedTexts, source};
 use std::sync::Arc;
 
 /// What computed intervals say of who computed them.
@@ -23,7 +23,11 @@ pub(super) fn pod_of(interval: &Interval) -> Option<PodName> {
 }
 
 /// Gives a pod's locator without its node: it had none at first.
-pub(super) fn locator(pod: &PodName, container: Option<&Arc<str>>, words: &mut Words) -> Locator {
+pub(super) fn locator(
+    pod: &PodName,
+    container: Option<&Arc<str>>,
+    words: &mut SharedTexts,
+) -> Locator {
     let mut keys = vec![
         (words.kept("namespace"), Arc::clone(&pod.namespace)),
         (words.kept("pod"), Arc::clone(&pod.name)),

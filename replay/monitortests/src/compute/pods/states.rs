@@ -3,10 +3,10 @@
 
 use super::bounds::PodBounds;
 use super::{CONSTRUCTED, locator, pod_of};
-use crate::compute::Run;
+use crate::compute::SpanScope;
 use crate::gather::PodName;
 use crate::interval::{
-    Display, Interval, IntervalMessage, Level, Locator, Pair, Source, Words, source,
+    Display, Interval, IntervalMessage, Level, Locator, Pair, SharedTexts, Source, source,
 };
 use kubereel_format::{RecordedAt, Seq};
 use std::cmp::Ordering;
@@ -18,7 +18,7 @@ const PROBE_MICROS: i64 = 1_000_000;
 
 /// The instants of one pod, by what they tell about.
 #[derive(Default)]
-struct Told<'a> {
+struct PodStory<'a> {
     first: Option<RecordedAt>,
     pod: Vec<&'a Interval>,
     containers: BTreeMap<&'a Arc<str>, Container<'a>>,
@@ -32,7 +32,7 @@ struct Container<'a> {
 }
 
 /// Computes the spans.
-pub(crate) fn states(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
+pub(crate) fn states(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     let mut pods: BTreeMap<PodName, Vec<&Interval>> = BTreeMap::new();
     for now in raw {
         if let Some(pod) = pod_of(now) {
@@ -40,7 +40,7 @@ pub(crate) fn states(raw: &[Interval], run: &Run<'_>) -> Vec<Interval> {
         }
     }
     let mut made = Vec::new();
-    let words = &mut Words::default();
+    let words = &mut SharedTexts::default();
     for (pod, mut instants) in pods {
         let first_of_pod = made.len();
         instants.sort_by(|one, other| order(one, other));
@@ -106,10 +106,10 @@ fn order(one: &Interval, other: &Interval) -> Ordering {
         .then_with(|| one.message.reason.cmp(&other.message.reason))
 }
 
-fn told<'a>(instants: &[&'a Interval]) -> Told<'a> {
-    let mut told = Told {
+fn told<'a>(instants: &[&'a Interval]) -> PodStory<'a> {
+    let mut told = PodStory {
         first: instants.first().map(|now| now.from),
-        ..Told::default()
+        ..PodStory::default()
     };
     for &now in instants {
         let reason = now.message.reason.as_ref();
@@ -157,7 +157,7 @@ struct Now<'a> {
 }
 
 impl Category {
-    fn spans(&self, instants: &[&Interval], words: &mut Words, made: &mut Vec<Interval>) {
+    fn spans(&self, instants: &[&Interval], words: &mut SharedTexts, made: &mut Vec<Interval>) {
         let mut last = Now {
             message: None,
             from: self.start,
@@ -200,7 +200,7 @@ impl Category {
     }
 
     /// Gives the span of a state, within the bounds.
-    fn span(&self, last: &Now<'_>, to: RecordedAt, words: &mut Words) -> Interval {
+    fn span(&self, last: &Now<'_>, to: RecordedAt, words: &mut SharedTexts) -> Interval {
         let said = last.message;
         let annotations = said.into_iter().flat_map(|said| said.annotations.iter());
         let annotations = annotations.map(|(name, value)| (Arc::clone(name), Arc::clone(value)));

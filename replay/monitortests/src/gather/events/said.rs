@@ -35,11 +35,11 @@ pub(super) const PATHS: [&str; 24] = [
 
 /// What an Event says.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Said<'a> {
+pub(super) struct EventText<'a> {
     event: &'a Value,
 }
 
-impl<'a> Said<'a> {
+impl<'a> EventText<'a> {
     /// Reads an Event.
     pub(super) const fn of(event: &'a Value) -> Self {
         Self { event }

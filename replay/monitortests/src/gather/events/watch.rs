@@ -1,7 +1,7 @@
 //! Owns the watch over Events: which become intervals, where, when and with which words. Refuses to
 //! judge how many are too many, but for upstream's mark.
 
-use super::said::{PATHS, Said};
+use super::said::{EventText, PATHS};
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::gather::kept::Kept;
 use crate::gather::ledger::{Draft, Ledger};
@@ -72,7 +72,7 @@ impl Events {
     }
 
     fn said(&mut self, seen: &Seen<'_>) {
-        let said = Said::of(seen.now);
+        let said = EventText::of(seen.now);
         let at = if self.mode.is_exact() {
             moment(said.last_observed(), None, seen.at)
         } else {
@@ -179,7 +179,7 @@ impl Noted {
 }
 
 /// Notes what upstream takes out of some frequent messages.
-fn notes<'a>(draft: Draft<'a>, said: Said<'a>) -> Draft<'a> {
+fn notes<'a>(draft: Draft<'a>, said: EventText<'a>) -> Draft<'a> {
     let is_pod = said.kind() == "Pod";
     match (said.reason(), said.container()) {
         ("Killing", Some(container)) if is_pod => draft.with("container", container),

@@ -1,6 +1,6 @@
 //! Owns the instants of a pod as a whole: scheduled, pending, failed, deleted. Refuses its containers.
 
-use super::watch::{Pod, mirror};
+use super::watch::{WatchedPod, mirror};
 use crate::gather::ledger::Ledger;
 use crate::interval::Level;
 use crate::reading;
@@ -11,7 +11,7 @@ const NODE: &str = "/spec/nodeName";
 const GRACE: &str = "/metadata/deletionGracePeriodSeconds";
 
 /// Notes that a pod got a node.
-pub(super) fn scheduled(pod: Pod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
+pub(super) fn scheduled(pod: WatchedPod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
     let node = reading::text(pod.now(), NODE);
     let had = before.is_some_and(|before| !reading::text(before, NODE).is_empty());
     if !had && !node.is_empty() {
@@ -21,7 +21,7 @@ pub(super) fn scheduled(pod: Pod<'_>, before: Option<&Value>, ledger: &mut Ledge
 }
 
 /// Notes that a pod became pending, or is it no more; of a new one, which of both it is.
-pub(super) fn pending(pod: Pod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
+pub(super) fn pending(pod: WatchedPod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
     let is = |pod: &Value| reading::text(pod, PHASE) == "Pending";
     let reason = match (before.map(is), is(pod.now())) {
         (None | Some(false), true) => "PodIsPending",
@@ -32,7 +32,7 @@ pub(super) fn pending(pod: Pod<'_>, before: Option<&Value>, ledger: &mut Ledger)
 }
 
 /// Notes changes of the phase that should not be.
-pub(super) fn phase(pod: Pod<'_>, before: &Value, ledger: &mut Ledger) {
+pub(super) fn phase(pod: WatchedPod<'_>, before: &Value, ledger: &mut Ledger) {
     let (old, new) = (
         reading::text(before, PHASE),
         reading::text(pod.now(), PHASE),
@@ -61,7 +61,7 @@ pub(super) fn phase(pod: Pod<'_>, before: &Value, ledger: &mut Ledger) {
     }
 }
 
-fn failed(pod: Pod<'_>, ledger: &mut Ledger) {
+fn failed(pod: WatchedPod<'_>, ledger: &mut Ledger) {
     let reason = reading::text(pod.now(), "/status/reason");
     let message = reading::text(pod.now(), "/status/message");
     let draft = match reason {
@@ -94,7 +94,7 @@ fn failed(pod: Pod<'_>, ledger: &mut Ledger) {
 }
 
 /// Notes that a pod's deletion was asked for.
-pub(super) fn deletion(pod: Pod<'_>, before: &Value, ledger: &mut Ledger) {
+pub(super) fn deletion(pod: WatchedPod<'_>, before: &Value, ledger: &mut Ledger) {
     let (old, new) = (
         reading::number(before, GRACE),
         reading::number(pod.now(), GRACE),
@@ -126,7 +126,7 @@ pub(super) fn deletion(pod: Pod<'_>, before: &Value, ledger: &mut Ledger) {
 }
 
 /// Notes that the status of a container was taken away.
-pub(super) fn lost_statuses(pod: Pod<'_>, before: &Value, ledger: &mut Ledger) {
+pub(super) fn lost_statuses(pod: WatchedPod<'_>, before: &Value, ledger: &mut Ledger) {
     for (list, words) in [
         (
             "/status/containerStatuses",
@@ -144,7 +144,7 @@ pub(super) fn lost_statuses(pod: Pod<'_>, before: &Value, ledger: &mut Ledger) {
 }
 
 /// Notes that a pod moved from one node to another.
-pub(super) fn node(pod: Pod<'_>, before: &Value, ledger: &mut Ledger) {
+pub(super) fn node(pod: WatchedPod<'_>, before: &Value, ledger: &mut Ledger) {
     let (old, new) = (reading::text(before, NODE), reading::text(pod.now(), NODE));
     if !old.is_empty() && old != new {
         let words = format!(
@@ -155,7 +155,7 @@ pub(super) fn node(pod: Pod<'_>, before: &Value, ledger: &mut Ledger) {
 }
 
 /// Notes that a pod is gone.
-pub(super) fn gone(pod: Pod<'_>, ledger: &mut Ledger) {
+pub(super) fn gone(pod: WatchedPod<'_>, ledger: &mut Ledger) {
     ledger.add(&pod.draft(Level::Info).reason("Deleted"));
     let phase = reading::text(pod.now(), PHASE);
     let reason = if reading::text(pod.now(), NODE).is_empty() {

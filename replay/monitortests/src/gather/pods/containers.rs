@@ -1,7 +1,7 @@
 //! Owns the instants of a pod's containers: waiting, started, exited, restarted, ready or not. Refuses
 //! the pod as a whole.
 
-use super::watch::Pod;
+use super::watch::WatchedPod;
 use crate::gather::ledger::Ledger;
 use crate::interval::Level;
 use crate::reading;
@@ -10,7 +10,7 @@ use serde_json::Value;
 const LISTS: [&str; 2] = ["/status/containerStatuses", "/status/initContainerStatuses"];
 
 /// Notes what containers began and ended.
-pub(super) fn life(pod: Pod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
+pub(super) fn life(pod: WatchedPod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
     for list in LISTS {
         let before = before.map_or(&[][..], |before| reading::list(before, list));
         let statuses = reading::list(pod.now(), list);
@@ -41,7 +41,7 @@ pub(super) fn life(pod: Pod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
     }
 }
 
-fn waits(pod: Pod<'_>, status: &Value, old: Option<&Value>, ledger: &mut Ledger) {
+fn waits(pod: WatchedPod<'_>, status: &Value, old: Option<&Value>, ledger: &mut Ledger) {
     let waiting = |status: &Value| reading::at(status, "/state/waiting").is_some();
     if !waiting(status) {
         return;
@@ -62,7 +62,7 @@ fn waits(pod: Pod<'_>, status: &Value, old: Option<&Value>, ledger: &mut Ledger)
     ledger.add(&draft);
 }
 
-fn exits(pod: Pod<'_>, status: &Value, old: &Value, ledger: &mut Ledger) {
+fn exits(pod: WatchedPod<'_>, status: &Value, old: &Value, ledger: &mut Ledger) {
     let name = reading::text(status, "/name");
     let last = |status: &Value| reading::at(status, "/lastState/terminated").is_some();
     let current = |status: &Value| reading::at(status, "/state/terminated").is_some();
@@ -100,7 +100,7 @@ fn exits(pod: Pod<'_>, status: &Value, old: &Value, ledger: &mut Ledger) {
 }
 
 /// Notes which containers became ready or unready; of a new pod, what each is.
-pub(super) fn readiness(pod: Pod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
+pub(super) fn readiness(pod: WatchedPod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
     let is_ready = |status: &Value| {
         let ready = reading::at(status, "/ready").and_then(Value::as_bool);
         ready.unwrap_or(false)

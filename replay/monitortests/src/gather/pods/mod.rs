@@ -7,4 +7,4 @@ mod shared_ips;
 mod watch;
 
 pub(crate) use last::{LastPod, PodName};
-pub(crate) use watch::Pods;
+pub(crate) use watch::PodsWatcher;

@@ -1,7 +1,7 @@
 //! Owns which pod holds which IP of the pod network, and the instants at which two hold one. Refuses pods
 //! of the host's network, and those that gave their IP back: deleted, succeeded, failed.
 
-use super::watch::Pod;
+use super::watch::WatchedPod;
 use crate::feed::Action;
 use crate::gather::ledger::Ledger;
 use crate::interval::Level;
@@ -24,7 +24,7 @@ impl SharedIps {
         ["spec.hostNetwork", "status.podIP", "status.podIPs.ip"];
 
     /// Takes a pod as it is, and notes each IP that it has come to share.
-    pub(super) fn take(&mut self, pod: Pod<'_>, ledger: &mut Ledger) {
+    pub(super) fn take(&mut self, pod: WatchedPod<'_>, ledger: &mut Ledger) {
         let object = pod.seen.object;
         let now = if pod.seen.action == Action::Gone {
             BTreeSet::new()

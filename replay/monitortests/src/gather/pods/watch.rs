@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 
 /// Watches pods.
 #[derive(Debug, Default)]
-pub(crate) struct Pods {
+pub(crate) struct PodsWatcher {
     ledger: Ledger,
     ips: SharedIps,
     last: BTreeMap<ObjectId, (PodName, LastPod)>,
 }
 
-impl Pods {
+impl PodsWatcher {
     /// Gives what was made, and each pod as it was last seen.
     pub(crate) fn into_parts(self) -> (Ledger, BTreeMap<PodName, LastPod>) {
         let last = self.last.into_values().collect();
@@ -29,7 +29,7 @@ impl Pods {
     }
 }
 
-impl Watcher for Pods {
+impl Watcher for PodsWatcher {
     fn interests(&self) -> Vec<Interest> {
         let mut paths = vec![
             "metadata.creationTimestamp".to_owned(),
@@ -54,7 +54,7 @@ impl Watcher for Pods {
     }
 
     fn seen(&mut self, seen: &Seen<'_>) {
-        let pod = Pod { seen };
+        let pod = WatchedPod { seen };
         let ledger = &mut self.ledger;
         match (seen.action, seen.before) {
             (Action::Appeared, _) | (Action::Changed, None) => {
@@ -93,11 +93,11 @@ impl Watcher for Pods {
 
 /// A pod that is seen.
 #[derive(Clone, Copy)]
-pub(super) struct Pod<'a> {
+pub(super) struct WatchedPod<'a> {
     pub(super) seen: &'a Seen<'a>,
 }
 
-impl<'a> Pod<'a> {
+impl<'a> WatchedPod<'a> {
     /// Gives the object.
     pub(super) const fn now(self) -> &'a Value {
         self.seen.now

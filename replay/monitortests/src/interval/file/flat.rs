@@ -1,7 +1,7 @@
 //! Owns how the flat texts of old files read: `key/value` words, then words for people, then how often. Refuses words
 //! whose key is none, such as an image's address.
 
-use crate::interval::{IntervalMessage, Locator, Words};
+use crate::interval::{IntervalMessage, Locator, SharedTexts};
 
 /// The type of a locator, by the first of these keys that it has.
 const KINDS: [(&str, &str); 16] = [
@@ -24,7 +24,7 @@ const KINDS: [(&str, &str); 16] = [
 ];
 
 /// Reads a flat locator.
-pub(super) fn locator(text: &str, words: &mut Words) -> Locator {
+pub(super) fn locator(text: &str, words: &mut SharedTexts) -> Locator {
     let mut keys = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
@@ -44,7 +44,7 @@ pub(super) fn locator(text: &str, words: &mut Words) -> Locator {
 }
 
 /// Reads a flat message: the words of annotations lead.
-pub(super) fn message(text: &str, words: &mut Words) -> IntervalMessage {
+pub(super) fn message(text: &str, words: &mut SharedTexts) -> IntervalMessage {
     let mut annotations = Vec::new();
     let mut rest = text.trim_start();
     while let Some((key, value, after)) = leading(rest) {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn an_old_locator_is_taken_apart() {
-        let mut words = Words::default();
+        let mut words = SharedTexts::default();
         let pod = locator("ns/web pod/a-0 node/ uid/7 container/c", &mut words);
         assert_eq!(&*pod.kind, "Container");
         assert_eq!(pod.get("namespace"), Some("web"));
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn an_old_message_begins_with_annotations() {
-        let mut words = Words::default();
+        let mut words = SharedTexts::default();
         let text = "condition/Degraded status/True reason/Broken changed: quay.io/a is gone";
         let said = message(text, &mut words);
         assert_eq!(&*said.reason, "Broken");
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn an_old_message_ends_with_its_count() {
-        let mut words = Words::default();
+        let mut words = SharedTexts::default();
         let said = message("reason/BackOff Back-off (quay.io/a) (21 times)", &mut words);
         assert_eq!(said.annotation("count"), Some("21"));
         assert_eq!(&*said.human, "Back-off (quay.io/a)");

@@ -2,7 +2,7 @@
 //! refuses: another level, a time that is none.
 
 use super::flat;
-use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, Words};
+use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, SharedTexts, Source};
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
@@ -13,14 +13,14 @@ use std::fmt;
 /// An item as it stands in a file. Of a member that stands twice, the later one counts: upstream's own
 /// test files have both the flat text and the object that replaced it.
 #[derive(Debug, Default)]
-pub(super) struct Item {
+pub(super) struct FileItem {
     level: String,
     source: String,
     display: bool,
-    locator: Text<Place>,
-    message: Text<Said>,
-    better_locator: Place,
-    better_message: Said,
+    locator: Text<ItemPlace>,
+    message: Text<ItemMessage>,
+    better_locator: ItemPlace,
+    better_message: ItemMessage,
     from: Option<Time>,
     to: Option<Time>,
     at: Option<Time>,
@@ -45,28 +45,28 @@ struct Time(Option<RecordedAt>);
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-struct Place {
+struct ItemPlace {
     r#type: Option<String>,
     keys: Option<BTreeMap<String, String>>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Said {
+struct ItemMessage {
     reason: Option<String>,
     cause: Option<String>,
     human_message: Option<String>,
     annotations: Option<BTreeMap<String, String>>,
 }
 
-impl Item {
+impl FileItem {
     /// Gives the interval, and its begin if it tells one.
     ///
     /// # Errors
     /// When its level is none that upstream knows.
     pub(super) fn interval(
         self,
-        words: &mut Words,
+        words: &mut SharedTexts,
     ) -> Result<(Option<RecordedAt>, Interval), String> {
         let level = match self.level.as_str() {
             "Info" => Level::Info,
@@ -109,12 +109,12 @@ impl Item {
     }
 }
 
-impl Place {
+impl ItemPlace {
     fn is_there(&self) -> bool {
         self.keys.as_ref().is_some_and(|keys| !keys.is_empty())
     }
 
-    fn locator(self, words: &mut Words) -> Locator {
+    fn locator(self, words: &mut SharedTexts) -> Locator {
         let keys = self.keys.unwrap_or_default();
         Locator {
             kind: words.kept(&self.r#type.unwrap_or_default()),
@@ -123,7 +123,7 @@ impl Place {
     }
 }
 
-impl Said {
+impl ItemMessage {
     fn is_there(&self) -> bool {
         self.annotations
             .as_ref()
@@ -134,7 +134,7 @@ impl Said {
                 .is_some_and(|words| !words.is_empty())
     }
 
-    fn message(self, words: &mut Words) -> IntervalMessage {
+    fn message(self, words: &mut SharedTexts) -> IntervalMessage {
         let annotations = self.annotations.unwrap_or_default();
         let mut kept = |text: Option<String>| words.kept(&text.unwrap_or_default());
         IntervalMessage {
@@ -146,23 +146,23 @@ impl Said {
     }
 }
 
-impl<'de> Deserialize<'de> for Item {
+impl<'de> Deserialize<'de> for FileItem {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(Members)
+        from.deserialize_map(ItemMembers)
     }
 }
 
-struct Members;
+struct ItemMembers;
 
-impl<'de> Visitor<'de> for Members {
-    type Value = Item;
+impl<'de> Visitor<'de> for ItemMembers {
+    type Value = FileItem;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("an interval")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Item, A::Error> {
-        let mut item = Item::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<FileItem, A::Error> {
+        let mut item = FileItem::default();
         while let Some(name) = from.next_key::<Cow<'de, str>>()? {
             match name.as_ref() {
                 "level" => item.level = from.next_value()?,
@@ -173,10 +173,13 @@ impl<'de> Visitor<'de> for Members {
                 "locator" => item.locator = from.next_value()?,
                 "message" => item.message = from.next_value()?,
                 "tempStructuredLocator" => {
-                    item.better_locator = from.next_value::<Option<Place>>()?.unwrap_or_default();
+                    item.better_locator =
+                        from.next_value::<Option<ItemPlace>>()?.unwrap_or_default();
                 }
                 "tempStructuredMessage" => {
-                    item.better_message = from.next_value::<Option<Said>>()?.unwrap_or_default();
+                    item.better_message = from
+                        .next_value::<Option<ItemMessage>>()?
+                        .unwrap_or_default();
                 }
                 "from" => item.from = Some(from.next_value()?),
                 "to" => item.to = Some(from.next_value()?),
@@ -190,8 +193,8 @@ impl<'de> Visitor<'de> for Members {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Text<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Either<T>(std::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+        struct TextOrMap<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for TextOrMap<T> {
             type Value = Text<T>;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -207,7 +210,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Text<T> {
                 T::deserialize(from).map(Text::Whole)
             }
         }
-        from.deserialize_any(Either(std::marker::PhantomData))
+        from.deserialize_any(TextOrMap(std::marker::PhantomData))
     }
 }
 

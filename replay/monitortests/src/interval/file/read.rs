@@ -1,8 +1,8 @@
 //! Owns the reading of files of intervals. Refuses files without bounds: bytes, items and depth are
 //! limited, and an item that cannot be read is named by its number.
 
-use super::item::Item;
-use crate::interval::{Interval, Intervals, Words};
+use super::item::FileItem;
+use crate::interval::{Interval, Intervals, SharedTexts};
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
@@ -49,7 +49,7 @@ pub enum IntervalFileError {
     },
     /// An interval in it cannot be read.
     #[error("item {number} of the file cannot be read: {why}")]
-    Item {
+    FileItem {
         /// The place of the interval, from 0.
         number: usize,
         /// Why not.
@@ -77,9 +77,9 @@ fn read_within(
     max_items: usize,
 ) -> Result<Intervals, IntervalFileError> {
     let mut limited = from.take(max_bytes.saturating_add(1));
-    let mut taken = Taken {
+    let mut taken = ReadItems {
         limit: max_items,
-        words: Words::default(),
+        words: SharedTexts::default(),
         intervals: Vec::new(),
         unbegun: Vec::new(),
         failed: None,
@@ -87,7 +87,7 @@ fn read_within(
     };
     let read = {
         let mut parser = serde_json::Deserializer::from_reader(BufReader::new(&mut limited));
-        let whole = File(&mut taken).deserialize(&mut parser);
+        let whole = IntervalFile(&mut taken).deserialize(&mut parser);
         whole.and_then(|()| parser.end())
     };
     if limited.limit() == 0 {
@@ -112,9 +112,9 @@ fn read_within(
 }
 
 /// What was read so far.
-struct Taken {
+struct ReadItems {
     limit: usize,
-    words: Words,
+    words: SharedTexts,
     intervals: Vec<Interval>,
     /// The places of those without a begin.
     unbegun: Vec<usize>,
@@ -122,14 +122,14 @@ struct Taken {
     has_items: bool,
 }
 
-impl Taken {
-    fn take(&mut self, item: Item) -> Result<(), IntervalFileError> {
+impl ReadItems {
+    fn take(&mut self, item: FileItem) -> Result<(), IntervalFileError> {
         let number = self.intervals.len();
         if number >= self.limit {
             return Err(IntervalFileError::TooMany { limit: self.limit });
         }
         let read = item.interval(&mut self.words);
-        let (from, interval) = read.map_err(|why| IntervalFileError::Item { number, why })?;
+        let (from, interval) = read.map_err(|why| IntervalFileError::FileItem { number, why })?;
         if from.is_none() {
             self.unbegun.push(number);
         }
@@ -156,9 +156,9 @@ impl Taken {
 }
 
 /// The whole file: an object with `items`, or the list alone.
-struct File<'a>(&'a mut Taken);
+struct IntervalFile<'a>(&'a mut ReadItems);
 
-impl<'de> DeserializeSeed<'de> for File<'_> {
+impl<'de> DeserializeSeed<'de> for IntervalFile<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
@@ -166,7 +166,7 @@ impl<'de> DeserializeSeed<'de> for File<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for File<'_> {
+impl<'de> Visitor<'de> for IntervalFile<'_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -177,7 +177,7 @@ impl<'de> Visitor<'de> for File<'_> {
         while let Some(name) = from.next_key::<Cow<'de, str>>()? {
             if name == "items" {
                 self.0.has_items = true;
-                from.next_value_seed(Items(self.0))?;
+                from.next_value_seed(FileItems(self.0))?;
             } else {
                 from.next_value::<IgnoredAny>()?;
             }
@@ -186,9 +186,9 @@ impl<'de> Visitor<'de> for File<'_> {
     }
 }
 
-struct Items<'a>(&'a mut Taken);
+struct FileItems<'a>(&'a mut ReadItems);
 
-impl<'de> DeserializeSeed<'de> for Items<'_> {
+impl<'de> DeserializeSeed<'de> for FileItems<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
@@ -196,7 +196,7 @@ impl<'de> DeserializeSeed<'de> for Items<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Items<'_> {
+impl<'de> Visitor<'de> for FileItems<'_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -210,12 +210,12 @@ impl<'de> Visitor<'de> for Items<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<(), A::Error> {
         loop {
             let number = self.0.intervals.len();
-            let item = match from.next_element::<Item>() {
+            let item = match from.next_element::<FileItem>() {
                 Ok(Some(item)) => item,
                 Ok(None) => return Ok(()),
                 Err(error) => {
                     let why = error.to_string();
-                    self.0.failed = Some(IntervalFileError::Item { number, why });
+                    self.0.failed = Some(IntervalFileError::FileItem { number, why });
                     return Err(error);
                 }
             };

@@ -1,10 +1,10 @@
-//! Owns moments and spans that were seen: each is a record, at which the state can be asked for.
+//! Moments and spans that were seen: each is a record, at which the state can be asked for.
 
 use kubereel_format::{RecordedAt, Seq};
 
 /// A moment at which something was seen to have changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mark {
+pub struct RecordMark {
     /// The record that showed it.
     pub seq: Seq,
     /// When that was received.
@@ -13,14 +13,14 @@ pub struct Mark {
 
 /// A time from one moment to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lasting {
+pub struct MarkSpan {
     /// The first moment.
-    pub from: Mark,
+    pub from: RecordMark,
     /// The moment that ended it; `None` if none did by the moment asked about.
-    pub to: Option<Mark>,
+    pub to: Option<RecordMark>,
 }
 
-impl Lasting {
+impl MarkSpan {
     /// Gives its length in microseconds; one that is open lasts until `now`.
     pub fn micros(&self, now: RecordedAt) -> u64 {
         let to = self.to.map_or(now, |to| to.at);
@@ -35,19 +35,19 @@ pub(crate) fn micros_between(from: RecordedAt, to: RecordedAt) -> u64 {
 
 /// Collects the times in which something holds.
 #[derive(Debug, Default)]
-pub(super) struct Spans {
-    done: Vec<Lasting>,
-    open: Option<Mark>,
+pub(super) struct MarkSpans {
+    done: Vec<MarkSpan>,
+    open: Option<RecordMark>,
 }
 
-impl Spans {
+impl MarkSpans {
     /// Notes whether it holds from a moment on.
-    pub(super) fn note(&mut self, mark: Mark, holds: bool) {
+    pub(super) fn note(&mut self, mark: RecordMark, holds: bool) {
         match (holds, self.open) {
             (true, None) => self.open = Some(mark),
             (false, Some(from)) => {
                 self.open = None;
-                self.done.push(Lasting {
+                self.done.push(MarkSpan {
                     from,
                     to: Some(mark),
                 });
@@ -56,8 +56,8 @@ impl Spans {
         }
     }
 
-    pub(super) fn all(mut self) -> Vec<Lasting> {
-        let open = self.open.map(|from| Lasting { from, to: None });
+    pub(super) fn all(mut self) -> Vec<MarkSpan> {
+        let open = self.open.map(|from| MarkSpan { from, to: None });
         self.done.extend(open);
         self.done
     }

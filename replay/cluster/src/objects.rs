@@ -1,0 +1,611 @@
+//! What is read of the objects that an upgrade moves, and nothing else of them. Fields that are absent
+//! or null are empty: old versions of a kind have fewer of them.
+
+use crate::condition::StatusCondition;
+use jiff::Timestamp;
+use kubereel_format::RecordedAt;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// How the annotations begin by which the payload says where an operator belongs.
+const OF_PAYLOAD: [&str; 2] = [
+    "include.release.openshift.io/",
+    "exclude.release.openshift.io/",
+];
+
+/// A version of a `ClusterOperator`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct OperatorObject {
+    #[serde(deserialize_with = "or_default")]
+    metadata: OperatorMetadata,
+    #[serde(deserialize_with = "or_default")]
+    status: OperatorStatus,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct OperatorMetadata {
+    #[serde(deserialize_with = "or_default")]
+    annotations: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct OperatorStatus {
+    #[serde(deserialize_with = "or_default")]
+    versions: Vec<OperandVersion>,
+    #[serde(deserialize_with = "or_default")]
+    conditions: Vec<Value>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct OperandVersion {
+    #[serde(deserialize_with = "or_default")]
+    name: String,
+    #[serde(deserialize_with = "or_default")]
+    version: String,
+}
+
+impl OperatorObject {
+    /// Gives what it says of a name among its versions: `operator` for the whole.
+    pub(crate) fn version_of(&self, name: &str) -> Option<&str> {
+        let versions = &self.status.versions;
+        let found = versions.iter().find(|version| version.name == name);
+        found.map(|version| version.version.as_str())
+    }
+
+    /// Gives its own version; empty while it reports none.
+    pub(crate) fn version(&self) -> &str {
+        self.version_of("operator").unwrap_or_default()
+    }
+
+    pub(crate) fn condition(&self, kind: &str) -> Option<StatusCondition<'_>> {
+        StatusCondition::find(&self.status.conditions, kind)
+    }
+
+    pub(crate) fn conditions(&self) -> &[Value] {
+        &self.status.conditions
+    }
+
+    pub(crate) fn is(&self, kind: &str, status: &str) -> bool {
+        self.condition(kind)
+            .is_some_and(|condition| condition.is(status))
+    }
+
+    /// Tells whether it comes from the payload; only those count for `oc`.
+    pub(crate) fn is_of_payload(&self) -> bool {
+        let mut names = self.metadata.annotations.keys();
+        names.any(|name| OF_PAYLOAD.iter().any(|begin| name.starts_with(begin)))
+    }
+}
+
+/// A version of `ClusterVersion`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct VersionObject {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) metadata: VersionMetadata,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) spec: VersionSpec,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) status: VersionStatus,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct VersionMetadata {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) uid: String,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) generation: u64,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct VersionSpec {
+    pub(crate) desired_update: Option<DesiredUpdate>,
+}
+
+/// What somebody wants the cluster to become.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(crate) struct DesiredUpdate {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) version: String,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) image: String,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) force: bool,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct VersionStatus {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) desired: DesiredRelease,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) observed_generation: u64,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) history: Vec<HistoryEntry>,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) conditions: Vec<Value>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(crate) struct DesiredRelease {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) version: String,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) image: String,
+}
+
+/// One entry of the history, newest first in the object.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct HistoryEntry {
+    #[serde(deserialize_with = "or_default")]
+    state: String,
+    #[serde(deserialize_with = "or_default")]
+    started_time: String,
+    #[serde(deserialize_with = "or_default")]
+    completion_time: String,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) version: String,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) image: String,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) verified: bool,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) accepted_risks: String,
+}
+
+impl HistoryEntry {
+    pub(crate) fn is_completed(&self) -> bool {
+        self.state == "Completed"
+    }
+
+    pub(crate) fn started(&self) -> Option<RecordedAt> {
+        time(&self.started_time)
+    }
+
+    pub(crate) fn completed(&self) -> Option<RecordedAt> {
+        time(&self.completion_time)
+    }
+
+    /// Tells whether both are the same entry: a version may be filled in later.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.started_time == other.started_time && self.image == other.image
+    }
+}
+
+const CONFIG_PREFIX: &str = "machineconfiguration.openshift.io/";
+
+/// How the name of a drain begins that takes Pods away, unlike that of an uncordon.
+pub(crate) const DRAIN: &str = "drain-";
+
+/// A version of a Node.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct NodeObject {
+    #[serde(deserialize_with = "or_default")]
+    metadata: NodeMetadata,
+    #[serde(deserialize_with = "or_default")]
+    spec: NodeSpec,
+    #[serde(deserialize_with = "or_default")]
+    status: NodeStatus,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct NodeMetadata {
+    #[serde(deserialize_with = "or_default")]
+    labels: BTreeMap<String, String>,
+    #[serde(deserialize_with = "or_default")]
+    annotations: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct NodeSpec {
+    #[serde(deserialize_with = "or_default")]
+    unschedulable: bool,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct NodeStatus {
+    #[serde(deserialize_with = "or_default")]
+    conditions: Vec<Value>,
+    #[serde(deserialize_with = "or_default")]
+    node_info: NodeInfo,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct NodeInfo {
+    #[serde(rename = "bootID", deserialize_with = "or_default")]
+    boot_id: String,
+}
+
+impl NodeObject {
+    /// Gives what the machine-config operator noted under a name; empty if nothing.
+    pub(crate) fn noted(&self, name: &str) -> &str {
+        self.metadata
+            .annotations
+            .get(&format!("{CONFIG_PREFIX}{name}"))
+            .map_or("", String::as_str)
+    }
+
+    pub(crate) const fn labels(&self) -> &BTreeMap<String, String> {
+        &self.metadata.labels
+    }
+
+    pub(crate) const fn is_unschedulable(&self) -> bool {
+        self.spec.unschedulable
+    }
+
+    pub(crate) fn conditions(&self) -> &[Value] {
+        &self.status.conditions
+    }
+
+    pub(crate) fn condition(&self, kind: &str) -> Option<StatusCondition<'_>> {
+        StatusCondition::find(&self.status.conditions, kind)
+    }
+
+    /// Tells whether it says that it is ready; one without the condition does not.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.condition("Ready")
+            .is_some_and(|condition| condition.is("True"))
+    }
+
+    pub(crate) fn boot_id(&self) -> &str {
+        &self.status.node_info.boot_id
+    }
+
+    /// Tells whether the daemon gave up on it, until somebody helps.
+    pub(crate) fn is_degraded(&self) -> bool {
+        !self.noted("desiredConfig").is_empty()
+            && matches!(self.noted("state"), "Degraded" | "Unreconcilable")
+    }
+}
+
+/// A version of a Pod.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct PodObject {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) metadata: PodMetadata,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) spec: PodSpec,
+    #[serde(deserialize_with = "or_default")]
+    status: PodObjectStatus,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct PodMetadata {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) labels: BTreeMap<String, String>,
+    #[serde(deserialize_with = "or_default")]
+    deletion_timestamp: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct PodSpec {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) node_name: String,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) init_containers: Vec<PodContainer>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct PodContainer {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) image: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct PodObjectStatus {
+    #[serde(deserialize_with = "or_default")]
+    phase: String,
+    #[serde(deserialize_with = "or_default")]
+    reason: String,
+    #[serde(deserialize_with = "or_default")]
+    message: String,
+    #[serde(deserialize_with = "or_default")]
+    init_container_statuses: Vec<ContainerStatus>,
+    #[serde(deserialize_with = "or_default")]
+    container_statuses: Vec<ContainerStatus>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct ContainerStatus {
+    #[serde(deserialize_with = "or_default")]
+    state: ContainerState,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct ContainerState {
+    waiting: Option<WaitingState>,
+    running: Option<serde::de::IgnoredAny>,
+    terminated: Option<TerminatedState>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct WaitingState {
+    #[serde(deserialize_with = "or_default")]
+    reason: String,
+    #[serde(deserialize_with = "or_default")]
+    message: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct TerminatedState {
+    #[serde(deserialize_with = "or_default")]
+    exit_code: i64,
+    #[serde(deserialize_with = "or_default")]
+    reason: String,
+    #[serde(deserialize_with = "or_default")]
+    message: String,
+}
+
+impl PodObject {
+    pub(crate) fn is_going(&self) -> bool {
+        !self.metadata.deletion_timestamp.is_empty()
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
+    }
+
+    /// Gives the state as kubectl's STATUS column puts it, with the message behind it:
+    /// `Init:ErrImagePull`.
+    pub(crate) fn state(&self) -> (String, String) {
+        let status = &self.status;
+        if self.is_over() {
+            let word = if status.reason.is_empty() {
+                &status.phase
+            } else {
+                &status.reason
+            };
+            return (word.clone(), status.message.clone());
+        }
+        let total = self.spec.init_containers.len();
+        for (done, container) in status.init_container_statuses.iter().enumerate() {
+            match container.state.word() {
+                ContainerProgress::Done => {}
+                ContainerProgress::Running => {
+                    return (format!("Init:{done}/{total}"), String::new());
+                }
+                ContainerProgress::Waits(reason, message)
+                    if reason.is_empty() || reason == "PodInitializing" =>
+                {
+                    return (format!("Init:{done}/{total}"), message.to_owned());
+                }
+                ContainerProgress::Waits(reason, message) => {
+                    return (format!("Init:{reason}"), message.to_owned());
+                }
+            }
+        }
+        for container in &status.container_statuses {
+            if let ContainerProgress::Waits(reason, message) = container.state.word()
+                && !reason.is_empty()
+            {
+                return (reason.to_owned(), message.to_owned());
+            }
+        }
+        (status.phase.clone(), status.message.clone())
+    }
+}
+
+enum ContainerProgress<'a> {
+    Done,
+    Running,
+    Waits(&'a str, &'a str),
+}
+
+impl ContainerState {
+    fn word(&self) -> ContainerProgress<'_> {
+        match self {
+            Self {
+                terminated: Some(ended),
+                ..
+            } if ended.exit_code == 0 => ContainerProgress::Done,
+            Self {
+                terminated: Some(ended),
+                ..
+            } => ContainerProgress::Waits(&ended.reason, &ended.message),
+            Self {
+                waiting: Some(why), ..
+            } => ContainerProgress::Waits(&why.reason, &why.message),
+            Self {
+                running: Some(_), ..
+            } => ContainerProgress::Running,
+            _ => ContainerProgress::Waits("", ""),
+        }
+    }
+}
+
+/// A version of a `MachineConfigPool`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct PoolObject {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) spec: PoolSpec,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) status: PoolStatus,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct PoolSpec {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) paused: bool,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) configuration: ConfigReference,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) node_selector: MatchSelector,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ConfigReference {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) name: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct PoolStatus {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) conditions: Vec<Value>,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) machine_count: u64,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) updated_machine_count: u64,
+}
+
+/// A label selector as objects hold one.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct MatchSelector {
+    #[serde(deserialize_with = "or_default")]
+    match_labels: BTreeMap<String, String>,
+    #[serde(deserialize_with = "or_default")]
+    match_expressions: Vec<MatchExpression>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct MatchExpression {
+    #[serde(deserialize_with = "or_default")]
+    key: String,
+    #[serde(deserialize_with = "or_default")]
+    operator: String,
+    #[serde(deserialize_with = "or_default")]
+    values: Vec<String>,
+}
+
+impl MatchSelector {
+    /// Tells whether it selects what has these labels; an empty one selects everything.
+    pub(crate) fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
+        let mut wanted = self.match_labels.iter();
+        wanted.all(|(key, value)| labels.get(key) == Some(value))
+            && self.match_expressions.iter().all(|one| one.holds(labels))
+    }
+}
+
+impl MatchExpression {
+    fn holds(&self, labels: &BTreeMap<String, String>) -> bool {
+        let value = labels.get(&self.key);
+        match self.operator.as_str() {
+            "In" => value.is_some_and(|value| self.values.contains(value)),
+            "NotIn" => value.is_none_or(|value| !self.values.contains(value)),
+            "Exists" => value.is_some(),
+            "DoesNotExist" => value.is_none(),
+            // The server takes no other.
+            _ => false,
+        }
+    }
+}
+
+/// A version of a `MachineConfig`; it may hold secrets, of which nothing is read.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct MachineConfig {
+    #[serde(deserialize_with = "or_default")]
+    metadata: ConfigMetadata,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct ConfigMetadata {
+    #[serde(deserialize_with = "or_default")]
+    annotations: BTreeMap<String, String>,
+}
+
+impl MachineConfig {
+    /// Gives the release that it belongs to; empty if it does not say.
+    pub(crate) fn release(&self) -> &str {
+        self.metadata
+            .annotations
+            .get("machineconfiguration.openshift.io/release-image-version")
+            .map_or("", String::as_str)
+    }
+}
+
+/// A version of a `PodDisruptionBudget`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct DisruptionBudget {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) spec: BudgetSpec,
+    #[serde(deserialize_with = "or_default")]
+    status: BudgetStatus,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct BudgetSpec {
+    /// None selects nothing.
+    pub(crate) selector: Option<MatchSelector>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct BudgetStatus {
+    disruptions_allowed: Option<i64>,
+}
+
+impl DisruptionBudget {
+    /// Tells whether it allows no Pod of its to be evicted; one without a status says nothing.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.status
+            .disruptions_allowed
+            .is_some_and(|allowed| allowed <= 0)
+    }
+}
+
+const CONTROL_PLANE: &str = "master";
+const WORKER: &str = "worker";
+
+/// Gives the pool of a node with these labels.
+pub(super) fn pool_of<'a>(
+    pools: &'a BTreeMap<String, PoolObject>,
+    labels: &BTreeMap<String, String>,
+) -> Option<&'a String> {
+    let fits = |(_, pool): &(&String, &PoolObject)| pool.spec.node_selector.selects(labels);
+    let order = |name: &String| match name.as_str() {
+        CONTROL_PLANE => 0,
+        WORKER => 2,
+        _ => 1,
+    };
+    let fitting = pools.iter().filter(fits).map(|(name, _)| name);
+    fitting.min_by_key(|name| order(name))
+}
+
+/// Reads null as the default.
+pub(super) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// Reads a time as objects write it; `None` if it is empty or none.
+pub(crate) fn time(text: &str) -> Option<RecordedAt> {
+    let at: Timestamp = text.parse().ok()?;
+    Some(RecordedAt::from_micros(at.as_microsecond()))
+}
