@@ -1,4 +1,4 @@
-//! Owns where everything lies on the screen: view and mouse read the same. Refuses to draw.
+//! Where everything lies on the screen: view and mouse read the same.
 
 use crate::model::{ActiveScreen, Model, OpenReel, Pane, Panes};
 use ratatui::layout::Rect;

@@ -1,5 +1,4 @@
-//! Owns what can happen: keys, once they have a meaning, and what the world reports. Refuses to do any
-//! of it: `update` does.
+//! What can happen: actions of keys, and what the world reports. `update` handles it.
 
 use crate::answer::{Panel, ScreenAnswer, ScreenDocument, SearchResult};
 use crate::findings::JudgingState;

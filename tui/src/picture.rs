@@ -1,5 +1,5 @@
-//! Owns how a frame becomes a picture: SVG, for manuals. Refuses fonts of its own: each run of letters
-//! is as long as its cells, whatever font draws it.
+//! A frame as an SVG picture, for manuals. Each run of letters is as long as its cells, whatever font
+//! draws it.
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};

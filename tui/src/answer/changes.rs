@@ -1,7 +1,7 @@
 //! What happened around a moment: the versions of an object, the Events about it, and the last seconds of
 //! all resources. Bodies are read near the moment only; the rest is counted.
 
-use super::line::{Ink, LineTarget, PanelLine, short};
+use super::line::{Ink, LineTarget, PanelLine};
 use crate::filter::{FilterCandidate, FilterQuery};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
@@ -137,15 +137,7 @@ fn version_lines(
 
 fn history_change(change: &Change, ink: Ink) -> PanelLine {
     let path = harmless(&change.path.to_string()).into_owned();
-    let line = PanelLine::of(ink, format!("    {path} "));
-    let line = match &change.old {
-        Some(old) => line.and(Ink::Gone, short(old)),
-        None => line,
-    };
-    match &change.new {
-        Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
-        None => line.and(Ink::Faint, " gone"),
-    }
+    PanelLine::of(ink, format!("    {path} ")).and_values(change)
 }
 
 /// How many Events show.
@@ -393,13 +385,6 @@ fn nearby_change(head: PanelLine, change: &Change) -> PanelLine {
             .map_or_else(String::new, |part| part.value.clone()),
         _ => change.path.to_string(),
     };
-    let line = head.and(Ink::Plain, format!("{} ", harmless(&name)));
-    let line = match &change.old {
-        Some(old) => line.and(Ink::Gone, short(old)),
-        None => line,
-    };
-    match &change.new {
-        Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
-        None => line.and(Ink::Faint, " gone"),
-    }
+    head.and(Ink::Plain, format!("{} ", harmless(&name)))
+        .and_values(change)
 }

@@ -384,16 +384,10 @@ pub(super) fn read_between(
 
 fn change_line(change: &Change) -> PanelLine {
     let path = harmless(&change.path.to_string()).into_owned();
-    let mut line = PanelLine::of(Ink::Plain, format!("  {path} "));
-    if let Some(old) = &change.old {
-        line = line.and(Ink::Gone, short(old));
+    PanelLine {
+        field: Some(change.path.clone()),
+        ..PanelLine::of(Ink::Plain, format!("  {path} ")).and_values(change)
     }
-    line = match &change.new {
-        Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
-        None => line.and(Ink::Faint, " gone"),
-    };
-    line.field = Some(change.path.clone());
-    line
 }
 
 /// Looks for it; `go_on` is told how many of how many versions are read, and ends it by `false`.

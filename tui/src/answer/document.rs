@@ -1,5 +1,5 @@
-//! Owns what is written to a file or to the clipboard: what a list or a panel shows, in the form in
-//! which other tools read it, and a name for it. Refuses to write it: `runtime` does.
+//! What is saved to a file or copied to the clipboard: a list or a panel in a form that other tools read,
+//! and a file name. `runtime` writes it.
 
 use super::object_at::here;
 use super::question::{ScreenAnswer, ScreenQuestion, answer};

@@ -5,25 +5,24 @@ use super::line::{Ink, PanelLine, short};
 use super::object_at::{VersionAt, here, unread};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
-use kubereel_history::{
-    Blame, BlameSource, Path, Step, Timeline, YamlLine, harmless, yaml_lines,
-};
+use kubereel_history::{Blame, BlameSource, Path, Step, Timeline, YamlLine, harmless, yaml_lines};
 
 /// Reads the lines; the first one that changed is to be seen first.
 pub(super) fn read_yaml(
     timeline: &Timeline,
     subject: &NamedObject,
     place: CursorPlace,
-) -> (Vec<PanelLine>, usize) {
-    let (info, held, mut lines) = match here(timeline, subject, place) {
-        Ok(VersionAt { info, held, lines }) => (info, held, lines),
-        Err(lines) => return (lines, 0),
-    };
+) -> Result<(Vec<PanelLine>, usize), Vec<PanelLine>> {
+    let VersionAt {
+        info,
+        held,
+        mut lines,
+    } = here(timeline, subject, place)?;
     let blamed = match timeline.blame(info, &held) {
         Ok(blamed) => blamed,
         Err(error) => {
             lines.push(unread(&error));
-            return (lines, 0);
+            return Err(lines);
         }
     };
     if !blamed.unreadable.is_empty() {
@@ -63,7 +62,7 @@ pub(super) fn read_yaml(
         shown.field = path;
         lines.push(shown);
     }
-    (lines, first.map_or(0, |first| first.saturating_sub(2)))
+    Ok((lines, first.map_or(0, |first| first.saturating_sub(2))))
 }
 
 /// Gives the path of what each line shows; of a line that only names what holds others, its own.
@@ -126,16 +125,17 @@ pub(super) fn read_blame(
     timeline: &Timeline,
     subject: &NamedObject,
     place: CursorPlace,
-) -> (Vec<PanelLine>, usize) {
-    let (info, held, mut lines) = match here(timeline, subject, place) {
-        Ok(VersionAt { info, held, lines }) => (info, held, lines),
-        Err(lines) => return (lines, 0),
-    };
+) -> Result<(Vec<PanelLine>, usize), Vec<PanelLine>> {
+    let VersionAt {
+        info,
+        held,
+        mut lines,
+    } = here(timeline, subject, place)?;
     let blamed = match timeline.blame(info, &held) {
         Ok(blamed) => blamed,
         Err(error) => {
             lines.push(unread(&error));
-            return (lines, 0);
+            return Err(lines);
         }
     };
     if !blamed.unreadable.is_empty() {
@@ -169,7 +169,7 @@ pub(super) fn read_blame(
             ..line
         });
     }
-    (lines, first.map_or(0, |first| first.saturating_sub(2)))
+    Ok((lines, first.map_or(0, |first| first.saturating_sub(2))))
 }
 
 fn who(field: &Blame) -> String {

@@ -2,7 +2,7 @@
 
 use crate::subject::NamedObject;
 use kubereel_format::Seq;
-use kubereel_history::{Path, harmless};
+use kubereel_history::{Change, Path, harmless};
 use serde_json::Value;
 
 /// How a part of a line is drawn.
@@ -71,6 +71,18 @@ impl PanelLine {
     pub(crate) fn and(mut self, ink: Ink, text: impl Into<String>) -> Self {
         self.parts.push((ink, text.into()));
         self
+    }
+
+    /// Adds the old value of a field and the new one.
+    pub(super) fn and_values(self, change: &Change) -> Self {
+        let line = match &change.old {
+            Some(old) => self.and(Ink::Gone, short(old)),
+            None => self,
+        };
+        match &change.new {
+            Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
+            None => line.and(Ink::Faint, " gone"),
+        }
     }
 
     /// Lets it lead somewhere.

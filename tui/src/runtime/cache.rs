@@ -1,5 +1,5 @@
-//! Owns the findings of reels that were judged before: a file each, in the user's cache folder.
-//! Refuses to fail: what cannot be kept or read is found again.
+//! The cached findings of reels: a file each, in the user's cache folder. It never fails: what cannot be
+//! stored or read is computed again.
 //!
 //! A file is named by the digest of all bytes of the reel, the program's version, and the digest of
 //! all bytes of the program. The program holds the built-in rules, those in YAML as well as those in

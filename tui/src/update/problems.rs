@@ -1,5 +1,4 @@
-//! Owns what keys do with problems: steps, jumps, the order, another try. Refuses to list them: an
-//! effect does.
+//! What keys do with problems: steps, jumps, the order, a retry. An effect lists them.
 
 use super::moving;
 use crate::effect::Effect;

@@ -1,4 +1,4 @@
-//! Owns writing on the screen: clipped, with the theme's styles. Refuses positions outside.
+//! Writing on the screen: clipped to an area, with the styles of the theme.
 
 use crate::theme::{StyleRole, Theme};
 use ratatui::buffer::Buffer;

@@ -1,5 +1,5 @@
-//! Owns the list of what looks wrong, and the details of the thing that is chosen. Refuses to call a
-//! list whole that is not, and a reel sound that was not looked at.
+//! The list of problems, and the details of the selected one. A list that is not complete says so, and a
+//! reel that was not examined is never called healthy.
 
 use super::pen::{ScreenPen, broken, first_row};
 use crate::answer::Ink;
