@@ -14,6 +14,16 @@ pub(crate) enum TimeDirection {
     Previous,
 }
 
+impl TimeDirection {
+    /// Gives the word for what lies that way.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Next => "later",
+            Self::Previous => "earlier",
+        }
+    }
+}
+
 /// How many jumps can be undone.
 const MOST_JUMPS: usize = 200;
 
@@ -127,7 +137,7 @@ impl ViewWindow {
         RecordedAt::from_micros(self.from.micros.saturating_add(self.micros))
     }
 
-    /// Gives the span of a cell, of so many.
+    /// Gives the span of a cell, of `of` cells.
     pub(crate) fn cell(self, cell: u16, of: u16) -> Range<RecordedAt> {
         self.edge(cell, of)..self.edge(cell.saturating_add(1), of)
     }
@@ -221,7 +231,7 @@ impl ViewWindow {
     }
 }
 
-/// A span of time that somebody selects.
+/// A span of time that the user selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeSelection {
     /// Where it began.

@@ -16,7 +16,7 @@ const VERSIONS_AROUND: usize = 25;
 /// How many fields of a version show.
 const MOST_FIELDS: usize = 8;
 
-/// Reads the lines; the version that held at the moment is to be seen first.
+/// Reads the lines; the version at the moment is to be seen first.
 pub(super) fn read_history(
     timeline: &Timeline,
     subject: &NamedObject,
@@ -212,12 +212,12 @@ pub(super) fn read_events(
     lines
 }
 
-/// How many events are told.
+/// How many events are listed.
 const MOST_NEARBY: usize = 100;
-/// The seconds are at least so many microseconds: 1 s.
+/// The shortest time that is looked back, in microseconds: 1 s.
 pub(crate) const LEAST_MICROS: i64 = 1_000_000;
 
-/// What is asked: which seconds, and of what.
+/// Which seconds, and which objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NearbyQuery {
     /// How long before the moment, in microseconds.

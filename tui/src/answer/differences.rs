@@ -223,7 +223,7 @@ const MOST_ROWS: usize = 5_000;
 /// How many fields of an object are listed.
 const MOST_FIELDS: usize = 2_000;
 
-/// Compares two moments. `go_on` is told how many of how many objects are read, and ends it by
+/// Compares two moments. `go_on` gets the objects read and all objects, and ends it by
 /// `false`.
 pub(super) fn compare(
     timeline: &Timeline,
@@ -390,7 +390,7 @@ fn change_line(change: &Change) -> PanelLine {
     }
 }
 
-/// Looks for it; `go_on` is told how many of how many versions are read, and ends it by `false`.
+/// Searches; `go_on` gets the versions read and all versions, and ends it by `false`.
 pub(super) fn find_field_change(
     timeline: &Timeline,
     search: &FieldSearch,
@@ -445,10 +445,7 @@ pub(super) fn find_field_change(
             TimeDirection::Previous => before.map(|before| (before, old)),
         };
     }
-    let word = match search.way {
-        TimeDirection::Next => "later",
-        TimeDirection::Previous => "earlier",
-    };
+    let word = search.way.word();
     Some(nowhere(format!(
         "no {word} change of .{shown}{}",
         doubt(unread, false)

@@ -9,7 +9,7 @@ use crate::time::CursorPlace;
 use kubereel_history::{Form, Timeline, timetext, write_yaml};
 use unicode_width::UnicodeWidthStr as _;
 
-/// A name has at most so many letters before the time.
+/// The longest file name before the time, in letters.
 const LONGEST_NAME: usize = 120;
 
 /// What is written.

@@ -117,7 +117,7 @@ fn aside(field: &Blame, place: CursorPlace) -> String {
     }
 }
 
-/// A manager's name is shown in at most so many letters.
+/// The longest manager's name, in letters.
 const WIDEST_MANAGER: usize = 28;
 
 /// Reads the lines; the first field that changed last is to be seen first.

@@ -97,7 +97,7 @@ impl PanelLine {
     }
 }
 
-/// Writes a value in so many letters as a line can hold.
+/// Writes a value within a line, shortened.
 pub(super) fn short(value: &Value) -> String {
     const MOST: usize = 120;
     let text = value

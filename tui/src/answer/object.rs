@@ -362,7 +362,7 @@ impl<'a> OwnerTree<'a> {
     }
 }
 
-/// Lines are indented by at most so many levels: deeper ones come from nobody who means well.
+/// The deepest indentation, in levels: deeper nesting is hostile.
 const DEEPEST_INDENT: usize = 64;
 
 /// Reads the lines.

@@ -13,7 +13,7 @@ use kubereel_format::{ResourceId, Seq};
 use kubereel_history::{Path, Timeline, harmless};
 use std::sync::Arc;
 
-/// What can be asked.
+/// A question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ScreenQuestion {
     /// The objects of a resource.
@@ -109,7 +109,7 @@ impl ScreenAnswer {
     }
 }
 
-/// Answers a question; what fails is said in the answer.
+/// Answers a question; the answer names what failed.
 pub(crate) fn answer(timeline: &Timeline, question: ScreenQuestion) -> ScreenAnswer {
     let text = match &question {
         ScreenQuestion::Table(listing, place) => {
@@ -277,7 +277,7 @@ pub(crate) struct FieldSearchResult {
 }
 
 impl ReelSearch {
-    /// Looks for it. `go_on` is told how many of how many steps are done, and ends it by `false`: then
+    /// Searches. `go_on` gets the steps done and all steps, and ends it by `false`: then
     /// nothing is found.
     pub(crate) fn run(
         &self,

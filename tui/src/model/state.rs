@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// The whole state of the program.
 pub(crate) struct Model {
-    /// What was asked for.
+    /// The command line.
     pub(crate) request: TuiRequest,
     /// The reel.
     pub(crate) reel: ReelState,
@@ -65,7 +65,7 @@ impl Model {
     }
 }
 
-/// What the UI is asked to show first.
+/// What the UI shows first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TuiRequest {
     /// The reel.
@@ -212,7 +212,7 @@ impl Panes {
         }
     }
 
-    /// Puts the border behind so many of all rows or columns; the mouse keeps it.
+    /// Puts the border behind `own` of all rows or columns; the mouse keeps it.
     pub(crate) fn put(self, is_beside: bool, own: u16, all: u16) -> Self {
         let share = u32::from(own) * 100 / u32::from(all.max(1));
         let share = u16::try_from(share).unwrap_or(BOUNDS.1);

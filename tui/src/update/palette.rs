@@ -8,7 +8,7 @@ use crate::time::TimeDirection::{Next, Previous};
 use kubereel_format::ResourceId;
 use kubereel_history::{Moment, harmless};
 
-/// So many entries are listed.
+/// The most entries that are listed.
 const MOST: usize = 200;
 
 /// What an entry does.

@@ -168,11 +168,7 @@ pub(super) fn step(open: &mut OpenReel, way: TimeDirection) -> String {
         }
     };
     let Some(ProblemStep { entry, spot, .. }) = found.copied() else {
-        let word = if way == TimeDirection::Next {
-            "later"
-        } else {
-            "earlier"
-        };
+        let word = way.word();
         return format!("no {word} problem{}", doubt(open));
     };
     let together = steps
