@@ -401,7 +401,7 @@ mod tests {
                 .load()
                 .words
                 .expect("words")
-                .contains("cannot be kept")
+                .contains("cannot be saved")
         );
         let change = BookmarkChange::Add(bookmark(1, ""));
         assert!(matches!(
@@ -422,7 +422,7 @@ mod tests {
             .change(&BookmarkChange::Add(bookmark(5, "too")))
             .expect("room");
         assert_eq!(notes(&after), ["mine", "too"]);
-        assert!(after.words.expect("words").contains("cannot be written"));
+        assert!(after.words.expect("words").contains("not writable"));
         assert!(!shelf.beside.exists());
         assert!(is_closed(&io::ErrorKind::PermissionDenied.into()));
     }
@@ -487,7 +487,7 @@ mod tests {
         for (text, word) in [
             ("", "EOF"),
             ("[]", "expected"),
-            (r#"{"kind":"x","version":1}"#, "\"x\" of version 1"),
+            (r#"{"kind":"x","version":1}"#, "\"x\" version 1"),
             (r#"{"kind":"kubereel-bookmarks","version":2}"#, "version 2"),
             (
                 r#"{"kind":"kubereel-bookmarks","version":1,"bookmarks":[{"time":"noon"}]}"#,

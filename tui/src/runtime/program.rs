@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(caught(|| 7), Ok(7));
         let text = "odd".to_owned();
         let said = caught(|| panic!("it is {text}")).expect_err("it panics");
-        assert!(said.starts_with("a fault of kubereel: it is odd"), "{said}");
+        assert!(said.starts_with("internal error: it is odd"), "{said}");
         let said = caught(|| panic!("plain")).expect_err("it panics");
         assert!(said.contains("plain"), "{said}");
         assert!(!IS_CAUGHT.get());

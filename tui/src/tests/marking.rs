@@ -169,7 +169,7 @@ fn one_comes_back_to_where_one_was_unless_told_otherwise() {
     let open = again.model.open().expect("open");
     assert_eq!(left(open), left(before));
     assert!(
-        again.screen().contains("back where you were"),
+        again.screen().contains("last session restored"),
         "{}",
         again.screen()
     );
