@@ -6,7 +6,9 @@ use crate::exit::Exit;
 use crate::reel;
 use crate::screen::Screen;
 use kubereel_history::Moment;
-use kubereel_tui::{Executable, ScreenFilterError, Palette, TuiRequest, Theme, TuiError, check_filter};
+use kubereel_tui::{
+    Executable, Palette, ScreenFilterError, Theme, TuiError, TuiRequest, check_filter,
+};
 use std::path::PathBuf;
 
 /// Move through a reel on the screen: timeline, lanes, and the state at the cursor

@@ -3,7 +3,7 @@
 use crate::row::{Row, head, memory, millis, of_process, of_thread};
 use anyhow::{Result, ensure};
 use kubereel_tui::headless::Headless;
-use kubereel_tui::{Depth, Palette, TuiRequest, Theme};
+use kubereel_tui::{Depth, Palette, Theme, TuiRequest};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;

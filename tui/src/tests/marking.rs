@@ -96,7 +96,7 @@ fn hostile_bookmarks_are_said_and_left() {
     stage.keys("mnew<Enter>'");
     let screen = stage.screen();
     for words in [
-        "gapped.reel.bookmarks.json cannot be read and stays",
+        "gapped.reel.bookmarks.json cannot be read, left unchanged",
         ">◆ ",
         "  new  nodes/m-0",
     ] {
