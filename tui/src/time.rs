@@ -167,14 +167,16 @@ impl ViewWindow {
     }
 
     /// Gives the first cell in which a span shows, and in how many it does.
+    #[expect(clippy::expect_used, reason = "the span is cut to the window")]
     pub(crate) fn cells_of(self, span: &Range<RecordedAt>, of: u16) -> (u16, u16) {
         let (from, to) = (span.start.max(self.from), span.end.min(self.end()));
         if from >= to {
             return (0, 0);
         }
         let last = RecordedAt::from_micros(to.micros.saturating_sub(1));
-        let first = self.cell_of(from, of).unwrap_or(0);
-        let last = self.cell_of(last, of).unwrap_or(first);
+        let inside = "both lie in the window";
+        let first = self.cell_of(from, of).expect(inside);
+        let last = self.cell_of(last, of).expect(inside);
         (first, last.saturating_sub(first).saturating_add(1))
     }
 
@@ -187,6 +189,7 @@ impl ViewWindow {
     pub(crate) fn zoomed(self, at: RecordedAt, micros: i64, bounds: Self) -> Self {
         let micros = micros.clamp(SHORTEST_MICROS, bounds.micros);
         let left = i128::from(at.micros_since(self.from)) * i128::from(micros);
+        // A moment too far outside to be computed begins the window.
         let left = i64::try_from(left / i128::from(self.micros)).unwrap_or(0);
         Self {
             from: RecordedAt::from_micros(at.micros.saturating_sub(left)),

@@ -69,17 +69,8 @@ impl ScreenQuestion {
     pub(crate) const fn slot(&self) -> usize {
         match self {
             Self::Table(..) => 0,
-            Self::Yaml(..)
-            | Self::History(..)
-            | Self::Events(..)
-            | Self::Nearby(..)
-            | Self::Between(..)
-            | Self::Diff(..)
-            | Self::Blame(..)
-            | Self::Owners(..)
-            | Self::Conditions(..)
-            | Self::Raw(..) => 1,
             Self::Kinds(..) | Self::Namespaces(..) => 2,
+            _ => 1,
         }
     }
 }

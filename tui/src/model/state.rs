@@ -213,9 +213,10 @@ impl Panes {
     }
 
     /// Puts the border behind `own` of all rows or columns; the mouse keeps it.
+    #[expect(clippy::expect_used, reason = "a percentage fits")]
     pub(crate) fn put(self, is_beside: bool, own: u16, all: u16) -> Self {
-        let share = u32::from(own) * 100 / u32::from(all.max(1));
-        let share = u16::try_from(share).unwrap_or(BOUNDS.1);
+        let share = u32::from(own.min(all)) * 100 / u32::from(all.max(1));
+        let share = u16::try_from(share).expect("at most 100");
         let (rows, columns) = if is_beside {
             (self.below, share)
         } else {
@@ -228,11 +229,12 @@ impl Panes {
     }
 
     /// Gives how many of all rows or columns are the list's.
+    #[expect(clippy::expect_used, reason = "a part of a u16 fits")]
     pub(crate) fn own(self, is_beside: bool, all: u16) -> u16 {
         let (rows, columns) = self.shares();
         let share = if is_beside { columns } else { rows };
         let own = u32::from(all) * u32::from(share) / 100;
-        u16::try_from(own).unwrap_or(all)
+        u16::try_from(own).expect("a share of all")
     }
 }
 

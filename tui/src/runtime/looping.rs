@@ -130,7 +130,9 @@ impl<W: io::Write> EventLoop<W> {
             let now = Instant::now();
             let passed = now.duration_since(self.last);
             self.last = now;
-            self.say(Msg::Elapsed(i64::try_from(passed.as_micros()).unwrap_or(0)));
+            // Saturates after 292,000 years.
+            let micros = i64::try_from(passed.as_micros()).unwrap_or(i64::MAX);
+            self.say(Msg::Elapsed(micros));
         }
         Ok(())
     }
