@@ -3,7 +3,7 @@
 //! The screen is a function of four things: a cursor, a window of time, a selection and a filter. The layers,
 //! each of which knows only those before it:
 //!
-//! 1. `time` and `named_object`: the vocabulary of moments, spans, directions and objects;
+//! 1. `time` and `subject`: the vocabulary of moments, spans, directions and objects;
 //! 2. `lane`: states of objects over time; `filter`: the grammar of filters; `findings`: what the monitortests
 //!    report; `keep`: what outlasts a run;
 //! 3. `answer`: questions that need object bodies; `problem`: the ranked list of problems; `theme`: colours;
@@ -23,10 +23,11 @@ mod lane;
 mod layout;
 mod model;
 mod msg;
-mod named_object;
+
 mod picture;
 mod problem;
 mod runtime;
+mod subject;
 #[cfg(test)]
 mod tests;
 mod theme;

@@ -3,7 +3,7 @@
 
 use super::line::{Ink, LineTarget, PanelLine};
 use crate::filter::{FilterCandidate, FilterQuery};
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_format::{EventType, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::{

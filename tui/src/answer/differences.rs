@@ -4,7 +4,7 @@
 use super::line::{Ink, PanelLine, short};
 use super::object_at::{trust, unread};
 use super::question::{FieldSearch, FieldSearchResult};
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::{EventType, Evidence, ResourceInfo, Seq};
 use kubereel_history::{

@@ -4,7 +4,7 @@
 use super::object_at::here;
 use super::question::{ScreenAnswer, ScreenQuestion, answer};
 use super::table::ObjectTable;
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use crate::time::CursorPlace;
 use kubereel_history::{Form, Timeline, timetext, write_yaml};
 use unicode_width::UnicodeWidthStr as _;

@@ -3,7 +3,7 @@
 
 use super::line::{Ink, PanelLine, short};
 use super::object_at::{VersionAt, here, unread};
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_history::{Blame, BlameSource, Path, Step, Timeline, YamlLine, harmless, yaml_lines};
 

@@ -1,6 +1,6 @@
 //! A line of a panel: styled parts, a text at the right end, a field, a target. Columns belong to the view.
 
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use kubereel_format::Seq;
 use kubereel_history::{Change, Path, harmless};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 
 use super::line::{Ink, LineTarget, PanelLine};
 use super::object_at::{VersionAt, here, unread};
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{

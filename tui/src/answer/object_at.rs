@@ -1,7 +1,7 @@
 //! From an object's name to its version at a moment, or the lines that say why there is none.
 
 use super::line::{Ink, PanelLine};
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use crate::time::CursorPlace;
 use kubereel_format::ResourceInfo;
 use kubereel_history::{Certainty, Filter, Held, QueryError, Timeline, harmless};

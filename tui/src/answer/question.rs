@@ -7,7 +7,7 @@ use super::differences::Difference;
 use super::line::{Ink, PanelLine};
 use super::table::{ObjectTable, SortOrder, TableQuery};
 use super::{changes, choices, differences, fields, object, table};
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::{ResourceId, Seq};
 use kubereel_history::{Path, Timeline, harmless};

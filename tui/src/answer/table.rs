@@ -3,7 +3,7 @@
 
 use super::object_at::trust;
 use crate::filter::{FilterCandidate, FilterQuery};
-use crate::named_object::{NamedObject, ResourceEvents};
+use crate::subject::{NamedObject, ResourceEvents};
 use crate::time::CursorPlace;
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{Columns, Filter, Form, Held, Room, Timeline, harmless};

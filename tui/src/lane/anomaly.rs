@@ -4,7 +4,7 @@
 use super::dark::Dark;
 use super::line::{Group, Lane, Spell};
 use super::state::LaneState;
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::{Timeline, harmless, timetext};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 
 use super::dark::Dark;
 use super::state::LaneState;
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use kubereel_format::{RecordedAt, Seq};
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Owns the stages of the cluster's life: installation, quiet, upgrades and their parts, as far as the
 //! recording shows them. Refuses guesses: what nothing tells has no stage, and so no name.
 
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use kubereel_format::RecordedAt;
 use kubereel_history::{Cut, Form, Timeline, UpdateKind, UpgradeStory, harmless};
 use kubereel_monitortests::{FactsOverTime, Phase};

@@ -4,7 +4,7 @@
 use super::line::{Group, Spell};
 use super::read::{Told, told};
 use super::state::LaneState;
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use kubereel_history::harmless;
 use kubereel_monitortests::{Action, Interest, Seen, Watcher};
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,7 +2,7 @@
 //! them when something changed.
 
 use crate::lane::{Group, Lane, LaneCell, LaneState, Reading, Spell, dark_of};
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use crate::time::ViewWindow;
 use kubereel_format::EventType;
 use kubereel_history::{Timeline, harmless};

@@ -10,8 +10,8 @@ use crate::filter::FilterQuery;
 use crate::findings::JudgingState;
 use crate::keep::{BookmarkStore, Bookmarks};
 use crate::lane::{Anomaly, Board, Dark, Lane};
-use crate::named_object::NamedObject;
 use crate::problem::{ProblemEntry, Problems};
+use crate::subject::NamedObject;
 use crate::time::{CursorPlace, JumpHistory, SelectionCounts, TimeSelection, ViewWindow};
 use kubereel_format::{ResourceId, Seq};
 use kubereel_history::{Density, Path, ResourceTable, Timeline, harmless};
@@ -311,7 +311,7 @@ impl OpenReel {
 
     /// Writes the address: the words that lead back here after `kubereel`.
     pub(crate) fn address(&self, path: &std::path::Path) -> String {
-        let reel = crate::named_object::quoted(&path.display().to_string());
+        let reel = crate::subject::quoted(&path.display().to_string());
         let at = self.place.written(&self.timeline);
         let mut words = format!("kubereel {reel} --at {at}");
         if let Some(selected) = &self.selected {
@@ -325,10 +325,7 @@ impl OpenReel {
         let written = Some(self.filter.text().to_owned()).filter(|text| !text.is_empty());
         let filter: Vec<String> = namespace.chain(written).collect();
         if !filter.is_empty() {
-            words.extend([
-                " --filter ",
-                &crate::named_object::quoted(&filter.join(" ")),
-            ]);
+            words.extend([" --filter ", &crate::subject::quoted(&filter.join(" "))]);
         }
         words
     }

@@ -15,7 +15,7 @@
 
 use crate::findings::{FindingVerdict, ReportedFinding};
 use crate::lane::{Group, LaneState};
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::Timeline;

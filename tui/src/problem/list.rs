@@ -3,7 +3,7 @@
 use super::entry::{PAYLOAD, ProblemEntry, ProblemKind, ProblemOccurrence, RuleReport};
 use crate::findings::{FindingVerdict, Findings, ReportedFinding};
 use crate::lane::{Board, Lane, LaneState};
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 use kubereel_history::{Timeline, UnobservedReason, harmless};
 use kubereel_monitortests::Phase;

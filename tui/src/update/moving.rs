@@ -6,7 +6,7 @@ use crate::lane::{Anomaly, LaneState};
 use crate::layout::{Layout, layout};
 use crate::model::{ActiveScreen, List, Model, OpenReel, Pane, ReelState};
 use crate::msg::KeyAction;
-use crate::named_object::ResourceEvents;
+use crate::subject::ResourceEvents;
 use crate::time::{CursorPlace, SelectionCounts, TimeDirection, TimeSelection, ViewWindow};
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::{Moment, Track};

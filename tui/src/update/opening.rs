@@ -8,7 +8,7 @@ use crate::model::{
     BrowseState, CompareState, FilterState, Grouping, LaneList, LanePass, List, Model, OpenReel,
     Pane, PanelReading, Panes, Pins, Playing, ProblemsState, ReelState, Searches, TuiRequest,
 };
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use crate::time::{CursorPlace, JumpHistory, ViewWindow};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Cut, Moment, Timeline, harmless};

@@ -8,7 +8,7 @@ use crate::answer::{
 use crate::effect::Effect;
 use crate::layout::layout;
 use crate::model::{ActiveScreen, List, Model, OpenReel, Pane, ReelState};
-use crate::named_object::NamedObject;
+use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::Seq;
 use kubereel_history::{Path, harmless};
