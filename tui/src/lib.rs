@@ -23,7 +23,6 @@ mod lane;
 mod layout;
 mod model;
 mod msg;
-
 mod picture;
 mod problem;
 mod runtime;
