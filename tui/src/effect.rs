@@ -1,4 +1,4 @@
-//! Owns what the program asks of the world. Refuses to do it: `runtime` does.
+//! What the program asks of the world; `runtime` does it.
 
 use crate::answer::{ReelSearch, ScreenQuestion};
 use crate::findings::Findings;

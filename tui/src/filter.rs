@@ -16,20 +16,20 @@ use thiserror::Error;
 pub(crate) struct FilterQuery {
     /// What was written.
     text: String,
-    /// What can be told without a body.
+    /// Terms that need no body.
     shallow: Vec<FilterTerm<ShallowTerm>>,
     /// What takes a body.
     deep: Vec<FilterTerm<DeepTerm>>,
 }
 
-/// What is asked for, or what is not to be.
+/// A term, perhaps negated.
 #[derive(Clone, Debug)]
 struct FilterTerm<T> {
     is_negated: bool,
     what: T,
 }
 
-/// What can be told without a body.
+/// Terms that need no body.
 #[derive(Clone, Debug)]
 enum ShallowTerm {
     /// A text, in lower case.
@@ -170,13 +170,13 @@ fn labels_of(object: &Value) -> BTreeMap<String, String> {
 /// How many words a filter may have.
 const MOST_WORDS: usize = 64;
 
-/// A pattern may take so many bytes once it is compiled: 1 MiB.
+/// The largest compiled pattern, in bytes: 1 MiB.
 const MOST_PATTERN_BYTES: usize = 1 << 20;
 
-/// Tells whether a text is a filter, as far as that can be told without a reel.
+/// Checks the syntax of a filter, as far as that is possible without a reel.
 ///
 /// # Errors
-/// When it is none.
+/// When it is not a filter.
 pub fn check_filter(text: &str) -> Result<(), ScreenFilterError> {
     FilterQuery::parse(text, None).map(drop)
 }
@@ -526,14 +526,14 @@ fn unquoted(value: &str) -> &str {
     within('"').or_else(|| within('\'')).unwrap_or(value)
 }
 
-/// A text is no filter.
+/// Why a text is not a filter.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ScreenFilterError {
-    /// Something begins and does not go on.
+    /// A prefix without a value.
     #[error("expected a value after {sign}")]
     Nothing {
-        /// What it begins with.
+        /// The prefix.
         sign: String,
     },
     /// A quote is not closed.
@@ -548,7 +548,7 @@ pub enum ScreenFilterError {
         /// The word.
         word: String,
     },
-    /// A pattern is none.
+    /// A pattern is invalid.
     #[error("invalid pattern /{pattern}/: {problem}")]
     Pattern {
         /// The pattern.
@@ -556,14 +556,14 @@ pub enum ScreenFilterError {
         /// What is wrong.
         problem: String,
     },
-    /// What follows `label:` is no label selector.
+    /// The text after `label:` is not a label selector.
     #[error("{source}")]
     Labels {
         /// What is wrong.
         #[source]
         source: LabelError,
     },
-    /// What stands before `=` is no field.
+    /// The text before `=` is not a field.
     #[error("{source}")]
     Field {
         /// What is wrong.
@@ -576,7 +576,7 @@ pub enum ScreenFilterError {
         /// The word.
         word: String,
     },
-    /// What is compared is no number.
+    /// The compared value is not a number.
     #[error("expected a number, found {value:?}: {word}")]
     NoNumber {
         /// What stands for the number.
@@ -591,7 +591,7 @@ pub enum ScreenFilterError {
         #[source]
         source: SelectError,
     },
-    /// There are more words than anybody writes.
+    /// Too many words.
     #[error("more than {most} terms")]
     TooMany {
         /// How many there may be.

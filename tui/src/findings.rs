@@ -33,7 +33,7 @@ pub(crate) struct ReportedFinding {
     pub(crate) reason: String,
     /// What is wrong, line by line; at least one.
     pub(crate) message: Vec<String>,
-    /// The resource, with its group; empty if it is no object.
+    /// The resource, with its group; empty if it is not about an object.
     pub(crate) resource: String,
     /// The namespace; may be empty.
     pub(crate) namespace: String,
@@ -48,7 +48,7 @@ pub(crate) struct ReportedFinding {
 pub(crate) struct Findings {
     /// The findings, in the order of the rules; their texts are harmless to a terminal.
     pub(crate) all: Vec<ReportedFinding>,
-    /// How many more there are, which are not held.
+    /// How many more there are, which are not listed.
     pub(crate) rest: usize,
     /// How many cases were judged.
     pub(crate) judged: u64,
@@ -67,7 +67,7 @@ pub(crate) struct Findings {
 /// How far the monitortests are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum JudgingState {
-    /// They run: so many hundredths of the reel are read.
+    /// They run; the percentage of the reel that is read.
     Under(u8),
     /// They were stopped.
     Stopped,
@@ -91,10 +91,10 @@ impl JudgingState {
 pub(crate) const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// More findings are counted only.
 const MOST_FINDINGS: usize = 10_000;
-/// Texts are cut behind so many letters.
+/// The longest text, in letters; the rest is cut.
 const MOST_LETTERS: usize = 2_000;
 
-/// Messages are cut behind so many lines.
+/// The most lines of a message; the rest is cut.
 const MOST_LINES: usize = 40;
 
 #[derive(Deserialize)]

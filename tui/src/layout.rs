@@ -1,21 +1,21 @@
-//! Owns where everything lies on the screen: view and mouse read the same. Refuses to draw.
+//! Where everything lies on the screen: view and mouse read the same.
 
 use crate::model::{ActiveScreen, Model, OpenReel, Pane, Panes};
 use ratatui::layout::Rect;
 
 /// The fewest columns and rows on which anything can be understood.
 pub(crate) const SMALLEST: (u16, u16) = (40, 12);
-/// From so many columns on the panel lies beside the list.
+/// From this width on, the panel lies beside the list.
 const WIDE: u16 = 110;
-/// From so many rows on the ruler has a second row.
+/// From this height on, the ruler has a second row.
 const HIGH: u16 = 32;
-/// Below so many rows there is one pane at a time.
+/// Below this height, one pane shows at a time.
 const LOW: u16 = 20;
 /// How many rows the strip of changes takes.
 const STRIP: u16 = 6;
-/// So many rows are left to the list at least.
+/// The fewest rows of the list.
 const LEAST_ROWS: u16 = 4;
-/// So many cells are left to the timeline at least.
+/// The fewest cells of the timeline.
 const LEAST_CELLS: u16 = 40;
 
 /// Where everything lies.

@@ -1,5 +1,4 @@
-//! Owns what can happen: keys, once they have a meaning, and what the world reports. Refuses to do any
-//! of it: `update` does.
+//! What can happen: actions of keys, and what the world reports. `update` handles it.
 
 use crate::answer::{Panel, ScreenAnswer, ScreenDocument, SearchResult};
 use crate::findings::JudgingState;
@@ -135,7 +134,7 @@ pub(crate) enum Msg {
     Released,
     /// The wheel turns over a cell; away from the hand or towards it.
     Wheel(u16, u16, TimeDirection),
-    /// So many microseconds passed while time moves by itself.
+    /// Microseconds passed while time plays.
     Elapsed(i64),
     /// This was kept of the reel that is about to open.
     Kept(Box<SavedState>),
@@ -143,11 +142,11 @@ pub(crate) enum Msg {
     Bookmarks(Result<Bookmarks, String>),
     /// The reel is open, or why it is not.
     Opened(Result<Arc<Timeline>, String>),
-    /// The pass has read so many records.
+    /// The pass has read this many records.
     Passed(u64),
     /// The pass is done; `None` if it was stopped.
     Gathered(Option<Arc<Board>>),
-    /// The search of a number is so far: so many of so many.
+    /// The progress of a search, by its number: steps done, and all steps.
     Searched(u64, (usize, usize)),
     /// The search of a number is over.
     Found(u64, SearchResult),

@@ -1,5 +1,5 @@
-//! Owns how a frame becomes a picture: SVG, for manuals. Refuses fonts of its own: each run of letters
-//! is as long as its cells, whatever font draws it.
+//! A frame as an SVG picture, for manuals. Each run of letters is as long as its cells, whatever font
+//! draws it.
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
@@ -78,7 +78,7 @@ fn draw(run: &[Cell], look: &CellStyle, left: u32, top: u32, out: &mut String) {
             Some(CellShape::Letters) => letters(part, look, at, top, out),
             Some(CellShape::Block(eighths)) => {
                 let high = HIGH * eighths / 8;
-                // Two rows of full blocks are told apart by a hair.
+                // A hairline separates rows of full blocks.
                 let high = high.min(HIGH - 1);
                 rect((at, top + HIGH - high, long, high), &look.ink, out);
             }
@@ -94,7 +94,7 @@ fn draw(run: &[Cell], look: &CellStyle, left: u32, top: u32, out: &mut String) {
 #[derive(PartialEq, Eq)]
 enum CellShape {
     Blank,
-    /// A block that fills so many eighths from below.
+    /// A block, filled from below; in eighths.
     Block(u32),
     Letters,
 }

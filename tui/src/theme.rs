@@ -44,7 +44,7 @@ impl Theme {
         Self { palette, depth }
     }
 
-    /// Decides by what somebody asked for and what the terminal's variables say.
+    /// Decides by the option and the terminal's variables.
     pub fn told(asked: Option<Palette>, says: impl Fn(&str) -> String) -> Self {
         let is_plain = !says("NO_COLOR").is_empty() || says("TERM") == "dumb";
         let palette = match asked {

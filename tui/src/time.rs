@@ -14,6 +14,16 @@ pub(crate) enum TimeDirection {
     Previous,
 }
 
+impl TimeDirection {
+    /// Gives the word for what lies that way.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Next => "later",
+            Self::Previous => "earlier",
+        }
+    }
+}
+
 /// How many jumps can be undone.
 const MOST_JUMPS: usize = 200;
 
@@ -127,7 +137,7 @@ impl ViewWindow {
         RecordedAt::from_micros(self.from.micros.saturating_add(self.micros))
     }
 
-    /// Gives the span of a cell, of so many.
+    /// Gives the span of a cell, of `of` cells.
     pub(crate) fn cell(self, cell: u16, of: u16) -> Range<RecordedAt> {
         self.edge(cell, of)..self.edge(cell.saturating_add(1), of)
     }
@@ -157,14 +167,16 @@ impl ViewWindow {
     }
 
     /// Gives the first cell in which a span shows, and in how many it does.
+    #[expect(clippy::expect_used, reason = "the span is cut to the window")]
     pub(crate) fn cells_of(self, span: &Range<RecordedAt>, of: u16) -> (u16, u16) {
         let (from, to) = (span.start.max(self.from), span.end.min(self.end()));
         if from >= to {
             return (0, 0);
         }
         let last = RecordedAt::from_micros(to.micros.saturating_sub(1));
-        let first = self.cell_of(from, of).unwrap_or(0);
-        let last = self.cell_of(last, of).unwrap_or(first);
+        let inside = "both lie in the window";
+        let first = self.cell_of(from, of).expect(inside);
+        let last = self.cell_of(last, of).expect(inside);
         (first, last.saturating_sub(first).saturating_add(1))
     }
 
@@ -177,6 +189,7 @@ impl ViewWindow {
     pub(crate) fn zoomed(self, at: RecordedAt, micros: i64, bounds: Self) -> Self {
         let micros = micros.clamp(SHORTEST_MICROS, bounds.micros);
         let left = i128::from(at.micros_since(self.from)) * i128::from(micros);
+        // A moment too far outside to be computed begins the window.
         let left = i64::try_from(left / i128::from(self.micros)).unwrap_or(0);
         Self {
             from: RecordedAt::from_micros(at.micros.saturating_sub(left)),
@@ -221,7 +234,7 @@ impl ViewWindow {
     }
 }
 
-/// A span of time that somebody selects.
+/// A span of time that the user selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeSelection {
     /// Where it began.

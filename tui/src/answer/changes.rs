@@ -1,7 +1,7 @@
 //! What happened around a moment: the versions of an object, the Events about it, and the last seconds of
 //! all resources. Bodies are read near the moment only; the rest is counted.
 
-use super::line::{Ink, LineTarget, PanelLine, short};
+use super::line::{Ink, LineTarget, PanelLine};
 use crate::filter::{FilterCandidate, FilterQuery};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
@@ -16,7 +16,7 @@ const VERSIONS_AROUND: usize = 25;
 /// How many fields of a version show.
 const MOST_FIELDS: usize = 8;
 
-/// Reads the lines; the version that held at the moment is to be seen first.
+/// Reads the lines; the version at the moment is to be seen first.
 pub(super) fn read_history(
     timeline: &Timeline,
     subject: &NamedObject,
@@ -137,15 +137,7 @@ fn version_lines(
 
 fn history_change(change: &Change, ink: Ink) -> PanelLine {
     let path = harmless(&change.path.to_string()).into_owned();
-    let line = PanelLine::of(ink, format!("    {path} "));
-    let line = match &change.old {
-        Some(old) => line.and(Ink::Gone, short(old)),
-        None => line,
-    };
-    match &change.new {
-        Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
-        None => line.and(Ink::Faint, " gone"),
-    }
+    PanelLine::of(ink, format!("    {path} ")).and_values(change)
 }
 
 /// How many Events show.
@@ -220,12 +212,12 @@ pub(super) fn read_events(
     lines
 }
 
-/// How many events are told.
+/// How many events are listed.
 const MOST_NEARBY: usize = 100;
-/// The seconds are at least so many microseconds: 1 s.
+/// The shortest time that is looked back, in microseconds: 1 s.
 pub(crate) const LEAST_MICROS: i64 = 1_000_000;
 
-/// What is asked: which seconds, and of what.
+/// Which seconds, and which objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NearbyQuery {
     /// How long before the moment, in microseconds.
@@ -393,13 +385,6 @@ fn nearby_change(head: PanelLine, change: &Change) -> PanelLine {
             .map_or_else(String::new, |part| part.value.clone()),
         _ => change.path.to_string(),
     };
-    let line = head.and(Ink::Plain, format!("{} ", harmless(&name)));
-    let line = match &change.old {
-        Some(old) => line.and(Ink::Gone, short(old)),
-        None => line,
-    };
-    match &change.new {
-        Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
-        None => line.and(Ink::Faint, " gone"),
-    }
+    head.and(Ink::Plain, format!("{} ", harmless(&name)))
+        .and_values(change)
 }

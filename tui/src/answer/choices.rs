@@ -8,7 +8,7 @@ use kubereel_history::{ObjectFilter, Timeline, harmless};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// What changes within so many seconds before and after the moment is nearby.
+/// Changes within these seconds before and after the moment are nearby.
 pub(crate) const NEARBY_SECS: i64 = 30;
 
 /// A resource to choose.

@@ -223,7 +223,7 @@ const MOST_ROWS: usize = 5_000;
 /// How many fields of an object are listed.
 const MOST_FIELDS: usize = 2_000;
 
-/// Compares two moments. `go_on` is told how many of how many objects are read, and ends it by
+/// Compares two moments. `go_on` gets the objects read and all objects, and ends it by
 /// `false`.
 pub(super) fn compare(
     timeline: &Timeline,
@@ -384,19 +384,13 @@ pub(super) fn read_between(
 
 fn change_line(change: &Change) -> PanelLine {
     let path = harmless(&change.path.to_string()).into_owned();
-    let mut line = PanelLine::of(Ink::Plain, format!("  {path} "));
-    if let Some(old) = &change.old {
-        line = line.and(Ink::Gone, short(old));
+    PanelLine {
+        field: Some(change.path.clone()),
+        ..PanelLine::of(Ink::Plain, format!("  {path} ")).and_values(change)
     }
-    line = match &change.new {
-        Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
-        None => line.and(Ink::Faint, " gone"),
-    };
-    line.field = Some(change.path.clone());
-    line
 }
 
-/// Looks for it; `go_on` is told how many of how many versions are read, and ends it by `false`.
+/// Searches; `go_on` gets the versions read and all versions, and ends it by `false`.
 pub(super) fn find_field_change(
     timeline: &Timeline,
     search: &FieldSearch,
@@ -451,10 +445,7 @@ pub(super) fn find_field_change(
             TimeDirection::Previous => before.map(|before| (before, old)),
         };
     }
-    let word = match search.way {
-        TimeDirection::Next => "later",
-        TimeDirection::Previous => "earlier",
-    };
+    let word = search.way.word();
     Some(nowhere(format!(
         "no {word} change of .{shown}{}",
         doubt(unread, false)

@@ -1,5 +1,5 @@
-//! Owns what is written to a file or to the clipboard: what a list or a panel shows, in the form in
-//! which other tools read it, and a name for it. Refuses to write it: `runtime` does.
+//! What is saved to a file or copied to the clipboard: a list or a panel in a form that other tools read,
+//! and a file name. `runtime` writes it.
 
 use super::object_at::here;
 use super::question::{ScreenAnswer, ScreenQuestion, answer};
@@ -9,7 +9,7 @@ use crate::time::CursorPlace;
 use kubereel_history::{Form, Timeline, timetext, write_yaml};
 use unicode_width::UnicodeWidthStr as _;
 
-/// A name has at most so many letters before the time.
+/// The longest file name before the time, in letters.
 const LONGEST_NAME: usize = 120;
 
 /// What is written.

@@ -12,16 +12,17 @@ pub(super) fn read_yaml(
     timeline: &Timeline,
     subject: &NamedObject,
     place: CursorPlace,
-) -> (Vec<PanelLine>, usize) {
-    let (info, held, mut lines) = match here(timeline, subject, place) {
-        Ok(VersionAt { info, held, lines }) => (info, held, lines),
-        Err(lines) => return (lines, 0),
-    };
+) -> Result<(Vec<PanelLine>, usize), Vec<PanelLine>> {
+    let VersionAt {
+        info,
+        held,
+        mut lines,
+    } = here(timeline, subject, place)?;
     let blamed = match timeline.blame(info, &held) {
         Ok(blamed) => blamed,
         Err(error) => {
             lines.push(unread(&error));
-            return (lines, 0);
+            return Err(lines);
         }
     };
     if !blamed.unreadable.is_empty() {
@@ -61,7 +62,7 @@ pub(super) fn read_yaml(
         shown.field = path;
         lines.push(shown);
     }
-    (lines, first.map_or(0, |first| first.saturating_sub(2)))
+    Ok((lines, first.map_or(0, |first| first.saturating_sub(2))))
 }
 
 /// Gives the path of what each line shows; of a line that only names what holds others, its own.
@@ -116,7 +117,7 @@ fn aside(field: &Blame, place: CursorPlace) -> String {
     }
 }
 
-/// A manager's name is shown in at most so many letters.
+/// The longest manager's name, in letters.
 const WIDEST_MANAGER: usize = 28;
 
 /// Reads the lines; the first field that changed last is to be seen first.
@@ -124,16 +125,17 @@ pub(super) fn read_blame(
     timeline: &Timeline,
     subject: &NamedObject,
     place: CursorPlace,
-) -> (Vec<PanelLine>, usize) {
-    let (info, held, mut lines) = match here(timeline, subject, place) {
-        Ok(VersionAt { info, held, lines }) => (info, held, lines),
-        Err(lines) => return (lines, 0),
-    };
+) -> Result<(Vec<PanelLine>, usize), Vec<PanelLine>> {
+    let VersionAt {
+        info,
+        held,
+        mut lines,
+    } = here(timeline, subject, place)?;
     let blamed = match timeline.blame(info, &held) {
         Ok(blamed) => blamed,
         Err(error) => {
             lines.push(unread(&error));
-            return (lines, 0);
+            return Err(lines);
         }
     };
     if !blamed.unreadable.is_empty() {
@@ -167,7 +169,7 @@ pub(super) fn read_blame(
             ..line
         });
     }
-    (lines, first.map_or(0, |first| first.saturating_sub(2)))
+    Ok((lines, first.map_or(0, |first| first.saturating_sub(2))))
 }
 
 fn who(field: &Blame) -> String {

@@ -2,7 +2,7 @@
 
 use crate::subject::NamedObject;
 use kubereel_format::Seq;
-use kubereel_history::{Path, harmless};
+use kubereel_history::{Change, Path, harmless};
 use serde_json::Value;
 
 /// How a part of a line is drawn.
@@ -73,6 +73,18 @@ impl PanelLine {
         self
     }
 
+    /// Adds the old value of a field and the new one.
+    pub(super) fn and_values(self, change: &Change) -> Self {
+        let line = match &change.old {
+            Some(old) => self.and(Ink::Gone, short(old)),
+            None => self,
+        };
+        match &change.new {
+            Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
+            None => line.and(Ink::Faint, " gone"),
+        }
+    }
+
     /// Lets it lead somewhere.
     pub(crate) fn to(mut self, target: LineTarget) -> Self {
         self.target = Some(target);
@@ -85,7 +97,7 @@ impl PanelLine {
     }
 }
 
-/// Writes a value in so many letters as a line can hold.
+/// Writes a value within a line, shortened.
 pub(super) fn short(value: &Value) -> String {
     const MOST: usize = 120;
     let text = value

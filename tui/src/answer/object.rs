@@ -31,23 +31,24 @@ pub(super) fn read_conditions(
     timeline: &Timeline,
     subject: &NamedObject,
     place: CursorPlace,
-) -> Vec<PanelLine> {
-    let (info, held, mut lines) = match here(timeline, subject, place) {
-        Ok(VersionAt { info, held, lines }) => (info, held, lines),
-        Err(lines) => return lines,
-    };
+) -> Result<Vec<PanelLine>, Vec<PanelLine>> {
+    let VersionAt {
+        info,
+        held,
+        mut lines,
+    } = here(timeline, subject, place)?;
     let object = match timeline.object(held.seq, info, Form::default()) {
         Ok(object) => object,
         Err(error) => {
             lines.push(unread(&error));
-            return lines;
+            return Err(lines);
         }
     };
     let conditions = conditions(&object);
     if conditions.is_empty() {
         let words = format!("{} has no conditions", subject.written(timeline));
         lines.push(PanelLine::of(Ink::Faint, words));
-        return lines;
+        return Ok(lines);
     }
     let versions = timeline.reel().versions(held.object);
     let next = versions.partition_point(|seq| *seq < place.below);
@@ -65,7 +66,7 @@ pub(super) fn read_conditions(
         let words = format!("transitions of the last {MOST_VERSIONS} versions");
         lines.push(PanelLine::prose(Ink::Faint, words));
     }
-    lines
+    Ok(lines)
 }
 
 fn conditions(object: &Value) -> Vec<&Value> {
@@ -189,11 +190,8 @@ pub(super) fn read_owners(
     timeline: &Timeline,
     subject: &NamedObject,
     place: CursorPlace,
-) -> (Vec<PanelLine>, usize) {
-    let (info, held, lines) = match here(timeline, subject, place) {
-        Ok(VersionAt { info, held, lines }) => (info, held, lines),
-        Err(lines) => return (lines, 0),
-    };
+) -> Result<(Vec<PanelLine>, usize), Vec<PanelLine>> {
+    let VersionAt { info, held, lines } = here(timeline, subject, place)?;
     let both = timeline
         .owners_of(held.seq, &held.namespace, place.cut())
         .and_then(|owners| Ok((owners, timeline.owned_in(&held.namespace, place.cut())?)));
@@ -202,7 +200,7 @@ pub(super) fn read_owners(
         Err(error) => {
             let mut lines = lines;
             lines.push(unread(&error));
-            return (lines, 0);
+            return Err(lines);
         }
     };
     let mut below: BTreeMap<&str, Vec<&OwnedObject>> = BTreeMap::new();
@@ -250,7 +248,7 @@ pub(super) fn read_owners(
         );
         tree.lines.push(PanelLine::prose(Ink::Wary, words));
     }
-    (tree.lines, own.saturating_sub(3))
+    Ok((tree.lines, own.saturating_sub(3)))
 }
 
 impl<'a> OwnerTree<'a> {
@@ -364,7 +362,7 @@ impl<'a> OwnerTree<'a> {
     }
 }
 
-/// Lines are indented by at most so many levels: deeper ones come from nobody who means well.
+/// The deepest indentation, in levels: deeper nesting is hostile.
 const DEEPEST_INDENT: usize = 64;
 
 /// Reads the lines.
@@ -372,11 +370,10 @@ pub(super) fn read_raw(
     timeline: &Timeline,
     subject: &NamedObject,
     place: CursorPlace,
-) -> Vec<PanelLine> {
-    let (held, mut lines) = match here(timeline, subject, place) {
-        Ok(VersionAt { held, lines, .. }) => (held, lines),
-        Err(lines) => return lines,
-    };
+) -> Result<Vec<PanelLine>, Vec<PanelLine>> {
+    let VersionAt {
+        held, mut lines, ..
+    } = here(timeline, subject, place)?;
     match timeline.reel().body(held.seq) {
         Ok(body) => {
             let words = format!(
@@ -399,7 +396,7 @@ pub(super) fn read_raw(
             ));
         }
     }
-    lines
+    Ok(lines)
 }
 
 /// Breaks JSON into lines without understanding more of it than its brackets and texts.

@@ -6,7 +6,7 @@ use crate::time::CursorPlace;
 use kubereel_format::ResourceInfo;
 use kubereel_history::{Certainty, ObjectFilter, ObjectVersion, QueryError, Timeline, harmless};
 
-/// The version of an object that held at a moment.
+/// The version of an object at a moment.
 pub(super) struct VersionAt<'a> {
     /// Its resource, as it was recorded then.
     pub(super) info: &'a ResourceInfo,

@@ -4,7 +4,7 @@
 use super::changes::NearbyQuery;
 use super::choices::{NamespaceChoices, ResourceChoices};
 use super::differences::Difference;
-use super::line::PanelLine;
+use super::line::{Ink, PanelLine};
 use super::table::{ObjectTable, SortOrder, TableQuery};
 use super::{changes, choices, differences, fields, object, table};
 use crate::subject::NamedObject;
@@ -13,7 +13,7 @@ use kubereel_format::{ResourceId, Seq};
 use kubereel_history::{Path, Timeline, harmless};
 use std::sync::Arc;
 
-/// What can be asked.
+/// A question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ScreenQuestion {
     /// The objects of a resource.
@@ -69,17 +69,8 @@ impl ScreenQuestion {
     pub(crate) const fn slot(&self) -> usize {
         match self {
             Self::Table(..) => 0,
-            Self::Yaml(..)
-            | Self::History(..)
-            | Self::Events(..)
-            | Self::Nearby(..)
-            | Self::Between(..)
-            | Self::Diff(..)
-            | Self::Blame(..)
-            | Self::Owners(..)
-            | Self::Conditions(..)
-            | Self::Raw(..) => 1,
             Self::Kinds(..) | Self::Namespaces(..) => 2,
+            _ => 1,
         }
     }
 }
@@ -109,68 +100,57 @@ impl ScreenAnswer {
     }
 }
 
-/// Answers a question; what fails is said in the answer.
+/// Answers a question; the answer names what failed.
 pub(crate) fn answer(timeline: &Timeline, question: ScreenQuestion) -> ScreenAnswer {
-    match &question {
+    let text = match &question {
         ScreenQuestion::Table(listing, place) => {
             let table = table::read(timeline, listing, *place);
-            ScreenAnswer::Table(question, Arc::new(table))
-        }
-        ScreenQuestion::Yaml(subject, place) => {
-            lined(fields::read_yaml(timeline, subject, *place), question)
-        }
-        ScreenQuestion::History(subject, place) => {
-            lined(changes::read_history(timeline, subject, *place), question)
-        }
-        ScreenQuestion::Events(subject, place) => lined(
-            (changes::read_events(timeline, subject, *place), 0),
-            question,
-        ),
-        ScreenQuestion::Nearby(asked, place) => {
-            let lines = changes::read_nearby(timeline, asked, *place);
-            lined((lines, 0), question)
-        }
-        ScreenQuestion::Between(subject, a, b) => {
-            let lines = match a {
-                Some(a) => differences::read_between(timeline, subject, *a, *b),
-                None => vec![PanelLine::of(
-                    super::line::Ink::Faint,
-                    "A is not set: v sets it",
-                )],
-            };
-            lined((lines, 0), question)
-        }
-        ScreenQuestion::Diff(subject, place, other) => lined(
-            (differences::read_diff(timeline, subject, *place, *other), 0),
-            question,
-        ),
-        ScreenQuestion::Blame(subject, place) => {
-            lined(fields::read_blame(timeline, subject, *place), question)
-        }
-        ScreenQuestion::Owners(subject, place) => {
-            lined(object::read_owners(timeline, subject, *place), question)
-        }
-        ScreenQuestion::Conditions(subject, place) => lined(
-            (object::read_conditions(timeline, subject, *place), 0),
-            question,
-        ),
-        ScreenQuestion::Raw(subject, place) => {
-            lined((object::read_raw(timeline, subject, *place), 0), question)
+            return ScreenAnswer::Table(question, Arc::new(table));
         }
         ScreenQuestion::Kinds(order, place) => {
             let kinds = choices::read_resources(timeline, *order, *place);
-            ScreenAnswer::Kinds(question, Arc::new(kinds))
+            return ScreenAnswer::Kinds(question, Arc::new(kinds));
         }
         ScreenQuestion::Namespaces(resource, place) => {
             let namespaces = choices::read_namespaces(timeline, *resource, *place);
-            ScreenAnswer::Namespaces(question, Arc::new(namespaces))
+            return ScreenAnswer::Namespaces(question, Arc::new(namespaces));
         }
-    }
+        ScreenQuestion::Yaml(object, place) => fields::read_yaml(timeline, object, *place),
+        ScreenQuestion::Blame(object, place) => fields::read_blame(timeline, object, *place),
+        ScreenQuestion::Owners(object, place) => object::read_owners(timeline, object, *place),
+        ScreenQuestion::Conditions(object, place) => {
+            object::read_conditions(timeline, object, *place).map(from_top)
+        }
+        ScreenQuestion::Raw(object, place) => {
+            object::read_raw(timeline, object, *place).map(from_top)
+        }
+        ScreenQuestion::History(object, place) => {
+            Ok(changes::read_history(timeline, object, *place))
+        }
+        ScreenQuestion::Events(object, place) => {
+            Ok(from_top(changes::read_events(timeline, object, *place)))
+        }
+        ScreenQuestion::Nearby(asked, place) => {
+            Ok(from_top(changes::read_nearby(timeline, asked, *place)))
+        }
+        ScreenQuestion::Between(object, Some(a), b) => Ok(from_top(differences::read_between(
+            timeline, object, *a, *b,
+        ))),
+        ScreenQuestion::Between(_, None, _) => Ok(from_top(vec![PanelLine::of(
+            Ink::Faint,
+            "A is not set: v sets it",
+        )])),
+        ScreenQuestion::Diff(object, place, other) => Ok(from_top(differences::read_diff(
+            timeline, object, *place, *other,
+        ))),
+    };
+    let (lines, first) = text.unwrap_or_else(from_top);
+    ScreenAnswer::Lines(question, Arc::new(lines), first)
 }
 
-/// Makes the answer of lines, and which of them is to be seen first.
-fn lined((lines, first): (Vec<PanelLine>, usize), question: ScreenQuestion) -> ScreenAnswer {
-    ScreenAnswer::Lines(question, Arc::new(lines), first)
+/// Lets the first line be seen first.
+const fn from_top(lines: Vec<PanelLine>) -> (Vec<PanelLine>, usize) {
+    (lines, 0)
 }
 
 /// Gives the answer that list or panel cannot be shown, and why; `None` for a list to choose from.
@@ -185,11 +165,7 @@ pub(crate) fn not_answered(question: ScreenQuestion, why: &str) -> Option<Screen
             };
             ScreenAnswer::Table(question, Arc::new(table))
         }
-        _ => ScreenAnswer::Lines(
-            question,
-            Arc::new(vec![PanelLine::of(super::line::Ink::Wary, words)]),
-            0,
-        ),
+        _ => ScreenAnswer::Lines(question, Arc::new(vec![PanelLine::of(Ink::Wary, words)]), 0),
     })
 }
 
@@ -292,7 +268,7 @@ pub(crate) struct FieldSearchResult {
 }
 
 impl ReelSearch {
-    /// Looks for it. `go_on` is told how many of how many steps are done, and ends it by `false`: then
+    /// Searches. `go_on` gets the steps done and all steps, and ends it by `false`: then
     /// nothing is found.
     pub(crate) fn run(
         &self,

@@ -40,10 +40,10 @@ impl SortOrder {
     }
 }
 
-/// How many rows a table has at most: nobody scrolls further, and each is a body to read.
+/// The most rows of a table: each is a body to read.
 pub(crate) const MOST_ROWS: usize = 2_000;
 
-/// Which objects are asked for.
+/// Which objects a table lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableQuery {
     /// The resource.
@@ -143,7 +143,7 @@ pub(super) fn read(timeline: &Timeline, listing: &TableQuery, place: CursorPlace
         listing,
         place,
     };
-    // Without a filter, nobody needs the bodies of what is not listed.
+    // Without a filter, only listed objects need their bodies.
     let most = if is_narrowed { table.all } else { MOST_ROWS };
     let asked = state.objects.get(..most.min(table.all)).unwrap_or_default();
     let read = timeline.read_each(asked, place.cut(), &mut |_| {}, |held, body| {
@@ -151,7 +151,7 @@ pub(super) fn read(timeline: &Timeline, listing: &TableQuery, place: CursorPlace
     });
     let mut read: Vec<ObjectRow> = match read {
         Ok(read) => read.into_iter().flatten().collect(),
-        // Something is damaged: what can be read is told from what cannot one by one.
+        // Something is damaged: each object is read alone, to list the readable ones.
         Err(_) => asked.iter().filter_map(|held| rows.alone(held)).collect(),
     };
     table.rest = read.len().saturating_sub(MOST_ROWS);

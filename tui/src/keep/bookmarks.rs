@@ -11,7 +11,7 @@ use std::{fs, io};
 
 /// A file of bookmarks is at most so large.
 const MOST_BYTES: u64 = 1 << 20;
-/// So many files that cannot be read are passed over.
+/// How many unreadable files are passed over.
 const MOST_NAMES: usize = 9;
 
 /// Where the bookmarks of a reel lie.
@@ -221,14 +221,14 @@ const BOOKMARKS_KIND: &str = "kubereel-bookmarks";
 /// The version of what is written here.
 const BOOKMARKS_VERSION: u32 = 1;
 
-/// A place that somebody marked.
+/// A place that the user marked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Bookmark {
     /// The last record that had happened; `None` before the first.
     pub(crate) seq: Option<Seq>,
     /// The time.
     pub(crate) at: RecordedAt,
-    /// What somebody wrote about it; may be empty.
+    /// The user's note; may be empty.
     pub(crate) note: String,
     /// What was selected, as `--select` takes it; may be empty.
     pub(crate) select: String,
@@ -257,7 +257,7 @@ struct BookmarkRecord {
     namespace: String,
 }
 
-/// Reads a file's text; `path` is for what is said of it.
+/// Reads a file's text; `path` is for errors.
 fn parse_bookmarks(text: &str, path: &Path) -> Result<Vec<Bookmark>, KeepError> {
     let written: BookmarksFile =
         serde_json::from_str(text).map_err(|source| KeepError::Malformed {
@@ -401,7 +401,7 @@ mod tests {
                 .load()
                 .words
                 .expect("words")
-                .contains("cannot be kept")
+                .contains("cannot be saved")
         );
         let change = BookmarkChange::Add(bookmark(1, ""));
         assert!(matches!(
@@ -422,7 +422,7 @@ mod tests {
             .change(&BookmarkChange::Add(bookmark(5, "too")))
             .expect("room");
         assert_eq!(notes(&after), ["mine", "too"]);
-        assert!(after.words.expect("words").contains("cannot be written"));
+        assert!(after.words.expect("words").contains("not writable"));
         assert!(!shelf.beside.exists());
         assert!(is_closed(&io::ErrorKind::PermissionDenied.into()));
     }
@@ -487,7 +487,7 @@ mod tests {
         for (text, word) in [
             ("", "EOF"),
             ("[]", "expected"),
-            (r#"{"kind":"x","version":1}"#, "\"x\" of version 1"),
+            (r#"{"kind":"x","version":1}"#, "\"x\" version 1"),
             (r#"{"kind":"kubereel-bookmarks","version":2}"#, "version 2"),
             (
                 r#"{"kind":"kubereel-bookmarks","version":1,"bookmarks":[{"time":"noon"}]}"#,

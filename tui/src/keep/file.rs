@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Reads a file of at most so many bytes; `None` if there is none.
+/// Reads a file of at most `most` bytes; `None` if it does not exist.
 pub(super) fn read(path: &Path, most: u64) -> Result<Option<String>, KeepError> {
     let failed = |source: io::Error| KeepError::Io {
         path: path.to_owned(),
@@ -36,7 +36,7 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Option<String>, KeepError> 
         .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))
 }
 
-/// Puts a text in the place of a file: whoever reads it sees the old or the new one, whole.
+/// Replaces a file in one step: a reader sees the old text or the new one, complete.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

@@ -10,7 +10,7 @@ use std::{fs, io};
 
 /// A file is at most so large.
 const MOST_BYTES: u64 = 64 << 10;
-/// So many reels are remembered; the one that was left longest ago is forgotten first.
+/// How many sessions are kept; the oldest is removed first.
 const MOST_FILES: usize = 200;
 /// The version of what is written here.
 const VERSION: u32 = 1;
@@ -61,7 +61,7 @@ fn path(folder: &Path, id: &str) -> PathBuf {
 }
 
 impl SavedSession {
-    /// Reads where one was; `None` if nobody was there, or nobody knows any more.
+    /// Reads the last session; `None` if there is none, or it cannot be read.
     pub(crate) fn load(folder: &Path, id: &str) -> Option<Self> {
         let text = file::read(&path(folder, id), MOST_BYTES).ok()??;
         let session: Self = serde_json::from_str(&text).ok()?;

@@ -65,7 +65,7 @@ pub(super) const KEYS: &[KeyBinding] = table! {
     Timeline [Char('/')] => [AskFilter],
         "/" "filter: words /regex/ ns:x kind:x label:a=b a.b!=c bad !not; in the panel: search" "filter";
     Timeline [Char('b')] => [Kinds],
-        "b" "list the recorded resources" "resources";
+        "b" "list the recorded resources" "browse";
     Timeline [Char('u')] => [Namespaces],
         "u" "select a namespace, or all" "";
     Timeline [Char('o')] => [Order],

@@ -54,7 +54,7 @@ pub(crate) enum RowCells {
 pub(crate) struct LaneList {
     /// How lanes are grouped.
     pub(crate) grouping: Grouping,
-    /// What somebody folded or unfolded.
+    /// The sections that the user folded or unfolded.
     pub(crate) folds: BTreeMap<Section, bool>,
     /// The rows.
     pub(crate) rows: Vec<LaneRow>,
@@ -75,7 +75,7 @@ pub(crate) struct LaneList {
 }
 
 impl LaneList {
-    /// Tells whether a section is folded; what a filter found is not hidden unless somebody hides it.
+    /// Tells whether a section is folded; what a filter finds is hidden only by the user.
     pub(crate) fn is_folded(&self, section: &Section, is_filtered: bool) -> bool {
         let first = section.is_folded_first() && !is_filtered;
         self.folds.get(section).copied().unwrap_or(first)
@@ -208,7 +208,7 @@ impl Grouping {
 /// What lanes under one head have in common, in the order in which they show.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Section {
-    /// What somebody pinned.
+    /// Pinned objects.
     Pins,
     /// The cluster's version.
     Version,
@@ -244,7 +244,7 @@ impl Section {
         }
     }
 
-    /// Tells whether it is folded unless somebody unfolds it: there are many pods.
+    /// Tells whether it is folded at first: there are many pods.
     const fn is_folded_first(&self) -> bool {
         matches!(self, Self::Pods(_))
     }
@@ -253,7 +253,7 @@ impl Section {
 /// How many objects can be pinned.
 const MOST: usize = 50;
 
-/// The objects that somebody pinned, in that order, each with the lane of its existence.
+/// The pinned objects in the order of pinning, each with the lane of its existence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pins {
     lanes: Vec<Lane>,

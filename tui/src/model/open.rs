@@ -29,7 +29,7 @@ pub(crate) enum List {
 
 /// How far the pass over the reel is.
 pub(crate) enum LanePass {
-    /// It is under way: so many records of all are read.
+    /// It runs.
     Under {
         /// How many are read.
         done: u64,
@@ -66,7 +66,7 @@ impl Default for Playing {
 /// A table with the rows that the filter leaves.
 #[derive(Clone, Debug)]
 pub(crate) struct TableView {
-    /// What was asked.
+    /// The question.
     pub(crate) question: ScreenQuestion,
     /// The table.
     pub(crate) table: Arc<ObjectTable>,
@@ -137,7 +137,7 @@ pub(crate) struct OpenReel {
     pub(crate) table: Option<TableView>,
     /// What the panel shows, once it is read.
     pub(crate) answer: Option<ScreenAnswer>,
-    /// What was asked last, by slot.
+    /// The last question of each slot.
     pub(crate) asked: [Option<ScreenQuestion>; SLOTS],
     /// How many events came when, in the window.
     pub(crate) density: Option<(ViewWindow, u16, Density)>,
@@ -145,7 +145,7 @@ pub(crate) struct OpenReel {
     pub(crate) dark: Vec<DarkSpan>,
     /// The comparison of two moments.
     pub(crate) compared: CompareState,
-    /// What the reel is known by; empty if nobody told.
+    /// The identity of the reel; empty if unknown.
     pub(crate) id: String,
     /// Where its bookmarks lie.
     pub(crate) shelf: BookmarkStore,
@@ -465,7 +465,7 @@ pub(crate) struct Searching {
     pub(crate) number: u64,
     /// What is looked for, in words.
     pub(crate) words: String,
-    /// How far it is: so many of so many; of none while nobody knows.
+    /// Steps done, and all steps; 0 while their number is unknown.
     pub(crate) done: (usize, usize),
 }
 

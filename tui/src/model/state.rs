@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// The whole state of the program.
 pub(crate) struct Model {
-    /// What was asked for.
+    /// The command line.
     pub(crate) request: TuiRequest,
     /// The reel.
     pub(crate) reel: ReelState,
@@ -65,7 +65,7 @@ impl Model {
     }
 }
 
-/// What the UI is asked to show first.
+/// What the UI shows first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TuiRequest {
     /// The reel.
@@ -212,10 +212,11 @@ impl Panes {
         }
     }
 
-    /// Puts the border behind so many of all rows or columns; the mouse keeps it.
+    /// Puts the border behind `own` of all rows or columns; the mouse keeps it.
+    #[expect(clippy::expect_used, reason = "a percentage fits")]
     pub(crate) fn put(self, is_beside: bool, own: u16, all: u16) -> Self {
-        let share = u32::from(own) * 100 / u32::from(all.max(1));
-        let share = u16::try_from(share).unwrap_or(BOUNDS.1);
+        let share = u32::from(own.min(all)) * 100 / u32::from(all.max(1));
+        let share = u16::try_from(share).expect("at most 100");
         let (rows, columns) = if is_beside {
             (self.below, share)
         } else {
@@ -228,11 +229,12 @@ impl Panes {
     }
 
     /// Gives how many of all rows or columns are the list's.
+    #[expect(clippy::expect_used, reason = "a part of a u16 fits")]
     pub(crate) fn own(self, is_beside: bool, all: u16) -> u16 {
         let (rows, columns) = self.shares();
         let share = if is_beside { columns } else { rows };
         let own = u32::from(all) * u32::from(share) / 100;
-        u16::try_from(own).unwrap_or(all)
+        u16::try_from(own).expect("a share of all")
     }
 }
 

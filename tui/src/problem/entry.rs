@@ -57,7 +57,7 @@ impl ProblemOccurrence {
         }
     }
 
-    /// Tells whether a time lies in it, with so many microseconds to spare on both sides.
+    /// Tells whether a time lies in it, with `spare` microseconds on both sides.
     pub(super) fn has(&self, at: RecordedAt, spare: i64) -> bool {
         let before = self.from.micros.saturating_sub(spare);
         let after = self

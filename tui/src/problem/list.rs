@@ -9,7 +9,7 @@ use kubereel_history::{Timeline, UnobservedReason, harmless};
 use kubereel_monitortests::Phase;
 use std::collections::BTreeMap;
 
-/// More things are not held; those that matter most are.
+/// The most entries; those that matter most are kept.
 const MOST_LISTED: usize = 5_000;
 /// More times are not stepped to.
 const MOST_STEPS: usize = 50_000;
@@ -287,7 +287,7 @@ impl<'a> ProblemCollector<'a> {
         } else {
             own.more_others += 1;
         }
-        // It is told of from when on it was so first.
+        // Its entry is that of its first occurrence.
         let is_earlier =
             |spot: &ProblemOccurrence| own.spots.first().is_none_or(|own| spot.from < own.from);
         if let Some(spot) = entry.spots.first().filter(|spot| is_earlier(spot)) {
@@ -403,7 +403,7 @@ fn add_recording(making: &mut ProblemCollector<'_>) {
     }
 }
 
-/// Gives the gaps: resources that share one are told together.
+/// Adds the gaps: resources that share one share an entry.
 fn add_gaps(timeline: &Timeline) -> Vec<SharedGap> {
     let mut all: Vec<SharedGap> = Vec::new();
     for info in timeline.resources().iter() {

@@ -1,5 +1,5 @@
-//! Owns the findings of reels that were judged before: a file each, in the user's cache folder.
-//! Refuses to fail: what cannot be kept or read is found again.
+//! The cached findings of reels: a file each, in the user's cache folder. It never fails: what cannot be
+//! stored or read is computed again.
 //!
 //! A file is named by the digest of all bytes of the reel, the program's version, and the digest of
 //! all bytes of the program. The program holds the built-in rules, those in YAML as well as those in
@@ -23,7 +23,7 @@ pub(super) struct CachePath {
 }
 
 impl CachePath {
-    /// Finds the place; `None` if there is no folder, or a digest cannot be had.
+    /// Finds the place; `None` without a folder or a digest.
     pub(super) fn of(folder: Option<&Path>, program: &Path, reel: &Path) -> Option<Self> {
         let folder = folder?.join("findings");
         let (reel, program) = (file_digest(reel).ok()?, file_digest(program).ok()?);
@@ -51,7 +51,7 @@ impl CachePath {
         fs::create_dir_all(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(bytes)?;
-        // Whoever reads meanwhile sees the old file or the new one.
+        // A concurrent reader sees the old file or the new one.
         file.persist(self.folder.join(&self.name))?;
         self.forget()
     }

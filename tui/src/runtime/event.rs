@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// What the loop waits for.
 pub(super) enum RuntimeEvent {
-    /// Somebody did something at the terminal.
+    /// Input from the terminal.
     Terminal(Event),
     /// A thread that reads has something to say.
     Reader(Msg),
@@ -16,11 +16,11 @@ pub(super) enum RuntimeEvent {
     Signal(i32),
     /// The terminal is gone.
     Nothing(io::Error),
-    /// A thread panicked; the panic was told where panics are told.
+    /// A thread panicked; the panic hook has reported it.
     Died(&'static str),
 }
 
-/// Tells the loop when its thread panics: what it was asked would never be answered.
+/// Tells the loop when its thread panics: its questions would never be answered.
 struct Alarm {
     name: &'static str,
     told: SyncSender<RuntimeEvent>,
@@ -76,7 +76,7 @@ pub enum TuiError {
         #[source]
         source: io::Error,
     },
-    /// A thread panicked; what it was asked would never be answered.
+    /// A thread panicked; its questions would never be answered.
     #[error("the thread {name} panicked")]
     Panicked {
         /// Its name.

@@ -71,7 +71,7 @@ impl KeyScript {
     }
 }
 
-/// A program that draws for nobody.
+/// The program without a terminal.
 pub struct Headless {
     looping: EventLoop<CountingWriter>,
     told: SyncSender<RuntimeEvent>,
@@ -79,7 +79,7 @@ pub struct Headless {
 }
 
 impl Headless {
-    /// Begins on a screen of so many columns and rows; nothing is drawn yet. Without an executable nothing
+    /// Begins on a screen of a size in columns and rows; nothing is drawn yet. Without an executable nothing
     /// is judged.
     ///
     /// # Errors

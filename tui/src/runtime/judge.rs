@@ -17,9 +17,9 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// Lines of the child are cut behind so many bytes.
+/// The longest line that is read of the child, in bytes; the rest is cut.
 const LONGEST_LINE: u64 = 4_096;
-/// So many lines of a complaint are kept.
+/// How many lines of an error message are kept.
 const MOST_WORDS: usize = 2;
 
 /// The run that is under way, and what is needed for the next one.
@@ -46,7 +46,7 @@ impl JudgeProcess {
         }
     }
 
-    /// Judges a reel; what comes of it is told.
+    /// Runs the rules on a reel and reports the result.
     pub(super) fn begin(&mut self, reel: PathBuf) -> Result<(), TuiError> {
         self.end();
         let attempt = Arc::new(JudgeAttempt::default());
@@ -60,7 +60,7 @@ impl JudgeProcess {
         let run = thread.spawn(move || {
             let judged = caught(|| judged(&own, &executable, &reel, &told));
             let judged = judged.unwrap_or_else(JudgingState::Failed);
-            // Whoever left needs no answer.
+            // A program that ended needs no answer.
             drop(told.send(judging(judged)));
         });
         let run = run.map_err(|source| TuiError::Thread { name, source })?;
@@ -271,7 +271,7 @@ pub struct Executable {
 #[cfg(unix)]
 const NICENESS: i32 = 15;
 
-/// Lets a child run when nobody else wants to; tells whether the system agreed.
+/// Gives a child the lowest priority; tells whether the system agreed.
 #[cfg(unix)]
 fn lower_priority(child: &Child) -> bool {
     let id = i32::try_from(child.id()).ok();

@@ -36,7 +36,7 @@ pub(super) struct EventLoop<W: io::Write> {
     pub(super) model: Model,
     pub(super) screen: Terminal<CrosstermBackend<W>>,
     pub(super) readers: ReaderThreads,
-    /// Who judges; without an executable, nobody.
+    /// The process that runs the rules; none without an executable.
     judge: Option<JudgeProcess>,
     heard: Receiver<RuntimeEvent>,
     effects: Vec<Effect>,
@@ -45,7 +45,7 @@ pub(super) struct EventLoop<W: io::Write> {
 }
 
 impl<W: io::Write> EventLoop<W> {
-    /// Begins on a screen of a size; what the loop is to hear is told through the sender.
+    /// Begins on a screen of a size; threads report through the sender.
     pub(super) fn begin(
         request: TuiRequest,
         theme: Theme,
@@ -130,7 +130,9 @@ impl<W: io::Write> EventLoop<W> {
             let now = Instant::now();
             let passed = now.duration_since(self.last);
             self.last = now;
-            self.say(Msg::Elapsed(i64::try_from(passed.as_micros()).unwrap_or(0)));
+            // Saturates after 292,000 years.
+            let micros = i64::try_from(passed.as_micros()).unwrap_or(i64::MAX);
+            self.say(Msg::Elapsed(micros));
         }
         Ok(())
     }

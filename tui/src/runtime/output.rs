@@ -5,7 +5,7 @@ use std::io;
 use std::io::Write as _;
 use std::path::Path;
 
-/// How many files may bear a name, told apart by a number.
+/// How many files of one name are kept apart by a number.
 const MOST_NAMESAKES: u32 = 1_000;
 
 /// Saves a document in a folder; gives the path, or why it is not saved.

@@ -107,7 +107,7 @@ impl TerminalGuard {
             if noted(info) {
                 return;
             }
-            // The database panics on some damage; that becomes an error and nobody's screen ends.
+            // The database panics on some damage; that becomes an error, and the screen stays.
             if !kubereel_format::panic_is_caught() {
                 give_back();
             }
@@ -127,7 +127,7 @@ impl Drop for TerminalGuard {
     }
 }
 
-/// Gives the terminal back; what fails cannot be told to anybody.
+/// Gives the terminal back; there is no place to report a failure.
 fn give_back() {
     drop(execute!(
         io::stdout(),
@@ -156,7 +156,7 @@ pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Takes note of a panic; tells whether it is caught, so that nobody else needs to hear of it.
+/// Takes note of a panic; tells whether it is caught, and so needs no other report.
 fn noted(info: &PanicHookInfo<'_>) -> bool {
     if !IS_CAUGHT.get() {
         return false;
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(caught(|| 7), Ok(7));
         let text = "odd".to_owned();
         let said = caught(|| panic!("it is {text}")).expect_err("it panics");
-        assert!(said.starts_with("a fault of kubereel: it is odd"), "{said}");
+        assert!(said.starts_with("internal error: it is odd"), "{said}");
         let said = caught(|| panic!("plain")).expect_err("it panics");
         assert!(said.contains("plain"), "{said}");
         assert!(!IS_CAUGHT.get());

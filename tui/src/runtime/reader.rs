@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// The pass tells how far it is after so many records.
+/// The pass reports its progress every N records.
 const TOLD_EVERY: u64 = 4_096;
 
 /// How much that takes long may wait: an opening, passes that were stopped and begun again, lists.
@@ -118,7 +118,7 @@ impl ReaderThreads {
         self.count(1, forgotten);
     }
 
-    /// Takes note of what one of them said.
+    /// Takes note of a report.
     pub(super) fn heard(&self, msg: &Msg) {
         let is_answer = matches!(
             msg,
@@ -137,7 +137,7 @@ impl ReaderThreads {
         }
     }
 
-    /// Tells whether all that was asked has been heard.
+    /// Tells whether every request was answered.
     pub(super) const fn are_idle(&self) -> bool {
         self.under_way.get() == 0
     }
@@ -155,7 +155,7 @@ impl Drop for ReaderThreads {
     }
 }
 
-/// Answers a question, and does with the answer what it was asked for; a fault of ours is an answer, too.
+/// Answers a question for its purpose; a panic becomes an answer, too.
 fn answered(timeline: &Timeline, question: ScreenQuestion, purpose: Purpose) -> Msg {
     let asked = question.clone();
     match purpose {
@@ -287,7 +287,7 @@ impl Mailbox {
         forgotten
     }
 
-    /// Waits for a question; `None` once nobody asks any more.
+    /// Waits for a question; `None` once the mailbox is closed.
     pub(super) fn take(&self) -> Option<WaitingQuestion> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -314,7 +314,7 @@ impl Mailbox {
 
 /// How many searches may wait; each makes those before void.
 const MOST_SEARCHES: usize = 256;
-/// A search tells how far it is after so many steps.
+/// A search reports its progress every N steps.
 const SEARCH_REPORT_STEPS: usize = 16;
 /// The number of no search.
 const NO_SEARCH: u64 = 0;
@@ -343,7 +343,7 @@ impl Searcher {
     /// Begins a search, and ends any other.
     pub(super) fn take(&self, timeline: Arc<Timeline>, number: u64, search: ReelSearch) {
         self.wanted.store(number, Ordering::Relaxed);
-        // A thread that ended has said why by panicking.
+        // A thread that ended has reported its panic.
         drop(self.jobs.send((timeline, number, search)));
     }
 

@@ -65,7 +65,7 @@ fn the_keys_of_where_one_is_come_first() {
     for _ in 0..300 {
         far.keys("<Down>");
     }
-    assert!(!far.screen().contains("HERE"), "{}", far.screen());
+    assert!(!far.screen().contains("THIS SCREEN"), "{}", far.screen());
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn two_moments_are_compared() {
     let mut gap = Stage::open(request(&gapped(folder.path())), NARROW);
     gap.keys("v:+2m15s<Enter>v");
     assert!(
-        gap.screen().contains("not known: nodes at here"),
+        gap.screen().contains("unknown: nodes at here"),
         "{}",
         gap.screen()
     );

@@ -279,16 +279,16 @@ fn labels_and_fields_narrow_bodies() {
 #[test]
 fn what_is_no_filter_says_how_to_write_it() {
     for (filter, words) in [
-        ("!", "nothing follows !"),
-        ("web ns:", "nothing follows ns:"),
-        ("\"web", "a quote is not closed"),
-        ("/web", "ends in a slash"),
+        ("!", "a value after !"),
+        ("web ns:", "a value after ns:"),
+        ("\"web", "unterminated quote"),
+        ("/web", "end it with /"),
         ("/(/", "unclosed group"),
-        ("/a{9999}{9999}/", "no pattern"),
+        ("/a{9999}{9999}/", "invalid pattern"),
         ("label:a=b=c", "not a label selector"),
         ("phase=Running", "status.phase=Running"),
         ("status..a=1", "not a field"),
-        ("status.n>many", "\"many\" is no number"),
+        ("status.n>many", "a number, found \"many\""),
     ] {
         let error = check_filter(filter).expect_err(filter).to_string();
         assert!(error.contains(words), "{filter}: {error}");

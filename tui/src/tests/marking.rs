@@ -96,7 +96,7 @@ fn hostile_bookmarks_are_said_and_left() {
     stage.keys("mnew<Enter>'");
     let screen = stage.screen();
     for words in [
-        "gapped.reel.bookmarks.json cannot be read and stays",
+        "gapped.reel.bookmarks.json cannot be read, left unchanged",
         ">◆ ",
         "  new  nodes/m-0",
     ] {
@@ -169,7 +169,7 @@ fn one_comes_back_to_where_one_was_unless_told_otherwise() {
     let open = again.model.open().expect("open");
     assert_eq!(left(open), left(before));
     assert!(
-        again.screen().contains("back where you were"),
+        again.screen().contains("last session restored"),
         "{}",
         again.screen()
     );

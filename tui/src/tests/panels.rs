@@ -119,7 +119,7 @@ fn a_marked_version_is_the_other_end_of_the_diff() {
     stage.keys("D");
     let screen = stage.screen();
     assert!(screen.contains(&format!("seq:{}", marked.0)), "{screen}");
-    assert!(screen.contains("versions lie between"), "{screen}");
+    assert!(screen.contains("versions in between"), "{screen}");
     stage.keys("D");
     assert!(!stage.screen().contains(&format!("seq:{} ", marked.0)));
 }

@@ -91,17 +91,17 @@ fn nothing_is_called_right_before_all_was_looked_at() {
     let judged = JudgingState::Done(Arc::new(Findings::default()));
     stage.keys("p");
     let sound = nothing(judged.clone(), None, &mut stage);
-    assert!(sound.contains("nothing looks wrong"), "{sound}");
+    assert!(sound.contains("no problems: "), "{sound}");
     assert!(!sound.contains("incomplete"), "{sound}");
     assert_snapshot!("nothing_narrow", sound);
     for judging in [JudgingState::Under(7), JudgingState::Stopped] {
         let screen = nothing(judging, None, &mut stage);
-        assert!(!screen.contains("nothing looks wrong"), "{screen}");
+        assert!(!screen.contains("no problems: "), "{screen}");
         assert!(screen.contains("incomplete"), "{screen}");
     }
     for pass in [LanePass::Stopped, LanePass::Failed("odd".to_owned())] {
         let screen = nothing(judged.clone(), Some(pass), &mut stage);
-        assert!(!screen.contains("nothing looks wrong"), "{screen}");
+        assert!(!screen.contains("no problems: "), "{screen}");
         assert!(screen.contains("incomplete"), "{screen}");
     }
 }
@@ -131,8 +131,8 @@ fn what_was_stopped_or_failed_begins_again() {
     assert_eq!(is_begun(&one), (true, false));
     // A pass that panicked says so on the screen, and enter reads again.
     stage.keys("<Esc>");
-    stage.say(Msg::NotGathered("a fault of kubereel: odd".to_owned()));
-    assert!(stage.screen().contains("a fault of kubereel: odd"));
+    stage.say(Msg::NotGathered("internal error: odd".to_owned()));
+    assert!(stage.screen().contains("internal error: odd"));
     stage.keys("<Enter>");
     assert!(stage.model.open().expect("open").board().is_some());
 }

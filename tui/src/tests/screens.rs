@@ -83,7 +83,7 @@ fn damage_is_said() {
 #[test]
 fn what_cannot_be_shown_is_said() {
     let small = Stage::open(request(&demo()), (39, 12));
-    assert!(small.screen().contains("too small"));
+    assert!(small.screen().contains("minimum is"));
     let none = Stage::open(request("no-such.reel".as_ref()), SMALL);
     assert!(none.screen().contains("no-such"), "{}", none.screen());
     let mut request = request(&demo());

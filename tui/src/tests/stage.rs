@@ -1,4 +1,4 @@
-//! Owns a stage on which the UI plays without a terminal and threads: effects are done on the spot.
+//! A stage on which the UI plays without a terminal and threads: effects are done on the spot.
 
 use super::problems::judged;
 use super::script::{Script, thing};

@@ -13,7 +13,7 @@ use crate::model::{
 use crate::msg::KeyAction;
 use kubereel_format::ResourceId;
 
-/// Gives a place moved by rows, within so many.
+/// Gives a row moved by rows, within a count.
 fn stepped(at: usize, by: i64, count: usize) -> usize {
     // Saturates: no list is longer.
     let by_rows = usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX);

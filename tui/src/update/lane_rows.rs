@@ -1,5 +1,5 @@
-//! Owns which rows of lanes there are and show, and what their cells are: found when something changed,
-//! so that drawing only draws. Refuses cells of rows that nobody sees.
+//! The rows of lanes and their cells, computed when something changed, so that drawing only draws. Only
+//! visible rows have cells.
 
 use crate::filter::{FilterCandidate, FilterQuery};
 use crate::lane::{LaneGroup, Lane, LaneState};

@@ -134,11 +134,7 @@ pub(super) fn step_mark(open: &mut OpenReel, way: TimeDirection) -> String {
             words
         }
         None => {
-            let word = if way == TimeDirection::Next {
-                "later"
-            } else {
-                "earlier"
-            };
+            let word = way.word();
             format!("no {word} bookmark or stage: m sets a bookmark")
         }
     }
@@ -151,7 +147,7 @@ fn mark_words(open: &OpenReel, at: usize, one: &Bookmark) -> String {
     format!("◆ bookmark {} of {count}{gap}{note}", at + 1)
 }
 
-/// A terminal takes a text of so many bytes, at least: 74,994 make the 100,000 letters at which many
+/// The largest text that is sent to a terminal: 74,994 bytes make the 100,000 letters at which many
 /// stop listening.
 const MOST_COPIED_BYTES: usize = 74_000;
 

@@ -270,7 +270,7 @@ fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
     }
 }
 
-/// Brings everything up to date, and gives what must be asked.
+/// Brings everything up to date, and gives the questions that are missing an answer.
 pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
     let layout = layout(model);
     let (cells, has_panel) = (layout.cells(), layout.panel.height > 0);

@@ -101,7 +101,7 @@ pub(super) fn play(open: &mut OpenReel, micros: i64) -> Option<String> {
     passed(open, from)
 }
 
-/// Says which gap, outage or flap was passed since a moment: at high speed nobody could see it.
+/// Says which gap, outage or flap was passed since a moment: at high speed it is not visible.
 fn passed(open: &OpenReel, from: RecordedAt) -> Option<String> {
     let (first, last) = (from.min(open.place.at), from.max(open.place.at));
     let all = open.anomalies();
@@ -227,11 +227,7 @@ fn change(open: &mut OpenReel, way: TimeDirection) -> Option<String> {
         return None;
     }
     let name = subject.written(&open.timeline);
-    let word = if way == TimeDirection::Next {
-        "later"
-    } else {
-        "earlier"
-    };
+    let word = way.word();
     Some(format!("no {word} change of {name}"))
 }
 
@@ -302,11 +298,7 @@ pub(super) fn step_anomaly(open: &mut OpenReel, way: TimeDirection) -> String {
             .rfind(|one| key(one) < here && one.from < open.place.at),
     };
     let Some(found) = found.cloned() else {
-        let word = if way == TimeDirection::Next {
-            "later"
-        } else {
-            "earlier"
-        };
+        let word = way.word();
         let doubt = if is_whole {
             ""
         } else {
@@ -431,7 +423,7 @@ pub(super) fn pulled(model: &mut Model, x: u16, y: u16, is_first: bool) {
     }
 }
 
-/// Lets go of what the mouse held.
+/// Releases what the mouse dragged.
 pub(super) fn released(model: &mut Model) {
     if let ReelState::Open(open) = &mut model.reel {
         open.panes.is_held = false;

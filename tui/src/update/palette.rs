@@ -1,14 +1,14 @@
-//! Owns what `:` can run: a time, every key's act, resources and namespaces, the best match first.
-//! Refuses to guess: what is a TIME is taken as one.
+//! What `:` can run: a time, the action of every key, resources and namespaces, the best match first. A
+//! text that is a TIME is always taken as one.
 
 use crate::keymap::{KeyContext, bindings};
 use crate::model::OpenReel;
 use crate::msg::KeyAction;
-use crate::time::TimeDirection;
+use crate::time::TimeDirection::{Next, Previous};
 use kubereel_format::ResourceId;
 use kubereel_history::{Moment, harmless};
 
-/// So many entries are listed.
+/// The most entries that are listed.
 const MOST: usize = 200;
 
 /// What an entry does.
@@ -37,68 +37,44 @@ pub(crate) struct PaletteEntry {
 
 /// Words for the acts of keys that share a row of the table.
 const HALVES: [(KeyAction, &str, &str); 26] = [
+    (KeyAction::Event(Previous), ",", "previous event"),
+    (KeyAction::Event(Next), ".", "next event"),
     (
-        KeyAction::Event(TimeDirection::Previous),
-        ",",
-        "previous event",
-    ),
-    (KeyAction::Event(TimeDirection::Next), ".", "next event"),
-    (
-        KeyAction::Change(TimeDirection::Previous),
+        KeyAction::Change(Previous),
         "C",
         "previous change of the object",
     ),
+    (KeyAction::Change(Next), "c", "next change of the object"),
     (
-        KeyAction::Change(TimeDirection::Next),
-        "c",
-        "next change of the object",
-    ),
-    (
-        KeyAction::FieldChange(TimeDirection::Previous),
+        KeyAction::FieldChange(Previous),
         "F",
         "previous change of the selected field",
     ),
     (
-        KeyAction::FieldChange(TimeDirection::Next),
+        KeyAction::FieldChange(Next),
         "f",
         "next change of the selected field",
     ),
     (
-        KeyAction::Transition(TimeDirection::Previous),
+        KeyAction::Transition(Previous),
         "T",
         "previous transition of the lane",
     ),
     (
-        KeyAction::Transition(TimeDirection::Next),
+        KeyAction::Transition(Next),
         "t",
         "next transition of the lane",
     ),
+    (KeyAction::Problem(Previous), "N", "previous problem"),
+    (KeyAction::Problem(Next), "n", "next problem"),
     (
-        KeyAction::Problem(TimeDirection::Previous),
-        "N",
-        "previous problem",
-    ),
-    (KeyAction::Problem(TimeDirection::Next), "n", "next problem"),
-    (
-        KeyAction::Anomaly(TimeDirection::Previous),
+        KeyAction::Anomaly(Previous),
         "(",
         "previous gap, outage or flap",
     ),
-    (
-        KeyAction::Anomaly(TimeDirection::Next),
-        ")",
-        "next gap, outage or flap",
-    ),
-    (
-        KeyAction::Mark(TimeDirection::Previous),
-        "{",
-        "previous bookmark or stage",
-    ),
-    (
-        KeyAction::Mark(TimeDirection::Next),
-        "}",
-        "next bookmark or stage",
-    ),
+    (KeyAction::Anomaly(Next), ")", "next gap, outage or flap"),
+    (KeyAction::Mark(Previous), "{", "previous bookmark or stage"),
+    (KeyAction::Mark(Next), "}", "next bookmark or stage"),
     (KeyAction::Start, "g", "go to the start"),
     (KeyAction::End, "G", "go to the end"),
     (KeyAction::ZoomOut, "-", "zoom out"),

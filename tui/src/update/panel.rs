@@ -53,7 +53,7 @@ pub(super) fn answered(open: &mut OpenReel, is_same: bool) {
     }
 }
 
-/// So many lines show above the field that is followed.
+/// How many lines show above the field that is followed.
 const SPARE: usize = 4;
 
 fn is_changed(line: &PanelLine) -> bool {

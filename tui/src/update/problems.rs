@@ -1,5 +1,4 @@
-//! Owns what keys do with problems: steps, jumps, the order, another try. Refuses to list them: an
-//! effect does.
+//! What keys do with problems: steps, jumps, the order, a retry. An effect lists them.
 
 use super::moving;
 use crate::effect::Effect;
@@ -169,11 +168,7 @@ pub(super) fn step(open: &mut OpenReel, way: TimeDirection) -> String {
         }
     };
     let Some(ProblemStep { entry, spot, .. }) = found.copied() else {
-        let word = if way == TimeDirection::Next {
-            "later"
-        } else {
-            "earlier"
-        };
+        let word = way.word();
         return format!("no {word} problem{}", doubt(open));
     };
     let together = steps

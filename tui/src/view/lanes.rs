@@ -1,5 +1,5 @@
-//! Owns the lanes: a row each, cells under the moments of the timeline. Refuses to leave a state
-//! without a sign of its own, and to find states: `update` prepared them.
+//! The lanes: a row each, cells under the moments of the timeline. Each state has a sign of its own;
+//! `update` prepared the states.
 
 use super::pen::ScreenPen;
 use crate::lane::{LaneGroup, Lane, LaneCell, LaneState, LaneReading};

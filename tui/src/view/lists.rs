@@ -1,7 +1,7 @@
 //! The lists: objects, resources, namespaces, bookmarks, differences and commands. An empty list says why.
 
 use super::pen::{ScreenPen, columns, first_row};
-use crate::answer::{NEARBY_SECS, ObjectRow, ResourceChoice, ScreenQuestion, SortOrder};
+use crate::answer::{NEARBY_SECS, ObjectRow, ScreenQuestion, SortOrder};
 use crate::lane::LaneState;
 use crate::model::{OpenReel, PickerState, TableView};
 use crate::theme::StyleRole;
@@ -10,6 +10,7 @@ use crate::update;
 use crate::update::{palette, place_of};
 use kubereel_history::harmless;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr as _;
 
 /// A column is at most so wide, but for the last one.
@@ -159,6 +160,28 @@ fn fit(widths: &mut [usize], room: usize) {
     }
 }
 
+/// Draws the rows of a list from a row of the screen on, the chosen one in sight: `draw` writes what
+/// follows the sign of choice.
+fn draw_rows<T>(
+    rows: &[T],
+    chosen: usize,
+    top: u16,
+    pen: &mut ScreenPen<'_>,
+    draw: impl Fn(&mut ScreenPen<'_>, u16, &T, Style),
+) {
+    let first = first_row(chosen, rows.len(), pen.area.height.saturating_sub(top));
+    for (y, (at, row)) in (top..pen.area.height).zip(rows.iter().enumerate().skip(first)) {
+        let (sign, role) = if at == chosen {
+            (">", StyleRole::Chosen)
+        } else {
+            (" ", StyleRole::Plain)
+        };
+        let style = pen.role(role);
+        pen.text(0, y, sign, style);
+        draw(pen, y, row, style);
+    }
+}
+
 /// Draws the resources that were recorded, with their objects at the cursor and the changes around it.
 pub(super) fn draw_resources(open: &OpenReel, choice: &PickerState, pen: &mut ScreenPen<'_>) {
     let all = update::kinds(open, choice);
@@ -184,40 +207,22 @@ pub(super) fn draw_resources(open: &OpenReel, choice: &PickerState, pen: &mut Sc
         pen.text(1, 2, &words, faint);
         return;
     }
-    let height = pen.area.height.saturating_sub(2);
-    let first = first_row(choice.at, all.len(), height);
-    for (y, (at, kind)) in (2..pen.area.height).zip(all.iter().enumerate().skip(first)) {
-        draw_resource(open, kind, y, at == choice.at, pen);
-    }
-}
-
-fn draw_resource(
-    open: &OpenReel,
-    kind: &ResourceChoice,
-    y: u16,
-    is_chosen: bool,
-    pen: &mut ScreenPen<'_>,
-) {
-    let style = pen.role(if is_chosen {
-        StyleRole::Chosen
-    } else {
-        StyleRole::Plain
+    draw_rows(&all, choice.at, 2, pen, |pen, y, kind, style| {
+        let objects = kind
+            .objects
+            .map_or_else(|| "?".to_owned(), |count| count.to_string());
+        let changed = kind
+            .changed
+            .map_or_else(|| "never".to_owned(), |at| ago(open, at));
+        let words = format!("{objects:>8}  {:>12}  {changed:<11}  ", kind.nearby);
+        let end = pen.text(1, y, &words, style);
+        let end = pen.text(end, y, &kind.name, style);
+        if let Some(words) = &kind.trust {
+            let style = pen.theme.state(LaneState::Unknown);
+            let sign = LaneState::Unknown.glyph();
+            pen.text(end + 1, y, &format!("{sign} {words}"), style);
+        }
     });
-    let sign = if is_chosen { ">" } else { " " };
-    let objects = kind
-        .objects
-        .map_or_else(|| "?".to_owned(), |count| count.to_string());
-    let changed = kind
-        .changed
-        .map_or_else(|| "never".to_owned(), |at| ago(open, at));
-    let words = format!("{sign}{objects:>8}  {:>12}  {changed:<11}  ", kind.nearby);
-    let end = pen.text(0, y, &words, style);
-    let end = pen.text(end, y, &kind.name, style);
-    if let Some(words) = &kind.trust {
-        let style = pen.theme.state(LaneState::Unknown);
-        let sign = LaneState::Unknown.glyph();
-        pen.text(end + 1, y, &format!("{sign} {words}"), style);
-    }
 }
 
 /// Says how long before the cursor something was.
@@ -254,24 +259,15 @@ pub(super) fn draw_namespaces(open: &OpenReel, choice: &PickerState, pen: &mut S
         );
         pen.text(1, top, &words, faint);
     }
-    let height = pen.area.height.saturating_sub(top);
-    let first = first_row(choice.at, rows.len(), height);
-    for (y, (at, row)) in (top..pen.area.height).zip(rows.iter().enumerate().skip(first)) {
-        let is_chosen = at == choice.at;
-        let style = pen.role(if is_chosen {
-            StyleRole::Chosen
-        } else {
-            StyleRole::Plain
-        });
-        let sign = if is_chosen { ">" } else { " " };
+    draw_rows(&rows, choice.at, top, pen, |pen, y, row, style| {
         let (name, count) = match row {
             Some((name, count)) => (harmless(name).into_owned(), *count),
             None => ("all namespaces".to_owned(), known.all()),
         };
         let is_taken = row.map(|row| &row.0) == open.namespace.as_ref();
         let mark = if is_taken { " ●" } else { "" };
-        pen.text(0, y, &format!("{sign}{count:>8}  {name}{mark}"), style);
-    }
+        pen.text(1, y, &format!("{count:>8}  {name}{mark}"), style);
+    });
 }
 
 /// Draws them, in the order of records.
@@ -293,15 +289,8 @@ pub(super) fn draw_bookmarks(open: &OpenReel, chosen: usize, pen: &mut ScreenPen
         pen.text(1, top, "no bookmarks: m sets one", faint);
         return;
     }
-    let first = first_row(chosen, all.len(), pen.area.height.saturating_sub(top));
-    for (y, (at, one)) in (top..pen.area.height).zip(all.iter().enumerate().skip(first)) {
-        let style = pen.role(if at == chosen {
-            StyleRole::Chosen
-        } else {
-            StyleRole::Plain
-        });
-        let sign = if at == chosen { ">◆ " } else { " ◆ " };
-        let end = pen.text(0, y, sign, style);
+    draw_rows(all, chosen, top, pen, |pen, y, one, style| {
+        let end = pen.text(1, y, "◆ ", style);
         let time = place_of(open, one).written(&open.timeline);
         let end = pen.text(end, y, &time, faint) + 2;
         let room = pen.area.width.saturating_sub(end);
@@ -317,7 +306,7 @@ pub(super) fn draw_bookmarks(open: &OpenReel, chosen: usize, pen: &mut ScreenPen
             pen.within(end, y, &harmless(&one.note), room, style) + 2
         };
         pen.text(end, y, &select, faint);
-    }
+    });
 }
 
 /// Draws it.
@@ -363,15 +352,7 @@ pub(super) fn draw_differences(open: &OpenReel, chosen: usize, pen: &mut ScreenP
         pen.text(1, top, "no differences", faint);
         return;
     }
-    let first = first_row(chosen, all.rows.len(), pen.area.height.saturating_sub(top));
-    for (y, (at, row)) in (top..pen.area.height).zip(all.rows.iter().enumerate().skip(first)) {
-        let is_chosen = at == chosen;
-        let style = pen.role(if is_chosen {
-            StyleRole::Chosen
-        } else {
-            StyleRole::Plain
-        });
-        pen.text(0, y, if is_chosen { ">" } else { " " }, style);
+    draw_rows(&all.rows, chosen, top, pen, |pen, y, row, style| {
         let sign = match row.fate {
             "created" => "+",
             "deleted" => "-",
@@ -388,7 +369,7 @@ pub(super) fn draw_differences(open: &OpenReel, chosen: usize, pen: &mut ScreenP
             row.words.as_str()
         };
         pen.text(end + 2, y, &harmless(words), faint);
-    }
+    });
 }
 
 /// How many rows it takes at most.
@@ -408,7 +389,7 @@ pub(super) fn draw_palette(open: &OpenReel, choice: &PickerState, pen: &mut Scre
     let plain = pen.role(StyleRole::Plain);
     let blank = " ".repeat(usize::from(area.width));
     for y in 0..height {
-        pen.paint(0, y, area.width, ratatui::style::Style::reset());
+        pen.paint(0, y, area.width, Style::reset());
         pen.text(0, y, &blank, plain);
     }
     pen.head(0, "GO TO A TIME OR RUN A COMMAND · ↑ ↓ select, enter runs");
@@ -418,17 +399,9 @@ pub(super) fn draw_palette(open: &OpenReel, choice: &PickerState, pen: &mut Scre
         pen.text(1, 1, words, faint);
         return;
     }
-    let first = first_row(choice.at, all.len(), height.saturating_sub(1));
-    for (y, (at, entry)) in (1..height).zip(all.iter().enumerate().skip(first)) {
-        let is_chosen = at == choice.at;
-        let style = pen.role(if is_chosen {
-            StyleRole::Chosen
-        } else {
-            StyleRole::Plain
-        });
-        pen.text(0, y, if is_chosen { ">" } else { " " }, style);
+    draw_rows(&all, choice.at, 1, &mut pen, |pen, y, entry, style| {
         let key = pen.role(StyleRole::Strong);
         pen.within(2, y, entry.key, 12, key);
         pen.text(15, y, &entry.words, style);
-    }
+    });
 }

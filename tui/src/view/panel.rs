@@ -97,7 +97,7 @@ fn head(open: &OpenReel, selected: &str, pen: &mut ScreenPen<'_>) {
     }
 }
 
-/// Gives what is said of a state, from the longest to the shortest: with the whole reason, with the
+/// Gives the descriptions of a state, from the longest to the shortest: with the whole reason, with the
 /// condition only that it begins with ("Degraded=True"), without one.
 fn lengths(state: LaneState, why: &str) -> [String; 3] {
     let brief = format!(" {} {}", state.glyph(), state.word());
@@ -113,7 +113,7 @@ fn lengths(state: LaneState, why: &str) -> [String; 3] {
     [with(why), with(condition), brief.clone()]
 }
 
-/// Chooses what is written on the left and the right of so many columns: the longest that fits, of the
+/// Chooses what is written on the left and the right of `room` columns: the longest that fits, of the
 /// right first. What is selected stands alone on the left only where not even the shortest right has
 /// room for more. It is cut last, and at its beginning: names that are alike differ at their end.
 fn fitted<'a>(

@@ -1,4 +1,4 @@
-//! Owns writing on the screen: clipped, with the theme's styles. Refuses positions outside.
+//! Writing on the screen: clipped to an area, with the styles of the theme.
 
 use crate::theme::{StyleRole, Theme};
 use ratatui::buffer::Buffer;
@@ -31,7 +31,7 @@ impl ScreenPen<'_> {
         self.within(column, row, text, room, style)
     }
 
-    /// Writes a text in so many columns; what does not fit ends in `…`.
+    /// Writes a text within `room` columns; a longer one ends in `…`.
     pub(super) fn within(
         &mut self,
         column: u16,
@@ -108,7 +108,7 @@ pub(super) fn columns(width: usize) -> u16 {
     u16::try_from(width).unwrap_or(u16::MAX)
 }
 
-/// Breaks a text into rows of at most so many columns, between words where it can.
+/// Breaks a text into rows of at most `room` columns, between words where it can.
 pub(super) fn broken(text: &str, room: usize) -> Vec<&str> {
     let rows = broken_at(text, room).into_iter();
     rows.filter_map(|row| text.get(row)).collect()

@@ -1,5 +1,5 @@
-//! Owns the list of what looks wrong, and the details of the thing that is chosen. Refuses to call a
-//! list whole that is not, and a reel sound that was not looked at.
+//! The list of problems, and the details of the selected one. A list that is not complete says so, and a
+//! reel that was not examined is never called healthy.
 
 use super::pen::{ScreenPen, broken, first_row};
 use crate::answer::Ink;
@@ -10,9 +10,9 @@ use crate::problem::ProblemEntry;
 use crate::theme::StyleRole;
 use kubereel_history::timetext;
 
-/// Where there are fewer columns, time and kind are told below the list only.
+/// With fewer columns, time and kind show below the list only.
 const NARROWEST_ROW: u16 = 60;
-/// Where there are fewer columns, how long it was is told below the list only.
+/// With fewer columns, the duration shows below the list only.
 const NARROWEST_LONG: u16 = 100;
 
 /// With fewer rows than this, only one says what the list lacks.

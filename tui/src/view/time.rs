@@ -112,7 +112,7 @@ fn density(open: &OpenReel, left: u16, row: u16, pen: &mut ScreenPen<'_>) {
         let bar = BARS.get(step).copied().unwrap_or("█");
         pen.text(x, row, bar, style);
     }
-    // Where nothing came and nobody listened, nobody knows that nothing happened.
+    // Where no events came while unobserved, it is unknown whether anything happened.
     let unknown = pen.theme.state(LaneState::Unknown);
     for dark in &open.dark {
         let (first, width) = window.cells_of(&dark.span, *cells);
@@ -202,7 +202,7 @@ fn ticks(open: &OpenReel) -> impl Iterator<Item = (RecordedAt, &ProblemEntry)> {
     })
 }
 
-/// Steps between labels that are no whole second, in microseconds.
+/// Steps between labels below one second, in microseconds.
 const FINE_STEPS_MICROS: [i64; 9] = [
     1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
 ];
