@@ -16,7 +16,7 @@ pub(crate) fn forms_help() -> String {
 pub(crate) fn parse(text: &str) -> Result<Moment, String> {
     text.parse::<Moment>().map_err(|error| {
         let forms: Vec<&str> = MOMENT_FORMS.iter().map(|(form, _)| *form).collect();
-        format!("{error}; a TIME reads {}", forms.join(", "))
+        format!("{error}; expected one of: {}", forms.join(", "))
     })
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn resolve(timeline: &Timeline, moment: Moment) -> Result<Cut, Comman
         match error {
             ResolveError::Ambiguous { candidates } => {
                 let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
-                failed.hint(format!("say which day: {}", dates.join(" or ")))
+                failed.hint(format!("give the day: --at {}", dates.join(" or --at ")))
             }
             ResolveError::NoSuchRecord { .. } => failed.hint("--at end is the last record"),
             ResolveError::EmptyReel => CommandError::new(Exit::Unknown, error.to_string()),
@@ -57,8 +57,8 @@ pub(crate) fn bounds(
         _ => false,
     };
     if is_backward {
-        return Err(CommandError::new(Exit::Usage, "--from lies after --to")
-            .hint("nothing lies between them; the earlier moment comes first"));
+        return Err(CommandError::new(Exit::Usage, "--from is after --to")
+            .hint("give the earlier moment to --from"));
     }
     Ok((from, to))
 }

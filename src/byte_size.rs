@@ -42,7 +42,7 @@ fn at_least(text: &str, what: &str, least: u64) -> Result<MaxSize, String> {
     if spelt == "none" || spelt == "0" {
         return Ok(MaxSize(None));
     }
-    let unread = || "not a size, such as 100MB, 64MiB, 2GB or none".to_owned();
+    let unread = || "expected a size such as 100MB, 64MiB, 2GB or none".to_owned();
     let (number, unit) = UNITS
         .iter()
         .find_map(|(name, unit)| spelt.strip_suffix(name).map(|number| (number, *unit)))
@@ -50,7 +50,7 @@ fn at_least(text: &str, what: &str, least: u64) -> Result<MaxSize, String> {
     let bytes = times(number.trim(), unit).ok_or_else(unread)?;
     if bytes < least {
         let least = least / 1_000_000;
-        return Err(format!("{what} may not be limited to less than {least}MB"));
+        return Err(format!("the limit of {what} must be at least {least}MB"));
     }
     Ok(MaxSize(Some(bytes)))
 }
@@ -76,7 +76,7 @@ mod tests {
     fn a_limit_of_memory_has_a_least_of_its_own_and_may_be_automatic() {
         assert_eq!(parse_memory("256MB"), Ok(MaxSize(Some(256_000_000))));
         assert_eq!(parse_memory("none"), Ok(MaxSize(None)));
-        assert!(parse_memory("100MB").is_err_and(|why| why.contains("less than 128MB")));
+        assert!(parse_memory("100MB").is_err_and(|why| why.contains("at least 128MB")));
         let auto = parse_memory("auto").expect("always a limit or none");
         assert!(auto.0.is_none_or(|max| max >= LEAST_MAX_MEMORY));
         assert!(parse("auto").is_err());

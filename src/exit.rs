@@ -53,11 +53,11 @@ impl Exit {
     /// Gives the meaning that the help and the reference print.
     pub(crate) const fn meaning(self) -> &'static str {
         match self {
-            Self::Yes => "done; the answer is yes",
-            Self::No => "done; the answer is no",
+            Self::Yes => "success; a positive answer",
+            Self::No => "success; a negative answer",
             Self::Usage => "invalid usage",
             Self::Reel => "the reel cannot be read or is damaged",
-            Self::Unknown => "unknown: the question falls into a gap or something not recorded",
+            Self::Unknown => "unknown: the answer lies in an unobserved span",
             Self::Io => "I/O error (cluster, disk or network)",
             Self::Interrupted => "interrupted by SIGINT",
             Self::Terminated => "interrupted by SIGTERM",

@@ -20,21 +20,23 @@ pub(crate) fn explain(error: &OpenError) -> CommandError {
             let path = path.display();
             failed
                 .hint("wait until its recorder has ended, or stop it with Ctrl-C (SIGINT)")
-                .hint(format!("or look at a copy: cp {path} copy.reel; it opens like a reel whose recorder was killed"))
+                .hint(format!("or read a copy: cp {path} copy.reel; it opens like the reel of a killed recorder"))
         }
         OpenError::NotAReel { path, found } if found.contains("JSON") => {
             let path = path.display();
-            failed.hint(format!("kubereel import {path} -o NEW.reel makes a reel of JSON lines of events and of lists of objects"))
+            failed.hint(format!("to convert JSON lines of events or lists of objects: kubereel import {path} -o NEW.reel"))
         }
         OpenError::NotAReel { .. } => {
-            failed.hint("kubereel reads what `kubereel record -o FILE` or `kubereel import` wrote")
+            failed.hint("expected a file written by kubereel record or kubereel import")
         }
         OpenError::UnknownFormat { .. } => {
-            failed.hint("read it with the kubereel that recorded it")
+            failed.hint("use the version of kubereel that recorded it")
         }
-        OpenError::CutOff { .. } => failed.hint("its end is missing: copy or download it again"),
+        OpenError::CutOff { .. } => {
+            failed.hint("the end of the file is missing: copy or download it again")
+        }
         OpenError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-            failed.hint("kubereel record -o FILE records one; kubereel demo shows one")
+            failed.hint("to record one: kubereel record -o FILE; to try one: kubereel demo")
         }
         _ => failed,
     }

@@ -15,10 +15,11 @@ pub(crate) fn refuse_input(input: &Path, output: &Path) -> Result<(), CommandErr
     };
     if is_same {
         let output = output.display();
-        return Err(
-            CommandError::new(Exit::Usage, format!("that is the input itself: {output}"))
-                .hint("name another file to write to"),
-        );
+        return Err(CommandError::new(
+            Exit::Usage,
+            format!("the output is the input file: {output}"),
+        )
+        .hint("choose another output file"));
     }
     Ok(())
 }
@@ -27,11 +28,10 @@ pub(crate) fn refuse_input(input: &Path, output: &Path) -> Result<(), CommandErr
 pub(crate) fn create(path: &Path, replaces: bool) -> Result<File, CommandError> {
     if !replaces && path.is_file() {
         let path = path.display();
-        return Err(CommandError::new(
-            Exit::Usage,
-            format!("there is such a file already: {path}"),
-        )
-        .hint("name another file, or replace it with --force"));
+        return Err(
+            CommandError::new(Exit::Usage, format!("file exists: {path}"))
+                .hint("choose another file, or overwrite it with --force"),
+        );
     }
     File::create(path).map_err(|error| {
         let path = path.display();

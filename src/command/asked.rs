@@ -20,13 +20,15 @@ pub(crate) fn names<'a>(
         Some((resource, name)) if names.is_empty() => (resource, vec![name.to_owned()]),
         Some(_) => {
             return Err(wrong(
-                "names are given twice: RESOURCE/NAME or RESOURCE NAME…",
+                "names are given twice: use RESOURCE/NAME or RESOURCE NAME…",
             ));
         }
     };
     if resource.contains(',') {
-        return Err(wrong(&format!("several resources at once: {resource:?}"))
-            .hint("one at a time: kubereel get run.reel pods -n shop"));
+        return Err(
+            wrong(&format!("only one resource is supported: {resource:?}"))
+                .hint("for example: kubereel get run.reel pods -n shop"),
+        );
     }
     let is_odd = |name: &String| name.is_empty() || name.contains('/');
     if resource.is_empty() || names.iter().any(is_odd) {
@@ -77,9 +79,9 @@ impl OneObject {
         let given: Vec<String> = self.name.iter().cloned().collect();
         let (resource, names) = names(&self.resource, &given)?;
         let Some(name) = names.into_iter().next() else {
-            return Err(CommandError::new(Exit::Usage, "no object is named")
-                .hint(format!("one of them: {resource}/NAME"))
-                .hint("kubereel get REEL RESOURCE -A -o name lists them"));
+            return Err(CommandError::new(Exit::Usage, "no object name given")
+                .hint(format!("name one: {resource}/NAME"))
+                .hint("to list them: kubereel get REEL RESOURCE -A -o name"));
         };
         let found = timeline
             .resources()
@@ -142,14 +144,14 @@ impl Named<'_> {
             other => other,
         };
         let at = timeline.written(state.at);
-        let mut error = CommandError::new(exit, format!("no {} at {at}", self.written()));
+        let mut error = CommandError::new(exit, format!("{} not found at {at}", self.written()));
         for life in lives {
             let from = timeline.written(life.from);
             let to = life
                 .to
                 .map_or_else(|| "the end".to_owned(), |to| timeline.written(to));
             let name = &self.name;
-            error = error.hint(format!("{name:?} was there from {from} to {to}"));
+            error = error.hint(format!("{name:?} existed from {from} to {to}"));
         }
         error
     }
@@ -171,18 +173,18 @@ impl Named<'_> {
         } else {
             format!(" in {} namespace", self.namespace)
         };
-        let message = format!("no {} was ever seen{place}", self.written());
+        let message = format!("{} was never observed{place}", self.written());
         let mut error = CommandError::new(exit, message);
         let resource = self.resource.id;
         if exit == Exit::Unknown {
-            error = error.hint("it may have been there where the recording has gaps");
+            error = error.hint("it may have existed during a gap of the recording");
         }
         if !self.namespace.is_empty()
             && let Some(other) = timeline.namespace_of(resource, &self.name)
         {
             let name = &self.name;
             error = error.hint(format!(
-                "there is a {name:?} in another namespace: -n {other}"
+                "{name:?} exists in another namespace: use -n {other}"
             ));
         }
         let near = timeline.nearest_names(resource, self.namespace, &self.name);

@@ -16,8 +16,8 @@ mod lines;
 ///
 /// The time is that of the event that brought the value. For values older than the recording it is
 /// the time that the object's managedFields give for the field's manager, after a ≤: the value was
-/// set then or before. A ~ marks times before which versions may be missing: the value may be older,
-/// and somebody else's. A - stands for what is not known.
+/// set then or before. A ~ marks times before which versions may be missing: the value may be older
+/// and set by another manager. A - means unknown.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -86,7 +86,7 @@ pub(crate) fn answer(
         screen.finish()?;
         return Err(
             CommandError::new(Exit::Reel, "the reel is damaged, versions are missing")
-                .hint("kubereel info REEL says where"),
+                .hint("to see where: kubereel info REEL"),
         );
     }
     Ok(exit_of(&state.certainty))

@@ -12,21 +12,21 @@ use kubereel_format::RecordedAt;
 use kubereel_history::{DegradedSpell, Timeline, timetext};
 use std::path::{Path, PathBuf};
 
-/// Walk through a recording that the program carries
+/// Run example queries on an included recording
 ///
-/// Shows what is in it, then one operator before and after it went wrong, who said so, and what
-/// changed with it.
+/// Shows its contents, then an operator before and after it became degraded, the writer of the
+/// condition, and the other changes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   kubereel demo
-  kubereel demo --save demo.reel     keeps the recording, to ask it more
-  kubereel demo run.reel             the same walk through another recording")]
+  kubereel demo --save demo.reel     save the recording for other commands
+  kubereel demo run.reel             run the same queries on another reel")]
 pub(crate) struct Args {
-    /// Another reel to walk through
+    /// Reel to query instead of the included one
     #[arg(value_name = "REEL")]
     reel: Option<PathBuf>,
-    /// Write the carried recording to this file
+    /// Write the included recording to this file
     #[arg(long, value_name = "FILE", conflicts_with = "reel")]
     save: Option<PathBuf>,
 }
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
     if let Some(path) = &args.save {
         save(DEMO_REEL, path)?;
         let path = path.display();
-        screen.line(format!("saved {path}; ask it: kubereel info {path}"))?;
+        screen.line(format!("saved {path}; next: kubereel info {path}"))?;
         return Ok(Exit::Yes);
     }
     let failed = |error: std::io::Error| {
@@ -68,7 +68,7 @@ fn save(carried: &[u8], path: &Path) -> Result<(), CommandError> {
 fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, CommandError> {
     let paint = screen.paint();
     let shout = |words: &str| paint.strong(&format!("$ kubereel {words}"));
-    screen.line("A reel holds every watch event of a cluster. What is in this one?")?;
+    screen.line("A reel contains every watch event of a cluster. The contents of this one:")?;
     screen.line("")?;
     screen.line(shout(&format!("info {name}")))?;
     let whole = info::show(timeline, None, screen)?;
@@ -77,11 +77,11 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, Co
         .degraded_spells()
         .map_err(|error| CommandError::new(Exit::Reel, error))?;
     let Some(spell) = longest(&spells, timeline.end()) else {
-        screen.line("No operator went from well to degraded in it.")?;
+        screen.line("No operator became degraded in it.")?;
         return Ok(whole);
     };
     let lasted = spell.to.map_or_else(
-        || "and was still so at the end".to_owned(),
+        || "and still was at the end".to_owned(),
         |to| {
             let micros = u64::try_from(to.micros_since(spell.from)).unwrap_or(0);
             format!("for {}", timetext::span(micros))
@@ -102,18 +102,18 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, Co
             get::answer(timeline, question, screen)
         })?;
     }
-    asked.say("Who said so, when, and for how long?")?;
+    asked.say("Every change of its Degraded condition, its writer and how long it lasted:")?;
     let field = ".status.conditions[Degraded]";
     let words = [&operator, "--field", field, "--from", &before, "--to", &to];
     asked.ask("history", &words, |question, screen| {
         history::answer(timeline, question, screen)
     })?;
-    asked.say("All that changed about it between these two moments:")?;
+    asked.say("All changes of it between these two moments:")?;
     let words = [&operator, "--from", &before, "--to", &from];
     asked.ask("diff", &words, |question, screen| {
         diff::answer(timeline, question, screen)
     })?;
-    asked.say("Keep the recording with `kubereel demo --save demo.reel`, and ask it more:")?;
+    asked.say("Save the recording with `kubereel demo --save demo.reel`, then for example:")?;
     screen.line(format!(
         "  kubereel describe demo.reel {operator} --at {from}"
     ))?;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 mod json;
 mod page;
 
-/// Show everything about an object at a moment: owners, conditions, Events, what changed around then
+/// Show everything about an object at a moment: owners, conditions, Events and recent changes
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -24,10 +24,10 @@ pub(crate) struct Args {
     /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
     at: Moment,
-    /// How many minutes before and after the moment count as around then
+    /// Show changes this many minutes before and after the moment
     #[arg(long, value_name = "MINUTES", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1440))]
     around: u16,
-    /// How many versions before and after the moment are shown
+    /// Show at most this many versions before and after the moment
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     versions: u16,
     /// Output format; default: text

@@ -21,11 +21,11 @@ mod everything;
 mod json;
 mod lines;
 
-/// Show what differs between two moments: created, deleted and changed objects, field by field
+/// Show the differences between two moments: created, deleted and changed objects, field by field
 ///
-/// Without a resource, all of them are compared, in all namespaces unless -n names one. Fields are
+/// Without a resource, all resources are compared, in all namespaces unless -n names one. Fields are
 /// written as they are shown: `.status.conditions[Degraded].status`. metadata.managedFields and
-/// metadata.resourceVersion are left out unless they are asked for.
+/// metadata.resourceVersion are omitted by default.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -176,7 +176,7 @@ fn one_resource<'a>(
 ) -> Result<Compared<'a>, CommandError> {
     let (resource, names) = asked::names(resource, &question.names)?;
     if !names.is_empty() && !question.selector.is_empty() {
-        let both = "names and a label selector cannot both choose";
+        let both = "names cannot be combined with a label selector";
         return Err(CommandError::new(Exit::Usage, both));
     }
     let found = timeline
@@ -223,7 +223,10 @@ fn nowhere(timeline: &Timeline, question: &Question, pair: &Pair<'_>, name: &str
         Exit::Unknown
     };
     let qualified = resource.qualified();
-    let mut error = CommandError::new(exit, format!("no {qualified}/{name} at either moment"));
+    let mut error = CommandError::new(
+        exit,
+        format!("{qualified}/{name} not found at either moment"),
+    );
     let namespace = if resource.namespaced {
         question.namespace.as_deref()
     } else {
@@ -235,7 +238,7 @@ fn nowhere(timeline: &Timeline, question: &Question, pair: &Pair<'_>, name: &str
             .to
             .map_or_else(|| "the end".to_owned(), |to| timeline.written(to));
         let from = timeline.written(life.from);
-        error = error.hint(format!("{name:?} was there from {from} to {to}"));
+        error = error.hint(format!("{name:?} existed from {from} to {to}"));
     }
     let near = timeline.nearest_names(resource.id, namespace.unwrap_or_default(), name);
     let near: Vec<String> = near.into_iter().filter(|near| near != name).collect();
@@ -342,7 +345,7 @@ fn walk(
     let known = if compared.unknown.is_empty() {
         ""
     } else {
-        " in what is known"
+        " where both states are known"
     };
     screen.aside(match found {
         0 => format!("nothing differs{known}"),

@@ -30,16 +30,16 @@ pub(crate) struct Args {
     /// Show Events of all namespaces
     #[arg(short = 'A', long, conflicts_with = "namespace")]
     all_namespaces: bool,
-    /// Only those about this object
+    /// Only Events about this object
     #[arg(long = "for", value_name = "RESOURCE/NAME")]
     about: Option<String>,
-    /// Only those of this type
+    /// Only Events of this type
     #[arg(long, value_name = "TYPE")]
     types: Option<String>,
-    /// Only those received after this moment
+    /// Only Events received after this moment
     #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
     from: Option<Moment>,
-    /// Only those received up to this moment
+    /// Only Events received up to this moment
     #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
     to: Option<Moment>,
     /// Output format; default: text
@@ -74,16 +74,14 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
     let timeline = &timeline;
     let resources = timeline.event_resources();
     if resources.is_empty() && !timeline.reel().damage().is_empty() {
-        return Err(damaged(
-            "the reel holds no Events, as far as it can be read",
-        ));
+        return Err(damaged("no Events in the readable part of the reel"));
     }
     if resources.is_empty() {
         return Err(CommandError::new(
             Exit::Unknown,
-            "the reel holds no Events: they were not recorded",
+            "no Events in the reel: they were not recorded",
         )
-        .hint("kubereel info REEL says what was, and why"));
+        .hint("to see what was recorded, and why: kubereel info REEL"));
     }
     let question = question(args, timeline)?;
     let mut shown = 0_u64;
@@ -108,10 +106,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
             "the recording of Events has gaps: some may be missing",
             Exit::Unknown,
         ),
-        Trust::Imported => (
-            "as imported: the recording does not tell what it leaves out",
-            Exit::Yes,
-        ),
+        Trust::Imported => ("as imported: completeness is unknown", Exit::Yes),
         Trust::Complete => ("complete", Exit::Yes),
     };
     screen.aside(format!("{} · {words}", count(shown, "line")))?;
@@ -145,7 +140,7 @@ fn trust(timeline: &Timeline, resources: &[ResourceId]) -> Trust {
 }
 
 fn damaged(message: &str) -> CommandError {
-    CommandError::new(Exit::Reel, message).hint("kubereel info REEL says where")
+    CommandError::new(Exit::Reel, message).hint("to see where: kubereel info REEL")
 }
 
 fn question(args: &Args, timeline: &Timeline) -> Result<EventQuestion, CommandError> {
@@ -214,11 +209,14 @@ pub(crate) fn line(timeline: &Timeline, logged: &Logged) -> Line {
     line.push(Style::Plain, &said.message);
     if logged.evidence == Evidence::Initial {
         let when = said.last.map_or_else(String::new, |at| {
-            format!(", last at {} by its own clock", timetext::rfc3339(at))
+            format!(
+                ", last occurrence {} by its own clock",
+                timetext::rfc3339(at)
+            )
         });
         line.push(
             Style::Faint,
-            format!(" (there when the recorder first looked{when})"),
+            format!(" (existed when the recording started{when})"),
         );
     }
     line

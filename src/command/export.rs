@@ -28,10 +28,10 @@ pub(crate) struct Args {
     /// Output format; jsonl is one JSON object per line
     #[arg(short, long, value_name = "FORM", default_value = "jsonl")]
     output: Form,
-    /// The file to write; stdout if none is given
+    /// Output file; default: stdout
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Replace a file of that name
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
 }
@@ -97,22 +97,22 @@ fn say_what_is_missing(
     let paint = screen.err_paint();
     let mut said = vec![count(exported.lines, "event")];
     if exported.unwrapped > 0 {
-        let objects = count(exported.unwrapped, "object that went over several lines");
-        said.push(format!("{objects} on one line each"));
+        let objects = count(exported.unwrapped, "multi-line object");
+        said.push(format!("{objects} written on one line each"));
     }
     if gaps > 0 {
         let gaps = count(gaps, "gap of the recording");
-        said.push(paint.wary(&format!("{gaps} not in the lines")));
+        said.push(paint.wary(&format!("{gaps} not in the output")));
     }
     if summary.odd_lines > 0 {
         let odd = count(summary.odd_lines, "line without an event");
-        said.push(format!("{odd} left out"));
+        said.push(format!("{odd} omitted"));
     }
     screen.aside(said.join(" · "))?;
     if !unobserved.is_empty() {
         let named = harmless(&unobserved.join(", ")).into_owned();
-        screen.aside(paint.wary(&format!("changes may be missing of {named}")))?;
-        screen.aside("hint: kubereel verify REEL says when and why")?;
+        screen.aside(paint.wary(&format!("changes may be missing for {named}")))?;
+        screen.aside("hint: to see when and why: kubereel verify REEL")?;
     }
     let unread = exported.unread.iter().map(ToString::to_string);
     let damage = timeline.reel().damage().iter();

@@ -18,7 +18,7 @@ mod print;
 
 /// Show objects as they were at a moment
 ///
-/// Resources are spelt as for kubectl: plural, singular, short name, kind, plural.group or
+/// Resources are named as for kubectl: plural, singular, short name, kind, plural.group or
 /// plural.version.group.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
@@ -58,7 +58,7 @@ pub(crate) struct Question {
     /// Keep metadata.managedFields in JSON and YAML
     #[arg(long)]
     pub(crate) show_managed_fields: bool,
-    /// Leave the line of column names out
+    /// Omit the header row
     #[arg(long)]
     pub(crate) no_headers: bool,
     #[command(flatten)]
@@ -68,10 +68,10 @@ pub(crate) struct Question {
 /// The columns of labels.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Labels {
-    /// Give labels columns of their own
+    /// Show these labels as columns
     #[arg(short = 'L', long, value_name = "LABEL", value_delimiter = ',')]
     pub(crate) label_columns: Vec<String>,
-    /// Show all labels in a last column
+    /// Show all labels as the last column
     #[arg(long)]
     pub(crate) show_labels: bool,
 }
@@ -82,7 +82,7 @@ pub(crate) enum Output {
     Json,
     Yaml,
     Name,
-    /// Columns, also those that need room
+    /// A table with additional columns
     Wide,
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn answer(
 ) -> Result<Exit, CommandError> {
     let (resource, names) = asked::names(&question.resource, &question.names)?;
     if !names.is_empty() && !question.selector.is_empty() {
-        let both = "names and a label selector cannot both choose";
+        let both = "names cannot be combined with a label selector";
         return Err(CommandError::new(Exit::Usage, both));
     }
     let recorded = timeline

@@ -17,11 +17,11 @@ use std::path::PathBuf;
 pub(crate) mod json;
 pub(crate) mod lines;
 
-/// Show every version of an object: when it came, who wrote it, what changed
+/// Show every version of an object: its time, its writers and its changes
 ///
-/// Fields are written as they are shown: `.status.conditions[Degraded].status`. Lists are matched by
-/// what identifies their items, long texts are told apart by words. metadata.managedFields and
-/// metadata.resourceVersion are left out unless they are asked for.
+/// Fields are written as they are shown: `.status.conditions[Degraded].status`. Lists are matched by the
+/// keys of their items, long texts are compared word by word. metadata.managedFields and
+/// metadata.resourceVersion are omitted by default.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -172,7 +172,7 @@ fn head(
     let lives = timeline.lives(named.resource.id, named.namespace, &named.name);
     if lives.len() > 1 {
         parts.push(format!(
-            "{} one after the other",
+            "{} in sequence",
             count(amount(lives.len()), "object")
         ));
     }
@@ -206,13 +206,13 @@ fn say_the_rest(
             screen.aside(format!("hint: no version has {fields}"))?;
         }
     } else if tally.shown == 0 && tally.unreadable == 0 {
-        screen.aside("no version in that time")?;
+        screen.aside("no version in this time span")?;
     }
     if tally.unreadable > 0 || !timeline.reel().damage().is_empty() {
         screen.finish()?;
         return Err(
             CommandError::new(Exit::Reel, "the reel is damaged, versions are missing")
-                .hint("kubereel info REEL says where"),
+                .hint("to see where: kubereel info REEL"),
         );
     }
     Ok(())

@@ -20,15 +20,15 @@ mod tell;
 /// How much of the input is read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Make a reel of another tool's recording
+/// Convert another tool's recording to a reel
 ///
 /// Takes JSON lines of watch events, the form that `kubereel export` writes: {"ts","type","group",
 /// "version","resource","object"}. A ts is seconds or RFC 3339. Without group, version or resource,
-/// the object's apiVersion and kind tell them. The bytes of the object, the type and the order stay
-/// as they are.
+/// they are derived from the object's apiVersion and kind. The bytes of the object, the type and the
+/// order are not changed.
 ///
 /// Takes objects and lists of objects as well, in JSON or YAML, as kubectl and oc write them: they
-/// are one moment, that of --at. What the input is, its content tells.
+/// are recorded at one moment, given by --at. The format is detected from the content.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -37,26 +37,26 @@ Examples:
   kubereel import events.jsonl -o run.reel --redact    without secrets
   kubectl get pods,nodes -A -o json | kubereel import - -o now.reel --at $(date -u +%FT%TZ)
 
-Exit codes: 0 all of it is in the reel; 1 broken parts were left out, the rest is in the reel;
-2 nothing of it can be imported, no reel was written.")]
+Exit codes: 0 everything was imported; 1 broken parts were omitted, the rest was imported;
+2 nothing can be imported, no reel was written.")]
 pub(crate) struct Args {
     /// The recording; - reads stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The reel to write
+    /// Output reel
     #[arg(short, long, value_name = "REEL")]
     output: PathBuf,
     /// Time of objects in a file, and of lines without ts, as RFC 3339; default: for objects in a file, the
     /// modification time of the file
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     at: Option<RecordedAt>,
-    /// Take secrets out, as `kubereel record` does
+    /// Redact secrets, as `kubereel record` does
     #[arg(long)]
     redact: bool,
-    /// With --redact, take out more than the policy does: rules in a file, see `kubereel help scan`
+    /// With --redact, also apply the redaction rules in this file; see `kubereel help scan`
     #[arg(long, value_name = "FILE", requires = "redact")]
     redact_extra: Option<PathBuf>,
-    /// Replace a file of the reel's name
+    /// Overwrite an existing reel
     #[arg(long)]
     force: bool,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Args {
 fn parse_time(text: &str) -> Result<RecordedAt, String> {
     text.parse::<Timestamp>()
         .map(|at| RecordedAt::from_micros(at.as_microsecond()))
-        .map_err(|_unread| "not an RFC 3339 time, such as 2026-11-21T14:02:31Z".to_owned())
+        .map_err(|_unread| "expected an RFC 3339 time such as 2026-11-21T14:02:31Z".to_owned())
 }
 
 /// Runs the command.
@@ -130,8 +130,8 @@ fn open(path: &Path) -> Result<(File, Source), CommandError> {
     if about.is_dir() {
         let path = path.display();
         return Err(
-            CommandError::new(Exit::Usage, format!("that is a folder: {path}"))
-                .hint("name a file with JSON lines of events, or with objects"),
+            CommandError::new(Exit::Usage, format!("cannot read: is a directory: {path}"))
+                .hint("give a file with JSON lines of events, or with objects"),
         );
     }
     // A pipe has no time of its own, and a system may keep none.

@@ -13,7 +13,7 @@ mod page;
 mod rows;
 mod trouble;
 
-/// Show what is in a reel, and whether it is whole
+/// Show the contents of a reel, and whether it is whole
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

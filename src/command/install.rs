@@ -9,18 +9,18 @@ use crate::screen::Screen;
 use kubereel_history::{Moment, UpdateKind};
 use std::path::PathBuf;
 
-/// Tell how an OpenShift cluster was installed
+/// Show how an OpenShift cluster was installed
 ///
-/// Every operator in the order in which it reported its version, and when it was available; nodes as
-/// they joined; what was not well meanwhile, also the short spells; which process of the
-/// cluster-version operator led; where nothing moved.
+/// Shows every operator in the order in which it reported its version, with the time at which it became
+/// available; nodes in the order in which they joined; problems, also short ones; changes of the leader
+/// of the cluster-version operator; stalls.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// Tell what was known at this moment
+    /// Show what was known at this moment
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
     at: Moment,
     /// Output format; default: text
@@ -33,7 +33,7 @@ fn after_help() -> String {
         "\
 Examples:
   kubereel install run.reel
-  kubereel install run.reel --at +20m              how far it was then, and what it waited for
+  kubereel install run.reel --at +20m              how far it was at that moment
   kubereel install run.reel -o json | jq '.operators[] | [.name, .available]'
 
 {}

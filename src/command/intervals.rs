@@ -16,15 +16,15 @@ mod value;
 
 use opened::{Opened, Trust};
 
-/// Show what held from when to when: conditions, node and pod states, upgrades, Events, gaps
+/// Show intervals: conditions, node and pod states, upgrades, Events, gaps
 ///
-/// A line is an interval, in the words of the OpenShift monitor, by which its tools, timelines and
-/// tests name things. Takes a reel, or a file of intervals that openshift-tests wrote
+/// A line is an interval, with the names that the OpenShift monitor, its tools, timelines and tests
+/// use. Takes a reel, or a file of intervals that openshift-tests wrote
 /// (e2e-events_….json, e2e-timelines_….json, of any generation).
 ///
 /// By default all records of a reel are used: an interval starts with the record that shows the
 /// change, a new reason or message starts a new one, and an interval that has not ended stays open.
-/// A lastTransitionTime that says something else is an annotation (-o wide, -o json). With
+/// A lastTransitionTime that differs is an annotation (-o wide, -o json). With
 /// --mode upstream the intervals are those that the monitor would have produced; this is the default
 /// of -o upstream and --export.
 #[derive(Debug, clap::Args)]
@@ -33,19 +33,19 @@ pub(crate) struct Args {
     /// The reel, or a file of intervals
     #[arg(value_name = "REEL|FILE")]
     input: PathBuf,
-    /// Only of this source, such as `OperatorState`; may be given more than once
+    /// Only intervals of this source, such as `OperatorState`; may be given more than once
     #[arg(long = "source", value_name = "SOURCE")]
     sources: Vec<String>,
-    /// Only about what has this key, with a value that the pattern matches; may be given more than once
+    /// Only intervals whose locator has this key with a matching value; may be given more than once
     #[arg(long = "locator", value_name = "KEY=PATTERN")]
     keys: Vec<KeyPattern>,
-    /// Only about things in this namespace
+    /// Only intervals about objects in this namespace
     #[arg(short, long, value_name = "NS")]
     namespace: Option<String>,
-    /// Only with this reason; may be given more than once
+    /// Only intervals with this reason; may be given more than once
     #[arg(long = "reason", value_name = "REASON")]
     reasons: Vec<String>,
-    /// Only what lasts, and no instants; with a length, only what lasts so long
+    /// Only intervals with a duration, no instants; with LENGTH, only those that last at least this long
     #[arg(
         long,
         value_name = "LENGTH",
@@ -55,13 +55,13 @@ pub(crate) struct Args {
         value_parser = read_length
     )]
     lasting: Option<i64>,
-    /// Only what had not ended before this moment
+    /// Only intervals that had not ended before this moment
     #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
     from: Option<Moment>,
-    /// Only what had begun by this moment
+    /// Only intervals that had begun by this moment
     #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
     to: Option<Moment>,
-    /// By which rules intervals are made of a reel
+    /// Rules by which intervals are derived from a reel
     #[arg(long, value_name = "MODE")]
     mode: Option<Rules>,
     /// Output format; default: text
@@ -70,7 +70,7 @@ pub(crate) struct Args {
     /// Write the files of a run of openshift-tests into this folder: e2e-events and e2e-timelines
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     export: Option<PathBuf>,
-    /// Replace files of those names
+    /// Overwrite existing files
     #[arg(long, requires = "export")]
     force: bool,
 }
@@ -78,7 +78,7 @@ pub(crate) struct Args {
 /// By which rules intervals are made.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Rules {
-    /// By all that the reel knows
+    /// From all records of the reel
     Exact,
     /// As the OpenShift monitor would have made them
     Upstream,
@@ -91,7 +91,7 @@ enum Output {
     Json,
     /// A file as openshift-tests writes it, in whole seconds
     Upstream,
-    /// Lines for people with every key and annotation
+    /// Text with every key and annotation
     Wide,
 }
 
@@ -106,7 +106,7 @@ Examples:
   kubereel intervals run.reel -o json | jq 'select(.is_open) | .locator.text'
   kubereel intervals run.reel --export artifacts/junit
 
-Exit codes: 0 all of it; 4 the recording has gaps in what was read, intervals may be missing.
+Exit codes: 0 complete; 4 the recording has gaps, intervals may be missing.
 
 {}",
         at::forms_help()
@@ -119,7 +119,7 @@ fn read_length(text: &str) -> Result<i64, String> {
         Ok(Moment::AfterStart { micros }) => i64::try_from(micros).ok(),
         _ => None,
     }
-    .ok_or_else(|| format!("not a length of time such as 30s or 5m: {text:?}"))
+    .ok_or_else(|| format!("expected a duration such as 30s or 5m: {text:?}"))
 }
 
 /// Runs the command.
@@ -185,11 +185,11 @@ fn tell(opened: &Opened, asked: &[&Interval], screen: &mut Screen) -> Result<Exi
             Exit::Yes
         }
         Trust::File => {
-            said.push("as the file tells them".to_owned());
+            said.push("as in the file".to_owned());
             Exit::Yes
         }
         Trust::Imported => {
-            said.push("as imported: the recording does not tell what it leaves out".to_owned());
+            said.push("as imported: completeness is unknown".to_owned());
             Exit::Yes
         }
         Trust::Gaps(gaps) => {
@@ -203,7 +203,7 @@ fn tell(opened: &Opened, asked: &[&Interval], screen: &mut Screen) -> Result<Exi
                 Exit::Reel,
                 format!("the reel is damaged, intervals are missing: {first}"),
             )
-            .hint("kubereel info REEL says where"));
+            .hint("to see where: kubereel info REEL"));
         }
     };
     screen.aside(said.join(" · "))?;

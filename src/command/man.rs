@@ -18,10 +18,10 @@ Examples:
   kubereel man history | man -l -                     the page of a subcommand
   kubereel man --into ~/.local/share/man/man1         all pages, for man kubereel-history")]
 pub(crate) struct Args {
-    /// The subcommand; kubereel itself if none is given
+    /// The subcommand; default: kubereel itself
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
-    /// Write the page of every command into this folder, which is made if it is not there
+    /// Write the page of every command into this folder; created if it does not exist
     #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
     into: Option<PathBuf>,
 }
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         })?;
         let count = u64::try_from(pages.len()).unwrap_or(u64::MAX);
         let pages = crate::words::count(count, "page");
-        screen.aside(format!("{pages} written into {}", folder.display()))?;
+        screen.aside(format!("{pages} written to {}", folder.display()))?;
         return Ok(Exit::Yes);
     }
     let wanted = match &args.command {
@@ -47,8 +47,8 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
             .iter()
             .filter_map(|(name, _)| name.strip_prefix("kubereel-"))
             .collect();
-        return Err(CommandError::new(Exit::Usage, "there is no such command")
-            .hint(format!("one of {}", names.join(", "))));
+        return Err(CommandError::new(Exit::Usage, "unknown command")
+            .hint(format!("use one of {}", names.join(", "))));
     };
     let written = rendered(page).and_then(|page| screen.out().write_all(&page));
     written.map_err(|error| CommandError::output(&error))?;

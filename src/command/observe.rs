@@ -36,7 +36,7 @@ Files, below the output folder:
   artifacts/kubereel-TIME.reel, .reel.sha256       the recording
   artifacts/kubereel-TIME-summary.txt              for people
   artifacts/custom-link-kubereel-TIME.html         the same, for Spyglass
-  artifacts/kubereel.marks                         read as it grows: a line is a mark
+  artifacts/kubereel.marks                         followed for marks, one per line
   junit/junit_kubereel_TIME_NN.xml                 findings on the recording, as flakes")]
 pub(crate) struct Args {
     /// Path to the full kubeconfig, instead of $KUBECONFIG; may be created later or never

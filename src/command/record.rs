@@ -61,7 +61,7 @@ pub(crate) struct Args {
 fn parse_every(text: &str) -> Result<Duration, String> {
     let every = parse_duration(text)?;
     if every < LEAST_EVERY {
-        return Err("a reel lasts a second at least".to_owned());
+        return Err("expected at least 1s".to_owned());
     }
     Ok(every)
 }
@@ -126,21 +126,21 @@ fn explain(error: &RecordError) -> CommandError {
             );
             match source.kind() {
                 io::ErrorKind::NotFound => {
-                    failed.hint("make the folder first, or name another file")
+                    failed.hint("create the directory first, or choose another file")
                 }
-                _ => failed.hint("name a file in a folder that you may write to"),
+                _ => failed.hint("choose a file in a writable directory"),
             }
         }
         RecordError::Open(OpenError::NotAReel { .. }) => CommandError::new(Exit::Reel, error)
-            .hint("name a file that does not exist yet, or a reel to resume"),
+            .hint("choose a file that does not exist yet, or a reel to resume"),
         RecordError::Open(open) => reel::explain(open),
-        RecordError::Past { .. } => CommandError::new(Exit::Reel, error).hint(
-            "record into another file; kubereel info shows what can still be read of this one",
-        ),
+        RecordError::Past { .. } => CommandError::new(Exit::Reel, error)
+            .hint("record into another file; kubereel info shows the readable part of this one"),
         RecordError::Full { .. } => CommandError::new(Exit::Io, error)
-            .hint("give it more with --max-size, or record into another file"),
-        RecordError::Listen { .. } => CommandError::new(Exit::Io, error)
-            .hint("choose another port with --listen, or leave it out"),
+            .hint("increase --max-size, or record into another file"),
+        RecordError::Listen { .. } => {
+            CommandError::new(Exit::Io, error).hint("choose another port with --listen, or omit it")
+        }
         RecordError::Write { .. } | RecordError::Finish(_) => CommandError::new(Exit::Io, error)
             .hint("the data recorded so far is readable; run the same command to resume"),
         _ => CommandError::new(Exit::Io, error),

@@ -154,16 +154,16 @@ pub(super) fn parse_listen(text: &str) -> Result<SocketAddr, String> {
         return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     }
     text.parse().map_err(|_neither| {
-        "neither a port nor an address and a port, such as 9090 or 0.0.0.0:9090".to_owned()
+        "expected a port, or an address and a port, such as 9090 or 0.0.0.0:9090".to_owned()
     })
 }
 
 pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     let duration: jiff::SignedDuration = text
         .parse()
-        .map_err(|_unread| "not a duration, such as 45s, 90m or 1h30m".to_owned())?;
+        .map_err(|_unread| "expected a duration such as 45s, 90m or 1h30m".to_owned())?;
     Duration::try_from(duration)
-        .map_err(|_negative| "a recording cannot last less than no time".to_owned())
+        .map_err(|_negative| "expected a duration that is not negative".to_owned())
 }
 
 #[cfg(test)]

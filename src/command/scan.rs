@@ -15,44 +15,44 @@ use std::path::{Path, PathBuf};
 /// How much of a file of canaries is read.
 const CANARY_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Look for secrets in a reel: all that the redaction policy takes out, and words of your own
+/// Search a reel for secrets: everything that the redaction policy covers, and your own words
 ///
-/// It searches every byte: of objects, names, notes and documents as they are once decompressed, in
-/// base64, percent encoding and hexadecimal too, and of the file as it stands. A secret is never
-/// printed: its first letters at most, and its length. Strings that look random and have no known
-/// form are listed apart as high entropy; most of them are no secrets, and only --strict makes them
-/// count. That nothing was found proves that no secret of a known form is there, not that none is.
+/// It searches every byte of the decompressed objects, names, notes and documents, also in base64,
+/// percent encoding and hexadecimal, and every byte of the file itself. A secret is never printed:
+/// only its length and at most its first letters. Strings that look random and have no known form are
+/// listed separately as high entropy; most of them are not secrets, and they count only with --strict.
+/// An empty result proves that the reel has no secret of a known form, not that it has no secret.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  kubereel scan run.reel                              is it fit to be published?
-  kubereel scan run.reel --canaries passwords.txt     are these words in it, in any encoding?
-  kubereel scan run.reel --redact-extra own.yaml      with the rules it was recorded with
-  kubereel scan run.reel --strict                     fail on high-entropy strings, too
+  kubereel scan run.reel                              before it is published
+  kubereel scan run.reel --canaries passwords.txt     search for these words, in any encoding
+  kubereel scan run.reel --redact-extra own.yaml      with the rules of the recording
+  kubereel scan run.reel --strict                     fail on high-entropy strings
   kubereel scan run.reel -o json | jq .found          for programs
 
-Rules of one's own, for --redact-extra of record, import and scan, have a name and either a path
-(of every kind, or of one: plural.group) or a regular expression that is met by the secret:
+Your own rules, for --redact-extra of record, import and scan, have a name and either a path
+(of every kind, or of one: plural.group) or a regular expression that matches the secret:
   rules:
   - {name: pins, kind: widgets.acme.io, path: spec.doors.*.pin}
   - {name: licences, text: 'LIC-[0-9]{6}'}
 
 Exit codes: 0 no known form of a secret was found; 1 a secret was found (with --strict also: a
-high-entropy string); 4 none was found, but not all of the reel can be read.")]
+high-entropy string); 4 none was found, but a part of the reel cannot be read.")]
 pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// A word that must not be in it; others on this machine can see it, so rather use --canaries
+    /// A word that the reel must not contain; visible to other users of this machine, prefer --canaries
     #[arg(long, value_name = "TEXT")]
     canary: Vec<String>,
-    /// Words that must not be in it, one a line
+    /// Words that the reel must not contain, one per line
     #[arg(long, value_name = "FILE")]
     canaries: Option<PathBuf>,
-    /// Rules beside those of the policy
+    /// File with additional redaction rules
     #[arg(long, value_name = "FILE")]
     redact_extra: Option<PathBuf>,
-    /// Exit with 1 also if there are high-entropy strings
+    /// Exit with 1 on high-entropy strings, too
     #[arg(long)]
     strict: bool,
     /// Output format; default: text

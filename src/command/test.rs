@@ -20,16 +20,16 @@ mod suite;
 use runs::Ran;
 use suite::Suite;
 
-/// Run rules over time on recordings: monitortests, as often as you like
+/// Run rules over time (monitortests) on recordings
 ///
-/// Every rule is asked of every recording, the same way each time. A case passes, flakes, fails, or is
-/// unknown where the recording has a gap, which is never taken for a pass; what needs a resource that
-/// was not recorded is skipped. What is known to go wrong (--exceptions, and what the OpenShift monitor
-/// excepts) makes a flake instead of a failure.
+/// Every rule is evaluated on every recording, with the same result each time. A case passes, flakes,
+/// fails, or is unknown where the recording has a gap, which never counts as a pass; a case that needs
+/// a resource that was not recorded is skipped. Known problems (--exceptions, and the exceptions of the
+/// OpenShift monitor) make a flake instead of a failure.
 ///
-/// Exit codes: 0 all passed or flaked, 1 something failed, 2 wrong usage or a wrong file of rules or
-/// exceptions, 3 a recording cannot be read or is damaged (the others are judged all the same), 4
-/// nothing failed but something is unknown or could not be evaluated.
+/// Exit codes: 0 all passed or flaked, 1 a case failed, 2 invalid usage or an invalid file of rules or
+/// exceptions, 3 a recording cannot be read or is damaged (the others are tested), 4 no case failed but
+/// one is unknown or could not be evaluated.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// List the rules instead of running them
     #[arg(long, conflicts_with = "explain")]
     list: bool,
-    /// Say in words what a rule does, instead of running any
+    /// Explain a rule instead of running the rules
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
     /// Report progress on stderr as lines of JSON; the run stops when stderr is closed
@@ -57,21 +57,20 @@ pub(crate) struct Args {
 /// What is run.
 #[derive(Debug, clap::Args)]
 struct Rules {
-    /// Run the rules of this folder's YAML files as well; one with the id of a built-in rule takes its
-    /// place
+    /// Also run the rules of this folder's YAML files; a rule with the id of a built-in rule replaces it
     #[arg(long = "rules", value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Hold findings against this file of exceptions first
+    /// Apply the exceptions of this file first
     #[arg(long, value_name = "FILE")]
     exceptions: Option<PathBuf>,
-    /// Run only rules whose id, monitor or name in JUnit matches; * and ? stand for letters
+    /// Run only rules whose id, monitor or name in JUnit matches; * and ? are wildcards
     #[arg(long, value_name = "GLOB", value_parser = glob)]
     only: Vec<Glob>,
-    /// Leave out rules whose id, monitor or name in JUnit matches
+    /// Skip rules whose id, monitor or name in JUnit matches
     #[arg(long, value_name = "GLOB", value_parser = glob)]
     skip: Vec<Glob>,
-    /// Say what cluster it was, for files of intervals, which do not: topology=HighlyAvailable; also
-    /// platform, network, architecture, version, from-version
+    /// Describe the cluster of a file of intervals: topology=HighlyAvailable; also platform, network,
+    /// architecture, version, from-version
     #[arg(long = "fact", value_name = "NAME=VALUE", value_parser = fact)]
     facts: Vec<(FactName, String)>,
     /// Compare ends of exceptions with this time instead of the end of each recording (RFC 3339)
@@ -96,7 +95,7 @@ struct Outputs {
     /// Write JUnit into this folder; a folder below it for each of several reels
     #[arg(long, value_name = "DIR")]
     junit: Option<PathBuf>,
-    /// Write the intervals that were judged into this folder, as files of the OpenShift monitor
+    /// Write the evaluated intervals into this folder, as files of the OpenShift monitor
     #[arg(long, value_name = "DIR")]
     intervals: Option<PathBuf>,
     /// Write one line of JSON for each run and case
@@ -108,10 +107,10 @@ struct Outputs {
     /// The build to name in rows
     #[arg(long, value_name = "ID", env = "BUILD_ID")]
     build: Option<String>,
-    /// Write exceptions for what fails now, to be edited
+    /// Write draft exceptions for the current failures
     #[arg(long, value_name = "FILE")]
     propose_exceptions: Option<PathBuf>,
-    /// Replace files that are there already
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
 }
@@ -156,13 +155,13 @@ fn fact(text: &str) -> Result<(FactName, String), String> {
         "from-version" => FactName::FromVersion,
         _ => {
             return Err(format!(
-                "no such fact: {name:?}; topology, platform, network, architecture, version and from-version can be told"
+                "unknown fact {name:?}: expected topology, platform, network, architecture, version or from-version"
             ));
         }
     };
     if value.is_empty() {
         return Err(format!(
-            "no value: {text:?}; for example topology=HighlyAvailable"
+            "no value in {text:?}: expected NAME=VALUE, for example topology=HighlyAvailable"
         ));
     }
     Ok((name, value.to_owned()))
@@ -171,7 +170,7 @@ fn fact(text: &str) -> Result<(FactName, String), String> {
 fn time(text: &str) -> Result<RecordedAt, String> {
     text.parse::<Timestamp>()
         .map(|at| RecordedAt::from_micros(at.as_microsecond()))
-        .map_err(|_unread| "not an RFC 3339 time, such as 2026-11-21T14:02:31Z".to_owned())
+        .map_err(|_unread| "expected an RFC 3339 time such as 2026-11-21T14:02:31Z".to_owned())
 }
 
 /// Runs the command.
@@ -217,15 +216,15 @@ fn ended(all: Vec<Ran>) -> Result<Exit, CommandError> {
             Err(error) if count == 1 => error,
             _ if count == 1 => {
                 CommandError::new(Exit::Reel, format!("the reel is damaged: {name}"))
-                    .hint("kubereel info REEL says where")
+                    .hint("to see where: kubereel info REEL")
             }
             _ => CommandError::new(
                 Exit::Reel,
                 format!(
-                    "{unread_count} of {count} recordings cannot be read whole, {name} the first"
+                    "{unread_count} of {count} recordings cannot be read completely, the first: {name}"
                 ),
             )
-            .hint("the others were judged; kubereel info REEL says what is wrong with one"),
+            .hint("the others were tested; to see the damage: kubereel info REEL"),
         });
     }
     let has = |verdict: Verdict| {

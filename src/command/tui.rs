@@ -9,10 +9,10 @@ use kubereel_history::Moment;
 use kubereel_tui::{Executable, FilterError, Palette, Request, Theme, TuiError, check_filter};
 use std::path::PathBuf;
 
-/// Move through a reel on the screen: timeline, lanes, and the state at the cursor
+/// Browse a reel in the terminal: timeline, lanes, and the state at the cursor
 ///
-/// Plain `kubereel REEL` does the same. What the title says is an address: --at and --select lead
-/// back to the same place, and leaving prints it.
+/// Plain `kubereel REEL` does the same. The title is an address, which is also printed on exit: --at
+/// and --select lead back to the same place.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -22,17 +22,17 @@ pub(crate) struct Args {
     /// Start at this moment; default: the start of the recording
     #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
     at: Option<Moment>,
-    /// What to select: a resource, or an object of it
+    /// Select this resource or object
     #[arg(long, value_name = "RESOURCE[/NAME]")]
     select: Option<String>,
     /// The namespace of the object
     #[arg(short, long, value_name = "NS", default_value = "default")]
     namespace: String,
-    /// Show only what passes: words, /regex/, ns:NAME, kind:KIND, states such as bad and down, and in
-    /// tables label:app=web and status.phase!=Running; ! before any of them turns it round
+    /// Show only matching rows: words, /regex/, ns:NAME, kind:KIND, states such as bad and down, and in
+    /// tables label:app=web and status.phase!=Running; ! negates a term
     #[arg(long, value_name = "FILTER", default_value = "", value_parser = filter)]
     filter: String,
-    /// Begin anew, not where one was the last time
+    /// Do not resume the last position
     #[arg(long)]
     fresh: bool,
     /// Colour theme; default: detected from the terminal
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         let failed = CommandError::new(exit, &error);
         match error {
             TuiError::NoTerminal => {
-                failed.hint("kubereel info, get, history and the other commands print")
+                failed.hint("use a command that prints, such as kubereel info or kubereel get")
             }
             _ => failed,
         }

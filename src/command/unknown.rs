@@ -11,11 +11,11 @@ pub(crate) fn explain(error: &SelectError, timeline: &Timeline) -> CommandError 
     match error {
         SelectError::UnknownResource { .. } if !timeline.reel().damage().is_empty() => {
             CommandError::new(Exit::Reel, format!("{error}, as far as it can be read"))
-                .hint("it is damaged: kubereel info REEL says where")
+                .hint("to see where it is damaged: kubereel info REEL")
         }
         SelectError::UnknownResource { nearest, .. } if nearest.is_empty() => {
             CommandError::new(Exit::Usage, error)
-                .hint("kubereel info REEL -o wide lists its resources")
+                .hint("to list its resources: kubereel info REEL -o wide")
         }
         SelectError::UnknownResource { nearest, .. } => {
             let names = nearest.join(" or ");
@@ -25,7 +25,7 @@ pub(crate) fn explain(error: &SelectError, timeline: &Timeline) -> CommandError 
             CommandError::new(Exit::Unknown, error).hint(&excluded.detail)
         }
         SelectError::OtherVersion { qualified, .. } => {
-            CommandError::new(Exit::Usage, error).hint(format!("ask for {qualified}"))
+            CommandError::new(Exit::Usage, error).hint(format!("use {qualified}"))
         }
         _ => CommandError::new(Exit::Unknown, error),
     }
@@ -39,7 +39,7 @@ pub(crate) fn state(timeline: &Timeline, resource: &ResourceInfo, state: &State)
         Certainty::BeforeFirst { first: Some(first) } => {
             let first = timeline.written(*first);
             CommandError::new(Exit::Unknown, format!("{name} are not known at {at} yet"))
-                .hint(format!("they are known from {first} on: --at {first}"))
+                .hint(format!("their first known state: --at {first}"))
         }
         Certainty::BeforeFirst { first: None } => CommandError::new(
             Exit::Unknown,

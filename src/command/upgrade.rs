@@ -24,22 +24,22 @@ mod rest;
 mod status;
 mod trouble;
 
-/// Tell how an OpenShift cluster was upgraded
+/// Show how an OpenShift cluster was upgraded
 ///
-/// What was asked for and when; every attempt to fetch the payload, with its Pod and what
-/// `ClusterVersion` said then; operators in the order in which they moved, and how long each took; what
-/// was not well meanwhile, also the spells that no poll would have seen; nodes, drained and rebooted;
-/// where nothing moved, and what took longest. The last upgrade of the reel unless --nth says which.
+/// Shows the requests; every attempt to retrieve the payload, with its Pod and the condition of
+/// `ClusterVersion`; operators in the order in which they moved, with their durations; problems, also
+/// those too short for a poll to observe; nodes, with drain and reboot; stalls, and the slowest parts.
+/// The default is the last upgrade of the reel.
 ///
-/// With --at, what was known at that moment: what is updated and what is waited for, judged by the
-/// rules of `oc adm upgrade status`. Its estimate is called one: it is no measurement.
+/// With --at, shows what was known at that moment: the updated and the pending parts, by the rules of
+/// `oc adm upgrade status`. Its estimate of the remaining time is not a measurement.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// Tell what was known at this moment
+    /// Show what was known at this moment
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
     at: Moment,
     /// Show the N-th upgrade of the reel; default: the last one
@@ -62,15 +62,15 @@ pub(crate) enum Output {
 
 /// The exit codes of both commands, in words.
 pub(super) const EXITS: &str = "\
-Exit codes: 0 the story is told, whatever came of it; 1 the reel shows that there was none; 4 the reel
-does not tell: ClusterVersion was not recorded, or not at that moment.";
+Exit codes: 0 found, whatever its outcome; 1 the reel proves that there was none; 4 unknown:
+ClusterVersion was not recorded, or not at that moment.";
 
 fn after_help() -> String {
     format!(
         "\
 Examples:
   kubereel upgrade run.reel
-  kubereel upgrade run.reel --at 14:31:40          how far it was then, and what it waited for
+  kubereel upgrade run.reel --at 14:31:40          how far it was at that moment
   kubereel upgrade run.reel --list
   kubereel upgrade run.reel --nth 1 -o json | jq '.operators[] | [.name, .took_secs]'
 
@@ -143,7 +143,7 @@ pub(super) fn answer(
         screen.finish()?;
         return Err(
             CommandError::new(Exit::Reel, "the reel is damaged, parts may be missing")
-                .hint("kubereel info REEL says where"),
+                .hint("to see where: kubereel info REEL"),
         );
     }
     Ok(if certainty.is_known() {
@@ -154,7 +154,7 @@ pub(super) fn answer(
 }
 
 fn unreadable(error: QueryError) -> CommandError {
-    CommandError::new(Exit::Reel, error).hint("kubereel info REEL says whether the reel is whole")
+    CommandError::new(Exit::Reel, error).hint("to check the reel: kubereel verify REEL")
 }
 
 /// Judges how far what `ClusterVersion` said up to a moment can be trusted.
@@ -184,21 +184,21 @@ fn not_seen(timeline: &Timeline, certainty: &Certainty) -> CommandError {
     if !timeline.reel().damage().is_empty() {
         return CommandError::new(
             Exit::Reel,
-            "the reel holds no ClusterVersion, as far as it can be read",
+            "no ClusterVersion in the readable part of the reel",
         )
-        .hint("kubereel info REEL says where it is damaged");
+        .hint("to see where it is damaged: kubereel info REEL");
     }
     if let Certainty::BeforeFirst { first: Some(first) } = certainty {
-        let message = "ClusterVersion was not seen yet at that moment";
+        let message = "ClusterVersion was not observed yet at that moment";
         let first = timeline.written(*first);
         return CommandError::new(Exit::Unknown, message)
-            .hint(format!("it is first known at {first}"));
+            .hint(format!("the first known state: --at {first}"));
     }
     CommandError::new(
         Exit::Unknown,
-        "the reel holds no ClusterVersion: no OpenShift cluster, or it was not recorded",
+        "no ClusterVersion in the reel: not an OpenShift cluster, or it was not recorded",
     )
-    .hint("kubereel info REEL says what was recorded; kubereel history follows any object")
+    .hint("to see what was recorded: kubereel info REEL -o wide")
 }
 
 /// Gives the updates of a kind, with their number.
@@ -217,10 +217,9 @@ fn pick(updates: &Updates, which: Which) -> Result<Option<(usize, &Update)>, Com
     let all = of_kind(updates, which.kind).count();
     if found.is_none() && all > 0 {
         let all = u64::try_from(all).unwrap_or(u64::MAX);
-        let message = format!("no upgrade {nth}: the reel holds {}", count(all, "upgrade"));
-        return Err(
-            CommandError::new(Exit::Usage, message).hint("kubereel upgrade REEL --list names them")
-        );
+        let message = format!("no upgrade {nth}: the reel has {}", count(all, "upgrade"));
+        return Err(CommandError::new(Exit::Usage, message)
+            .hint("to list them: kubereel upgrade REEL --list"));
     }
     Ok(found)
 }
@@ -268,24 +267,24 @@ fn none(
     let word = kind.as_str();
     let message = if has_gaps {
         format!(
-            "no {word} was seen, but the recording of ClusterVersion has gaps: {version}{since}"
+            "no {word} was observed, but the recording of ClusterVersion has gaps: {version}{since}"
         )
     } else {
-        format!("no {word} was seen: {version}{since}")
+        format!("no {word} was observed: {version}{since}")
     };
     let error = CommandError::new(exit, message);
     if exit == Exit::Reel {
-        return Err(error.hint("the reel is damaged: kubereel info REEL says where"));
+        return Err(error.hint("to see where the reel is damaged: kubereel info REEL"));
     }
     Err(match kind {
         UpdateKind::Upgrade if has_install => {
-            error.hint("kubereel install REEL tells of the installation")
+            error.hint("to show the installation: kubereel install REEL")
         }
         UpdateKind::Upgrade => {
-            error.hint("kubereel history REEL clusterversion/version shows what it said")
+            error.hint("to see its versions: kubereel history REEL clusterversion/version")
         }
         UpdateKind::Install => {
-            error.hint("the recording began after it; kubereel upgrade REEL tells of upgrades")
+            error.hint("the recording began after it; to show upgrades: kubereel upgrade REEL")
         }
     })
 }

@@ -13,29 +13,28 @@ use crate::screen::Screen;
 use kubereel_history::Verdict;
 use std::path::PathBuf;
 
-/// Prove that a reel is whole and complete, or say what is not
+/// Check that a reel is whole and complete
 ///
-/// It reads every byte: pages, indexes, objects and kept texts, each against its checksum. It gives
-/// the verdict first, then what is wrong, then the rest in few lines. It
-/// says of each resource from when to when every change is in the reel, what was read back from the
-/// server's history, and how many changes a gap can have lost; how many revisions of the cluster's
-/// storage the events explain; and when the API was out. docs/verify.md says what this proves and
-/// what it cannot.
+/// It reads every byte: pages, indexes, objects and kept texts, and compares each with its checksum.
+/// It prints the verdict first, then the problems, then a summary: for each resource the time span in
+/// which every change is in the reel, what was read back from the server's history, and how many
+/// changes a gap can have lost; how many revisions of the cluster's storage the events explain; and
+/// the outages of the API. docs/verify.md describes what this proves and what it cannot.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  kubereel verify run.reel                          is it whole, is it complete?
+  kubereel verify run.reel                          check integrity and completeness
   kubereel verify run.reel --all                    with a row for each complete resource
   kubereel verify run.reel && kubereel test run.reel
   kubereel verify run.reel -o json | jq .verdict    for programs
   kubereel verify run.reel -o json | jq '.resources[] | select(.state == \"incomplete\")'
 
-Exit codes: 0 whole and complete; 1 whole, but changes may be missing; 3 damaged, or not to be read.")]
+Exit codes: 0 whole and complete; 1 whole, but changes may be missing; 3 damaged or unreadable.")]
 pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// A row for each resource, the complete ones too; -o json always has everything
+    /// Show a row for every resource, also the complete ones; -o json always has everything
     #[arg(long)]
     all: bool,
     /// Output format; default: text

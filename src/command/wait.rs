@@ -27,18 +27,18 @@ const WEEK_MICROS: i64 = 168 * 3600 * 1_000_000;
 /// Find when, in a recording, a condition was met, as kubectl wait waits for it
 ///
 /// --for takes what kubectl takes: create, delete, condition=NAME[=STATUS] and
-/// jsonpath=EXPR[=VALUE]. The state at the start is judged first. Of several, each is waited for in its
-/// turn, creation first.
+/// jsonpath=EXPR[=VALUE]. The state at the start is evaluated first. Several conditions are waited for
+/// one after the other, creation first.
 ///
-/// Over a time without gaps the answer is exact, stronger than that of kubectl wait, which may miss a
-/// short state. Where the recording has gaps, the answer says which times may hide something; what was
-/// not met but may have been unseen is unknown (exit code 4), not false.
+/// Without gaps the answer is exact, stronger than that of kubectl wait, which may miss a short state.
+/// With gaps the answer lists the times in which states may have been missed; a condition that was not
+/// observed but may have been met in them is unknown (exit code 4), not false.
 ///
-/// Unlike kubectl, objects are judged side by side, and those are waited for that come to be in that
-/// time (deletion is waited for only on those that are there at the start). --timeout is recorded time
-/// without a default, and more can be waited for: reason=REASON (of a condition or a
-/// waiting container), event=REASON (of an Event about the object) and replaced (by another object of
-/// that name).
+/// Unlike kubectl, objects are evaluated independently, and objects that are created in the time span
+/// are included (not for deletion, which is waited for only on objects that exist at the start).
+/// --timeout is recorded time without a default. Additional conditions: reason=REASON (of a condition
+/// or a waiting container), event=REASON (of an Event about the object) and replaced (by another
+/// object with the same name).
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -54,25 +54,25 @@ pub(crate) struct Args {
 pub(crate) struct Question {
     #[command(flatten)]
     which: Which,
-    /// What is waited for; may be given more than once
+    /// Condition to wait for; may be given more than once
     #[arg(long = "for", value_name = "CONDITION", required = true, value_parser = read_goal)]
     goals: Vec<WaitFor>,
-    /// Any of the conditions is enough
+    /// Succeed when any of the conditions is met
     #[arg(long)]
     or: bool,
-    /// Fail if this is met first, or at once; may be given more than once
+    /// Fail if this condition is met first; may be given more than once
     #[arg(long, value_name = "CONDITION", value_parser = read_goal)]
     fail_on: Vec<WaitFor>,
-    /// Succeed if it is never met
+    /// Succeed if the condition is never met
     #[arg(long)]
     never: bool,
     /// Wait for the N-th time that the last condition is met
     #[arg(long, value_name = "N", default_value = "1")]
     nth: NonZeroU64,
-    /// Wait until the last condition is met for so long without interruption: 40s, 5m
+    /// Wait until the last condition is met for this long without interruption: 40s, 5m
     #[arg(long, value_name = "DURATION", value_parser = read_length)]
     for_at_least: Option<i64>,
-    /// Judge one object after the other, each from where the one before was met, as kubectl does
+    /// Evaluate objects one after the other, each from the moment the previous one was met, as kubectl does
     #[arg(long)]
     sequential: bool,
     /// Search from this moment; default: the first list of the resource
@@ -81,7 +81,7 @@ pub(crate) struct Question {
     /// Search up to this moment
     #[arg(long, visible_alias = "until-time", value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
     to: Moment,
-    /// Search no longer than this, in recorded time: 0 looks at the start only, a negative one is a week
+    /// Maximum recorded time to search: 0 evaluates only the start, a negative value means a week
     #[arg(long, value_name = "DURATION", value_parser = read_timeout, allow_hyphen_values = true)]
     timeout: Option<i64>,
     /// Output format; default: text
@@ -95,8 +95,8 @@ struct Which {
     /// The objects: RESOURCE/NAME…, RESOURCE NAME…, or RESOURCE with -l, --field-selector or --all
     #[arg(value_name = "RESOURCE[/NAME]", required_unless_present = "filename")]
     objects: Vec<String>,
-    /// The objects that a manifest names, in YAML or JSON: a file, a folder of them, or - for the
-    /// input; may be given more than once
+    /// The objects of a manifest, in YAML or JSON: a file, a directory, or - for stdin; may be given more
+    /// than once
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector", "field_selector", "all", "all_namespaces"])]
     filename: Vec<PathBuf>,
     /// Namespace of the objects; default: "default", or the namespace in the manifest
@@ -105,10 +105,10 @@ struct Which {
     /// Select objects in all namespaces
     #[arg(short = 'A', long, conflicts_with = "namespace")]
     all_namespaces: bool,
-    /// All objects whose labels match when they are first there: a=b,c!=d,e in (f,g),!h
+    /// All objects whose labels match when they first exist: a=b,c!=d,e in (f,g),!h
     #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
     selector: LabelSelector,
-    /// All objects whose fields match when they are first there: status.phase=Running
+    /// All objects whose fields match when they first exist: status.phase=Running
     #[arg(long, value_name = "SELECTOR", default_value = "")]
     field_selector: FieldSelector,
     /// All objects
@@ -147,7 +147,7 @@ Examples:
 fn read_goal(text: &str) -> Result<WaitFor, String> {
     text.parse().map_err(|error: GoalError| match error {
         GoalError::Unrecognized { .. } => format!(
-            "{error}; it reads create, delete, condition=NAME[=STATUS], jsonpath=EXPR[=VALUE], reason=REASON, event=REASON or replaced"
+            "{error}; expected create, delete, condition=NAME[=STATUS], jsonpath=EXPR[=VALUE], reason=REASON, event=REASON or replaced"
         ),
         _ => error.to_string(),
     })
@@ -155,7 +155,7 @@ fn read_goal(text: &str) -> Result<WaitFor, String> {
 
 /// Reads a length of time as kubectl writes it: `30s`, `1h5m`, `0`.
 fn read_timeout(text: &str) -> Result<i64, String> {
-    let wrong = || format!("not a length of time such as 30s or 5m: {text:?}");
+    let wrong = || format!("expected a duration such as 30s or 5m: {text:?}");
     if text == "0" {
         return Ok(0);
     }
@@ -173,9 +173,9 @@ fn read_timeout(text: &str) -> Result<i64, String> {
 
 fn read_length(text: &str) -> Result<i64, String> {
     match read_timeout(text)? {
-        length if text.starts_with('-') => {
-            Err(format!("a negative length of time: {text:?}, {length}"))
-        }
+        length if text.starts_with('-') => Err(format!(
+            "expected a duration that is not negative: {text:?}, {length}"
+        )),
         length => Ok(length),
     }
 }
@@ -196,7 +196,7 @@ pub(crate) fn answer(
     if question.for_at_least.is_some() && all.clone().any(WaitFor::is_momentary) {
         return Err(CommandError::new(
             Exit::Usage,
-            "--for-at-least goes with what lasts, and an event is over at once",
+            "--for-at-least requires a condition that lasts: an Event has no duration",
         ));
     }
     let mut targets = targets::find(timeline, question)?;
@@ -239,7 +239,7 @@ pub(crate) fn answer(
         screen.finish()?;
         return Err(
             CommandError::new(Exit::Reel, "the reel is damaged, versions are missing")
-                .hint("kubereel info REEL says where"),
+                .hint("to see where: kubereel info REEL"),
         );
     }
     let exits: Vec<Exit> = answers
@@ -279,12 +279,12 @@ fn none_matched(
         if question.output.is_some() {
             json::print(question, &[], screen)?;
         }
-        screen.aside("no matching resources found: nothing is there to be deleted")?;
+        screen.aside("no matching resources found: nothing to delete")?;
         return Ok(Exit::Yes);
     }
     let exit = if is_known { Exit::No } else { Exit::Unknown };
     let error = CommandError::new(exit, "no matching resources found");
-    Err(error.hint("kubereel get REEL RESOURCE -A --at TIME shows what was there"))
+    Err(error.hint("to list the objects of a moment: kubereel get REEL RESOURCE -A --at TIME"))
 }
 
 /// Finds a resource by the name that somebody gave it.

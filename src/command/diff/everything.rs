@@ -57,9 +57,9 @@ fn nothing_known(timeline: &Timeline) -> CommandError {
     if !timeline.reel().damage().is_empty() {
         return CommandError::new(
             Exit::Reel,
-            "no resource is known at both moments, as far as the reel can be read",
+            "no resource is known at both moments in the readable part of the reel",
         )
-        .hint("it is damaged: kubereel info REEL says where");
+        .hint("to see where it is damaged: kubereel info REEL");
     }
     let error = CommandError::new(Exit::Unknown, "no resource is known at both moments");
     let first = timeline
@@ -68,7 +68,7 @@ fn nothing_known(timeline: &Timeline) -> CommandError {
     match first {
         Some(first) => {
             let first = timeline.written(first.wall);
-            error.hint(format!("the first complete list came at {first}"))
+            error.hint(format!("the first complete list was received at {first}"))
         }
         None => error,
     }
@@ -135,14 +135,12 @@ fn say(
 const fn kind(certainty: &Certainty) -> Option<&'static str> {
     match certainty {
         Certainty::Known { .. } => None,
-        Certainty::Imported { .. } => {
-            Some("as imported: the recording does not tell what it leaves out")
-        }
+        Certainty::Imported { .. } => Some("as imported: completeness is unknown"),
         Certainty::InsideGap { .. } => Some("inside a gap"),
         Certainty::Unobserved { .. } => Some("not observed"),
         Certainty::Blind { .. } => Some("no watch ran"),
         Certainty::Damaged { .. } => Some("the reel is damaged"),
-        Certainty::AfterLast { .. } => Some("after the last that is known"),
+        Certainty::AfterLast { .. } => Some("after the last known state"),
         Certainty::NotCovered { .. } | Certainty::BeforeFirst { .. } => Some("not known"),
     }
 }

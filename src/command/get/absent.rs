@@ -54,14 +54,14 @@ fn hints(answer: &Answer<'_>, name: &str, namespace: Option<&str>) -> Vec<String
         let to = life
             .to
             .map_or_else(|| "the end".to_owned(), |to| timeline.written(to));
-        hints.push(format!("{name:?} was there {from} to {to}"));
+        hints.push(format!("{name:?} existed {from} to {to}"));
     }
     if hints.is_empty()
         && namespace.is_some()
         && let Some(other) = timeline.namespace_of(answer.resource.id, name)
     {
         hints.push(format!(
-            "there is a {name:?} in another namespace: -n {other}"
+            "{name:?} exists in another namespace: use -n {other}"
         ));
     }
     let near = timeline.nearest_names(answer.resource.id, namespace.unwrap_or_default(), name);

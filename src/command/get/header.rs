@@ -24,10 +24,11 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
         Certainty::Known { silent_since: None } => "complete".to_owned(),
         Certainty::Known {
             silent_since: Some(since),
-        } => format!("complete, the server's last word at {}", written(*since)),
-        Certainty::Imported { .. } => {
-            "as imported: the recording does not tell what it leaves out".to_owned()
-        }
+        } => format!(
+            "complete; last message from the server at {}",
+            written(*since)
+        ),
+        Certainty::Imported { .. } => "as imported: completeness is unknown".to_owned(),
         Certainty::InsideGap { gap } => format!(
             "inside a gap {}–{}: may differ ({})",
             written(gap.from_time),
@@ -56,14 +57,11 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
             )
         }
         Certainty::AfterLast { last } => {
-            format!(
-                "after the last that is known, {}: may differ",
-                written(*last)
-            )
+            format!("after the last known state, {}: may differ", written(*last))
         }
         Certainty::NotCovered { reason, detail } => {
             format!("not recorded: {} {detail}", reason.as_str())
         }
-        Certainty::BeforeFirst { .. } => "before the first that is known".to_owned(),
+        Certainty::BeforeFirst { .. } => "before the first known state".to_owned(),
     }
 }

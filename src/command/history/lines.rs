@@ -90,13 +90,13 @@ fn anew_line(version: &SeenVersion) -> Option<Line> {
     let seen = if *deletion_was_seen {
         ""
     } else {
-        "; the deletion of the old one was not seen"
+        "; the deletion of the old one was not observed"
     };
     let uid = &version.uid;
     let mut line = Line::default();
     line.push(
         Style::Wary,
-        format!("── another object of that name: uid {old_uid} → {uid}{seen} ──"),
+        format!("── another object with this name: uid {old_uid} → {uid}{seen} ──"),
     );
     Some(line)
 }
@@ -120,7 +120,7 @@ fn head_line(timeline: &Timeline, version: &SeenVersion) -> Line {
         Authors::Named(writers) => {
             let managers = field_text::managers(writers);
             let others = if version.evidence == Evidence::Listed {
-                ", perhaps others"
+                ", possibly others"
             } else {
                 ""
             };
@@ -151,16 +151,14 @@ fn head_line(timeline: &Timeline, version: &SeenVersion) -> Line {
 /// Says what kind of version it is, if it is no plain change.
 const fn what(version: &SeenVersion) -> &'static str {
     match (version.kind, version.evidence, &version.place) {
-        (EventType::Deleted, Evidence::Inferred, _) => {
-            "deleted: missing from a list, when is not known"
-        }
+        (EventType::Deleted, Evidence::Inferred, _) => "deleted: missing from a list, time unknown",
         (EventType::Deleted, _, _) => "deleted",
         (_, Evidence::Initial, Place::First | Place::Anew { .. }) => {
-            "there when the recorder first looked"
+            "existed when the recording started"
         }
         (EventType::Added, Evidence::Live | Evidence::Reconstructed, Place::First) => "created",
         (EventType::Added, Evidence::Live | Evidence::Reconstructed, Place::Anew { .. }) => {
-            "created anew"
+            "created again"
         }
         (_, Evidence::Listed | Evidence::Polled, Place::First | Place::Anew { .. }) => {
             "first seen in a list"
@@ -175,9 +173,9 @@ const fn what(version: &SeenVersion) -> &'static str {
 fn held_text(held: HeldFor) -> String {
     let span = timetext::span(held.micros);
     match held.until {
-        HeldUntil::Change => format!("held {span}"),
+        HeldUntil::Change => format!("lasted {span}"),
         HeldUntil::Gap => format!("{span} until a gap"),
-        HeldUntil::End => format!("held {span} to the end"),
+        HeldUntil::End => format!("lasted {span}, to the end"),
     }
 }
 
@@ -188,7 +186,7 @@ fn field_lines(version: &SeenVersion) -> Vec<Line> {
         vec![line]
     };
     match &version.changes {
-        None => note("the version before cannot be read"),
+        None => note("the previous version cannot be read"),
         Some(changes) if changes.is_empty() => match (version.kind, &version.place) {
             (EventType::Deleted, _) | (_, Place::First | Place::Anew { .. }) => Vec::new(),
             _ => note("no field changed"),

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 /// The form of a line, for hints.
-const LINE: &str = r#"a line is {"ts","type","group","version","resource","object"}, as `kubereel export` writes it"#;
+const LINE: &str = r#"expected lines of the form {"ts","type","group","version","resource","object"}, as written by kubereel export"#;
 
 /// Says why there is no reel.
 pub(super) fn error(error: &ImportError, file: &Path, reel: &Path) -> CommandError {
@@ -20,16 +20,16 @@ pub(super) fn error(error: &ImportError, file: &Path, reel: &Path) -> CommandErr
         }
         ImportError::Yaml { .. } | ImportError::TooLong { .. } => {
             CommandError::new(Exit::Usage, format!("{error}: {file}"))
-                .hint("one object a line, as `kubectl get … -o json | jq -c .items[]` writes them, may have any number of lines")
+                .hint("write one object per line: kubectl get RESOURCE -A -o json | jq -c .items[]")
         }
         ImportError::NoTime => CommandError::new(Exit::Usage, format!("{error}: {file}"))
-            .hint("--at TIME tells it, for example --at 2026-11-21T14:02:31Z"),
+            .hint("give it with --at, for example --at 2026-11-21T14:02:31Z"),
         ImportError::Compressed { program, .. } => {
             CommandError::new(Exit::Usage, format!("{error}: {file}"))
                 .hint(format!("{program} {file} | kubereel import - -o {reel}"))
         }
         ImportError::Reel => CommandError::new(Exit::Usage, format!("{error}: {file}"))
-            .hint(format!("kubereel info {file} tells what is in it")),
+            .hint(format!("to see its contents: kubereel info {file}")),
         ImportError::Nothing { broken } => {
             let failed = CommandError::new(Exit::Usage, format!("{error}: {file}"));
             let is_timeless = broken
@@ -37,28 +37,24 @@ pub(super) fn error(error: &ImportError, file: &Path, reel: &Path) -> CommandErr
                 .iter()
                 .all(|one| one.problem == Problem::NoTime);
             if is_timeless && broken.count > 0 {
-                failed.hint("--at TIME says when lines without ts came")
+                failed.hint("give the time of lines without ts with --at TIME")
             } else {
                 failed.hint(LINE)
             }
         }
         ImportError::Exists { path } if path == target => CommandError::new(Exit::Usage, error)
-            .hint("name another file, or replace it with --force"),
+            .hint("choose another file, or overwrite it with --force"),
         ImportError::Exists { .. } => CommandError::new(Exit::Usage, error)
-            .hint("the reel is written there until it is complete: move that file away"),
-        ImportError::Create(OpenError::InUse { .. }) => {
-            CommandError::new(Exit::Io, error)
-                .hint("another import writes it: wait until it has ended")
-        }
+            .hint("the import writes to that file until it is complete: move it away"),
+        ImportError::Create(OpenError::InUse { .. }) => CommandError::new(Exit::Io, error)
+            .hint("another import is writing it: wait until it ends"),
         ImportError::Create(OpenError::Io { source, .. })
             if source.kind() == io::ErrorKind::NotFound =>
         {
             CommandError::new(Exit::Io, error)
-                .hint("make the folder first, or name another file")
+                .hint("create the directory first, or choose another file")
         }
-        ImportError::Read { .. } => {
-            CommandError::new(Exit::Io, format!("{error}: {file}"))
-        }
+        ImportError::Read { .. } => CommandError::new(Exit::Io, format!("{error}: {file}")),
         _ => CommandError::new(Exit::Io, error),
     }
 }

@@ -33,16 +33,16 @@ pub(super) fn outcome(
         let names: Vec<String> = names
             .map(|(name, times)| format!("{name:?} {times}"))
             .collect();
-        let dropped = count(imported.dropped.count, "member without a meaning");
-        screen.aside(format!("{dropped} dropped: {}", names.join(", ")))?;
+        let dropped = count(imported.dropped.count, "field");
+        screen.aside(format!(
+            "{dropped} not recognized and dropped: {}",
+            names.join(", ")
+        ))?;
     }
     for (what, names) in [
+        ("resource names guessed from kinds", &imported.guessed),
         (
-            "named after their kinds, since nothing tells their names",
-            &imported.guessed,
-        ),
-        (
-            "in several versions, of which get shows one at a time",
+            "recorded in several versions, get shows one at a time",
             &imported.several_versions,
         ),
     ] {
@@ -52,12 +52,13 @@ pub(super) fn outcome(
         }
     }
     if imported.converted {
-        screen.aside("the objects were YAML and are JSON in the reel")?;
+        screen.aside("the objects were converted from YAML to JSON")?;
     }
     if let Some(at) = imported.assumed_at {
         let at = timetext::rfc3339(at);
-        let text =
-            format!("taken to be of {at}, when the file was last changed; --at says otherwise");
+        let text = format!(
+            "the time of the objects is the modification time of the file, {at}; override it with --at"
+        );
         screen.aside(paint.wary(&text))?;
     }
     let secrets = imported.secrets;
@@ -67,7 +68,7 @@ pub(super) fn outcome(
             format!("{counted}: their values are not in the reel")
         } else {
             paint.wary(&format!(
-                "{counted}: their values are in the reel; --redact leaves them out"
+                "{counted}: their values are in the reel; --redact removes them"
             ))
         })?;
     }

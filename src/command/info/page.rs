@@ -116,7 +116,7 @@ impl Page<'_> {
             let text = if is_imported {
                 "not named in the input"
             } else {
-                "none was reached"
+                "none reached"
             };
             self.push("cluster", &[text.to_owned()]);
         }

@@ -18,7 +18,7 @@ impl Page<'_> {
         let resources = &self.summary.resources;
         let whole = resources.iter().filter(|one| one.whole).count();
         if whole == 0 && !resources.is_empty() && resources.iter().all(|one| one.imported) {
-            let text = "not known: the recording does not tell what it leaves out";
+            let text = "not known: imported recordings do not state what they omit";
             let text = self.paint.wary(text);
             self.push("complete", &[text]);
             return;
@@ -125,7 +125,10 @@ impl Page<'_> {
             let share = account.explained_share;
             let parts = [
                 share.map_or_else(
-                    || "prove nothing: two histories, or two storages, gave the same".to_owned(),
+                    || {
+                        "inconclusive: the same revisions from two histories or two storages"
+                            .to_owned()
+                    },
                     |share| format!("{:.2} % explained", share * 100.0),
                 ),
                 format!(
@@ -133,7 +136,7 @@ impl Page<'_> {
                     number(account.explained),
                     number(account.revisions)
                 ),
-                "kubereel verify says more".to_owned(),
+                "details: kubereel verify".to_owned(),
             ];
             self.push("revisions", &parts);
         }
@@ -207,12 +210,10 @@ impl Page<'_> {
             None => return,
             Some(0) if !summary.provenance.is_empty() => self
                 .paint
-                .wary("nothing by the import: Secrets are as they were in its input"),
-            Some(0) => self
-                .paint
-                .wary("nothing: Secrets are in the reel as they were"),
+                .wary("not by the import: Secrets are unchanged from its input"),
+            Some(0) => self.paint.wary("no: Secrets are in the reel unredacted"),
             Some(most) if policies.contains(&0) => {
-                let text = format!("by policy {most}, and nothing in some sessions");
+                let text = format!("by policy {most}, but not in some sessions");
                 self.paint.wary(&text)
             }
             Some(1) => "values of Secrets, by policy 1".to_owned(),

@@ -119,14 +119,14 @@ fn wall(timeline: &Timeline, moment: Moment) -> Result<RecordedAt, CommandError>
         Cut::Arrival { wall, .. } => Ok(wall),
         Cut::Revision(_) => Err(CommandError::new(
             Exit::Usage,
-            "a resourceVersion is no time between which intervals lie",
+            "a resourceVersion cannot limit intervals: expected a time",
         )
-        .hint("kubereel history says when it was written")),
+        .hint("to see when it was written: kubereel history REEL RESOURCE/NAME")),
     }
 }
 
 fn at_error(error: &ResolveError) -> CommandError {
-    CommandError::new(Exit::Usage, format!("no such moment in the file: {error}"))
+    CommandError::new(Exit::Usage, format!("moment not in the file: {error}"))
 }
 
 fn set_bounds(
@@ -137,8 +137,8 @@ fn set_bounds(
     if let (Some(from), Some(to)) = (from, to)
         && from > to
     {
-        return Err(CommandError::new(Exit::Usage, "--from lies after --to")
-            .hint("nothing lies between them; the earlier moment comes first"));
+        return Err(CommandError::new(Exit::Usage, "--from is after --to")
+            .hint("give the earlier moment to --from"));
     }
     filter.from = from;
     filter.to = to;

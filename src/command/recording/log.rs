@@ -65,7 +65,7 @@ pub(super) fn begin(
     let filter = filter.filter(|filter| !filter.is_empty()).unwrap_or(usual);
     let filter = EnvFilter::try_new(filter).map_err(|error| {
         CommandError::new(Exit::Usage, format!("cannot read the log filter: {error}"))
-            .hint("write it like info, or kubereel_recorder=debug")
+            .hint("for example: --log info, or --log kubereel_recorder=debug")
     })?;
     let redactor =
         public_words::begin(extra).map_err(|error| CommandError::new(Exit::Io, error))?;

@@ -35,11 +35,11 @@ pub(super) fn page(
     } else if report.unread.is_empty() {
         paint.good("no known form of a secret was found")
     } else {
-        paint.wary("not known: no known form of a secret was found in what can be read")
+        paint.wary("unknown: no known form of a secret was found in the readable part")
     };
     if report.high_entropy_total > 0 {
         let text = format!(
-            "high entropy, most of it no secret: {}",
+            "high entropy, mostly not secrets: {}",
             count(report.high_entropy_total, "string")
         );
         screen.aside(paint.wary(&text))?;
@@ -79,9 +79,9 @@ fn listed(
 fn row(timeline: &Timeline, found: &Found) -> Vec<String> {
     let (time, place) = match &found.place {
         Place::Object { at, object, .. } => (timeline.written(*at), object.clone()),
-        Place::Name { object } => (String::new(), format!("the names of {object}")),
+        Place::Name { object } => (String::new(), format!("name of {object}")),
         Place::Note { seq, at } => (timeline.written(*at), format!("note {}", seq.0)),
-        Place::Kept { seq, at } => (timeline.written(*at), format!("what note {} keeps", seq.0)),
+        Place::Kept { seq, at } => (timeline.written(*at), format!("content of note {}", seq.0)),
         _ => (String::new(), format!("the file, byte {}", found.offset)),
     };
     let rule = if found.form.is_empty() {

@@ -139,14 +139,14 @@ pub(super) fn explain(
 }
 
 fn unknown(rule: &str, tests: &[Box<dyn MonitorTest>]) -> CommandError {
-    let failed = CommandError::new(Exit::Usage, format!("no rule has the id {rule:?}"));
+    let failed = CommandError::new(Exit::Usage, format!("unknown rule {rule:?}"));
     let ids = tests.iter().map(|test| test.about().id.as_str());
     let near: Vec<&str> = ids
         .filter(|id| !rule.is_empty() && (id.contains(rule) || rule.contains(id)))
         .take(3)
         .collect();
     if near.is_empty() {
-        failed.hint("kubereel test --list names all of them")
+        failed.hint("to list all rules: kubereel test --list")
     } else {
         failed.hint(format!("did you mean {}?", near.join(" or ")))
     }

@@ -182,8 +182,8 @@ fn readable_by_the_group(_file: &File) -> io::Result<()> {
 
 fn exists(path: &Path) -> CommandError {
     let path = path.display();
-    CommandError::new(Exit::Usage, format!("there is such a file already: {path}"))
-        .hint("name another one, or replace it with --force")
+    CommandError::new(Exit::Usage, format!("file exists: {path}"))
+        .hint("choose another file, or overwrite it with --force")
 }
 
 fn failed(error: &io::Error, path: &Path) -> CommandError {

@@ -48,7 +48,7 @@ pub(super) fn print(suite: &Suite, all: &[Ran], screen: &mut Screen) -> Result<(
     for (exception, idle) in idle(suite, all) {
         let at = exception.written_at();
         let words = match idle {
-            Idle::Unused => "unused exception: it covers nothing that was found".to_owned(),
+            Idle::Unused => "unused exception: it matches no finding".to_owned(),
             Idle::Expired { findings } => format!(
                 "expired exception: it would have covered {}",
                 crate::words::count(findings, "finding")

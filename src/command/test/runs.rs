@@ -122,7 +122,7 @@ pub(super) fn all(
     if all.len() == args.reels.len() {
         Ok(all)
     } else {
-        let message = "a thread ended before its recording was done";
+        let message = "a worker thread ended before its recording was tested";
         Err(CommandError::new(Exit::Io, message))
     }
 }
@@ -194,7 +194,12 @@ fn over_reel(shared: &Shared<'_>, path: &Path) -> Result<RunReport, CommandError
     let done = shared.records.load(Ordering::Relaxed);
     progress().ended(done);
     let report = report.filter(|_| progress().go_on().is_continue());
-    report.ok_or_else(|| CommandError::new(Exit::Io, "nobody hears any more how far it is"))
+    report.ok_or_else(|| {
+        CommandError::new(
+            Exit::Io,
+            "stopped: stderr was closed, progress cannot be reported",
+        )
+    })
 }
 
 /// Tells a file of intervals by its name: reels have any name but this.

@@ -87,8 +87,8 @@ impl Suite {
             return Ok(());
         }
         Err(
-            CommandError::new(Exit::Usage, "no rule is left by --only and --skip")
-                .hint("kubereel test --list names all of them"),
+            CommandError::new(Exit::Usage, "no rule matches --only and --skip")
+                .hint("to list all rules: kubereel test --list"),
         )
     }
 }
@@ -113,7 +113,7 @@ fn own_exceptions(path: &Path) -> Result<ExceptionSet, CommandError> {
     let (name, text) = read(path)?;
     ExceptionSet::read(&name, &text).map_err(|error| {
         CommandError::new(Exit::Usage, error).hint(
-            "docs/monitortests.md has every field; --propose-exceptions FILE writes some to edit",
+            "docs/monitortests.md documents every field; --propose-exceptions FILE writes a draft",
         )
     })
 }
@@ -139,7 +139,7 @@ fn own_rules(folder: &Path, screen: &mut Screen) -> Result<RuleSet, CommandError
         let folder = folder.display();
         return Err(
             CommandError::new(Exit::Usage, format!("no rule files (*.yaml) in {folder}"))
-                .hint("docs/rules.md says how rules are written"),
+                .hint("the format of rules: docs/rules.md"),
         );
     }
     let texts = files
@@ -155,7 +155,7 @@ fn own_rules(folder: &Path, screen: &mut Screen) -> Result<RuleSet, CommandError
             Exit::Usage,
             format!("{} in rule files", count(mistakes, "mistake")),
         )
-        .hint("docs/rules.md says how rules are written")
+        .hint("the format of rules: docs/rules.md")
     })
 }
 

@@ -141,7 +141,7 @@ fn phase(node: &NodeUpdate) -> (&'static str, Option<RecordedAt>) {
     match (node.cordoned, node.done) {
         (_, Some(done)) => ("still cordoned", Some(done.at)),
         (Some(cordoned), None) => ("cordoned", Some(cordoned.at)),
-        (None, None) => ("told to", None),
+        (None, None) => ("update requested", None),
     }
 }
 
@@ -164,7 +164,7 @@ fn below(
         line.push(
             Style::Wary,
             format!(
-                "{indent}drain held {lasted} from {from}: PodDisruptionBudget {}/{} allowed no eviction, Pod {} was there",
+                "{indent}drain blocked {lasted} from {from}: PodDisruptionBudget {}/{} allowed no eviction of Pod {}",
                 hold.namespace, hold.budget, hold.pod
             ),
         );
@@ -173,7 +173,7 @@ fn below(
     if !short.is_empty() {
         let short = u64::try_from(short.len()).unwrap_or(u64::MAX);
         let mut line = Line::default();
-        let words = count(short, "hold of its drain");
+        let words = count(short, "block of its drain");
         line.push(
             Style::Faint,
             format!("{indent}{words} shorter than 5s: -o json"),

@@ -20,7 +20,7 @@ pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), Com
         format!("{moved} of {} moved", all.len() - there.len())
     };
     if !there.is_empty() {
-        more.extend([format!(", {} had the version before", there.len())]);
+        more.extend([format!(", {} already had the version", there.len())]);
     }
     page.title("Operators", &more)?;
     let width = page.time_width();
@@ -71,7 +71,7 @@ pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), Com
     }
     let is_unclear = |one: &&OperatorMove| one.moved.is_some() && one.began.is_none();
     if !is_install && all.iter().any(|one| is_unclear(&one)) {
-        page.headers("  ?: it was never seen Progressing before its version changed")?;
+        page.headers("  ?: not observed Progressing before its version changed")?;
     }
     Ok(())
 }

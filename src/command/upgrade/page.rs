@@ -180,14 +180,12 @@ fn summary(page: &mut Page<'_>, story: &UpgradeStory, asked: &Asked) -> Result<(
 fn outcome(story: &UpgradeStory) -> (Style, &'static str) {
     match story.update.end.map(|end| end.how) {
         Some(HowUpdateEnded::Completed) if story.over.is_some() => (Style::Good, "completed"),
-        Some(HowUpdateEnded::Completed) => {
-            (Style::Wary, "control plane completed, nodes still to come")
-        }
+        Some(HowUpdateEnded::Completed) => (Style::Wary, "control plane completed, nodes pending"),
         Some(HowUpdateEnded::Superseded) => (Style::Wary, "superseded by another before its end"),
         Some(HowUpdateEnded::Withdrawn) => (Style::Wary, "withdrawn before it was accepted"),
-        Some(HowUpdateEnded::OtherCluster) => (Style::Wary, "another cluster took its place"),
+        Some(HowUpdateEnded::OtherCluster) => (Style::Wary, "replaced by another cluster"),
         None if story.update.accepted.is_none() && !story.update.is_older => {
-            (Style::Wary, "asked for, not accepted")
+            (Style::Wary, "requested, not accepted")
         }
         None => (Style::Wary, "not complete"),
     }
@@ -198,7 +196,7 @@ fn milestones(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandEr
     let update = &story.update;
     let mut moments: Vec<(&str, Mark)> = Vec::new();
     match update.asked() {
-        Some(asked) => moments.push(("asked for", asked)),
+        Some(asked) => moments.push(("requested", asked)),
         None if update.is_older => {}
         None => moments.push(("begun", update.first)),
     }

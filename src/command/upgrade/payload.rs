@@ -25,7 +25,7 @@ pub(super) fn requests(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), 
     if is_plain && story.retrievals.attempts.len() < 2 {
         return Ok(());
     }
-    page.title("Asked for", "")?;
+    page.title("Requests", "")?;
     for request in requests {
         let mut line = Line::default();
         line.push(Style::Strong, format!("  {}", page.at(request.asked)));
@@ -83,7 +83,7 @@ pub(super) fn attempts(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), 
     );
     if retrievals.counted_only > 0 {
         more.extend([format!(
-            ", {} more by the count of an Event alone",
+            ", {} more known only from the count of an Event",
             retrievals.counted_only
         )]);
     }
@@ -92,7 +92,7 @@ pub(super) fn attempts(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), 
     let pod_width = pods.map(|pod| pod.name.len()).max().unwrap_or(6).min(24);
     let width = page.time_width();
     page.headers(&format!(
-        "  {:<width$}  {:<7} {:<pod_width$} WHY · when ClusterVersion told it",
+        "  {:<width$}  {:<7} {:<pod_width$} CAUSE · when ClusterVersion reported it",
         "BEGAN", "TOOK", "POD"
     ))?;
     let mut last: Option<(&str, &str)> = None;
@@ -148,21 +148,21 @@ fn one(
     let name = pod.map_or("no Pod", |pod| pod.name.as_str());
     line.push(Style::Plain, format!("  {took:<7} {name:<pod_width$}"));
     match (&attempt.end, cause) {
-        (Some(_), Some(_)) if is_again => line.push(Style::Bad, " the same"),
+        (Some(_), Some(_)) if is_again => line.push(Style::Bad, " same cause"),
         (Some(_), Some((word, message))) => {
             line.push(Style::Bad, format!(" {word}: "));
             line.push(Style::Plain, shortened(message));
         }
         (Some(_), None) => line.push(Style::Good, " loaded"),
-        (None, _) => line.push(Style::Wary, " its end was not seen"),
+        (None, _) => line.push(Style::Wary, " end not observed"),
     }
     if attempt.has_failed() {
         match &attempt.told {
             Some(told) => {
                 let at = page.timeline.written(told.mark.at);
-                line.push(Style::Faint, format!(" · told {at}"));
+                line.push(Style::Faint, format!(" · reported {at}"));
             }
-            None => line.push(Style::Faint, " · not told"),
+            None => line.push(Style::Faint, " · not reported"),
         }
     }
     let hang = page.time_width() + 4;

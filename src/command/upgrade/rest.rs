@@ -19,10 +19,7 @@ fn handovers(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandErr
         return Ok(());
     }
     let all = u64::try_from(story.handovers.len()).unwrap_or(u64::MAX);
-    page.title(
-        "Cluster-version operator",
-        &count(all, "change of the leader"),
-    )?;
+    page.title("Cluster-version operator", &count(all, "change of leader"))?;
     for handover in &story.handovers {
         let Some(mark) = handover.released.or(handover.taken) else {
             continue;
@@ -40,13 +37,13 @@ fn told(page: &Page<'_>, handover: &Handover) -> String {
     let to = process(&handover.to);
     match (handover.released, handover.taken) {
         (Some(released), Some(taken)) => format!(
-            "{from} let go; {to} led {} later, {}",
+            "{from} released the lease; {to} acquired it {} later, {}",
             between(released, taken.at),
             page.timeline.written(taken.at)
         ),
-        (Some(_), None) => format!("{from} let go, nobody led after it"),
-        (None, _) if handover.from.is_empty() => format!("{to} led"),
-        (None, _) => format!("{to} led instead of {from}, which had not let go"),
+        (Some(_), None) => format!("{from} released the lease; not acquired again"),
+        (None, _) if handover.from.is_empty() => format!("{to} acquired the lease"),
+        (None, _) => format!("{to} acquired the lease, which {from} had not released"),
     }
 }
 
@@ -103,7 +100,7 @@ fn not_seen(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandErro
     if story.not_seen.is_empty() {
         return Ok(());
     }
-    page.title("Not seen", "what is said above may lack it")?;
+    page.title("Not observed", "the story above may be incomplete")?;
     for one in &story.not_seen {
         let mut line = Line::default();
         let when = one.unseen.as_ref().map_or_else(String::new, |unseen| {

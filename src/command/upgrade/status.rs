@@ -29,7 +29,7 @@ pub(super) fn print(
     );
     page.line(&title, 2)?;
     if !status.is_updating {
-        return value(&mut page, "cluster", Style::Good, "it is not updating");
+        return value(&mut page, "cluster", Style::Good, "not updating");
     }
     control_plane(&mut page, status)?;
     for pool in &status.pools {
@@ -84,14 +84,14 @@ fn control_plane(page: &mut Page<'_>, status: &UpdateStatus) -> Result<(), Comma
         let secs = |secs: i64| span(secs.unsigned_abs() * 1_000_000);
         let left = if estimate.remaining_secs < 0 {
             format!(
-                "it should have been over {} ago, after {}",
+                "expected to end {} ago, after {}",
                 secs(estimate.remaining_secs),
                 secs(estimate.total_secs)
             )
         } else {
             format!("{} left", secs(estimate.remaining_secs))
         };
-        let words = format!("{left}: a guess by oc's curve, no measurement");
+        let words = format!("{left}: estimated by oc's curve, not measured");
         value(page, "estimate", Style::Faint, &words)?;
     }
     let mut health = format!("{} healthy", counts.healthy());

@@ -15,10 +15,10 @@ pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), Com
     let is_silent = |spell: &&Spell| spell.level(story.now) == Level::Silent;
     let silent = story.spells.iter().filter(is_silent).count();
     let more = format!(
-        "{}; {silent} too short for oc adm upgrade status to tell of",
-        count(all, "spell")
+        "{}; {silent} too short for oc adm upgrade status to report",
+        count(all, "period")
     );
-    page.title("Not well meanwhile", &more)?;
+    page.title("Problems", &more)?;
     let width = page.time_width();
     page.headers(&format!(
         "  {:<width$}  {:<8}{:<8}WHAT",
@@ -49,7 +49,7 @@ fn one(page: &mut Page<'_>, story: &UpgradeStory, spell: &Spell) -> Result<(), C
     line.push(Style::Plain, format!("{subject} "));
     line.push(Style::Bad, spell.ill.as_str());
     if spell.is_older {
-        line.push(Style::Wary, ", since before it could be seen");
+        line.push(Style::Wary, ", since before the observation");
     } else if spell.from < story.update.first {
         line.push(Style::Wary, ", since before the update");
     }
@@ -61,7 +61,7 @@ fn one(page: &mut Page<'_>, story: &UpgradeStory, spell: &Spell) -> Result<(), C
         let others = u64::try_from(others).unwrap_or(u64::MAX);
         line.push(
             Style::Faint,
-            format!(" · {}", count(others, "change of words")),
+            format!(" · {}", count(others, "change of the message")),
         );
     }
     page.line(&line, page.time_width() + 20)?;

@@ -68,10 +68,10 @@ fn integrity(proof: &Proof, screen: &mut Screen) -> Result<(), CommandError> {
 fn outages(timeline: &Timeline, proof: &Proof, screen: &mut Screen) -> Result<(), CommandError> {
     let outages = &proof.outages;
     if outages.count == 0 {
-        return labelled(screen, "API outages", "none seen");
+        return labelled(screen, "API outages", "none observed");
     }
     let text = format!(
-        "{} · {:.1} s in all; what streams missed in them they were told afterwards, or there is a gap",
+        "{} · {:.1} s in all; changes during an outage were received afterwards, or a gap is recorded",
         number(outages.count),
         outages.total_secs
     );
@@ -107,7 +107,7 @@ fn complete(unexplained: u64) -> String {
     }
     let without = count(unexplained, "revision");
     format!(
-        "complete: every change that the streams of the recorded resources told is in the reel; {without} without an event"
+        "complete: every change that the streams of the recorded resources delivered is in the reel; {without} without an event"
     )
 }
 

@@ -77,16 +77,13 @@ pub(super) fn print(
             .iter()
             .map(|(why, of_them)| format!("{of_them} {why}"));
         let reasons: Vec<String> = reasons.collect();
-        let text = format!(
-            "  {total} not recorded, and no loss: {}",
-            reasons.join(", ")
-        );
+        let text = format!("  {total} not recorded, not a loss: {}", reasons.join(", "));
         screen.line(text)?;
     }
     if complete.is_empty() && no_loss.is_empty() {
         return Ok(());
     }
-    let hint = screen.paint().faint("  each in a row: --all");
+    let hint = screen.paint().faint("  one row per resource: --all");
     screen.line(hint)
 }
 
@@ -136,10 +133,10 @@ fn said(timeline: &Timeline, one: &ResourceProof) -> Vec<String> {
         ResourceState::Complete => vec![format!("complete {span}")],
         ResourceState::Reconstructed => vec![format!("complete {span}, with gaps that are closed")],
         ResourceState::Imported => {
-            vec!["imported: the recording does not tell what it leaves out".to_owned()]
+            vec!["imported: completeness is unknown".to_owned()]
         }
         ResourceState::NeverListed => vec!["never listed completely".to_owned()],
-        _ => vec![format!("known {span}, not all of it")],
+        _ => vec![format!("known {span}, incomplete")],
     };
     for gap in one.gaps.iter().take(LISTED) {
         let missing = gap.missing_at_most.map_or_else(
@@ -165,7 +162,10 @@ fn said(timeline: &Timeline, one: &ResourceProof) -> Vec<String> {
     }
     for unseen in one.unseen.iter().take(LISTED) {
         let (from, to) = (timeline.written(unseen.from), timeline.written(unseen.to));
-        lines.push(format!("not seen between {from} and {to}: {}", unseen.why));
+        lines.push(format!(
+            "not observed between {from} and {to}: {}",
+            unseen.why
+        ));
     }
     lines
 }

@@ -9,7 +9,7 @@ use kubereel_history::{AccountSummary, Proof, RangeSummary, Timeline};
 
 /// What else leaves revisions than changes of recorded objects.
 const OTHERS: &str = "API servers renew leases of their own and the storage marks what it forgets: \
-                      such revisions have no API object, and cannot be told from missed changes";
+                      such revisions have no API object, and cannot be distinguished from missed changes";
 
 /// Prints every account.
 pub(super) fn print(
@@ -37,7 +37,7 @@ fn one(
         match account.explained_share {
             Some(share) if account.unexplained == 0 => paint.good(&percent(share)),
             Some(share) => percent(share),
-            None => paint.wary("proves nothing"),
+            None => paint.wary("inconclusive"),
         },
         format!(
             "{} of {} explained by events of {}",
@@ -61,7 +61,7 @@ fn one(
         labelled(screen, "  no event", &written(timeline, range))?;
     }
     let total = usize::try_from(account.ranges_total).unwrap_or(usize::MAX);
-    rest(screen, total, "runs without an event")?;
+    rest(screen, total, "ranges without an event")?;
     if account.shared_revisions > 0 {
         let shared = count(account.shared_revisions, "revision");
         let text = format!(

@@ -14,7 +14,8 @@ use kubereel_history::{
 const SHOWN_MISSED: usize = 5;
 
 /// What is said where the order of changes to objects of several resources decides.
-const ORDER: &str = "the order is exact within a resource; between resources it is that of arrival";
+const ORDER: &str =
+    "the order is exact within a resource; between resources it is the order of arrival";
 
 /// Prints the answers: what was met to stdout, all else to stderr.
 pub(super) fn print(
@@ -113,7 +114,7 @@ fn held(timeline: &Timeline, step: &WaitStep) -> String {
             format!("met for {all}")
         } else {
             let longest = timetext::span(longest);
-            format!("met for {all} in all, {longest} at the longest")
+            format!("met for {all} in total, {longest} at the longest")
         });
     }
     parts.join(" · ")
@@ -128,7 +129,7 @@ fn verdict(
 ) -> Option<String> {
     Some(match &waited.verdict {
         WaitVerdict::Met if question.never => {
-            format!("error: {name} met the condition, against --never")
+            format!("error: {name} met the condition, despite --never")
         }
         WaitVerdict::Met => return None,
         WaitVerdict::NotMet if question.never => format!("{name} condition never met"),
@@ -144,7 +145,7 @@ fn verdict(
             )
         }
         WaitVerdict::Unknown => {
-            format!("error: unknown whether {name} met the condition: it may have, unseen")
+            format!("error: unknown whether {name} met the condition: it may have, unobserved")
         }
         WaitVerdict::Refused { at, problem } => {
             format!("error: {name} at {}: {problem}", timeline.written(*at))
@@ -162,7 +163,7 @@ fn verdict(
 pub(super) fn guarantee(timeline: &Timeline, waited: &Waited) -> String {
     if waited.missed.is_empty() {
         if waited.is_imported {
-            return "as imported: the recording does not tell what it leaves out".to_owned();
+            return "as imported: completeness is unknown".to_owned();
         }
         return exact(waited.bridged_gaps).to_owned();
     }

@@ -34,8 +34,9 @@ fn placed(which: &Which, object: &ManifestObject) -> Result<String, CommandError
     match &which.namespace {
         Some(given) if !object.namespace.is_empty() && *given != object.namespace => {
             let (own, name) = (&object.namespace, &object.name);
-            let message = format!("{name} stands in namespace {own}, and -n says {given}");
-            Err(CommandError::new(Exit::Usage, message).hint(format!("-n {own}, or no -n")))
+            let message =
+                format!("the namespace of {name} is {own}, which does not match -n {given}");
+            Err(CommandError::new(Exit::Usage, message).hint(format!("use -n {own}, or omit -n")))
         }
         _ if object.namespace.is_empty() => Ok(which.namespace().to_owned()),
         _ => Ok(object.namespace.clone()),
@@ -45,9 +46,8 @@ fn placed(which: &Which, object: &ManifestObject) -> Result<String, CommandError
 /// Gives the files of a folder in their order, or the file itself.
 fn files(given: &Path) -> Result<Vec<PathBuf>, CommandError> {
     if given.to_str().is_some_and(|text| text.contains("://")) {
-        let message = format!("{}: an address", given.display());
-        return Err(CommandError::new(Exit::Usage, message)
-            .hint("download it first: nothing here asks the network"));
+        let message = format!("{}: URLs are not supported", given.display());
+        return Err(CommandError::new(Exit::Usage, message).hint("download it first"));
     }
     if !given.is_dir() {
         return Ok(vec![given.to_owned()]);
@@ -63,7 +63,7 @@ fn files(given: &Path) -> Result<Vec<PathBuf>, CommandError> {
     }
     files.sort();
     if files.is_empty() {
-        let message = format!("{}: no manifest in this folder", given.display());
+        let message = format!("{}: no manifest in this directory", given.display());
         return Err(CommandError::new(Exit::Usage, message)
             .hint(format!("files ending in .{} are read", ENDINGS.join(", ."))));
     }

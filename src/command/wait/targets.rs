@@ -32,9 +32,9 @@ pub(super) fn find<'a>(
         let place = Place::of(timeline, question, &object.resource())?;
         if place.resource.group != object.group {
             let written = format!("{}/{}", object.resource(), object.name);
-            let message = format!("no resource of {written} in this reel");
+            let message = format!("the resource of {written} is not in this reel");
             return Err(CommandError::new(Exit::Usage, message)
-                .hint("kubereel info REEL -o wide lists what was recorded"));
+                .hint("to list its resources: kubereel info REEL -o wide"));
         }
         targets.push(place.named_in(&object.namespace, &object.name)?);
     }
@@ -74,7 +74,7 @@ fn asked(question: &Question) -> Result<Asked<'_>, CommandError> {
     let chooses_labels = !question.which.selector.is_empty();
     let chooses_fields = !question.which.field_selector.is_empty();
     if question.which.all && chooses_labels {
-        return Err(wrong("--all chooses every object, and -l only some"));
+        return Err(wrong("--all cannot be combined with -l"));
     }
     let chooses = question.which.all || chooses_labels || chooses_fields;
     let mut words = question.which.objects.iter().map(String::as_str);
@@ -104,7 +104,7 @@ fn asked(question: &Question) -> Result<Asked<'_>, CommandError> {
         }
         _ => {
             return Err(wrong(
-                "names are given in two ways: RESOURCE/NAME… or RESOURCE NAME…",
+                "names are given in two forms: use RESOURCE/NAME… or RESOURCE NAME…",
             ));
         }
     };
@@ -117,17 +117,13 @@ fn asked(question: &Question) -> Result<Asked<'_>, CommandError> {
     }
     let is_named = asked.iter().any(|(_, names)| !names.is_empty());
     if is_named && chooses {
-        return Err(wrong(
-            "names and a selector or --all cannot both choose the objects",
-        ));
+        return Err(wrong("names cannot be combined with a selector or --all"));
     }
     if !is_named && !chooses {
-        return Err(wrong(
-            "no object is named, and neither -l nor --all is given",
-        ));
+        return Err(wrong("no object given: give a name, -l or --all"));
     }
     if is_named && question.which.all_namespaces {
-        return Err(wrong("a name stands in one namespace: -n, not -A"));
+        return Err(wrong("a name cannot be combined with -A: use -n"));
     }
     Ok(asked)
 }
@@ -159,7 +155,7 @@ impl<'a> Place<'a> {
         let span = timeline.wait_span(resource.id, &goals, from.transpose()?, to, timeout);
         if span.to.at < span.from.at || span.to.below < span.from.below {
             let (from, to) = (timeline.written(span.from.at), timeline.written(span.to.at));
-            let message = format!("the time ends before it begins: from {from} to {to}");
+            let message = format!("the time span ends before it starts: from {from} to {to}");
             return Err(CommandError::new(Exit::Usage, message));
         }
         Ok(Self {

@@ -96,7 +96,7 @@ fn print_case(
     if excepted > 0 {
         about.push_str(" · ");
         about.push_str(&excepted.to_string());
-        about.push_str(" more excepted or not as bad");
+        about.push_str(" more excepted or less severe");
     }
     if outcome.verdict.is_flake() {
         about.push_str(" · ");
@@ -112,9 +112,9 @@ fn print_case(
 fn why_flake(outcome: &Outcome) -> &'static str {
     match outcome.verdict {
         Verdict::FlakeJira => "excepted until an issue is closed",
-        Verdict::FlakePermanent => "excepted for good",
+        Verdict::FlakePermanent => "excepted permanently",
         _ if outcome.about.is_flake_only => "the rule never fails a run",
-        _ => "not bad enough to fail",
+        _ => "below the threshold for a failure",
     }
 }
 

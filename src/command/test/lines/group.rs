@@ -27,11 +27,11 @@ pub(super) fn unknown(
         groups.entry(dark.collect()).or_default().push(outcome);
     }
     for (dark, outcomes) in groups {
-        let words = "nothing wrong was seen, but not all was seen";
+        let words = "no finding, but the observation is incomplete";
         group(Verdict::Unknown, words, &outcomes, is_wide, screen)?;
         let shown = if is_wide { usize::MAX } else { TIMES_SHOWN };
         for times in dark.iter().take(shown) {
-            let times = format!("  not seen {times}");
+            let times = format!("  not observed {times}");
             show(screen, &styled(Style::Plain, times), 4)?;
         }
         let more = dark.len().saturating_sub(shown);

@@ -43,9 +43,9 @@ fn what_was_done(report: &RunReport) -> Option<String> {
 
 const fn trust(trust: RunTrust) -> &'static str {
     match trust {
-        RunTrust::Recorded => "recorded: what was not seen is unknown",
-        RunTrust::Imported => "as imported: the recording does not tell what it leaves out",
+        RunTrust::Recorded => "recorded: unobserved spans are unknown",
+        RunTrust::Imported => "as imported: completeness is unknown",
         RunTrust::Intervals => "a file of intervals: rules that read objects are skipped",
-        RunTrust::Damaged => "damaged: what cannot be read is unknown",
+        RunTrust::Damaged => "damaged: unreadable parts are unknown",
     }
 }
