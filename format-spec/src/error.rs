@@ -126,7 +126,7 @@ pub enum AppendError {
         max: u64,
     },
     /// What the file held before cannot be read.
-    #[error("cannot go on from what the reel holds: {0}")]
+    #[error("cannot resume from the content of the reel: {0}")]
     Read(#[from] ReadError),
 }
 

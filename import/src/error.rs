@@ -54,10 +54,10 @@ pub enum ImportError {
         most: u64,
     },
     /// It does not tell when its objects were so.
-    #[error("the input does not tell of what time its objects are")]
+    #[error("the time of the objects is unknown")]
     NoTime,
     /// What is hidden could be guessed.
-    #[error("cannot draw a key for what is hidden: {source}")]
+    #[error("cannot create a key for hidden values: {source}")]
     NoRandomness {
         /// Why.
         #[from]

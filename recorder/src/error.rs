@@ -14,7 +14,7 @@ pub enum RecordError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// What the existing reel holds cannot be read well enough to go on.
-    #[error("cannot go on with the reel: {cause}: {path}", path = path.display())]
+    #[error("cannot resume the reel: {cause}: {path}", path = path.display())]
     Past {
         /// The reel.
         path: PathBuf,

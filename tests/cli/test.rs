@@ -371,7 +371,7 @@ fn files_of_intervals_are_written_and_judged() {
     let other = other.display().to_string();
     test(&[&other])
         .code(3)
-        .says("no file of intervals")
+        .says("not a file of intervals")
         .says("hint");
 }
 

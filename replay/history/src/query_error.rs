@@ -12,7 +12,7 @@ pub enum QueryError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// A body is no object as Kubernetes has them.
-    #[error("record {seq} holds no readable object: {source}")]
+    #[error("record {seq} is not a readable object: {source}")]
     Body {
         /// The record.
         seq: Seq,
@@ -20,7 +20,7 @@ pub enum QueryError {
         source: serde_json::Error,
     },
     /// An object has more fields than can be told apart one by one.
-    #[error("record {seq} holds an object of {fields} fields, more than {most}")]
+    #[error("record {seq} is an object of {fields} fields, more than {most}")]
     TooManyFields {
         /// The record.
         seq: Seq,

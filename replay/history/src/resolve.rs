@@ -28,7 +28,7 @@ pub enum Cut {
 #[non_exhaustive]
 pub enum ResolveError {
     /// The reel holds nothing at all.
-    #[error("the reel holds no records")]
+    #[error("the reel has no records")]
     EmptyReel,
     /// A time of day that the recording passed more than once.
     #[error("the recording passed that time of day {} times", .candidates.len())]

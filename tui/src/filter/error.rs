@@ -21,13 +21,13 @@ pub enum FilterError {
         word: String,
     },
     /// A pattern is not closed.
-    #[error("a pattern ends in a slash; a text that begins with one stands in quotes: {word}")]
+    #[error("a pattern ends with a slash; quote a text that begins with one: {word}")]
     OpenPattern {
         /// The word.
         word: String,
     },
     /// A pattern is none.
-    #[error("/{pattern}/ is no pattern: {problem}")]
+    #[error("/{pattern}/ is not a pattern: {problem}")]
     Pattern {
         /// The pattern.
         pattern: String,
@@ -49,15 +49,13 @@ pub enum FilterError {
         source: FieldError,
     },
     /// What stands before `=` does not begin at the top of an object.
-    #[error(
-        "a field is written from the top, as status.phase=Running is; a text stands in quotes: {word}"
-    )]
+    #[error("a field path starts at the top, such as status.phase=Running; quote a text: {word}")]
     NotFromTop {
         /// The word.
         word: String,
     },
     /// What is compared is no number.
-    #[error("{value:?} is no number in {word}")]
+    #[error("{value:?} is not a number in {word}")]
     NoNumber {
         /// What stands for the number.
         value: String,

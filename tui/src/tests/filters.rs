@@ -119,7 +119,7 @@ fn what_is_no_filter_says_how_to_write_it() {
         ("label:a=b=c", "not a label selector"),
         ("phase=Running", "status.phase=Running"),
         ("status..a=1", "not a field"),
-        ("status.n>many", "\"many\" is no number"),
+        ("status.n>many", "\"many\" is not a number"),
     ] {
         let error = check_filter(filter).expect_err(filter).to_string();
         assert!(error.contains(words), "{filter}: {error}");

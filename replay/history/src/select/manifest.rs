@@ -55,7 +55,7 @@ pub enum ManifestError {
     #[error("lists in lists more than {} deep", DEPTH)]
     TooDeep,
     /// A document is no object.
-    #[error("document {document} is no object: it has no {missing}")]
+    #[error("document {document} is not an object: it has no {missing}")]
     NoObject {
         /// Which one, from 1.
         document: usize,
@@ -211,11 +211,11 @@ items:
         assert_eq!(error(""), "no object in it");
         assert_eq!(
             error("just words"),
-            "document 1 is no object: it has no kind"
+            "document 1 is not an object: it has no kind"
         );
         assert_eq!(
             error("apiVersion: v1\nkind: Pod\n"),
-            "document 1 is no object: it has no metadata.name"
+            "document 1 is not an object: it has no metadata.name"
         );
         assert!(error("a: [").starts_with("no YAML: "));
         let nested = format!("{}{}", "{items: [".repeat(12), "]}".repeat(12));
