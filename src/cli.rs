@@ -4,7 +4,7 @@ use crate::command::{
     blame, completion, demo, describe, diff, events, export, get, history, import, info, install,
     intervals, man, mark, observe, record, scan, test, tui, upgrade, verify, wait,
 };
-use crate::exit::Exit;
+use crate::command_error::Exit;
 use clap::CommandFactory as _;
 use std::ffi::OsString;
 use std::path::Path;
@@ -23,11 +23,11 @@ use std::path::Path;
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Subcommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum Subcommand {
     Record(record::Args),
     Observe(observe::Args),
     Mark(mark::Args),

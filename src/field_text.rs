@@ -1,9 +1,10 @@
 //! Owns how a changed field reads, for people and in JSON. Refuses to find it: `replay` does.
 
-use crate::spans::{Line, Style};
+use crate::screen::{Line, Style};
 use crate::words::number;
-use kubereel_history::{Change, ChangeKind, SegmentKind, Step, Writer, timetext, words};
-use serde_json::{Map, Value, json};
+use kubereel_history::{Authors, Change, ChangeKind, SegmentKind, Step, Writer, timetext, words};
+use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// How many changed fields are shown to people at once; JSON has all.
@@ -44,8 +45,7 @@ pub(crate) fn lines(changes: &[Change]) -> Vec<Line> {
         .iter()
         .zip(&paths)
         .map(|(leaf, path)| {
-            let mut line = Line::default();
-            line.push(Style::Plain, " ".repeat(INDENT));
+            let mut line = Line::of(Style::Plain, " ".repeat(INDENT));
             line.push(Style::Plain, format!("{path:<width$}  "));
             push_values(&mut line, leaf);
             line
@@ -53,7 +53,7 @@ pub(crate) fn lines(changes: &[Change]) -> Vec<Line> {
         .collect();
     if rest > 0 {
         let mut line = Line::default();
-        let rest = number(u64::try_from(rest).unwrap_or(u64::MAX));
+        let rest = number(rest);
         line.push(Style::Faint, format!("    … {rest} more fields: -o json"));
         lines.push(line);
     }
@@ -176,27 +176,58 @@ fn list(value: &Value) -> String {
     shortened(&items.join(", "))
 }
 
-/// Writes a change for programs: `old` and `new` are missing where there is no value.
-pub(crate) fn json(change: &Change) -> Value {
-    let mut members = Map::new();
-    members.insert("path".to_owned(), change.path.to_string().into());
-    members.insert("change".to_owned(), change.kind.as_str().into());
-    for (name, value) in [("old", &change.old), ("new", &change.new)] {
-        if let Some(value) = value {
-            members.insert(name.to_owned(), value.clone());
-        }
-    }
-    Value::Object(members)
+/// A changed field, for programs; `old` and `new` are absent where there is no value.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct FieldChange {
+    path: String,
+    change: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new: Option<Value>,
 }
 
-/// Writes a writer for programs.
-pub(crate) fn writer_json(writer: &Writer) -> Value {
-    json!({
-        "manager": writer.manager,
-        "operation": writer.operation,
-        "subresource": writer.subresource,
-        "time": writer.at.map(timetext::rfc3339),
-    })
+impl FieldChange {
+    pub(crate) fn all(changes: &[Change]) -> Vec<Self> {
+        let one = |change: &Change| Self {
+            path: change.path.to_string(),
+            change: change.kind.as_str(),
+            old: change.old.clone(),
+            new: change.new.clone(),
+        };
+        changes.iter().map(one).collect()
+    }
+}
+
+/// A field manager that wrote a version, for programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct FieldWriter {
+    manager: String,
+    operation: String,
+    subresource: String,
+    time: Option<String>,
+}
+
+impl FieldWriter {
+    pub(crate) fn all(writers: &[Writer]) -> Vec<Self> {
+        let one = |writer: &Writer| Self {
+            manager: writer.manager.clone(),
+            operation: writer.operation.clone(),
+            subresource: writer.subresource.clone(),
+            time: writer.at.map(timetext::rfc3339),
+        };
+        writers.iter().map(one).collect()
+    }
+
+    /// Gives the writers of a version; `None` if they are unknown.
+    pub(crate) fn of(authors: &Authors) -> Option<Vec<Self>> {
+        match authors {
+            Authors::Unknown => None,
+            known => Some(Self::all(known.writers())),
+        }
+    }
 }
 
 /// Writes who wrote for people; each name once.
@@ -211,14 +242,20 @@ pub(crate) fn managers(writers: &[Writer]) -> String {
 }
 
 /// Gives microseconds as seconds.
-pub(crate) fn secs(micros: i64) -> Value {
+#[expect(clippy::expect_used, reason = "digits around a point are a number")]
+pub(crate) fn secs(micros: i64) -> f64 {
     let text = format!(
         "{}{}.{:06}",
         if micros < 0 { "-" } else { "" },
         micros.unsigned_abs() / 1_000_000,
         micros.unsigned_abs() % 1_000_000
     );
-    text.parse::<f64>().map_or(Value::Null, Value::from)
+    text.parse().expect("digits around a point are a number")
+}
+
+/// Gives a length in microseconds as seconds.
+pub(crate) fn length_secs(micros: u64) -> f64 {
+    secs(i64::try_from(micros).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]
@@ -226,6 +263,7 @@ mod tests {
     use super::*;
     use crate::screen::Paint;
     use kubereel_history::Scope;
+    use serde_json::{Map, json};
 
     fn shown(old: &Value, new: &Value) -> Vec<String> {
         let changes = Scope::default().changes(old, new);

@@ -1,11 +1,9 @@
 //! Owns `kubereel export`: every event of a reel in another form.
 
-use crate::command_error::CommandError;
-use crate::exit::Exit;
+use crate::command_error::{CommandError, Exit};
+use crate::files;
 use crate::progress::Progress;
-use crate::reel;
 use crate::screen::Screen;
-use crate::target_file;
 use crate::words::count;
 use kubereel_format::Seq;
 use kubereel_history::{ExportError, Exported, ResourceSummary, Timeline, harmless};
@@ -43,18 +41,15 @@ enum Form {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let timeline = reel::open(&args.reel)?;
+    let timeline = files::open_reel(&args.reel)?;
     let Form::Jsonl = args.output;
     let is_err_terminal = screen.is_err_terminal();
     let exported = match &args.file {
         None => write(&timeline, screen.out(), is_err_terminal)?,
         Some(path) => {
-            let failed = |error: std::io::Error| {
-                let path = path.display();
-                CommandError::new(Exit::Io, format!("cannot write: {error}: {path}"))
-            };
-            target_file::refuse_input(&args.reel, path)?;
-            let mut out = BufWriter::new(target_file::create(path, args.force)?);
+            let failed = |error: std::io::Error| files::cannot_write(&error, path);
+            files::refuse_input(&args.reel, path)?;
+            let mut out = BufWriter::new(files::create(path, args.force)?);
             let exported = write(&timeline, &mut out, is_err_terminal)?;
             out.flush().map_err(failed)?;
             exported
@@ -74,7 +69,7 @@ fn write(
         .export_jsonl(out, |Seq(done)| progress.reached(done))
         .map_err(|error| match error {
             ExportError::Write(error) => CommandError::output(&error),
-            error => CommandError::new(Exit::Reel, error),
+            error => CommandError::reel(error),
         })
 }
 
@@ -125,9 +120,8 @@ fn say_what_is_missing(
             Exit::Unknown
         });
     };
-    let places = count(u64::try_from(missing.len()).unwrap_or(u64::MAX), "place");
-    Err(CommandError::new(
-        Exit::Reel,
-        format!("the reel is damaged, events are missing: {places}, the first: {first}"),
-    ))
+    let places = count(missing.len(), "place");
+    Err(CommandError::reel(format!(
+        "the reel is damaged, events are missing: {places}, the first: {first}"
+    )))
 }

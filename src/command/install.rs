@@ -1,10 +1,10 @@
 //! Owns `kubereel install`: the story of a cluster's first installation, told as that of an upgrade is.
 
-use crate::at;
-use crate::command::upgrade::{self, Output, Which};
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::reel;
+use crate::arguments;
+use crate::arguments::JsonOutput;
+use crate::command::upgrade::{self, UpdateChoice};
+use crate::command_error::{CommandError, Exit};
+use crate::files;
 use crate::screen::Screen;
 use kubereel_history::{Moment, UpdateKind};
 use std::path::PathBuf;
@@ -21,11 +21,10 @@ pub(crate) struct Args {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     /// Show what was known at this moment
-    #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Moment,
-    /// Output format; default: text
-    #[arg(short, long, value_name = "FORM")]
-    output: Option<Output>,
+    #[command(flatten)]
+    output: JsonOutput,
 }
 
 fn after_help() -> String {
@@ -39,18 +38,18 @@ Examples:
 {}
 
 {}",
-        at::forms_help(),
+        arguments::forms_help(),
         upgrade::EXITS
     )
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let timeline = reel::open(&args.reel)?;
-    let which = Which {
+    let timeline = files::open_reel(&args.reel)?;
+    let which = UpdateChoice {
         kind: UpdateKind::Install,
         nth: None,
         is_list: false,
     };
-    upgrade::answer(&timeline, which, args.at, args.output, screen)
+    upgrade::answer(&timeline, which, args.at, args.output.is_json(), screen)
 }

@@ -1,10 +1,8 @@
 //! Owns `kubereel man`: the manual pages, from the program's own definitions.
 
-use crate::cli::Cli;
-use crate::command_error::CommandError;
-use crate::exit::Exit;
+use crate::command_error::{CommandError, Exit};
 use crate::screen::Screen;
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 use clap_mangen::Man;
 use std::fs;
 use std::io::{self, Write as _};
@@ -27,12 +25,15 @@ pub(crate) struct Args {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let pages = pages();
+pub(crate) fn run(
+    args: &Args,
+    program: Command,
+    screen: &mut Screen,
+) -> Result<Exit, CommandError> {
+    let pages = pages(program);
     if let Some(folder) = &args.into {
-        write_all(folder, &pages).map_err(|error| {
-            CommandError::new(Exit::Io, format!("{}: {error}", folder.display()))
-        })?;
+        write_all(folder, &pages)
+            .map_err(|error| CommandError::io(format!("{}: {error}", folder.display())))?;
         let count = u64::try_from(pages.len()).unwrap_or(u64::MAX);
         let pages = crate::words::count(count, "page");
         screen.aside(format!("{pages} written to {}", folder.display()))?;
@@ -47,8 +48,9 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
             .iter()
             .filter_map(|(name, _)| name.strip_prefix("kubereel-"))
             .collect();
-        return Err(CommandError::new(Exit::Usage, "unknown command")
-            .hint(format!("use one of {}", names.join(", "))));
+        return Err(
+            CommandError::usage("unknown command").hint(format!("use one of {}", names.join(", ")))
+        );
     };
     let written = rendered(page).and_then(|page| screen.out().write_all(&page));
     written.map_err(|error| CommandError::output(&error))?;
@@ -56,8 +58,8 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
 }
 
 /// Gives the name of each page, and what it is about.
-fn pages() -> Vec<(String, Command)> {
-    let mut root = Cli::command().disable_help_subcommand(true);
+fn pages(program: Command) -> Vec<(String, Command)> {
+    let mut root = program.disable_help_subcommand(true);
     root.build();
     let mut pages = vec![("kubereel".to_owned(), root.clone())];
     for command in root.get_subcommands() {

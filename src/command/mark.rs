@@ -1,8 +1,7 @@
 //! Owns `kubereel mark`: a word for the timeline of a running recorder.
 
 use super::recording::{parse_listen, status_token};
-use crate::command_error::CommandError;
-use crate::exit::Exit;
+use crate::command_error::{CommandError, Exit};
 use kubereel_recorder::{MarkError, MarkPlace, leave_mark};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -44,8 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
         (None, Some(path)) => MarkPlace::File(path.clone()),
         (None, None) => {
             return Err(
-                CommandError::new(Exit::Usage, "no destination for the mark")
-                    .hint("give --listen or --file"),
+                CommandError::usage("no destination for the mark").hint("give --listen or --file")
             );
         }
     };
@@ -55,11 +53,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
 
 fn explain(error: &MarkError) -> CommandError {
     match error {
-        MarkError::Length { .. } => CommandError::new(Exit::Usage, error),
-        MarkError::Unanswered { .. } => CommandError::new(Exit::Io, error)
+        MarkError::Length { .. } => CommandError::usage(error),
+        MarkError::Unanswered { .. } => CommandError::io(error)
             .hint("start the recorder with --listen, or write the mark with --file"),
-        MarkError::File { .. } => CommandError::new(Exit::Io, error)
+        MarkError::File { .. } => CommandError::io(error)
             .hint("give the file that the recorder follows, in an existing directory"),
-        _ => CommandError::new(Exit::Io, error),
+        _ => CommandError::io(error),
     }
 }

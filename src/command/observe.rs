@@ -1,9 +1,8 @@
 //! Owns `kubereel observe`: the surroundings of a CI job in, an observer, always the same exit code out.
 
-use super::recording::{self, Recording, parse_duration};
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::public_words::public;
+use super::recording::{self, RecordingArgs, parse_duration};
+use crate::command_error::{CommandError, Exit};
+use crate::redaction::public;
 use kubereel_recorder::{KubeconfigSource, Observation, Outcome, Places, job_labels, observe};
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -52,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = GRACE)]
     grace: Duration,
     #[command(flatten)]
-    recording: Recording,
+    recording: RecordingArgs,
 }
 
 /// Runs the command. It never fails: a job is not to be red for its observer.

@@ -1,24 +1,18 @@
-//! Owns `kubereel test`: rules over time, run on recordings. Refuses to judge: `monitortests` does.
+//! `kubereel test`: rules over time, run on recordings. The judgement is that of `monitortests`.
 
-use crate::command_error::CommandError;
-use crate::exit::Exit;
+use crate::arguments::{self, WideFormat};
+use crate::command_error::{CommandError, Exit};
 use crate::screen::Screen;
-use jiff::Timestamp;
 use kubereel_format::RecordedAt;
 use kubereel_monitortests::{Glob, Verdict};
+use run::{TestFiles, TestRun};
 use std::path::PathBuf;
-
-mod catalogue;
-mod files;
-mod json;
-mod known;
-mod lines;
-mod matrix;
-mod runs;
-mod suite;
-
-use runs::Ran;
 use suite::Suite;
+
+pub(crate) mod json;
+mod report;
+mod run;
+pub(crate) mod suite;
 
 /// Run rules over time (monitortests) on recordings
 ///
@@ -37,9 +31,9 @@ pub(crate) struct Args {
     #[arg(value_name = "REEL", required_unless_present_any = ["list", "explain"])]
     reels: Vec<PathBuf>,
     #[command(flatten)]
-    rules: Rules,
+    rules: RuleArgs,
     #[command(flatten)]
-    outputs: Outputs,
+    outputs: OutputArgs,
     /// List the rules instead of running them
     #[arg(long, conflicts_with = "explain")]
     list: bool,
@@ -48,15 +42,15 @@ pub(crate) struct Args {
     explain: Option<String>,
     /// Report progress on stderr as lines of JSON; the run stops when stderr is closed
     #[arg(long, value_name = "FORM")]
-    progress: Option<Told>,
-    /// Output format; `wide` shows all findings and the names of passed cases
+    progress: Option<ProgressFormat>,
+    /// WideFormat format; `wide` shows all findings and the names of passed cases
     #[arg(short, long, value_name = "FORM")]
-    output: Option<Output>,
+    output: Option<WideFormat>,
 }
 
 /// What is run.
 #[derive(Debug, clap::Args)]
-struct Rules {
+struct RuleArgs {
     /// Also run the rules of this folder's YAML files; a rule with the id of a built-in rule replaces it
     #[arg(long = "rules", value_name = "DIR")]
     folder: Option<PathBuf>,
@@ -74,11 +68,11 @@ struct Rules {
     #[arg(long = "fact", value_name = "NAME=VALUE", value_parser = fact)]
     facts: Vec<(FactName, String)>,
     /// Compare ends of exceptions with this time instead of the end of each recording (RFC 3339)
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = arguments::read_time)]
     now: Option<RecordedAt>,
 }
 
-/// Something that can be told of a cluster.
+/// A property of a cluster.
 #[derive(Clone, Copy, Debug)]
 enum FactName {
     Topology,
@@ -91,7 +85,7 @@ enum FactName {
 
 /// What is written besides the report.
 #[derive(Debug, clap::Args)]
-struct Outputs {
+struct OutputArgs {
     /// Write JUnit into this folder; a folder below it for each of several reels
     #[arg(long, value_name = "DIR")]
     junit: Option<PathBuf>,
@@ -115,16 +109,9 @@ struct Outputs {
     force: bool,
 }
 
-/// The form of the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Output {
-    Json,
-    Wide,
-}
-
-/// The form in which it is told how far a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Told {
+/// The form of progress reports.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum ProgressFormat {
     Json,
 }
 
@@ -167,33 +154,27 @@ fn fact(text: &str) -> Result<(FactName, String), String> {
     Ok((name, value.to_owned()))
 }
 
-fn time(text: &str) -> Result<RecordedAt, String> {
-    text.parse::<Timestamp>()
-        .map(|at| RecordedAt::from_micros(at.as_microsecond()))
-        .map_err(|_unread| "expected an RFC 3339 time such as 2026-11-21T14:02:31Z".to_owned())
-}
-
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
     let suite = Suite::read(&args.rules, screen)?;
     if args.list {
-        return catalogue::list(&suite, args.output, screen);
+        return suite::list(&suite, args.output, screen);
     }
     if let Some(rule) = &args.explain {
-        return catalogue::explain(&suite, rule, screen);
+        return suite::explain(&suite, rule, screen);
     }
     suite.refuse_empty()?;
-    let targets = files::Targets::prepare(args)?;
-    let all = runs::all(args, &suite, &targets, screen)?;
+    let targets = TestFiles::prepare(args)?;
+    let all = run::all(args, &suite, &targets, screen)?;
     targets.write(args, &all)?;
     match args.output {
-        Some(Output::Json) => json::print(&suite, &all, screen)?,
+        Some(WideFormat::Json) => screen.json_line(&json::TestOutput::of(&suite, &all))?,
         form => {
-            lines::print(&all, form.is_some(), screen)?;
+            report::print(&all, form.is_some(), screen)?;
             if all.len() > 1 {
-                matrix::print(&all, screen)?;
+                report::print_matrix(&all, screen)?;
             }
-            known::print(&suite, &all, screen)?;
+            report::print_idle(&suite, &all, screen)?;
         }
     }
     screen.finish()?;
@@ -201,29 +182,25 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
 }
 
 /// Gives how it ends: what cannot be read comes before what failed, for more may be wrong there.
-fn ended(all: Vec<Ran>) -> Result<Exit, CommandError> {
+fn ended(all: Vec<TestRun>) -> Result<Exit, CommandError> {
     // A file that could not be written is no fault of a recording.
-    let (failed, all): (Vec<Ran>, Vec<Ran>) = all.into_iter().partition(Ran::is_failed_elsewhere);
+    let (failed, all): (Vec<TestRun>, Vec<TestRun>) =
+        all.into_iter().partition(TestRun::is_failed_elsewhere);
     if let Some(error) = failed.into_iter().find_map(|ran| ran.report.err()) {
         return Err(error);
     }
     let count = all.len();
-    let (unread, all): (Vec<Ran>, Vec<Ran>) = all.into_iter().partition(Ran::is_unread);
+    let (unread, all): (Vec<TestRun>, Vec<TestRun>) = all.into_iter().partition(TestRun::is_unread);
     let unread_count = unread.len();
     if let Some(first) = unread.into_iter().next() {
         let name = first.name();
         return Err(match first.report {
             Err(error) if count == 1 => error,
-            _ if count == 1 => {
-                CommandError::new(Exit::Reel, format!("the reel is damaged: {name}"))
-                    .hint("to see where: kubereel info REEL")
-            }
-            _ => CommandError::new(
-                Exit::Reel,
-                format!(
-                    "{unread_count} of {count} recordings cannot be read completely, the first: {name}"
-                ),
-            )
+            _ if count == 1 => CommandError::reel(format!("the reel is damaged: {name}"))
+                .hint("to see where: kubereel info REEL"),
+            _ => CommandError::reel(format!(
+                "{unread_count} of {count} recordings cannot be read completely, the first: {name}"
+            ))
             .hint("the others were tested; to see the damage: kubereel info REEL"),
         });
     }

@@ -1,9 +1,8 @@
 //! Owns `kubereel tui`, which is also plain `kubereel REEL`: the screen that moves through a reel.
 
-use crate::at;
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::reel;
+use crate::arguments;
+use crate::command_error::{CommandError, Exit};
+use crate::files;
 use crate::screen::Screen;
 use kubereel_history::Moment;
 use kubereel_tui::{Executable, FilterError, Palette, Request, Theme, TuiError, check_filter};
@@ -20,7 +19,7 @@ pub(crate) struct Args {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     /// Start at this moment; default: the start of the recording
-    #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Option<Moment>,
     /// Select this resource or object
     #[arg(long, value_name = "RESOURCE[/NAME]")]
@@ -71,7 +70,7 @@ Keys:
 {}
 {}",
         kubereel_tui::keys_help(),
-        at::forms_help()
+        arguments::forms_help()
     )
 }
 
@@ -79,7 +78,7 @@ Keys:
 pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
     // What is no reel is said here, in words and with hints, not on a screen that has to be left.
     if !args.reel.is_file() {
-        reel::open(&args.reel)?;
+        files::open_reel(&args.reel)?;
     }
     let request = Request {
         path: args.reel.clone(),

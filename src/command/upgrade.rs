@@ -1,28 +1,23 @@
-//! Owns `kubereel upgrade`: the story of an upgrade. Refuses to find out what happened: `replay` does.
+//! `kubereel upgrade`: the story of an upgrade, the state at a moment, or a list. What happened is derived by `history`.
 
-use crate::at;
-use crate::command::get::header;
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::reel;
+use crate::arguments::{self, JsonOutput};
+use crate::command::object_query;
+use crate::command_error::{CommandError, Exit};
+use crate::files;
 use crate::screen::Screen;
+use crate::table::Table;
 use crate::words::count;
 use kubereel_history::{
     Certainty, Cut, Moment, QueryError, Timeline, Update, UpdateKind, Updates, timetext,
 };
+use page::{between, release};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 mod json;
-mod json_status;
-mod list;
 mod nodes;
-mod operators;
 mod page;
-mod payload;
-mod rest;
 mod status;
-mod trouble;
 
 /// Show how an OpenShift cluster was upgraded
 ///
@@ -40,7 +35,7 @@ pub(crate) struct Args {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     /// Show what was known at this moment
-    #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Moment,
     /// Show the N-th upgrade of the reel; default: the last one
     #[arg(long, value_name = "N")]
@@ -48,16 +43,8 @@ pub(crate) struct Args {
     /// List the installation and all upgrades, a line each
     #[arg(long, conflicts_with = "nth")]
     list: bool,
-    /// Output format; default: text
-    #[arg(short, long, value_name = "FORM")]
-    output: Option<Output>,
-}
-
-/// The form of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Output {
-    /// One JSON object; docs/upgrade.md names its fields
-    Json,
+    #[command(flatten)]
+    output: JsonOutput,
 }
 
 /// The exit codes of both commands, in words.
@@ -77,13 +64,13 @@ Examples:
 {}
 
 {EXITS}",
-        at::forms_help()
+        arguments::forms_help()
     )
 }
 
-/// Which story is asked for.
+/// UpdateChoice story is asked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Which {
+pub(super) struct UpdateChoice {
     pub(super) kind: UpdateKind,
     pub(super) nth: Option<NonZeroUsize>,
     pub(super) is_list: bool,
@@ -91,32 +78,32 @@ pub(super) struct Which {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let timeline = reel::open(&args.reel)?;
-    let which = Which {
+    let timeline = files::open_reel(&args.reel)?;
+    let which = UpdateChoice {
         kind: UpdateKind::Upgrade,
         nth: args.nth,
         is_list: args.list,
     };
-    answer(&timeline, which, args.at, args.output, screen)
+    answer(&timeline, which, args.at, args.output.is_json(), screen)
 }
 
 /// Answers a question about an open reel.
 pub(super) fn answer(
     timeline: &Timeline,
-    which: Which,
+    which: UpdateChoice,
     at: Moment,
-    output: Option<Output>,
+    is_json: bool,
     screen: &mut Screen,
 ) -> Result<Exit, CommandError> {
-    let cut = at::resolve(timeline, at)?;
+    let cut = arguments::resolve(timeline, at)?;
     let updates = timeline.updates(cut).map_err(unreadable)?;
     let certainty = certainty(timeline, cut);
     if !updates.is_seen {
         return Err(not_seen(timeline, &certainty));
     }
-    screen.aside(head(timeline, &updates, &certainty, screen))?;
+    screen.aside(header(timeline, &updates, &certainty, screen))?;
     if which.is_list {
-        list::print(timeline, &updates, output, screen)?;
+        print_list(timeline, &updates, is_json, screen)?;
     } else {
         let Some((number, update)) = pick(&updates, which)? else {
             return none(timeline, &updates, which.kind, at, cut, &certainty, screen);
@@ -124,7 +111,7 @@ pub(super) fn answer(
         let story = timeline
             .upgrade_story(&updates, update, cut)
             .map_err(unreadable)?;
-        let asked = page::Asked {
+        let context = page::StoryContext {
             number,
             of: of_kind(&updates, which.kind).count(),
             // A past moment is asked about for how it stood then.
@@ -134,17 +121,15 @@ pub(super) fn answer(
                 None
             },
         };
-        match output {
-            None => page::print(timeline, &story, &asked, screen)?,
-            Some(Output::Json) => json::print(&story, &asked, &certainty, screen)?,
+        if is_json {
+            json::print(&story, &context, &certainty, screen)?;
+        } else {
+            page::print(timeline, &story, &context, screen)?;
         }
     }
     if !timeline.reel().damage().is_empty() {
         screen.finish()?;
-        return Err(
-            CommandError::new(Exit::Reel, "the reel is damaged, parts may be missing")
-                .hint("to see where: kubereel info REEL"),
-        );
+        return Err(CommandError::damaged("parts may be missing"));
     }
     Ok(if certainty.is_known() {
         Exit::Yes
@@ -154,7 +139,7 @@ pub(super) fn answer(
 }
 
 fn unreadable(error: QueryError) -> CommandError {
-    CommandError::new(Exit::Reel, error).hint("to check the reel: kubereel verify REEL")
+    CommandError::reel(error).hint("to check the reel: kubereel verify REEL")
 }
 
 /// Judges how far what `ClusterVersion` said up to a moment can be trusted.
@@ -168,10 +153,15 @@ fn certainty(timeline: &Timeline, cut: Cut) -> Certainty {
     })
 }
 
-fn head(timeline: &Timeline, updates: &Updates, certainty: &Certainty, screen: &Screen) -> String {
+fn header(
+    timeline: &Timeline,
+    updates: &Updates,
+    certainty: &Certainty,
+    screen: &Screen,
+) -> String {
     let at = timeline.written(updates.now);
     let offset = timetext::offset(updates.now.micros_since(timeline.start()));
-    let trust = header::trust(timeline, certainty);
+    let trust = object_query::trust(timeline, certainty);
     let trust = if certainty.is_proven() {
         screen.err_paint().good(&trust)
     } else {
@@ -182,20 +172,15 @@ fn head(timeline: &Timeline, updates: &Updates, certainty: &Certainty, screen: &
 
 fn not_seen(timeline: &Timeline, certainty: &Certainty) -> CommandError {
     if !timeline.reel().damage().is_empty() {
-        return CommandError::new(
-            Exit::Reel,
-            "no ClusterVersion in the readable part of the reel",
-        )
-        .hint("to see where it is damaged: kubereel info REEL");
+        return CommandError::reel("no ClusterVersion in the readable part of the reel")
+            .hint("to see where it is damaged: kubereel info REEL");
     }
     if let Certainty::BeforeFirst { first: Some(first) } = certainty {
         let message = "ClusterVersion was not observed yet at that moment";
         let first = timeline.written(*first);
-        return CommandError::new(Exit::Unknown, message)
-            .hint(format!("the first known state: --at {first}"));
+        return CommandError::unknown(message).hint(format!("the first known state: --at {first}"));
     }
-    CommandError::new(
-        Exit::Unknown,
+    CommandError::unknown(
         "no ClusterVersion in the reel: not an OpenShift cluster, or it was not recorded",
     )
     .hint("to see what was recorded: kubereel info REEL -o wide")
@@ -209,7 +194,7 @@ fn of_kind(updates: &Updates, kind: UpdateKind) -> impl Iterator<Item = (usize, 
         .map(|(place, update)| (place + 1, update))
 }
 
-fn pick(updates: &Updates, which: Which) -> Result<Option<(usize, &Update)>, CommandError> {
+fn pick(updates: &Updates, which: UpdateChoice) -> Result<Option<(usize, &Update)>, CommandError> {
     let Some(nth) = which.nth else {
         return Ok(of_kind(updates, which.kind).last());
     };
@@ -218,8 +203,7 @@ fn pick(updates: &Updates, which: Which) -> Result<Option<(usize, &Update)>, Com
     if found.is_none() && all > 0 {
         let all = u64::try_from(all).unwrap_or(u64::MAX);
         let message = format!("no upgrade {nth}: the reel has {}", count(all, "upgrade"));
-        return Err(CommandError::new(Exit::Usage, message)
-            .hint("to list them: kubereel upgrade REEL --list"));
+        return Err(CommandError::usage(message).hint("to list them: kubereel upgrade REEL --list"));
     }
     Ok(found)
 }
@@ -287,4 +271,49 @@ fn none(
             error.hint("the recording began after it; to show upgrades: kubereel upgrade REEL")
         }
     })
+}
+
+/// Prints the list.
+fn print_list(
+    timeline: &Timeline,
+    updates: &Updates,
+    is_json: bool,
+    screen: &mut Screen,
+) -> Result<(), CommandError> {
+    let mut rows: Vec<(Option<usize>, &Update)> = of_kind(updates, UpdateKind::Install)
+        .map(|(_, update)| (None, update))
+        .collect();
+    rows.extend(
+        of_kind(updates, UpdateKind::Upgrade).map(|(number, update)| (Some(number), update)),
+    );
+    rows.sort_by_key(|(_, update)| update.first);
+    if is_json {
+        return json::list(&rows, updates, screen);
+    }
+    let mut table = Table::with_headers(["NTH", "FROM", "TO", "BEGAN", "TOOK", "OUTCOME"]);
+    for (number, update) in rows {
+        let from = update.from.as_ref().map_or_else(|| "-".to_owned(), release);
+        let asked = update.requests.last().map(|request| &request.release);
+        let to = update.target.as_ref().or(asked);
+        let end = update.end;
+        let took = end.map_or_else(
+            || format!("{}+", between(update.first, updates.now)),
+            |end| between(update.first, end.mark.at),
+        );
+        let outcome = match (end, update.accepted) {
+            (Some(end), _) => end.how.as_str(),
+            (None, None) if !update.is_older => "not accepted",
+            (None, _) => "not complete",
+        };
+        table.push(vec![
+            number.map_or_else(|| "install".to_owned(), |number| number.to_string()),
+            from,
+            to.map_or_else(|| "?".to_owned(), release),
+            timeline.written(update.first.at),
+            took,
+            outcome.to_owned(),
+        ]);
+    }
+    screen.table(&table)?;
+    Ok(())
 }

@@ -1,27 +1,26 @@
-//! Owns the answer that programs read: one JSON object. docs/upgrade.md names its fields, and a test
-//! compares both.
+//! The answer that programs read: one JSON object. docs/upgrade.md names its fields, and a test compares both.
 
-use super::json_status;
-use super::page::Asked;
+use super::page::StoryContext;
 use crate::command_error::CommandError;
-use crate::field_text;
+use crate::field_text::{length_secs, secs};
 use crate::screen::Screen;
 use kubereel_format::RecordedAt;
 use kubereel_history::{
-    Certainty, DrainHold, Handover, Lasting, Mark, NodeUpdate, OperatorMove, PoolUpdate, Release,
-    Retrieval, Spell, Update, Updates, UpgradeStory, VersionPod, timetext,
+    Certainty, DrainHold, Handover, Lasting, Mark, NodeState, NodeUpdate, OperatorMove, Origin,
+    PoolState, PoolUpdate, Release, Retrieval, Spell, Update, UpdateStatus, Updates, UpgradeStory,
+    VersionPod, timetext,
 };
 use serde_json::{Value, json};
 
 /// Prints a story.
 pub(super) fn print(
     story: &UpgradeStory,
-    asked: &Asked,
+    context: &StoryContext,
     certainty: &Certainty,
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
     let now = story.now;
-    let mut value = update(&story.update, Some(asked.number), now);
+    let mut value = update(&story.update, Some(context.number), now);
     let parts = json!({
         "now": timetext::rfc3339(now),
         "over": mark(story.over),
@@ -59,7 +58,7 @@ pub(super) fn print(
             "what": part.what.as_str(),
             "name": part.name,
             "from": timetext::rfc3339(part.from.at),
-            "secs": secs(part.micros),
+            "secs": length_secs(part.micros),
             "is_over": part.is_over,
         })),
         "not_seen": all(&story.not_seen, |one| json!({
@@ -69,7 +68,7 @@ pub(super) fn print(
             "to": one.unseen.as_ref().map(|unseen| timetext::rfc3339(unseen.to)),
             "why": one.why(),
         })),
-        "status": asked.status.as_ref().map(json_status::value),
+        "status": context.status.as_ref().map(status),
     });
     if let (Value::Object(whole), Value::Object(parts)) = (&mut value, parts) {
         whole.extend(parts);
@@ -102,10 +101,6 @@ fn mark(mark: Option<Mark>) -> Option<String> {
     mark.map(|mark| timetext::rfc3339(mark.at))
 }
 
-pub(super) fn secs(micros: u64) -> Value {
-    json!(field_text::secs(i64::try_from(micros).unwrap_or(i64::MAX)))
-}
-
 fn release(release: &Release) -> Value {
     json!({ "version": release.version, "image": release.image })
 }
@@ -114,7 +109,7 @@ fn lasting(span: &Lasting, now: RecordedAt) -> Value {
     json!({
         "from": timetext::rfc3339(span.from.at),
         "to": mark(span.to),
-        "secs": secs(span.micros(now)),
+        "secs": length_secs(span.micros(now)),
     })
 }
 
@@ -147,7 +142,7 @@ fn update(update: &Update, number: Option<usize>, now: RecordedAt) -> Value {
         "outcome": end.map(|end| end.how.as_str()),
         "ended": end.map(|end| timetext::rfc3339(end.mark.at)),
         "completed_by_own_clock": end.and_then(|end| end.completed).map(timetext::rfc3339),
-        "took_secs": secs(took),
+        "took_secs": length_secs(took),
     })
 }
 
@@ -200,8 +195,8 @@ fn operator(one: &OperatorMove, now: RecordedAt) -> Value {
         "had_version_before": one.was_there,
         "began": mark(one.began),
         "moved": mark(one.moved),
-        "took_secs": one.took_micros(now).map(secs),
-        "budget_secs": secs(one.budget_micros()),
+        "took_secs": one.took_micros(now).map(length_secs),
+        "budget_secs": length_secs(one.budget_micros()),
         "is_over_budget": one.is_over_budget(now),
         "available": mark(one.available),
         "progressing": all(&one.progressing, |span| lasting(span, now)),
@@ -217,7 +212,7 @@ fn spell(spell: &Spell, now: RecordedAt) -> Value {
         "seq": spell.from.seq.0,
         "is_older": spell.is_older,
         "to": mark(spell.to),
-        "secs": secs(spell.micros(now)),
+        "secs": length_secs(spell.micros(now)),
         "oc": spell.level(now).as_str(),
         "has_gap": spell.has_gap,
         "texts": all(&spell.texts, |text| json!({
@@ -268,7 +263,7 @@ fn node(one: &NodeUpdate, now: RecordedAt) -> Value {
         "ready": mark(one.ready),
         "done": mark(one.done),
         "uncordoned": mark(one.uncordoned),
-        "took_secs": secs(one.micros(now)),
+        "took_secs": length_secs(one.micros(now)),
         "degraded": all(&one.degraded, |(span, why)| {
             json!({ "span": lasting(span, now), "reason": why })
         }),
@@ -287,5 +282,78 @@ fn held(hold: &DrainHold, now: RecordedAt) -> Value {
         "budget": hold.budget,
         "pod": hold.pod,
         "span": lasting(&hold.span, now),
+    })
+}
+
+/// Gives the state that a program reads.
+fn status(status: &UpdateStatus) -> Value {
+    let counts = &status.operators;
+    let (previous, origin) = match &status.origin {
+        Origin::Nothing => (None, "install"),
+        Origin::Version(version) => (Some(version), "completed"),
+        Origin::Partial(version) => (Some(version), "partial"),
+        Origin::SameVersion => (None, "same version"),
+    };
+    let pools: Vec<Value> = status.pools.iter().map(pool_status).collect();
+    let insights: Vec<Value> = status
+        .insights
+        .iter()
+        .map(|insight| {
+            json!({
+                "level": insight.level.as_str(),
+                "impact": insight.impact.as_str(),
+                "summary": insight.summary,
+                "description": insight.description,
+                "since": insight.since.map(timetext::rfc3339),
+            })
+        })
+        .collect();
+    json!({
+        "at": timetext::rfc3339(status.now),
+        "is_updating": status.is_updating,
+        "target": status.target,
+        "previous": previous,
+        "origin": origin,
+        "assessment": status.assessment.as_str(),
+        "operators": {
+            "total": counts.total,
+            "updated": counts.updated,
+            "updating": counts.updating,
+            "waiting": counts.waiting,
+            "unavailable": counts.unavailable,
+            "degraded": counts.degraded,
+        },
+        "started_by_own_clock": status.started.map(timetext::rfc3339),
+        "completed_by_own_clock": status.completed.map(timetext::rfc3339),
+        "elapsed_secs": secs(status.elapsed_micros),
+        "estimate": status.estimate.map(|estimate| json!({
+            "remaining_secs": estimate.remaining_secs,
+            "total_secs": estimate.total_secs,
+        })),
+        "pools": pools,
+        "insights": insights,
+    })
+}
+
+fn pool_status(pool: &PoolState) -> Value {
+    let nodes: Vec<Value> = pool.nodes.iter().map(node_status).collect();
+    json!({
+        "name": pool.name,
+        "assessment": pool.assessment.as_str(),
+        "is_paused": pool.is_paused,
+        "updated": pool.updated(),
+        "nodes": nodes,
+    })
+}
+
+fn node_status(node: &NodeState) -> Value {
+    json!({
+        "name": node.name,
+        "assessment": node.assessment.as_str(),
+        "phase": node.phase.as_str(),
+        "version": node.version,
+        "message": node.message,
+        "is_available": node.is_available,
+        "is_degraded": node.is_degraded,
     })
 }

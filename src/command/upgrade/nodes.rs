@@ -1,8 +1,8 @@
 //! Owns how nodes and pools are printed: what was done to each, and how long it took.
 
-use super::page::{Page, between, lasting, shortened};
+use super::page::{UpgradePage, between, lasting, shortened};
 use crate::command_error::CommandError;
-use crate::spans::{Line, Style};
+use crate::screen::{Line, Style};
 use crate::words::count;
 use kubereel_format::RecordedAt;
 use kubereel_history::{
@@ -13,7 +13,7 @@ use kubereel_history::{
 const SHOWN_HOLD_MICROS: u64 = 5_000_000;
 
 /// Prints pools and nodes.
-pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
+pub(super) fn print(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
     joins(page, story)?;
     if story.nodes.is_empty() && story.pools.is_empty() {
         return Ok(());
@@ -42,7 +42,7 @@ pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), Com
     Ok(())
 }
 
-fn joins(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
+fn joins(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
     if story.joins.is_empty() {
         return Ok(());
     }
@@ -59,8 +59,7 @@ fn joins(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> 
         "JOINED", "READY"
     ))?;
     for join in &story.joins {
-        let mut line = Line::default();
-        line.push(Style::Strong, format!("  {}  ", page.at(join.joined)));
+        let mut line = Line::of(Style::Strong, format!("  {}  ", page.at(join.joined)));
         match join.ready {
             Some(ready) => line.push(Style::Plain, page.at(ready)),
             None => line.push(Style::Wary, format!("{:<width$}", "not yet")),
@@ -71,9 +70,12 @@ fn joins(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> 
     Ok(())
 }
 
-fn one_pool(page: &mut Page<'_>, pool: &PoolUpdate, now: RecordedAt) -> Result<(), CommandError> {
-    let mut line = Line::default();
-    line.push(Style::Strong, format!("  {}  ", page.at(pool.began)));
+fn one_pool(
+    page: &mut UpgradePage<'_>,
+    pool: &PoolUpdate,
+    now: RecordedAt,
+) -> Result<(), CommandError> {
+    let mut line = Line::of(Style::Strong, format!("  {}  ", page.at(pool.began)));
     let took = match pool.done {
         Some(done) => between(pool.began, done.at),
         None => format!("{}+", between(pool.began, now)),
@@ -95,9 +97,12 @@ fn one_pool(page: &mut Page<'_>, pool: &PoolUpdate, now: RecordedAt) -> Result<(
     page.line(&line, page.time_width() + 4)
 }
 
-fn one_node(page: &mut Page<'_>, node: &NodeUpdate, now: RecordedAt) -> Result<(), CommandError> {
-    let mut line = Line::default();
-    line.push(Style::Strong, format!("  {}  ", page.at(node.began)));
+fn one_node(
+    page: &mut UpgradePage<'_>,
+    node: &NodeUpdate,
+    now: RecordedAt,
+) -> Result<(), CommandError> {
+    let mut line = Line::of(Style::Strong, format!("  {}  ", page.at(node.began)));
     let long = |span: Option<Lasting>| {
         span.map_or_else(
             || "-".to_owned(),
@@ -147,7 +152,7 @@ fn phase(node: &NodeUpdate) -> (&'static str, Option<RecordedAt>) {
 
 /// Prints what held a node up.
 fn below(
-    page: &mut Page<'_>,
+    page: &mut UpgradePage<'_>,
     node: &NodeUpdate,
     now: RecordedAt,
     hang: usize,
@@ -160,8 +165,7 @@ fn below(
     for hold in &long {
         let lasted = lasting(hold.span.micros(now), hold.span.to.is_some());
         let from = page.timeline.written(hold.span.from.at);
-        let mut line = Line::default();
-        line.push(
+        let line = Line::of(
             Style::Wary,
             format!(
                 "{indent}drain blocked {lasted} from {from}: PodDisruptionBudget {}/{} allowed no eviction of Pod {}",
@@ -183,8 +187,7 @@ fn below(
     for (span, why) in &node.degraded {
         let lasted = lasting(span.micros(now), span.to.is_some());
         let from = page.timeline.written(span.from.at);
-        let mut line = Line::default();
-        line.push(
+        let line = Line::of(
             Style::Bad,
             format!("{indent}degraded {lasted} from {from}: {}", shortened(why)),
         );

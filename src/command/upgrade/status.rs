@@ -1,9 +1,9 @@
 //! Owns how the state at a moment is printed, in the terms of `oc adm upgrade status`.
 
-use super::page::{Page, shortened, span};
+use super::page::{UpgradePage, shortened, span};
 use crate::command_error::CommandError;
 use crate::screen::Screen;
-use crate::spans::{Line, Style};
+use crate::screen::{Line, Style};
 use kubereel_history::{
     Assessment, Insight, InsightLevel, NodePhase, Origin, PoolState, Timeline, UpdateStatus,
     timetext,
@@ -20,7 +20,7 @@ pub(super) fn print(
     status: &UpdateStatus,
     screen: &mut Screen,
 ) -> Result<(), CommandError> {
-    let mut page = Page { timeline, screen };
+    let mut page = UpgradePage { timeline, screen };
     let mut title = Line::default();
     let at = timeline.written(status.now);
     title.push(
@@ -41,14 +41,18 @@ pub(super) fn print(
     Ok(())
 }
 
-fn value(page: &mut Page<'_>, name: &str, style: Style, text: &str) -> Result<(), CommandError> {
-    let mut line = Line::default();
-    line.push(Style::Plain, format!("  {name:<11} "));
+fn value(
+    page: &mut UpgradePage<'_>,
+    name: &str,
+    style: Style,
+    text: &str,
+) -> Result<(), CommandError> {
+    let mut line = Line::of(Style::Plain, format!("  {name:<11} "));
     line.push(style, text);
     page.line(&line, HANG)
 }
 
-fn control_plane(page: &mut Page<'_>, status: &UpdateStatus) -> Result<(), CommandError> {
+fn control_plane(page: &mut UpgradePage<'_>, status: &UpdateStatus) -> Result<(), CommandError> {
     let origin = match &status.origin {
         Origin::Nothing => "a new install".to_owned(),
         Origin::Version(version) => format!("from {version}"),
@@ -106,7 +110,7 @@ fn control_plane(page: &mut Page<'_>, status: &UpdateStatus) -> Result<(), Comma
     value(page, "operators", Style::Plain, &health)
 }
 
-fn one_pool(page: &mut Page<'_>, pool: &PoolState) -> Result<(), CommandError> {
+fn one_pool(page: &mut UpgradePage<'_>, pool: &PoolState) -> Result<(), CommandError> {
     let all = pool.nodes.len();
     let mut text = format!(
         "{}, {} of {all} updated",
@@ -149,15 +153,14 @@ fn one_pool(page: &mut Page<'_>, pool: &PoolState) -> Result<(), CommandError> {
         page.line(&line, HANG)?;
     }
     if omitted > 0 {
-        let mut line = Line::default();
-        line.push(Style::Faint, format!("    … {omitted} more: -o json"));
+        let line = Line::of(Style::Faint, format!("    … {omitted} more: -o json"));
         page.line(&line, HANG)?;
     }
     Ok(())
 }
 
 fn one_insight(
-    page: &mut Page<'_>,
+    page: &mut UpgradePage<'_>,
     status: &UpdateStatus,
     insight: &Insight,
 ) -> Result<(), CommandError> {

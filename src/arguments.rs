@@ -1,9 +1,9 @@
-//! Owns `--at` on the command line: the argument, its help, and what to say when it is wrong.
-//! Refuses the grammar itself: `kubereel_history::Moment` is that, so that screens and rules read the
-//! same one.
+//! Arguments that several commands have: moments and spans of time, durations, the output format. The grammar
+//! of moments is `kubereel_history::Moment`, which screens and rules read as well.
 
 use crate::command_error::CommandError;
-use crate::exit::Exit;
+use jiff::Timestamp;
+use kubereel_format::RecordedAt;
 use kubereel_history::{Cut, MOMENT_FORMS, Moment, ResolveError, Timeline, timetext};
 
 /// The help text that lists every form of TIME.
@@ -13,7 +13,7 @@ pub(crate) fn forms_help() -> String {
 }
 
 /// Reads a TIME argument.
-pub(crate) fn parse(text: &str) -> Result<Moment, String> {
+pub(crate) fn read_moment(text: &str) -> Result<Moment, String> {
     text.parse::<Moment>().map_err(|error| {
         let forms: Vec<&str> = MOMENT_FORMS.iter().map(|(form, _)| *form).collect();
         format!("{error}; expected one of: {}", forms.join(", "))
@@ -23,14 +23,14 @@ pub(crate) fn parse(text: &str) -> Result<Moment, String> {
 /// Finds the place of a moment in a reel.
 pub(crate) fn resolve(timeline: &Timeline, moment: Moment) -> Result<Cut, CommandError> {
     timeline.resolve(moment).map_err(|error| {
-        let failed = CommandError::new(Exit::Usage, format!("--at: {error}"));
+        let failed = CommandError::usage(format!("--at: {error}"));
         match error {
             ResolveError::Ambiguous { candidates } => {
                 let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
                 failed.hint(format!("give the day: --at {}", dates.join(" or --at ")))
             }
             ResolveError::NoSuchRecord { .. } => failed.hint("--at end is the last record"),
-            ResolveError::EmptyReel => CommandError::new(Exit::Unknown, error.to_string()),
+            ResolveError::EmptyReel => CommandError::unknown(error.to_string()),
             _ => failed,
         }
     })
@@ -57,8 +57,52 @@ pub(crate) fn bounds(
         _ => false,
     };
     if is_backward {
-        return Err(CommandError::new(Exit::Usage, "--from is after --to")
-            .hint("give the earlier moment to --from"));
+        return Err(
+            CommandError::usage("--from is after --to").hint("give the earlier moment to --from")
+        );
     }
     Ok((from, to))
+}
+
+/// The output format of a command that prints text by default.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct JsonOutput {
+    /// Output format; default: text
+    #[arg(short, long, value_name = "FORM")]
+    output: Option<JsonFormat>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum JsonFormat {
+    Json,
+}
+
+impl JsonOutput {
+    /// Tells whether JSON is the format.
+    pub(crate) const fn is_json(self) -> bool {
+        self.output.is_some()
+    }
+}
+
+/// The output format of a command that prints text, more text, or JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum WideFormat {
+    Json,
+    Wide,
+}
+
+/// Reads a duration such as `30s`, in microseconds. The grammar of TIME has it after a plus sign.
+pub(crate) fn read_micros(text: &str) -> Result<i64, String> {
+    match format!("+{text}").parse::<Moment>() {
+        Ok(Moment::AfterStart { micros }) => i64::try_from(micros).ok(),
+        _ => None,
+    }
+    .ok_or_else(|| format!("expected a duration such as 30s or 5m: {text:?}"))
+}
+
+/// Reads a time that is not relative to a recording.
+pub(crate) fn read_time(text: &str) -> Result<RecordedAt, String> {
+    text.parse::<Timestamp>()
+        .map(|at| RecordedAt::from_micros(at.as_microsecond()))
+        .map_err(|_unread| "expected an RFC 3339 time such as 2026-11-21T14:02:31Z".to_owned())
 }
