@@ -1,6 +1,6 @@
 //! Owns how a changed field reads, for people and in JSON. Refuses to find it: `replay` does.
 
-use crate::screen::{Line, Style};
+use crate::screen::{Style, StyledLine};
 use crate::words::number;
 use kubereel_history::{Authors, Change, ChangeKind, SegmentKind, Step, Writer, timetext, words};
 use serde::Serialize;
@@ -21,7 +21,7 @@ const INDENT: usize = 4;
 pub(crate) const HANG: usize = 8;
 
 /// Writes a line for each changed field.
-pub(crate) fn lines(changes: &[Change]) -> Vec<Line> {
+pub(crate) fn lines(changes: &[Change]) -> Vec<StyledLine> {
     let mut shown: Vec<Change> = Vec::new();
     let mut rest = 0;
     for change in changes {
@@ -41,18 +41,18 @@ pub(crate) fn lines(changes: &[Change]) -> Vec<Line> {
         .filter(|width| *width <= WIDEST_PATH)
         .max()
         .unwrap_or(0);
-    let mut lines: Vec<Line> = shown
+    let mut lines: Vec<StyledLine> = shown
         .iter()
         .zip(&paths)
         .map(|(leaf, path)| {
-            let mut line = Line::of(Style::Plain, " ".repeat(INDENT));
+            let mut line = StyledLine::of(Style::Plain, " ".repeat(INDENT));
             line.push(Style::Plain, format!("{path:<width$}  "));
             push_values(&mut line, leaf);
             line
         })
         .collect();
     if rest > 0 {
-        let mut line = Line::default();
+        let mut line = StyledLine::default();
         let rest = number(rest);
         line.push(Style::Faint, format!("    … {rest} more fields: -o json"));
         lines.push(line);
@@ -87,7 +87,7 @@ fn is_key(leaf: &Change) -> bool {
     is_named && leaf.kind != ChangeKind::Changed
 }
 
-fn push_values(line: &mut Line, change: &Change) {
+fn push_values(line: &mut StyledLine, change: &Change) {
     match (change.kind, &change.old, &change.new) {
         (ChangeKind::Reordered, Some(old), Some(new)) => {
             line.push(Style::Plain, format!("order {} → {}", list(old), list(new)));
@@ -111,7 +111,7 @@ fn is_wordy(old: &str, new: &str) -> bool {
 }
 
 /// Writes two texts as one: `[-gone-]{+new+}`, or one after the other if they share too little.
-fn push_words(line: &mut Line, old: &str, new: &str) {
+fn push_words(line: &mut StyledLine, old: &str, new: &str) {
     let segments = words(old, new);
     let kept: usize = segments
         .iter()

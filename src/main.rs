@@ -17,7 +17,7 @@ mod words;
 use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, Subcommand};
 use command_error::{CommandError, Exit};
-use screen::Screen;
+use screen::Console;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
-    let mut screen = Screen::open();
+    let mut screen = Console::open();
     let ended = run(&cli.command, &mut screen).and_then(|exit| screen.finish().map(|()| exit));
     match ended {
         Ok(exit) => exit.into(),
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: &Subcommand, screen: &mut Screen) -> Result<Exit, CommandError> {
+fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError> {
     match command {
         Subcommand::Record(args) => command::record::run(args),
         Subcommand::Observe(args) => Ok(command::observe::run(args)),

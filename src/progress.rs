@@ -22,7 +22,7 @@ enum Listener {
 }
 
 /// Long work, and when it was last spoken of.
-pub(crate) struct Progress {
+pub(crate) struct ProgressReporter {
     what: &'static str,
     total: u64,
     steps: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Progress {
     is_unheard: bool,
 }
 
-impl Progress {
+impl ProgressReporter {
     /// Begins work of `total` steps; 0 if nobody knows how many.
     pub(crate) fn begin(what: &'static str, total: u64, is_terminal: bool) -> Self {
         let (listener, wait) = if is_terminal {
@@ -121,7 +121,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressReporter {
     fn drop(&mut self) {
         if self.is_shown {
             let mut stderr = io::stderr().lock();

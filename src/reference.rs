@@ -110,7 +110,7 @@ fn the_schemas_are_those_of_the_outputs() {
         ("events", object::<events::EventOutput<'_>>()),
         (
             "history",
-            list::<history::HistoryHead<'_>, history::HistoryEntry>("items"),
+            list::<history::HistoryHead<'_>, history::HistoryOutputItem>("items"),
         ),
         ("intervals", object::<intervals::IntervalOutput<'_>>()),
         ("scan", object::<scan::ScanOutput<'_>>()),

@@ -2,7 +2,7 @@
 //! terminal; lines of styled pieces, broken at its width.
 
 use crate::command_error::CommandError;
-use crate::table::Table;
+use crate::table::TextTable;
 use kubereel_history::harmless;
 use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr as _;
 const NARROWEST: usize = 40;
 
 /// The two outputs of a command.
-pub(crate) struct Screen {
+pub(crate) struct Console {
     out: BufWriter<Stdout>,
     out_paint: Paint,
     out_width: Option<usize>,
@@ -26,7 +26,7 @@ pub(crate) struct Paint {
     is_on: bool,
 }
 
-impl Screen {
+impl Console {
     /// Opens stdout and stderr.
     pub(crate) fn open() -> Self {
         let is_err_terminal = io::stderr().is_terminal();
@@ -84,13 +84,13 @@ impl Screen {
 
     /// Writes a styled line to stdout; at the terminal's width it is broken, and its later rows are indented by
     /// `hang`.
-    pub(crate) fn show(&mut self, line: &Line, hang: usize) -> Result<(), CommandError> {
+    pub(crate) fn show(&mut self, line: &StyledLine, hang: usize) -> Result<(), CommandError> {
         let rows = line.rows(self.out_width, hang, self.out_paint);
         rows.iter().try_for_each(|row| self.line(row))
     }
 
     /// Writes a table to stdout.
-    pub(crate) fn table(&mut self, table: &Table) -> Result<(), CommandError> {
+    pub(crate) fn table(&mut self, table: &TextTable) -> Result<(), CommandError> {
         table.lines().iter().try_for_each(|line| self.line(line))
     }
 
@@ -122,7 +122,7 @@ impl JsonList {
     pub(crate) fn begin(
         head: &impl Serialize,
         name: &str,
-        screen: &mut Screen,
+        screen: &mut Console,
     ) -> Result<Self, CommandError> {
         let head = serde_json::to_string(head).map_err(CommandError::io)?;
         let head = head.strip_suffix('}').unwrap_or(&head);
@@ -136,7 +136,7 @@ impl JsonList {
     pub(crate) fn push(
         &mut self,
         item: &impl Serialize,
-        screen: &mut Screen,
+        screen: &mut Console,
     ) -> Result<(), CommandError> {
         let comma = if self.has_items { "," } else { "" };
         self.has_items = true;
@@ -145,7 +145,7 @@ impl JsonList {
     }
 
     /// Ends the list and the object.
-    pub(crate) fn end(screen: &mut Screen) -> Result<(), CommandError> {
+    pub(crate) fn end(screen: &mut Console) -> Result<(), CommandError> {
         screen.line("\n]}")
     }
 }
@@ -208,11 +208,11 @@ pub(crate) enum Style {
 
 /// A line in the making.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Line {
+pub(crate) struct StyledLine {
     spans: Vec<(Style, String)>,
 }
 
-impl Line {
+impl StyledLine {
     /// Begins a line with a piece.
     pub(crate) fn of(style: Style, text: impl AsRef<str>) -> Self {
         Self::default().and(style, text)
@@ -333,7 +333,7 @@ mod tests {
     use super::*;
 
     fn rows(texts: &[&str], width: usize) -> Vec<String> {
-        let mut line = Line::default();
+        let mut line = StyledLine::default();
         for text in texts {
             line.push(Style::Plain, text);
         }
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn control_characters_are_written_out() {
-        let line = Line::of(Style::Plain, "a\u{1b}[31m\nb\u{9b}");
+        let line = StyledLine::of(Style::Plain, "a\u{1b}[31m\nb\u{9b}");
         assert_eq!(
             line.rows(None, 0, Paint::for_output(false)),
             ["a\\u001b[31m\\nb\\u009b"]

@@ -5,7 +5,7 @@ use crate::command::object_query::{NamedObject, ObjectArgs, exit_of};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriter, HANG};
 use crate::files;
-use crate::screen::{JsonList, Line, Screen, Style};
+use crate::screen::{Console, JsonList, Style, StyledLine};
 use kubereel_history::{Blame, BlameSource, Blamed, Moment, State, Timeline, timetext, yaml_lines};
 use serde::Serialize;
 use serde_json::Value;
@@ -46,7 +46,7 @@ Examples:
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     answer(&timeline, args, screen)
 }
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
 pub(crate) fn answer(
     timeline: &Timeline,
     args: &Args,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let cut = arguments::resolve(timeline, args.at)?;
     let named = args.object.find(timeline, cut)?;
@@ -103,7 +103,7 @@ fn print_json(
     named: &NamedObject<'_>,
     state: &State,
     blamed: &Blamed,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let head = BlameHead {
         resource: named.resource.qualified(),
@@ -140,7 +140,7 @@ const WIDEST_NAME: usize = 32;
 fn print_text(
     timeline: &Timeline,
     blamed: &Blamed,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let cells: Vec<(String, String)> = blamed
         .fields
@@ -165,7 +165,7 @@ fn print_text(
             .and_then(|at| blamed.fields.get(at))
             .is_some_and(|field| matches!(field.source, BlameSource::Recorded { .. }));
         let (who, when) = cell.map_or(("", ""), |(who, when)| (who, when));
-        let mut row = Line::default();
+        let mut row = StyledLine::default();
         let style = match line.field {
             None => Style::Plain,
             Some(_) if is_recorded => Style::Good,

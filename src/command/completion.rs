@@ -1,7 +1,7 @@
 //! Owns `kubereel completion`: what a shell needs to complete our words.
 
 use crate::command_error::{CommandError, Exit};
-use crate::screen::Screen;
+use crate::screen::Console;
 use clap::Command;
 use clap_complete::Shell;
 use std::io::Write as _;
@@ -23,7 +23,7 @@ pub(crate) struct Args {
 pub(crate) fn run(
     args: &Args,
     mut program: Command,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     // Into memory first: the generator panics when its output fails, and a pipe may be closed.
     let mut script = Vec::new();

@@ -3,7 +3,7 @@
 use super::{diff, get, history, info};
 use crate::command_error::{CommandError, Exit};
 use crate::files;
-use crate::screen::Screen;
+use crate::screen::Console;
 use clap::Parser as _;
 use kubereel_format::RecordedAt;
 use kubereel_history::{DegradedSpell, Timeline, timetext};
@@ -32,7 +32,7 @@ pub(crate) struct Args {
 const DEMO_NAME: &str = "demo.reel";
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     if let Some(path) = &args.reel {
         let timeline = files::open_reel(path)?;
         return walk(&timeline, &path.display().to_string(), screen);
@@ -58,7 +58,7 @@ fn save(carried: &[u8], path: &Path) -> Result<(), CommandError> {
     written.map_err(|error| files::cannot_write(&error, path))
 }
 
-fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, CommandError> {
+fn walk(timeline: &Timeline, name: &str, screen: &mut Console) -> Result<Exit, CommandError> {
     let paint = screen.paint();
     let shout = |words: &str| paint.strong(&format!("$ kubereel {words}"));
     screen.line("A reel contains every watch event of a cluster. The contents of this one:")?;
@@ -120,7 +120,7 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, Co
 /// The recording that the walk asks.
 struct DemoWalk<'a> {
     name: &'a str,
-    screen: &'a mut Screen,
+    screen: &'a mut Console,
 }
 
 /// A command's args, read from the words that are shown.
@@ -141,7 +141,7 @@ impl DemoWalk<'_> {
         &mut self,
         command: &str,
         words: &[&str],
-        answer: impl FnOnce(&Args, &mut Screen) -> Result<Exit, CommandError>,
+        answer: impl FnOnce(&Args, &mut Console) -> Result<Exit, CommandError>,
     ) -> Result<(), CommandError> {
         let paint = self.screen.paint();
         let shown = format!("$ kubereel {command} {} {}", self.name, words.join(" "));

@@ -2,13 +2,13 @@
 
 use crate::arguments::{self, JsonOutput};
 use crate::command::events::{self, EventOutput};
-use crate::command::history::{HistoryEntry, item_lines};
+use crate::command::history::{HistoryOutputItem, item_lines};
 use crate::command::object_query::{NamedObject, ObjectArgs, exit_of};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriter, HANG};
 use crate::files;
-use crate::screen::{Line, Screen, Style};
-use crate::table::Table;
+use crate::screen::{Console, Style, StyledLine};
+use crate::table::TextTable;
 use crate::words::{count, number};
 use kubereel_format::{ResourceInfo, Seq};
 use kubereel_history::{Authors, Description, Held, Moment, OwnerRef, State, Timeline, timetext};
@@ -63,7 +63,7 @@ struct DescribedObject<'a> {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     const MICROS_A_MINUTE: i64 = 60_000_000;
     let timeline = files::open_reel(&args.reel)?;
     let cut = arguments::resolve(&timeline, args.at)?;
@@ -113,7 +113,7 @@ pub(crate) struct DescribeOutput<'a> {
     owners: Vec<DescribedOwner<'a>>,
     children: Vec<DescribedChild<'a>>,
     resources_not_searched_for_children: usize,
-    around: Vec<HistoryEntry>,
+    around: Vec<HistoryOutputItem>,
     versions_left_out: usize,
     events: Vec<EventOutput<'a>>,
 }
@@ -201,7 +201,7 @@ impl<'a> DescribeOutput<'a> {
             around: told
                 .around
                 .iter()
-                .map(|item| HistoryEntry::of(timeline, item))
+                .map(|item| HistoryOutputItem::of(timeline, item))
                 .collect(),
             versions_left_out: told.left_out,
             events: told
@@ -223,7 +223,7 @@ const SHOWN_LETTERS: usize = 200;
 const SHOWN_CHILDREN: usize = 10;
 
 /// Prints the page.
-fn print_page(subject: &DescribedObject<'_>, screen: &mut Screen) -> Result<(), CommandError> {
+fn print_page(subject: &DescribedObject<'_>, screen: &mut Console) -> Result<(), CommandError> {
     let told = subject.description;
     let widest = told
         .scalars
@@ -258,14 +258,14 @@ fn print_page(subject: &DescribedObject<'_>, screen: &mut Screen) -> Result<(), 
 }
 
 struct DescribePage<'a> {
-    screen: &'a mut Screen,
+    screen: &'a mut Console,
     /// How wide the names of values are.
     label: usize,
 }
 
 impl DescribePage<'_> {
     fn line(&mut self, style: Style, text: &str) -> Result<(), CommandError> {
-        let line = Line::of(style, text);
+        let line = StyledLine::of(style, text);
         self.screen.show(&line, HANG)
     }
 
@@ -280,7 +280,7 @@ impl DescribePage<'_> {
             return Ok(());
         }
         let label = self.label;
-        let mut line = Line::of(Style::Faint, format!("{name:<label$} "));
+        let mut line = StyledLine::of(Style::Faint, format!("{name:<label$} "));
         line.push(Style::Plain, value);
         self.screen.show(&line, HANG)
     }
@@ -296,14 +296,14 @@ impl DescribePage<'_> {
             }
             let name = if place == 0 { name } else { "" };
             let label = self.label;
-            let mut line = Line::of(Style::Faint, format!("{name:<label$} "));
+            let mut line = StyledLine::of(Style::Faint, format!("{name:<label$} "));
             line.push(Style::Plain, format!("{key}={shown}"));
             self.screen.show(&line, HANG)?;
         }
         Ok(())
     }
 
-    fn table(&mut self, table: &Table) -> Result<(), CommandError> {
+    fn table(&mut self, table: &TextTable) -> Result<(), CommandError> {
         for line in table.lines() {
             self.line(Style::Plain, &format!("  {line}"))?;
         }
@@ -386,7 +386,7 @@ fn print_conditions(
         return Ok(());
     }
     page.title("Conditions")?;
-    let mut table = Table::with_headers(["TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"]);
+    let mut table = TextTable::with_headers(["TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"]);
     for condition in &subject.description.conditions {
         table.push(vec![
             condition.kind.clone(),

@@ -7,8 +7,8 @@ use crate::command::object_query::NamedObject;
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldChange, HANG};
 use crate::files;
-use crate::progress::Progress;
-use crate::screen::{JsonList, Line, Screen, Style};
+use crate::progress::ProgressReporter;
+use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{RecordedAt, ResourceInfo};
 use kubereel_history::{
@@ -79,7 +79,7 @@ Examples:
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     answer(&timeline, args, screen)
 }
@@ -118,7 +118,7 @@ struct DiffStates<'a> {
 pub(crate) fn answer(
     timeline: &Timeline,
     args: &Args,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let cuts = (
         arguments::resolve(timeline, args.from)?,
@@ -156,7 +156,7 @@ fn one_resource<'a>(
     args: &Args,
     resource: &str,
     cuts: (Cut, Cut),
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<DiffStates<'a>, CommandError> {
     let (resource, names) = object_query::names(resource, &args.names)?;
     if !names.is_empty() && !args.selector.is_empty() {
@@ -270,7 +270,7 @@ fn print_differences(
     args: &Args,
     compared: &DiffStates<'_>,
     scope: &Scope,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<u64, CommandError> {
     let all: Vec<(&StatePair<'_>, Differing)> = compared
         .pairs
@@ -281,7 +281,7 @@ fn print_differences(
         })
         .collect();
     let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-    let mut progress = Progress::begin("comparing", total, screen.is_err_terminal());
+    let mut progress = ProgressReporter::begin("comparing", total, screen.is_err_terminal());
     let mut list = if args.output.is_json() {
         Some(JsonList::begin(
             &DiffHead::of(timeline, compared),
@@ -336,7 +336,7 @@ fn all_resources<'a>(
     timeline: &'a Timeline,
     args: &Args,
     cuts: (Cut, Cut),
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<DiffStates<'a>, CommandError> {
     // A resource that was recorded in several versions is one resource.
     let resources: BTreeMap<String, &ResourceInfo> = timeline
@@ -410,7 +410,7 @@ fn print_moment(
     end: DiffEnd,
     cut: Cut,
     pairs: &[StatePair<'_>],
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let at = moment_of(timeline, end, cut, pairs);
     let word = match end {
@@ -585,7 +585,7 @@ impl<'a> DiffEntry<'a> {
 fn print_object(
     timeline: &Timeline,
     found: &ChangedObject<'_>,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut lines = vec![object_line(timeline, found)];
     lines.extend(field_text::lines(&found.changes));
@@ -594,7 +594,7 @@ fn print_object(
     rows.try_for_each(|row| screen.line(row))
 }
 
-fn object_line(timeline: &Timeline, found: &ChangedObject<'_>) -> Line {
+fn object_line(timeline: &Timeline, found: &ChangedObject<'_>) -> StyledLine {
     let differing = &found.differing;
     let (sign, style) = match differing.fate {
         Fate::Created { .. } => ("+", Style::Good),
@@ -603,7 +603,7 @@ fn object_line(timeline: &Timeline, found: &ChangedObject<'_>) -> Line {
         Fate::Changed { .. } => ("~", Style::Strong),
     };
     let resource = found.pair.after.resource.qualified();
-    let mut line = Line::of(style, format!("{sign} {resource}/{}", differing.name));
+    let mut line = StyledLine::of(style, format!("{sign} {resource}/{}", differing.name));
     if !differing.namespace.is_empty() {
         line.push(Style::Plain, format!(" -n {}", differing.namespace));
     }

@@ -6,8 +6,8 @@ use crate::command::object_query::ObjectArgs;
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, HANG};
 use crate::files;
-use crate::screen::Screen;
-use crate::screen::{Line, Style};
+use crate::screen::Console;
+use crate::screen::{Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{Evidence, ResourceId};
 use kubereel_history::{EventQuestion, Logged, Moment, Regarding, Timeline, timetext};
@@ -61,7 +61,7 @@ Examples:
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     let timeline = &timeline;
     let resources = timeline.event_resources();
@@ -173,9 +173,9 @@ fn headers(timeline: &Timeline) -> String {
 }
 
 /// Gives the line of an Event that a person reads.
-pub(crate) fn line(timeline: &Timeline, logged: &Logged) -> Line {
+pub(crate) fn line(timeline: &Timeline, logged: &Logged) -> StyledLine {
     let said = &logged.said;
-    let mut line = Line::of(Style::Strong, timeline.written(logged.at));
+    let mut line = StyledLine::of(Style::Strong, timeline.written(logged.at));
     let style = if said.severity == "Warning" {
         Style::Wary
     } else {

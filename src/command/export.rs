@@ -2,8 +2,8 @@
 
 use crate::command_error::{CommandError, Exit};
 use crate::files;
-use crate::progress::Progress;
-use crate::screen::Screen;
+use crate::progress::ProgressReporter;
+use crate::screen::Console;
 use crate::words::count;
 use kubereel_format::Seq;
 use kubereel_history::{ExportError, Exported, ResourceSummary, Timeline, harmless};
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     reel: PathBuf,
     /// Output format; jsonl is one JSON object per line
     #[arg(short, long, value_name = "FORM", default_value = "jsonl")]
-    output: Form,
+    output: ExportFormat,
     /// Output file; default: stdout
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
@@ -35,14 +35,14 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Form {
+enum ExportFormat {
     Jsonl,
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
-    let Form::Jsonl = args.output;
+    let ExportFormat::Jsonl = args.output;
     let is_err_terminal = screen.is_err_terminal();
     let exported = match &args.file {
         None => write(&timeline, screen.out(), is_err_terminal)?,
@@ -64,7 +64,7 @@ fn write(
     is_err_terminal: bool,
 ) -> Result<Exported, CommandError> {
     let total = timeline.reel().end().0;
-    let mut progress = Progress::begin("exporting", total, is_err_terminal);
+    let mut progress = ProgressReporter::begin("exporting", total, is_err_terminal);
     timeline
         .export_jsonl(out, |Seq(done)| progress.reached(done))
         .map_err(|error| match error {
@@ -77,7 +77,7 @@ fn write(
 fn say_what_is_missing(
     timeline: &Timeline,
     exported: &Exported,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let summary = timeline.summary();
     let gaps: usize = summary.resources.iter().map(|one| one.gaps.len()).sum();

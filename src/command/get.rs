@@ -2,9 +2,9 @@
 
 use crate::command::object_query::{self, NamedObject};
 use crate::command_error::{CommandError, Exit};
-use crate::progress::Progress;
-use crate::screen::Screen;
-use crate::table::Table;
+use crate::progress::ProgressReporter;
+use crate::screen::Console;
+use crate::table::TextTable;
 use crate::{arguments, files};
 use kubereel_format::ResourceInfo;
 use kubereel_history::{
@@ -92,7 +92,7 @@ Examples:
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     answer(&timeline, args, screen)
 }
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
 pub(crate) fn answer(
     timeline: &Timeline,
     args: &Args,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let (resource, names) = object_query::names(&args.resource, &args.names)?;
     if !names.is_empty() && !args.selector.is_empty() {
@@ -177,7 +177,7 @@ const AT_ONCE: usize = 16_384;
 
 impl GetAnswer<'_> {
     /// Prints the answer in the form that was asked for.
-    fn print(&self, args: &Args, screen: &mut Screen) -> Result<(), CommandError> {
+    fn print(&self, args: &Args, screen: &mut Console) -> Result<(), CommandError> {
         match args.output {
             None | Some(GetFormat::Wide) => self.print_columns(args, screen),
             Some(GetFormat::Name) => self
@@ -200,7 +200,7 @@ impl GetAnswer<'_> {
         &self,
         args: &Args,
         output: GetFormat,
-        screen: &mut Screen,
+        screen: &mut Console,
     ) -> Result<(), CommandError> {
         let form = Form {
             shows_managed_fields: args.show_managed_fields,
@@ -233,12 +233,12 @@ impl GetAnswer<'_> {
     fn each<T: Send>(
         &self,
         held: &[Held],
-        screen: &Screen,
+        screen: &Console,
         form: Form,
         make: impl Fn(&Held, Value) -> T + Sync,
     ) -> Result<Vec<T>, CommandError> {
         let total = u64::try_from(held.len()).unwrap_or(u64::MAX);
-        let mut progress = Progress::begin("reading", total, screen.is_err_terminal());
+        let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
         let mut reached = |done| progress.reached(done);
         let rows = self
             .timeline
@@ -284,7 +284,7 @@ impl GetAnswer<'_> {
     }
 }
 
-fn print_value(value: &Value, form: GetFormat, screen: &mut Screen) -> Result<(), CommandError> {
+fn print_value(value: &Value, form: GetFormat, screen: &mut Console) -> Result<(), CommandError> {
     let written = if form == GetFormat::Yaml {
         let mut text = String::new();
         write_yaml(&mut text, value).map_err(CommandError::io)?;
@@ -297,7 +297,7 @@ fn print_value(value: &Value, form: GetFormat, screen: &mut Screen) -> Result<()
 
 impl GetAnswer<'_> {
     /// Prints a row for each object.
-    fn print_columns(&self, args: &Args, screen: &mut Screen) -> Result<(), CommandError> {
+    fn print_columns(&self, args: &Args, screen: &mut Console) -> Result<(), CommandError> {
         if self.held.is_empty() {
             return Ok(());
         }
@@ -313,7 +313,7 @@ impl GetAnswer<'_> {
             own: args.labels.label_columns.clone(),
             shows_all: args.labels.show_labels,
         };
-        let mut table = Table::default();
+        let mut table = TextTable::default();
         if !args.no_headers {
             table.push(self.row("NAMESPACE", columns.names(), labels.names()));
         }

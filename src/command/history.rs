@@ -5,7 +5,7 @@ use crate::command::object_query::{self, NamedObject, ObjectArgs};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldChange, FieldWriter, HANG};
 use crate::files;
-use crate::screen::{JsonList, Line, Screen, Style};
+use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{EventType, Evidence, Gap};
 use kubereel_history::{
@@ -59,7 +59,7 @@ Examples:
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     answer(&timeline, args, screen)
 }
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
 pub(crate) fn answer(
     timeline: &Timeline,
     args: &Args,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let (from, to) = arguments::bounds(timeline, args.from, args.to)?;
     let end = arguments::resolve(timeline, args.to.unwrap_or(Moment::End))?;
@@ -143,7 +143,7 @@ fn print(
     named: &NamedObject<'_>,
     certainty: &Certainty,
     history: History<'_>,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<HistoryTally, CommandError> {
     let mut tally = HistoryTally {
         versions: history.versions(),
@@ -164,7 +164,7 @@ fn print(
     for item in history {
         tally.take(&item);
         if let Some(list) = &mut list {
-            list.push(&HistoryEntry::of(timeline, &item), screen)?;
+            list.push(&HistoryOutputItem::of(timeline, &item), screen)?;
             continue;
         }
         for line in item_lines(timeline, &item) {
@@ -203,7 +203,7 @@ fn say_the_rest(
     timeline: &Timeline,
     args: &Args,
     tally: &HistoryTally,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     if !args.fields.is_empty() {
         let fields: Vec<String> = args.fields.iter().map(ToString::to_string).collect();
@@ -243,7 +243,7 @@ pub(crate) struct HistoryHead<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "item", rename_all = "snake_case")]
-pub(crate) enum HistoryEntry {
+pub(crate) enum HistoryOutputItem {
     Gap {
         from: String,
         to: String,
@@ -293,7 +293,7 @@ struct ReplacedObject {
     deletion_was_seen: bool,
 }
 
-impl HistoryEntry {
+impl HistoryOutputItem {
     pub(crate) fn of(timeline: &Timeline, item: &HistoryItem) -> Self {
         match item {
             HistoryItem::Gap(gap) => Self::Gap {
@@ -365,13 +365,13 @@ impl HistoryVersion {
 }
 
 /// Gives the lines of one item.
-pub(crate) fn item_lines(timeline: &Timeline, item: &HistoryItem) -> Vec<Line> {
+pub(crate) fn item_lines(timeline: &Timeline, item: &HistoryItem) -> Vec<StyledLine> {
     match item {
         HistoryItem::Gap(gap) => vec![gap_line(timeline, gap)],
         HistoryItem::Unobserved(span) => {
             let (from, to) = (timeline.written(span.from), timeline.written(span.to));
             let reason = &span.reason;
-            let line = Line::of(
+            let line = StyledLine::of(
                 Style::Wary,
                 format!(
                     "── not observed {from} – {to}: versions in between may be missing ({reason}) ──"
@@ -380,12 +380,12 @@ pub(crate) fn item_lines(timeline: &Timeline, item: &HistoryItem) -> Vec<Line> {
             vec![line]
         }
         HistoryItem::Unreadable { at, error, .. } => {
-            let mut line = Line::of(Style::Strong, timeline.written(*at));
+            let mut line = StyledLine::of(Style::Strong, timeline.written(*at));
             line.push(Style::Bad, format!("  unreadable: {error}"));
             vec![line]
         }
         HistoryItem::Version(version) => {
-            let mut lines: Vec<Line> = anew_line(version).into_iter().collect();
+            let mut lines: Vec<StyledLine> = anew_line(version).into_iter().collect();
             lines.push(head_line(timeline, version));
             lines.extend(field_lines(version));
             lines
@@ -393,20 +393,20 @@ pub(crate) fn item_lines(timeline: &Timeline, item: &HistoryItem) -> Vec<Line> {
     }
 }
 
-pub(crate) fn gap_line(timeline: &Timeline, gap: &Gap) -> Line {
+pub(crate) fn gap_line(timeline: &Timeline, gap: &Gap) -> StyledLine {
     let (from, to) = (
         timeline.written(gap.from_time),
         timeline.written(gap.to_time),
     );
     let cause = gap.cause.as_str();
-    let line = Line::of(
+    let line = StyledLine::of(
         Style::Wary,
         format!("── gap {from} – {to}: versions in between may be missing ({cause}) ──"),
     );
     line
 }
 
-fn anew_line(version: &SeenVersion) -> Option<Line> {
+fn anew_line(version: &SeenVersion) -> Option<StyledLine> {
     let Place::Anew {
         old_uid,
         deletion_was_seen,
@@ -420,15 +420,15 @@ fn anew_line(version: &SeenVersion) -> Option<Line> {
         "; the deletion of the old one was not observed"
     };
     let uid = &version.uid;
-    let line = Line::of(
+    let line = StyledLine::of(
         Style::Wary,
         format!("── another object with this name: uid {old_uid} → {uid}{seen} ──"),
     );
     Some(line)
 }
 
-fn head_line(timeline: &Timeline, version: &SeenVersion) -> Line {
-    let mut line = Line::of(Style::Strong, timeline.written(version.at));
+fn head_line(timeline: &Timeline, version: &SeenVersion) -> StyledLine {
+    let mut line = StyledLine::of(Style::Strong, timeline.written(version.at));
     let offset = timetext::offset(version.at.micros_since(timeline.start()));
     let rv = &version.rv;
     line.push(Style::Plain, format!("  {offset:<7} rv {rv:<8} "));
@@ -504,9 +504,9 @@ fn held_text(held: HeldFor) -> String {
     }
 }
 
-fn field_lines(version: &SeenVersion) -> Vec<Line> {
+fn field_lines(version: &SeenVersion) -> Vec<StyledLine> {
     let note = |text: &str| {
-        let line = Line::of(Style::Faint, format!("    {text}"));
+        let line = StyledLine::of(Style::Faint, format!("    {text}"));
         vec![line]
     };
     match &version.changes {

@@ -1,8 +1,8 @@
 //! `kubereel import`: converts another tool's recording to a reel, and reports what was and was not imported.
 
 use crate::command_error::{CommandError, Exit};
-use crate::progress::Progress;
-use crate::screen::Screen;
+use crate::progress::ProgressReporter;
+use crate::screen::Console;
 use crate::words::{bytes, count};
 use crate::{arguments, files, redaction};
 use jiff::Timestamp;
@@ -59,7 +59,7 @@ pub(crate) struct Args {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let extra = redaction::read_rules(args.redact_extra.as_deref())?;
     let imported = if args.file == Path::new("-") {
         let stdin = InputSource {
@@ -97,7 +97,7 @@ fn import(
     extra: Extra,
     input: impl io::Read,
     source: InputSource,
-    screen: &Screen,
+    screen: &Console,
 ) -> Result<Imported, ImportError> {
     let program = concat!(env!("CARGO_PKG_VERSION"), " (import)");
     let mut options = Options::new(program, source.name);
@@ -106,7 +106,8 @@ fn import(
     options.redact = args.redact;
     options.redact_extra = extra;
     options.replace = args.force;
-    let mut progress = Progress::begin("importing, bytes", source.bytes, screen.is_err_terminal());
+    let mut progress =
+        ProgressReporter::begin("importing, bytes", source.bytes, screen.is_err_terminal());
     let input = BufReader::with_capacity(BUFFER_BYTES, input);
     kubereel_import::import(input, &args.output, &options, |done| progress.reached(done))
 }
@@ -189,7 +190,7 @@ fn explain(error: &ImportError, file: &Path, reel: &Path) -> CommandError {
 fn print_outcome(
     reel: &Path,
     imported: &Imported,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let paint = screen.err_paint();
     print_broken(&imported.broken, screen)?;
@@ -268,7 +269,7 @@ fn print_outcome(
 }
 
 /// Names the lines that could not be taken.
-fn print_broken(broken: &Broken, screen: &mut Screen) -> Result<(), CommandError> {
+fn print_broken(broken: &Broken, screen: &mut Console) -> Result<(), CommandError> {
     for one in &broken.first {
         let what = broken.counted.as_str();
         screen.aside(format!(

@@ -3,8 +3,8 @@
 use crate::arguments::WideFormat;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
-use crate::screen::{Paint, Screen};
-use crate::table::Table;
+use crate::screen::{Console, Paint};
+use crate::table::TextTable;
 use crate::words::{bytes, count, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     show(&timeline, args.output, screen)
 }
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
 pub(crate) fn show(
     timeline: &Timeline,
     form: Option<WideFormat>,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let summary = timeline.summary();
     if form == Some(WideFormat::Json) {
@@ -67,7 +67,7 @@ fn page_lines(
     timeline: &Timeline,
     summary: &Summary,
     is_wide: bool,
-    screen: &Screen,
+    screen: &Console,
 ) -> Vec<String> {
     let mut page = InfoPage {
         timeline,
@@ -285,7 +285,7 @@ impl InfoPage<'_> {
     }
 
     fn resources(&mut self) {
-        let mut table = Table::with_headers([
+        let mut table = TextTable::with_headers([
             "RESOURCE", "VERSION", "EVENTS", "ADDED", "MODIFIED", "DELETED", "SEEN", "LIVE",
             "GAPS", "COMPLETE",
         ]);

@@ -5,7 +5,7 @@ use crate::arguments::JsonOutput;
 use crate::command::upgrade::{self, UpdateChoice};
 use crate::command_error::{CommandError, Exit};
 use crate::files;
-use crate::screen::Screen;
+use crate::screen::Console;
 use kubereel_history::{Moment, UpdateKind};
 use std::path::PathBuf;
 
@@ -44,7 +44,7 @@ Examples:
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     let which = UpdateChoice {
         kind: UpdateKind::Install,

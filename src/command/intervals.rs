@@ -3,8 +3,8 @@
 
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{HANG, secs};
-use crate::progress::Progress;
-use crate::screen::{Line, Screen, Style};
+use crate::progress::ProgressReporter;
+use crate::screen::{Console, Style, StyledLine};
 use crate::words::count;
 use crate::{arguments, files};
 use kubereel_format::{RecordedAt, Seq};
@@ -118,7 +118,7 @@ Exit codes: 0 complete; 4 the recording has gaps, intervals may be missing.
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let mut filter = IntervalFilter {
         sources: args.sources.clone(),
         keys: args.keys.clone(),
@@ -149,7 +149,7 @@ fn print_intervals(
     output: Option<IntervalFormat>,
     opened: &IntervalInput,
     asked: &[&Interval],
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     match output {
         None => print_text(opened, asked, false, screen),
@@ -169,7 +169,7 @@ fn print_intervals(
 fn print_trust(
     opened: &IntervalInput,
     asked: &[&Interval],
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let _number = |of: usize| u64::try_from(of).unwrap_or(u64::MAX);
     let open = asked.iter().filter(|one| one.to.is_none()).count();
@@ -234,7 +234,7 @@ fn open_input(
     mode: Mode,
     filter: &mut IntervalFilter,
     bounds: (Option<Moment>, Option<Moment>),
-    screen: &Screen,
+    screen: &Console,
 ) -> Result<IntervalInput, CommandError> {
     if is_json(path) {
         let file = File::open(path).map_err(|source| {
@@ -266,7 +266,7 @@ fn gathered(
     timeline: &Timeline,
     mode: Mode,
     filter: &IntervalFilter,
-    screen: &Screen,
+    screen: &Console,
 ) -> IntervalInput {
     let mut gathering = Gathering::only(timeline, mode, |source| filter.has_source(source));
     let interests: Vec<Interest> = gathering
@@ -275,7 +275,7 @@ fn gathered(
         .flat_map(|watcher| watcher.interests())
         .collect();
     let total = timeline.reel().end().0;
-    let mut progress = Progress::begin("reading", total, screen.is_err_terminal());
+    let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
     let fed = feed(timeline, &mut gathering.watchers(), |Seq(done)| {
         progress.reached(done);
     });
@@ -374,8 +374,8 @@ pub(crate) struct IntervalOutput<'a> {
     level: &'static str,
     source: &'a str,
     display: bool,
-    locator: IntervalLocator<'a>,
-    message: IntervalMessage<'a>,
+    locator: IntervalLocatorOutput<'a>,
+    message: IntervalMessageOutput<'a>,
     from: String,
     to: Option<String>,
     lasts_secs: f64,
@@ -384,7 +384,7 @@ pub(crate) struct IntervalOutput<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct IntervalLocator<'a> {
+struct IntervalLocatorOutput<'a> {
     r#type: &'a str,
     keys: BTreeMap<&'a str, &'a str>,
     text: String,
@@ -392,7 +392,7 @@ struct IntervalLocator<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct IntervalMessage<'a> {
+struct IntervalMessageOutput<'a> {
     reason: &'a str,
     cause: &'a str,
     human_message: &'a str,
@@ -413,12 +413,12 @@ impl<'a> IntervalOutput<'a> {
             level: one.level.as_str(),
             source: one.source.as_str(),
             display: one.display == Display::Drawn,
-            locator: IntervalLocator {
+            locator: IntervalLocatorOutput {
                 r#type: &one.locator.kind,
                 keys: pairs(&one.locator.keys),
                 text: one.locator.to_string(),
             },
-            message: IntervalMessage {
+            message: IntervalMessageOutput {
                 reason: &one.message.reason,
                 cause: &one.message.cause,
                 human_message: &one.message.human,
@@ -452,7 +452,7 @@ fn print_text(
     opened: &IntervalInput,
     asked: &[&Interval],
     is_wide: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let intervals = &opened.intervals;
     let time_width = asked
@@ -495,14 +495,14 @@ impl IntervalColumns {
         )
     }
 
-    fn line(&self, intervals: &Intervals, one: &Interval) -> Line {
+    fn line(&self, intervals: &Intervals, one: &Interval) -> StyledLine {
         let Self {
             time,
             lasts,
             source,
             ..
         } = *self;
-        let mut line = Line::of(Style::Strong, format!("{:<time$}   ", when(intervals, one)));
+        let mut line = StyledLine::of(Style::Strong, format!("{:<time$}   ", when(intervals, one)));
         let length = length(intervals, one);
         let style = if one.to.is_none() {
             Style::Wary
@@ -600,7 +600,7 @@ fn export(
     asked: &[&Interval],
     start: RecordedAt,
     replaces: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     fs::create_dir_all(folder).map_err(|error| files::cannot_write(&error, folder))?;
     let suffix = file_suffix(start);
@@ -618,7 +618,7 @@ fn export_file<'a>(
     path: &Path,
     intervals: impl Iterator<Item = &'a Interval>,
     replaces: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut out = BufWriter::new(files::create(path, replaces)?);
     let written = write_intervals(intervals, &mut out).and_then(|()| out.flush());

@@ -1,7 +1,7 @@
 //! Owns `kubereel man`: the manual pages, from the program's own definitions.
 
 use crate::command_error::{CommandError, Exit};
-use crate::screen::Screen;
+use crate::screen::Console;
 use clap::Command;
 use clap_mangen::Man;
 use std::fs;
@@ -28,7 +28,7 @@ pub(crate) struct Args {
 pub(crate) fn run(
     args: &Args,
     program: Command,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let pages = pages(program);
     if let Some(folder) = &args.into {

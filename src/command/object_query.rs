@@ -3,7 +3,7 @@
 //! `arguments`.
 
 use crate::command_error::{CommandError, Exit};
-use crate::screen::{Paint, Screen};
+use crate::screen::{Console, Paint};
 use kubereel_format::ResourceInfo;
 use kubereel_history::{Certainty, Cut, Filter, Held, SelectError, State, Timeline, timetext};
 
@@ -109,7 +109,7 @@ impl NamedObject<'_> {
         &self,
         timeline: &Timeline,
         cut: Cut,
-        screen: &mut Screen,
+        screen: &mut Console,
     ) -> Result<(State, Held), CommandError> {
         let only = [self.name.clone()];
         let filter = Filter {

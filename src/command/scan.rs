@@ -2,9 +2,9 @@
 
 use crate::arguments::JsonOutput;
 use crate::command_error::{CommandError, Exit};
-use crate::progress::Progress;
-use crate::screen::Screen;
-use crate::table::Table;
+use crate::progress::ProgressReporter;
+use crate::screen::Console;
+use crate::table::TextTable;
 use crate::words::{bytes, count, number};
 use crate::{files, redaction};
 use kubereel_history::{Timeline, harmless, timetext};
@@ -60,7 +60,7 @@ pub(crate) struct Args {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let mut words: Vec<Vec<u8>> = args
         .canary
         .iter()
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
     let timeline = files::open_reel(&args.reel)?;
     let total = timeline.reel().end().0;
     let report = {
-        let mut progress = Progress::begin("scanning", total, screen.is_err_terminal());
+        let mut progress = ProgressReporter::begin("scanning", total, screen.is_err_terminal());
         let options = Options::new(canaries, extra);
         kubereel_scan::scan(timeline.reel(), &options, |done| progress.reached(done))
     };
@@ -194,7 +194,7 @@ const SHOWN: usize = 40;
 fn print_page(
     timeline: &Timeline,
     report: &Report,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     print_findings(timeline, &report.found, report.total, screen)?;
     let paint = screen.err_paint();
@@ -236,12 +236,12 @@ fn print_findings(
     timeline: &Timeline,
     found: &[Found],
     total: u64,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     if found.is_empty() {
         return Ok(());
     }
-    let mut table = Table::with_headers(["TIME", "WHERE", "PATH", "RULE", "SECRET"]);
+    let mut table = TextTable::with_headers(["TIME", "WHERE", "PATH", "RULE", "SECRET"]);
     for one in found.iter().take(SHOWN) {
         table.push(row(timeline, one));
     }

@@ -2,7 +2,7 @@
 
 use crate::arguments::{self, WideFormat};
 use crate::command_error::{CommandError, Exit};
-use crate::screen::Screen;
+use crate::screen::Console;
 use kubereel_format::RecordedAt;
 use kubereel_monitortests::{Glob, Verdict};
 use run::{TestFiles, TestRun};
@@ -155,7 +155,7 @@ fn fact(text: &str) -> Result<(FactName, String), String> {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let suite = Suite::read(&args.rules, screen)?;
     if args.list {
         return suite::list(&suite, args.output, screen);

@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
-use crate::screen::Screen;
+use crate::screen::Console;
 use kubereel_history::Moment;
 use kubereel_tui::{Executable, FilterError, Palette, Request, Theme, TuiError, check_filter};
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ Keys:
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     // What is no reel is said here, in words and with hints, not on a screen that has to be left.
     if !args.reel.is_file() {
         files::open_reel(&args.reel)?;

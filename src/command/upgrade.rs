@@ -4,8 +4,8 @@ use crate::arguments::{self, JsonOutput};
 use crate::command::object_query;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
-use crate::screen::Screen;
-use crate::table::Table;
+use crate::screen::Console;
+use crate::table::TextTable;
 use crate::words::count;
 use kubereel_history::{
     Certainty, Cut, Moment, QueryError, Timeline, Update, UpdateKind, Updates, timetext,
@@ -77,7 +77,7 @@ pub(super) struct UpdateChoice {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     let which = UpdateChoice {
         kind: UpdateKind::Upgrade,
@@ -93,7 +93,7 @@ pub(super) fn answer(
     which: UpdateChoice,
     at: Moment,
     is_json: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let cut = arguments::resolve(timeline, at)?;
     let updates = timeline.updates(cut).map_err(unreadable)?;
@@ -157,7 +157,7 @@ fn header(
     timeline: &Timeline,
     updates: &Updates,
     certainty: &Certainty,
-    screen: &Screen,
+    screen: &Console,
 ) -> String {
     let at = timeline.written(updates.now);
     let offset = timetext::offset(updates.now.micros_since(timeline.start()));
@@ -216,7 +216,7 @@ fn none(
     at: Moment,
     cut: Cut,
     certainty: &Certainty,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     // Workers may lag behind an upgrade that was complete before the recording.
     let status = timeline.update_status(cut, None).map_err(unreadable)?;
@@ -278,7 +278,7 @@ fn print_list(
     timeline: &Timeline,
     updates: &Updates,
     is_json: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut rows: Vec<(Option<usize>, &Update)> = of_kind(updates, UpdateKind::Install)
         .map(|(_, update)| (None, update))
@@ -290,7 +290,7 @@ fn print_list(
     if is_json {
         return json::list(&rows, updates, screen);
     }
-    let mut table = Table::with_headers(["NTH", "FROM", "TO", "BEGAN", "TOOK", "OUTCOME"]);
+    let mut table = TextTable::with_headers(["NTH", "FROM", "TO", "BEGAN", "TOOK", "OUTCOME"]);
     for (number, update) in rows {
         let from = update.from.as_ref().map_or_else(|| "-".to_owned(), release);
         let asked = update.requests.last().map(|request| &request.release);

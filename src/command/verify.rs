@@ -4,9 +4,9 @@
 use crate::arguments::JsonOutput;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
-use crate::progress::Progress;
-use crate::screen::Screen;
-use crate::table::Table;
+use crate::progress::ProgressReporter;
+use crate::screen::Console;
+use crate::table::TextTable;
 use crate::words::{bytes, count, number};
 use kubereel_history::{
     AccountSummary, GapSummary, OutageSummary, Proof, RangeSummary, ResourceProof, ResourceState,
@@ -44,11 +44,11 @@ pub(crate) struct Args {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     let integrity = {
         let total = timeline.reel().end().0;
-        let mut progress = Progress::begin("reading", total, screen.is_err_terminal());
+        let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
         timeline.integrity(|done| progress.reached(done))
     };
     let proof = timeline.proof(integrity);
@@ -72,7 +72,7 @@ fn print_page(
     timeline: &Timeline,
     proof: &Proof,
     is_all: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     print_verdict(proof, screen)?;
     print_integrity(proof, screen)?;
@@ -82,13 +82,13 @@ fn print_page(
 }
 
 /// Writes a line behind its label.
-fn labelled(screen: &mut Screen, label: &str, text: &str) -> Result<(), CommandError> {
+fn labelled(screen: &mut Console, label: &str, text: &str) -> Result<(), CommandError> {
     let label = screen.paint().strong(&format!("{label:<11}"));
     screen.line(format!("{label}  {text}"))
 }
 
 /// Says how many more there are of what was listed.
-fn print_rest(screen: &mut Screen, total: usize, what: &str) -> Result<(), CommandError> {
+fn print_rest(screen: &mut Console, total: usize, what: &str) -> Result<(), CommandError> {
     let rest = total.saturating_sub(LISTED);
     if rest == 0 {
         return Ok(());
@@ -99,7 +99,7 @@ fn print_rest(screen: &mut Screen, total: usize, what: &str) -> Result<(), Comma
     labelled(screen, "", &text)
 }
 
-fn print_integrity(proof: &Proof, screen: &mut Screen) -> Result<(), CommandError> {
+fn print_integrity(proof: &Proof, screen: &mut Console) -> Result<(), CommandError> {
     let paint = screen.paint();
     let read = &proof.integrity;
     let verdict = if read.whole {
@@ -125,7 +125,7 @@ fn print_integrity(proof: &Proof, screen: &mut Screen) -> Result<(), CommandErro
 fn print_outages(
     timeline: &Timeline,
     proof: &Proof,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let outages = &proof.outages;
     if outages.count == 0 {
@@ -172,7 +172,7 @@ fn complete_text(unexplained: u64) -> String {
     )
 }
 
-fn print_verdict(proof: &Proof, screen: &mut Screen) -> Result<(), CommandError> {
+fn print_verdict(proof: &Proof, screen: &mut Console) -> Result<(), CommandError> {
     let paint = screen.paint();
     let reasons = proof.reasons.join("; ");
     let text = match proof.verdict {
@@ -191,7 +191,7 @@ fn print_resources(
     timeline: &Timeline,
     proof: &Proof,
     is_all: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let complete = proof.resources.iter().filter(|one| one.state.is_complete());
     let complete: Vec<&ResourceProof> = complete.collect();
@@ -202,7 +202,7 @@ fn print_resources(
         screen.paint().wary(&text)
     };
     labelled(screen, "complete", &text)?;
-    let mut table = Table::default();
+    let mut table = TextTable::default();
     let wrong = proof
         .resources
         .iter()
@@ -289,7 +289,7 @@ fn summary_line(timeline: &Timeline, those: &[&ResourceProof]) -> Option<String>
     })
 }
 
-fn push_rows(table: &mut Table, timeline: &Timeline, one: &ResourceProof) {
+fn push_rows(table: &mut TextTable, timeline: &Timeline, one: &ResourceProof) {
     for said in resource_lines(timeline, one) {
         table.push(vec![format!("  {}", one.resource), said]);
     }
@@ -358,7 +358,7 @@ const OTHERS: &str = "API servers renew leases of their own and the storage mark
 fn print_revisions(
     timeline: &Timeline,
     proof: &Proof,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     if let Some(why) = &proof.no_account {
         let text = screen.paint().faint(&format!("no account: {why}"));
@@ -373,7 +373,7 @@ fn print_revisions(
 fn print_account(
     timeline: &Timeline,
     account: &AccountSummary,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let paint = screen.paint();
     let parts = [

@@ -4,7 +4,7 @@ use crate::arguments::{self, JsonOutput};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriter};
 use crate::files;
-use crate::screen::{JsonList, Screen};
+use crate::screen::{Console, JsonList};
 use kubereel_history::{
     FieldSelector, GoalError, Instant, LabelSelector, Missed, MissedWhy, Moment, Timeline, WaitFor,
     WaitQuestion, WaitStep, WaitVerdict, Waited, harmless, name_of, timetext,
@@ -156,7 +156,7 @@ fn read_length(text: &str) -> Result<i64, String> {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     answer(&timeline, args, screen)
 }
@@ -165,7 +165,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
 pub(crate) fn answer(
     timeline: &Timeline,
     args: &Args,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let all = args.goals.iter().chain(&args.fail_on);
     if args.for_at_least.is_some() && all.clone().any(WaitFor::is_momentary) {
@@ -243,7 +243,7 @@ const fn exit(args: &Args, verdict: &WaitVerdict) -> Exit {
 fn none_matched(
     timeline: &Timeline,
     args: &Args,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let is_known = targets::are_known(timeline, args)?;
     let is_gone = args.goals.iter().any(WaitFor::is_deletion);
@@ -311,7 +311,7 @@ struct MetCondition<'a> {
 fn print_json(
     args: &Args,
     answers: &[(&WaitTarget<'_>, Waited)],
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut list = JsonList::begin(&WaitHead {}, "objects", screen)?;
     for (target, waited) in answers {
@@ -385,7 +385,7 @@ fn print_text(
     timeline: &Timeline,
     args: &Args,
     answers: &[(&WaitTarget<'_>, Waited)],
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     for (target, waited) in answers {
         let name = name_of(target.resource, &target.name);

@@ -4,8 +4,8 @@
 use super::run::{TestRun, run_name};
 use super::suite::Suite;
 use crate::command_error::CommandError;
-use crate::screen::{Line, Screen, Style};
-use crate::table::Table;
+use crate::screen::{Console, Style, StyledLine};
+use crate::table::TextTable;
 use crate::words::{count, number};
 use kubereel_history::timetext;
 use kubereel_monitortests::{
@@ -21,7 +21,7 @@ const INDENT: usize = 9;
 pub(super) fn print(
     all: &[TestRun],
     is_wide: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     for (place, ran) in all.iter().enumerate() {
         if place > 0 {
@@ -32,7 +32,7 @@ pub(super) fn print(
             // A single one is spoken of at the end, as any error is.
             Err(_) if all.len() == 1 => {}
             Err(error) => {
-                let mut line = Line::of(Style::Strong, ran.name());
+                let mut line = StyledLine::of(Style::Strong, ran.name());
                 line.push(Style::Plain, " · ");
                 line.push(Style::Bad, "not read");
                 line.push(Style::Plain, format!(": {}", error.message()));
@@ -47,7 +47,7 @@ fn print_one(
     ran: &TestRun,
     report: &RunReport,
     is_wide: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let reel = ran.name();
     let run = run_name(report, &reel);
@@ -65,7 +65,7 @@ fn print_one(
     if is_wide {
         screen.line("")?;
         for outcome in of(report, Verdict::Pass) {
-            let mut line = Line::of(Style::Good, word(Verdict::Pass));
+            let mut line = StyledLine::of(Style::Good, word(Verdict::Pass));
             line.push(Style::Plain, tail(&outcome.name));
             screen.show(&line, INDENT)?;
         }
@@ -74,8 +74,8 @@ fn print_one(
 }
 
 /// Gives the line with the recording's name and how many cases ended how.
-fn summary(ran: &TestRun, report: &RunReport) -> Line {
-    let mut line = Line::of(Style::Strong, ran.name());
+fn summary(ran: &TestRun, report: &RunReport) -> StyledLine {
+    let mut line = StyledLine::of(Style::Strong, ran.name());
     for verdict in Verdict::ALL {
         let cases = report.count(verdict);
         if cases > 0 {
@@ -147,7 +147,7 @@ fn print_rule(
     verdict: Verdict,
     outcomes: &[&Outcome],
     is_wide: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let one_by_one = if verdict.is_flake() { 1 } else { CASES_SHOWN };
     if let [first, ..] = outcomes
@@ -169,9 +169,9 @@ fn print_many(
     run: &RunName<'_>,
     first: &Outcome,
     outcomes: &[&Outcome],
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
-    let mut head = Line::of(style(first.verdict), word(first.verdict));
+    let mut head = StyledLine::of(style(first.verdict), word(first.verdict));
     let cases = count(outcomes.len(), "case");
     head.push(Style::Strong, format!("{cases}: {}", first.about.junit));
     screen.show(&head, INDENT)?;
@@ -182,11 +182,11 @@ fn print_many(
         about.push_str(" · ");
         about.push_str(why_flake(first));
     }
-    screen.show(&Line::of(Style::Faint, about), 2)?;
+    screen.show(&StyledLine::of(Style::Faint, about), 2)?;
     let groups: Vec<String> = outcomes.iter().filter_map(|one| group_name(one)).collect();
     if !groups.is_empty() {
         let groups = format!("  {}", groups.join(", "));
-        screen.show(&Line::of(Style::Plain, groups), 2)?;
+        screen.show(&StyledLine::of(Style::Plain, groups), 2)?;
     }
     print_findings(run, &findings, false, screen)
 }
@@ -208,9 +208,9 @@ fn print_case(
     run: &RunName<'_>,
     outcome: &Outcome,
     is_wide: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
-    let mut head = Line::of(style(outcome.verdict), word(outcome.verdict));
+    let mut head = StyledLine::of(style(outcome.verdict), word(outcome.verdict));
     head.push(Style::Strong, tail(&outcome.name));
     screen.show(&head, INDENT)?;
     let evidence: Vec<&Judged> = outcome.evidence().collect();
@@ -229,9 +229,9 @@ fn print_case(
         about.push_str(" · ");
         about.push_str(why_flake(outcome));
     }
-    screen.show(&Line::of(Style::Faint, about), 2)?;
+    screen.show(&StyledLine::of(Style::Faint, about), 2)?;
     if let Some(why) = &outcome.why {
-        screen.show(&Line::of(Style::Plain, format!("  {why}")), 4)?;
+        screen.show(&StyledLine::of(Style::Plain, format!("  {why}")), 4)?;
     }
     print_findings(run, &evidence, is_wide, screen)
 }
@@ -249,7 +249,7 @@ fn print_findings(
     run: &RunName<'_>,
     findings: &[&Judged],
     is_wide: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let shown = if is_wide { usize::MAX } else { FINDINGS_SHOWN };
     for judged in findings.iter().take(shown) {
@@ -258,7 +258,7 @@ fn print_findings(
     let more = findings.len().saturating_sub(shown);
     if more > 0 {
         let more = format!("  and {more} more: -o wide shows them");
-        screen.show(&Line::of(Style::Faint, more), 2)?;
+        screen.show(&StyledLine::of(Style::Faint, more), 2)?;
     }
     Ok(())
 }
@@ -267,10 +267,10 @@ fn print_finding(
     run: &RunName<'_>,
     judged: &Judged,
     is_wide: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let finding = &judged.finding;
-    let mut line = Line::of(Style::Plain, "  ");
+    let mut line = StyledLine::of(Style::Plain, "  ");
     line.push(Style::Strong, when(run, finding));
     let about = subject(&finding.subject);
     if !about.is_empty() {
@@ -283,23 +283,23 @@ fn print_finding(
     screen.show(&line, 4)?;
     if !said.is_empty() {
         let said = if is_wide { said } else { shortened(&said) };
-        screen.show(&Line::of(Style::Plain, format!("    {said}")), 4)?;
+        screen.show(&StyledLine::of(Style::Plain, format!("    {said}")), 4)?;
     }
     if is_wide {
         for text in message {
-            screen.show(&Line::of(Style::Plain, format!("    {text}")), 4)?;
+            screen.show(&StyledLine::of(Style::Plain, format!("    {text}")), 4)?;
         }
     } else if let more @ 1.. = message.count() {
         let more = count(u64::try_from(more).unwrap_or(0), "line");
         let more = format!("    and {more} more: -o wide shows them");
-        screen.show(&Line::of(Style::Faint, more), 4)?;
+        screen.show(&StyledLine::of(Style::Faint, more), 4)?;
     }
     if let Some(excuse) = &judged.excuse {
         let words = [excuse.link.as_str(), excuse.why.as_str()];
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
         let words = words.join(", ");
         let words = format!("    excepted: {words} ({})", excuse.written_at);
-        screen.show(&Line::of(Style::Faint, words), 6)?;
+        screen.show(&StyledLine::of(Style::Faint, words), 6)?;
     }
     if let Some(command) = shown_by(run, finding) {
         let command = screen.paint().faint(&command);
@@ -323,7 +323,7 @@ fn print_unknown(
     run: &RunName<'_>,
     report: &RunReport,
     is_wide: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut groups: BTreeMap<Vec<String>, Vec<&Outcome>> = BTreeMap::new();
     for outcome in of(report, Verdict::Unknown) {
@@ -339,12 +339,12 @@ fn print_unknown(
         let shown = if is_wide { usize::MAX } else { TIMES_SHOWN };
         for times in dark.iter().take(shown) {
             let times = format!("  not observed {times}");
-            screen.show(&Line::of(Style::Plain, times), 4)?;
+            screen.show(&StyledLine::of(Style::Plain, times), 4)?;
         }
         let more = dark.len().saturating_sub(shown);
         if more > 0 {
             let more = format!("  and {more} more times: -o wide shows them");
-            screen.show(&Line::of(Style::Faint, more), 2)?;
+            screen.show(&StyledLine::of(Style::Faint, more), 2)?;
         }
     }
     Ok(())
@@ -354,7 +354,7 @@ fn print_unknown(
 fn print_skipped(
     report: &RunReport,
     is_wide: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut groups: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
     for outcome in of(report, Verdict::Skipped) {
@@ -372,24 +372,24 @@ fn print_group(
     words: &str,
     outcomes: &[&Outcome],
     is_wide: bool,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     screen.line("")?;
-    let mut head = Line::of(style(verdict), word(verdict));
+    let mut head = StyledLine::of(style(verdict), word(verdict));
     let cases = count(outcomes.len(), "case");
     head.push(Style::Plain, format!("{cases}: {words}"));
     screen.show(&head, INDENT)?;
     if is_wide {
         for outcome in outcomes {
             let name = format!("  {}", tail(&outcome.name));
-            screen.show(&Line::of(Style::Faint, name), 4)?;
+            screen.show(&StyledLine::of(Style::Faint, name), 4)?;
         }
         return Ok(());
     }
     let mut rules: Vec<&str> = outcomes.iter().map(|one| one.about.id.as_str()).collect();
     rules.dedup();
     let rules = format!("  {}", rules.join(", "));
-    screen.show(&Line::of(Style::Faint, rules), 2)
+    screen.show(&StyledLine::of(Style::Faint, rules), 2)
 }
 
 /// Gives the line.
@@ -443,7 +443,7 @@ const fn trust(trust: RunTrust) -> &'static str {
 const COLUMNS_MOST: usize = 8;
 
 /// Prints the table.
-pub(super) fn print_matrix(all: &[TestRun], screen: &mut Screen) -> Result<(), CommandError> {
+pub(super) fn print_matrix(all: &[TestRun], screen: &mut Console) -> Result<(), CommandError> {
     let reports: Vec<Option<&RunReport>> = all.iter().map(|ran| ran.report.as_ref().ok()).collect();
     let rules = notable_rules(&reports);
     screen.line("")?;
@@ -451,7 +451,7 @@ pub(super) fn print_matrix(all: &[TestRun], screen: &mut Screen) -> Result<(), C
         return screen.line("no rule failed, flaked or was unknown in any recording");
     }
     let is_narrow = all.len() <= COLUMNS_MOST;
-    let mut table = Table::default();
+    let mut table = TextTable::default();
     if is_narrow {
         let numbers = (1..=all.len()).map(|number| number.to_string());
         table.push(std::iter::once("RULE".to_owned()).chain(numbers).collect());
@@ -565,7 +565,7 @@ pub(super) fn idle_exceptions<'a>(
 pub(super) fn print_idle(
     suite: &Suite,
     all: &[TestRun],
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     for (exception, idle) in idle_exceptions(suite, all) {
         let at = exception.written_at();

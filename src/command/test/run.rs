@@ -6,8 +6,8 @@ use super::suite::Suite;
 use super::{Args, ProgressFormat};
 use crate::command_error::{CommandError, Exit};
 use crate::files;
-use crate::progress::Progress;
-use crate::screen::Screen;
+use crate::progress::ProgressReporter;
+use crate::screen::Console;
 use kubereel_format::RecordedAt;
 use kubereel_monitortests::{
     JunitFile, Row, RowOrigin, RunName, RunReport, RunTrust, TimelineFile, file_suffix, proposed,
@@ -78,7 +78,7 @@ struct TestWork<'a> {
     targets: &'a TestFiles,
     next: AtomicUsize,
     records: AtomicU64,
-    progress: Mutex<Progress>,
+    progress: Mutex<ProgressReporter>,
     done: Mutex<Vec<Option<TestRun>>>,
 }
 
@@ -87,11 +87,11 @@ pub(super) fn all(
     args: &Args,
     suite: &Suite,
     targets: &TestFiles,
-    screen: &Screen,
+    screen: &Console,
 ) -> Result<Vec<TestRun>, CommandError> {
     let progress = match args.progress {
-        Some(ProgressFormat::Json) => Progress::json(),
-        None => Progress::begin("testing, records", 0, screen.is_err_terminal()),
+        Some(ProgressFormat::Json) => ProgressReporter::json(),
+        None => ProgressReporter::begin("testing, records", 0, screen.is_err_terminal()),
     };
     let shared = TestWork {
         args,

@@ -5,8 +5,8 @@ use super::{FactName, RuleArgs};
 use crate::arguments::WideFormat;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
-use crate::screen::{Line, Screen, Style};
-use crate::table::Table;
+use crate::screen::{Console, Style, StyledLine};
+use crate::table::TextTable;
 use crate::words::{bytes, count};
 use kubereel_format::RecordedAt;
 use kubereel_monitortests::{
@@ -37,7 +37,7 @@ pub(super) struct Suite {
 
 impl Suite {
     /// Reads the user's files.
-    pub(super) fn read(rules: &RuleArgs, screen: &mut Screen) -> Result<Self, CommandError> {
+    pub(super) fn read(rules: &RuleArgs, screen: &mut Console) -> Result<Self, CommandError> {
         let builtin = ExceptionSet::builtin().map_err(CommandError::io)?;
         let exceptions = match &rules.exceptions {
             None => builtin,
@@ -120,7 +120,7 @@ fn own_exceptions(path: &Path) -> Result<ExceptionSet, CommandError> {
 }
 
 /// Reads the rule files of a folder, from A to Z.
-fn own_rules(folder: &Path, screen: &mut Screen) -> Result<RuleSet, CommandError> {
+fn own_rules(folder: &Path, screen: &mut Console) -> Result<RuleSet, CommandError> {
     let mut left = RULE_BYTES;
     let mut files = Vec::new();
     for path in paths(folder)? {
@@ -201,7 +201,7 @@ const fn severity(about: &About) -> &'static str {
 pub(super) fn list(
     suite: &Suite,
     form: Option<WideFormat>,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let tests = suite.tests();
     if form == Some(WideFormat::Json) {
@@ -214,9 +214,9 @@ pub(super) fn list(
     }
     let is_wide = form.is_some();
     let mut table = if is_wide {
-        Table::with_headers(["RULE", "AT WORST", "IN", "OWNER", "NEEDS", "NAME"])
+        TextTable::with_headers(["RULE", "AT WORST", "IN", "OWNER", "NEEDS", "NAME"])
     } else {
-        Table::with_headers(["RULE", "AT WORST", "NAME"])
+        TextTable::with_headers(["RULE", "AT WORST", "NAME"])
     };
     for test in &tests {
         let about = test.about();
@@ -287,26 +287,26 @@ impl<'a> RuleOutput<'a> {
 pub(super) fn explain(
     suite: &Suite,
     rule: &str,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let tests = suite.every_test();
     let Some(test) = tests.iter().find(|test| test.about().id == rule) else {
         return Err(unknown(rule, &tests));
     };
     let about = test.about();
-    let mut head = Line::of(Style::Strong, &about.id);
+    let mut head = StyledLine::of(Style::Strong, &about.id);
     head.push(
         Style::Plain,
         format!(" · {} · {}", about.owner, language(about)),
     );
     screen.show(&head, 0)?;
     for text in [&about.junit, &about.description] {
-        let line = Line::of(Style::Plain, text);
+        let line = StyledLine::of(Style::Plain, text);
         screen.show(&line, 0)?;
     }
     screen.line("")?;
     for words in test.in_words() {
-        let line = Line::of(Style::Plain, words);
+        let line = StyledLine::of(Style::Plain, words);
         screen.show(&line, 2)?;
     }
     let at_worst = if about.is_flake_only {
@@ -326,7 +326,7 @@ pub(super) fn explain(
         ("monitor", &about.monitor),
         ("from", &about.origin),
     ] {
-        let mut line = Line::of(Style::Faint, format!("{name:<9}"));
+        let mut line = StyledLine::of(Style::Faint, format!("{name:<9}"));
         line.push(Style::Plain, text);
         screen.show(&line, 9)?;
     }

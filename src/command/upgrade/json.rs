@@ -3,7 +3,7 @@
 use super::page::StoryContext;
 use crate::command_error::CommandError;
 use crate::field_text::{length_secs, secs};
-use crate::screen::Screen;
+use crate::screen::Console;
 use kubereel_format::RecordedAt;
 use kubereel_history::{
     Certainty, DrainHold, Handover, Lasting, Mark, NodeState, NodeUpdate, OperatorMove, Origin,
@@ -17,7 +17,7 @@ pub(super) fn print(
     story: &UpgradeStory,
     context: &StoryContext,
     certainty: &Certainty,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let now = story.now;
     let mut value = update(&story.update, Some(context.number), now);
@@ -80,7 +80,7 @@ pub(super) fn print(
 pub(super) fn list(
     rows: &[(Option<usize>, &Update)],
     updates: &Updates,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let items = rows
         .iter()

@@ -2,7 +2,7 @@
 
 use super::page::{UpgradePage, between, lasting, shortened};
 use crate::command_error::CommandError;
-use crate::screen::{Line, Style};
+use crate::screen::{Style, StyledLine};
 use crate::words::count;
 use kubereel_format::RecordedAt;
 use kubereel_history::{
@@ -59,7 +59,7 @@ fn joins(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), Command
         "JOINED", "READY"
     ))?;
     for join in &story.joins {
-        let mut line = Line::of(Style::Strong, format!("  {}  ", page.at(join.joined)));
+        let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(join.joined)));
         match join.ready {
             Some(ready) => line.push(Style::Plain, page.at(ready)),
             None => line.push(Style::Wary, format!("{:<width$}", "not yet")),
@@ -75,7 +75,7 @@ fn one_pool(
     pool: &PoolUpdate,
     now: RecordedAt,
 ) -> Result<(), CommandError> {
-    let mut line = Line::of(Style::Strong, format!("  {}  ", page.at(pool.began)));
+    let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(pool.began)));
     let took = match pool.done {
         Some(done) => between(pool.began, done.at),
         None => format!("{}+", between(pool.began, now)),
@@ -102,7 +102,7 @@ fn one_node(
     node: &NodeUpdate,
     now: RecordedAt,
 ) -> Result<(), CommandError> {
-    let mut line = Line::of(Style::Strong, format!("  {}  ", page.at(node.began)));
+    let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(node.began)));
     let long = |span: Option<Lasting>| {
         span.map_or_else(
             || "-".to_owned(),
@@ -165,7 +165,7 @@ fn below(
     for hold in &long {
         let lasted = lasting(hold.span.micros(now), hold.span.to.is_some());
         let from = page.timeline.written(hold.span.from.at);
-        let line = Line::of(
+        let line = StyledLine::of(
             Style::Wary,
             format!(
                 "{indent}drain blocked {lasted} from {from}: PodDisruptionBudget {}/{} allowed no eviction of Pod {}",
@@ -176,7 +176,7 @@ fn below(
     }
     if !short.is_empty() {
         let short = u64::try_from(short.len()).unwrap_or(u64::MAX);
-        let mut line = Line::default();
+        let mut line = StyledLine::default();
         let words = count(short, "block of its drain");
         line.push(
             Style::Faint,
@@ -187,7 +187,7 @@ fn below(
     for (span, why) in &node.degraded {
         let lasted = lasting(span.micros(now), span.to.is_some());
         let from = page.timeline.written(span.from.at);
-        let line = Line::of(
+        let line = StyledLine::of(
             Style::Bad,
             format!("{indent}degraded {lasted} from {from}: {}", shortened(why)),
         );
@@ -196,7 +196,7 @@ fn below(
     // The kubelet warns of every reboot.
     let is_news = |warning: &&NodeWarning| warning.reason != "Rebooted";
     for warning in node.warnings.iter().filter(is_news) {
-        let mut line = Line::default();
+        let mut line = StyledLine::default();
         let at = page.timeline.written(warning.mark.at);
         line.push(
             Style::Wary,

@@ -3,7 +3,7 @@
 
 use super::{nodes, status};
 use crate::command_error::CommandError;
-use crate::screen::{Line, Screen, Style};
+use crate::screen::{Console, Style, StyledLine};
 use crate::words::count;
 use kubereel_format::RecordedAt;
 use kubereel_history::{
@@ -29,7 +29,7 @@ pub(super) fn print(
     timeline: &Timeline,
     story: &UpgradeStory,
     context: &StoryContext,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut page = UpgradePage { timeline, screen };
     summary(&mut page, story, context)?;
@@ -49,19 +49,19 @@ pub(super) fn print(
 /// A page in the making.
 pub(super) struct UpgradePage<'a> {
     pub(super) timeline: &'a Timeline,
-    pub(super) screen: &'a mut Screen,
+    pub(super) screen: &'a mut Console,
 }
 
 impl UpgradePage<'_> {
     /// Prints a line, broken where the screen ends and indented so far then.
-    pub(super) fn line(&mut self, line: &Line, hang: usize) -> Result<(), CommandError> {
+    pub(super) fn line(&mut self, line: &StyledLine, hang: usize) -> Result<(), CommandError> {
         self.screen.show(line, hang)
     }
 
     /// Begins a part.
     pub(super) fn title(&mut self, title: &str, more: &str) -> Result<(), CommandError> {
         self.screen.line("")?;
-        let mut line = Line::of(Style::Strong, title);
+        let mut line = StyledLine::of(Style::Strong, title);
         if !more.is_empty() {
             line.push(Style::Plain, format!(" · {more}"));
         }
@@ -70,7 +70,7 @@ impl UpgradePage<'_> {
 
     /// Gives the names of columns.
     pub(super) fn headers(&mut self, text: &str) -> Result<(), CommandError> {
-        let line = Line::of(Style::Faint, text);
+        let line = StyledLine::of(Style::Faint, text);
         self.line(&line, 2)
     }
 
@@ -148,7 +148,7 @@ fn summary(
     context: &StoryContext,
 ) -> Result<(), CommandError> {
     let update = &story.update;
-    let mut line = Line::default();
+    let mut line = StyledLine::default();
     let target = update
         .target
         .as_ref()
@@ -210,7 +210,7 @@ fn milestones(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), Co
         moments.extend(later.map(|over| ("all nodes", over)));
     }
     if update.is_older {
-        let mut line = Line::default();
+        let mut line = StyledLine::default();
         let started = update.started.map_or_else(
             || "before the recording".to_owned(),
             |at| {
@@ -225,7 +225,7 @@ fn milestones(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), Co
     }
     let mut before: Option<Mark> = None;
     for (word, mark) in moments {
-        let mut line = Line::of(Style::Plain, format!("  {word:<11} "));
+        let mut line = StyledLine::of(Style::Plain, format!("  {word:<11} "));
         line.push(Style::Strong, page.at(mark));
         if let Some(before) = before.replace(mark) {
             line.push(
@@ -238,7 +238,7 @@ fn milestones(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), Co
     if story.over.is_none()
         && let Some(last) = before
     {
-        let mut line = Line::of(Style::Plain, format!("  {:<11} ", "as of"));
+        let mut line = StyledLine::of(Style::Plain, format!("  {:<11} ", "as of"));
         line.push(Style::Strong, page.time(story.now));
         line.push(
             Style::Plain,
@@ -258,11 +258,11 @@ fn facts(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), Command
         _ => None,
     };
     if let Some((style, words)) = verified {
-        let line = Line::of(style, format!("  {:<11} {words}", "release"));
+        let line = StyledLine::of(style, format!("  {:<11} {words}", "release"));
         page.line(&line, 14)?;
     }
     if !update.accepted_risks.is_empty() {
-        let mut line = Line::default();
+        let mut line = StyledLine::default();
         let risks = shortened(&update.accepted_risks);
         line.push(Style::Wary, format!("  {:<11} {risks}", "risks taken"));
         page.line(&line, 14)?;
@@ -290,7 +290,7 @@ fn print_requests(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
     }
     page.title("Requests", "")?;
     for request in requests {
-        let mut line = Line::of(Style::Strong, format!("  {}", page.at(request.asked)));
+        let mut line = StyledLine::of(Style::Strong, format!("  {}", page.at(request.asked)));
         let version = if request.release.version.is_empty() {
             "no version".to_owned()
         } else {
@@ -362,7 +362,7 @@ fn print_attempts(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
             continue;
         }
         if skipped > 0 && place + 1 == attempts.len() {
-            let line = Line::of(Style::Faint, format!("  … {skipped} more: -o json"));
+            let line = StyledLine::of(Style::Faint, format!("  … {skipped} more: -o json"));
             page.line(&line, 2)?;
         }
         let cause = attempt.cause();
@@ -371,7 +371,7 @@ fn print_attempts(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
         print_attempt(page, attempt, cause, is_again, story.now, pod_width)?;
     }
     for warning in warnings {
-        let mut line = Line::of(Style::Strong, format!("  {}", page.at(warning.mark)));
+        let mut line = StyledLine::of(Style::Strong, format!("  {}", page.at(warning.mark)));
         line.push(Style::Wary, format!("  {}: ", warning.reason));
         line.push(Style::Plain, shortened(&warning.message));
         let hang = page.time_width() + 4;
@@ -388,7 +388,7 @@ fn print_attempt(
     now: RecordedAt,
     pod_width: usize,
 ) -> Result<(), CommandError> {
-    let mut line = Line::default();
+    let mut line = StyledLine::default();
     let end = attempt.end.as_ref().map(|end| end.mark);
     let shown = attempt.began.or(end);
     let at = shown.map_or_else(String::new, |mark| page.at(mark));
@@ -455,7 +455,7 @@ fn print_pod_print_pod_states(
             }
         })
         .collect();
-    let mut line = Line::default();
+    let mut line = StyledLine::default();
     let indent = " ".repeat(hang);
     line.push(Style::Faint, format!("{indent}{}", parts.join(", ")));
     page.line(&line, hang)
@@ -493,7 +493,7 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
     }
     let origin = story.update.accepted.unwrap_or(story.update.first);
     for one in all.iter().filter(|one| !one.was_there) {
-        let mut line = Line::default();
+        let mut line = StyledLine::default();
         let moved = one
             .moved
             .map_or_else(|| format!("{:<width$}", "not yet"), |moved| page.at(moved));
@@ -532,7 +532,7 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
     Ok(())
 }
 
-fn push_notes(one: &OperatorMove, story: &UpgradeStory, line: &mut Line) {
+fn push_notes(one: &OperatorMove, story: &UpgradeStory, line: &mut StyledLine) {
     // An installation has no budget for one operator: all of them begin at once.
     if story.update.kind == UpdateKind::Upgrade && one.is_over_budget(story.now) {
         let budget = span(one.budget_micros());
@@ -575,7 +575,7 @@ fn print_problem(
     story: &UpgradeStory,
     spell: &Spell,
 ) -> Result<(), CommandError> {
-    let mut line = Line::of(Style::Strong, format!("  {}  ", page.at(spell.from)));
+    let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(spell.from)));
     let lasted = lasting(spell.micros(story.now), spell.to.is_some());
     let level = spell.level(story.now);
     let style = match level {
@@ -620,7 +620,7 @@ fn print_problem(
     }
     // On a line of its own: beside the columns little room is left.
     let hang = page.time_width() + 4;
-    let mut line = Line::of(Style::Plain, " ".repeat(hang));
+    let mut line = StyledLine::of(Style::Plain, " ".repeat(hang));
     line.push(Style::Plain, shortened(&words.join(": ")));
     page.line(&line, hang)
 }
@@ -643,7 +643,7 @@ fn print_handovers(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
         let Some(mark) = handover.released.or(handover.taken) else {
             continue;
         };
-        let mut line = Line::of(Style::Strong, format!("  {}  ", page.at(mark)));
+        let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(mark)));
         line.push(Style::Plain, handover_text(page, handover));
         page.line(&line, page.time_width() + 4)?;
     }
@@ -679,7 +679,7 @@ fn print_stalls(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), 
         "no operator and no node moved for 5 minutes or longer",
     )?;
     for stall in &story.stalls {
-        let mut line = Line::of(Style::Strong, format!("  {}  ", page.at(stall.from)));
+        let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(stall.from)));
         let to = stall.to.map_or(story.now, |to| to.at);
         let lasted = u64::try_from(to.micros_since(stall.from.at)).unwrap_or_default();
         line.push(
@@ -698,7 +698,7 @@ fn print_slowest(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(),
     }
     page.title("Slowest", "")?;
     for part in &story.slowest {
-        let mut line = Line::of(Style::Strong, format!("  {}  ", page.at(part.from)));
+        let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(part.from)));
         let took = lasting(part.micros, part.is_over);
         let what = match part.what {
             PartKind::Acceptance => "from the request to its acceptance".to_owned(),
@@ -718,7 +718,7 @@ fn print_unobserved(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<
     }
     page.title("Not observed", "the story above may be incomplete")?;
     for one in &story.not_seen {
-        let mut line = Line::default();
+        let mut line = StyledLine::default();
         let when = one.unseen.as_ref().map_or_else(String::new, |unseen| {
             let (from, to) = (unseen.from, unseen.to);
             format!(

@@ -2,8 +2,8 @@
 
 use super::page::{UpgradePage, shortened, span};
 use crate::command_error::CommandError;
-use crate::screen::Screen;
-use crate::screen::{Line, Style};
+use crate::screen::Console;
+use crate::screen::{Style, StyledLine};
 use kubereel_history::{
     Assessment, Insight, InsightLevel, NodePhase, Origin, PoolState, Timeline, UpdateStatus,
     timetext,
@@ -18,10 +18,10 @@ const HANG: usize = 14;
 pub(super) fn print(
     timeline: &Timeline,
     status: &UpdateStatus,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut page = UpgradePage { timeline, screen };
-    let mut title = Line::default();
+    let mut title = StyledLine::default();
     let at = timeline.written(status.now);
     title.push(
         Style::Strong,
@@ -47,7 +47,7 @@ fn value(
     style: Style,
     text: &str,
 ) -> Result<(), CommandError> {
-    let mut line = Line::of(Style::Plain, format!("  {name:<11} "));
+    let mut line = StyledLine::of(Style::Plain, format!("  {name:<11} "));
     line.push(style, text);
     page.line(&line, HANG)
 }
@@ -136,7 +136,7 @@ fn one_pool(page: &mut UpgradePage<'_>, pool: &PoolState) -> Result<(), CommandE
                 continue;
             }
         }
-        let mut line = Line::default();
+        let mut line = StyledLine::default();
         let version = if node.version.is_empty() {
             "?"
         } else {
@@ -153,7 +153,7 @@ fn one_pool(page: &mut UpgradePage<'_>, pool: &PoolState) -> Result<(), CommandE
         page.line(&line, HANG)?;
     }
     if omitted > 0 {
-        let line = Line::of(Style::Faint, format!("    … {omitted} more: -o json"));
+        let line = StyledLine::of(Style::Faint, format!("    … {omitted} more: -o json"));
         page.line(&line, HANG)?;
     }
     Ok(())
