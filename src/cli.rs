@@ -1,4 +1,4 @@
-//! Owns the shape of the command line: its subcommands and its help. Refuses what they do.
+//! The shape of the command line: its subcommands and its help. What they do is in `command`.
 
 use crate::command::{
     blame, completion, demo, describe, diff, events, export, get, history, import, info, install,

@@ -1,4 +1,4 @@
-//! Owns how a changed field reads, for people and in JSON. Refuses to find it: `replay` does.
+//! How changed fields and field managers are shown, as text and in JSON. `history` finds the changes.
 
 use crate::screen::{Style, StyledLine};
 use crate::words::number;

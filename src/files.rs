@@ -14,7 +14,7 @@ pub(crate) fn open_reel(path: &Path) -> Result<Timeline, CommandError> {
     Timeline::open(path).map_err(|error| explain_open(&error))
 }
 
-/// Says what to do about a reel that does not open.
+/// Makes the error of a reel that does not open, with a hint.
 pub(crate) fn explain_open(error: &OpenError) -> CommandError {
     let failed = CommandError::reel(error);
     match error {

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse_from(cli::words(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => {
-            // Nobody can be told when the terminal itself is gone.
+            // A closed terminal leaves no place for an error.
             drop(error.print());
             let exit = if error.use_stderr() {
                 Exit::Usage

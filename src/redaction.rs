@@ -41,7 +41,7 @@ pub(crate) fn take_panics() {
     std::panic::set_hook(Box::new(|panic| {
         if !kubereel_format::panic_is_caught() {
             let words = public(&panic_words(panic));
-            // Nobody can be told when stderr itself is gone.
+            // A closed stderr leaves no place for an error.
             drop(io::stderr().lock().write_all(words.as_bytes()));
         }
     }));

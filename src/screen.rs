@@ -60,7 +60,7 @@ impl Console {
         self.out_width
     }
 
-    /// Tells whether somebody watches stderr.
+    /// Tells whether stderr is a terminal.
     pub(crate) const fn is_err_terminal(&self) -> bool {
         self.is_err_terminal
     }
@@ -97,7 +97,7 @@ impl Console {
     /// Writes a line about the answer to stderr, in its order with what stdout shows.
     pub(crate) fn aside(&mut self, line: impl std::fmt::Display) -> Result<(), CommandError> {
         self.finish()?;
-        // An answer stands also where nobody hears what is said about it.
+        // A closed stderr does not make the answer fail.
         // In one piece: a pipe's reader may be writing to the same terminal.
         let line = format!("{line}\n");
         drop(io::stderr().lock().write_all(line.as_bytes()));
@@ -305,7 +305,7 @@ impl RowBreaker {
     }
 }
 
-/// Cuts a text after so many columns, but never before its first letter.
+/// Cuts a text after a number of columns, but never before its first letter.
 fn cut(text: &str, columns: usize) -> (&str, &str) {
     let mut used = 0;
     for (at, letter) in text.char_indices() {

@@ -1,5 +1,5 @@
-//! Owns columns as kubectl aligns them: three spaces between, six wide at least. Refuses colours: a
-//! cell's width is its text's.
+//! Columns aligned as kubectl does: three spaces between, at least six wide. Without colours: the width of a cell is
+//! that of its text.
 
 use kubereel_history::harmless;
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! Owns `kubereel completion`: what a shell needs to complete our words.
+//! `kubereel completion`: shell completions.
 
 use crate::command_error::{CommandError, Exit};
 use crate::screen::Console;

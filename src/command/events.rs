@@ -1,4 +1,4 @@
-//! Owns `kubereel events`: what the cluster's components said, in the order in which it was received.
+//! `kubereel events`: the cluster's Events, in the order in which they were received.
 
 use crate::arguments;
 use crate::arguments::JsonOutput;

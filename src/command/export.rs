@@ -1,4 +1,4 @@
-//! Owns `kubereel export`: every event of a reel in another form.
+//! `kubereel export`: every event of a reel in another format.
 
 use crate::command_error::{CommandError, Exit};
 use crate::files;

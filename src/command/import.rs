@@ -84,10 +84,10 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     }
 }
 
-/// What is known of an input beside its content.
+/// Properties of an input besides its content.
 struct InputSource {
     name: String,
-    /// How long it is; 0 if nobody knows.
+    /// Its length in bytes; 0 if unknown.
     bytes: u64,
     changed_at: Option<RecordedAt>,
 }
@@ -138,7 +138,7 @@ fn open(path: &Path) -> Result<(File, InputSource), CommandError> {
 /// The form of a line, for hints.
 const LINE: &str = r#"expected lines of the form {"ts","type","group","version","resource","object"}, as written by kubereel export"#;
 
-/// Says why there is no reel.
+/// Makes the error of an import without a reel.
 fn explain(error: &ImportError, file: &Path, reel: &Path) -> CommandError {
     let target = reel;
     let (file, reel) = (file.display(), reel.display());
@@ -186,7 +186,7 @@ fn explain(error: &ImportError, file: &Path, reel: &Path) -> CommandError {
     }
 }
 
-/// Says what an import did, and whether all of the input is in the reel.
+/// Prints the result of an import; the exit code shows whether all of the input was imported.
 fn print_outcome(
     reel: &Path,
     imported: &Imported,

@@ -367,22 +367,15 @@ impl InfoPage<'_> {
             .flat_map(|one| one.gaps.iter().map(move |gap| (one, gap)))
             .collect();
         for (resource, gap) in gaps.iter().take(self.most) {
-            let from = self.timeline.written(gap.from);
-            let to = self.timeline.written(gap.to);
             let missing = gap.missing_at_most.map_or_else(
                 || "changes may be missing".to_owned(),
                 |most| format!("up to {} missing", count(most, "change")),
             );
-            let mut parts = vec![
-                self.paint.wary(&format!("{from} – {to}")),
-                harmless(&resource.resource).into_owned(),
-                missing,
-                gap.cause.clone(),
-            ];
+            let mut parts = vec![missing, gap.cause.clone()];
             if gap.read_back > 0 {
                 parts.push(format!("{} read back", count(gap.read_back, "event")));
             }
-            self.push("  gap", &parts);
+            self.push_span("  gap", (gap.from, gap.to), true, resource, parts);
         }
         self.push_rest(gaps.len(), "gaps");
         self.reconstructed();
@@ -391,14 +384,8 @@ impl InfoPage<'_> {
             .flat_map(|one| one.unseen.iter().map(move |unseen| (one, unseen)))
             .collect();
         for (resource, unseen) in unseen.iter().take(self.most) {
-            let from = self.timeline.written(unseen.from);
-            let to = self.timeline.written(unseen.to);
-            let parts = [
-                self.paint.wary(&format!("{from} – {to}")),
-                harmless(&resource.resource).into_owned(),
-                harmless(&unseen.why).into_owned(),
-            ];
-            self.push("  unknown", &parts);
+            let why = vec![harmless(&unseen.why).into_owned()];
+            self.push_span("  unknown", (unseen.from, unseen.to), true, resource, why);
         }
         self.push_rest(unseen.len(), "times in which changes may be missing");
         for excluded in self.summary.not_covered.iter().take(self.most) {
@@ -412,40 +399,57 @@ impl InfoPage<'_> {
         self.push_rest(self.summary.not_covered.len(), "not covered");
     }
 
-    /// Tells of the gaps in which nothing is missing any more.
+    /// Adds the gaps in which no change is missing.
     fn reconstructed(&mut self) {
-        let resources = self.summary.resources.iter();
+        let resources = &self.summary.resources;
         let closed: Vec<(&ResourceSummary, &GapSummary)> = resources
+            .iter()
             .flat_map(|one| one.reconstructed.iter().map(move |gap| (one, gap)))
             .collect();
         for (resource, gap) in closed.iter().take(self.most) {
-            let from = self.timeline.written(gap.from);
-            let to = self.timeline.written(gap.to);
-            let parts = [
-                format!("{from} – {to}"),
-                harmless(&resource.resource).into_owned(),
-                format!("{} read back, none missing", count(gap.read_back, "event")),
+            let events = count(gap.read_back, "event");
+            let parts = vec![
+                format!("{events} read back, none missing"),
                 gap.cause.clone(),
             ];
-            self.push("  reconstructed", &parts);
+            self.push_span(
+                "  reconstructed",
+                (gap.from, gap.to),
+                false,
+                resource,
+                parts,
+            );
         }
         self.push_rest(closed.len(), "reconstructed");
-        let resources = self.summary.resources.iter();
         let proven: Vec<(&ResourceSummary, &GapSummary)> = resources
+            .iter()
             .flat_map(|one| one.proven.iter().map(move |gap| (one, gap)))
             .collect();
         for (resource, gap) in proven.iter().take(self.most) {
-            let from = self.timeline.written(gap.from);
-            let to = self.timeline.written(gap.to);
-            let parts = [
-                format!("{from} – {to}"),
-                harmless(&resource.resource).into_owned(),
-                "nothing lost: every revision is explained".to_owned(),
-                gap.cause.clone(),
-            ];
-            self.push("  proven", &parts);
+            let explained = "nothing lost: every revision is explained".to_owned();
+            let parts = vec![explained, gap.cause.clone()];
+            self.push_span("  proven", (gap.from, gap.to), false, resource, parts);
         }
         self.push_rest(proven.len(), "proven");
+    }
+
+    /// Adds a line about a resource in a span of time.
+    fn push_span(
+        &mut self,
+        label: &str,
+        (from, to): (RecordedAt, RecordedAt),
+        is_wary: bool,
+        resource: &ResourceSummary,
+        parts: Vec<String>,
+    ) {
+        let (from, to) = (self.timeline.written(from), self.timeline.written(to));
+        let mut span = format!("{from} – {to}");
+        if is_wary {
+            span = self.paint.wary(&span);
+        }
+        let resource = harmless(&resource.resource).into_owned();
+        let all: Vec<String> = [span, resource].into_iter().chain(parts).collect();
+        self.push(label, &all);
     }
 
     /// Tells how many of the storage's revisions are explained by events.
@@ -557,7 +561,7 @@ impl InfoPage<'_> {
 
 const BETWEEN: &str = " · ";
 
-/// Writes the parts behind a label of so many columns; one row without a width.
+/// Writes the parts after a label of `label_width` columns; one row without a width.
 fn part_rows(label: &str, label_width: usize, parts: &[&str], width: Option<usize>) -> Vec<String> {
     let mut rows = Vec::new();
     let mut row = label.to_owned();

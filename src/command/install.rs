@@ -1,4 +1,4 @@
-//! Owns `kubereel install`: the story of a cluster's first installation, told as that of an upgrade is.
+//! `kubereel install`: the story of a cluster's first installation, shown as that of an upgrade.
 
 use crate::arguments;
 use crate::arguments::JsonOutput;

@@ -208,7 +208,7 @@ fn print_trust(
     Ok(exit)
 }
 
-/// So much of a file tells what it is.
+/// The number of bytes from which the kind of a file is detected.
 const SNIFFED_BYTES: u64 = 64;
 
 /// Intervals, and how far they can be trusted.
@@ -223,7 +223,7 @@ enum IntervalTrust {
     /// A file holds what its writer saw.
     File,
     Imported,
-    /// So many gaps lie in what was read.
+    /// The number of gaps in the resources that were read.
     Gaps(usize),
     Damaged(String),
 }

@@ -1,4 +1,4 @@
-//! Owns `kubereel man`: the manual pages, from the program's own definitions.
+//! `kubereel man`: the manual pages, from the definitions of the command line.
 
 use crate::command_error::{CommandError, Exit};
 use crate::screen::Console;

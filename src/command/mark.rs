@@ -1,4 +1,4 @@
-//! Owns `kubereel mark`: a word for the timeline of a running recorder.
+//! `kubereel mark`: adds a mark to the timeline of a running recorder.
 
 use super::recording::{parse_listen, status_token};
 use crate::command_error::{CommandError, Exit};

@@ -1,4 +1,4 @@
-//! Owns `kubereel observe`: the surroundings of a CI job in, an observer, always the same exit code out.
+//! `kubereel observe`: maps the environment of a CI job to an observer. The exit code is always 0.
 
 use super::recording::{self, RecordingArgs, parse_duration};
 use crate::command_error::{CommandError, Exit};
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Exit {
         Ok(outcome) => last_words(&outcome),
         Err(error) => {
             for (word, line) in error.lines() {
-                // Nobody can be told when stderr itself is gone.
+                // A closed stderr leaves no place for an error.
                 let line = public(&format!("{word}: {line}\n"));
                 drop(io::stderr().lock().write_all(line.as_bytes()));
             }

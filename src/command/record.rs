@@ -1,4 +1,4 @@
-//! Owns `kubereel record`: flags in, a running recorder, an exit code out.
+//! `kubereel record`: maps flags to a recorder, and its errors to exit codes.
 
 use super::live_line;
 use super::recording::{self, RecordingArgs, parse_duration};

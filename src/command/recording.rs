@@ -159,10 +159,10 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
         .map_err(|_negative| "expected a duration that is not negative".to_owned())
 }
 
-/// What is told where nothing else tells: a pod's log.
+/// The filter without a terminal: a pod's log.
 const UNWATCHED: &str = "info";
 
-/// What is told beside the live line: it would be torn apart by more.
+/// The filter beside the live line, which more log lines would tear apart.
 const WATCHED: &str = "warn";
 
 /// Gives each line a writer that takes secrets out.
@@ -200,7 +200,7 @@ impl Drop for LogLine<'_> {
     /// Writes the line: only a whole one can be searched.
     fn drop(&mut self) {
         let text = self.redactor.text(&self.text);
-        // Nobody can be told that a log cannot be written.
+        // A log that cannot be written leaves no place for an error.
         let _written = io::stderr().lock().write_all(&text);
     }
 }

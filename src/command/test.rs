@@ -48,7 +48,7 @@ pub(crate) struct Args {
     output: Option<WideFormat>,
 }
 
-/// What is run.
+/// Which rules are run, and with what.
 #[derive(Debug, clap::Args)]
 struct RuleArgs {
     /// Also run the rules of this folder's YAML files; a rule with the id of a built-in rule replaces it

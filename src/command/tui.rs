@@ -1,4 +1,4 @@
-//! Owns `kubereel tui`, which is also plain `kubereel REEL`: the screen that moves through a reel.
+//! `kubereel tui`, which is also plain `kubereel REEL`: browses a reel in the terminal.
 
 use crate::arguments;
 use crate::command_error::{CommandError, Exit};

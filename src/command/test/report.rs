@@ -522,11 +522,11 @@ fn cell(report: Option<&RunReport>, rule: &str) -> &'static str {
     }
 }
 
-/// Why an exception is spoken of.
+/// Why an exception is reported.
 pub(super) enum IdleReason {
     /// It covered nothing although a rule of it ran.
     Unused,
-    /// Its time is over; how many findings it would have covered.
+    /// It has expired; the number of findings that it would have covered.
     Expired { findings: u64 },
 }
 

@@ -26,7 +26,7 @@ use std::thread;
 /// How many records are done between two looks at the common count.
 const RECORDS_PER_COUNT: u64 = 64;
 
-/// What became of one recording.
+/// The run over one recording.
 pub(super) struct TestRun {
     path: PathBuf,
     pub(super) report: Result<RunReport, CommandError>,

@@ -1,4 +1,4 @@
-//! Owns how nodes and pools are printed: what was done to each, and how long it took.
+//! Nodes and pools on the page of an upgrade: what was done to each, and how long it took.
 
 use super::page::{UpgradePage, between, lasting, shortened};
 use crate::command_error::CommandError;

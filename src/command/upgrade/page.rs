@@ -14,7 +14,7 @@ use kubereel_history::{
 /// How many letters of a message are shown; JSON has all.
 const SHOWN_LETTERS: usize = 240;
 
-/// What was asked for besides the story.
+/// What is shown besides the story.
 pub(super) struct StoryContext {
     /// UpdateChoice of its kind it is.
     pub(super) number: usize,

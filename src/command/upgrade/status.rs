@@ -1,4 +1,4 @@
-//! Owns how the state at a moment is printed, in the terms of `oc adm upgrade status`.
+//! The state at a moment on the page of an upgrade, in the terms of `oc adm upgrade status`.
 
 use super::page::{UpgradePage, shortened, span};
 use crate::command_error::CommandError;
