@@ -166,8 +166,10 @@ fn shortened(text: &str) -> String {
         return text.to_owned();
     };
     let (shown, rest) = text.split_at_checked(end).unwrap_or((text, ""));
-    let rest = u64::try_from(rest.chars().count()).unwrap_or(u64::MAX);
-    format!("{shown}… ({} more letters: -o json)", number(rest))
+    format!(
+        "{shown}… ({} more letters: -o json)",
+        number(rest.chars().count())
+    )
 }
 
 fn list(value: &Value) -> String {

@@ -93,12 +93,16 @@ pub(crate) fn refuse_input(input: &Path, output: &Path) -> Result<(), CommandErr
     Ok(())
 }
 
+/// Makes the error of a file that exists.
+pub(crate) fn exists(path: &Path) -> CommandError {
+    CommandError::usage(format!("file exists: {}", path.display()))
+        .hint("choose another file, or overwrite it with --force")
+}
+
 /// Makes a file. One that is there already is replaced only by force; a device or a pipe is written to.
 pub(crate) fn create(path: &Path, replaces: bool) -> Result<File, CommandError> {
     if !replaces && path.is_file() {
-        let path = path.display();
-        return Err(CommandError::usage(format!("file exists: {path}"))
-            .hint("choose another file, or overwrite it with --force"));
+        return Err(exists(path));
     }
     File::create(path).map_err(|error| cannot_write(&error, path))
 }

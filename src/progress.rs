@@ -1,6 +1,7 @@
 //! The line that shows how far long work is: on a terminal after a second, in a log every ten seconds, and as lines of
 //! JSON for a program that requests them.
 
+use crate::words::Amount;
 use serde_json::json;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
@@ -34,7 +35,7 @@ pub(crate) struct ProgressReporter {
 
 impl ProgressReporter {
     /// Begins work of `total` steps; 0 if unknown.
-    pub(crate) fn begin(what: &'static str, total: u64, is_terminal: bool) -> Self {
+    pub(crate) fn begin(what: &'static str, total: impl Amount, is_terminal: bool) -> Self {
         let (listener, wait) = if is_terminal {
             (Listener::Terminal, SHOWN_AFTER)
         } else {
@@ -42,7 +43,7 @@ impl ProgressReporter {
         };
         Self {
             what,
-            total,
+            total: total.get(),
             steps: 0,
             next: Instant::now() + wait,
             listener,

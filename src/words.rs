@@ -1,4 +1,6 @@
-//! How amounts are written. Units of time are in `timetext`.
+//! How amounts are written. The units of durations are those of `timetext`.
+
+use kubereel_history::timetext;
 
 /// An amount of things.
 pub(crate) trait Amount {
@@ -50,6 +52,11 @@ pub(crate) fn count(value: impl Amount, one: &str) -> String {
     format!("{} {noun} {rest}", number(value))
         .trim_end()
         .to_owned()
+}
+
+/// Writes a length of time. A clock that was set back leaves none.
+pub(crate) fn duration(micros: i64) -> String {
+    timetext::span(u64::try_from(micros).unwrap_or(0))
 }
 
 /// Writes a number of bytes with three digits.

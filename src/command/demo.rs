@@ -4,9 +4,10 @@ use super::{diff, get, history, info};
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::screen::Console;
+use crate::words::duration;
 use clap::Parser as _;
 use kubereel_format::RecordedAt;
-use kubereel_history::{DegradedSpell, Timeline, timetext};
+use kubereel_history::{DegradedSpell, Timeline};
 use std::path::{Path, PathBuf};
 
 /// Run example queries on an included recording
@@ -74,8 +75,8 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Console) -> Result<Exit, C
     let lasted = spell.to.map_or_else(
         || "and still was at the end".to_owned(),
         |to| {
-            let micros = u64::try_from(to.micros_since(spell.from)).unwrap_or(0);
-            format!("for {}", timetext::span(micros))
+            let micros = to.micros_since(spell.from);
+            format!("for {}", duration(micros))
         },
     );
     let operator = format!("co/{}", spell.name);

@@ -280,7 +280,7 @@ fn print_differences(
             differing.into_iter().map(move |one| (pair, one))
         })
         .collect();
-    let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+    let total = all.len();
     let mut progress = ProgressReporter::begin("comparing", total, screen.is_err_terminal());
     let mut list = if args.output.is_json() {
         Some(JsonList::begin(
@@ -427,7 +427,7 @@ fn print_moment(
     let offset = timetext::offset(at.micros_since(timeline.start()));
     let mut line = format!("{word:<4} {} ({offset})", timeline.written(at));
     if unsure.is_empty() {
-        let amount = u64::try_from(pairs.len()).unwrap_or(u64::MAX);
+        let amount = pairs.len();
         let all = format!("{}, complete", count(amount, "resource"));
         line = format!("{line} · {}", paint.good(&all));
     }
@@ -647,7 +647,7 @@ fn object_change(timeline: &Timeline, found: &ChangedObject<'_>) -> String {
                 .iter()
                 .filter(|seq| **seq > old.seq.min(new.seq) && **seq <= old.seq.max(new.seq))
                 .count();
-            let between = u64::try_from(between).unwrap_or(u64::MAX);
+            let between = between;
             format!(
                 "{}, the last at {}",
                 count(between, "version"),

@@ -81,7 +81,7 @@ fn say_what_is_missing(
 ) -> Result<Exit, CommandError> {
     let summary = timeline.summary();
     let gaps: usize = summary.resources.iter().map(|one| one.gaps.len()).sum();
-    let gaps = u64::try_from(gaps).unwrap_or(u64::MAX);
+    let gaps = gaps;
     let is_unobserved = |one: &&ResourceSummary| !one.gaps.is_empty() || !one.unseen.is_empty();
     let unobserved: Vec<&str> = summary
         .resources

@@ -237,7 +237,7 @@ impl GetAnswer<'_> {
         form: Form,
         make: impl Fn(&Held, Value) -> T + Sync,
     ) -> Result<Vec<T>, CommandError> {
-        let total = u64::try_from(held.len()).unwrap_or(u64::MAX);
+        let total = held.len();
         let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
         let mut reached = |done| progress.reached(done);
         let rows = self

@@ -3,7 +3,7 @@
 use crate::command_error::{CommandError, Exit};
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
-use crate::words::{bytes, count};
+use crate::words::{Amount as _, bytes, count};
 use crate::{arguments, files, redaction};
 use jiff::Timestamp;
 use kubereel_format::{OpenError, RecordedAt};
@@ -278,8 +278,8 @@ fn print_broken(broken: &Broken, screen: &mut Console) -> Result<(), CommandErro
             harmless(&one.problem.to_string())
         ))?;
     }
-    let named = u64::try_from(broken.first.len()).unwrap_or(u64::MAX);
-    let rest = broken.count.saturating_sub(named);
+    let named = broken.first.len();
+    let rest = broken.count.saturating_sub(named.get());
     if rest > 0 {
         screen.aside(format!("and {} more", count(rest, broken.counted.as_str())))?;
     }

@@ -5,7 +5,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::screen::{Console, Paint};
 use crate::table::TextTable;
-use crate::words::{bytes, count, number};
+use crate::words::{bytes, count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
     GapSummary, ResourceSummary, Summary, Timeline, UnseenSummary, harmless, timetext,
@@ -198,7 +198,7 @@ impl InfoPage<'_> {
             self.push("recorded", &["nothing".to_owned()]);
             return;
         }
-        let sessions = u64::try_from(summary.sessions.len()).unwrap_or(u64::MAX);
+        let sessions = summary.sessions.len();
         let micros = summary.end.micros_since(summary.start);
         self.push(
             "recorded",
@@ -208,7 +208,7 @@ impl InfoPage<'_> {
                     timetext::rfc3339(summary.start),
                     self.timeline.written(summary.end)
                 ),
-                timetext::span(u64::try_from(micros).unwrap_or(0)),
+                duration(micros),
                 count(sessions, "session"),
             ],
         );
@@ -248,7 +248,7 @@ impl InfoPage<'_> {
                 each,
             ],
         );
-        let recorded = u64::try_from(summary.resources.len()).unwrap_or(u64::MAX);
+        let recorded = summary.resources.len();
         let later = summary
             .resources
             .iter()

@@ -5,7 +5,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::field_text::{HANG, secs};
 use crate::progress::ProgressReporter;
 use crate::screen::{Console, Style, StyledLine};
-use crate::words::count;
+use crate::words::{count, duration};
 use crate::{arguments, files};
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::{Cut, Moment, ResolveError, Timeline, timetext};
@@ -171,7 +171,6 @@ fn print_trust(
     asked: &[&Interval],
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let _number = |of: usize| u64::try_from(of).unwrap_or(u64::MAX);
     let open = asked.iter().filter(|one| one.to.is_none()).count();
     let mut said = vec![count(asked.len(), "interval")];
     if open > 0 {
@@ -538,7 +537,7 @@ fn when(intervals: &Intervals, one: &Interval) -> String {
 /// Gives how long it lasts: nothing for an instant, and for what is open, until the end of the run.
 fn length(intervals: &Intervals, one: &Interval) -> String {
     let micros = one.micros(intervals.end());
-    let span = timetext::span(u64::try_from(micros).unwrap_or(0));
+    let span = duration(micros);
     match one.to {
         None => format!("{span} open"),
         Some(_) if one.is_instant() => "-".to_owned(),

@@ -34,7 +34,7 @@ pub(crate) fn run(
     if let Some(folder) = &args.into {
         write_all(folder, &pages)
             .map_err(|error| CommandError::io(format!("{}: {error}", folder.display())))?;
-        let count = u64::try_from(pages.len()).unwrap_or(u64::MAX);
+        let count = pages.len();
         let pages = crate::words::count(count, "page");
         screen.aside(format!("{pages} written to {}", folder.display()))?;
         return Ok(Exit::Yes);

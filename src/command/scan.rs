@@ -5,7 +5,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::table::TextTable;
-use crate::words::{bytes, count, number};
+use crate::words::{Amount as _, bytes, count, number};
 use crate::{files, redaction};
 use kubereel_history::{Timeline, harmless, timetext};
 use kubereel_scan::{Canaries, Found, Options, Place, Report, ScanError};
@@ -246,7 +246,7 @@ fn print_findings(
         table.push(row(timeline, one));
     }
     screen.table(&table)?;
-    let rest = total.saturating_sub(u64::try_from(SHOWN).unwrap_or(u64::MAX));
+    let rest = total.saturating_sub(SHOWN.get());
     if rest > 0 {
         screen.line(format!("and {} more: -o json", number(rest)))?;
     }

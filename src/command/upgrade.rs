@@ -201,7 +201,7 @@ fn pick(updates: &Updates, which: UpdateChoice) -> Result<Option<(usize, &Update
     let found = of_kind(updates, which.kind).find(|(number, _)| *number == nth.get());
     let all = of_kind(updates, which.kind).count();
     if found.is_none() && all > 0 {
-        let all = u64::try_from(all).unwrap_or(u64::MAX);
+        let all = all;
         let message = format!("no upgrade {nth}: the reel has {}", count(all, "upgrade"));
         return Err(CommandError::usage(message).hint("to list them: kubereel upgrade REEL --list"));
     }

@@ -7,10 +7,10 @@ use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::table::TextTable;
-use crate::words::{bytes, count, number};
+use crate::words::{bytes, count, duration, number};
 use kubereel_history::{
     AccountSummary, GapSummary, OutageSummary, Proof, RangeSummary, ResourceProof, ResourceState,
-    Timeline, Verdict, harmless, timetext,
+    Timeline, Verdict, harmless,
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -150,7 +150,7 @@ fn print_outages(
                 timeline.written(outage.from),
                 timeline.written(outage.to)
             ),
-            timetext::span(u64::try_from(span).unwrap_or(0)),
+            duration(span),
         ];
         parts.extend(outage.endpoint.clone());
         parts.extend(outage.class.clone());

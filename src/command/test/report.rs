@@ -6,7 +6,7 @@ use super::suite::Suite;
 use crate::command_error::CommandError;
 use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
-use crate::words::{count, number};
+use crate::words::{count, duration, number};
 use kubereel_history::timetext;
 use kubereel_monitortests::{
     Exception, Judged, MonitorTest, Outcome, RunKind, RunName, RunReport, RunTrust, Uses, Verdict,
@@ -290,7 +290,7 @@ fn print_finding(
             screen.show(&StyledLine::of(Style::Plain, format!("    {text}")), 4)?;
         }
     } else if let more @ 1.. = message.count() {
-        let more = count(u64::try_from(more).unwrap_or(0), "line");
+        let more = count(more, "line");
         let more = format!("    and {more} more: -o wide shows them");
         screen.show(&StyledLine::of(Style::Faint, more), 4)?;
     }
@@ -395,8 +395,8 @@ fn print_group(
 /// Gives the line.
 fn header(reel: &str, report: &RunReport) -> String {
     let to = timetext::within(report.start, report.end, report.end);
-    let micros = u64::try_from(report.end.micros_since(report.start)).unwrap_or(0);
-    let length = timetext::span(micros);
+    let micros = report.end.micros_since(report.start);
+    let length = duration(micros);
     let from = timetext::rfc3339(report.start);
     let mut parts = vec![reel.to_owned(), format!("{from} – {to} ({length})")];
     parts.extend(what_was_done(report));

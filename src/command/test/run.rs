@@ -91,7 +91,7 @@ pub(super) fn all(
 ) -> Result<Vec<TestRun>, CommandError> {
     let progress = match args.progress {
         Some(ProgressFormat::Json) => ProgressReporter::json(),
-        None => ProgressReporter::begin("testing, records", 0, screen.is_err_terminal()),
+        None => ProgressReporter::begin("testing, records", 0_u64, screen.is_err_terminal()),
     };
     let shared = TestWork {
         args,
@@ -245,7 +245,7 @@ impl TestFiles {
                 files::refuse_input(reel, target)?;
             }
             if !outputs.force && target.is_file() {
-                return Err(exists(target));
+                return Err(files::exists(target));
             }
         }
         let below = |root: &Option<PathBuf>| {
@@ -297,7 +297,7 @@ impl TestFiles {
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<(), CommandError> {
         if !self.replaces && path.is_file() {
-            return Err(exists(path));
+            return Err(files::exists(path));
         }
         let folder = path.parent().unwrap_or(path);
         let written = fs::create_dir_all(folder)
@@ -387,10 +387,4 @@ fn readable_by_the_group(file: &File) -> io::Result<()> {
 #[cfg(not(unix))]
 fn readable_by_the_group(_file: &File) -> io::Result<()> {
     Ok(())
-}
-
-fn exists(path: &Path) -> CommandError {
-    let path = path.display();
-    CommandError::usage(format!("file exists: {path}"))
-        .hint("choose another file, or overwrite it with --force")
 }

@@ -151,7 +151,7 @@ fn own_rules(folder: &Path, screen: &mut Console) -> Result<RuleSet, CommandErro
             // What cannot be said here is said in short below.
             drop(screen.aside(line));
         }
-        let mistakes = u64::try_from(errors.mistakes.len()).unwrap_or(u64::MAX);
+        let mistakes = errors.mistakes.len();
         CommandError::usage(format!("{} in rule files", count(mistakes, "mistake")))
             .hint("the format of rules: docs/rules.md")
     })

@@ -175,7 +175,7 @@ fn below(
         page.line(&line, hang)?;
     }
     if !short.is_empty() {
-        let short = u64::try_from(short.len()).unwrap_or(u64::MAX);
+        let short = short.len();
         let mut line = StyledLine::default();
         let words = count(short, "block of its drain");
         line.push(

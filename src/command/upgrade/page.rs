@@ -4,7 +4,7 @@
 use super::{nodes, status};
 use crate::command_error::CommandError;
 use crate::screen::{Console, Style, StyledLine};
-use crate::words::count;
+use crate::words::{count, duration};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
     Handover, HowRequestEnded, HowUpdateEnded, Ill, Level, Mark, OperatorMove, PartKind, Release,
@@ -107,7 +107,7 @@ pub(super) fn lasting(micros: u64, is_over: bool) -> String {
 
 /// Writes the time between two moments.
 pub(super) fn between(from: Mark, to: RecordedAt) -> String {
-    span(u64::try_from(to.micros_since(from.at)).unwrap_or_default())
+    duration(to.micros_since(from.at))
 }
 
 /// Shortens a message to what can be taken in.
@@ -338,7 +338,6 @@ fn print_attempts(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
     if failed == 0 && retrievals.counted_only == 0 && warnings.is_empty() && !is_open {
         return Ok(());
     }
-    let _amount = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     let mut more = format!("{}, {failed} failed", count(attempts.len(), "attempt"));
     if retrievals.counted_only > 0 {
         more.extend([format!(
@@ -551,7 +550,7 @@ fn print_problems(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
     if story.spells.is_empty() {
         return Ok(());
     }
-    let all = u64::try_from(story.spells.len()).unwrap_or(u64::MAX);
+    let all = story.spells.len();
     let is_silent = |spell: &&Spell| spell.level(story.now) == Level::Silent;
     let silent = story.spells.iter().filter(is_silent).count();
     let more = format!(
@@ -601,7 +600,7 @@ fn print_problem(
     }
     let others = spell.texts.len().saturating_sub(1);
     if others > 0 {
-        let others = u64::try_from(others).unwrap_or(u64::MAX);
+        let others = others;
         line.push(
             Style::Faint,
             format!(" · {}", count(others, "change of the message")),
@@ -637,7 +636,7 @@ fn print_handovers(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
     if story.handovers.is_empty() {
         return Ok(());
     }
-    let all = u64::try_from(story.handovers.len()).unwrap_or(u64::MAX);
+    let all = story.handovers.len();
     page.title("Cluster-version operator", &count(all, "change of leader"))?;
     for handover in &story.handovers {
         let Some(mark) = handover.released.or(handover.taken) else {

@@ -4,6 +4,7 @@ use super::page::{UpgradePage, shortened, span};
 use crate::command_error::CommandError;
 use crate::screen::Console;
 use crate::screen::{Style, StyledLine};
+use crate::words::duration;
 use kubereel_history::{
     Assessment, Insight, InsightLevel, NodePhase, Origin, PoolState, Timeline, UpdateStatus,
     timetext,
@@ -82,8 +83,8 @@ fn control_plane(page: &mut UpgradePage<'_>, status: &UpdateStatus) -> Result<()
     if !counts.waiting.is_empty() {
         value(page, "waiting", Style::Plain, &counts.waiting.join(", "))?;
     }
-    let micros = u64::try_from(status.elapsed_micros).unwrap_or_default();
-    value(page, "duration", Style::Plain, &span(micros))?;
+    let micros = status.elapsed_micros;
+    value(page, "duration", Style::Plain, &duration(micros))?;
     if let Some(estimate) = status.estimate {
         let secs = |secs: i64| span(secs.unsigned_abs() * 1_000_000);
         let left = if estimate.remaining_secs < 0 {
@@ -170,8 +171,12 @@ fn one_insight(
         InsightLevel::Info => Style::Good,
     };
     let since = insight.since.map_or_else(String::new, |since| {
-        let micros = u64::try_from(status.now.micros_since(since)).unwrap_or_default();
-        format!(", for {} since {}", span(micros), timetext::rfc3339(since))
+        let micros = status.now.micros_since(since);
+        format!(
+            ", for {} since {}",
+            duration(micros),
+            timetext::rfc3339(since)
+        )
     });
     let text = format!("{} ({}){since}", insight.summary, insight.impact.as_str());
     value(page, &insight.level.as_str().to_lowercase(), style, &text)

@@ -3,6 +3,7 @@
 use super::{Args, WaitObjects};
 use crate::command::object_query::{NamedObject, find_resource};
 use crate::command_error::CommandError;
+use crate::words::Amount as _;
 use crate::{arguments, files};
 use kubereel_format::{EventType, ResourceInfo, Seq};
 use kubereel_history::{
@@ -356,9 +357,7 @@ fn files(given: &Path) -> Result<Vec<PathBuf>, CommandError> {
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, CommandError> {
-    let most = u64::try_from(MAX_MANIFEST)
-        .unwrap_or(u64::MAX)
-        .saturating_add(1);
+    let most = MAX_MANIFEST.get().saturating_add(1);
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
         io::stdin().lock().take(most).read_to_end(&mut bytes)
