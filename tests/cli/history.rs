@@ -16,11 +16,11 @@ fn versions_come_in_order_with_gaps_between() {
     let reel = pods_with_gap();
     let ran = kubereel(&["history", reel.path(), "pod/a"]).code(0);
     let expected = "\
-14:00:01.000Z  +1s     rv 9        existed when the recording started · held 4.0s
+14:00:01.000Z  +1s     rv 9        existed when the recording started · lasted 4.0s
 14:00:05.000Z  +5s     rv 14       writer unknown · 2.0s until a gap
     metadata.labels.app  x → y
 ── gap 14:00:07.000Z – 14:00:12.000Z: versions in between may be missing (the server lost its history) ──
-14:00:12.000Z  +12s    rv 25       seen in a list · writer unknown · held 3.0s
+14:00:12.000Z  +12s    rv 25       seen in a list · writer unknown · lasted 3.0s
     metadata.labels.app  y → z
 14:00:15.000Z  +15s    rv 31       writer unknown
     no field changed
@@ -108,11 +108,11 @@ fn a_field_narrows_to_the_versions_that_change_it() {
     let ran = kubereel(&["history", reel.path(), "co/etcd", "--field", field]).code(0);
     let expected = "\
 ── not observed 14:00:00.000Z – 14:00:01.000Z: versions in between may be missing (an object changed whose creation never came) ──
-14:00:01.000Z  +1s     rv 2        first seen · held 2.0s
+14:00:01.000Z  +1s     rv 2        first seen · lasted 2.0s
     status.conditions[Degraded].status  + False
-14:00:03.000Z  +3s     rv 4        writer unknown · held 2.0s
+14:00:03.000Z  +3s     rv 4        writer unknown · lasted 2.0s
     status.conditions[Degraded].status  False → True
-14:00:05.000Z  +5s     rv 6        writer unknown · held 1.0s to the end
+14:00:05.000Z  +5s     rv 6        writer unknown · lasted 1.0s, to the end
     status.conditions[Degraded].status  True → False
 ";
     assert_eq!(ran.out, expected);
@@ -161,10 +161,10 @@ fn a_name_used_again_is_a_break() {
     });
     let ran = kubereel(&["history", reel.path(), "pod/a"]).code(0);
     let expected = "\
-14:00:01.000Z  +1s     rv 2        created · kubelet · held 1.0s
+14:00:01.000Z  +1s     rv 2        created · kubelet · lasted 1.0s
 14:00:02.000Z  +2s     rv 3        deleted
 ── another object with this name: uid one → two ──
-14:00:03.000Z  +3s     rv 4        created anew · kubelet
+14:00:03.000Z  +3s     rv 4        created again · kubelet
 ── not observed 14:00:03.000Z – 14:00:04.000Z: versions in between may be missing (an object changed whose creation never came) ──
 ── another object with this name: uid two → three; the deletion of the old one was not observed ──
 14:00:04.000Z  +4s     rv 9        first seen

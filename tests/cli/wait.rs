@@ -302,9 +302,9 @@ fn what_cannot_be_asked_is_refused() {
     );
     refused(
         &["pods", "--all", "-l", "a=b", "--for=create"],
-        "-l only some",
+        "cannot be combined with -l",
     );
-    refused(&["pods", "pod/a", "--for=create"], "in two ways");
+    refused(&["pods", "pod/a", "--for=create"], "in two forms");
     refused(&["pod/", "--for=create"], "must not be empty");
     refused(
         &["pod/a", "-A", "--for=create"],
@@ -323,7 +323,7 @@ fn what_cannot_be_asked_is_refused() {
             "--to",
             "14:00:02",
         ],
-        "before it begins",
+        "before it starts",
     );
     refused(
         &["pod/a", "--for=event=A", "--for-at-least", "1s"],
