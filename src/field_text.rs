@@ -181,7 +181,7 @@ fn list(value: &Value) -> String {
 /// A changed field, for programs; `old` and `new` are absent where there is no value.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct FieldChange {
+pub(crate) struct FieldChangeOutput {
     path: String,
     change: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,7 +190,7 @@ pub(crate) struct FieldChange {
     new: Option<Value>,
 }
 
-impl FieldChange {
+impl FieldChangeOutput {
     pub(crate) fn all(changes: &[Change]) -> Vec<Self> {
         let one = |change: &Change| Self {
             path: change.path.to_string(),
@@ -205,14 +205,14 @@ impl FieldChange {
 /// A field manager that wrote a version, for programs.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct FieldWriter {
+pub(crate) struct FieldWriterOutput {
     manager: String,
     operation: String,
     subresource: String,
     time: Option<String>,
 }
 
-impl FieldWriter {
+impl FieldWriterOutput {
     pub(crate) fn all(writers: &[Writer]) -> Vec<Self> {
         let one = |writer: &Writer| Self {
             manager: writer.manager.clone(),

@@ -1,9 +1,9 @@
 //! `kubereel blame`: an object as YAML with, beside each field, who set it last and when.
 
 use crate::arguments::{self, JsonOutput};
-use crate::command::object_query::{NamedObject, ObjectArgs, exit_of};
+use crate::command::object_query::{ObjectArgs, TargetObject, exit_of};
 use crate::command_error::{CommandError, Exit};
-use crate::field_text::{self, FieldWriter, HANG};
+use crate::field_text::{self, FieldWriterOutput, HANG};
 use crate::files;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use kubereel_history::{Blame, BlameSource, Blamed, Moment, State, Timeline, timetext, yaml_lines};
@@ -95,12 +95,12 @@ pub(crate) struct BlamedField<'a> {
     source: &'static str,
     at: Option<String>,
     seq: Option<u64>,
-    writers: Vec<FieldWriter>,
+    writers: Vec<FieldWriterOutput>,
     may_be_older: bool,
 }
 
 fn print_json(
-    named: &NamedObject<'_>,
+    named: &TargetObject<'_>,
     state: &State,
     blamed: &Blamed,
     screen: &mut Console,
@@ -123,7 +123,7 @@ fn print_json(
                 BlameSource::Recorded { seq, .. } => Some(seq.0),
                 BlameSource::ManagedFields { .. } | BlameSource::Unknown => None,
             },
-            writers: FieldWriter::all(&field.writers),
+            writers: FieldWriterOutput::all(&field.writers),
             may_be_older: field.may_be_older,
         };
         list.push(&field, screen)?;

@@ -3,9 +3,9 @@
 use crate::arguments::{self, JsonOutput};
 use crate::command::events::{self, EventOutput};
 use crate::command::history::{HistoryOutputItem, item_lines};
-use crate::command::object_query::{NamedObject, ObjectArgs, exit_of};
+use crate::command::object_query::{ObjectArgs, TargetObject, exit_of};
 use crate::command_error::{CommandError, Exit};
-use crate::field_text::{self, FieldWriter, HANG};
+use crate::field_text::{self, FieldWriterOutput, HANG};
 use crate::files;
 use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
@@ -55,7 +55,7 @@ Examples:
 /// What is described, and when.
 struct DescribedObject<'a> {
     timeline: &'a Timeline,
-    named: NamedObject<'a>,
+    named: TargetObject<'a>,
     state: &'a State,
     held: &'a Held,
     description: &'a Description,
@@ -105,13 +105,13 @@ pub(crate) struct DescribeOutput<'a> {
     uid: &'a str,
     created: &'a str,
     deletion_asked: &'a str,
-    writers: Option<Vec<FieldWriter>>,
+    writers: Option<Vec<FieldWriterOutput>>,
     labels: &'a Map<String, Value>,
     annotations: &'a Map<String, Value>,
     scalars: BTreeMap<&'a str, &'a Value>,
-    conditions: Vec<DescribedCondition<'a>>,
-    owners: Vec<DescribedOwner<'a>>,
-    children: Vec<DescribedChild<'a>>,
+    conditions: Vec<ConditionOutput<'a>>,
+    owners: Vec<OwnerOutput<'a>>,
+    children: Vec<ChildOutput<'a>>,
     resources_not_searched_for_children: usize,
     around: Vec<HistoryOutputItem>,
     versions_left_out: usize,
@@ -120,7 +120,7 @@ pub(crate) struct DescribeOutput<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct DescribedCondition<'a> {
+struct ConditionOutput<'a> {
     r#type: &'a str,
     status: &'a str,
     since: &'a str,
@@ -130,7 +130,7 @@ struct DescribedCondition<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct DescribedOwner<'a> {
+struct OwnerOutput<'a> {
     api_version: &'a str,
     kind: &'a str,
     name: &'a str,
@@ -141,7 +141,7 @@ struct DescribedOwner<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct DescribedChild<'a> {
+struct ChildOutput<'a> {
     resource: Option<String>,
     namespace: &'a str,
     name: &'a str,
@@ -151,14 +151,14 @@ struct DescribedChild<'a> {
 impl<'a> DescribeOutput<'a> {
     fn of(subject: &'a DescribedObject<'_>) -> Self {
         let (timeline, told) = (subject.timeline, subject.description);
-        let conditions = told.conditions.iter().map(|condition| DescribedCondition {
+        let conditions = told.conditions.iter().map(|condition| ConditionOutput {
             r#type: &condition.kind,
             status: &condition.status,
             since: &condition.since,
             reason: &condition.reason,
             message: &condition.message,
         });
-        let owners = told.relatives.owners.iter().map(|owner| DescribedOwner {
+        let owners = told.relatives.owners.iter().map(|owner| OwnerOutput {
             api_version: &owner.api_version,
             kind: &owner.kind,
             name: &owner.name,
@@ -166,7 +166,7 @@ impl<'a> DescribeOutput<'a> {
             controller: owner.controller == Some(true),
             exists: owner.exists,
         });
-        let children = told.relatives.children.iter().map(|child| DescribedChild {
+        let children = told.relatives.children.iter().map(|child| ChildOutput {
             resource: subject
                 .timeline
                 .resources()
@@ -190,7 +190,7 @@ impl<'a> DescribeOutput<'a> {
             uid: &told.uid,
             created: &told.created,
             deletion_asked: &told.deletion_asked,
-            writers: FieldWriter::of(&told.authors),
+            writers: FieldWriterOutput::of(&told.authors),
             labels: &told.labels,
             annotations: &told.annotations,
             scalars: scalars.map(|one| (one.path.as_str(), &one.value)).collect(),

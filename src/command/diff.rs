@@ -3,9 +3,9 @@
 
 use crate::arguments::{self, JsonOutput};
 use crate::command::object_query;
-use crate::command::object_query::NamedObject;
+use crate::command::object_query::TargetObject;
 use crate::command_error::{CommandError, Exit};
-use crate::field_text::{self, FieldChange, HANG};
+use crate::field_text::{self, FieldChangeOutput, HANG};
 use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::{Console, JsonList, Style, StyledLine};
@@ -205,7 +205,7 @@ fn nowhere(timeline: &Timeline, args: &Args, pair: &StatePair<'_>, name: &str) -
             .namespace_of(resource.id, name)
             .filter(|_| resource.namespaced)
     };
-    let named = NamedObject {
+    let named = TargetObject {
         resource,
         namespace: namespace.or_else(found).unwrap_or_default(),
         name: name.to_owned(),
@@ -512,7 +512,7 @@ pub(crate) struct DiffEntry<'a> {
     change: &'static str,
     old: Option<DiffVersion>,
     new: Option<DiffVersion>,
-    changes: Vec<FieldChange>,
+    changes: Vec<FieldChangeOutput>,
 }
 
 #[derive(Debug, Serialize)]
@@ -576,7 +576,7 @@ impl<'a> DiffEntry<'a> {
             change: differing.fate.as_str(),
             old: version(differing.fate.before()),
             new: version(differing.fate.after()),
-            changes: FieldChange::all(&object.changes),
+            changes: FieldChangeOutput::all(&object.changes),
         }
     }
 }

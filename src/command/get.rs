@@ -1,6 +1,6 @@
 //! `kubereel get`: the state of objects at a moment, asked for and printed as by kubectl.
 
-use crate::command::object_query::{self, NamedObject};
+use crate::command::object_query::{self, TargetObject};
 use crate::command_error::{CommandError, Exit};
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
@@ -53,12 +53,12 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) no_headers: bool,
     #[command(flatten)]
-    pub(crate) labels: Labels,
+    pub(crate) labels: LabelArgs,
 }
 
 /// The columns of labels.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct Labels {
+pub(crate) struct LabelArgs {
     /// Show these labels as columns
     #[arg(short = 'L', long, value_name = "LABEL", value_delimiter = ',')]
     pub(crate) label_columns: Vec<String>,
@@ -125,7 +125,7 @@ pub(crate) fn answer(
     let mut held = timeline
         .labelled(held, cut, &args.selector)
         .map_err(CommandError::reel)?;
-    // NamedObject objects come in the order of the names, as from kubectl.
+    // TargetObject objects come in the order of the names, as from kubectl.
     held.sort_by_key(|held| names.iter().position(|name| *name == held.name));
     screen.aside(object_query::header(
         timeline,
@@ -273,7 +273,7 @@ impl GetAnswer<'_> {
         let message = format!("{resource} {} not found at {at}", quoted.join(", "));
         let error = CommandError::new(exit, message);
         let explain = |error, name: &String| {
-            let named = NamedObject {
+            let named = TargetObject {
                 resource: self.resource,
                 namespace: namespace.unwrap_or_default(),
                 name: name.clone(),

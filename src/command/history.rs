@@ -1,9 +1,9 @@
 //! `kubereel history`: every version of an object, its writers, and its changes.
 
 use crate::arguments::{self, JsonOutput};
-use crate::command::object_query::{self, NamedObject, ObjectArgs};
+use crate::command::object_query::{self, ObjectArgs, TargetObject};
 use crate::command_error::{CommandError, Exit};
-use crate::field_text::{self, FieldChange, FieldWriter, HANG};
+use crate::field_text::{self, FieldChangeOutput, FieldWriterOutput, HANG};
 use crate::files;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
@@ -140,7 +140,7 @@ impl HistoryTally {
 fn print(
     timeline: &Timeline,
     args: &Args,
-    named: &NamedObject<'_>,
+    named: &TargetObject<'_>,
     certainty: &Certainty,
     history: History<'_>,
     screen: &mut Console,
@@ -179,7 +179,7 @@ fn print(
 
 fn head(
     timeline: &Timeline,
-    named: &NamedObject<'_>,
+    named: &TargetObject<'_>,
     history: &History<'_>,
     certainty: &Certainty,
 ) -> String {
@@ -262,12 +262,12 @@ pub(crate) enum HistoryOutputItem {
         at: String,
         error: String,
     },
-    Version(Box<HistoryVersion>),
+    Version(Box<HistoryVersionOutput>),
 }
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct HistoryVersion {
+pub(crate) struct HistoryVersionOutput {
     seq: u64,
     at: String,
     offset_secs: f64,
@@ -278,8 +278,8 @@ pub(crate) struct HistoryVersion {
     evidence: &'static str,
     uid: String,
     is_first: bool,
-    writers: Option<Vec<FieldWriter>>,
-    changes: Option<Vec<FieldChange>>,
+    writers: Option<Vec<FieldWriterOutput>>,
+    changes: Option<Vec<FieldChangeOutput>>,
     held_secs: Option<f64>,
     held_until: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -315,13 +315,13 @@ impl HistoryOutputItem {
                 error: error.to_string(),
             },
             HistoryItem::Version(version) => {
-                Self::Version(Box::new(HistoryVersion::of(timeline, version)))
+                Self::Version(Box::new(HistoryVersionOutput::of(timeline, version)))
             }
         }
     }
 }
 
-impl HistoryVersion {
+impl HistoryVersionOutput {
     fn of(timeline: &Timeline, version: &SeenVersion) -> Self {
         let committed = timeline.committed(version.seq);
         Self {
@@ -337,11 +337,11 @@ impl HistoryVersion {
             evidence: version.evidence.as_str(),
             uid: version.uid.clone(),
             is_first: version.place != Place::Later,
-            writers: FieldWriter::of(&version.authors),
+            writers: FieldWriterOutput::of(&version.authors),
             changes: version
                 .changes
                 .as_ref()
-                .map(|changes| FieldChange::all(changes)),
+                .map(|changes| FieldChangeOutput::all(changes)),
             held_secs: version
                 .held
                 .map(|held| field_text::length_secs(held.micros)),

@@ -46,7 +46,7 @@ pub(crate) const fn exit_of(certainty: &Certainty) -> Exit {
 }
 
 /// One name that a command is about, found in a reel.
-pub(crate) struct NamedObject<'a> {
+pub(crate) struct TargetObject<'a> {
     pub(crate) resource: &'a ResourceInfo,
     /// Empty for cluster-scoped objects.
     pub(crate) namespace: &'a str,
@@ -73,7 +73,7 @@ impl ObjectArgs {
         &'a self,
         timeline: &'a Timeline,
         cut: Cut,
-    ) -> Result<NamedObject<'a>, CommandError> {
+    ) -> Result<TargetObject<'a>, CommandError> {
         let given: Vec<String> = self.name.iter().cloned().collect();
         let (resource, names) = names(&self.resource, &given)?;
         let Some(name) = names.into_iter().next() else {
@@ -86,7 +86,7 @@ impl ObjectArgs {
             .find(resource)
             .map_err(|error| unknown_resource(&error, timeline))?;
         let resource = timeline.resource_at(found, cut);
-        Ok(NamedObject {
+        Ok(TargetObject {
             resource,
             namespace: if resource.namespaced {
                 &self.namespace
@@ -98,7 +98,7 @@ impl ObjectArgs {
     }
 }
 
-impl NamedObject<'_> {
+impl TargetObject<'_> {
     /// Writes the object as messages name it.
     pub(crate) fn written(&self) -> String {
         format!("{}/{}", self.resource.qualified(), self.name)

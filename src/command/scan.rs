@@ -117,9 +117,9 @@ fn read_words(path: &Path) -> Result<Vec<Vec<u8>>, CommandError> {
 pub(crate) struct ScanOutput<'a> {
     verdict: &'static str,
     total: u64,
-    found: Vec<ScanFinding<'a>>,
+    found: Vec<ScanFindingOutput<'a>>,
     high_entropy_total: u64,
-    high_entropy: Vec<ScanFinding<'a>>,
+    high_entropy: Vec<ScanFindingOutput<'a>>,
     unread: &'a [String],
     objects: u64,
     decompressed_bytes: u64,
@@ -129,7 +129,7 @@ pub(crate) struct ScanOutput<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ScanFinding<'a> {
+struct ScanFindingOutput<'a> {
     rule: &'a str,
     form: &'a str,
     place: &'static str,
@@ -151,9 +151,13 @@ impl<'a> ScanOutput<'a> {
                 _ => "secrets",
             },
             total: report.total,
-            found: report.found.iter().map(ScanFinding::of).collect(),
+            found: report.found.iter().map(ScanFindingOutput::of).collect(),
             high_entropy_total: report.high_entropy_total,
-            high_entropy: report.high_entropy.iter().map(ScanFinding::of).collect(),
+            high_entropy: report
+                .high_entropy
+                .iter()
+                .map(ScanFindingOutput::of)
+                .collect(),
             unread: &report.unread,
             objects: report.objects,
             decompressed_bytes: report.decompressed_bytes,
@@ -163,7 +167,7 @@ impl<'a> ScanOutput<'a> {
     }
 }
 
-impl<'a> ScanFinding<'a> {
+impl<'a> ScanFindingOutput<'a> {
     fn of(found: &'a Found) -> Self {
         let (place, seq, at, object) = match &found.place {
             Place::Object { seq, at, object } => ("object", Some(*seq), Some(*at), Some(object)),

@@ -2,7 +2,7 @@
 
 use crate::arguments::{self, JsonOutput};
 use crate::command_error::{CommandError, Exit};
-use crate::field_text::{self, FieldWriter};
+use crate::field_text::{self, FieldWriterOutput};
 use crate::files;
 use crate::screen::{Console, JsonList};
 use kubereel_history::{
@@ -279,14 +279,14 @@ pub(crate) struct WaitOutput<'a> {
     failed_at: Option<String>,
     guarantee: &'static str,
     unchanged_gaps: usize,
-    missed: Vec<MissedTime>,
+    missed: Vec<MissedTimeOutput>,
     met: Vec<MetCondition<'a>>,
 }
 
 /// A time in which states may have been missed.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct MissedTime {
+struct MissedTimeOutput {
     from: String,
     to: String,
     why: &'static str,
@@ -303,7 +303,7 @@ struct MetCondition<'a> {
     lasts_to_end: bool,
     seq: Option<u64>,
     rv: &'a str,
-    writers: Option<Vec<FieldWriter>>,
+    writers: Option<Vec<FieldWriterOutput>>,
     met_secs: f64,
     longest_secs: f64,
 }
@@ -329,7 +329,7 @@ impl<'a> WaitOutput<'a> {
             WaitVerdict::Refused { at, problem } => ("error", Some(problem), Some(*at)),
             WaitVerdict::Failed { goal, at } => ("failed", Some(goal), Some(*at)),
         };
-        let missed = waited.missed.iter().map(|missed| MissedTime {
+        let missed = waited.missed.iter().map(|missed| MissedTimeOutput {
             from: timetext::rfc3339(missed.from),
             to: timetext::rfc3339(missed.to),
             why: missed.why.as_str(),
@@ -343,7 +343,7 @@ impl<'a> WaitOutput<'a> {
             lasts_to_end: step.lasts_to_end,
             seq: step.seq.map(|seq| seq.0),
             rv: &step.rv,
-            writers: FieldWriter::of(&step.authors),
+            writers: FieldWriterOutput::of(&step.authors),
             met_secs: field_text::length_secs(step.met_micros),
             longest_secs: field_text::length_secs(step.longest_micros),
         });

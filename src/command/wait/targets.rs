@@ -1,7 +1,7 @@
 //! The objects that `kubereel wait` waits for: by name, by a selector when they first exist, or from manifests.
 
 use super::{Args, WaitObjects};
-use crate::command::object_query::{NamedObject, find_resource};
+use crate::command::object_query::{TargetObject, find_resource};
 use crate::command_error::CommandError;
 use crate::words::Amount as _;
 use crate::{arguments, files};
@@ -191,7 +191,7 @@ impl<'a> TargetSearch<'a> {
             .iter()
             .any(|goal| goal.is_creation() || goal.is_deletion());
         if lives.is_empty() && !may_be_absent && !goals.iter().all(WaitFor::is_momentary) {
-            let named = NamedObject {
+            let named = TargetObject {
                 resource: self.resource,
                 namespace,
                 name: name.to_owned(),
