@@ -1,10 +1,10 @@
-//! Owns the shape of the command line: its subcommands and its help. Refuses what they do.
+//! The shape of the command line: its subcommands and its help. What they do is in `command`.
 
 use crate::command::{
     blame, completion, demo, describe, diff, events, export, get, history, import, info, install,
     intervals, man, mark, observe, record, scan, test, tui, upgrade, verify, wait,
 };
-use crate::exit::Exit;
+use crate::command_error::Exit;
 use clap::CommandFactory as _;
 use std::ffi::OsString;
 use std::path::Path;
@@ -23,11 +23,11 @@ use std::path::Path;
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Subcommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum Subcommand {
     Record(record::Args),
     Observe(observe::Args),
     Mark(mark::Args),
@@ -55,24 +55,24 @@ pub(crate) enum Command {
 
 const EXAMPLES: &str = "\
 Examples:
-  kubereel demo                                    look around in a recording
+  kubereel demo                                    explore an included recording
   kubereel record -o run.reel                      record the cluster of your kubeconfig
-  kubereel observe                                 the same as an observer of a CI job
-  kubereel run.reel                                move through it on the screen
-  kubereel info run.reel                           what is in it, is it whole
-  kubereel get run.reel pods -n web --at 14:02     the pods as they were
-  kubereel history run.reel co/etcd                every version, and who wrote it
-  kubereel diff run.reel --from 14:02 --to 14:05   what came, went and changed
-  kubereel describe run.reel pod/web-0 --at 14:02  everything about an object
-  kubereel events run.reel -A --types Warning      what components said
-  kubereel intervals run.reel --lasting=30s        what lasted, in the monitor's words
-  kubereel wait run.reel pod/web-0 --for=delete    when that was, and how sure it is
-  kubereel upgrade run.reel                        how an upgrade of OpenShift went
-  kubereel test run.reel --junit artifacts         rules over time, and JUnit
-  kubereel verify run.reel                         is it whole, is it complete?
-  kubereel scan run.reel                           is a secret left in it?
-  kubereel export run.reel -o jsonl events.jsonl   every event, byte for byte
-  kubereel import events.jsonl -o run.reel         another tool's recording";
+  kubereel observe                                 record as an observer of a CI job
+  kubereel run.reel                                browse it in the terminal
+  kubereel info run.reel                           show its contents and integrity
+  kubereel get run.reel pods -n web --at 14:02     list the pods of a moment
+  kubereel history run.reel co/etcd                list every version and its writers
+  kubereel diff run.reel --from 14:02 --to 14:05   list created, deleted and changed objects
+  kubereel describe run.reel pod/web-0 --at 14:02  show everything about an object
+  kubereel events run.reel -A --types Warning      list the cluster's Events
+  kubereel intervals run.reel --lasting=30s        list states over time
+  kubereel wait run.reel pod/web-0 --for=delete    find when a condition was met
+  kubereel upgrade run.reel                        show the course of an OpenShift upgrade
+  kubereel test run.reel --junit artifacts         run rules over time, write JUnit
+  kubereel verify run.reel                         check integrity and completeness
+  kubereel scan run.reel                           search it for secrets
+  kubereel export run.reel -o jsonl events.jsonl   write every event, byte for byte
+  kubereel import events.jsonl -o run.reel         convert another tool's recording";
 
 /// Gives the words of a command line; a reel alone means the screen.
 pub(crate) fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {

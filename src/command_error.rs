@@ -1,10 +1,78 @@
-//! Owns how a failed command speaks: what happened, what to do next, and the exit code. Refuses to
-//! decide whether something is an error: commands do.
+//! How a command ends: the exit codes, one table for every command, and errors as `error:` and `hint:` lines.
 
-use crate::exit::Exit;
 use kubereel_history::harmless;
 use std::fmt::Display;
 use std::io;
+use std::process::ExitCode;
+
+/// How a command ends, as a program that called it sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done; the answer is yes.
+    Yes,
+    /// Done; the answer is no.
+    No,
+    /// The command was called wrongly.
+    Usage,
+    /// The reel cannot be read or is damaged.
+    Reel,
+    /// The question falls into a gap or into something not recorded.
+    Unknown,
+    /// The cluster, the disk or the network failed.
+    Io,
+    /// Ended by SIGINT before it was done.
+    Interrupted,
+    /// Ended by SIGTERM before it was done.
+    Terminated,
+}
+
+impl Exit {
+    /// Every way to end, in the order of the codes.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Yes,
+        Self::No,
+        Self::Usage,
+        Self::Reel,
+        Self::Unknown,
+        Self::Io,
+        Self::Interrupted,
+        Self::Terminated,
+    ];
+
+    /// Gives the number that the shell sees.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Yes => 0,
+            Self::No => 1,
+            Self::Usage => 2,
+            Self::Reel => 3,
+            Self::Unknown => 4,
+            Self::Io => 5,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+
+    /// Gives the meaning that the help and the reference print.
+    pub(crate) const fn meaning(self) -> &'static str {
+        match self {
+            Self::Yes => "success; a positive answer",
+            Self::No => "success; a negative answer",
+            Self::Usage => "invalid usage",
+            Self::Reel => "the reel cannot be read or is damaged",
+            Self::Unknown => "unknown: the answer lies in an unobserved span",
+            Self::Io => "I/O error (cluster, disk or network)",
+            Self::Interrupted => "interrupted by SIGINT",
+            Self::Terminated => "interrupted by SIGTERM",
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
 
 /// A command failed.
 #[derive(Debug)]
@@ -24,6 +92,32 @@ impl CommandError {
             hints: Vec::new(),
             is_quiet: false,
         }
+    }
+
+    /// Makes an error of a wrong call.
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// Makes an error of a reel that cannot be read.
+    pub(crate) fn reel(message: impl Display) -> Self {
+        Self::new(Exit::Reel, message)
+    }
+
+    /// Makes an error of a question that the recording cannot answer.
+    pub(crate) fn unknown(message: impl Display) -> Self {
+        Self::new(Exit::Unknown, message)
+    }
+
+    /// Makes an error of a cluster, a disk or a network.
+    pub(crate) fn io(message: impl Display) -> Self {
+        Self::new(Exit::Io, message)
+    }
+
+    /// Makes the error of an answer from which damage of the reel takes something.
+    pub(crate) fn damaged(consequence: &str) -> Self {
+        Self::reel(format!("the reel is damaged, {consequence}"))
+            .hint("to see where: kubereel info REEL")
     }
 
     /// Adds a line that says what to do next.

@@ -1,9 +1,10 @@
-//! Owns how a changed field reads, for people and in JSON. Refuses to find it: `replay` does.
+//! How changed fields and field managers are shown, as text and in JSON. `history` finds the changes.
 
-use crate::spans::{Line, Style};
+use crate::screen::{Style, StyledLine};
 use crate::words::number;
-use kubereel_history::{Change, ChangeKind, FieldStep, FieldWriter, SegmentKind, timetext, words};
-use serde_json::{Map, Value, json};
+use kubereel_history::{Authors, Change, ChangeKind, SegmentKind, Step, Writer, timetext, words};
+use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// How many changed fields are shown to people at once; JSON has all.
@@ -20,7 +21,7 @@ const INDENT: usize = 4;
 pub(crate) const HANG: usize = 8;
 
 /// Writes a line for each changed field.
-pub(crate) fn lines(changes: &[Change]) -> Vec<Line> {
+pub(crate) fn lines(changes: &[Change]) -> Vec<StyledLine> {
     let mut shown: Vec<Change> = Vec::new();
     let mut rest = 0;
     for change in changes {
@@ -40,20 +41,19 @@ pub(crate) fn lines(changes: &[Change]) -> Vec<Line> {
         .filter(|width| *width <= WIDEST_PATH)
         .max()
         .unwrap_or(0);
-    let mut lines: Vec<Line> = shown
+    let mut lines: Vec<StyledLine> = shown
         .iter()
         .zip(&paths)
         .map(|(leaf, path)| {
-            let mut line = Line::default();
-            line.push(Style::Plain, " ".repeat(INDENT));
+            let mut line = StyledLine::of(Style::Plain, " ".repeat(INDENT));
             line.push(Style::Plain, format!("{path:<width$}  "));
             push_values(&mut line, leaf);
             line
         })
         .collect();
     if rest > 0 {
-        let mut line = Line::default();
-        let rest = number(u64::try_from(rest).unwrap_or(u64::MAX));
+        let mut line = StyledLine::default();
+        let rest = number(rest);
         line.push(Style::Faint, format!("    … {rest} more fields: -o json"));
         lines.push(line);
     }
@@ -62,12 +62,12 @@ pub(crate) fn lines(changes: &[Change]) -> Vec<Line> {
 
 /// Leaves out what its item is known by, `conditions[Ready].type`, where more is said of the item.
 fn said_once(mut leaves: Vec<Change>) -> Vec<Change> {
-    let mut spoken_of: BTreeSet<Vec<FieldStep>> = BTreeSet::new();
+    let mut spoken_of: BTreeSet<Vec<Step>> = BTreeSet::new();
     for leaf in leaves.iter().filter(|leaf| !is_key(leaf)) {
         let steps = leaf.path.steps();
         for (at, step) in steps.iter().enumerate() {
-            if matches!(step, FieldStep::Item(_)) {
-                spoken_of.extend(steps.get(..=at).map(<[FieldStep]>::to_vec));
+            if matches!(step, Step::Item(_)) {
+                spoken_of.extend(steps.get(..=at).map(<[Step]>::to_vec));
             }
         }
     }
@@ -82,12 +82,12 @@ fn said_once(mut leaves: Vec<Change>) -> Vec<Change> {
 fn is_key(leaf: &Change) -> bool {
     let is_named = matches!(
         leaf.path.steps(),
-        [.., FieldStep::Item(parts), FieldStep::Member(last)] if parts.iter().any(|part| part.name == *last)
+        [.., Step::Item(parts), Step::Member(last)] if parts.iter().any(|part| part.name == *last)
     );
     is_named && leaf.kind != ChangeKind::Changed
 }
 
-fn push_values(line: &mut Line, change: &Change) {
+fn push_values(line: &mut StyledLine, change: &Change) {
     match (change.kind, &change.old, &change.new) {
         (ChangeKind::Reordered, Some(old), Some(new)) => {
             line.push(Style::Plain, format!("order {} → {}", list(old), list(new)));
@@ -111,7 +111,7 @@ fn is_wordy(old: &str, new: &str) -> bool {
 }
 
 /// Writes two texts as one: `[-gone-]{+new+}`, or one after the other if they share too little.
-fn push_words(line: &mut Line, old: &str, new: &str) {
+fn push_words(line: &mut StyledLine, old: &str, new: &str) {
     let segments = words(old, new);
     let kept: usize = segments
         .iter()
@@ -166,8 +166,10 @@ fn shortened(text: &str) -> String {
         return text.to_owned();
     };
     let (shown, rest) = text.split_at_checked(end).unwrap_or((text, ""));
-    let rest = u64::try_from(rest.chars().count()).unwrap_or(u64::MAX);
-    format!("{shown}… ({} more letters: -o json)", number(rest))
+    format!(
+        "{shown}… ({} more letters: -o json)",
+        number(rest.chars().count())
+    )
 }
 
 fn list(value: &Value) -> String {
@@ -176,31 +178,62 @@ fn list(value: &Value) -> String {
     shortened(&items.join(", "))
 }
 
-/// Writes a change for programs: `old` and `new` are missing where there is no value.
-pub(crate) fn json(change: &Change) -> Value {
-    let mut members = Map::new();
-    members.insert("path".to_owned(), change.path.to_string().into());
-    members.insert("change".to_owned(), change.kind.as_str().into());
-    for (name, value) in [("old", &change.old), ("new", &change.new)] {
-        if let Some(value) = value {
-            members.insert(name.to_owned(), value.clone());
-        }
-    }
-    Value::Object(members)
+/// A changed field, for programs; `old` and `new` are absent where there is no value.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct FieldChangeOutput {
+    path: String,
+    change: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new: Option<Value>,
 }
 
-/// Writes a writer for programs.
-pub(crate) fn writer_json(writer: &FieldWriter) -> Value {
-    json!({
-        "manager": writer.manager,
-        "operation": writer.operation,
-        "subresource": writer.subresource,
-        "time": writer.at.map(timetext::rfc3339),
-    })
+impl FieldChangeOutput {
+    pub(crate) fn all(changes: &[Change]) -> Vec<Self> {
+        let one = |change: &Change| Self {
+            path: change.path.to_string(),
+            change: change.kind.as_str(),
+            old: change.old.clone(),
+            new: change.new.clone(),
+        };
+        changes.iter().map(one).collect()
+    }
+}
+
+/// A field manager that wrote a version, for programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct FieldWriterOutput {
+    manager: String,
+    operation: String,
+    subresource: String,
+    time: Option<String>,
+}
+
+impl FieldWriterOutput {
+    pub(crate) fn all(writers: &[Writer]) -> Vec<Self> {
+        let one = |writer: &Writer| Self {
+            manager: writer.manager.clone(),
+            operation: writer.operation.clone(),
+            subresource: writer.subresource.clone(),
+            time: writer.at.map(timetext::rfc3339),
+        };
+        writers.iter().map(one).collect()
+    }
+
+    /// Gives the writers of a version; `None` if they are unknown.
+    pub(crate) fn of(authors: &Authors) -> Option<Vec<Self>> {
+        match authors {
+            Authors::Unknown => None,
+            known => Some(Self::all(known.writers())),
+        }
+    }
 }
 
 /// Writes who wrote for people; each name once.
-pub(crate) fn managers(writers: &[FieldWriter]) -> String {
+pub(crate) fn managers(writers: &[Writer]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for writer in writers {
         if !names.contains(&writer.manager.as_str()) {
@@ -211,24 +244,31 @@ pub(crate) fn managers(writers: &[FieldWriter]) -> String {
 }
 
 /// Gives microseconds as seconds.
-pub(crate) fn secs(micros: i64) -> Value {
+#[expect(clippy::expect_used, reason = "digits around a point are a number")]
+pub(crate) fn secs(micros: i64) -> f64 {
     let text = format!(
         "{}{}.{:06}",
         if micros < 0 { "-" } else { "" },
         micros.unsigned_abs() / 1_000_000,
         micros.unsigned_abs() % 1_000_000
     );
-    text.parse::<f64>().map_or(Value::Null, Value::from)
+    text.parse().expect("digits around a point are a number")
+}
+
+/// Gives a length in microseconds as seconds.
+pub(crate) fn length_secs(micros: u64) -> f64 {
+    secs(i64::try_from(micros).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::screen::Paint;
-    use kubereel_history::ComparisonScope;
+    use kubereel_history::Scope;
+    use serde_json::{Map, json};
 
     fn shown(old: &Value, new: &Value) -> Vec<String> {
-        let changes = ComparisonScope::default().changes(old, new);
+        let changes = Scope::default().changes(old, new);
         let paint = Paint::for_output(false);
         lines(&changes)
             .iter()

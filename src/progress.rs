@@ -1,6 +1,7 @@
-//! Owns the line that says how far long work is. Refuses to appear for short work, or where nobody
-//! watches more often than every ten seconds; a program that asked for it is told more often.
+//! The line that shows how far long work is: on a terminal after a second, in a log every ten seconds, and as lines of
+//! JSON for a program that requests them.
 
+use crate::words::Amount;
 use serde_json::json;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
@@ -10,10 +11,10 @@ const SHOWN_AFTER: Duration = Duration::from_secs(1);
 const TERMINAL_EVERY: Duration = Duration::from_millis(200);
 const LOG_EVERY: Duration = Duration::from_secs(10);
 const PROGRAM_EVERY: Duration = Duration::from_millis(100);
-/// The clock is looked at once for so many steps.
+/// The number of steps between two readings of the clock.
 const STEPS_PER_LOOK: u64 = 256;
 
-/// Who is told.
+/// The reader of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Listener {
     Terminal,
@@ -21,8 +22,8 @@ enum Listener {
     Program,
 }
 
-/// Long work, and when it was last spoken of.
-pub(crate) struct Progress {
+/// Long work, and when its progress is reported next.
+pub(crate) struct ProgressReporter {
     what: &'static str,
     total: u64,
     steps: u64,
@@ -32,9 +33,9 @@ pub(crate) struct Progress {
     is_unheard: bool,
 }
 
-impl Progress {
-    /// Begins work of `total` steps; 0 if nobody knows how many.
-    pub(crate) fn begin(what: &'static str, total: u64, is_terminal: bool) -> Self {
+impl ProgressReporter {
+    /// Begins work of `total` steps; 0 if unknown.
+    pub(crate) fn begin(what: &'static str, total: impl Amount, is_terminal: bool) -> Self {
         let (listener, wait) = if is_terminal {
             (Listener::Terminal, SHOWN_AFTER)
         } else {
@@ -42,7 +43,7 @@ impl Progress {
         };
         Self {
             what,
-            total,
+            total: total.get(),
             steps: 0,
             next: Instant::now() + wait,
             listener,
@@ -51,7 +52,7 @@ impl Progress {
         }
     }
 
-    /// Begins work of which a program is told, in lines of JSON.
+    /// Begins work that is reported to a program, in lines of JSON.
     pub(crate) fn json() -> Self {
         Self {
             what: "",
@@ -64,14 +65,14 @@ impl Progress {
         }
     }
 
-    /// Notes that the work is longer than was known; people are not told how long all of it is.
+    /// Notes that the work has more steps; only a program sees the total.
     pub(crate) const fn grow(&mut self, by: u64) {
         if matches!(self.listener, Listener::Program) {
             self.total = self.total.saturating_add(by);
         }
     }
 
-    /// Tells whether to go on: not where a program asked to be told and listens no more.
+    /// Tells whether to continue: not after a program that requested progress closed the pipe.
     pub(crate) const fn go_on(&self) -> ControlFlow<()> {
         if self.is_unheard {
             ControlFlow::Break(())
@@ -80,7 +81,7 @@ impl Progress {
         }
     }
 
-    /// Notes that a part of the work ended, with `done` steps of the whole; a program is always told.
+    /// Notes that a part of the work ended, with `done` steps of the whole; always reported to a program.
     pub(crate) fn ended(&mut self, done: u64) {
         if self.listener == Listener::Program {
             self.next = Instant::now();
@@ -121,7 +122,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressReporter {
     fn drop(&mut self) {
         if self.is_shown {
             let mut stderr = io::stderr().lock();

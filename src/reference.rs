@@ -1,9 +1,16 @@
-//! Owns the command reference: `docs/cli.md` is what the definitions say, and this test keeps it so.
+//! What is generated from the definitions and compared with the files in `docs`: the command reference `cli.md` and a
+//! JSON schema of each command's output. Also the test of the language of help, pages and errors.
 
 use crate::cli::Cli;
-use crate::exit::Exit;
+use crate::command::test::{json, suite};
+use crate::command::{blame, describe, diff, events, history, intervals, scan, wait};
+use crate::command_error::Exit;
 use clap::CommandFactory as _;
-use std::path::Path;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// Set to write the reference anew.
 const UPDATE: &str = "UPDATE";
@@ -37,63 +44,215 @@ fn reference() -> String {
 
 #[test]
 fn the_reference_is_what_the_definitions_say() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cli.md");
-    let made = reference();
+    compare("docs/cli.md", &reference());
+}
+
+/// Compares a generated file with the one in the repository, or writes it.
+fn compare(name: &str, generated: &str) {
+    let path = root().join(name);
     if std::env::var_os(UPDATE).is_some() {
-        std::fs::create_dir_all(path.parent().expect("docs")).expect("a folder");
-        std::fs::write(&path, &made).expect("docs/cli.md can be written");
+        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        fs::write(&path, generated).expect("written");
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    let kept = fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        kept == made,
-        "docs/cli.md is not what the definitions say: run this test with {UPDATE}=1"
+        kept == generated,
+        "{name} differs from the definitions: run this test with {UPDATE}=1"
     );
 }
 
-/// Words that no help and no page uses, because a reader who learnt English from kubectl stumbles over them.
-const BANNED: [&str; 10] = [
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+}
+
+/// Gives the schema of one JSON object.
+fn object<Output: JsonSchema>() -> Value {
+    generator().into_root_schema_for::<Output>().to_value()
+}
+
+/// Gives the schema of a JSON object that ends in a list.
+fn list<Head: JsonSchema, Item: JsonSchema>(name: &str) -> Value {
+    let mut generator = generator();
+    let items = generator.subschema_for::<Vec<Item>>().to_value();
+    let mut schema = generator.into_root_schema_for::<Head>().to_value();
+    let members = schema.as_object_mut().expect("an object");
+    let mut insert = |key: &str, empty: Value| {
+        let member = members.entry(key).or_insert(empty);
+        match member {
+            Value::Object(all) => drop(all.insert(name.to_owned(), items.clone())),
+            Value::Array(all) => all.push(name.into()),
+            _ => {}
+        }
+    };
+    insert("properties", json!({}));
+    insert("required", json!([]));
+    schema
+}
+
+#[test]
+fn the_schemas_are_those_of_the_outputs() {
+    let schemas = [
+        (
+            "blame",
+            list::<blame::BlameHead<'_>, blame::BlamedField<'_>>("fields"),
+        ),
+        ("describe", object::<describe::DescribeOutput<'_>>()),
+        (
+            "diff",
+            list::<diff::DiffHead, diff::DiffEntry<'_>>("differences"),
+        ),
+        ("events", object::<events::EventOutput<'_>>()),
+        (
+            "history",
+            list::<history::HistoryHead<'_>, history::HistoryOutputItem>("items"),
+        ),
+        ("intervals", object::<intervals::IntervalOutput<'_>>()),
+        ("scan", object::<scan::ScanOutput<'_>>()),
+        ("test", object::<json::TestOutput<'_>>()),
+        ("test-list", object::<suite::RuleListOutput<'_>>()),
+        (
+            "wait",
+            list::<wait::WaitHead, wait::WaitOutput<'_>>("objects"),
+        ),
+    ];
+    for (name, mut schema) in schemas {
+        let members = schema.as_object_mut().expect("an object");
+        members.insert(
+            "title".to_owned(),
+            format!("kubereel {name} -o json").into(),
+        );
+        let text = serde_json::to_string_pretty(&schema).expect("JSON");
+        compare(&format!("docs/schemas/{name}.json"), &format!("{text}\n"));
+    }
+}
+
+/// Phrases that no help, page or message uses: a reader who knows English from kubectl stumbles over them.
+const BANNED: [&str; 15] = [
     "gone on with",
     "go on with",
+    "goes on where",
     "so many",
     "so often",
     "surroundings",
     "told against",
+    "told of",
     "unless given",
     "unless told otherwise",
     "time to end in",
     "whoever",
+    "any more how",
+    "what is not well",
+    "is asked of",
+];
+
+/// Words that errors and hints do not use besides. They are looked for as words.
+const BANNED_IN_MESSAGES: [&str; 18] = [
+    "told", "tell", "tells", "said", "say", "says", "held", "holds", "hold", "asked", "nobody",
+    "somebody", "stands", "stand", "is no", "are no", "go on", "goes on",
+];
+
+/// The product code of all crates.
+const SOURCES: [&str; 9] = [
+    "src",
+    "format-spec/src",
+    "recorder/src",
+    "redact/src",
+    "replay/history/src",
+    "replay/monitortests/src",
+    "import/src",
+    "scan/src",
+    "tui/src",
 ];
 
 #[test]
-fn the_reference_and_the_docs_use_no_banned_phrase() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+fn help_pages_and_messages_use_no_banned_phrase() {
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).expect("a text");
+        (path.display().to_string(), text)
+    };
     let mut texts = vec![
         ("the help".to_owned(), reference()),
-        (
-            "README.md".to_owned(),
-            std::fs::read_to_string(root.join("README.md")).expect("README.md"),
-        ),
+        read(root().join("README.md")),
     ];
-    for file in std::fs::read_dir(root.join("docs")).expect("docs") {
+    for file in fs::read_dir(root().join("docs")).expect("docs") {
         let path = file.expect("a file").path();
         let name = path.display().to_string();
         // Reports are dated, and stay as they were.
         let is_page = path.extension().is_some_and(|end| end == "md")
             && !["bench-", "soak-"].iter().any(|dated| name.contains(dated));
         if is_page {
-            texts.push((name, std::fs::read_to_string(&path).expect("a page")));
+            texts.push(read(path));
         }
     }
     assert!(texts.len() > 8, "{} texts", texts.len());
     let mut found = Vec::new();
+    let mut search = |name: &str, text: &str, banned: &[&str]| {
+        let lower = text.to_lowercase();
+        let banned = banned.iter().filter(|phrase| has_words(&lower, phrase));
+        found.extend(banned.map(|phrase| format!("{name}: {phrase:?} in {text:?}")));
+    };
     for (name, text) in &texts {
-        for (number, line) in text.lines().enumerate() {
-            let lower = line.to_lowercase();
-            let banned = BANNED.iter().filter(|phrase| lower.contains(**phrase));
-            found.extend(banned.map(|phrase| format!("{name}:{}: {phrase}", number + 1)));
+        for (number, line) in (1..).zip(text.lines()) {
+            search(&format!("{name}:{number}"), line, &BANNED);
         }
     }
+    let mut messages = 0;
+    for source in SOURCES {
+        for (name, text) in sources(&root().join(source)) {
+            for message in message_texts(&text) {
+                messages += 1;
+                search(&name, &message, &BANNED);
+                search(&name, &message, &BANNED_IN_MESSAGES);
+            }
+        }
+    }
+    assert!(messages > 200, "{messages} messages");
     assert!(found.is_empty(), "{found:#?}");
+}
+
+/// Tells whether a text has words, and not only as parts of longer ones.
+fn has_words(text: &str, words: &str) -> bool {
+    let is_end = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
+    text.match_indices(words).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + words.len()..]);
+        is_end(before.chars().next_back()) && is_end(after.chars().next())
+    })
+}
+
+/// Gives the Rust files below a folder.
+fn sources(folder: &Path) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            all.extend(sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            let text = fs::read_to_string(&path).expect("a file");
+            all.push((path.display().to_string(), text));
+        }
+    }
+    all
+}
+
+/// Gives the texts of errors and hints in a source, without what is inserted into them.
+fn message_texts(source: &str) -> Vec<String> {
+    // An error of thiserror, a hint, an error of this program, each with a text or a format! of one.
+    let begin = r#"(?:#\[error|\.hint|CommandError::(?:usage|reel|unknown|io|damaged|new))"#;
+    let pattern =
+        format!(r#"{begin}\(\s*(?:exit,\s*|Exit::\w+,\s*)?&?(?:format!\(\s*)?"((?:[^"\\]|\\.)*)""#);
+    let pattern = regex::Regex::new(&pattern).expect("a pattern");
+    let inserted = regex::Regex::new(r"\{[^}]*\}").expect("a pattern");
+    let texts = pattern.captures_iter(source).map(|found| {
+        let text = found.get(1).map_or("", |text| text.as_str());
+        inserted.replace_all(text, "…").into_owned()
+    });
+    texts.collect()
 }
 
 #[test]

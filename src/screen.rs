@@ -1,16 +1,18 @@
-//! Owns where a command's words go: answers to stdout, everything about them to stderr, colours only
-//! where a person looks. Refuses to know what is said.
+//! Where a command's words go: answers to stdout, everything about them to stderr, colours only on a
+//! terminal; lines of styled pieces, broken at its width.
 
 use crate::command_error::CommandError;
-use crate::exit::Exit;
+use crate::table::TextTable;
 use kubereel_history::harmless;
+use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
+use unicode_width::UnicodeWidthStr as _;
 
 /// Lines are not broken shorter than this.
 const NARROWEST: usize = 40;
 
 /// The two outputs of a command.
-pub(crate) struct Screen {
+pub(crate) struct Console {
     out: BufWriter<Stdout>,
     out_paint: Paint,
     out_width: Option<usize>,
@@ -24,7 +26,7 @@ pub(crate) struct Paint {
     is_on: bool,
 }
 
-impl Screen {
+impl Console {
     /// Opens stdout and stderr.
     pub(crate) fn open() -> Self {
         let is_err_terminal = io::stderr().is_terminal();
@@ -58,15 +60,20 @@ impl Screen {
         self.out_width
     }
 
-    /// Tells whether somebody watches stderr.
+    /// Tells whether stderr is a terminal.
     pub(crate) const fn is_err_terminal(&self) -> bool {
         self.is_err_terminal
     }
 
-    /// Prints a value for programs.
-    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result<(), CommandError> {
-        let json = serde_json::to_string_pretty(value)
-            .map_err(|error| CommandError::new(Exit::Io, error))?;
+    /// Prints a value for programs in one line.
+    pub(crate) fn json_line(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
+        let json = serde_json::to_string(value).map_err(CommandError::io)?;
+        self.line(json)
+    }
+
+    /// Prints a value for programs, indented.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
+        let json = serde_json::to_string_pretty(value).map_err(CommandError::io)?;
         self.line(json)
     }
 
@@ -75,10 +82,22 @@ impl Screen {
         writeln!(self.out, "{line}").map_err(|error| CommandError::output(&error))
     }
 
+    /// Writes a styled line to stdout; at the terminal's width it is broken, and its later rows are indented by
+    /// `hang`.
+    pub(crate) fn show(&mut self, line: &StyledLine, hang: usize) -> Result<(), CommandError> {
+        let rows = line.rows(self.out_width, hang, self.out_paint);
+        rows.iter().try_for_each(|row| self.line(row))
+    }
+
+    /// Writes a table to stdout.
+    pub(crate) fn table(&mut self, table: &TextTable) -> Result<(), CommandError> {
+        table.lines().iter().try_for_each(|line| self.line(line))
+    }
+
     /// Writes a line about the answer to stderr, in its order with what stdout shows.
     pub(crate) fn aside(&mut self, line: impl std::fmt::Display) -> Result<(), CommandError> {
         self.finish()?;
-        // An answer stands also where nobody hears what is said about it.
+        // A closed stderr does not make the answer fail.
         // In one piece: a pipe's reader may be writing to the same terminal.
         let line = format!("{line}\n");
         drop(io::stderr().lock().write_all(line.as_bytes()));
@@ -90,6 +109,44 @@ impl Screen {
         self.out
             .flush()
             .map_err(|error| CommandError::output(&error))
+    }
+}
+
+/// A JSON object that ends in a list of any length, written item by item.
+pub(crate) struct JsonList {
+    has_items: bool,
+}
+
+impl JsonList {
+    /// Writes the members before the list, and the name of the list.
+    pub(crate) fn begin(
+        head: &impl Serialize,
+        name: &str,
+        screen: &mut Console,
+    ) -> Result<Self, CommandError> {
+        let head = serde_json::to_string(head).map_err(CommandError::io)?;
+        let head = head.strip_suffix('}').unwrap_or(&head);
+        let comma = if head == "{" { "" } else { "," };
+        write!(screen.out, "{head}{comma}\"{name}\":[")
+            .map_err(|error| CommandError::output(&error))?;
+        Ok(Self { has_items: false })
+    }
+
+    /// Writes an item on a line of its own.
+    pub(crate) fn push(
+        &mut self,
+        item: &impl Serialize,
+        screen: &mut Console,
+    ) -> Result<(), CommandError> {
+        let comma = if self.has_items { "," } else { "" };
+        self.has_items = true;
+        let item = serde_json::to_string(item).map_err(CommandError::io)?;
+        write!(screen.out, "{comma}\n{item}").map_err(|error| CommandError::output(&error))
+    }
+
+    /// Ends the list and the object.
+    pub(crate) fn end(screen: &mut Console) -> Result<(), CommandError> {
+        screen.line("\n]}")
     }
 }
 
@@ -135,5 +192,172 @@ impl Paint {
         } else {
             text.into_owned()
         }
+    }
+}
+
+/// How a piece of a line looks; never the only thing that says what it means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    Plain,
+    Strong,
+    Faint,
+    Good,
+    Wary,
+    Bad,
+}
+
+/// A line in the making.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StyledLine {
+    spans: Vec<(Style, String)>,
+}
+
+impl StyledLine {
+    /// Begins a line with a piece.
+    pub(crate) fn of(style: Style, text: impl AsRef<str>) -> Self {
+        Self::default().and(style, text)
+    }
+
+    /// Adds a piece to a new line.
+    #[must_use]
+    pub(crate) fn and(mut self, style: Style, text: impl AsRef<str>) -> Self {
+        self.push(style, text);
+        self
+    }
+
+    /// Adds a piece. What a terminal would obey is written out: a text from a cluster moves no cursor.
+    pub(crate) fn push(&mut self, style: Style, text: impl AsRef<str>) {
+        self.spans
+            .push((style, harmless(text.as_ref()).into_owned()));
+    }
+
+    /// Gives the rows: one without a width, else as many as it takes, later ones indented by `hang`.
+    pub(crate) fn rows(&self, width: Option<usize>, hang: usize, paint: Paint) -> Vec<String> {
+        let mut rows = RowBreaker {
+            width: width.unwrap_or(usize::MAX),
+            hang,
+            paint,
+            done: Vec::new(),
+            row: String::new(),
+            run: (Style::Plain, String::new()),
+            used: 0,
+        };
+        for (style, text) in &self.spans {
+            rows.push(*style, text);
+        }
+        rows.end_row();
+        rows.done
+    }
+}
+
+struct RowBreaker {
+    width: usize,
+    hang: usize,
+    paint: Paint,
+    done: Vec<String>,
+    row: String,
+    /// What follows in one style.
+    run: (Style, String),
+    used: usize,
+}
+
+impl RowBreaker {
+    fn push(&mut self, style: Style, text: &str) {
+        self.begin_run(style);
+        for word in text.split_inclusive(' ') {
+            let mut rest = word;
+            if self.used > self.hang && self.used + word.trim_end().width() > self.width {
+                self.break_row();
+            }
+            // A word wider than a row is cut.
+            while self.used + rest.trim_end().width() > self.width {
+                let room = self.width.saturating_sub(self.used).max(1);
+                let (row, after) = cut(rest, room);
+                self.run.1.push_str(row);
+                self.break_row();
+                rest = after;
+            }
+            self.run.1.push_str(rest);
+            self.used += rest.width();
+        }
+    }
+
+    /// Paints what came so far in one style.
+    fn begin_run(&mut self, style: Style) {
+        let (last, text) = std::mem::replace(&mut self.run, (style, String::new()));
+        self.row.push_str(&painted(self.paint, last, &text));
+    }
+
+    fn end_row(&mut self) {
+        let (style, text) = std::mem::replace(&mut self.run, (Style::Plain, String::new()));
+        self.row
+            .push_str(&painted(self.paint, style, text.trim_end()));
+        let row = std::mem::take(&mut self.row);
+        self.done.push(row.trim_end().to_owned());
+    }
+
+    fn break_row(&mut self) {
+        let style = self.run.0;
+        self.end_row();
+        self.row = " ".repeat(self.hang);
+        self.run.0 = style;
+        self.used = self.hang;
+    }
+}
+
+/// Cuts a text after a number of columns, but never before its first letter.
+fn cut(text: &str, columns: usize) -> (&str, &str) {
+    let mut used = 0;
+    for (at, letter) in text.char_indices() {
+        used += letter.to_string().width();
+        if used > columns && at > 0 {
+            return text.split_at_checked(at).unwrap_or((text, ""));
+        }
+    }
+    (text, "")
+}
+
+fn painted(paint: Paint, style: Style, text: &str) -> String {
+    match style {
+        Style::Plain => text.to_owned(),
+        Style::Strong => paint.strong(text),
+        Style::Faint => paint.faint(text),
+        Style::Good => paint.good(text),
+        Style::Wary => paint.wary(text),
+        Style::Bad => paint.bad(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(texts: &[&str], width: usize) -> Vec<String> {
+        let mut line = StyledLine::default();
+        for text in texts {
+            line.push(Style::Plain, text);
+        }
+        line.rows(Some(width), 2, Paint::for_output(false))
+    }
+
+    #[test]
+    fn a_line_breaks_at_words_and_a_long_word_anywhere() {
+        assert_eq!(rows(&["one two ", "three"], 20), ["one two three"]);
+        assert_eq!(rows(&["one two ", "three"], 9), ["one two", "  three"]);
+        assert_eq!(rows(&["abcdefghij"], 6), ["abcdef", "  ghij"]);
+        assert_eq!(
+            rows(&["ab 日本語日本"], 7),
+            ["ab", "  日本", "  語日", "  本"]
+        );
+        assert_eq!(rows(&[], 7), [""]);
+    }
+
+    #[test]
+    fn control_characters_are_written_out() {
+        let line = StyledLine::of(Style::Plain, "a\u{1b}[31m\nb\u{9b}");
+        assert_eq!(
+            line.rows(None, 0, Paint::for_output(false)),
+            ["a\\u001b[31m\\nb\\u009b"]
+        );
     }
 }

@@ -1,12 +1,12 @@
-//! Owns columns as kubectl aligns them: three spaces between, six wide at least. Refuses colours: a
-//! cell's width is its text's.
+//! Columns aligned as kubectl does: three spaces between, at least six wide. Without colours: the width of a cell is
+//! that of its text.
 
 use kubereel_history::harmless;
 use std::borrow::Cow;
 
 /// Rows of cells under their headers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     rows: Vec<Vec<String>>,
 }
 
@@ -14,7 +14,7 @@ const BETWEEN: usize = 3;
 /// How wide a column is at least, with the space after it.
 const NARROWEST: usize = 6;
 
-impl Table {
+impl TextTable {
     /// Begins a table with its headers.
     pub(crate) fn with_headers<const N: usize>(headers: [&str; N]) -> Self {
         let mut table = Self::default();
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     fn lines(rows: &[&[&str]]) -> Vec<String> {
-        let mut table = Table::default();
+        let mut table = TextTable::default();
         for row in rows {
             table.push(row.iter().map(|&cell| cell.to_owned()).collect());
         }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let mut table = Table::with_headers(["NAME", "AGE"]);
+        let mut table = TextTable::with_headers(["NAME", "AGE"]);
         table.push(vec!["étoile-1".to_owned(), "5s".to_owned()]);
         assert_eq!(table.lines(), ["NAME       AGE", "étoile-1   5s"]);
     }

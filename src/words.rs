@@ -1,8 +1,32 @@
-//! Owns how amounts are put in words. Refuses units of time: `timetext` has those.
+//! How amounts are written. The units of durations are those of `timetext`.
+
+use kubereel_history::timetext;
+
+/// An amount of things.
+pub(crate) trait Amount {
+    /// Gives it as the type of all amounts.
+    fn get(self) -> u64;
+}
+
+impl Amount for u64 {
+    fn get(self) -> u64 {
+        self
+    }
+}
+
+impl Amount for usize {
+    #[expect(
+        clippy::expect_used,
+        reason = "no machine has lengths of more than 64 bits"
+    )]
+    fn get(self) -> u64 {
+        u64::try_from(self).expect("a length fits into 64 bits")
+    }
+}
 
 /// Writes a number with commas between thousands.
-pub(crate) fn number(value: u64) -> String {
-    let digits = value.to_string();
+pub(crate) fn number(value: impl Amount) -> String {
+    let digits = value.get().to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
@@ -14,7 +38,8 @@ pub(crate) fn number(value: u64) -> String {
 }
 
 /// Writes how many there are of something.
-pub(crate) fn count(value: u64, one: &str) -> String {
+pub(crate) fn count(value: impl Amount, one: &str) -> String {
+    let value = value.get();
     if value == 1 {
         return format!("1 {one}");
     }
@@ -27,6 +52,11 @@ pub(crate) fn count(value: u64, one: &str) -> String {
     format!("{} {noun} {rest}", number(value))
         .trim_end()
         .to_owned()
+}
+
+/// Writes a length of time. A clock that was set back leaves none.
+pub(crate) fn duration(micros: i64) -> String {
+    timetext::span(u64::try_from(micros).unwrap_or(0))
 }
 
 /// Writes a number of bytes with three digits.
@@ -51,16 +81,16 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped_and_counted() {
-        assert_eq!(number(0), "0");
-        assert_eq!(number(999), "999");
-        assert_eq!(number(212_480), "212,480");
-        assert_eq!(number(1_000_000), "1,000,000");
-        assert_eq!(count(1, "node"), "1 node");
+        assert_eq!(number(0_u64), "0");
+        assert_eq!(number(999_u64), "999");
+        assert_eq!(number(212_480_u64), "212,480");
+        assert_eq!(number(1_000_000_u64), "1,000,000");
+        assert_eq!(count(1_u64, "node"), "1 node");
         assert_eq!(
-            count(2, "breach of the protocol"),
+            count(2_u64, "breach of the protocol"),
             "2 breaches of the protocol"
         );
-        assert_eq!(count(1500, "session"), "1,500 sessions");
+        assert_eq!(count(1500_u64, "session"), "1,500 sessions");
     }
 
     #[test]

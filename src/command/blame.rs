@@ -1,23 +1,22 @@
-//! Owns `kubereel blame`: an object as YAML with, beside each field, who set it last and when.
+//! `kubereel blame`: an object as YAML with, beside each field, who set it last and when.
 
-use crate::at;
-use crate::command::asked::{OneObject, exit_of};
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::reel;
-use crate::screen::Screen;
-use kubereel_history::{Moment, Timeline};
+use crate::arguments::{self, JsonOutput};
+use crate::command::object_query::{ObjectArgs, TargetObject, exit_of};
+use crate::command_error::{CommandError, Exit};
+use crate::field_text::{self, FieldWriterOutput, HANG};
+use crate::files;
+use crate::screen::{Console, JsonList, Style, StyledLine};
+use kubereel_history::{Blame, BlameSource, Blamed, Moment, State, Timeline, timetext, yaml_lines};
+use serde::Serialize;
+use serde_json::Value;
 use std::path::PathBuf;
-
-mod json;
-mod lines;
 
 /// Show who set each field of an object last, and when
 ///
 /// The time is that of the event that brought the value. For values older than the recording it is
 /// the time that the object's managedFields give for the field's manager, after a ≤: the value was
-/// set then or before. A ~ marks times before which versions may be missing: the value may be older,
-/// and somebody else's. A - stands for what is not known.
+/// set then or before. A ~ marks times before which versions may be missing: the value may be older
+/// and set by another manager. A - means unknown.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -25,26 +24,12 @@ pub(crate) struct Args {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     #[command(flatten)]
-    question: Question,
-}
-
-/// What is asked of a reel.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Question {
-    #[command(flatten)]
-    object: OneObject,
+    object: ObjectArgs,
     /// Show the state at this time
-    #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Moment,
-    /// Output format; default: annotated YAML
-    #[arg(short, long, value_name = "FORM")]
-    output: Option<Output>,
-}
-
-/// The form of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Output {
-    Json,
+    #[command(flatten)]
+    output: JsonOutput,
 }
 
 fn after_help() -> String {
@@ -56,38 +41,162 @@ Examples:
   kubereel blame run.reel node/worker-0 -o json | jq '.fields[] | select(.source == \"recorded\")'
 
 {}",
-        at::forms_help()
+        arguments::forms_help()
     )
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let timeline = reel::open(&args.reel)?;
-    answer(&timeline, &args.question, screen)
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let timeline = files::open_reel(&args.reel)?;
+    answer(&timeline, args, screen)
 }
 
 /// Answers a question about an open reel.
 pub(crate) fn answer(
     timeline: &Timeline,
-    question: &Question,
-    screen: &mut Screen,
+    args: &Args,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let cut = at::resolve(timeline, question.at)?;
-    let named = question.object.find(timeline, cut)?;
+    let cut = arguments::resolve(timeline, args.at)?;
+    let named = args.object.find(timeline, cut)?;
     let (state, held) = named.at(timeline, cut, screen)?;
     let blamed = timeline
         .blame(named.resource, &held)
-        .map_err(|error| CommandError::new(Exit::Reel, error))?;
-    match question.output {
-        None => lines::print(timeline, &blamed, screen)?,
-        Some(Output::Json) => json::print(&named, &state, &blamed, screen)?,
+        .map_err(CommandError::reel)?;
+    if args.output.is_json() {
+        print_json(&named, &state, &blamed, screen)?;
+    } else {
+        print_text(timeline, &blamed, screen)?;
     }
     if !blamed.unreadable.is_empty() {
         screen.finish()?;
-        return Err(
-            CommandError::new(Exit::Reel, "the reel is damaged, versions are missing")
-                .hint("kubereel info REEL says where"),
-        );
+        return Err(CommandError::damaged("versions are missing"));
     }
     Ok(exit_of(&state.certainty))
+}
+
+/// What precedes the fields.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct BlameHead<'a> {
+    resource: String,
+    namespace: &'a str,
+    name: &'a str,
+    at: String,
+    is_known: bool,
+}
+
+/// A field, and who set it last.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct BlamedField<'a> {
+    path: String,
+    value: &'a Value,
+    source: &'static str,
+    at: Option<String>,
+    seq: Option<u64>,
+    writers: Vec<FieldWriterOutput>,
+    may_be_older: bool,
+}
+
+fn print_json(
+    named: &TargetObject<'_>,
+    state: &State,
+    blamed: &Blamed,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let head = BlameHead {
+        resource: named.resource.qualified(),
+        namespace: named.namespace,
+        name: &named.name,
+        at: timetext::rfc3339(state.at),
+        is_known: state.certainty.is_known(),
+    };
+    let mut list = JsonList::begin(&head, "fields", screen)?;
+    for field in &blamed.fields {
+        let field = BlamedField {
+            path: field.path.to_string(),
+            value: &field.value,
+            source: field.source.as_str(),
+            at: field.source.at().map(timetext::rfc3339),
+            seq: match field.source {
+                BlameSource::Recorded { seq, .. } => Some(seq.0),
+                BlameSource::ManagedFields { .. } | BlameSource::Unknown => None,
+            },
+            writers: FieldWriterOutput::all(&field.writers),
+            may_be_older: field.may_be_older,
+        };
+        list.push(&field, screen)?;
+    }
+    JsonList::end(screen)
+}
+
+/// Where less is left for the YAML beside the names, its later rows begin further left.
+const NARROWEST_YAML: usize = 48;
+/// A name longer than this does not widen the column.
+const WIDEST_NAME: usize = 32;
+
+/// Prints an object with who set its fields.
+fn print_text(
+    timeline: &Timeline,
+    blamed: &Blamed,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let cells: Vec<(String, String)> = blamed
+        .fields
+        .iter()
+        .map(|field| (who(field), when(timeline, field)))
+        .collect();
+    let widest = |texts: &mut dyn Iterator<Item = &String>| {
+        texts.map(|text| text.chars().count()).max().unwrap_or(0)
+    };
+    let name_width = widest(&mut cells.iter().map(|(who, _)| who)).min(WIDEST_NAME);
+    let time_width = widest(&mut cells.iter().map(|(_, when)| when));
+    // Later rows begin where the YAML does, unless that leaves them little room.
+    let gutter = name_width + time_width + 6;
+    let has_room = screen
+        .width()
+        .is_none_or(|width| width.saturating_sub(gutter) >= NARROWEST_YAML);
+    let hang = if has_room { gutter } else { HANG };
+    for line in yaml_lines(&blamed.object) {
+        let cell = line.field.and_then(|at| cells.get(at));
+        let is_recorded = line
+            .field
+            .and_then(|at| blamed.fields.get(at))
+            .is_some_and(|field| matches!(field.source, BlameSource::Recorded { .. }));
+        let (who, when) = cell.map_or(("", ""), |(who, when)| (who, when));
+        let mut row = StyledLine::default();
+        let style = match line.field {
+            None => Style::Plain,
+            Some(_) if is_recorded => Style::Good,
+            Some(_) => Style::Faint,
+        };
+        row.push(style, format!("{who:<name_width$}  {when:<time_width$}"));
+        row.push(Style::Faint, "  │ ");
+        row.push(Style::Plain, line.text);
+        let rows = row.rows(screen.width(), hang, screen.paint());
+        rows.iter()
+            .try_for_each(|row| screen.line(row.trim_end()))?;
+    }
+    Ok(())
+}
+
+fn who(field: &Blame) -> String {
+    if field.writers.is_empty() {
+        "-".to_owned()
+    } else {
+        field_text::managers(&field.writers)
+    }
+}
+
+fn when(timeline: &Timeline, field: &Blame) -> String {
+    let Some(at) = field.source.at() else {
+        return "-".to_owned();
+    };
+    let at = timeline.written(at);
+    match field.source {
+        BlameSource::ManagedFields { .. } => format!("≤ {at}"),
+        _ if field.may_be_older => format!("~ {at}"),
+        _ => format!("  {at}"),
+    }
 }

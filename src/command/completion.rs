@@ -1,10 +1,8 @@
-//! Owns `kubereel completion`: what a shell needs to complete our words.
+//! `kubereel completion`: shell completions.
 
-use crate::cli::Cli;
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::screen::Screen;
-use clap::CommandFactory as _;
+use crate::command_error::{CommandError, Exit};
+use crate::screen::Console;
+use clap::Command;
 use clap_complete::Shell;
 use std::io::Write as _;
 
@@ -22,10 +20,14 @@ pub(crate) struct Args {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(
+    args: &Args,
+    mut program: Command,
+    screen: &mut Console,
+) -> Result<Exit, CommandError> {
     // Into memory first: the generator panics when its output fails, and a pipe may be closed.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "kubereel", &mut script);
+    clap_complete::generate(args.shell, &mut program, "kubereel", &mut script);
     screen
         .out()
         .write_all(&script)

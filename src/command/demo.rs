@@ -1,33 +1,30 @@
-//! Owns `kubereel demo`: a walk through a recording with the commands that a user would type, run
-//! by their own code.
+//! `kubereel demo`: example commands on the included recording, run by the code of those commands.
 
 use super::{diff, get, history, info};
-use crate::command_error::CommandError;
-use crate::demo_reel::DEMO_REEL;
-use crate::exit::Exit;
-use crate::reel;
-use crate::screen::Screen;
+use crate::command_error::{CommandError, Exit};
+use crate::files;
+use crate::screen::Console;
+use crate::words::duration;
 use clap::Parser as _;
-use kubereel_cluster::{ClusterHistory, DegradedSpell};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Timeline, timetext};
+use kubereel_history::{DegradedSpell, Timeline};
 use std::path::{Path, PathBuf};
 
-/// Walk through a recording that the program carries
+/// Run example queries on an included recording
 ///
-/// Shows what is in it, then one operator before and after it went wrong, who said so, and what
-/// changed with it.
+/// Shows its contents, then an operator before and after it became degraded, the writer of the
+/// condition, and the other changes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   kubereel demo
-  kubereel demo --save demo.reel     keeps the recording, to ask it more
-  kubereel demo run.reel             the same walk through another recording")]
+  kubereel demo --save demo.reel     save the recording for other commands
+  kubereel demo run.reel             run the same queries on another reel")]
 pub(crate) struct Args {
-    /// Another reel to walk through
+    /// Reel to query instead of the included one
     #[arg(value_name = "REEL")]
     reel: Option<PathBuf>,
-    /// Write the carried recording to this file
+    /// Write the included recording to this file
     #[arg(long, value_name = "FILE", conflicts_with = "reel")]
     save: Option<PathBuf>,
 }
@@ -36,56 +33,50 @@ pub(crate) struct Args {
 const DEMO_NAME: &str = "demo.reel";
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     if let Some(path) = &args.reel {
-        let timeline = reel::open(path)?;
+        let timeline = files::open_reel(path)?;
         return walk(&timeline, &path.display().to_string(), screen);
     }
     if let Some(path) = &args.save {
         save(DEMO_REEL, path)?;
         let path = path.display();
-        screen.line(format!("saved {path}; ask it: kubereel info {path}"))?;
+        screen.line(format!("saved {path}; next: kubereel info {path}"))?;
         return Ok(Exit::Yes);
     }
-    let failed = |error: std::io::Error| {
-        CommandError::new(Exit::Io, format!("cannot unpack the recording: {error}"))
-    };
+    let failed =
+        |error: std::io::Error| CommandError::io(format!("cannot unpack the recording: {error}"));
     let folder = tempfile::tempdir().map_err(failed)?;
     let path = folder.path().join(DEMO_NAME);
     std::fs::write(&path, DEMO_REEL).map_err(failed)?;
-    let timeline = reel::open(&path)?;
+    let timeline = files::open_reel(&path)?;
     walk(&timeline, DEMO_NAME, screen)
 }
 
 fn save(carried: &[u8], path: &Path) -> Result<(), CommandError> {
     let written = std::fs::File::create_new(path)
         .and_then(|mut file| std::io::Write::write_all(&mut file, carried));
-    written.map_err(|error| {
-        let path = path.display();
-        CommandError::new(Exit::Io, format!("cannot write: {error}: {path}"))
-    })
+    written.map_err(|error| files::cannot_write(&error, path))
 }
 
-fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, CommandError> {
+fn walk(timeline: &Timeline, name: &str, screen: &mut Console) -> Result<Exit, CommandError> {
     let paint = screen.paint();
     let shout = |words: &str| paint.strong(&format!("$ kubereel {words}"));
-    screen.line("A reel holds every watch event of a cluster. What is in this one?")?;
+    screen.line("A reel contains every watch event of a cluster. The contents of this one:")?;
     screen.line("")?;
     screen.line(shout(&format!("info {name}")))?;
     let whole = info::show(timeline, None, screen)?;
     screen.line("")?;
-    let spells = ClusterHistory::of(timeline)
-        .degraded_spells()
-        .map_err(|error| CommandError::new(Exit::Reel, error))?;
+    let spells = timeline.degraded_spells().map_err(CommandError::reel)?;
     let Some(spell) = longest(&spells, timeline.end()) else {
-        screen.line("No operator went from well to degraded in it.")?;
+        screen.line("No operator became degraded in it.")?;
         return Ok(whole);
     };
     let lasted = spell.to.map_or_else(
-        || "and was still so at the end".to_owned(),
+        || "and still was at the end".to_owned(),
         |to| {
-            let micros = u64::try_from(to.micros_since(spell.from)).unwrap_or(0);
-            format!("for {}", timetext::span(micros))
+            let micros = to.micros_since(spell.from);
+            format!("for {}", duration(micros))
         },
     );
     let operator = format!("co/{}", spell.name);
@@ -97,24 +88,24 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, Co
         "At {from} the operator {} became degraded, {lasted}. Before, and then:",
         spell.name
     ))?;
-    let mut asked = Asked { name, screen };
+    let mut walk = DemoWalk { name, screen };
     for at in [&before, &from] {
-        asked.ask("get", &[&operator, "--at", at], |question, screen| {
-            get::answer(timeline, question, screen)
+        walk.ask("get", &[&operator, "--at", at], |args, screen| {
+            get::answer(timeline, args, screen)
         })?;
     }
-    asked.say("Who said so, when, and for how long?")?;
+    walk.say("Every change of its Degraded condition, its writer and how long it lasted:")?;
     let field = ".status.conditions[Degraded]";
     let words = [&operator, "--field", field, "--from", &before, "--to", &to];
-    asked.ask("history", &words, |question, screen| {
-        history::answer(timeline, question, screen)
+    walk.ask("history", &words, |args, screen| {
+        history::answer(timeline, args, screen)
     })?;
-    asked.say("All that changed about it between these two moments:")?;
+    walk.say("All changes of it between these two moments:")?;
     let words = [&operator, "--from", &before, "--to", &from];
-    asked.ask("diff", &words, |question, screen| {
-        diff::answer(timeline, question, screen)
+    walk.ask("diff", &words, |args, screen| {
+        diff::answer(timeline, args, screen)
     })?;
-    asked.say("Keep the recording with `kubereel demo --save demo.reel`, and ask it more:")?;
+    walk.say("Save the recording with `kubereel demo --save demo.reel`, then for example:")?;
     screen.line(format!(
         "  kubereel describe demo.reel {operator} --at {from}"
     ))?;
@@ -128,38 +119,38 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Screen) -> Result<Exit, Co
 }
 
 /// The recording that the walk asks.
-struct Asked<'a> {
+struct DemoWalk<'a> {
     name: &'a str,
-    screen: &'a mut Screen,
+    screen: &'a mut Console,
 }
 
-/// A command's question, read from the words that are shown.
+/// A command's args, read from the words that are shown.
 #[derive(clap::Parser)]
-struct Words<Question: clap::Args> {
+struct DemoWords<Args: clap::Args> {
     #[command(flatten)]
-    question: Question,
+    args: Args,
 }
 
-impl Asked<'_> {
+impl DemoWalk<'_> {
     fn say(&mut self, words: &str) -> Result<(), CommandError> {
         self.screen.line("")?;
         self.screen.line(words)
     }
 
     /// Shows a command, and answers it as the command would.
-    fn ask<Question: clap::Args>(
+    fn ask<Args: clap::Args>(
         &mut self,
         command: &str,
         words: &[&str],
-        answer: impl FnOnce(&Question, &mut Screen) -> Result<Exit, CommandError>,
+        answer: impl FnOnce(&Args, &mut Console) -> Result<Exit, CommandError>,
     ) -> Result<(), CommandError> {
         let paint = self.screen.paint();
         let shown = format!("$ kubereel {command} {} {}", self.name, words.join(" "));
         self.screen.line("")?;
         self.screen.line(paint.strong(&shown))?;
-        let read = Words::<Question>::try_parse_from([&[command], words].concat());
-        let read = read.map_err(|error| CommandError::new(Exit::Usage, error))?;
-        answer(&read.question, self.screen)?;
+        let read = DemoWords::<Args>::try_parse_from([&[command, self.name], words].concat());
+        let read = read.map_err(CommandError::usage)?;
+        answer(&read.args, self.screen)?;
         Ok(())
     }
 }
@@ -170,4 +161,80 @@ fn longest(spells: &[DegradedSpell], end: RecordedAt) -> Option<&DegradedSpell> 
     spells
         .iter()
         .max_by_key(|spell| (lasted(spell), std::cmp::Reverse(spell.began)))
+}
+
+/// The bytes of the demo reel; made by `just demo-reel`.
+const DEMO_REEL: &[u8] = include_bytes!("../../testdata/demo.reel");
+
+#[cfg(test)]
+mod tests {
+    use super::DEMO_REEL;
+    use kubereel_format::{Note, Reel, Seq};
+
+    /// What the program may grow by for its demo.
+    const BYTES_MOST: usize = 600_000;
+    /// What makes it worth a look.
+    const EVENTS_LEAST: u64 = 3_000;
+
+    /// What the scenario hides in Secrets, and what keys, tokens and paths look like.
+    const FORBIDDEN: [&str; 8] = [
+        "canary-",
+        "PRIVATE KEY",
+        "Bearer ",
+        // The beginnings of a token, of a key and of a canary, in base64.
+        "eyJhbGciOi",
+        "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVk",
+        "Y2FuYXJ5",
+        "/tmp/",
+        "/home/",
+    ];
+
+    fn open() -> Reel {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("demo.reel");
+        std::fs::write(&path, DEMO_REEL).expect("it is written");
+        Reel::open(&path).expect("it opens")
+    }
+
+    fn refuse(text: &str, place: &str) {
+        for forbidden in FORBIDDEN {
+            assert!(!text.contains(forbidden), "{forbidden:?} in {place}");
+        }
+    }
+
+    #[test]
+    fn it_is_whole_and_small() {
+        let reel = open();
+        assert!(reel.is_finished());
+        assert!(reel.damage().is_empty(), "{:?}", reel.damage());
+        assert!(
+            reel.event_count() >= EVENTS_LEAST,
+            "{} events",
+            reel.event_count()
+        );
+        assert!(DEMO_REEL.len() <= BYTES_MOST, "{} bytes", DEMO_REEL.len());
+    }
+
+    #[test]
+    fn it_tells_no_secret_and_no_path() {
+        let reel = open();
+        let mut read = 0;
+        for event in reel.scan(Seq(0)) {
+            let event = event.expect("an event");
+            let text = String::from_utf8_lossy(&event.body);
+            refuse(&text, &format!("{:?}", event.head));
+            read += 1;
+        }
+        assert_eq!(read, reel.event_count());
+        for entry in reel.notes() {
+            let said = format!("{:?}", entry.note);
+            refuse(&said, &said);
+            if let Note::Document { blobs, .. } | Note::OddLine { blobs, .. } = &entry.note {
+                for blob in blobs {
+                    let bytes = reel.blob(*blob).expect("a blob");
+                    refuse(&String::from_utf8_lossy(&bytes), &said);
+                }
+            }
+        }
+    }
 }

@@ -1,18 +1,23 @@
-//! Owns `kubereel describe`: everything about one object at a moment, on one page.
+//! `kubereel describe`: everything about one object at a moment, on one page.
 
-use crate::at;
-use crate::command::asked::{Named, OneObject, exit_of};
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::reel;
-use crate::screen::Screen;
-use kubereel_history::{Description, Moment, ObjectVersion, ResourceSnapshot, Timeline};
+use crate::arguments::{self, JsonOutput};
+use crate::command::events::{self, EventOutput};
+use crate::command::history::{HistoryOutputItem, item_lines};
+use crate::command::object_query::{ObjectArgs, TargetObject, exit_of};
+use crate::command_error::{CommandError, Exit};
+use crate::field_text::{self, FieldWriterOutput, HANG};
+use crate::files;
+use crate::screen::{Console, Style, StyledLine};
+use crate::table::TextTable;
+use crate::words::{count, number};
+use kubereel_format::{ResourceInfo, Seq};
+use kubereel_history::{Authors, Description, Held, Moment, OwnerRef, State, Timeline, timetext};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-mod json;
-mod page;
-
-/// Show everything about an object at a moment: owners, conditions, Events, what changed around then
+/// Show everything about an object at a moment: owners, conditions, Events and recent changes
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -20,25 +25,18 @@ pub(crate) struct Args {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     #[command(flatten)]
-    object: OneObject,
+    object: ObjectArgs,
     /// Show the state at this time
-    #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Moment,
-    /// How many minutes before and after the moment count as around then
+    /// Show changes this many minutes before and after the moment
     #[arg(long, value_name = "MINUTES", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1440))]
     around: u16,
-    /// How many versions before and after the moment are shown
+    /// Show at most this many versions before and after the moment
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     versions: u16,
-    /// Output format; default: text
-    #[arg(short, long, value_name = "FORM")]
-    output: Option<Output>,
-}
-
-/// The form of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Output {
-    Json,
+    #[command(flatten)]
+    output: JsonOutput,
 }
 
 fn after_help() -> String {
@@ -50,43 +48,407 @@ Examples:
   kubereel describe run.reel node/worker-1 -o json | jq '.conditions'
 
 {}",
-        at::forms_help()
+        arguments::forms_help()
     )
 }
 
 /// What is described, and when.
-struct Subject<'a> {
+struct DescribedObject<'a> {
     timeline: &'a Timeline,
-    named: Named<'a>,
-    state: &'a ResourceSnapshot,
-    held: &'a ObjectVersion,
-    told: &'a Description,
+    named: TargetObject<'a>,
+    state: &'a State,
+    held: &'a Held,
+    description: &'a Description,
     around_minutes: u16,
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     const MICROS_A_MINUTE: i64 = 60_000_000;
-    let timeline = reel::open(&args.reel)?;
-    let cut = at::resolve(&timeline, args.at)?;
+    let timeline = files::open_reel(&args.reel)?;
+    let cut = arguments::resolve(&timeline, args.at)?;
     let named = args.object.find(&timeline, cut)?;
     let resource = named.resource;
     let (state, held) = named.at(&timeline, cut, screen)?;
     let around = i64::from(args.around) * MICROS_A_MINUTE;
-    let told = timeline
+    let description = timeline
         .describe(resource, &held, cut, around, usize::from(args.versions))
-        .map_err(|error| CommandError::new(Exit::Reel, error))?;
-    let subject = Subject {
+        .map_err(CommandError::reel)?;
+    let subject = DescribedObject {
         timeline: &timeline,
         named,
         state: &state,
         held: &held,
-        told: &told,
+        description: &description,
         around_minutes: args.around,
     };
-    match args.output {
-        None => page::print(&subject, screen)?,
-        Some(Output::Json) => json::print(&subject, screen)?,
+    if args.output.is_json() {
+        screen.json(&DescribeOutput::of(&subject))?;
+    } else {
+        print_page(&subject, screen)?;
     }
     Ok(exit_of(&state.certainty))
+}
+
+/// An object at a moment, and what is around it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct DescribeOutput<'a> {
+    resource: String,
+    namespace: &'a str,
+    name: &'a str,
+    at: String,
+    is_known: bool,
+    seq: u64,
+    received: String,
+    rv: &'a str,
+    uid: &'a str,
+    created: &'a str,
+    deletion_asked: &'a str,
+    writers: Option<Vec<FieldWriterOutput>>,
+    labels: &'a Map<String, Value>,
+    annotations: &'a Map<String, Value>,
+    scalars: BTreeMap<&'a str, &'a Value>,
+    conditions: Vec<ConditionOutput<'a>>,
+    owners: Vec<OwnerOutput<'a>>,
+    children: Vec<ChildOutput<'a>>,
+    resources_not_searched_for_children: usize,
+    around: Vec<HistoryOutputItem>,
+    versions_left_out: usize,
+    events: Vec<EventOutput<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ConditionOutput<'a> {
+    r#type: &'a str,
+    status: &'a str,
+    since: &'a str,
+    reason: &'a str,
+    message: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct OwnerOutput<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    name: &'a str,
+    uid: &'a str,
+    controller: bool,
+    exists: Option<bool>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ChildOutput<'a> {
+    resource: Option<String>,
+    namespace: &'a str,
+    name: &'a str,
+    controller: bool,
+}
+
+impl<'a> DescribeOutput<'a> {
+    fn of(subject: &'a DescribedObject<'_>) -> Self {
+        let (timeline, told) = (subject.timeline, subject.description);
+        let conditions = told.conditions.iter().map(|condition| ConditionOutput {
+            r#type: &condition.kind,
+            status: &condition.status,
+            since: &condition.since,
+            reason: &condition.reason,
+            message: &condition.message,
+        });
+        let owners = told.relatives.owners.iter().map(|owner| OwnerOutput {
+            api_version: &owner.api_version,
+            kind: &owner.kind,
+            name: &owner.name,
+            uid: &owner.uid,
+            controller: owner.controller == Some(true),
+            exists: owner.exists,
+        });
+        let children = told.relatives.children.iter().map(|child| ChildOutput {
+            resource: subject
+                .timeline
+                .resources()
+                .iter()
+                .find(|info| info.id == child.resource)
+                .map(ResourceInfo::qualified),
+            namespace: &child.held.namespace,
+            name: &child.held.name,
+            controller: child.is_controlled,
+        });
+        let scalars = told.scalars.iter();
+        Self {
+            resource: subject.named.resource.qualified(),
+            namespace: &subject.held.namespace,
+            name: &subject.held.name,
+            at: timetext::rfc3339(subject.state.at),
+            is_known: subject.state.certainty.is_known(),
+            seq: told.seq.0,
+            received: timetext::rfc3339(told.received),
+            rv: &told.rv,
+            uid: &told.uid,
+            created: &told.created,
+            deletion_asked: &told.deletion_asked,
+            writers: FieldWriterOutput::of(&told.authors),
+            labels: &told.labels,
+            annotations: &told.annotations,
+            scalars: scalars.map(|one| (one.path.as_str(), &one.value)).collect(),
+            conditions: conditions.collect(),
+            owners: owners.collect(),
+            children: children.collect(),
+            resources_not_searched_for_children: told.relatives.unsearched,
+            around: told
+                .around
+                .iter()
+                .map(|item| HistoryOutputItem::of(timeline, item))
+                .collect(),
+            versions_left_out: told.left_out,
+            events: told
+                .events
+                .iter()
+                .map(|event| EventOutput::of(timeline, event))
+                .collect(),
+        }
+    }
+}
+
+/// The least width of what stands in front of values.
+const LABEL: usize = 13;
+
+/// How many letters of an annotation are shown; JSON has all.
+const SHOWN_LETTERS: usize = 200;
+
+/// How many children of a resource are named; JSON has all.
+const SHOWN_CHILDREN: usize = 10;
+
+/// Prints the page.
+fn print_page(subject: &DescribedObject<'_>, screen: &mut Console) -> Result<(), CommandError> {
+    let told = subject.description;
+    let widest = told
+        .scalars
+        .iter()
+        .map(|scalar| scalar.path.chars().count());
+    let mut page = DescribePage {
+        screen,
+        label: widest.max().unwrap_or(0).max(LABEL),
+    };
+    let place = if subject.held.namespace.is_empty() {
+        String::new()
+    } else {
+        format!(" in {}", subject.held.namespace)
+    };
+    page.line(
+        Style::Strong,
+        &format!("{}{place}", subject.named.written()),
+    )?;
+    page.value("uid", &told.uid)?;
+    page.value("created", &told.created)?;
+    page.value("deleting", &told.deletion_asked)?;
+    page.value("version", &version(subject))?;
+    page.map("labels", &told.labels)?;
+    page.map("annotations", &told.annotations)?;
+    for scalar in &told.scalars {
+        page.value(&scalar.path, &field_text::plain(&scalar.value))?;
+    }
+    print_relatives(subject, &mut page)?;
+    print_conditions(subject, &mut page)?;
+    print_around(subject, &mut page)?;
+    print_events(subject, &mut page)
+}
+
+struct DescribePage<'a> {
+    screen: &'a mut Console,
+    /// How wide the names of values are.
+    label: usize,
+}
+
+impl DescribePage<'_> {
+    fn line(&mut self, style: Style, text: &str) -> Result<(), CommandError> {
+        let line = StyledLine::of(style, text);
+        self.screen.show(&line, HANG)
+    }
+
+    fn title(&mut self, text: &str) -> Result<(), CommandError> {
+        self.screen.line("")?;
+        self.line(Style::Strong, text)
+    }
+
+    /// Prints a value behind its name; nothing if there is none.
+    fn value(&mut self, name: &str, value: &str) -> Result<(), CommandError> {
+        if value.is_empty() {
+            return Ok(());
+        }
+        let label = self.label;
+        let mut line = StyledLine::of(Style::Faint, format!("{name:<label$} "));
+        line.push(Style::Plain, value);
+        self.screen.show(&line, HANG)
+    }
+
+    fn map(&mut self, name: &str, map: &Map<String, Value>) -> Result<(), CommandError> {
+        for (place, (key, value)) in map.iter().enumerate() {
+            let text = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            let mut shown: String = text.chars().take(SHOWN_LETTERS).collect();
+            if shown.len() < text.len() {
+                shown.push('…');
+            }
+            let name = if place == 0 { name } else { "" };
+            let label = self.label;
+            let mut line = StyledLine::of(Style::Faint, format!("{name:<label$} "));
+            line.push(Style::Plain, format!("{key}={shown}"));
+            self.screen.show(&line, HANG)?;
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, table: &TextTable) -> Result<(), CommandError> {
+        for line in table.lines() {
+            self.line(Style::Plain, &format!("  {line}"))?;
+        }
+        Ok(())
+    }
+}
+
+fn version(subject: &DescribedObject<'_>) -> String {
+    let told = subject.description;
+    let versions = subject.timeline.reel().versions(subject.held.object);
+    let place = versions.partition_point(|seq| *seq <= told.seq);
+    let mut parts = vec![
+        format!("{} of {}", number(place), number(versions.len())),
+        format!("rv {}", told.rv),
+        format!("received {}", subject.timeline.written(told.received)),
+    ];
+    match &told.authors {
+        Authors::Named(writers) => {
+            parts.push(format!("written by {}", field_text::managers(writers)));
+        }
+        Authors::Unknown => parts.push("writer unknown".to_owned()),
+        Authors::Deletion => {}
+    }
+    parts.join(" · ")
+}
+
+fn print_relatives(
+    subject: &DescribedObject<'_>,
+    page: &mut DescribePage<'_>,
+) -> Result<(), CommandError> {
+    let relatives = &subject.description.relatives;
+    let owner = |owner: &OwnerRef| {
+        let was_there = match owner.exists {
+            Some(true) => "",
+            Some(false) => " (not there then)",
+            None => " (not known whether it was there)",
+        };
+        format!("{}/{}{was_there}", owner.kind, owner.name)
+    };
+    let owners: Vec<String> = relatives.owners.iter().map(owner).collect();
+    page.value("owned by", &owners.join(" ← "))?;
+    let mut by_resource: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for child in &relatives.children {
+        let info = subject
+            .timeline
+            .resources()
+            .iter()
+            .find(|info| info.id == child.resource);
+        if let Some(info) = info {
+            let names = by_resource.entry(info.qualified()).or_default();
+            names.push(&child.held.name);
+        }
+    }
+    for (place, (resource, names)) in by_resource.iter().enumerate() {
+        let shown: Vec<&str> = names.iter().take(SHOWN_CHILDREN).copied().collect();
+        let rest = names.len() - shown.len();
+        let rest = if rest > 0 {
+            format!(" and {} more", number(rest))
+        } else {
+            String::new()
+        };
+        let name = if place == 0 { "owns" } else { "" };
+        page.value(name, &format!("{resource}: {}{rest}", shown.join(", ")))?;
+    }
+    if relatives.unsearched > 0 {
+        let resources = count(relatives.unsearched, "resource");
+        page.value(
+            "",
+            &format!("what it owns among {resources} is not known: not recorded then"),
+        )?;
+    }
+    Ok(())
+}
+
+fn print_conditions(
+    subject: &DescribedObject<'_>,
+    page: &mut DescribePage<'_>,
+) -> Result<(), CommandError> {
+    if subject.description.conditions.is_empty() {
+        return Ok(());
+    }
+    page.title("Conditions")?;
+    let mut table = TextTable::with_headers(["TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"]);
+    for condition in &subject.description.conditions {
+        table.push(vec![
+            condition.kind.clone(),
+            condition.status.clone(),
+            condition.since.clone(),
+            condition.reason.clone(),
+            condition.message.clone(),
+        ]);
+    }
+    page.table(&table)
+}
+
+fn print_around(
+    subject: &DescribedObject<'_>,
+    page: &mut DescribePage<'_>,
+) -> Result<(), CommandError> {
+    let told = subject.description;
+    let minutes = count(u64::from(subject.around_minutes), "minute");
+    page.title(&format!(
+        "Changes within {minutes} of {}",
+        subject.timeline.written(subject.state.at)
+    ))?;
+    if told.around.is_empty() {
+        return page.line(Style::Faint, "  none");
+    }
+    for item in &told.around {
+        for line in item_lines(subject.timeline, item) {
+            page.screen.show(&line, HANG)?;
+        }
+    }
+    if told.left_out > 0 {
+        let more = count(told.left_out, "version");
+        page.line(
+            Style::Faint,
+            &format!("  {more} further away: kubereel history shows all"),
+        )?;
+    }
+    Ok(())
+}
+
+fn print_events(
+    subject: &DescribedObject<'_>,
+    page: &mut DescribePage<'_>,
+) -> Result<(), CommandError> {
+    page.title("Events of the hour before, and of the minutes after")?;
+    let events = &subject.description.events;
+    if subject.timeline.event_resources().is_empty() {
+        return page.line(Style::Faint, "  not recorded");
+    }
+    if events.is_empty() {
+        return page.line(Style::Faint, "  none");
+    }
+    // Of an Event that was repeated, the last word says it all.
+    let mut last: BTreeMap<(&str, &str), Seq> = BTreeMap::new();
+    for logged in events {
+        last.insert((&logged.namespace, &logged.name), logged.seq);
+    }
+    for logged in events {
+        if last.get(&(logged.namespace.as_str(), logged.name.as_str())) == Some(&logged.seq) {
+            let line = events::line(subject.timeline, logged);
+            page.screen.show(&line, HANG)?;
+        }
+    }
+    Ok(())
 }

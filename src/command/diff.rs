@@ -1,44 +1,35 @@
-//! Owns `kubereel diff`: what differs between two moments, object by object and field by field.
+//! `kubereel diff`: the differences between two moments, object by object and field by field. A resource without a
+//! state at one of the moments is named, and does not fail the others.
 
-use crate::at;
-use crate::command::asked;
-use crate::command::get::header;
-use crate::command::unknown;
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::progress::Progress;
-use crate::reel;
-use crate::screen::Screen;
+use crate::arguments::{self, JsonOutput};
+use crate::command::object_query;
+use crate::command::object_query::TargetObject;
+use crate::command_error::{CommandError, Exit};
+use crate::field_text::{self, FieldChangeOutput, HANG};
+use crate::files;
+use crate::progress::ProgressReporter;
+use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
+use kubereel_format::{RecordedAt, ResourceInfo};
 use kubereel_history::{
-    Certainty, ComparisonScope, Cut, Field, LabelSelector, Moment, ObjectDifference, ObjectFilter,
-    ResourceMoment, ResourceSnapshot, Timeline, differing,
+    Asked, Certainty, Cut, Differing, Fate, Field, Filter, Held, LabelSelector, Moment, Scope,
+    State, Timeline, differing, timetext,
 };
-use std::collections::BTreeSet;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-mod everything;
-mod json;
-mod lines;
-
-/// Show what differs between two moments: created, deleted and changed objects, field by field
+/// Show the differences between two moments: created, deleted and changed objects, field by field
 ///
-/// Without a resource, all of them are compared, in all namespaces unless -n names one. Fields are
+/// Without a resource, all resources are compared, in all namespaces unless -n names one. Fields are
 /// written as they are shown: `.status.conditions[Degraded].status`. metadata.managedFields and
-/// metadata.resourceVersion are left out unless they are asked for.
+/// metadata.resourceVersion are omitted by default.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    #[command(flatten)]
-    question: Question,
-}
-
-/// What is asked of a reel.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Question {
     /// The resource, with or without a name; all resources if none is given
     #[arg(value_name = "RESOURCE[/NAME]")]
     resource: Option<String>,
@@ -46,10 +37,10 @@ pub(crate) struct Question {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// The first moment
-    #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     from: Moment,
     /// The second moment
-    #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     to: Moment,
     /// Only this namespace
     #[arg(short, long, value_name = "NS")]
@@ -66,18 +57,11 @@ pub(crate) struct Question {
     /// Compare metadata.managedFields too
     #[arg(long)]
     show_managed_fields: bool,
-    /// End with exit code 1 if anything differs
+    /// DiffEnd with exit code 1 if anything differs
     #[arg(long)]
     exit_code: bool,
-    /// Output format; default: text
-    #[arg(short, long, value_name = "FORM")]
-    output: Option<Output>,
-}
-
-/// The form of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Output {
-    Json,
+    #[command(flatten)]
+    output: JsonOutput,
 }
 
 fn after_help() -> String {
@@ -90,66 +74,66 @@ Examples:
   kubereel diff run.reel nodes --from rv:4000 --to rv:9000 --exit-code -o json
 
 {}",
-        at::forms_help()
+        arguments::forms_help()
     )
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let timeline = reel::open(&args.reel)?;
-    answer(&timeline, &args.question, screen)
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let timeline = files::open_reel(&args.reel)?;
+    answer(&timeline, args, screen)
 }
 
 /// Two states of one resource.
-struct Pair<'a> {
-    before: ResourceMoment<'a>,
-    after: ResourceMoment<'a>,
-    states: (ResourceSnapshot, ResourceSnapshot),
+struct StatePair<'a> {
+    before: Asked<'a>,
+    after: Asked<'a>,
+    states: (State, State),
 }
 
 /// One of the two moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum DiffEnd {
     From,
     To,
 }
 
-impl Pair<'_> {
-    const fn state(&self, end: End) -> &ResourceSnapshot {
+impl StatePair<'_> {
+    const fn state(&self, end: DiffEnd) -> &State {
         match end {
-            End::From => &self.states.0,
-            End::To => &self.states.1,
+            DiffEnd::From => &self.states.0,
+            DiffEnd::To => &self.states.1,
         }
     }
 }
 
 /// Two moments and what is known at them.
-struct Compared<'a> {
-    pairs: Vec<Pair<'a>>,
+struct DiffStates<'a> {
+    pairs: Vec<StatePair<'a>>,
     /// Resources that have no state at one of the moments, and why.
     unknown: Vec<(String, Certainty)>,
 }
 
-/// Answers a question about an open reel.
+/// Answers a args about an open reel.
 pub(crate) fn answer(
     timeline: &Timeline,
-    question: &Question,
-    screen: &mut Screen,
+    args: &Args,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let cuts = (
-        at::resolve(timeline, question.from)?,
-        at::resolve(timeline, question.to)?,
+        arguments::resolve(timeline, args.from)?,
+        arguments::resolve(timeline, args.to)?,
     );
-    let compared = match &question.resource {
-        Some(resource) => one_resource(timeline, question, resource, cuts, screen)?,
-        None => everything::compared(timeline, question, cuts, screen)?,
+    let compared = match &args.resource {
+        Some(resource) => one_resource(timeline, args, resource, cuts, screen)?,
+        None => all_resources(timeline, args, cuts, screen)?,
     };
-    let scope = ComparisonScope {
-        fields: question.fields.clone(),
-        shows_managed_fields: question.show_managed_fields,
+    let scope = Scope {
+        fields: args.fields.clone(),
+        shows_managed_fields: args.show_managed_fields,
         shows_resource_version: false,
     };
-    let found = walk(timeline, question, &compared, &scope, screen)?;
+    let found = print_differences(timeline, args, &compared, &scope, screen)?;
     let certainties = compared
         .pairs
         .iter()
@@ -160,7 +144,7 @@ pub(crate) fn answer(
         Exit::Reel
     } else if certainties.clone().any(|one| !one.is_known()) {
         Exit::Unknown
-    } else if question.exit_code && found > 0 {
+    } else if args.exit_code && found > 0 {
         Exit::No
     } else {
         Exit::Yes
@@ -169,51 +153,43 @@ pub(crate) fn answer(
 
 fn one_resource<'a>(
     timeline: &'a Timeline,
-    question: &Question,
+    args: &Args,
     resource: &str,
     cuts: (Cut, Cut),
-    screen: &mut Screen,
-) -> Result<Compared<'a>, CommandError> {
-    let (resource, names) = asked::names(resource, &question.names)?;
-    if !names.is_empty() && !question.selector.is_empty() {
-        let both = "names and a label selector cannot both choose";
-        return Err(CommandError::new(Exit::Usage, both));
+    screen: &mut Console,
+) -> Result<DiffStates<'a>, CommandError> {
+    let (resource, names) = object_query::names(resource, &args.names)?;
+    if !names.is_empty() && !args.selector.is_empty() {
+        let both = "names cannot be combined with a label selector";
+        return Err(CommandError::usage(both));
     }
-    let found = timeline
-        .resources()
-        .find(resource)
-        .map_err(|error| unknown::explain(&error, timeline))?;
-    let pair = pair(timeline, question, found, cuts, &names)?;
+    let found = object_query::find_resource(timeline, resource)?;
+    let pair = state_pair(timeline, args, found, cuts, &names)?;
     for (word, asked, state) in [
         ("from", pair.before, &pair.states.0),
         ("to", pair.after, &pair.states.1),
     ] {
         if !state.certainty.has_state() {
-            return Err(unknown::state(timeline, asked.resource, state));
+            return Err(object_query::no_state(timeline, asked.resource, state));
         }
-        let rv = match asked.cut {
-            Cut::Revision(rv) => Some(rv),
-            Cut::Arrival { .. } => state.rv,
-        };
-        let line = header::line(timeline, state, rv, screen.err_paint());
+        let line = object_query::header(timeline, state, asked.cut, screen.err_paint());
         let line = line.strip_prefix("at ").unwrap_or(&line);
         screen.aside(format!("{word:<4} {line}"))?;
     }
     for name in &names {
-        let is_there =
-            |state: &ResourceSnapshot| state.objects.iter().any(|held| held.name == *name);
+        let is_there = |state: &State| state.objects.iter().any(|held| held.name == *name);
         if !is_there(&pair.states.0) && !is_there(&pair.states.1) {
-            return Err(nowhere(timeline, question, &pair, name));
+            return Err(nowhere(timeline, args, &pair, name));
         }
     }
-    Ok(Compared {
+    Ok(DiffStates {
         pairs: vec![pair],
         unknown: Vec::new(),
     })
 }
 
-/// Says that a name is at neither moment.
-fn nowhere(timeline: &Timeline, question: &Question, pair: &Pair<'_>, name: &str) -> CommandError {
+/// Makes the error of a name that exists at neither moment.
+fn nowhere(timeline: &Timeline, args: &Args, pair: &StatePair<'_>, name: &str) -> CommandError {
     let resource = pair.after.resource;
     let is_known = pair.states.0.certainty.is_known() && pair.states.1.certainty.is_known();
     let exit = if !timeline.reel().damage().is_empty() {
@@ -223,68 +199,58 @@ fn nowhere(timeline: &Timeline, question: &Question, pair: &Pair<'_>, name: &str
     } else {
         Exit::Unknown
     };
-    let qualified = resource.qualified();
-    let mut error = CommandError::new(exit, format!("no {qualified}/{name} at either moment"));
-    let namespace = if resource.namespaced {
-        question.namespace.as_deref()
-    } else {
-        Some("")
+    let namespace = args.namespace.as_deref().filter(|_| resource.namespaced);
+    let found = || {
+        timeline
+            .namespace_of(resource.id, name)
+            .filter(|_| resource.namespaced)
     };
-    let namespace = namespace.or_else(|| timeline.namespace_of(resource.id, name));
-    for life in timeline.lives(resource.id, namespace.unwrap_or_default(), name) {
-        let to = life
-            .to
-            .map_or_else(|| "the end".to_owned(), |to| timeline.written(to));
-        let from = timeline.written(life.from);
-        error = error.hint(format!("{name:?} was there from {from} to {to}"));
-    }
-    let near = timeline.nearest_names(resource.id, namespace.unwrap_or_default(), name);
-    let near: Vec<String> = near.into_iter().filter(|near| near != name).collect();
-    if !near.is_empty() {
-        error = error.hint(format!("did you mean {}?", near.join(" or ")));
-    }
-    error
+    let named = TargetObject {
+        resource,
+        namespace: namespace.or_else(found).unwrap_or_default(),
+        name: name.to_owned(),
+    };
+    let error = CommandError::new(
+        exit,
+        format!("{} not found at either moment", named.written()),
+    );
+    named.explained(error, timeline)
 }
 
 /// Asks for both states of a resource.
-fn pair<'a>(
+fn state_pair<'a>(
     timeline: &'a Timeline,
-    question: &Question,
-    found: &'a kubereel_format::ResourceInfo,
+    args: &Args,
+    found: &'a ResourceInfo,
     cuts: (Cut, Cut),
     names: &[String],
-) -> Result<Pair<'a>, CommandError> {
+) -> Result<StatePair<'a>, CommandError> {
     let asked = |cut: Cut| {
         let resource = timeline.resource_at(found, cut);
-        let filter = ObjectFilter {
-            namespace: question
-                .namespace
-                .as_deref()
-                .filter(|_| resource.namespaced),
+        let filter = Filter {
+            namespace: args.namespace.as_deref().filter(|_| resource.namespaced),
             names,
         };
         let state = timeline.as_of(resource.id, cut, &filter);
-        (ResourceMoment { resource, cut }, state)
+        (Asked { resource, cut }, state)
     };
     let ((before, mut old), (after, mut new)) = (asked(cuts.0), asked(cuts.1));
-    if !question.selector.is_empty() {
-        let chosen = |state: &ResourceSnapshot, cut: Cut| {
+    if !args.selector.is_empty() {
+        let chosen = |state: &State, cut: Cut| {
             timeline
-                .labelled(state.objects.clone(), cut, &question.selector)
-                .map_err(|error| CommandError::new(Exit::Reel, error))
+                .labelled(state.objects.clone(), cut, &args.selector)
+                .map_err(CommandError::reel)
         };
         let either: BTreeSet<(String, String)> = [chosen(&old, cuts.0)?, chosen(&new, cuts.1)?]
             .into_iter()
             .flatten()
             .map(|held| (held.namespace, held.name))
             .collect();
-        let is_chosen = |held: &kubereel_history::ObjectVersion| {
-            either.contains(&(held.namespace.clone(), held.name.clone()))
-        };
+        let is_chosen = |held: &Held| either.contains(&(held.namespace.clone(), held.name.clone()));
         old.objects.retain(is_chosen);
         new.objects.retain(is_chosen);
     }
-    Ok(Pair {
+    Ok(StatePair {
         before,
         after,
         states: (old, new),
@@ -292,21 +258,21 @@ fn pair<'a>(
 }
 
 /// One object that differs, and how.
-struct Found<'a> {
-    pair: &'a Pair<'a>,
-    differing: ObjectDifference,
+struct ChangedObject<'a> {
+    pair: &'a StatePair<'a>,
+    differing: Differing,
     changes: Vec<kubereel_history::Change>,
 }
 
 /// Reads and prints what differs; gives how many objects do.
-fn walk(
+fn print_differences(
     timeline: &Timeline,
-    question: &Question,
-    compared: &Compared<'_>,
-    scope: &ComparisonScope,
-    screen: &mut Screen,
+    args: &Args,
+    compared: &DiffStates<'_>,
+    scope: &Scope,
+    screen: &mut Console,
 ) -> Result<u64, CommandError> {
-    let all: Vec<(&Pair<'_>, ObjectDifference)> = compared
+    let all: Vec<(&StatePair<'_>, Differing)> = compared
         .pairs
         .iter()
         .flat_map(|pair| {
@@ -314,37 +280,45 @@ fn walk(
             differing.into_iter().map(move |one| (pair, one))
         })
         .collect();
-    let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-    let mut progress = Progress::begin("comparing", total, screen.is_err_terminal());
-    let mut printed = json::Printer::begin(timeline, question, compared, screen)?;
+    let total = all.len();
+    let mut progress = ProgressReporter::begin("comparing", total, screen.is_err_terminal());
+    let mut list = if args.output.is_json() {
+        Some(JsonList::begin(
+            &DiffHead::of(timeline, compared),
+            "differences",
+            screen,
+        )?)
+    } else {
+        None
+    };
     let mut found = 0;
     for (done, (pair, differing)) in (1u64..).zip(all) {
         progress.reached(done);
-        let changes = differing
-            .fate
-            .changes(timeline, pair.before, pair.after, scope)
-            .map_err(|error| CommandError::new(Exit::Reel, error))?;
-        let is_whole = scope.fields.is_empty()
-            && !matches!(differing.fate, kubereel_history::ObjectFate::Changed { .. });
+        let changes = timeline
+            .changes_between(&differing.fate, pair.before, pair.after, scope)
+            .map_err(CommandError::reel)?;
+        let is_whole = scope.fields.is_empty() && !matches!(differing.fate, Fate::Changed { .. });
         if changes.is_empty() && !is_whole {
             continue;
         }
         found += 1;
-        let one = Found {
+        let one = ChangedObject {
             pair,
             differing,
             changes,
         };
-        match question.output {
-            None => lines::print(timeline, &one, screen)?,
-            Some(Output::Json) => printed.push(timeline, &one, screen)?,
+        match &mut list {
+            None => print_object(timeline, &one, screen)?,
+            Some(list) => list.push(&DiffEntry::of(timeline, &one), screen)?,
         }
     }
-    printed.end(screen)?;
+    if list.is_some() {
+        JsonList::end(screen)?;
+    }
     let known = if compared.unknown.is_empty() {
         ""
     } else {
-        " in what is known"
+        " where both states are known"
     };
     screen.aside(match found {
         0 => format!("nothing differs{known}"),
@@ -352,4 +326,333 @@ fn walk(
         found => format!("{} differ{known}", count(found, "object")),
     })?;
     Ok(found)
+}
+
+/// How many resources are named one by one.
+const NAMED: usize = 5;
+
+/// Asks for both states of every resource.
+fn all_resources<'a>(
+    timeline: &'a Timeline,
+    args: &Args,
+    cuts: (Cut, Cut),
+    screen: &mut Console,
+) -> Result<DiffStates<'a>, CommandError> {
+    // A resource that was recorded in several versions is one resource.
+    let resources: BTreeMap<String, &ResourceInfo> = timeline
+        .resources()
+        .iter()
+        .filter(|info| info.namespaced || args.namespace.is_none())
+        .map(|info| (info.qualified(), info))
+        .collect();
+    let mut pairs = Vec::new();
+    let mut unknown = Vec::new();
+    for (name, info) in resources {
+        let pair = state_pair(timeline, args, info, cuts, &[])?;
+        let without = [&pair.states.0, &pair.states.1]
+            .into_iter()
+            .find(|state| !state.certainty.has_state());
+        match without.map(|state| state.certainty.clone()) {
+            Some(certainty) => unknown.push((name, certainty)),
+            None => pairs.push(pair),
+        }
+    }
+    if pairs.is_empty() {
+        return Err(nothing_known(timeline));
+    }
+    print_moment(timeline, DiffEnd::From, cuts.0, &pairs, screen)?;
+    print_moment(timeline, DiffEnd::To, cuts.1, &pairs, screen)?;
+    if !unknown.is_empty() {
+        let names = unknown.iter().map(|(name, _)| name.as_str());
+        let line = format!(
+            "not known at both moments: {}",
+            first_names(names, unknown.len())
+        );
+        screen.aside(screen.err_paint().wary(&line))?;
+    }
+    Ok(DiffStates { pairs, unknown })
+}
+
+fn nothing_known(timeline: &Timeline) -> CommandError {
+    if !timeline.reel().damage().is_empty() {
+        return CommandError::reel(
+            "no resource is known at both moments in the readable part of the reel",
+        )
+        .hint("to see where it is damaged: kubereel info REEL");
+    }
+    let error = CommandError::unknown("no resource is known at both moments");
+    let first = timeline
+        .first_complete()
+        .and_then(|seq| timeline.reel().stamp(seq));
+    match first {
+        Some(first) => {
+            let first = timeline.written(first.wall);
+            error.hint(format!("the first complete list was received at {first}"))
+        }
+        None => error,
+    }
+}
+
+/// Gives the time of a moment: of a resourceVersion, the latest of any resource.
+fn moment_of(timeline: &Timeline, end: DiffEnd, cut: Cut, pairs: &[StatePair<'_>]) -> RecordedAt {
+    match cut {
+        Cut::Arrival { wall, .. } => wall,
+        Cut::Revision(_) => {
+            let times = pairs.iter().map(|pair| pair.state(end).at);
+            times.max().unwrap_or(timeline.start())
+        }
+    }
+}
+
+/// Says when a moment was and how far the states there can be trusted.
+fn print_moment(
+    timeline: &Timeline,
+    end: DiffEnd,
+    cut: Cut,
+    pairs: &[StatePair<'_>],
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let at = moment_of(timeline, end, cut, pairs);
+    let word = match end {
+        DiffEnd::From => "from",
+        DiffEnd::To => "to",
+    };
+    let mut unsure: BTreeMap<&str, Vec<&StatePair<'_>>> = BTreeMap::new();
+    for pair in pairs {
+        if let Some(kind) = short_trust(&pair.state(end).certainty) {
+            unsure.entry(kind).or_default().push(pair);
+        }
+    }
+    let paint = screen.err_paint();
+    let offset = timetext::offset(at.micros_since(timeline.start()));
+    let mut line = format!("{word:<4} {} ({offset})", timeline.written(at));
+    if unsure.is_empty() {
+        let amount = pairs.len();
+        let all = format!("{}, complete", count(amount, "resource"));
+        line = format!("{line} · {}", paint.good(&all));
+    }
+    for (kind, whose) in unsure {
+        let names = whose.iter().map(|pair| pair.after.resource.qualified());
+        let names: Vec<String> = names.collect();
+        let text = match whose.as_slice() {
+            [only] => {
+                let trust = object_query::trust(timeline, &only.state(end).certainty);
+                format!("{}: {trust}", names.concat())
+            }
+            whose if whose.len() == pairs.len() => kind.to_owned(),
+            whose => format!(
+                "{kind}: {}",
+                first_names(names.iter().map(String::as_str), whose.len())
+            ),
+        };
+        line = format!("{line} · {}", paint.wary(&text));
+    }
+    screen.aside(line)
+}
+
+/// Says in a few words why a state may differ; `None` if it is proven.
+const fn short_trust(certainty: &Certainty) -> Option<&'static str> {
+    match certainty {
+        Certainty::Known { .. } => None,
+        Certainty::Imported { .. } => Some("as imported: completeness is unknown"),
+        Certainty::InsideGap { .. } => Some("inside a gap"),
+        Certainty::Unobserved { .. } => Some("not observed"),
+        Certainty::Blind { .. } => Some("no watch ran"),
+        Certainty::Damaged { .. } => Some("the reel is damaged"),
+        Certainty::AfterLast { .. } => Some("after the last known state"),
+        Certainty::NotCovered { .. } | Certainty::BeforeFirst { .. } => Some("not known"),
+    }
+}
+
+fn first_names<'a>(names: impl Iterator<Item = &'a str>, total: usize) -> String {
+    let shown: Vec<&str> = names.take(NAMED).collect();
+    let rest = total.saturating_sub(shown.len());
+    let shown = shown.join(", ");
+    if rest == 0 {
+        shown
+    } else {
+        format!("{shown} and {rest} more")
+    }
+}
+
+/// The two states of each resource, before the differences.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct DiffHead {
+    from: Vec<ComparedState>,
+    to: Vec<ComparedState>,
+    unknown: Vec<UncomparedResource>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ComparedState {
+    resource: String,
+    at: String,
+    rv: Option<String>,
+    is_known: bool,
+    trust: String,
+    objects: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct UncomparedResource {
+    resource: String,
+    trust: String,
+}
+
+/// An object that differs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct DiffEntry<'a> {
+    resource: String,
+    namespace: &'a str,
+    name: &'a str,
+    change: &'static str,
+    old: Option<DiffVersion>,
+    new: Option<DiffVersion>,
+    changes: Vec<FieldChangeOutput>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct DiffVersion {
+    seq: u64,
+    at: String,
+    rv: String,
+    uid: String,
+}
+
+impl DiffHead {
+    fn of(timeline: &Timeline, compared: &DiffStates<'_>) -> Self {
+        let states = |end: DiffEnd| {
+            let states = compared.pairs.iter().map(|pair| {
+                let state = pair.state(end);
+                ComparedState {
+                    resource: pair.after.resource.qualified(),
+                    at: timetext::rfc3339(state.at),
+                    rv: state.rv.map(|rv| rv.to_string()),
+                    is_known: state.certainty.is_known(),
+                    trust: object_query::trust(timeline, &state.certainty),
+                    objects: state.objects.len(),
+                }
+            });
+            states.collect()
+        };
+        let unknown = compared.unknown.iter();
+        Self {
+            from: states(DiffEnd::From),
+            to: states(DiffEnd::To),
+            unknown: unknown
+                .map(|(name, certainty)| UncomparedResource {
+                    resource: name.clone(),
+                    trust: object_query::trust(timeline, certainty),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl<'a> DiffEntry<'a> {
+    fn of(timeline: &Timeline, object: &'a ChangedObject<'_>) -> Self {
+        let differing = &object.differing;
+        let reel = timeline.reel();
+        let version = |held: Option<&Held>| {
+            let head = reel.head(held?.seq)?;
+            let object = usize::try_from(head.object.0).ok();
+            let object = object.and_then(|at| reel.objects().get(at))?;
+            Some(DiffVersion {
+                seq: head.seq.0,
+                at: timetext::rfc3339(head.stamp.wall),
+                rv: head.resource_version.clone(),
+                uid: object.key.uid.clone(),
+            })
+        };
+        Self {
+            resource: object.pair.after.resource.qualified(),
+            namespace: &differing.namespace,
+            name: &differing.name,
+            change: differing.fate.as_str(),
+            old: version(differing.fate.before()),
+            new: version(differing.fate.after()),
+            changes: FieldChangeOutput::all(&object.changes),
+        }
+    }
+}
+
+/// Prints one object that differs.
+fn print_object(
+    timeline: &Timeline,
+    found: &ChangedObject<'_>,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let mut lines = vec![object_line(timeline, found)];
+    lines.extend(field_text::lines(&found.changes));
+    let (width, paint) = (screen.width(), screen.paint());
+    let mut rows = lines.iter().flat_map(|line| line.rows(width, HANG, paint));
+    rows.try_for_each(|row| screen.line(row))
+}
+
+fn object_line(timeline: &Timeline, found: &ChangedObject<'_>) -> StyledLine {
+    let differing = &found.differing;
+    let (sign, style) = match differing.fate {
+        Fate::Created { .. } => ("+", Style::Good),
+        Fate::Deleted { .. } => ("-", Style::Bad),
+        Fate::Recreated { .. } => ("±", Style::Wary),
+        Fate::Changed { .. } => ("~", Style::Strong),
+    };
+    let resource = found.pair.after.resource.qualified();
+    let mut line = StyledLine::of(style, format!("{sign} {resource}/{}", differing.name));
+    if !differing.namespace.is_empty() {
+        line.push(Style::Plain, format!(" -n {}", differing.namespace));
+    }
+    line.push(
+        Style::Faint,
+        format!("  {}", object_change(timeline, found)),
+    );
+    line
+}
+
+fn object_change(timeline: &Timeline, found: &ChangedObject<'_>) -> String {
+    let reel = timeline.reel();
+    let written = |seq| {
+        let stamp = reel.stamp(seq).map(|stamp| stamp.wall);
+        timeline.written(stamp.unwrap_or_default())
+    };
+    let first = |held: &Held| reel.versions(held.object).first().copied();
+    let uid = |held: &Held| {
+        usize::try_from(held.object.0)
+            .ok()
+            .and_then(|at| reel.objects().get(at))
+            .map_or_else(String::new, |object| object.key.uid.clone())
+    };
+    match &found.differing.fate {
+        Fate::Created { new } => {
+            let at = first(new).map(written).unwrap_or_default();
+            format!("created, first seen at {at}")
+        }
+        Fate::Deleted { old } => {
+            let last = reel.versions(old.object).last().copied();
+            let at = last.map(written).unwrap_or_default();
+            format!("deleted, last seen at {at}")
+        }
+        Fate::Recreated { old, new } => {
+            let at = first(new).map(written).unwrap_or_default();
+            format!("another object since {at}: uid {} → {}", uid(old), uid(new))
+        }
+        Fate::Changed { old, new } => {
+            let versions = reel.versions(new.object);
+            let between = versions
+                .iter()
+                .filter(|seq| **seq > old.seq.min(new.seq) && **seq <= old.seq.max(new.seq))
+                .count();
+            let between = between;
+            format!(
+                "{}, the last at {}",
+                count(between, "version"),
+                written(old.seq.max(new.seq))
+            )
+        }
+    }
 }

@@ -1,17 +1,17 @@
-//! Owns `kubereel events`: what the cluster's components said, in the order in which it was received.
+//! `kubereel events`: the cluster's Events, in the order in which they were received.
 
-use crate::at;
-use crate::command::asked::OneObject;
-use crate::command::history::lines::show;
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::reel;
-use crate::screen::Screen;
-use crate::spans::{Line, Style};
+use crate::arguments;
+use crate::arguments::JsonOutput;
+use crate::command::object_query::ObjectArgs;
+use crate::command_error::{CommandError, Exit};
+use crate::field_text::{self, HANG};
+use crate::files;
+use crate::screen::Console;
+use crate::screen::{Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{Evidence, ResourceId};
-use kubereel_history::{EventQuestion, LoggedEvent, Moment, Regarding, Timeline, timetext};
-use serde_json::{Value, json};
+use kubereel_history::{EventQuestion, Logged, Moment, Regarding, Timeline, timetext};
+use serde::Serialize;
 use std::path::PathBuf;
 
 /// Show the cluster's Events, including those that have expired
@@ -30,28 +30,20 @@ pub(crate) struct Args {
     /// Show Events of all namespaces
     #[arg(short = 'A', long, conflicts_with = "namespace")]
     all_namespaces: bool,
-    /// Only those about this object
+    /// Only Events about this object
     #[arg(long = "for", value_name = "RESOURCE/NAME")]
     about: Option<String>,
-    /// Only those of this type
+    /// Only Events of this type
     #[arg(long, value_name = "TYPE")]
     types: Option<String>,
-    /// Only those received after this moment
-    #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
+    /// Only Events received after this moment
+    #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     from: Option<Moment>,
-    /// Only those received up to this moment
-    #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
+    /// Only Events received up to this moment
+    #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     to: Option<Moment>,
-    /// Output format; default: text
-    #[arg(short, long, value_name = "FORM")]
-    output: Option<Output>,
-}
-
-/// The form of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Output {
-    /// One JSON object a line
-    Json,
+    #[command(flatten)]
+    output: JsonOutput,
 }
 
 fn after_help() -> String {
@@ -64,55 +56,50 @@ Examples:
   kubereel events run.reel -A -o json | jq 'select(.reason == \"BackOff\") | .message'
 
 {}",
-        at::forms_help()
+        arguments::forms_help()
     )
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let timeline = reel::open(&args.reel)?;
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let timeline = files::open_reel(&args.reel)?;
     let timeline = &timeline;
     let resources = timeline.event_resources();
     if resources.is_empty() && !timeline.reel().damage().is_empty() {
-        return Err(damaged(
-            "the reel holds no Events, as far as it can be read",
-        ));
+        return Err(damaged("no Events in the readable part of the reel"));
     }
     if resources.is_empty() {
-        return Err(CommandError::new(
-            Exit::Unknown,
-            "the reel holds no Events: they were not recorded",
-        )
-        .hint("kubereel info REEL says what was, and why"));
+        return Err(
+            CommandError::unknown("no Events in the reel: they were not recorded")
+                .hint("to see what was recorded, and why: kubereel info REEL"),
+        );
     }
     let question = question(args, timeline)?;
     let mut shown = 0_u64;
-    if args.output.is_none() {
+    if !args.output.is_json() {
         screen.line(headers(timeline))?;
     }
     for logged in timeline.event_log(question) {
-        let logged = logged.map_err(|error| CommandError::new(Exit::Reel, error))?;
+        let logged = logged.map_err(CommandError::reel)?;
         shown += 1;
-        match args.output {
-            Some(Output::Json) => screen.line(value(timeline, &logged))?,
-            None => show(screen, &line(timeline, &logged))?,
+        if args.output.is_json() {
+            screen.json_line(&EventOutput::of(timeline, &logged))?;
+        } else {
+            screen.show(&line(timeline, &logged), HANG)?;
         }
     }
     let trust = trust(timeline, &resources);
     let (words, exit) = match trust {
-        Trust::Damaged => {
+        EventTrust::Damaged => {
             screen.finish()?;
             return Err(damaged("the reel is damaged, Events are missing"));
         }
-        Trust::Gaps => (
+        EventTrust::Gaps => (
             "the recording of Events has gaps: some may be missing",
             Exit::Unknown,
         ),
-        Trust::Imported => (
-            "as imported: the recording does not tell what it leaves out",
-            Exit::Yes,
-        ),
-        Trust::Complete => ("complete", Exit::Yes),
+        EventTrust::Imported => ("as imported: completeness is unknown", Exit::Yes),
+        EventTrust::Complete => ("complete", Exit::Yes),
     };
     screen.aside(format!("{} · {words}", count(shown, "line")))?;
     Ok(exit)
@@ -120,45 +107,45 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
 
 /// How far the lines can be taken for all that was said; the worst of all resources that hold Events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Trust {
+enum EventTrust {
     Complete,
     Imported,
     Gaps,
     Damaged,
 }
 
-fn trust(timeline: &Timeline, resources: &[ResourceId]) -> Trust {
+fn trust(timeline: &Timeline, resources: &[ResourceId]) -> EventTrust {
     if !timeline.reel().damage().is_empty() {
-        return Trust::Damaged;
+        return EventTrust::Damaged;
     }
     let each = resources.iter().map(|&resource| {
         let coverage = timeline.coverage(resource);
         if !timeline.is_fully_observed(resource) {
-            Trust::Gaps
+            EventTrust::Gaps
         } else if coverage.is_some_and(|coverage| coverage.imported().is_some()) {
-            Trust::Imported
+            EventTrust::Imported
         } else {
-            Trust::Complete
+            EventTrust::Complete
         }
     });
-    each.max().unwrap_or(Trust::Complete)
+    each.max().unwrap_or(EventTrust::Complete)
 }
 
 fn damaged(message: &str) -> CommandError {
-    CommandError::new(Exit::Reel, message).hint("kubereel info REEL says where")
+    CommandError::reel(message).hint("to see where: kubereel info REEL")
 }
 
 fn question(args: &Args, timeline: &Timeline) -> Result<EventQuestion, CommandError> {
-    let (from, to) = at::bounds(timeline, args.from, args.to)?;
+    let (from, to) = arguments::bounds(timeline, args.from, args.to)?;
     let about = match &args.about {
         None => None,
         Some(words) => {
-            let asked = OneObject {
+            let object = ObjectArgs {
                 resource: words.clone(),
                 name: None,
                 namespace: args.namespace.clone(),
             };
-            let named = asked.find(timeline, at::resolve(timeline, Moment::End)?)?;
+            let named = object.find(timeline, arguments::resolve(timeline, Moment::End)?)?;
             Some(Regarding {
                 kind: named.resource.kind.clone(),
                 namespace: named.namespace.to_owned(),
@@ -186,10 +173,9 @@ fn headers(timeline: &Timeline) -> String {
 }
 
 /// Gives the line of an Event that a person reads.
-pub(crate) fn line(timeline: &Timeline, logged: &LoggedEvent) -> Line {
+pub(crate) fn line(timeline: &Timeline, logged: &Logged) -> StyledLine {
     let said = &logged.said;
-    let mut line = Line::default();
-    line.push(Style::Strong, timeline.written(logged.at));
+    let mut line = StyledLine::of(Style::Strong, timeline.written(logged.at));
     let style = if said.severity == "Warning" {
         Style::Wary
     } else {
@@ -214,39 +200,72 @@ pub(crate) fn line(timeline: &Timeline, logged: &LoggedEvent) -> Line {
     line.push(Style::Plain, &said.message);
     if logged.evidence == Evidence::Initial {
         let when = said.last.map_or_else(String::new, |at| {
-            format!(", last at {} by its own clock", timetext::rfc3339(at))
+            format!(
+                ", last occurrence {} by its own clock",
+                timetext::rfc3339(at)
+            )
         });
         line.push(
             Style::Faint,
-            format!(" (there when the recorder first looked{when})"),
+            format!(" (existed when the recording started{when})"),
         );
     }
     line
 }
 
-/// Gives the Event that a program reads.
-pub(crate) fn value(timeline: &Timeline, logged: &LoggedEvent) -> Value {
-    let said = &logged.said;
-    let offset = logged.at.micros_since(timeline.start());
-    json!({
-        "seq": logged.seq.0,
-        "at": timetext::rfc3339(logged.at),
-        "offset_secs": crate::field_text::secs(offset),
-        "evidence": logged.evidence.as_str(),
-        "namespace": logged.namespace,
-        "name": logged.name,
-        "type": said.severity,
-        "reason": said.reason,
-        "message": said.message,
-        "component": said.component,
-        "count": said.count,
-        "last": said.last.map(timetext::rfc3339),
-        "regarding": {
-            "kind": said.regarding.kind,
-            "namespace": said.regarding.namespace,
-            "name": said.regarding.name,
-            "uid": said.regarding.uid,
-            "api_version": said.regarding.api_version,
-        },
-    })
+/// One occurrence of an Event, for programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct EventOutput<'a> {
+    seq: u64,
+    at: String,
+    offset_secs: f64,
+    evidence: &'static str,
+    namespace: &'a str,
+    name: &'a str,
+    r#type: &'a str,
+    reason: &'a str,
+    message: &'a str,
+    component: &'a str,
+    count: u64,
+    last: Option<String>,
+    regarding: EventSubject<'a>,
+}
+
+/// The object that an Event is about.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct EventSubject<'a> {
+    kind: &'a str,
+    namespace: &'a str,
+    name: &'a str,
+    uid: &'a str,
+    api_version: &'a str,
+}
+
+impl<'a> EventOutput<'a> {
+    pub(crate) fn of(timeline: &Timeline, logged: &'a Logged) -> Self {
+        let said = &logged.said;
+        Self {
+            seq: logged.seq.0,
+            at: timetext::rfc3339(logged.at),
+            offset_secs: field_text::secs(logged.at.micros_since(timeline.start())),
+            evidence: logged.evidence.as_str(),
+            namespace: &logged.namespace,
+            name: &logged.name,
+            r#type: &said.severity,
+            reason: &said.reason,
+            message: &said.message,
+            component: &said.component,
+            count: said.count,
+            last: said.last.map(timetext::rfc3339),
+            regarding: EventSubject {
+                kind: &said.regarding.kind,
+                namespace: &said.regarding.namespace,
+                name: &said.regarding.name,
+                uid: &said.regarding.uid,
+                api_version: &said.regarding.api_version,
+            },
+        }
+    }
 }

@@ -1,14 +1,12 @@
-//! Owns `kubereel export`: every event of a reel in another form.
+//! `kubereel export`: every event of a reel in another format.
 
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::progress::Progress;
-use crate::reel;
-use crate::screen::Screen;
-use crate::target_file;
+use crate::command_error::{CommandError, Exit};
+use crate::files;
+use crate::progress::ProgressReporter;
+use crate::screen::Console;
 use crate::words::count;
 use kubereel_format::Seq;
-use kubereel_history::{ExportError, Exported, ReelSummary, ResourceSummary, Timeline, harmless};
+use kubereel_history::{ExportError, Exported, ResourceSummary, Timeline, harmless};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -27,34 +25,31 @@ pub(crate) struct Args {
     reel: PathBuf,
     /// Output format; jsonl is one JSON object per line
     #[arg(short, long, value_name = "FORM", default_value = "jsonl")]
-    output: Form,
-    /// The file to write; stdout if none is given
+    output: ExportFormat,
+    /// Output file; default: stdout
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Replace a file of that name
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Form {
+enum ExportFormat {
     Jsonl,
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let timeline = reel::open(&args.reel)?;
-    let Form::Jsonl = args.output;
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let timeline = files::open_reel(&args.reel)?;
+    let ExportFormat::Jsonl = args.output;
     let is_err_terminal = screen.is_err_terminal();
     let exported = match &args.file {
         None => write(&timeline, screen.out(), is_err_terminal)?,
         Some(path) => {
-            let failed = |error: std::io::Error| {
-                let path = path.display();
-                CommandError::new(Exit::Io, format!("cannot write: {error}: {path}"))
-            };
-            target_file::refuse_input(&args.reel, path)?;
-            let mut out = BufWriter::new(target_file::create(path, args.force)?);
+            let failed = |error: std::io::Error| files::cannot_write(&error, path);
+            files::refuse_input(&args.reel, path)?;
+            let mut out = BufWriter::new(files::create(path, args.force)?);
             let exported = write(&timeline, &mut out, is_err_terminal)?;
             out.flush().map_err(failed)?;
             exported
@@ -69,24 +64,24 @@ fn write(
     is_err_terminal: bool,
 ) -> Result<Exported, CommandError> {
     let total = timeline.reel().end().0;
-    let mut progress = Progress::begin("exporting", total, is_err_terminal);
-    Exported::write_jsonl(timeline, out, |Seq(done)| progress.reached(done)).map_err(|error| {
-        match error {
+    let mut progress = ProgressReporter::begin("exporting", total, is_err_terminal);
+    timeline
+        .export_jsonl(out, |Seq(done)| progress.reached(done))
+        .map_err(|error| match error {
             ExportError::Write(error) => CommandError::output(&error),
-            error => CommandError::new(Exit::Reel, error),
-        }
-    })
+            error => CommandError::reel(error),
+        })
 }
 
 /// Says on stderr what the lines cannot say themselves.
 fn say_what_is_missing(
     timeline: &Timeline,
     exported: &Exported,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let summary = ReelSummary::of(timeline);
+    let summary = timeline.summary();
     let gaps: usize = summary.resources.iter().map(|one| one.gaps.len()).sum();
-    let gaps = u64::try_from(gaps).unwrap_or(u64::MAX);
+    let gaps = gaps;
     let is_unobserved = |one: &&ResourceSummary| !one.gaps.is_empty() || !one.unseen.is_empty();
     let unobserved: Vec<&str> = summary
         .resources
@@ -97,22 +92,22 @@ fn say_what_is_missing(
     let paint = screen.err_paint();
     let mut said = vec![count(exported.lines, "event")];
     if exported.unwrapped > 0 {
-        let objects = count(exported.unwrapped, "object that went over several lines");
-        said.push(format!("{objects} on one line each"));
+        let objects = count(exported.unwrapped, "multi-line object");
+        said.push(format!("{objects} written on one line each"));
     }
     if gaps > 0 {
         let gaps = count(gaps, "gap of the recording");
-        said.push(paint.wary(&format!("{gaps} not in the lines")));
+        said.push(paint.wary(&format!("{gaps} not in the output")));
     }
     if summary.odd_lines > 0 {
         let odd = count(summary.odd_lines, "line without an event");
-        said.push(format!("{odd} left out"));
+        said.push(format!("{odd} omitted"));
     }
     screen.aside(said.join(" · "))?;
     if !unobserved.is_empty() {
         let named = harmless(&unobserved.join(", ")).into_owned();
-        screen.aside(paint.wary(&format!("changes may be missing of {named}")))?;
-        screen.aside("hint: kubereel verify REEL says when and why")?;
+        screen.aside(paint.wary(&format!("changes may be missing for {named}")))?;
+        screen.aside("hint: to see when and why: kubereel verify REEL")?;
     }
     let unread = exported.unread.iter().map(ToString::to_string);
     let damage = timeline.reel().damage().iter();
@@ -125,9 +120,8 @@ fn say_what_is_missing(
             Exit::Unknown
         });
     };
-    let places = count(u64::try_from(missing.len()).unwrap_or(u64::MAX), "place");
-    Err(CommandError::new(
-        Exit::Reel,
-        format!("the reel is damaged, events are missing: {places}, the first: {first}"),
-    ))
+    let places = count(missing.len(), "place");
+    Err(CommandError::reel(format!(
+        "the reel is damaged, events are missing: {places}, the first: {first}"
+    )))
 }

@@ -1,26 +1,23 @@
-//! Owns `kubereel get`: the state of objects at a moment, asked for in kubectl's words.
+//! `kubereel get`: the state of objects at a moment, asked for and printed as by kubectl.
 
-use crate::at;
-use crate::command::{asked, unknown};
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::reel;
-use crate::screen::Screen;
+use crate::command::object_query::{self, TargetObject};
+use crate::command_error::{CommandError, Exit};
+use crate::progress::ProgressReporter;
+use crate::screen::Console;
+use crate::table::TextTable;
+use crate::{arguments, files};
 use kubereel_format::ResourceInfo;
-use kubereel_history::harmless;
 use kubereel_history::{
-    Certainty, Cut, LabelSelector, Moment, ObjectFilter, ObjectVersion, ResourceSnapshot, Timeline,
+    Certainty, Cut, Filter, Form, Held, LabelColumns, LabelSelector, ListForm, ListWriter, Moment,
+    QueryError, Room, State, Timeline, harmless, name_of, write_json, write_yaml,
 };
+use serde_json::Value;
+use std::io::Write as _;
 use std::path::PathBuf;
-
-mod absent;
-mod columns;
-pub(crate) mod header;
-mod print;
 
 /// Show objects as they were at a moment
 ///
-/// Resources are spelt as for kubectl: plural, singular, short name, kind, plural.group or
+/// Resources are named as for kubectl: plural, singular, short name, kind, plural.group or
 /// plural.version.group.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
@@ -28,14 +25,6 @@ pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     pub(crate) reel: PathBuf,
-    /// The question
-    #[command(flatten)]
-    pub(crate) question: Question,
-}
-
-/// What is asked of a reel.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Question {
     /// The resource, with or without a name
     #[arg(value_name = "RESOURCE[/NAME]")]
     pub(crate) resource: String,
@@ -52,39 +41,39 @@ pub(crate) struct Question {
     #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
     pub(crate) selector: LabelSelector,
     /// Show the state at this time
-    #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     pub(crate) at: Moment,
-    /// Output format; default: a table
+    /// GetFormat format; default: a table
     #[arg(short, long, value_name = "FORM")]
-    pub(crate) output: Option<Output>,
+    pub(crate) output: Option<GetFormat>,
     /// Keep metadata.managedFields in JSON and YAML
     #[arg(long)]
     pub(crate) show_managed_fields: bool,
-    /// Leave the line of column names out
+    /// Omit the header row
     #[arg(long)]
     pub(crate) no_headers: bool,
     #[command(flatten)]
-    pub(crate) labels: Labels,
+    pub(crate) labels: LabelArgs,
 }
 
 /// The columns of labels.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct Labels {
-    /// Give labels columns of their own
+pub(crate) struct LabelArgs {
+    /// Show these labels as columns
     #[arg(short = 'L', long, value_name = "LABEL", value_delimiter = ',')]
     pub(crate) label_columns: Vec<String>,
-    /// Show all labels in a last column
+    /// Show all labels as the last column
     #[arg(long)]
     pub(crate) show_labels: bool,
 }
 
 /// The form of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Output {
+pub(crate) enum GetFormat {
     Json,
     Yaml,
     Name,
-    /// Columns, also those that need room
+    /// A table with additional columns
     Wide,
 }
 
@@ -98,55 +87,53 @@ Examples:
   kubereel get run.reel clusteroperators --at rv:118204 -o json
 
 {}",
-        at::forms_help()
+        arguments::forms_help()
     )
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let timeline = reel::open(&args.reel)?;
-    answer(&timeline, &args.question, screen)
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let timeline = files::open_reel(&args.reel)?;
+    answer(&timeline, args, screen)
 }
 
 /// Answers a question about an open reel.
 pub(crate) fn answer(
     timeline: &Timeline,
-    question: &Question,
-    screen: &mut Screen,
+    args: &Args,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let (resource, names) = asked::names(&question.resource, &question.names)?;
-    if !names.is_empty() && !question.selector.is_empty() {
-        let both = "names and a label selector cannot both choose";
-        return Err(CommandError::new(Exit::Usage, both));
+    let (resource, names) = object_query::names(&args.resource, &args.names)?;
+    if !names.is_empty() && !args.selector.is_empty() {
+        let both = "names cannot be combined with a label selector";
+        return Err(CommandError::usage(both));
     }
-    let recorded = timeline
-        .resources()
-        .find(resource)
-        .map_err(|error| unknown::explain(&error, timeline))?;
-    let cut = at::resolve(timeline, question.at)?;
+    let recorded = object_query::find_resource(timeline, resource)?;
+    let cut = arguments::resolve(timeline, args.at)?;
     let resource = timeline.resource_at(recorded, cut);
-    let is_bound = resource.namespaced && !question.all_namespaces;
-    let namespace = is_bound.then_some(question.namespace.as_str());
-    let filter = ObjectFilter {
+    let is_bound = resource.namespaced && !args.all_namespaces;
+    let namespace = is_bound.then_some(args.namespace.as_str());
+    let filter = Filter {
         namespace,
         names: &names,
     };
     let mut state = timeline.as_of(resource.id, cut, &filter);
     if !state.certainty.has_state() {
-        return Err(unknown::state(timeline, resource, &state));
+        return Err(object_query::no_state(timeline, resource, &state));
     }
     let held = std::mem::take(&mut state.objects);
     let mut held = timeline
-        .labelled(held, cut, &question.selector)
-        .map_err(|error| CommandError::new(Exit::Reel, error))?;
-    // Named objects come in the order of the names, as from kubectl.
+        .labelled(held, cut, &args.selector)
+        .map_err(CommandError::reel)?;
+    // TargetObject objects come in the order of the names, as from kubectl.
     held.sort_by_key(|held| names.iter().position(|name| *name == held.name));
-    let rv = match cut {
-        Cut::Revision(rv) => Some(rv),
-        Cut::Arrival { .. } => state.rv,
-    };
-    screen.aside(header::line(timeline, &state, rv, screen.err_paint()))?;
-    let answer = Answer {
+    screen.aside(object_query::header(
+        timeline,
+        &state,
+        cut,
+        screen.err_paint(),
+    ))?;
+    let answer = GetAnswer {
         timeline,
         resource,
         state: &state,
@@ -155,11 +142,10 @@ pub(crate) fn answer(
         is_single: names.len() == 1
             && held.len() == 1
             && namespace.is_some() == resource.namespaced,
-        shows_namespace: resource.namespaced && question.all_namespaces,
+        shows_namespace: resource.namespaced && args.all_namespaces,
     };
-    answer.print(question, screen)?;
-    let absent = absent::names(&names, &held);
-    if let Some(error) = absent::explain(&answer, &absent, namespace) {
+    answer.print(args, screen)?;
+    if let Some(error) = answer.not_found(&names, namespace) {
         screen.finish()?;
         return Err(error);
     }
@@ -177,12 +163,174 @@ pub(crate) fn answer(
 }
 
 /// What was found, and where.
-struct Answer<'a> {
+struct GetAnswer<'a> {
     timeline: &'a Timeline,
     resource: &'a ResourceInfo,
-    state: &'a ResourceSnapshot,
+    state: &'a State,
     cut: Cut,
-    held: &'a [ObjectVersion],
+    held: &'a [Held],
     is_single: bool,
     shows_namespace: bool,
+}
+
+/// How many objects of a list are held at once. Each batch reads the blocks anew in which its objects
+/// lie.
+const AT_ONCE: usize = 16_384;
+
+impl GetAnswer<'_> {
+    /// Prints the answer in the form that was asked for.
+    fn print(&self, args: &Args, screen: &mut Console) -> Result<(), CommandError> {
+        match args.output {
+            None | Some(GetFormat::Wide) => self.print_columns(args, screen),
+            Some(GetFormat::Name) => self
+                .held
+                .iter()
+                .try_for_each(|held| screen.line(harmless(&name_of(self.resource, &held.name)))),
+            Some(form @ (GetFormat::Json | GetFormat::Yaml)) => {
+                let asked_for_names = !args.names.is_empty() || args.resource.contains('/');
+                if asked_for_names && self.held.is_empty() {
+                    return Ok(());
+                }
+                self.print_objects(args, form, screen)
+            }
+        }
+    }
+
+    /// Prints the object, or the list of all: some at a time, so that a large state needs no large
+    /// memory.
+    fn print_objects(
+        &self,
+        args: &Args,
+        output: GetFormat,
+        screen: &mut Console,
+    ) -> Result<(), CommandError> {
+        let form = Form {
+            shows_managed_fields: args.show_managed_fields,
+        };
+        if let ([one], true) = (self.held, self.is_single) {
+            let held = std::slice::from_ref(one);
+            let objects = self.each(held, screen, form, |_, object| object)?;
+            return objects
+                .iter()
+                .try_for_each(|object| print_value(object, output, screen));
+        }
+        let list_form = if output == GetFormat::Yaml {
+            ListForm::Yaml
+        } else {
+            ListForm::Json
+        };
+        let failed = |error| CommandError::output(&error);
+        let mut list = ListWriter::begin(list_form, screen.out()).map_err(failed)?;
+        for some in self.held.chunks(AT_ONCE) {
+            let items = self.each(some, screen, form, |_, object| list_form.item(object))?;
+            for item in items {
+                list.item(&item.map_err(failed)?, screen.out())
+                    .map_err(failed)?;
+            }
+        }
+        list.end(screen.out()).map_err(failed)
+    }
+
+    /// Makes something of each object, in the form in which it is shown.
+    fn each<T: Send>(
+        &self,
+        held: &[Held],
+        screen: &Console,
+        form: Form,
+        make: impl Fn(&Held, Value) -> T + Sync,
+    ) -> Result<Vec<T>, CommandError> {
+        let total = held.len();
+        let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
+        let mut reached = |done| progress.reached(done);
+        let rows = self
+            .timeline
+            .read_each(held, self.cut, &mut reached, |held, body| {
+                let object = form.of(body, self.resource);
+                let object = object.map_err(|source| QueryError::Body {
+                    seq: held.seq,
+                    source,
+                })?;
+                Ok(make(held, object))
+            });
+        rows.map_err(CommandError::reel)
+    }
+}
+
+impl GetAnswer<'_> {
+    /// Makes the error of names that were not found.
+    fn not_found(&self, names: &[String], namespace: Option<&str>) -> Option<CommandError> {
+        let is_absent = |name: &&String| !self.held.iter().any(|held| held.name == **name);
+        let absent: Vec<&String> = names.iter().filter(is_absent).collect();
+        if absent.is_empty() {
+            return None;
+        }
+        let quoted: Vec<String> = absent.iter().map(|name| format!("{name:?}")).collect();
+        let at = self.timeline.written(self.state.at);
+        let resource = self.resource.qualified();
+        let exit = match self.state.certainty {
+            Certainty::Known { .. } => Exit::No,
+            Certainty::Damaged { .. } => Exit::Reel,
+            _ => Exit::Unknown,
+        };
+        let message = format!("{resource} {} not found at {at}", quoted.join(", "));
+        let error = CommandError::new(exit, message);
+        let explain = |error, name: &String| {
+            let named = TargetObject {
+                resource: self.resource,
+                namespace: namespace.unwrap_or_default(),
+                name: name.clone(),
+            };
+            named.explained(error, self.timeline)
+        };
+        Some(absent.into_iter().fold(error, explain))
+    }
+}
+
+fn print_value(value: &Value, form: GetFormat, screen: &mut Console) -> Result<(), CommandError> {
+    let written = if form == GetFormat::Yaml {
+        let mut text = String::new();
+        write_yaml(&mut text, value).map_err(CommandError::io)?;
+        screen.out().write_all(text.as_bytes())
+    } else {
+        write_json(screen.out(), value)
+    };
+    written.map_err(|error| CommandError::output(&error))
+}
+
+impl GetAnswer<'_> {
+    /// Prints a row for each object.
+    fn print_columns(&self, args: &Args, screen: &mut Console) -> Result<(), CommandError> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        let room = match args.output {
+            Some(GetFormat::Wide) => Room::Wide,
+            _ => Room::Narrow,
+        };
+        let columns = self
+            .timeline
+            .columns(self.resource, self.cut, room)
+            .map_err(CommandError::reel)?;
+        let labels = LabelColumns {
+            own: args.labels.label_columns.clone(),
+            shows_all: args.labels.show_labels,
+        };
+        let mut table = TextTable::default();
+        if !args.no_headers {
+            table.push(self.row("NAMESPACE", columns.names(), labels.names()));
+        }
+        let rows = self.each(self.held, screen, Form::default(), |held, object| {
+            let cells = columns.row(&object, self.state.at);
+            self.row(&held.namespace, cells, labels.row(&object))
+        })?;
+        for row in rows {
+            table.push(row);
+        }
+        screen.table(&table)
+    }
+
+    fn row(&self, namespace: &str, cells: Vec<String>, labels: Vec<String>) -> Vec<String> {
+        let namespace = self.shows_namespace.then(|| namespace.to_owned());
+        namespace.into_iter().chain(cells).chain(labels).collect()
+    }
 }

@@ -1,28 +1,25 @@
-//! Owns `kubereel history`: every version of an object, who wrote it, and what changed.
+//! `kubereel history`: every version of an object, its writers, and its changes.
 
-use crate::at;
-use crate::command::asked::{Named, OneObject};
-use crate::command::get::header;
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::reel;
-use crate::screen::Screen;
+use crate::arguments::{self, JsonOutput};
+use crate::command::object_query::{self, ObjectArgs, TargetObject};
+use crate::command_error::{CommandError, Exit};
+use crate::field_text::{self, FieldChangeOutput, FieldWriterOutput, HANG};
+use crate::files;
+use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
-use kubereel_history::harmless;
+use kubereel_format::{EventType, Evidence, Gap};
 use kubereel_history::{
-    Certainty, ComparisonScope, Field, HistoryItem, HistoryQuestion, Moment, ObjectHistory,
-    Timeline,
+    Authors, Certainty, Field, HeldFor, HeldUntil, History, HistoryItem, HistoryQuestion, Moment,
+    Place, Scope, SeenVersion, Timeline, harmless, timetext,
 };
+use serde::Serialize;
 use std::path::PathBuf;
 
-pub(crate) mod json;
-pub(crate) mod lines;
-
-/// Show every version of an object: when it came, who wrote it, what changed
+/// Show every version of an object: its time, its writers and its changes
 ///
-/// Fields are written as they are shown: `.status.conditions[Degraded].status`. Lists are matched by
-/// what identifies their items, long texts are told apart by words. metadata.managedFields and
-/// metadata.resourceVersion are left out unless they are asked for.
+/// Fields are written as they are shown: `.status.conditions[Degraded].status`. Lists are matched by the
+/// keys of their items, long texts are compared word by word. metadata.managedFields and
+/// metadata.resourceVersion are omitted by default.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -30,35 +27,21 @@ pub(crate) struct Args {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     #[command(flatten)]
-    question: Question,
-}
-
-/// What is asked of a reel.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Question {
-    #[command(flatten)]
-    object: OneObject,
+    object: ObjectArgs,
     /// Only versions that change this field or one below it; may be given more than once
     #[arg(long = "field", value_name = "FIELD")]
     fields: Vec<Field>,
     /// Only versions after this moment
-    #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     from: Option<Moment>,
     /// Only versions up to this moment
-    #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     to: Option<Moment>,
     /// Compare metadata.managedFields too
     #[arg(long)]
     show_managed_fields: bool,
-    /// Output format; default: text
-    #[arg(short, long, value_name = "FORM")]
-    output: Option<Output>,
-}
-
-/// The form of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Output {
-    Json,
+    #[command(flatten)]
+    output: JsonOutput,
 }
 
 fn after_help() -> String {
@@ -71,39 +54,39 @@ Examples:
   kubereel history run.reel node/worker-0 -o json | jq '.items[].writers'
 
 {}",
-        at::forms_help()
+        arguments::forms_help()
     )
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let timeline = reel::open(&args.reel)?;
-    answer(&timeline, &args.question, screen)
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let timeline = files::open_reel(&args.reel)?;
+    answer(&timeline, args, screen)
 }
 
 /// Answers a question about an open reel.
 pub(crate) fn answer(
     timeline: &Timeline,
-    question: &Question,
-    screen: &mut Screen,
+    args: &Args,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let (from, to) = at::bounds(timeline, question.from, question.to)?;
-    let end = at::resolve(timeline, question.to.unwrap_or(Moment::End))?;
-    let named = question.object.find(timeline, end)?;
+    let (from, to) = arguments::bounds(timeline, args.from, args.to)?;
+    let end = arguments::resolve(timeline, args.to.unwrap_or(Moment::End))?;
+    let named = args.object.find(timeline, end)?;
     let resource = named.resource;
     if timeline
         .lives(resource.id, named.namespace, &named.name)
         .is_empty()
     {
-        return Err(named.never_seen(timeline));
+        return Err(named.never_observed(timeline));
     }
     let history = timeline.history(HistoryQuestion {
         resource,
         namespace: named.namespace,
         name: &named.name,
-        scope: ComparisonScope {
-            fields: question.fields.clone(),
-            shows_managed_fields: question.show_managed_fields,
+        scope: Scope {
+            fields: args.fields.clone(),
+            shows_managed_fields: args.show_managed_fields,
             shows_resource_version: false,
         },
         from,
@@ -112,11 +95,8 @@ pub(crate) fn answer(
     let certainty = timeline.certainty(resource.id, end);
     let head = head(timeline, &named, &history, &certainty);
     screen.aside(harmless(&head))?;
-    let tally = match question.output {
-        None => lines::print(timeline, history, screen)?,
-        Some(Output::Json) => json::print(timeline, &named, &certainty, history, screen)?,
-    };
-    say_the_rest(timeline, question, &tally, screen)?;
+    let tally = print(timeline, args, &named, &certainty, history, screen)?;
+    say_the_rest(timeline, args, &tally, screen)?;
     // Versions that are shown stand; a bound that nobody knows of leaves open which are missing.
     let bounds = from.into_iter().chain(to);
     let is_known = |cut| timeline.certainty(resource.id, cut).is_known();
@@ -129,7 +109,7 @@ pub(crate) fn answer(
 
 /// What was shown.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct HistoryTally {
     versions: usize,
     /// Versions that change what was asked for, first ones left out.
     changing: usize,
@@ -139,13 +119,13 @@ struct Tally {
     has_field: bool,
 }
 
-impl Tally {
+impl HistoryTally {
     fn take(&mut self, item: &HistoryItem) {
         match item {
             HistoryItem::Version(version) => {
                 self.shown += 1;
                 let changes = version.changes.as_ref();
-                let is_first = version.place != kubereel_history::VersionPlace::Later;
+                let is_first = version.place != Place::Later;
                 let is_changing = changes.is_some_and(|changes| !changes.is_empty());
                 self.changing += usize::from(is_changing && !is_first);
                 self.has_field |= is_changing;
@@ -156,33 +136,64 @@ impl Tally {
     }
 }
 
-fn amount(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
+/// Prints a history as it is read.
+fn print(
+    timeline: &Timeline,
+    args: &Args,
+    named: &TargetObject<'_>,
+    certainty: &Certainty,
+    history: History<'_>,
+    screen: &mut Console,
+) -> Result<HistoryTally, CommandError> {
+    let mut tally = HistoryTally {
+        versions: history.versions(),
+        ..HistoryTally::default()
+    };
+    let mut list = None;
+    if args.output.is_json() {
+        let head = HistoryHead {
+            resource: named.resource.qualified(),
+            namespace: named.namespace,
+            name: &named.name,
+            versions: history.versions(),
+            gaps: history.gaps(),
+            trust: object_query::trust(timeline, certainty),
+        };
+        list = Some(JsonList::begin(&head, "items", screen)?);
+    }
+    for item in history {
+        tally.take(&item);
+        if let Some(list) = &mut list {
+            list.push(&HistoryOutputItem::of(timeline, &item), screen)?;
+            continue;
+        }
+        for line in item_lines(timeline, &item) {
+            screen.show(&line, HANG)?;
+        }
+    }
+    if list.is_some() {
+        JsonList::end(screen)?;
+    }
+    Ok(tally)
 }
 
 fn head(
     timeline: &Timeline,
-    named: &Named<'_>,
-    history: &ObjectHistory<'_>,
+    named: &TargetObject<'_>,
+    history: &History<'_>,
     certainty: &Certainty,
 ) -> String {
-    let mut parts = vec![
-        named.written(),
-        count(amount(history.versions()), "version"),
-    ];
+    let mut parts = vec![named.written(), count(history.versions(), "version")];
     let lives = timeline.lives(named.resource.id, named.namespace, &named.name);
     if lives.len() > 1 {
-        parts.push(format!(
-            "{} one after the other",
-            count(amount(lives.len()), "object")
-        ));
+        parts.push(format!("{} in sequence", count(lives.len(), "object")));
     }
     if history.gaps() > 0 {
-        parts.push(count(amount(history.gaps()), "gap"));
+        parts.push(count(history.gaps(), "gap"));
     }
     let is_proven = matches!(certainty, Certainty::Known { .. });
     if history.gaps() == 0 || !is_proven {
-        parts.push(header::trust(timeline, certainty));
+        parts.push(object_query::trust(timeline, certainty));
     }
     parts.join(" · ")
 }
@@ -190,31 +201,320 @@ fn head(
 /// Says what the versions cannot say themselves.
 fn say_the_rest(
     timeline: &Timeline,
-    question: &Question,
-    tally: &Tally,
-    screen: &mut Screen,
+    args: &Args,
+    tally: &HistoryTally,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
-    if !question.fields.is_empty() {
-        let fields: Vec<String> = question.fields.iter().map(ToString::to_string).collect();
+    if !args.fields.is_empty() {
+        let fields: Vec<String> = args.fields.iter().map(ToString::to_string).collect();
         let fields = harmless(&fields.join(" or ")).into_owned();
         let line = format!(
             "{} of {} change {fields}",
             tally.changing,
-            count(amount(tally.versions), "version")
+            count(tally.versions, "version")
         );
         screen.aside(line)?;
-        if tally.shown > 0 && !tally.has_field && question.from.is_none() {
+        if tally.shown > 0 && !tally.has_field && args.from.is_none() {
             screen.aside(format!("hint: no version has {fields}"))?;
         }
     } else if tally.shown == 0 && tally.unreadable == 0 {
-        screen.aside("no version in that time")?;
+        screen.aside("no version in this time span")?;
     }
     if tally.unreadable > 0 || !timeline.reel().damage().is_empty() {
         screen.finish()?;
-        return Err(
-            CommandError::new(Exit::Reel, "the reel is damaged, versions are missing")
-                .hint("kubereel info REEL says where"),
-        );
+        return Err(CommandError::damaged("versions are missing"));
     }
     Ok(())
+}
+
+/// What precedes the items.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct HistoryHead<'a> {
+    resource: String,
+    namespace: &'a str,
+    name: &'a str,
+    versions: usize,
+    gaps: usize,
+    trust: String,
+}
+
+/// One item of a history, for programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "item", rename_all = "snake_case")]
+pub(crate) enum HistoryOutputItem {
+    Gap {
+        from: String,
+        to: String,
+        from_rv: Option<String>,
+        to_rv: String,
+        cause: &'static str,
+        missing_at_most: Option<u64>,
+    },
+    Unobserved {
+        from: String,
+        to: String,
+        reason: String,
+    },
+    Unreadable {
+        seq: u64,
+        at: String,
+        error: String,
+    },
+    Version(Box<HistoryVersionOutput>),
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct HistoryVersionOutput {
+    seq: u64,
+    at: String,
+    offset_secs: f64,
+    committed_after: Option<String>,
+    committed_before: Option<String>,
+    rv: String,
+    r#type: &'static str,
+    evidence: &'static str,
+    uid: String,
+    is_first: bool,
+    writers: Option<Vec<FieldWriterOutput>>,
+    changes: Option<Vec<FieldChangeOutput>>,
+    held_secs: Option<f64>,
+    held_until: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaces: Option<ReplacedObject>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ReplacedObject {
+    uid: String,
+    deletion_was_seen: bool,
+}
+
+impl HistoryOutputItem {
+    pub(crate) fn of(timeline: &Timeline, item: &HistoryItem) -> Self {
+        match item {
+            HistoryItem::Gap(gap) => Self::Gap {
+                from: timetext::rfc3339(gap.from_time),
+                to: timetext::rfc3339(gap.to_time),
+                from_rv: gap.from_rv.clone(),
+                to_rv: gap.to_rv.clone(),
+                cause: gap.cause.as_str(),
+                missing_at_most: gap.missing_at_most,
+            },
+            HistoryItem::Unobserved(span) => Self::Unobserved {
+                from: timetext::rfc3339(span.from),
+                to: timetext::rfc3339(span.to),
+                reason: span.reason.to_string(),
+            },
+            HistoryItem::Unreadable { seq, at, error } => Self::Unreadable {
+                seq: seq.0,
+                at: timetext::rfc3339(*at),
+                error: error.to_string(),
+            },
+            HistoryItem::Version(version) => {
+                Self::Version(Box::new(HistoryVersionOutput::of(timeline, version)))
+            }
+        }
+    }
+}
+
+impl HistoryVersionOutput {
+    fn of(timeline: &Timeline, version: &SeenVersion) -> Self {
+        let committed = timeline.committed(version.seq);
+        Self {
+            seq: version.seq.0,
+            at: timetext::rfc3339(version.at),
+            offset_secs: field_text::secs(version.at.micros_since(timeline.start())),
+            committed_after: committed
+                .and_then(|bounds| bounds.after)
+                .map(timetext::rfc3339),
+            committed_before: committed.map(|bounds| timetext::rfc3339(bounds.before)),
+            rv: version.rv.clone(),
+            r#type: version.kind.as_str(),
+            evidence: version.evidence.as_str(),
+            uid: version.uid.clone(),
+            is_first: version.place != Place::Later,
+            writers: FieldWriterOutput::of(&version.authors),
+            changes: version
+                .changes
+                .as_ref()
+                .map(|changes| FieldChangeOutput::all(changes)),
+            held_secs: version
+                .held
+                .map(|held| field_text::length_secs(held.micros)),
+            held_until: version.held.map(|held| match held.until {
+                HeldUntil::Change => "change",
+                HeldUntil::Gap => "gap",
+                HeldUntil::End => "end",
+            }),
+            replaces: match &version.place {
+                Place::Anew {
+                    old_uid,
+                    deletion_was_seen,
+                } => Some(ReplacedObject {
+                    uid: old_uid.clone(),
+                    deletion_was_seen: *deletion_was_seen,
+                }),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// Gives the lines of one item.
+pub(crate) fn item_lines(timeline: &Timeline, item: &HistoryItem) -> Vec<StyledLine> {
+    match item {
+        HistoryItem::Gap(gap) => vec![gap_line(timeline, gap)],
+        HistoryItem::Unobserved(span) => {
+            let (from, to) = (timeline.written(span.from), timeline.written(span.to));
+            let reason = &span.reason;
+            let line = StyledLine::of(
+                Style::Wary,
+                format!(
+                    "── not observed {from} – {to}: versions in between may be missing ({reason}) ──"
+                ),
+            );
+            vec![line]
+        }
+        HistoryItem::Unreadable { at, error, .. } => {
+            let mut line = StyledLine::of(Style::Strong, timeline.written(*at));
+            line.push(Style::Bad, format!("  unreadable: {error}"));
+            vec![line]
+        }
+        HistoryItem::Version(version) => {
+            let mut lines: Vec<StyledLine> = anew_line(version).into_iter().collect();
+            lines.push(head_line(timeline, version));
+            lines.extend(field_lines(version));
+            lines
+        }
+    }
+}
+
+pub(crate) fn gap_line(timeline: &Timeline, gap: &Gap) -> StyledLine {
+    let (from, to) = (
+        timeline.written(gap.from_time),
+        timeline.written(gap.to_time),
+    );
+    let cause = gap.cause.as_str();
+    let line = StyledLine::of(
+        Style::Wary,
+        format!("── gap {from} – {to}: versions in between may be missing ({cause}) ──"),
+    );
+    line
+}
+
+fn anew_line(version: &SeenVersion) -> Option<StyledLine> {
+    let Place::Anew {
+        old_uid,
+        deletion_was_seen,
+    } = &version.place
+    else {
+        return None;
+    };
+    let seen = if *deletion_was_seen {
+        ""
+    } else {
+        "; the deletion of the old one was not observed"
+    };
+    let uid = &version.uid;
+    let line = StyledLine::of(
+        Style::Wary,
+        format!("── another object with this name: uid {old_uid} → {uid}{seen} ──"),
+    );
+    Some(line)
+}
+
+fn head_line(timeline: &Timeline, version: &SeenVersion) -> StyledLine {
+    let mut line = StyledLine::of(Style::Strong, timeline.written(version.at));
+    let offset = timetext::offset(version.at.micros_since(timeline.start()));
+    let rv = &version.rv;
+    line.push(Style::Plain, format!("  {offset:<7} rv {rv:<8} "));
+    let mut parts = Vec::new();
+    let what = version_kind(version);
+    if !what.is_empty() {
+        let style = match version.kind {
+            EventType::Deleted => Style::Bad,
+            EventType::Added | EventType::Modified => Style::Good,
+        };
+        parts.push((style, what.to_owned()));
+    }
+    match &version.authors {
+        Authors::Named(writers) => {
+            let managers = field_text::managers(writers);
+            let others = if version.evidence == Evidence::Listed {
+                ", possibly others"
+            } else {
+                ""
+            };
+            parts.push((Style::Plain, format!("{managers}{others}")));
+        }
+        Authors::Unknown if version.place == Place::Later => {
+            parts.push((Style::Faint, "writer unknown".to_owned()));
+        }
+        Authors::Unknown | Authors::Deletion => {}
+    }
+    // What came at the last moment that was asked for has not held yet.
+    if version.evidence == Evidence::Reconstructed {
+        let words = "reconstructed: read back after a gap";
+        parts.push((Style::Faint, words.to_owned()));
+    }
+    if let Some(held) = version.held.filter(|held| held.micros > 0) {
+        parts.push((Style::Faint, held_text(held)));
+    }
+    for (at, (style, text)) in parts.into_iter().enumerate() {
+        if at > 0 {
+            line.push(Style::Faint, " · ");
+        }
+        line.push(style, text);
+    }
+    line
+}
+
+/// Says what kind of version it is, if it is no plain change.
+const fn version_kind(version: &SeenVersion) -> &'static str {
+    match (version.kind, version.evidence, &version.place) {
+        (EventType::Deleted, Evidence::Inferred, _) => "deleted: missing from a list, time unknown",
+        (EventType::Deleted, _, _) => "deleted",
+        (_, Evidence::Initial, Place::First | Place::Anew { .. }) => {
+            "existed when the recording started"
+        }
+        (EventType::Added, Evidence::Live | Evidence::Reconstructed, Place::First) => "created",
+        (EventType::Added, Evidence::Live | Evidence::Reconstructed, Place::Anew { .. }) => {
+            "created again"
+        }
+        (_, Evidence::Listed | Evidence::Polled, Place::First | Place::Anew { .. }) => {
+            "first seen in a list"
+        }
+        (_, _, Place::First | Place::Anew { .. }) => "first seen",
+        (_, Evidence::Listed | Evidence::Polled, Place::Later) => "seen in a list",
+        (_, Evidence::Initial | Evidence::Inferred, Place::Later) => "listed",
+        (_, Evidence::Live | Evidence::Reconstructed | Evidence::Imported, Place::Later) => "",
+    }
+}
+
+fn held_text(held: HeldFor) -> String {
+    let span = timetext::span(held.micros);
+    match held.until {
+        HeldUntil::Change => format!("lasted {span}"),
+        HeldUntil::Gap => format!("{span} until a gap"),
+        HeldUntil::End => format!("lasted {span}, to the end"),
+    }
+}
+
+fn field_lines(version: &SeenVersion) -> Vec<StyledLine> {
+    let note = |text: &str| {
+        let line = StyledLine::of(Style::Faint, format!("    {text}"));
+        vec![line]
+    };
+    match &version.changes {
+        None => note("the previous version cannot be read"),
+        Some(changes) if changes.is_empty() => match (version.kind, &version.place) {
+            (EventType::Deleted, _) | (_, Place::First | Place::Anew { .. }) => Vec::new(),
+            _ => note("no field changed"),
+        },
+        Some(changes) => field_text::lines(changes),
+    }
 }

@@ -1,32 +1,30 @@
-//! Owns `kubereel install`: the story of a cluster's first installation, told as that of an upgrade is.
+//! `kubereel install`: the story of a cluster's first installation, shown as that of an upgrade.
 
-use crate::at;
-use crate::command::upgrade::{self, Output, Which};
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::reel;
-use crate::screen::Screen;
-use kubereel_cluster::UpdateKind;
-use kubereel_history::Moment;
+use crate::arguments;
+use crate::arguments::JsonOutput;
+use crate::command::upgrade::{self, UpdateChoice};
+use crate::command_error::{CommandError, Exit};
+use crate::files;
+use crate::screen::Console;
+use kubereel_history::{Moment, UpdateKind};
 use std::path::PathBuf;
 
-/// Tell how an OpenShift cluster was installed
+/// Show how an OpenShift cluster was installed
 ///
-/// Every operator in the order in which it reported its version, and when it was available; nodes as
-/// they joined; what was not well meanwhile, also the short spells; which process of the
-/// cluster-version operator led; where nothing moved.
+/// Shows every operator in the order in which it reported its version, with the time at which it became
+/// available; nodes in the order in which they joined; problems, also short ones; changes of the leader
+/// of the cluster-version operator; stalls.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// Tell what was known at this moment
-    #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
+    /// Show what was known at this moment
+    #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Moment,
-    /// Output format; default: text
-    #[arg(short, long, value_name = "FORM")]
-    output: Option<Output>,
+    #[command(flatten)]
+    output: JsonOutput,
 }
 
 fn after_help() -> String {
@@ -34,24 +32,24 @@ fn after_help() -> String {
         "\
 Examples:
   kubereel install run.reel
-  kubereel install run.reel --at +20m              how far it was then, and what it waited for
+  kubereel install run.reel --at +20m              how far it was at that moment
   kubereel install run.reel -o json | jq '.operators[] | [.name, .available]'
 
 {}
 
 {}",
-        at::forms_help(),
+        arguments::forms_help(),
         upgrade::EXITS
     )
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let timeline = reel::open(&args.reel)?;
-    let which = Which {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let timeline = files::open_reel(&args.reel)?;
+    let which = UpdateChoice {
         kind: UpdateKind::Install,
         nth: None,
         is_list: false,
     };
-    upgrade::answer(&timeline, which, args.at, args.output, screen)
+    upgrade::answer(&timeline, which, args.at, args.output.is_json(), screen)
 }

@@ -1,30 +1,34 @@
-//! Owns `kubereel intervals`: what held from when to when, in the words of the OpenShift monitor.
+//! `kubereel intervals`: states from when to when, with the names of the OpenShift monitor. The first byte of the input
+//! tells whether it is a reel or a file of intervals.
 
-use crate::at;
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::screen::Screen;
-use crate::words::count;
-use kubereel_history::Moment;
-use kubereel_monitortests::{Interval, IntervalFilter, KeyPattern, Mode, write_intervals};
-use std::path::PathBuf;
+use crate::command_error::{CommandError, Exit};
+use crate::field_text::{HANG, secs};
+use crate::progress::ProgressReporter;
+use crate::screen::{Console, Style, StyledLine};
+use crate::words::{count, duration};
+use crate::{arguments, files};
+use kubereel_format::{RecordedAt, Seq};
+use kubereel_history::{Cut, Moment, ResolveError, Timeline, timetext};
+use kubereel_monitortests::{
+    Display, Gathering, Interest, Interval, IntervalFileError, IntervalFilter, Intervals,
+    KeyPattern, Level, Locator, Mode, Pairs, TimelineFile, feed, file_suffix, read_intervals,
+    source, write_intervals,
+};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{BufWriter, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 
-mod export;
-mod lines;
-mod opened;
-mod value;
-
-use opened::{Opened, Trust};
-
-/// Show what held from when to when: conditions, node and pod states, upgrades, Events, gaps
+/// Show intervals: conditions, node and pod states, upgrades, Events, gaps
 ///
-/// A line is an interval, in the words of the OpenShift monitor, by which its tools, timelines and
-/// tests name things. Takes a reel, or a file of intervals that openshift-tests wrote
+/// A line is an interval, with the names that the OpenShift monitor, its tools, timelines and tests
+/// use. Takes a reel, or a file of intervals that openshift-tests wrote
 /// (e2e-events_….json, e2e-timelines_….json, of any generation).
 ///
 /// By default all records of a reel are used: an interval starts with the record that shows the
 /// change, a new reason or message starts a new one, and an interval that has not ended stays open.
-/// A lastTransitionTime that says something else is an annotation (-o wide, -o json). With
+/// A lastTransitionTime that differs is an annotation (-o wide, -o json). With
 /// --mode upstream the intervals are those that the monitor would have produced; this is the default
 /// of -o upstream and --export.
 #[derive(Debug, clap::Args)]
@@ -33,52 +37,52 @@ pub(crate) struct Args {
     /// The reel, or a file of intervals
     #[arg(value_name = "REEL|FILE")]
     input: PathBuf,
-    /// Only of this source, such as `OperatorState`; may be given more than once
+    /// Only intervals of this source, such as `OperatorState`; may be given more than once
     #[arg(long = "source", value_name = "SOURCE")]
     sources: Vec<String>,
-    /// Only about what has this key, with a value that the pattern matches; may be given more than once
+    /// Only intervals whose locator has this key with a matching value; may be given more than once
     #[arg(long = "locator", value_name = "KEY=PATTERN")]
     keys: Vec<KeyPattern>,
-    /// Only about things in this namespace
+    /// Only intervals about objects in this namespace
     #[arg(short, long, value_name = "NS")]
     namespace: Option<String>,
-    /// Only with this reason; may be given more than once
+    /// Only intervals with this reason; may be given more than once
     #[arg(long = "reason", value_name = "REASON")]
     reasons: Vec<String>,
-    /// Only what lasts, and no instants; with a length, only what lasts so long
+    /// Only intervals with a duration, no instants; with LENGTH, only those that last at least this long
     #[arg(
         long,
         value_name = "LENGTH",
         num_args = 0..=1,
         default_missing_value = "0s",
         require_equals = true,
-        value_parser = read_length
+        value_parser = arguments::read_micros
     )]
     lasting: Option<i64>,
-    /// Only what had not ended before this moment
-    #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
+    /// Only intervals that had not ended before this moment
+    #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     from: Option<Moment>,
-    /// Only what had begun by this moment
-    #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
+    /// Only intervals that had begun by this moment
+    #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     to: Option<Moment>,
-    /// By which rules intervals are made of a reel
+    /// IntervalMode by which intervals are derived from a reel
     #[arg(long, value_name = "MODE")]
-    mode: Option<Rules>,
-    /// Output format; default: text
+    mode: Option<IntervalMode>,
+    /// IntervalFormat format; default: text
     #[arg(short, long, value_name = "FORM")]
-    output: Option<Output>,
+    output: Option<IntervalFormat>,
     /// Write the files of a run of openshift-tests into this folder: e2e-events and e2e-timelines
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     export: Option<PathBuf>,
-    /// Replace files of those names
+    /// Overwrite existing files
     #[arg(long, requires = "export")]
     force: bool,
 }
 
 /// By which rules intervals are made.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Rules {
-    /// By all that the reel knows
+enum IntervalMode {
+    /// From all records of the reel
     Exact,
     /// As the OpenShift monitor would have made them
     Upstream,
@@ -86,12 +90,12 @@ enum Rules {
 
 /// The form of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Output {
+enum IntervalFormat {
     /// One JSON object a line, with fractions of seconds
     Json,
     /// A file as openshift-tests writes it, in whole seconds
     Upstream,
-    /// Lines for people with every key and annotation
+    /// Text with every key and annotation
     Wide,
 }
 
@@ -106,24 +110,15 @@ Examples:
   kubereel intervals run.reel -o json | jq 'select(.is_open) | .locator.text'
   kubereel intervals run.reel --export artifacts/junit
 
-Exit codes: 0 all of it; 4 the recording has gaps in what was read, intervals may be missing.
+Exit codes: 0 complete; 4 the recording has gaps, intervals may be missing.
 
 {}",
-        at::forms_help()
+        arguments::forms_help()
     )
 }
 
-fn read_length(text: &str) -> Result<i64, String> {
-    // The grammar of TIME has lengths: after a plus sign.
-    match format!("+{text}").parse::<Moment>() {
-        Ok(Moment::AfterStart { micros }) => i64::try_from(micros).ok(),
-        _ => None,
-    }
-    .ok_or_else(|| format!("not a length of time such as 30s or 5m: {text:?}"))
-}
-
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let mut filter = IntervalFilter {
         sources: args.sources.clone(),
         keys: args.keys.clone(),
@@ -132,37 +127,37 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         lasting_micros: args.lasting,
         ..IntervalFilter::default()
     };
-    let is_upstreams = args.export.is_some() || args.output == Some(Output::Upstream);
+    let is_upstreams = args.export.is_some() || args.output == Some(IntervalFormat::Upstream);
     let mode = match args.mode {
-        Some(Rules::Upstream) => Mode::Upstream,
+        Some(IntervalMode::Upstream) => Mode::Upstream,
         None if is_upstreams => Mode::Upstream,
-        Some(Rules::Exact) | None => Mode::Exact,
+        Some(IntervalMode::Exact) | None => Mode::Exact,
     };
-    let opened = opened::open(&args.input, mode, &mut filter, (args.from, args.to), screen)?;
+    let opened = open_input(&args.input, mode, &mut filter, (args.from, args.to), screen)?;
     let end = opened.intervals.end();
     let all = opened.intervals.all().iter();
     let asked: Vec<&Interval> = all.filter(|one| filter.has(one, end)).collect();
     if let Some(folder) = &args.export {
-        export::write(folder, &asked, opened.intervals.start(), args.force, screen)?;
+        export(folder, &asked, opened.intervals.start(), args.force, screen)?;
     } else {
-        print(args.output, &opened, &asked, screen)?;
+        print_intervals(args.output, &opened, &asked, screen)?;
     }
-    tell(&opened, &asked, screen)
+    print_trust(&opened, &asked, screen)
 }
 
-fn print(
-    output: Option<Output>,
-    opened: &Opened,
+fn print_intervals(
+    output: Option<IntervalFormat>,
+    opened: &IntervalInput,
     asked: &[&Interval],
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     match output {
-        None => lines::print(opened, asked, false, screen),
-        Some(Output::Wide) => lines::print(opened, asked, true, screen),
-        Some(Output::Json) => asked
+        None => print_text(opened, asked, false, screen),
+        Some(IntervalFormat::Wide) => print_text(opened, asked, true, screen),
+        Some(IntervalFormat::Json) => asked
             .iter()
-            .try_for_each(|one| screen.line(value::of(one, opened.intervals.end()))),
-        Some(Output::Upstream) => {
+            .try_for_each(|one| screen.json_line(&IntervalOutput::of(one, opened.intervals.end()))),
+        Some(IntervalFormat::Upstream) => {
             let written = write_intervals(asked.iter().copied(), screen.out());
             written.map_err(|error| CommandError::output(&error))?;
             screen.line("")
@@ -171,41 +166,461 @@ fn print(
 }
 
 /// Says how many there were and how far they can be trusted.
-fn tell(opened: &Opened, asked: &[&Interval], screen: &mut Screen) -> Result<Exit, CommandError> {
-    let number = |of: usize| u64::try_from(of).unwrap_or(u64::MAX);
+fn print_trust(
+    opened: &IntervalInput,
+    asked: &[&Interval],
+    screen: &mut Console,
+) -> Result<Exit, CommandError> {
     let open = asked.iter().filter(|one| one.to.is_none()).count();
-    let mut said = vec![count(number(asked.len()), "interval")];
+    let mut said = vec![count(asked.len(), "interval")];
     if open > 0 {
         said.push(format!("{open} open at the end"));
     }
     let paint = screen.err_paint();
     let exit = match &opened.trust {
-        Trust::Complete => {
+        IntervalTrust::Complete => {
             said.push("complete".to_owned());
             Exit::Yes
         }
-        Trust::File => {
-            said.push("as the file tells them".to_owned());
+        IntervalTrust::File => {
+            said.push("as in the file".to_owned());
             Exit::Yes
         }
-        Trust::Imported => {
-            said.push("as imported: the recording does not tell what it leaves out".to_owned());
+        IntervalTrust::Imported => {
+            said.push("as imported: completeness is unknown".to_owned());
             Exit::Yes
         }
-        Trust::Gaps(gaps) => {
-            let gaps = count(number(*gaps), "gap of the recording");
+        IntervalTrust::Gaps(gaps) => {
+            let gaps = count(*gaps, "gap of the recording");
             said.push(paint.wary(&format!("{gaps}: some may be missing")));
             Exit::Unknown
         }
-        Trust::Damaged(first) => {
+        IntervalTrust::Damaged(first) => {
             screen.aside(said.join(" · "))?;
-            return Err(CommandError::new(
-                Exit::Reel,
-                format!("the reel is damaged, intervals are missing: {first}"),
-            )
-            .hint("kubereel info REEL says where"));
+            return Err(CommandError::reel(format!(
+                "the reel is damaged, intervals are missing: {first}"
+            ))
+            .hint("to see where: kubereel info REEL"));
         }
     };
     screen.aside(said.join(" · "))?;
     Ok(exit)
+}
+
+/// The number of bytes from which the kind of a file is detected.
+const SNIFFED_BYTES: u64 = 64;
+
+/// Intervals, and how far they can be trusted.
+struct IntervalInput {
+    intervals: Intervals,
+    trust: IntervalTrust,
+}
+
+/// How far the intervals can be taken for all that there were.
+enum IntervalTrust {
+    Complete,
+    /// A file holds what its writer saw.
+    File,
+    Imported,
+    /// The number of gaps in the resources that were read.
+    Gaps(usize),
+    Damaged(String),
+}
+
+/// Opens a reel or a file, and puts the bounds of time into the filter.
+fn open_input(
+    path: &Path,
+    mode: Mode,
+    filter: &mut IntervalFilter,
+    bounds: (Option<Moment>, Option<Moment>),
+    screen: &Console,
+) -> Result<IntervalInput, CommandError> {
+    if is_json(path) {
+        let file = File::open(path).map_err(|source| {
+            let path = path.display();
+            CommandError::reel(format!("cannot read: {source}: {path}"))
+        })?;
+        let intervals = read_intervals(file).map_err(|error| unreadable_file(path, &error))?;
+        let (start, end) = (intervals.start(), intervals.end());
+        let resolve = |moment: Option<Moment>| {
+            let found = moment.map(|moment| moment.within(start, end));
+            found.transpose().map_err(|error| at_error(&error))
+        };
+        set_bounds(filter, resolve(bounds.0)?, resolve(bounds.1)?)?;
+        return Ok(IntervalInput {
+            intervals,
+            trust: IntervalTrust::File,
+        });
+    }
+    let timeline = files::open_reel(path)?;
+    let resolve = |moment: Option<Moment>| {
+        let found = moment.map(|moment| wall(&timeline, moment));
+        found.transpose()
+    };
+    set_bounds(filter, resolve(bounds.0)?, resolve(bounds.1)?)?;
+    Ok(gathered(&timeline, mode, filter, screen))
+}
+
+fn gathered(
+    timeline: &Timeline,
+    mode: Mode,
+    filter: &IntervalFilter,
+    screen: &Console,
+) -> IntervalInput {
+    let mut gathering = Gathering::only(timeline, mode, |source| filter.has_source(source));
+    let interests: Vec<Interest> = gathering
+        .watchers()
+        .iter()
+        .flat_map(|watcher| watcher.interests())
+        .collect();
+    let total = timeline.reel().end().0;
+    let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
+    let fed = feed(timeline, &mut gathering.watchers(), |Seq(done)| {
+        progress.reached(done);
+    });
+    drop(progress);
+    let intervals = gathering.finish(timeline).intervals;
+    let damage = timeline.reel().damage().iter();
+    let damage = damage.map(|one| format!("{}: {}", one.place, one.cause));
+    let mut unread = fed.unread.iter().map(ToString::to_string).chain(damage);
+    let trust = unread
+        .next()
+        .map_or_else(|| trust(timeline, &interests), IntervalTrust::Damaged);
+    IntervalInput { intervals, trust }
+}
+
+/// Finds the gaps in what was read.
+fn trust(timeline: &Timeline, interests: &[Interest]) -> IntervalTrust {
+    let read: BTreeSet<(&str, &str)> = interests
+        .iter()
+        .map(|interest| (&*interest.group, &*interest.plural))
+        .collect();
+    let resources = timeline.resources().iter();
+    let read = resources.filter(|info| read.contains(&(&*info.group, &*info.plural)));
+    let read: Vec<_> = read.map(|info| info.id).collect();
+    let gaps = read.iter().map(|id| timeline.unobserved(*id).count()).sum();
+    let mut coverages = read.iter().filter_map(|id| timeline.coverage(*id));
+    if gaps > 0 {
+        IntervalTrust::Gaps(gaps)
+    } else if coverages.any(|one| one.imported().is_some()) {
+        IntervalTrust::Imported
+    } else {
+        IntervalTrust::Complete
+    }
+}
+
+fn wall(timeline: &Timeline, moment: Moment) -> Result<RecordedAt, CommandError> {
+    match arguments::resolve(timeline, moment)? {
+        Cut::Arrival { wall, .. } => Ok(wall),
+        Cut::Revision(_) => Err(CommandError::usage(
+            "a resourceVersion cannot limit intervals: expected a time",
+        )
+        .hint("to see when it was written: kubereel history REEL RESOURCE/NAME")),
+    }
+}
+
+fn at_error(error: &ResolveError) -> CommandError {
+    CommandError::usage(format!("moment not in the file: {error}"))
+}
+
+fn set_bounds(
+    filter: &mut IntervalFilter,
+    from: Option<RecordedAt>,
+    to: Option<RecordedAt>,
+) -> Result<(), CommandError> {
+    if let (Some(from), Some(to)) = (from, to)
+        && from > to
+    {
+        return Err(
+            CommandError::usage("--from is after --to").hint("give the earlier moment to --from")
+        );
+    }
+    filter.from = from;
+    filter.to = to;
+    Ok(())
+}
+
+/// Tells whether a file begins like JSON.
+fn is_json(path: &Path) -> bool {
+    if !path.is_file() {
+        return false;
+    }
+    let Ok(file) = File::open(path) else {
+        return false;
+    };
+    let mut begin = Vec::new();
+    if file.take(SNIFFED_BYTES).read_to_end(&mut begin).is_err() {
+        return false;
+    }
+    matches!(begin.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
+fn unreadable_file(path: &Path, error: &IntervalFileError) -> CommandError {
+    let failed = CommandError::reel(format!("{error}: {}", path.display()));
+    match error {
+        IntervalFileError::Json { .. } | IntervalFileError::NoItems => failed.hint(
+            "kubereel intervals reads reels, and e2e-events and e2e-timelines files; kubereel import reads JSON lines and lists of objects",
+        ),
+        _ => failed,
+    }
+}
+
+/// An interval, for programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct IntervalOutput<'a> {
+    seq: Option<u64>,
+    level: &'static str,
+    source: &'a str,
+    display: bool,
+    locator: IntervalLocatorOutput<'a>,
+    message: IntervalMessageOutput<'a>,
+    from: String,
+    to: Option<String>,
+    lasts_secs: f64,
+    is_open: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct IntervalLocatorOutput<'a> {
+    r#type: &'a str,
+    keys: BTreeMap<&'a str, &'a str>,
+    text: String,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct IntervalMessageOutput<'a> {
+    reason: &'a str,
+    cause: &'a str,
+    human_message: &'a str,
+    annotations: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> IntervalOutput<'a> {
+    /// Gives an interval; an open one lasts until `end`.
+    fn of(one: &'a Interval, end: RecordedAt) -> Self {
+        let pairs = |pairs: &'a Pairs| {
+            let pairs = pairs.iter();
+            pairs
+                .map(|(name, value)| (name.as_ref(), value.as_ref()))
+                .collect()
+        };
+        Self {
+            seq: one.seq.map(|seq| seq.0),
+            level: one.level.as_str(),
+            source: one.source.as_str(),
+            display: one.display == Display::Drawn,
+            locator: IntervalLocatorOutput {
+                r#type: &one.locator.kind,
+                keys: pairs(&one.locator.keys),
+                text: one.locator.to_string(),
+            },
+            message: IntervalMessageOutput {
+                reason: &one.message.reason,
+                cause: &one.message.cause,
+                human_message: &one.message.human,
+                annotations: pairs(&one.message.annotations),
+            },
+            from: timetext::rfc3339(one.from),
+            to: one.to.map(timetext::rfc3339),
+            lasts_secs: secs(one.micros(end)),
+            is_open: one.to.is_none(),
+        }
+    }
+}
+
+/// Keys that say nothing to a person.
+const HIDDEN: [&str; 4] = ["uid", "mirror-uid", "hmsg", "row"];
+/// Annotations that stand elsewhere in the line.
+const SHOWN_ELSEWHERE: [&str; 9] = [
+    "reason",
+    "cause",
+    "condition",
+    "status",
+    "constructed",
+    "from",
+    "to",
+    "holder",
+    "previousHolder",
+];
+
+/// Prints intervals, in their order.
+fn print_text(
+    opened: &IntervalInput,
+    asked: &[&Interval],
+    is_wide: bool,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let intervals = &opened.intervals;
+    let time_width = asked
+        .iter()
+        .map(|one| when(intervals, one).len())
+        .max()
+        .unwrap_or(0);
+    let source_width = asked.iter().map(|one| one.source.as_str().chars().count());
+    let columns = IntervalColumns {
+        time: time_width.max("TIME".len()),
+        lasts: 12,
+        source: source_width.max().unwrap_or(0).max("SOURCE".len()),
+        is_wide,
+    };
+    screen.line(columns.headers())?;
+    for one in asked {
+        screen.show(&columns.line(intervals, one), HANG)?;
+    }
+    Ok(())
+}
+
+struct IntervalColumns {
+    time: usize,
+    lasts: usize,
+    source: usize,
+    is_wide: bool,
+}
+
+impl IntervalColumns {
+    fn headers(&self) -> String {
+        let Self {
+            time,
+            lasts,
+            source,
+            ..
+        } = *self;
+        format!(
+            "{:<time$}   {:<lasts$}   LEVEL     {:<source$}   WHAT",
+            "TIME", "LASTS", "SOURCE"
+        )
+    }
+
+    fn line(&self, intervals: &Intervals, one: &Interval) -> StyledLine {
+        let Self {
+            time,
+            lasts,
+            source,
+            ..
+        } = *self;
+        let mut line = StyledLine::of(Style::Strong, format!("{:<time$}   ", when(intervals, one)));
+        let length = length(intervals, one);
+        let style = if one.to.is_none() {
+            Style::Wary
+        } else {
+            Style::Plain
+        };
+        line.push(style, format!("{length:<lasts$}   "));
+        let is_gap = one.source.as_str() == source::RECORDING_GAP;
+        let style = match one.level {
+            _ if is_gap => Style::Wary,
+            Level::Info => Style::Plain,
+            Level::Warning => Style::Wary,
+            Level::Error => Style::Bad,
+        };
+        line.push(style, format!("{:<7}   ", one.level.as_str()));
+        line.push(Style::Plain, format!("{:<source$}   ", one.source.as_str()));
+        let about = if self.is_wide {
+            one.locator.to_string()
+        } else {
+            short(&one.locator)
+        };
+        line.push(Style::Strong, about);
+        line.push(Style::Plain, "  ");
+        line.push(Style::Plain, words(one, self.is_wide));
+        line
+    }
+}
+
+fn when(intervals: &Intervals, one: &Interval) -> String {
+    timetext::within(intervals.start(), intervals.end(), one.from)
+}
+
+/// Gives how long it lasts: nothing for an instant, and for what is open, until the end of the run.
+fn length(intervals: &Intervals, one: &Interval) -> String {
+    let micros = one.micros(intervals.end());
+    let span = duration(micros);
+    match one.to {
+        None => format!("{span} open"),
+        Some(_) if one.is_instant() => "-".to_owned(),
+        Some(_) => span,
+    }
+}
+
+fn short(locator: &Locator) -> String {
+    let keys = locator.keys.iter();
+    let keys = keys.filter(|(key, _)| !HIDDEN.contains(&key.as_ref()));
+    let keys = keys.map(|(key, value)| (key.as_ref(), value.as_ref()));
+    Locator::new(&locator.kind, keys).to_string()
+}
+
+fn words(one: &Interval, is_wide: bool) -> String {
+    let message = &one.message;
+    if is_wide {
+        return message.to_string();
+    }
+    let human = message.human.trim();
+    let mut said: Vec<String> = Vec::new();
+    // Upstream's words for a version's condition begin with the condition.
+    if !human.starts_with("changed to ") && !human.starts_with("stayed in ") {
+        if let Some(condition) = message.annotation("condition") {
+            let status = message.annotation("status").unwrap_or_default();
+            said.push(format!("{condition}={status}"));
+        }
+        said.push(match message.cause.as_ref() {
+            "" => message.reason.to_string(),
+            cause => format!("{} ({cause})", message.reason),
+        });
+    }
+    said.push(human.to_owned());
+    said.retain(|part| !part.is_empty());
+    let rest: BTreeMap<&str, &str> = message
+        .annotations
+        .iter()
+        .map(|(name, value)| (name.as_ref(), value.as_ref()))
+        .filter(|(name, value)| !SHOWN_ELSEWHERE.contains(name) && !value.is_empty())
+        .filter(|(name, _)| !name.ends_with("Timestamp"))
+        .collect();
+    let mut text = said.join(": ");
+    if !rest.is_empty() {
+        let rest: Vec<String> = rest
+            .into_iter()
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        text.push_str(if text.is_empty() { "" } else { " " });
+        text.push('(');
+        text.push_str(&rest.join(", "));
+        text.push(')');
+    }
+    text
+}
+
+/// Writes the files, named by the run's first moment.
+fn export(
+    folder: &Path,
+    asked: &[&Interval],
+    start: RecordedAt,
+    replaces: bool,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    fs::create_dir_all(folder).map_err(|error| files::cannot_write(&error, folder))?;
+    let suffix = file_suffix(start);
+    let events = folder.join(format!("e2e-events{suffix}.json"));
+    export_file(&events, asked.iter().copied(), replaces, screen)?;
+    for file in TimelineFile::ALL {
+        let path = folder.join(file.name(&suffix));
+        let held = asked.iter().copied().filter(|one| file.holds(one));
+        export_file(&path, held, replaces, screen)?;
+    }
+    Ok(())
+}
+
+fn export_file<'a>(
+    path: &Path,
+    intervals: impl Iterator<Item = &'a Interval>,
+    replaces: bool,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let mut out = BufWriter::new(files::create(path, replaces)?);
+    let written = write_intervals(intervals, &mut out).and_then(|()| out.flush());
+    written.map_err(|error| files::cannot_write(&error, path))?;
+    screen.line(path.display())
 }

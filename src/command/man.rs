@@ -1,10 +1,8 @@
-//! Owns `kubereel man`: the manual pages, from the program's own definitions.
+//! `kubereel man`: the manual pages, from the definitions of the command line.
 
-use crate::cli::Cli;
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::screen::Screen;
-use clap::{Command, CommandFactory as _};
+use crate::command_error::{CommandError, Exit};
+use crate::screen::Console;
+use clap::Command;
 use clap_mangen::Man;
 use std::fs;
 use std::io::{self, Write as _};
@@ -18,24 +16,27 @@ Examples:
   kubereel man history | man -l -                     the page of a subcommand
   kubereel man --into ~/.local/share/man/man1         all pages, for man kubereel-history")]
 pub(crate) struct Args {
-    /// The subcommand; kubereel itself if none is given
+    /// The subcommand; default: kubereel itself
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
-    /// Write the page of every command into this folder, which is made if it is not there
+    /// Write the page of every command into this folder; created if it does not exist
     #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
     into: Option<PathBuf>,
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let pages = pages();
+pub(crate) fn run(
+    args: &Args,
+    program: Command,
+    screen: &mut Console,
+) -> Result<Exit, CommandError> {
+    let pages = pages(program);
     if let Some(folder) = &args.into {
-        write_all(folder, &pages).map_err(|error| {
-            CommandError::new(Exit::Io, format!("{}: {error}", folder.display()))
-        })?;
-        let count = u64::try_from(pages.len()).unwrap_or(u64::MAX);
+        write_all(folder, &pages)
+            .map_err(|error| CommandError::io(format!("{}: {error}", folder.display())))?;
+        let count = pages.len();
         let pages = crate::words::count(count, "page");
-        screen.aside(format!("{pages} written into {}", folder.display()))?;
+        screen.aside(format!("{pages} written to {}", folder.display()))?;
         return Ok(Exit::Yes);
     }
     let wanted = match &args.command {
@@ -47,8 +48,9 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
             .iter()
             .filter_map(|(name, _)| name.strip_prefix("kubereel-"))
             .collect();
-        return Err(CommandError::new(Exit::Usage, "there is no such command")
-            .hint(format!("one of {}", names.join(", "))));
+        return Err(
+            CommandError::usage("unknown command").hint(format!("use one of {}", names.join(", ")))
+        );
     };
     let written = rendered(page).and_then(|page| screen.out().write_all(&page));
     written.map_err(|error| CommandError::output(&error))?;
@@ -56,8 +58,8 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
 }
 
 /// Gives the name of each page, and what it is about.
-fn pages() -> Vec<(String, Command)> {
-    let mut root = Cli::command().disable_help_subcommand(true);
+fn pages(program: Command) -> Vec<(String, Command)> {
+    let mut root = program.disable_help_subcommand(true);
     root.build();
     let mut pages = vec![("kubereel".to_owned(), root.clone())];
     for command in root.get_subcommands() {

@@ -1,8 +1,7 @@
-//! Owns `kubereel mark`: a word for the timeline of a running recorder.
+//! `kubereel mark`: adds a mark to the timeline of a running recorder.
 
 use super::recording::{parse_listen, status_token};
-use crate::command_error::CommandError;
-use crate::exit::Exit;
+use crate::command_error::{CommandError, Exit};
 use kubereel_recorder::{MarkError, MarkPlace, leave_mark};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,17 +9,17 @@ use std::path::PathBuf;
 /// Add a mark to the timeline of a running recorder
 ///
 /// The recorder accepts it on its status page, from loopback unless a token is required, or from the
-/// end of the file that it follows. Secrets are taken out of it as of everything else.
+/// end of the file that it follows. Secrets in it are redacted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   kubereel mark --listen 9090 'tests started'          to a recorder with --listen 9090
   kubereel mark --file run.reel.marks 'tests started'  beside the reel of kubereel record
   kubereel mark --file $ARTIFACT_DIR/artifacts/kubereel.marks 'tests started'
-  echo tests started >> run.reel.marks                 the same without this program")]
+  echo tests started >> run.reel.marks                 without this program")]
 #[command(group = clap::ArgGroup::new("place").required(true))]
 pub(crate) struct Args {
-    /// The word or the words, at most 512 bytes; line ends become spaces
+    /// Text of the mark, at most 512 bytes; line ends become spaces
     #[arg(value_name = "TEXT", required = true)]
     text: Vec<String>,
     /// The recorder's status page: a port of loopback, or an address and a port
@@ -43,8 +42,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
         },
         (None, Some(path)) => MarkPlace::File(path.clone()),
         (None, None) => {
-            return Err(CommandError::new(Exit::Usage, "no place for the mark")
-                .hint("name one with --listen or --file"));
+            return Err(
+                CommandError::usage("no destination for the mark").hint("give --listen or --file")
+            );
         }
     };
     leave_mark(&place, &args.text.join(" ")).map_err(|error| explain(&error))?;
@@ -53,11 +53,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
 
 fn explain(error: &MarkError) -> CommandError {
     match error {
-        MarkError::Length { .. } => CommandError::new(Exit::Usage, error),
-        MarkError::Unanswered { .. } => CommandError::new(Exit::Io, error)
-            .hint("start the recorder with --listen, or leave the mark with --file"),
-        MarkError::File { .. } => CommandError::new(Exit::Io, error)
-            .hint("name the file that the recorder follows, in a folder that is there"),
-        _ => CommandError::new(Exit::Io, error),
+        MarkError::Length { .. } => CommandError::usage(error),
+        MarkError::Unanswered { .. } => CommandError::io(error)
+            .hint("start the recorder with --listen, or write the mark with --file"),
+        MarkError::File { .. } => CommandError::io(error)
+            .hint("give the file that the recorder follows, in an existing directory"),
+        _ => CommandError::io(error),
     }
 }

@@ -1,12 +1,9 @@
-//! Owns `kubereel observe`: the surroundings of a CI job in, an observer, always the same exit code out.
+//! `kubereel observe`: maps the environment of a CI job to an observer. The exit code is always 0.
 
-use super::recording::{self, Recording, parse_duration};
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::public_words::public;
-use kubereel_recorder::{
-    JobPlaces, KubeconfigSource, Observation, ObserverOutcome, job_labels, observe,
-};
+use super::recording::{self, RecordingArgs, parse_duration};
+use crate::command_error::{CommandError, Exit};
+use crate::redaction::public;
+use kubereel_recorder::{KubeconfigSource, Observation, Outcome, Places, job_labels, observe};
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -38,7 +35,7 @@ Files, below the output folder:
   artifacts/kubereel-TIME.reel, .reel.sha256       the recording
   artifacts/kubereel-TIME-summary.txt              for people
   artifacts/custom-link-kubereel-TIME.html         the same, for Spyglass
-  artifacts/kubereel.marks                         read as it grows: a line is a mark
+  artifacts/kubereel.marks                         followed for marks, one per line
   junit/junit_kubereel_TIME_NN.xml                 findings on the recording, as flakes")]
 pub(crate) struct Args {
     /// Path to the full kubeconfig, instead of $KUBECONFIG; may be created later or never
@@ -54,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = GRACE)]
     grace: Duration,
     #[command(flatten)]
-    recording: Recording,
+    recording: RecordingArgs,
 }
 
 /// Runs the command. It never fails: a job is not to be red for its observer.
@@ -63,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Exit {
         Ok(outcome) => last_words(&outcome),
         Err(error) => {
             for (word, line) in error.lines() {
-                // Nobody can be told when stderr itself is gone.
+                // A closed stderr leaves no place for an error.
                 let line = public(&format!("{word}: {line}\n"));
                 drop(io::stderr().lock().write_all(line.as_bytes()));
             }

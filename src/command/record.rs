@@ -1,9 +1,9 @@
-//! Owns `kubereel record`: flags in, a running recorder, an exit code out.
+//! `kubereel record`: maps flags to a recorder, and its errors to exit codes.
 
-use super::recording::{self, Recording, parse_duration};
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::reel;
+use super::live_line;
+use super::recording::{self, RecordingArgs, parse_duration};
+use crate::command_error::{CommandError, Exit};
+use crate::files;
 use kubereel_format::OpenError;
 use kubereel_recorder::{
     KubeconfigSource, RecordError, Recorder, RecorderOptions, ReelSeries, Rotation,
@@ -57,13 +57,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", hide = true, value_parser = clap::value_parser!(u32).range(3..))]
     watch_secs: Option<u32>,
     #[command(flatten)]
-    recording: Recording,
+    recording: RecordingArgs,
 }
 
 fn parse_every(text: &str) -> Result<Duration, String> {
     let every = parse_duration(text)?;
     if every < LEAST_EVERY {
-        return Err("a reel lasts a second at least".to_owned());
+        return Err("expected at least 1s".to_owned());
     }
     Ok(every)
 }
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     let recorder = Recorder::open(options).map_err(|error| explain(&error))?;
     let summary = recording::watched(recorder.status_handle(), recorder.run())?;
     let summary = summary.map_err(|error| explain(&error))?;
-    recording::last_word(&args.output, &summary);
+    live_line::last_word(&args.output, &summary);
     Ok(Exit::Yes)
 }
 
@@ -115,37 +115,35 @@ fn series(options: RecorderOptions, rotation: Rotation) -> Result<Exit, CommandE
     let series = ReelSeries::open(options, rotation).map_err(|error| explain(&error))?;
     let ended = recording::watched(series.status_handle(), series.run())?;
     let last = ended.map_err(|error| explain(&error))?;
-    recording::last_word(&last.path, &last.summary);
+    live_line::last_word(&last.path, &last.summary);
     Ok(Exit::Yes)
 }
 
 fn explain(error: &RecordError) -> CommandError {
     match error {
         RecordError::Open(OpenError::Io { path, source }) => {
-            let failed = CommandError::new(
-                Exit::Io,
-                format!("cannot write: {source}: {}", path.display()),
-            );
+            let failed = CommandError::io(format!("cannot write: {source}: {}", path.display()));
             match source.kind() {
                 io::ErrorKind::NotFound => {
-                    failed.hint("make the folder first, or name another file")
+                    failed.hint("create the directory first, or choose another file")
                 }
-                _ => failed.hint("name a file in a folder that you may write to"),
+                _ => failed.hint("choose a file in a writable directory"),
             }
         }
-        RecordError::Open(OpenError::NotAReel { .. }) => CommandError::new(Exit::Reel, error)
-            .hint("name a file that does not exist yet, or a reel to resume"),
-        RecordError::Open(open) => reel::explain(open),
-        RecordError::Past { .. } => CommandError::new(Exit::Reel, error).hint(
-            "record into another file; kubereel info shows what can still be read of this one",
-        ),
-        RecordError::Full { .. } => CommandError::new(Exit::Io, error)
-            .hint("give it more with --max-size, or record into another file"),
-        RecordError::Listen { .. } => CommandError::new(Exit::Io, error)
-            .hint("choose another port with --listen, or leave it out"),
-        RecordError::Write { .. } | RecordError::Finish(_) => CommandError::new(Exit::Io, error)
+        RecordError::Open(OpenError::NotAReel { .. }) => CommandError::reel(error)
+            .hint("choose a file that does not exist yet, or a reel to resume"),
+        RecordError::Open(open) => files::explain_open(open),
+        RecordError::Past { .. } => CommandError::reel(error)
+            .hint("record into another file; kubereel info shows the readable part of this one"),
+        RecordError::Full { .. } => {
+            CommandError::io(error).hint("increase --max-size, or record into another file")
+        }
+        RecordError::Listen { .. } => {
+            CommandError::io(error).hint("choose another port with --listen, or omit it")
+        }
+        RecordError::Write { .. } | RecordError::Finish(_) => CommandError::io(error)
             .hint("the data recorded so far is readable; run the same command to resume"),
-        _ => CommandError::new(Exit::Io, error),
+        _ => CommandError::io(error),
     }
 }
 

@@ -1,21 +1,19 @@
-//! Owns what `record` and `observe` have in common: flags, log, threads, and how a recording tells how it
-//! stands. Refuses to record, and to choose where: the commands do.
+//! What `record` and `observe` have in common: flags, the runtime, the log, and the status line.
 
-mod live_line;
-mod log;
-
-use crate::byte_size::{self, MaxSize};
+use super::live_line::{LiveLine, is_watched};
 use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::{redact_extra, user_file};
-use kubereel_recorder::{RecorderOptions, StatusAccess, StatusHandle, StatusToken};
-use kubereel_redact::KnownCredentials;
-use live_line::LiveLine;
-pub(super) use live_line::last_word;
-use std::io::{self, IsTerminal as _};
+use crate::{files, redaction};
+use kubereel_recorder::{
+    LEAST_MAX_BYTES, LEAST_MAX_MEMORY, Options, StatusAccess, StatusHandle, StatusToken,
+    default_max_memory,
+};
+use kubereel_redact::{Extra, KnownCredentials, Redactor};
+use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
 
 /// How many threads read sockets. The recorder is to leave the machine to others.
 const WORKERS: usize = 2;
@@ -30,7 +28,7 @@ const LIVE_MILLIS: u64 = 500;
 const LOG_SECS: u64 = 20;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Recording {
+pub(super) struct RecordingArgs {
     /// Serve /metrics, /healthz and /readyz and accept marks on this port; default address: loopback
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = parse_listen)]
     listen: Option<SocketAddr>,
@@ -49,14 +47,14 @@ pub(super) struct Recording {
     /// then Events, then the resource with the most data, until only pods, nodes, cluster operators and
     /// the cluster version are recorded, and finally no objects. The file never exceeds the limit. Packing
     /// it at the end temporarily needs the same space again, or is skipped.
-    #[arg(long, value_name = "SIZE", default_value = "100MB", value_parser = byte_size::parse)]
+    #[arg(long, value_name = "SIZE", default_value = "100MB", value_parser = parse_size)]
     max_size: MaxSize,
     /// Memory limit of the recorder, such as 512MB; `auto` is 75 % of the cgroup limit, `none` is no limit
     ///
     /// Near the limit, the last bodies of objects move to an unnamed temporary file in the reel's folder.
     /// If that is not enough, the resource whose objects take the most memory is no longer recorded, then
     /// the next; the reel notes which and when, and `verify` reports them as incomplete.
-    #[arg(long, value_name = "SIZE", default_value = "auto", value_parser = byte_size::parse_memory)]
+    #[arg(long, value_name = "SIZE", default_value = "auto", value_parser = parse_memory_size)]
     max_memory: MaxSize,
     /// Sample these metrics of the API servers every 30 s; `info -o json` shows when they changed
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
@@ -69,12 +67,12 @@ pub(super) struct Recording {
     log: Option<String>,
 }
 
-impl Recording {
+impl RecordingArgs {
     /// Begins to log, and gives the options that the flags ask for; the reel's path is the caller's.
-    pub(super) fn begin(&self) -> Result<RecorderOptions, CommandError> {
-        let extra = redact_extra::read(self.redact_extra.as_deref())?;
-        log::begin(self.log.as_deref(), extra.clone(), is_watched())?;
-        let mut options = RecorderOptions::new("");
+    pub(super) fn begin(&self) -> Result<Options, CommandError> {
+        let extra = redaction::read_rules(self.redact_extra.as_deref())?;
+        begin_log(self.log.as_deref(), extra.clone(), is_watched())?;
+        let mut options = Options::new("");
         options.redact_extra = extra;
         options.listen = self.listen;
         options.status_access = StatusAccess {
@@ -89,11 +87,6 @@ impl Recording {
     }
 }
 
-/// Tells whether somebody watches the recording.
-pub(super) fn is_watched() -> bool {
-    io::stderr().is_terminal()
-}
-
 /// Starts the threads that record.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
     tokio::runtime::Builder::new_multi_thread()
@@ -101,7 +94,7 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
         .thread_name("kubereel")
         .enable_all()
         .build()
-        .map_err(|error| CommandError::new(Exit::Io, format!("cannot start threads: {error}")))
+        .map_err(|error| CommandError::io(format!("cannot start threads: {error}")))
 }
 
 /// Records, and tells meanwhile how the recording stands.
@@ -141,10 +134,10 @@ pub(super) fn status_token(path: Option<&Path>) -> Result<Option<StatusToken>, C
     let Some(path) = path else {
         return Ok(None);
     };
-    let text = user_file::read_text(path, TOKEN_FILE_BYTES)?;
+    let text = files::read_text(path, TOKEN_FILE_BYTES)?;
     KnownCredentials::of_process().remember(text.as_bytes());
     let token = StatusToken::parse(&text)
-        .map_err(|error| CommandError::new(Exit::Usage, format!("{error}: {}", path.display())))?;
+        .map_err(|error| CommandError::usage(format!("{error}: {}", path.display())))?;
     Ok(Some(token))
 }
 
@@ -154,16 +147,145 @@ pub(super) fn parse_listen(text: &str) -> Result<SocketAddr, String> {
         return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     }
     text.parse().map_err(|_neither| {
-        "neither a port nor an address and a port, such as 9090 or 0.0.0.0:9090".to_owned()
+        "expected a port, or an address and a port, such as 9090 or 0.0.0.0:9090".to_owned()
     })
 }
 
 pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     let duration: jiff::SignedDuration = text
         .parse()
-        .map_err(|_unread| "not a duration, such as 45s, 90m or 1h30m".to_owned())?;
+        .map_err(|_unread| "expected a duration such as 45s, 90m or 1h30m".to_owned())?;
     Duration::try_from(duration)
-        .map_err(|_negative| "a recording cannot last less than no time".to_owned())
+        .map_err(|_negative| "expected a duration that is not negative".to_owned())
+}
+
+/// The filter without a terminal: a pod's log.
+const UNWATCHED: &str = "info";
+
+/// The filter beside the live line, which more log lines would tear apart.
+const WATCHED: &str = "warn";
+
+/// Gives each line a writer that takes secrets out.
+struct RedactedLog(Redactor);
+
+/// A line in the making.
+struct LogLine<'a> {
+    redactor: &'a Redactor,
+    text: Vec<u8>,
+}
+
+impl<'a> MakeWriter<'a> for RedactedLog {
+    type Writer = LogLine<'a>;
+
+    fn make_writer(&'a self) -> LogLine<'a> {
+        LogLine {
+            redactor: &self.0,
+            text: Vec::new(),
+        }
+    }
+}
+
+impl Write for LogLine<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for LogLine<'_> {
+    /// Writes the line: only a whole one can be searched.
+    fn drop(&mut self) {
+        let text = self.redactor.text(&self.text);
+        // A log that cannot be written leaves no place for an error.
+        let _written = io::stderr().lock().write_all(&text);
+    }
+}
+
+/// Begins to log.
+fn begin_log(filter: Option<&str>, extra: Extra, is_terminal: bool) -> Result<(), CommandError> {
+    let usual = if is_terminal { WATCHED } else { UNWATCHED };
+    let filter = filter.filter(|filter| !filter.is_empty()).unwrap_or(usual);
+    let filter = EnvFilter::try_new(filter).map_err(|error| {
+        CommandError::usage(format!("cannot read the log filter: {error}"))
+            .hint("for example: --log info, or --log kubereel_recorder=debug")
+    })?;
+    let redactor = redaction::begin(extra).map_err(CommandError::io)?;
+    let begun = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .with_target(false)
+        .with_writer(RedactedLog(redactor))
+        .try_init();
+    begun.map_err(|error| CommandError::io(format!("cannot log: {error}")))
+}
+
+/// How large something may become, in bytes; `None` without a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct MaxSize(Option<u64>);
+
+/// The units, longest spelling first.
+const UNITS: [(&str, u64); 11] = [
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("ki", 1 << 10),
+    ("mi", 1 << 20),
+    ("gi", 1 << 30),
+    ("kb", 1_000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("m", 1_000_000),
+    ("g", 1_000_000_000),
+];
+
+/// Reads a limit of the reel's size.
+fn parse_size(text: &str) -> Result<MaxSize, String> {
+    at_least(text, "a reel", LEAST_MAX_BYTES)
+}
+
+/// Reads a limit of memory; `auto` takes the control group's.
+fn parse_memory_size(text: &str) -> Result<MaxSize, String> {
+    if text.trim().eq_ignore_ascii_case("auto") {
+        // A smaller group's recorder is limited to the least that it can work with.
+        let max = default_max_memory().map(|max| max.max(LEAST_MAX_MEMORY));
+        return Ok(MaxSize(max));
+    }
+    at_least(text, "the memory of a recorder", LEAST_MAX_MEMORY)
+}
+
+fn at_least(text: &str, what: &str, least: u64) -> Result<MaxSize, String> {
+    let spelt = text.trim().to_ascii_lowercase();
+    if spelt == "none" || spelt == "0" {
+        return Ok(MaxSize(None));
+    }
+    let unread = || "expected a size such as 100MB, 64MiB, 2GB or none".to_owned();
+    let (number, unit) = UNITS
+        .iter()
+        .find_map(|(name, unit)| spelt.strip_suffix(name).map(|number| (number, *unit)))
+        .unwrap_or((&spelt, 1));
+    let bytes = times(number.trim(), unit).ok_or_else(unread)?;
+    if bytes < least {
+        let least = least / 1_000_000;
+        return Err(format!("the limit of {what} must be at least {least}MB"));
+    }
+    Ok(MaxSize(Some(bytes)))
+}
+
+/// Multiplies a decimal number, with at most three digits behind its point.
+fn times(number: &str, unit: u64) -> Option<u64> {
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || part.len() > 3 || !is_number(whole) || !is_number(part) {
+        return None;
+    }
+    let thousandths: u64 = format!("{part:0<3}").parse().ok()?;
+    let whole: u64 = whole.parse().ok()?;
+    let part = unit.checked_mul(thousandths)? / 1_000;
+    whole.checked_mul(unit)?.checked_add(part)
 }
 
 #[cfg(test)]
@@ -191,5 +313,44 @@ mod tests {
         assert_eq!(parse_duration("1h30m"), Ok(Duration::from_mins(90)));
         assert!(parse_duration("-1s").is_err());
         assert!(parse_duration("soon").is_err());
+    }
+
+    #[test]
+    fn a_limit_of_memory_has_a_least_of_its_own_and_may_be_automatic() {
+        assert_eq!(parse_memory_size("256MB"), Ok(MaxSize(Some(256_000_000))));
+        assert_eq!(parse_memory_size("none"), Ok(MaxSize(None)));
+        assert!(parse_memory_size("100MB").is_err_and(|why| why.contains("at least 128MB")));
+        let auto = parse_memory_size("auto").expect("always a limit or none");
+        assert!(auto.0.is_none_or(|max| max >= LEAST_MAX_MEMORY));
+        assert!(parse_size("auto").is_err());
+    }
+
+    #[test]
+    fn sizes_are_spelt_as_people_do() {
+        for (text, bytes) in [
+            ("100MB", 100_000_000),
+            ("100 mb", 100_000_000),
+            ("64MiB", 64 << 20),
+            ("64Mi", 64 << 20),
+            ("1.5GB", 1_500_000_000),
+            ("2g", 2_000_000_000),
+            ("8000000", 8_000_000),
+        ] {
+            assert_eq!(parse_size(text), Ok(MaxSize(Some(bytes))), "{text}");
+        }
+        assert_eq!(parse_size("none"), Ok(MaxSize(None)));
+        assert_eq!(parse_size("0"), Ok(MaxSize(None)));
+        for text in [
+            "",
+            "MB",
+            "-1MB",
+            "1e9",
+            "1.2345GB",
+            "7MB",
+            "99999999999GiB",
+            "ten",
+        ] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
     }
 }

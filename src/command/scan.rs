@@ -1,96 +1,91 @@
-//! Owns `kubereel scan`: which secrets are left in a reel. Refuses to print one.
+//! `kubereel scan`: the secrets that are left in a reel. Never prints one.
 
-mod print;
-
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::progress::Progress;
-use crate::redact_extra;
-use crate::reel;
-use crate::screen::Screen;
-use crate::user_file;
-use kubereel_scan::{Canaries, ScanError, ScanOptions, ScanReport};
+use crate::arguments::JsonOutput;
+use crate::command_error::{CommandError, Exit};
+use crate::progress::ProgressReporter;
+use crate::screen::Console;
+use crate::table::TextTable;
+use crate::words::{Amount as _, bytes, count, number};
+use crate::{files, redaction};
+use kubereel_history::{Timeline, harmless, timetext};
+use kubereel_scan::{Canaries, Found, Options, Place, Report, ScanError};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// How much of a file of canaries is read.
 const CANARY_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Look for secrets in a reel: all that the redaction policy takes out, and words of your own
+/// Search a reel for secrets: everything that the redaction policy covers, and your own words
 ///
-/// It searches every byte: of objects, names, notes and documents as they are once decompressed, in
-/// base64, percent encoding and hexadecimal too, and of the file as it stands. A secret is never
-/// printed: its first letters at most, and its length. Strings that look random and have no known
-/// form are listed apart as high entropy; most of them are no secrets, and only --strict makes them
-/// count. That nothing was found proves that no secret of a known form is there, not that none is.
+/// It searches every byte of the decompressed objects, names, notes and documents, also in base64,
+/// percent encoding and hexadecimal, and every byte of the file itself. A secret is never printed:
+/// only its length and at most its first letters. Strings that look random and have no known form are
+/// listed separately as high entropy; most of them are not secrets, and they count only with --strict.
+/// An empty result proves that the reel has no secret of a known form, not that it has no secret.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  kubereel scan run.reel                              is it fit to be published?
-  kubereel scan run.reel --canaries passwords.txt     are these words in it, in any encoding?
-  kubereel scan run.reel --redact-extra own.yaml      with the rules it was recorded with
-  kubereel scan run.reel --strict                     fail on high-entropy strings, too
+  kubereel scan run.reel                              before it is published
+  kubereel scan run.reel --canaries passwords.txt     search for these words, in any encoding
+  kubereel scan run.reel --redact-extra own.yaml      with the rules of the recording
+  kubereel scan run.reel --strict                     fail on high-entropy strings
   kubereel scan run.reel -o json | jq .found          for programs
 
-Rules of one's own, for --redact-extra of record, import and scan, have a name and either a path
-(of every kind, or of one: plural.group) or a regular expression that is met by the secret:
+Your own rules, for --redact-extra of record, import and scan, have a name and either a path
+(of every kind, or of one: plural.group) or a regular expression that matches the secret:
   rules:
   - {name: pins, kind: widgets.acme.io, path: spec.doors.*.pin}
   - {name: licences, text: 'LIC-[0-9]{6}'}
 
 Exit codes: 0 no known form of a secret was found; 1 a secret was found (with --strict also: a
-high-entropy string); 4 none was found, but not all of the reel can be read.")]
+high-entropy string); 4 none was found, but a part of the reel cannot be read.")]
 pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// A word that must not be in it; others on this machine can see it, so rather use --canaries
+    /// A word that the reel must not contain; visible to other users of this machine, prefer --canaries
     #[arg(long, value_name = "TEXT")]
     canary: Vec<String>,
-    /// Words that must not be in it, one a line
+    /// Words that the reel must not contain, one per line
     #[arg(long, value_name = "FILE")]
     canaries: Option<PathBuf>,
-    /// Rules beside those of the policy
+    /// File with additional redaction rules
     #[arg(long, value_name = "FILE")]
     redact_extra: Option<PathBuf>,
-    /// Exit with 1 also if there are high-entropy strings
+    /// Exit with 1 on high-entropy strings, too
     #[arg(long)]
     strict: bool,
-    /// Output format; default: text
-    #[arg(short, long, value_name = "FORM")]
-    output: Option<Form>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Form {
-    Json,
+    #[command(flatten)]
+    output: JsonOutput,
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let mut words: Vec<Vec<u8>> = args
         .canary
         .iter()
         .map(|word| word.clone().into_bytes())
         .collect();
     if let Some(path) = &args.canaries {
-        words.extend(read(path)?);
+        words.extend(read_words(path)?);
     }
-    let canaries = Canaries::new(words).map_err(|error| CommandError::new(Exit::Usage, error))?;
-    let extra = redact_extra::read(args.redact_extra.as_deref())?;
-    let timeline = reel::open(&args.reel)?;
+    let canaries = Canaries::new(words).map_err(CommandError::usage)?;
+    let extra = redaction::read_rules(args.redact_extra.as_deref())?;
+    let timeline = files::open_reel(&args.reel)?;
     let total = timeline.reel().end().0;
     let report = {
-        let mut progress = Progress::begin("scanning", total, screen.is_err_terminal());
-        let options = ScanOptions::new(canaries, extra);
+        let mut progress = ProgressReporter::begin("scanning", total, screen.is_err_terminal());
+        let options = Options::new(canaries, extra);
         kubereel_scan::scan(timeline.reel(), &options, |done| progress.reached(done))
     };
     let report = report.map_err(|error| match error {
-        ScanError::NoRandomness(_) | ScanError::Read { .. } => CommandError::new(Exit::Io, error),
-        error => CommandError::new(Exit::Reel, error),
+        ScanError::NoRandomness(_) | ScanError::Read { .. } => CommandError::io(error),
+        error => CommandError::reel(error),
     })?;
-    match args.output {
-        Some(Form::Json) => print::json(&report, screen)?,
-        None => print::page(&timeline, &report, screen)?,
+    if args.output.is_json() {
+        screen.json(&ScanOutput::of(&report))?;
+    } else {
+        print_page(&timeline, &report, screen)?;
     }
     Ok(verdict(&report, args.strict))
 }
@@ -106,12 +101,179 @@ const fn verdict(report: &ScanReport, is_strict: bool) -> Exit {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<Vec<u8>>, CommandError> {
-    let bytes = user_file::read(path, CANARY_BYTES)?;
+fn read_words(path: &Path) -> Result<Vec<Vec<u8>>, CommandError> {
+    let bytes = files::read(path, CANARY_BYTES)?;
     let lines = bytes.split(|byte| *byte == b'\n');
     let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     Ok(lines
         .filter(|line| !line.is_empty())
         .map(<[u8]>::to_vec)
         .collect())
+}
+
+/// The result of a scan, for programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ScanOutput<'a> {
+    verdict: &'static str,
+    total: u64,
+    found: Vec<ScanFindingOutput<'a>>,
+    high_entropy_total: u64,
+    high_entropy: Vec<ScanFindingOutput<'a>>,
+    unread: &'a [String],
+    objects: u64,
+    decompressed_bytes: u64,
+    file_bytes: u64,
+    canaries: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ScanFindingOutput<'a> {
+    rule: &'a str,
+    form: &'a str,
+    place: &'static str,
+    seq: Option<u64>,
+    at: Option<String>,
+    object: Option<&'a str>,
+    path: &'a str,
+    offset: u64,
+    bytes: usize,
+    begin: &'a str,
+}
+
+impl<'a> ScanOutput<'a> {
+    fn of(report: &'a Report) -> Self {
+        Self {
+            verdict: match (report.total, report.unread.is_empty()) {
+                (0, true) => "no-known-secret",
+                (0, false) => "unknown",
+                _ => "secrets",
+            },
+            total: report.total,
+            found: report.found.iter().map(ScanFindingOutput::of).collect(),
+            high_entropy_total: report.high_entropy_total,
+            high_entropy: report
+                .high_entropy
+                .iter()
+                .map(ScanFindingOutput::of)
+                .collect(),
+            unread: &report.unread,
+            objects: report.objects,
+            decompressed_bytes: report.decompressed_bytes,
+            file_bytes: report.file_bytes,
+            canaries: report.canaries,
+        }
+    }
+}
+
+impl<'a> ScanFindingOutput<'a> {
+    fn of(found: &'a Found) -> Self {
+        let (place, seq, at, object) = match &found.place {
+            Place::Object { seq, at, object } => ("object", Some(*seq), Some(*at), Some(object)),
+            Place::Name { object } => ("name", None, None, Some(object)),
+            Place::Note { seq, at } => ("note", Some(*seq), Some(*at), None),
+            Place::Kept { seq, at } => ("kept", Some(*seq), Some(*at), None),
+            _ => ("file", None, None, None),
+        };
+        Self {
+            rule: &found.rule,
+            form: &found.form,
+            place,
+            seq: seq.map(|seq| seq.0),
+            at: at.map(timetext::rfc3339),
+            object: object.map(String::as_str),
+            path: &found.path,
+            offset: found.offset,
+            bytes: found.len,
+            begin: &found.begin,
+        }
+    }
+}
+
+/// How many finds people are shown.
+const SHOWN: usize = 40;
+
+/// Prints what was found, then what that means.
+fn print_page(
+    timeline: &Timeline,
+    report: &Report,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    print_findings(timeline, &report.found, report.total, screen)?;
+    let paint = screen.err_paint();
+    for unread in &report.unread {
+        let text = format!("not read: {}", harmless(unread));
+        screen.aside(paint.bad(&text))?;
+    }
+    let searched = [
+        count(report.objects, "object"),
+        format!("{} decompressed", bytes(report.decompressed_bytes)),
+        format!("{} in the file", bytes(report.file_bytes)),
+        count(report.canaries, "canary").replace("canarys", "canaries"),
+    ];
+    screen.aside(format!("searched {}", searched.join(" · ")))?;
+    let verdict = if report.total > 0 {
+        paint.bad(&count(report.total, "secret in the reel"))
+    } else if report.unread.is_empty() {
+        paint.good("no known form of a secret was found")
+    } else {
+        paint.wary("unknown: no known form of a secret was found in the readable part")
+    };
+    if report.high_entropy_total > 0 {
+        let text = format!(
+            "high entropy, mostly not secrets: {}",
+            count(report.high_entropy_total, "string")
+        );
+        screen.aside(paint.wary(&text))?;
+        print_findings(
+            timeline,
+            &report.high_entropy,
+            report.high_entropy_total,
+            screen,
+        )?;
+    }
+    screen.aside(verdict)
+}
+
+fn print_findings(
+    timeline: &Timeline,
+    found: &[Found],
+    total: u64,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    if found.is_empty() {
+        return Ok(());
+    }
+    let mut table = TextTable::with_headers(["TIME", "WHERE", "PATH", "RULE", "SECRET"]);
+    for one in found.iter().take(SHOWN) {
+        table.push(row(timeline, one));
+    }
+    screen.table(&table)?;
+    let rest = total.saturating_sub(SHOWN.get());
+    if rest > 0 {
+        screen.line(format!("and {} more: -o json", number(rest)))?;
+    }
+    Ok(())
+}
+
+fn row(timeline: &Timeline, found: &Found) -> Vec<String> {
+    let (time, place) = match &found.place {
+        Place::Object { at, object, .. } => (timeline.written(*at), object.clone()),
+        Place::Name { object } => (String::new(), format!("name of {object}")),
+        Place::Note { seq, at } => (timeline.written(*at), format!("note {}", seq.0)),
+        Place::Kept { seq, at } => (timeline.written(*at), format!("content of note {}", seq.0)),
+        _ => (String::new(), format!("the file, byte {}", found.offset)),
+    };
+    let rule = if found.form.is_empty() {
+        found.rule.clone()
+    } else {
+        format!("{} ({})", found.rule, found.form)
+    };
+    let secret = format!("{}… {}", found.begin, count(found.len, "byte"));
+    let texts = [time, place, found.path.clone(), rule, secret];
+    texts
+        .iter()
+        .map(|text| harmless(text).into_owned())
+        .collect()
 }

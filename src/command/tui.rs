@@ -1,20 +1,19 @@
-//! Owns `kubereel tui`, which is also plain `kubereel REEL`: the screen that moves through a reel.
+//! `kubereel tui`, which is also plain `kubereel REEL`: browses a reel in the terminal.
 
-use crate::at;
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::reel;
-use crate::screen::Screen;
+use crate::arguments;
+use crate::command_error::{CommandError, Exit};
+use crate::files;
+use crate::screen::Console;
 use kubereel_history::Moment;
 use kubereel_tui::{
     Executable, Palette, ScreenFilterError, Theme, TuiError, TuiRequest, check_filter,
 };
 use std::path::PathBuf;
 
-/// Move through a reel on the screen: timeline, lanes, and the state at the cursor
+/// Browse a reel in the terminal: timeline, lanes, and the state at the cursor
 ///
-/// Plain `kubereel REEL` does the same. What the title says is an address: --at and --select lead
-/// back to the same place, and leaving prints it.
+/// Plain `kubereel REEL` does the same. The title is an address, which is also printed on exit: --at
+/// and --select lead back to the same place.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -22,19 +21,19 @@ pub(crate) struct Args {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     /// Start at this moment; default: the start of the recording
-    #[arg(long, value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Option<Moment>,
-    /// What to select: a resource, or an object of it
+    /// Select this resource or object
     #[arg(long, value_name = "RESOURCE[/NAME]")]
     select: Option<String>,
     /// The namespace of the object
     #[arg(short, long, value_name = "NS", default_value = "default")]
     namespace: String,
-    /// Show only what passes: words, /regex/, ns:NAME, kind:KIND, states such as bad and down, and in
-    /// tables label:app=web and status.phase!=Running; ! before any of them turns it round
+    /// Show only matching rows: words, /regex/, ns:NAME, kind:KIND, states such as bad and down, and in
+    /// tables label:app=web and status.phase!=Running; ! negates a term
     #[arg(long, value_name = "FILTER", default_value = "", value_parser = filter)]
     filter: String,
-    /// Begin anew, not where one was the last time
+    /// Do not resume the last position
     #[arg(long)]
     fresh: bool,
     /// Colour theme; default: detected from the terminal
@@ -73,15 +72,15 @@ Keys:
 {}
 {}",
         kubereel_tui::keys_help(),
-        at::forms_help()
+        arguments::forms_help()
     )
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     // What is no reel is said here, in words and with hints, not on a screen that has to be left.
     if !args.reel.is_file() {
-        reel::open(&args.reel)?;
+        files::open_reel(&args.reel)?;
     }
     let request = TuiRequest {
         path: args.reel.clone(),
@@ -100,7 +99,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError
         let failed = CommandError::new(exit, &error);
         match error {
             TuiError::NoTerminal => {
-                failed.hint("kubereel info, get, history and the other commands print")
+                failed.hint("use a command that prints, such as kubereel info or kubereel get")
             }
             _ => failed,
         }

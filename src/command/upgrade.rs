@@ -1,45 +1,41 @@
-//! Owns `kubereel upgrade`: the story of an upgrade. Refuses to find out what happened: `replay` does.
+//! `kubereel upgrade`: the story of an upgrade, the state at a moment, or a list. What happened is derived by `history`.
 
-use crate::at;
-use crate::command::get::header;
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::reel;
-use crate::screen::Screen;
+use crate::arguments::{self, JsonOutput};
+use crate::command::object_query;
+use crate::command_error::{CommandError, Exit};
+use crate::files;
+use crate::screen::Console;
+use crate::table::TextTable;
 use crate::words::count;
-use kubereel_cluster::{ClusterHistory, ClusterUpdate, UpdateKind, Updates};
-use kubereel_history::{Certainty, Cut, Moment, QueryError, Timeline, timetext};
+use kubereel_history::{
+    Certainty, Cut, Moment, QueryError, Timeline, Update, UpdateKind, Updates, timetext,
+};
+use page::{between, release};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 mod json;
-mod json_status;
-mod list;
 mod nodes;
-mod operators;
 mod page;
-mod payload;
-mod rest;
 mod status;
-mod trouble;
 
-/// Tell how an OpenShift cluster was upgraded
+/// Show how an OpenShift cluster was upgraded
 ///
-/// What was asked for and when; every attempt to fetch the payload, with its Pod and what
-/// `ClusterVersion` said then; operators in the order in which they moved, and how long each took; what
-/// was not well meanwhile, also the spells that no poll would have seen; nodes, drained and rebooted;
-/// where nothing moved, and what took longest. The last upgrade of the reel unless --nth says which.
+/// Shows the requests; every attempt to retrieve the payload, with its Pod and the condition of
+/// `ClusterVersion`; operators in the order in which they moved, with their durations; problems, also
+/// those too short for a poll to observe; nodes, with drain and reboot; stalls, and the slowest parts.
+/// The default is the last upgrade of the reel.
 ///
-/// With --at, what was known at that moment: what is updated and what is waited for, judged by the
-/// rules of `oc adm upgrade status`. Its estimate is called one: it is no measurement.
+/// With --at, shows what was known at that moment: the updated and the pending parts, by the rules of
+/// `oc adm upgrade status`. Its estimate of the remaining time is not a measurement.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// Tell what was known at this moment
-    #[arg(long, value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
+    /// Show what was known at this moment
+    #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Moment,
     /// Show the N-th upgrade of the reel; default: the last one
     #[arg(long, value_name = "N")]
@@ -47,107 +43,93 @@ pub(crate) struct Args {
     /// List the installation and all upgrades, a line each
     #[arg(long, conflicts_with = "nth")]
     list: bool,
-    /// Output format; default: text
-    #[arg(short, long, value_name = "FORM")]
-    output: Option<Output>,
-}
-
-/// The form of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Output {
-    /// One JSON object; docs/upgrade.md names its fields
-    Json,
+    #[command(flatten)]
+    output: JsonOutput,
 }
 
 /// The exit codes of both commands, in words.
 pub(super) const EXITS: &str = "\
-Exit codes: 0 the story is told, whatever came of it; 1 the reel shows that there was none; 4 the reel
-does not tell: ClusterVersion was not recorded, or not at that moment.";
+Exit codes: 0 found, whatever its outcome; 1 the reel proves that there was none; 4 unknown:
+ClusterVersion was not recorded, or not at that moment.";
 
 fn after_help() -> String {
     format!(
         "\
 Examples:
   kubereel upgrade run.reel
-  kubereel upgrade run.reel --at 14:31:40          how far it was then, and what it waited for
+  kubereel upgrade run.reel --at 14:31:40          how far it was at that moment
   kubereel upgrade run.reel --list
   kubereel upgrade run.reel --nth 1 -o json | jq '.operators[] | [.name, .took_secs]'
 
 {}
 
 {EXITS}",
-        at::forms_help()
+        arguments::forms_help()
     )
 }
 
-/// Which story is asked for.
+/// UpdateChoice story is asked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Which {
+pub(super) struct UpdateChoice {
     pub(super) kind: UpdateKind,
     pub(super) nth: Option<NonZeroUsize>,
     pub(super) is_list: bool,
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let timeline = reel::open(&args.reel)?;
-    let which = Which {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let timeline = files::open_reel(&args.reel)?;
+    let which = UpdateChoice {
         kind: UpdateKind::Upgrade,
         nth: args.nth,
         is_list: args.list,
     };
-    answer(&timeline, which, args.at, args.output, screen)
+    answer(&timeline, which, args.at, args.output.is_json(), screen)
 }
 
 /// Answers a question about an open reel.
 pub(super) fn answer(
     timeline: &Timeline,
-    which: Which,
+    which: UpdateChoice,
     at: Moment,
-    output: Option<Output>,
-    screen: &mut Screen,
+    is_json: bool,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let cut = at::resolve(timeline, at)?;
-    let updates = ClusterHistory::of(timeline)
-        .updates(cut)
-        .map_err(unreadable)?;
+    let cut = arguments::resolve(timeline, at)?;
+    let updates = timeline.updates(cut).map_err(unreadable)?;
     let certainty = certainty(timeline, cut);
     if !updates.is_seen {
         return Err(not_seen(timeline, &certainty));
     }
-    screen.aside(head(timeline, &updates, &certainty, screen))?;
+    screen.aside(header(timeline, &updates, &certainty, screen))?;
     if which.is_list {
-        list::print(timeline, &updates, output, screen)?;
+        print_list(timeline, &updates, is_json, screen)?;
     } else {
         let Some((number, update)) = pick(&updates, which)? else {
             return none(timeline, &updates, which.kind, at, cut, &certainty, screen);
         };
-        let story = ClusterHistory::of(timeline)
+        let story = timeline
             .upgrade_story(&updates, update, cut)
             .map_err(unreadable)?;
-        let asked = page::Asked {
+        let context = page::StoryContext {
             number,
             of: of_kind(&updates, which.kind).count(),
             // A past moment is asked about for how it stood then.
             status: if at != Moment::End || story.over.is_none() {
-                ClusterHistory::of(timeline)
-                    .update_status(cut, None)
-                    .map_err(unreadable)?
+                timeline.update_status(cut, None).map_err(unreadable)?
             } else {
                 None
             },
         };
-        match output {
-            None => page::print(timeline, &story, &asked, screen)?,
-            Some(Output::Json) => json::print(&story, &asked, &certainty, screen)?,
+        if is_json {
+            json::print(&story, &context, &certainty, screen)?;
+        } else {
+            page::print(timeline, &story, &context, screen)?;
         }
     }
     if !timeline.reel().damage().is_empty() {
         screen.finish()?;
-        return Err(
-            CommandError::new(Exit::Reel, "the reel is damaged, parts may be missing")
-                .hint("kubereel info REEL says where"),
-        );
+        return Err(CommandError::damaged("parts may be missing"));
     }
     Ok(if certainty.is_known() {
         Exit::Yes
@@ -157,7 +139,7 @@ pub(super) fn answer(
 }
 
 fn unreadable(error: QueryError) -> CommandError {
-    CommandError::new(Exit::Reel, error).hint("kubereel info REEL says whether the reel is whole")
+    CommandError::reel(error).hint("to check the reel: kubereel verify REEL")
 }
 
 /// Judges how far what `ClusterVersion` said up to a moment can be trusted.
@@ -171,10 +153,15 @@ fn certainty(timeline: &Timeline, cut: Cut) -> Certainty {
     })
 }
 
-fn head(timeline: &Timeline, updates: &Updates, certainty: &Certainty, screen: &Screen) -> String {
+fn header(
+    timeline: &Timeline,
+    updates: &Updates,
+    certainty: &Certainty,
+    screen: &Console,
+) -> String {
     let at = timeline.written(updates.now);
     let offset = timetext::offset(updates.now.micros_since(timeline.start()));
-    let trust = header::trust(timeline, certainty);
+    let trust = object_query::trust(timeline, certainty);
     let trust = if certainty.is_proven() {
         screen.err_paint().good(&trust)
     } else {
@@ -185,45 +172,38 @@ fn head(timeline: &Timeline, updates: &Updates, certainty: &Certainty, screen: &
 
 fn not_seen(timeline: &Timeline, certainty: &Certainty) -> CommandError {
     if !timeline.reel().damage().is_empty() {
-        return CommandError::new(
-            Exit::Reel,
-            "the reel holds no ClusterVersion, as far as it can be read",
-        )
-        .hint("kubereel info REEL says where it is damaged");
+        return CommandError::reel("no ClusterVersion in the readable part of the reel")
+            .hint("to see where it is damaged: kubereel info REEL");
     }
     if let Certainty::BeforeFirst { first: Some(first) } = certainty {
-        let message = "ClusterVersion was not seen yet at that moment";
+        let message = "ClusterVersion was not observed yet at that moment";
         let first = timeline.written(*first);
-        return CommandError::new(Exit::Unknown, message)
-            .hint(format!("it is first known at {first}"));
+        return CommandError::unknown(message).hint(format!("the first known state: --at {first}"));
     }
-    CommandError::new(
-        Exit::Unknown,
-        "the reel holds no ClusterVersion: no OpenShift cluster, or it was not recorded",
+    CommandError::unknown(
+        "no ClusterVersion in the reel: not an OpenShift cluster, or it was not recorded",
     )
-    .hint("kubereel info REEL says what was recorded; kubereel history follows any object")
+    .hint("to see what was recorded: kubereel info REEL -o wide")
 }
 
 /// Gives the updates of a kind, with their number.
-fn of_kind(updates: &Updates, kind: UpdateKind) -> impl Iterator<Item = (usize, &ClusterUpdate)> {
+fn of_kind(updates: &Updates, kind: UpdateKind) -> impl Iterator<Item = (usize, &Update)> {
     let of_kind = updates.all.iter().filter(move |update| update.kind == kind);
     of_kind
         .enumerate()
         .map(|(place, update)| (place + 1, update))
 }
 
-fn pick(updates: &Updates, which: Which) -> Result<Option<(usize, &ClusterUpdate)>, CommandError> {
+fn pick(updates: &Updates, which: UpdateChoice) -> Result<Option<(usize, &Update)>, CommandError> {
     let Some(nth) = which.nth else {
         return Ok(of_kind(updates, which.kind).last());
     };
     let found = of_kind(updates, which.kind).find(|(number, _)| *number == nth.get());
     let all = of_kind(updates, which.kind).count();
     if found.is_none() && all > 0 {
-        let all = u64::try_from(all).unwrap_or(u64::MAX);
-        let message = format!("no upgrade {nth}: the reel holds {}", count(all, "upgrade"));
-        return Err(
-            CommandError::new(Exit::Usage, message).hint("kubereel upgrade REEL --list names them")
-        );
+        let all = all;
+        let message = format!("no upgrade {nth}: the reel has {}", count(all, "upgrade"));
+        return Err(CommandError::usage(message).hint("to list them: kubereel upgrade REEL --list"));
     }
     Ok(found)
 }
@@ -236,12 +216,10 @@ fn none(
     at: Moment,
     cut: Cut,
     certainty: &Certainty,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     // Workers may lag behind an upgrade that was complete before the recording.
-    let status = ClusterHistory::of(timeline)
-        .update_status(cut, None)
-        .map_err(unreadable)?;
+    let status = timeline.update_status(cut, None).map_err(unreadable)?;
     let is_asked = kind == UpdateKind::Upgrade && at != Moment::End;
     if let Some(state) = status.filter(|status| status.is_updating || is_asked) {
         status::print(timeline, &state, screen)?;
@@ -273,24 +251,69 @@ fn none(
     let word = kind.as_str();
     let message = if has_gaps {
         format!(
-            "no {word} was seen, but the recording of ClusterVersion has gaps: {version}{since}"
+            "no {word} was observed, but the recording of ClusterVersion has gaps: {version}{since}"
         )
     } else {
-        format!("no {word} was seen: {version}{since}")
+        format!("no {word} was observed: {version}{since}")
     };
     let error = CommandError::new(exit, message);
     if exit == Exit::Reel {
-        return Err(error.hint("the reel is damaged: kubereel info REEL says where"));
+        return Err(error.hint("to see where the reel is damaged: kubereel info REEL"));
     }
     Err(match kind {
         UpdateKind::Upgrade if has_install => {
-            error.hint("kubereel install REEL tells of the installation")
+            error.hint("to show the installation: kubereel install REEL")
         }
         UpdateKind::Upgrade => {
-            error.hint("kubereel history REEL clusterversion/version shows what it said")
+            error.hint("to see its versions: kubereel history REEL clusterversion/version")
         }
         UpdateKind::Install => {
-            error.hint("the recording began after it; kubereel upgrade REEL tells of upgrades")
+            error.hint("the recording began after it; to show upgrades: kubereel upgrade REEL")
         }
     })
+}
+
+/// Prints the list.
+fn print_list(
+    timeline: &Timeline,
+    updates: &Updates,
+    is_json: bool,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let mut rows: Vec<(Option<usize>, &Update)> = of_kind(updates, UpdateKind::Install)
+        .map(|(_, update)| (None, update))
+        .collect();
+    rows.extend(
+        of_kind(updates, UpdateKind::Upgrade).map(|(number, update)| (Some(number), update)),
+    );
+    rows.sort_by_key(|(_, update)| update.first);
+    if is_json {
+        return json::list(&rows, updates, screen);
+    }
+    let mut table = TextTable::with_headers(["NTH", "FROM", "TO", "BEGAN", "TOOK", "OUTCOME"]);
+    for (number, update) in rows {
+        let from = update.from.as_ref().map_or_else(|| "-".to_owned(), release);
+        let asked = update.requests.last().map(|request| &request.release);
+        let to = update.target.as_ref().or(asked);
+        let end = update.end;
+        let took = end.map_or_else(
+            || format!("{}+", between(update.first, updates.now)),
+            |end| between(update.first, end.mark.at),
+        );
+        let outcome = match (end, update.accepted) {
+            (Some(end), _) => end.how.as_str(),
+            (None, None) if !update.is_older => "not accepted",
+            (None, _) => "not complete",
+        };
+        table.push(vec![
+            number.map_or_else(|| "install".to_owned(), |number| number.to_string()),
+            from,
+            to.map_or_else(|| "?".to_owned(), release),
+            timeline.written(update.first.at),
+            took,
+            outcome.to_owned(),
+        ]);
+    }
+    screen.table(&table)?;
+    Ok(())
 }

@@ -1,70 +1,437 @@
-//! Owns `kubereel verify`: is every byte of a reel as it was written, and is every change in it.
-//! Refuses the judgement: `replay` makes it.
+//! `kubereel verify`: whether every byte of a reel is as it was written, and whether every change is in it. Sums and
+//! judgements are those of the proof.
 
-mod page;
-mod resources;
-mod revisions;
-
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::progress::Progress;
-use crate::reel;
-use crate::screen::Screen;
-use kubereel_history::{Integrity, Proof, ReelVerdict};
+use crate::arguments::JsonOutput;
+use crate::command_error::{CommandError, Exit};
+use crate::files;
+use crate::progress::ProgressReporter;
+use crate::screen::Console;
+use crate::table::TextTable;
+use crate::words::{bytes, count, duration, number};
+use kubereel_history::{
+    AccountSummary, GapSummary, OutageSummary, Proof, RangeSummary, ResourceProof, ResourceState,
+    Timeline, Verdict, harmless,
+};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Prove that a reel is whole and complete, or say what is not
+/// Check that a reel is whole and complete
 ///
-/// It reads every byte: pages, indexes, objects and kept texts, each against its checksum. It gives
-/// the verdict first, then what is wrong, then the rest in few lines. It
-/// says of each resource from when to when every change is in the reel, what was read back from the
-/// server's history, and how many changes a gap can have lost; how many revisions of the cluster's
-/// storage the events explain; and when the API was out. docs/verify.md says what this proves and
-/// what it cannot.
+/// It reads every byte: pages, indexes, objects and kept texts, and compares each with its checksum.
+/// It prints the verdict first, then the problems, then a summary: for each resource the time span in
+/// which every change is in the reel, what was read back from the server's history, and how many
+/// changes a gap can have lost; how many revisions of the cluster's storage the events explain; and
+/// the outages of the API. docs/verify.md describes what this proves and what it cannot.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  kubereel verify run.reel                          is it whole, is it complete?
+  kubereel verify run.reel                          check integrity and completeness
   kubereel verify run.reel --all                    with a row for each complete resource
   kubereel verify run.reel && kubereel test run.reel
   kubereel verify run.reel -o json | jq .verdict    for programs
   kubereel verify run.reel -o json | jq '.resources[] | select(.state == \"incomplete\")'
 
-Exit codes: 0 whole and complete; 1 whole, but changes may be missing; 3 damaged, or not to be read.")]
+Exit codes: 0 whole and complete; 1 whole, but changes may be missing; 3 damaged or unreadable.")]
 pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// A row for each resource, the complete ones too; -o json always has everything
+    /// Show a row for every resource, also the complete ones; -o json always has everything
     #[arg(long)]
     all: bool,
-    /// Output format; default: text
-    #[arg(short, long, value_name = "FORM")]
-    output: Option<Form>,
-}
-
-/// The form of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Form {
-    Json,
+    #[command(flatten)]
+    output: JsonOutput,
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let timeline = reel::open(&args.reel)?;
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let timeline = files::open_reel(&args.reel)?;
     let integrity = {
         let total = timeline.reel().end().0;
-        let mut progress = Progress::begin("reading", total, screen.is_err_terminal());
-        Integrity::read(&timeline, |done| progress.reached(done))
+        let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
+        timeline.integrity(|done| progress.reached(done))
     };
-    let proof = Proof::of(&timeline, integrity);
-    match args.output {
-        Some(Form::Json) => screen.json(&proof)?,
-        None => page::print(&timeline, &proof, args.all, screen)?,
+    let proof = timeline.proof(integrity);
+    if args.output.is_json() {
+        screen.json(&proof)?;
+    } else {
+        print_page(&timeline, &proof, args.all, screen)?;
     }
     Ok(match proof.verdict {
-        ReelVerdict::Complete => Exit::Yes,
-        ReelVerdict::Incomplete => Exit::No,
+        Verdict::Complete => Exit::Yes,
+        Verdict::Incomplete => Exit::No,
         _ => Exit::Reel,
     })
+}
+
+/// How many gaps, damaged places and outages are listed one by one.
+const LISTED: usize = 20;
+
+/// Prints the page; the verdict is its first line.
+fn print_page(
+    timeline: &Timeline,
+    proof: &Proof,
+    is_all: bool,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    print_verdict(proof, screen)?;
+    print_integrity(proof, screen)?;
+    print_resources(timeline, proof, is_all, screen)?;
+    print_revisions(timeline, proof, screen)?;
+    print_outages(timeline, proof, screen)
+}
+
+/// Writes a line behind its label.
+fn labelled(screen: &mut Console, label: &str, text: &str) -> Result<(), CommandError> {
+    let label = screen.paint().strong(&format!("{label:<11}"));
+    screen.line(format!("{label}  {text}"))
+}
+
+/// Says how many more there are of what was listed.
+fn print_rest(screen: &mut Console, total: usize, what: &str) -> Result<(), CommandError> {
+    let rest = total.saturating_sub(LISTED);
+    if rest == 0 {
+        return Ok(());
+    }
+    let text = screen
+        .paint()
+        .faint(&format!("{rest} more {what}: -o json"));
+    labelled(screen, "", &text)
+}
+
+fn print_integrity(proof: &Proof, screen: &mut Console) -> Result<(), CommandError> {
+    let paint = screen.paint();
+    let read = &proof.integrity;
+    let verdict = if read.whole {
+        paint.good("every checksum fits")
+    } else {
+        paint.bad(&count(read.damaged_places, "damaged place"))
+    };
+    let parts = [
+        verdict,
+        count(read.records, "record"),
+        count(read.blocks, "block"),
+        format!("{} decompressed", bytes(read.decompressed_bytes)),
+    ];
+    labelled(screen, "integrity", &parts.join(" · "))?;
+    for damage in read.damage.iter().take(LISTED) {
+        let text = format!("{}: {}", damage.place, damage.cause);
+        labelled(screen, "  damaged", &paint.bad(&text))?;
+    }
+    let total = usize::try_from(read.damaged_places).unwrap_or(usize::MAX);
+    print_rest(screen, total, "damaged places")
+}
+
+fn print_outages(
+    timeline: &Timeline,
+    proof: &Proof,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let outages = &proof.outages;
+    if outages.count == 0 {
+        return labelled(screen, "API outages", "none observed");
+    }
+    let text = format!(
+        "{} · {:.1} s in all; changes during an outage were received afterwards, or a gap is recorded",
+        number(outages.count),
+        outages.total_secs
+    );
+    labelled(screen, "API outages", &text)?;
+    let real: Vec<&OutageSummary> = outages
+        .each
+        .iter()
+        .filter(|outage| !outage.before_first_answer)
+        .collect();
+    for outage in real.iter().take(LISTED) {
+        let span = outage.to.micros_since(outage.from);
+        let mut parts = vec![
+            format!(
+                "{} – {}",
+                timeline.written(outage.from),
+                timeline.written(outage.to)
+            ),
+            duration(span),
+        ];
+        parts.extend(outage.endpoint.clone());
+        parts.extend(outage.class.clone());
+        parts.push(outage.error.clone());
+        labelled(screen, "  outage", &harmless(&parts.join(" · ")))?;
+    }
+    print_rest(screen, real.len(), "outages")
+}
+
+/// Says what complete means: where every revision has its event nothing can be missing, else the streams
+/// say so.
+fn complete_text(unexplained: u64) -> String {
+    if unexplained == 0 {
+        return "complete: every change of every recorded resource is in the reel".to_owned();
+    }
+    let without = count(unexplained, "revision");
+    format!(
+        "complete: every change that the streams of the recorded resources delivered is in the reel; {without} without an event"
+    )
+}
+
+fn print_verdict(proof: &Proof, screen: &mut Console) -> Result<(), CommandError> {
+    let paint = screen.paint();
+    let reasons = proof.reasons.join("; ");
+    let text = match proof.verdict {
+        Verdict::Complete => {
+            let unexplained: u64 = proof.accounts.iter().map(|one| one.unexplained).sum();
+            paint.good(&complete_text(unexplained))
+        }
+        Verdict::Incomplete => paint.wary(&format!("incomplete: {reasons}")),
+        _ => paint.bad(&format!("damaged: {reasons}")),
+    };
+    labelled(screen, "verdict", &text)
+}
+
+/// Prints what is proven of the resources.
+fn print_resources(
+    timeline: &Timeline,
+    proof: &Proof,
+    is_all: bool,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let complete = proof.resources.iter().filter(|one| one.state.is_complete());
+    let complete: Vec<&ResourceProof> = complete.collect();
+    let text = format!("{} of {} resources", complete.len(), proof.resources.len());
+    let text = if complete.len() == proof.resources.len() && !complete.is_empty() {
+        screen.paint().good(&text)
+    } else {
+        screen.paint().wary(&text)
+    };
+    labelled(screen, "complete", &text)?;
+    let mut table = TextTable::default();
+    let wrong = proof
+        .resources
+        .iter()
+        .filter(|one| !one.state.is_complete());
+    for one in wrong {
+        push_rows(&mut table, timeline, one);
+    }
+    let mut no_loss: BTreeMap<&str, u64> = BTreeMap::new();
+    for excluded in timeline.resources().excluded() {
+        if !is_all && !excluded.is_loss() {
+            *no_loss.entry(excluded.reason.as_str()).or_default() += 1;
+            continue;
+        }
+        let text = format!(
+            "not covered: {} {}",
+            excluded.reason.as_str(),
+            excluded.detail
+        );
+        let name = format!("  {}", excluded.qualified());
+        table.push(vec![name, text.trim_end().to_owned()]);
+    }
+    if is_all {
+        for one in &complete {
+            push_rows(&mut table, timeline, one);
+        }
+    }
+    screen.table(&table)?;
+    if is_all {
+        return Ok(());
+    }
+    for (state, more) in [
+        (ResourceState::Complete, ""),
+        (ResourceState::Reconstructed, ", with gaps that are closed"),
+    ] {
+        let those: Vec<&ResourceProof> = complete
+            .iter()
+            .copied()
+            .filter(|one| one.state == state)
+            .collect();
+        if let Some(text) = summary_line(timeline, &those) {
+            screen.line(format!("  {text}{more}"))?;
+        }
+    }
+    if !no_loss.is_empty() {
+        let total = number(no_loss.values().sum::<u64>());
+        let reasons = no_loss
+            .iter()
+            .map(|(why, of_them)| format!("{of_them} {why}"));
+        let reasons: Vec<String> = reasons.collect();
+        let text = format!("  {total} not recorded, not a loss: {}", reasons.join(", "));
+        screen.line(text)?;
+    }
+    if complete.is_empty() && no_loss.is_empty() {
+        return Ok(());
+    }
+    let hint = screen.paint().faint("  one row per resource: --all");
+    screen.line(hint)
+}
+
+/// Says of several resources what is said of each: complete from when to when.
+fn summary_line(timeline: &Timeline, those: &[&ResourceProof]) -> Option<String> {
+    let froms = || those.iter().filter_map(|one| one.from);
+    let tos = || those.iter().filter_map(|one| one.to);
+    let (first, all_from) = (froms().min()?, froms().max()?);
+    let (all_to, last) = (tos().min()?, tos().max()?);
+    let many = count(those.len(), "resource");
+    let at = |moment| timeline.written(moment);
+    if those.len() == 1 {
+        return Some(format!(
+            "{many} complete from {} to {}",
+            at(first),
+            at(last)
+        ));
+    }
+    let ends = format!("the first from {}, the last to {}", at(first), at(last));
+    Some(if all_from <= all_to {
+        format!(
+            "{many} complete, all from {} to {}, {ends}",
+            at(all_from),
+            at(all_to)
+        )
+    } else {
+        format!("{many} complete, {ends}")
+    })
+}
+
+fn push_rows(table: &mut TextTable, timeline: &Timeline, one: &ResourceProof) {
+    for said in resource_lines(timeline, one) {
+        table.push(vec![format!("  {}", one.resource), said]);
+    }
+}
+
+/// Says what is proven of a resource, a line for each thing to be said.
+fn resource_lines(timeline: &Timeline, one: &ResourceProof) -> Vec<String> {
+    let span = match (one.from, one.to) {
+        (Some(from), Some(to)) => {
+            let (from, to) = (timeline.written(from), timeline.written(to));
+            format!("from {from} to {to}")
+        }
+        _ => String::new(),
+    };
+    let mut lines = match one.state {
+        ResourceState::Complete => vec![format!("complete {span}")],
+        ResourceState::Reconstructed => vec![format!("complete {span}, with gaps that are closed")],
+        ResourceState::Imported => {
+            vec!["imported: completeness is unknown".to_owned()]
+        }
+        ResourceState::NeverListed => vec!["never listed completely".to_owned()],
+        _ => vec![format!("known {span}, incomplete")],
+    };
+    for gap in one.gaps.iter().take(LISTED) {
+        let missing = gap.missing_at_most.map_or_else(
+            || "may miss changes".to_owned(),
+            |most| format!("may miss up to {}", count(most, "change")),
+        );
+        lines.push(gap_line(timeline, gap, &missing));
+    }
+    if one.gaps.len() > LISTED {
+        lines.push(format!("{} more gaps: -o json", one.gaps.len() - LISTED));
+    }
+    for gap in one.reconstructed.iter().take(LISTED) {
+        let words = format!(
+            "reconstructed: {} read back,",
+            count(gap.read_back, "event")
+        );
+        lines.push(gap_line(timeline, gap, &words));
+    }
+    for gap in one.proven.iter().take(LISTED) {
+        let (from, to) = (gap.from_rv.as_deref().unwrap_or(""), &gap.to_rv);
+        let words = format!("nothing lost: every revision after {from} up to {to} is explained,");
+        lines.push(gap_line(timeline, gap, &words));
+    }
+    for unseen in one.unseen.iter().take(LISTED) {
+        let (from, to) = (timeline.written(unseen.from), timeline.written(unseen.to));
+        lines.push(format!(
+            "not observed between {from} and {to}: {}",
+            unseen.why
+        ));
+    }
+    lines
+}
+
+fn gap_line(timeline: &Timeline, gap: &GapSummary, words: &str) -> String {
+    let (from, to) = (timeline.written(gap.from), timeline.written(gap.to));
+    format!("{words} between {from} and {to}: {}", gap.cause)
+}
+
+/// What else leaves revisions than changes of recorded objects.
+const OTHERS: &str = "API servers renew leases of their own and the storage marks what it forgets: \
+                      such revisions have no API object, and cannot be distinguished from missed changes";
+
+/// Prints every account.
+fn print_revisions(
+    timeline: &Timeline,
+    proof: &Proof,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    if let Some(why) = &proof.no_account {
+        let text = screen.paint().faint(&format!("no account: {why}"));
+        return labelled(screen, "revisions", &text);
+    }
+    for account in &proof.accounts {
+        print_account(timeline, account, screen)?;
+    }
+    Ok(())
+}
+
+fn print_account(
+    timeline: &Timeline,
+    account: &AccountSummary,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let paint = screen.paint();
+    let parts = [
+        match account.explained_share {
+            Some(share) if account.unexplained == 0 => paint.good(&percent(share)),
+            Some(share) => percent(share),
+            None => paint.wary("inconclusive"),
+        },
+        format!(
+            "{} of {} explained by events of {}",
+            number(account.explained),
+            number(account.revisions),
+            count(account.resources, "resource")
+        ),
+        format!("after {} up to {}", account.from_rv, account.to_rv),
+        format!(
+            "{} – {}",
+            timeline.written(account.from),
+            timeline.written(account.to)
+        ),
+    ];
+    labelled(screen, "revisions", &parts.join(" · "))?;
+    if account.unexplained > 0 {
+        let text = format!("{} are not: {OTHERS}", number(account.unexplained));
+        labelled(screen, "", &text)?;
+    }
+    for range in account.ranges.iter().take(LISTED) {
+        labelled(screen, "  no event", &range_text(timeline, range))?;
+    }
+    let total = usize::try_from(account.ranges_total).unwrap_or(usize::MAX);
+    print_rest(screen, total, "ranges without an event")?;
+    if account.shared_revisions > 0 {
+        let shared = count(account.shared_revisions, "revision");
+        let text = format!(
+            "{shared} of several objects: two histories, or two storages, gave the same numbers"
+        );
+        labelled(screen, "", &paint.wary(&text))?;
+    }
+    for left_out in account.left_out.iter().take(LISTED) {
+        let text = format!("{}: {}", left_out.resource, left_out.reason);
+        labelled(screen, "  left out", &paint.faint(&text))?;
+    }
+    print_rest(screen, account.left_out.len(), "left out")
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
+}
+
+fn range_text(timeline: &Timeline, range: &RangeSummary) -> String {
+    let span = if range.first_rv == range.last_rv {
+        range.first_rv.clone()
+    } else {
+        format!("{}–{}", range.first_rv, range.last_rv)
+    };
+    let (Some(after), Some(before)) = (range.after, range.before) else {
+        return span;
+    };
+    let (after, before) = (timeline.written(after), timeline.written(before));
+    format!("{span} · committed between {after} and {before}")
 }

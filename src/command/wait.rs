@@ -1,25 +1,20 @@
-//! Owns `kubereel wait`: when, in a recording, what `kubectl wait` waits for was met. Refuses to judge:
-//! `replay` does.
+//! `kubereel wait`: when, in a recording, the condition of `kubectl wait` was met. The judgement is that of `history`.
 
-use crate::at;
-use crate::command::unknown;
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::reel;
-use crate::screen::Screen;
+use crate::arguments::{self, JsonOutput};
+use crate::command_error::{CommandError, Exit};
+use crate::field_text::{self, FieldWriterOutput};
+use crate::files;
+use crate::screen::{Console, JsonList};
 use kubereel_history::{
-    FieldSelector, GoalError, LabelSelector, Moment, ReelInstant, Timeline, WaitAnswer, WaitFor,
-    WaitQuestion, WaitVerdict,
+    FieldSelector, GoalError, Instant, LabelSelector, Missed, MissedWhy, Moment, Timeline, WaitFor,
+    WaitQuestion, WaitStep, WaitVerdict, Waited, harmless, name_of, timetext,
 };
+use serde::Serialize;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
+use targets::WaitTarget;
 
-mod json;
-mod lines;
-mod manifests;
 mod targets;
-
-use targets::Target;
 
 /// How long a negative timeout is, as for kubectl: a week.
 const WEEK_MICROS: i64 = 168 * 3600 * 1_000_000;
@@ -27,18 +22,18 @@ const WEEK_MICROS: i64 = 168 * 3600 * 1_000_000;
 /// Find when, in a recording, a condition was met, as kubectl wait waits for it
 ///
 /// --for takes what kubectl takes: create, delete, condition=NAME[=STATUS] and
-/// jsonpath=EXPR[=VALUE]. The state at the start is judged first. Of several, each is waited for in its
-/// turn, creation first.
+/// jsonpath=EXPR[=VALUE]. The state at the start is evaluated first. Several conditions are waited for
+/// one after the other, creation first.
 ///
-/// Over a time without gaps the answer is exact, stronger than that of kubectl wait, which may miss a
-/// short state. Where the recording has gaps, the answer says which times may hide something; what was
-/// not met but may have been unseen is unknown (exit code 4), not false.
+/// Without gaps the answer is exact, stronger than that of kubectl wait, which may miss a short state.
+/// With gaps the answer lists the times in which states may have been missed; a condition that was not
+/// observed but may have been met in them is unknown (exit code 4), not false.
 ///
-/// Unlike kubectl, objects are judged side by side, and those are waited for that come to be in that
-/// time (deletion is waited for only on those that are there at the start). --timeout is recorded time
-/// without a default, and more can be waited for: reason=REASON (of a condition or a
-/// waiting container), event=REASON (of an Event about the object) and replaced (by another object of
-/// that name).
+/// Unlike kubectl, objects are evaluated independently, and objects that are created in the time span
+/// are included (not for deletion, which is waited for only on objects that exist at the start).
+/// --timeout is recorded time without a default. Additional conditions: reason=REASON (of a condition
+/// or a waiting container), event=REASON (of an Event about the object) and replaced (by another
+/// object with the same name).
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -46,57 +41,49 @@ pub(crate) struct Args {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     #[command(flatten)]
-    question: Question,
-}
-
-/// What is asked of a reel.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Question {
-    #[command(flatten)]
-    which: Which,
-    /// What is waited for; may be given more than once
+    which: WaitObjects,
+    /// Condition to wait for; may be given more than once
     #[arg(long = "for", value_name = "CONDITION", required = true, value_parser = read_goal)]
     goals: Vec<WaitFor>,
-    /// Any of the conditions is enough
+    /// Succeed when any of the conditions is met
     #[arg(long)]
     or: bool,
-    /// Fail if this is met first, or at once; may be given more than once
+    /// Fail if this condition is met first; may be given more than once
     #[arg(long, value_name = "CONDITION", value_parser = read_goal)]
     fail_on: Vec<WaitFor>,
-    /// Succeed if it is never met
+    /// Succeed if the condition is never met
     #[arg(long)]
     never: bool,
     /// Wait for the N-th time that the last condition is met
     #[arg(long, value_name = "N", default_value = "1")]
     nth: NonZeroU64,
-    /// Wait until the last condition is met for so long without interruption: 40s, 5m
+    /// Wait until the last condition is met for this long without interruption: 40s, 5m
     #[arg(long, value_name = "DURATION", value_parser = read_length)]
     for_at_least: Option<i64>,
-    /// Judge one object after the other, each from where the one before was met, as kubectl does
+    /// Evaluate objects one after the other, each from the moment the previous one was met, as kubectl does
     #[arg(long)]
     sequential: bool,
     /// Search from this moment; default: the first list of the resource
-    #[arg(long, visible_alias = "since", value_name = "TIME", value_parser = at::parse, allow_hyphen_values = true)]
+    #[arg(long, visible_alias = "since", value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     from: Option<Moment>,
     /// Search up to this moment
-    #[arg(long, visible_alias = "until-time", value_name = "TIME", default_value = "end", value_parser = at::parse, allow_hyphen_values = true)]
+    #[arg(long, visible_alias = "until-time", value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     to: Moment,
-    /// Search no longer than this, in recorded time: 0 looks at the start only, a negative one is a week
+    /// Maximum recorded time to search: 0 evaluates only the start, a negative value means a week
     #[arg(long, value_name = "DURATION", value_parser = read_timeout, allow_hyphen_values = true)]
     timeout: Option<i64>,
-    /// Output format; default: text
-    #[arg(short, long, value_name = "FORM")]
-    output: Option<Output>,
+    #[command(flatten)]
+    output: JsonOutput,
 }
 
-/// Which objects are waited for.
+/// WaitObjects objects are waited for.
 #[derive(Debug, clap::Args)]
-struct Which {
+struct WaitObjects {
     /// The objects: RESOURCE/NAME…, RESOURCE NAME…, or RESOURCE with -l, --field-selector or --all
     #[arg(value_name = "RESOURCE[/NAME]", required_unless_present = "filename")]
     objects: Vec<String>,
-    /// The objects that a manifest names, in YAML or JSON: a file, a folder of them, or - for the
-    /// input; may be given more than once
+    /// The objects of a manifest, in YAML or JSON: a file, a directory, or - for stdin; may be given more
+    /// than once
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector", "field_selector", "all", "all_namespaces"])]
     filename: Vec<PathBuf>,
     /// Namespace of the objects; default: "default", or the namespace in the manifest
@@ -105,10 +92,10 @@ struct Which {
     /// Select objects in all namespaces
     #[arg(short = 'A', long, conflicts_with = "namespace")]
     all_namespaces: bool,
-    /// All objects whose labels match when they are first there: a=b,c!=d,e in (f,g),!h
+    /// All objects whose labels match when they first exist: a=b,c!=d,e in (f,g),!h
     #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
     selector: LabelSelector,
-    /// All objects whose fields match when they are first there: status.phase=Running
+    /// All objects whose fields match when they first exist: status.phase=Running
     #[arg(long, value_name = "SELECTOR", default_value = "")]
     field_selector: FieldSelector,
     /// All objects
@@ -116,16 +103,10 @@ struct Which {
     all: bool,
 }
 
-impl Which {
+impl WaitObjects {
     fn namespace(&self) -> &str {
         self.namespace.as_deref().unwrap_or("default")
     }
-}
-
-/// The form of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Output {
-    Json,
 }
 
 fn after_help() -> String {
@@ -140,14 +121,14 @@ Examples:
   kubereel wait run.reel -f shop.yaml --for=create
 
 {}",
-        at::forms_help()
+        arguments::forms_help()
     )
 }
 
 fn read_goal(text: &str) -> Result<WaitFor, String> {
     text.parse().map_err(|error: GoalError| match error {
         GoalError::Unrecognized { .. } => format!(
-            "{error}; it reads create, delete, condition=NAME[=STATUS], jsonpath=EXPR[=VALUE], reason=REASON, event=REASON or replaced"
+            "{error}; expected create, delete, condition=NAME[=STATUS], jsonpath=EXPR[=VALUE], reason=REASON, event=REASON or replaced"
         ),
         _ => error.to_string(),
     })
@@ -155,59 +136,52 @@ fn read_goal(text: &str) -> Result<WaitFor, String> {
 
 /// Reads a length of time as kubectl writes it: `30s`, `1h5m`, `0`.
 fn read_timeout(text: &str) -> Result<i64, String> {
-    let wrong = || format!("not a length of time such as 30s or 5m: {text:?}");
     if text == "0" {
         return Ok(0);
     }
     let (length, is_negative) = text
         .strip_prefix('-')
         .map_or((text, false), |rest| (rest, true));
-    // The grammar of TIME has lengths too: after a plus sign.
-    let read = format!("+{length}").parse::<Moment>();
-    match read {
-        Ok(Moment::AfterStart { .. }) if is_negative => Ok(WEEK_MICROS),
-        Ok(Moment::AfterStart { micros }) => i64::try_from(micros).ok().ok_or_else(wrong),
-        _ => Err(wrong()),
-    }
+    let micros = arguments::read_micros(length)?;
+    Ok(if is_negative { WEEK_MICROS } else { micros })
 }
 
 fn read_length(text: &str) -> Result<i64, String> {
     match read_timeout(text)? {
-        length if text.starts_with('-') => {
-            Err(format!("a negative length of time: {text:?}, {length}"))
-        }
+        length if text.starts_with('-') => Err(format!(
+            "expected a duration that is not negative: {text:?}, {length}"
+        )),
         length => Ok(length),
     }
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Exit, CommandError> {
-    let timeline = reel::open(&args.reel)?;
-    answer(&timeline, &args.question, screen)
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let timeline = files::open_reel(&args.reel)?;
+    answer(&timeline, args, screen)
 }
 
-/// Answers a question about an open reel.
+/// Answers a args about an open reel.
 pub(crate) fn answer(
     timeline: &Timeline,
-    question: &Question,
-    screen: &mut Screen,
+    args: &Args,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let all = question.goals.iter().chain(&question.fail_on);
-    if question.for_at_least.is_some() && all.clone().any(WaitFor::is_momentary) {
-        return Err(CommandError::new(
-            Exit::Usage,
-            "--for-at-least goes with what lasts, and an event is over at once",
+    let all = args.goals.iter().chain(&args.fail_on);
+    if args.for_at_least.is_some() && all.clone().any(WaitFor::is_momentary) {
+        return Err(CommandError::usage(
+            "--for-at-least requires a condition that lasts: an Event has no duration",
         ));
     }
-    let mut targets = targets::find(timeline, question)?;
+    let mut targets = targets::find(timeline, args)?;
     if targets.is_empty() {
-        return none_matched(timeline, question, screen);
+        return none_matched(timeline, args, screen);
     }
     let mut answers = Vec::new();
-    let mut reached: Option<ReelInstant> = None;
+    let mut reached: Option<Instant> = None;
     for target in &mut targets {
         if let Some(reached) = reached
-            && question.sequential
+            && args.sequential
         {
             // One deadline holds for all.
             target.span.from = reached.min(target.span.to);
@@ -216,12 +190,12 @@ pub(crate) fn answer(
             resource: target.resource,
             namespace: &target.namespace,
             name: &target.name,
-            goals: &question.goals,
-            is_any: question.or,
-            fail_on: &question.fail_on,
+            goals: &args.goals,
+            is_any: args.or,
+            fail_on: &args.fail_on,
             span: target.span,
-            nth: question.nth.get(),
-            at_least_micros: question
+            nth: args.nth.get(),
+            at_least_micros: args
                 .for_at_least
                 .and_then(|micros| u64::try_from(micros).ok())
                 .unwrap_or(0),
@@ -229,22 +203,20 @@ pub(crate) fn answer(
         reached = Some(waited.reached);
         answers.push(waited);
     }
-    let answers: Vec<(&Target<'_>, WaitAnswer)> = targets.iter().zip(answers).collect();
-    match question.output {
-        None => lines::print(timeline, question, &answers, screen)?,
-        Some(Output::Json) => json::print(question, &answers, screen)?,
+    let answers: Vec<(&WaitTarget<'_>, Waited)> = targets.iter().zip(answers).collect();
+    if args.output.is_json() {
+        print_json(args, &answers, screen)?;
+    } else {
+        print_text(timeline, args, &answers, screen)?;
     }
     let is_damaged = answers.iter().any(|(_, waited)| waited.has_unreadable);
     if is_damaged || !timeline.reel().damage().is_empty() {
         screen.finish()?;
-        return Err(
-            CommandError::new(Exit::Reel, "the reel is damaged, versions are missing")
-                .hint("kubereel info REEL says where"),
-        );
+        return Err(CommandError::damaged("versions are missing"));
     }
     let exits: Vec<Exit> = answers
         .iter()
-        .map(|(_, waited)| exit(question, &waited.verdict))
+        .map(|(_, waited)| exit(args, &waited.verdict))
         .collect();
     let has = |exit| exits.contains(&exit);
     Ok(if has(Exit::No) {
@@ -257,10 +229,10 @@ pub(crate) fn answer(
 }
 
 /// Gives how the wait for one object ends.
-const fn exit(question: &Question, verdict: &WaitVerdict) -> Exit {
+const fn exit(args: &Args, verdict: &WaitVerdict) -> Exit {
     match verdict {
-        WaitVerdict::Met if question.never => Exit::No,
-        WaitVerdict::NotMet if question.never => Exit::Yes,
+        WaitVerdict::Met if args.never => Exit::No,
+        WaitVerdict::NotMet if args.never => Exit::Yes,
         WaitVerdict::Met => Exit::Yes,
         WaitVerdict::Unknown => Exit::Unknown,
         WaitVerdict::NotMet | WaitVerdict::Refused { .. } | WaitVerdict::Failed { .. } => Exit::No,
@@ -270,30 +242,315 @@ const fn exit(question: &Question, verdict: &WaitVerdict) -> Exit {
 /// Says that nothing was chosen: to wait for its deletion is to have waited enough.
 fn none_matched(
     timeline: &Timeline,
-    question: &Question,
-    screen: &mut Screen,
+    args: &Args,
+    screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let is_known = targets::are_known(timeline, question)?;
-    let is_gone = question.goals.iter().any(WaitFor::is_deletion);
-    if is_gone && is_known && !question.never {
-        if question.output.is_some() {
-            json::print(question, &[], screen)?;
+    let is_known = targets::are_known(timeline, args)?;
+    let is_gone = args.goals.iter().any(WaitFor::is_deletion);
+    if is_gone && is_known && !args.never {
+        if args.output.is_json() {
+            print_json(args, &[], screen)?;
         }
-        screen.aside("no matching resources found: nothing is there to be deleted")?;
+        screen.aside("no matching resources found: nothing to delete")?;
         return Ok(Exit::Yes);
     }
     let exit = if is_known { Exit::No } else { Exit::Unknown };
     let error = CommandError::new(exit, "no matching resources found");
-    Err(error.hint("kubereel get REEL RESOURCE -A --at TIME shows what was there"))
+    Err(error.hint("to list the objects of a moment: kubereel get REEL RESOURCE -A --at TIME"))
 }
 
-/// Finds a resource by the name that somebody gave it.
-fn resource<'a>(
-    timeline: &'a Timeline,
+/// What precedes the objects: nothing.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct WaitHead {}
+
+/// An object that was waited for.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct WaitOutput<'a> {
+    resource: String,
+    namespace: &'a str,
+    name: &'a str,
+    from: String,
+    to: String,
+    answer: &'static str,
+    verdict: &'static str,
+    problem: Option<&'a str>,
+    failed_at: Option<String>,
+    guarantee: &'static str,
+    unchanged_gaps: usize,
+    missed: Vec<MissedTimeOutput>,
+    met: Vec<MetCondition<'a>>,
+}
+
+/// A time in which states may have been missed.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct MissedTimeOutput {
+    from: String,
+    to: String,
+    why: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct MetCondition<'a> {
+    r#for: &'a str,
+    at: String,
+    since: String,
+    not_before: Option<String>,
+    until: Option<String>,
+    lasts_to_end: bool,
+    seq: Option<u64>,
+    rv: &'a str,
+    writers: Option<Vec<FieldWriterOutput>>,
+    met_secs: f64,
+    longest_secs: f64,
+}
+
+fn print_json(
+    args: &Args,
+    answers: &[(&WaitTarget<'_>, Waited)],
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let mut list = JsonList::begin(&WaitHead {}, "objects", screen)?;
+    for (target, waited) in answers {
+        list.push(&WaitOutput::of(args, target, waited), screen)?;
+    }
+    JsonList::end(screen)
+}
+
+impl<'a> WaitOutput<'a> {
+    fn of(args: &Args, target: &'a WaitTarget<'_>, waited: &'a Waited) -> Self {
+        let (verdict, problem, failed_at) = match &waited.verdict {
+            WaitVerdict::Met => ("met", None, None),
+            WaitVerdict::NotMet => ("not met", None, None),
+            WaitVerdict::Unknown => ("unknown", None, None),
+            WaitVerdict::Refused { at, problem } => ("error", Some(problem), Some(*at)),
+            WaitVerdict::Failed { goal, at } => ("failed", Some(goal), Some(*at)),
+        };
+        let missed = waited.missed.iter().map(|missed| MissedTimeOutput {
+            from: timetext::rfc3339(missed.from),
+            to: timetext::rfc3339(missed.to),
+            why: missed.why.as_str(),
+        });
+        let met = waited.steps.iter().map(|step| MetCondition {
+            r#for: &step.goal,
+            at: timetext::rfc3339(step.at),
+            since: timetext::rfc3339(step.since),
+            not_before: step.not_before.map(timetext::rfc3339),
+            until: step.until.map(timetext::rfc3339),
+            lasts_to_end: step.lasts_to_end,
+            seq: step.seq.map(|seq| seq.0),
+            rv: &step.rv,
+            writers: FieldWriterOutput::of(&step.authors),
+            met_secs: field_text::length_secs(step.met_micros),
+            longest_secs: field_text::length_secs(step.longest_micros),
+        });
+        Self {
+            resource: target.resource.qualified(),
+            namespace: &target.namespace,
+            name: &target.name,
+            from: timetext::rfc3339(target.span.from.at),
+            to: timetext::rfc3339(target.span.to.at),
+            answer: match exit(args, &waited.verdict) {
+                Exit::Yes => "yes",
+                Exit::Unknown => "unknown",
+                _ => "no",
+            },
+            verdict,
+            problem: problem.map(String::as_str),
+            failed_at: failed_at.map(timetext::rfc3339),
+            guarantee: match (waited.missed.is_empty(), waited.is_imported) {
+                (true, true) => "as imported",
+                (true, false) => "exact",
+                (false, _) => "may have missed states",
+            },
+            unchanged_gaps: waited.bridged_gaps,
+            missed: missed.collect(),
+            met: met.collect(),
+        }
+    }
+}
+
+/// How many times of which nothing is known are named one by one; JSON has all.
+const SHOWN_MISSED: usize = 5;
+
+/// What is said where the order of changes to objects of several resources decides.
+const ORDER: &str =
+    "the order is exact within a resource; between resources it is the order of arrival";
+
+/// Prints the answers: what was met to stdout, all else to stderr.
+fn print_text(
+    timeline: &Timeline,
+    args: &Args,
+    answers: &[(&WaitTarget<'_>, Waited)],
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    for (target, waited) in answers {
+        let name = name_of(target.resource, &target.name);
+        for step in &waited.steps {
+            let line = met(timeline, &name, step, waited, args);
+            screen.line(harmless(&line))?;
+            screen.aside(harmless(&format!("  {}", met_details(timeline, step))))?;
+        }
+        if let Some(line) = verdict_line(timeline, args, target, waited, &name) {
+            if args.never && waited.verdict == WaitVerdict::NotMet {
+                screen.line(harmless(&line))?;
+            } else {
+                screen.aside(harmless(&line))?;
+            }
+        }
+        let place = if args.which.all_namespaces && !target.namespace.is_empty() {
+            format!("-n {} · ", target.namespace)
+        } else {
+            String::new()
+        };
+        let line = format!("  {place}{}", guarantee(timeline, waited));
+        screen.aside(harmless(&line))?;
+    }
+    if spans_resources(args, answers) {
+        screen.aside(ORDER)?;
+    }
+    Ok(())
+}
+
+/// Tells whether what came when matters between resources.
+fn spans_resources(args: &Args, answers: &[(&WaitTarget<'_>, Waited)]) -> bool {
+    let mut resources = answers.iter().map(|(target, _)| target.resource.id);
+    let first = resources.next();
+    let has_others = resources.any(|id| Some(id) != first);
+    let goals = || args.goals.iter().chain(&args.fail_on);
+    let has = |is_momentary| goals().any(|goal| goal.is_momentary() == is_momentary);
+    let has_both = has(true) && has(false);
+    (has_others && args.sequential) || has_both
+}
+
+fn met(timeline: &Timeline, name: &str, step: &WaitStep, waited: &Waited, args: &Args) -> String {
+    let at = timeline.written(step.at);
+    let is_many = args.goals.len() > 1 || waited.steps.len() > 1;
+    let which = if is_many {
+        format!(" ({})", step.goal)
+    } else {
+        String::new()
+    };
+    format!("{name} condition met at {at}{which}")
+}
+
+/// Says by whom it was met, since when, and for how long.
+fn met_details(timeline: &Timeline, step: &WaitStep) -> String {
+    let mut parts = Vec::new();
+    let offset = timetext::offset(step.at.micros_since(timeline.start()));
+    parts.push(offset);
+    if step.at != step.since {
+        parts.push(format!("since {}", timeline.written(step.since)));
+    }
+    if let Some(before) = step.not_before {
+        let (before, since) = (timeline.written(before), timeline.written(step.since));
+        parts.push(format!(
+            "between {before} (last seen not met) and {since} (first seen met)"
+        ));
+    }
+    if !step.rv.is_empty() {
+        parts.push(format!("rv {}", step.rv));
+    }
+    let writers = step.authors.writers();
+    if !writers.is_empty() {
+        parts.push(format!("by {}", field_text::managers(writers)));
+    }
+    let (total, longest) = (step.met_micros, step.longest_micros);
+    // What is met at a moment only, as an Event is, does not last.
+    if total > 0 {
+        if let Some(until) = step.until {
+            parts.push(format!("until {}", timeline.written(until)));
+        } else if step.lasts_to_end {
+            parts.push("to the end".to_owned());
+        }
+        let all = timetext::span(total);
+        parts.push(if total == longest {
+            format!("met for {all}")
+        } else {
+            let longest = timetext::span(longest);
+            format!("met for {all} in total, {longest} at the longest")
+        });
+    }
+    parts.join(" · ")
+}
+
+fn verdict_line(
+    timeline: &Timeline,
+    args: &Args,
+    target: &WaitTarget<'_>,
+    waited: &Waited,
     name: &str,
-) -> Result<&'a kubereel_format::ResourceInfo, CommandError> {
-    timeline
-        .resources()
-        .find(name)
-        .map_err(|error| unknown::explain(&error, timeline))
+) -> Option<String> {
+    Some(match &waited.verdict {
+        WaitVerdict::Met if args.never => {
+            format!("error: {name} met the condition, despite --never")
+        }
+        WaitVerdict::Met => return None,
+        WaitVerdict::NotMet if args.never => format!("{name} condition never met"),
+        WaitVerdict::NotMet if args.timeout == Some(0) => {
+            format!("error: condition not met for {name}")
+        }
+        WaitVerdict::NotMet => {
+            let to = timeline.written(target.span.to.at);
+            let resource = &target.resource.plural;
+            let name = &target.name;
+            format!(
+                "error: timed out waiting for the condition on {resource}/{name}: not met by {to}"
+            )
+        }
+        WaitVerdict::Unknown => {
+            format!("error: unknown whether {name} met the condition: it may have, unobserved")
+        }
+        WaitVerdict::Refused { at, problem } => {
+            format!("error: {name} at {}: {problem}", timeline.written(*at))
+        }
+        WaitVerdict::Failed { goal, at } => {
+            format!(
+                "error: {name} met {goal} at {} first",
+                timeline.written(*at)
+            )
+        }
+    })
+}
+
+/// Says how far the answer can be trusted.
+fn guarantee(timeline: &Timeline, waited: &Waited) -> String {
+    if waited.missed.is_empty() {
+        if waited.is_imported {
+            return "as imported: completeness is unknown".to_owned();
+        }
+        return exact(waited.bridged_gaps).to_owned();
+    }
+    let shown = waited.missed.iter().take(SHOWN_MISSED);
+    let mut parts: Vec<String> = shown.map(|missed| missing(timeline, missed)).collect();
+    let rest = waited.missed.len().saturating_sub(SHOWN_MISSED);
+    if rest > 0 {
+        parts.push(format!("and {rest} more times: -o json"));
+    }
+    parts.join("; ")
+}
+
+const fn exact(bridged_gaps: usize) -> &'static str {
+    match bridged_gaps {
+        0 => "exact: every recorded change seen",
+        1 => "exact: unchanged across the gap",
+        _ => "exact: unchanged across the gaps",
+    }
+}
+
+fn missing(timeline: &Timeline, missed: &Missed) -> String {
+    let (from, to) = (timeline.written(missed.from), timeline.written(missed.to));
+    if missed.from == missed.to {
+        return format!("not known at {from} ({})", missed.why.as_str());
+    }
+    match missed.why {
+        MissedWhy::Gap => format!("may have missed states between {from} and {to}"),
+        MissedWhy::NotObserved => format!("not observed between {from} and {to}"),
+        MissedWhy::RecordingEnded => format!("recording ends at {from}"),
+        MissedWhy::Unreadable => format!("unreadable between {from} and {to}"),
+        MissedWhy::Redacted => format!("value redacted between {from} and {to}"),
+    }
 }

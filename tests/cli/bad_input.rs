@@ -15,7 +15,7 @@ fn a_missing_file_is_named() {
         .code(3)
         .says("error: cannot open")
         .says("/nowhere/run.reel")
-        .says("hint: kubereel record -o FILE");
+        .says("hint: to record one: kubereel record -o FILE");
 }
 
 #[test]
@@ -179,9 +179,7 @@ fn a_time_that_ends_before_it_begins_is_refused() {
     for command in [&["history", DEMO, "co/etcd"][..], &["events", DEMO, "-A"]] {
         for (from, to) in [("+40s", "+10s"), ("end", "start"), ("rv:3000", "rv:400")] {
             let args = [command, &["--from", from, "--to", to]].concat();
-            kubereel(&args)
-                .code(2)
-                .says("error: --from lies after --to");
+            kubereel(&args).code(2).says("error: --from is after --to");
         }
         let args = [command, &["--from", "+10s", "--to", "+40s"]].concat();
         kubereel(&args).ok();
@@ -196,8 +194,8 @@ fn a_name_that_names_nothing_gets_the_nearest() {
         .says("hint: did you mean etcd?");
     kubereel(&["get", DEMO, "pods,co"])
         .code(2)
-        .says("several resources at once")
-        .says("hint: one at a time");
+        .says("only one resource is supported")
+        .says("hint: for example: kubereel get");
 }
 
 #[test]
@@ -212,7 +210,7 @@ fn an_unknown_resource_gets_the_nearest_names() {
         .says("kubereel info REEL -o wide");
     kubereel(&["get", reel.path(), "deployments.v1beta1.apps"])
         .code(2)
-        .says("hint: ask for deployments.apps");
+        .says("hint: use deployments.apps");
 }
 
 #[test]

@@ -126,8 +126,8 @@ fn what_is_not_there_is_explained() {
     let reel = pods_with_gap();
     kubereel(&["blame", reel.path(), "pods/b", "-n", "web"])
         .code(1)
-        .says("no pods/b at 14:00:15.000Z")
-        .says(r#""b" was there from 14:00:03.000Z to 14:00:07.000Z"#);
+        .says("pods/b not found at 14:00:15.000Z")
+        .says(r#""b" existed from 14:00:03.000Z to 14:00:07.000Z"#);
     kubereel(&["blame", reel.path(), "pods/a", "--at", "14:00:09"])
         .code(4)
         .says("inside a gap");

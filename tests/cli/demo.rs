@@ -91,8 +91,5 @@ fn the_walk_ends_with_three_commands_that_work() {
 fn a_recording_in_which_nothing_failed_says_so() {
     let reel = super::run::pods_with_gap();
     let out = kubereel(&["demo", reel.path()]).ok();
-    assert!(
-        out.contains("No operator went from well to degraded"),
-        "{out}"
-    );
+    assert!(out.contains("No operator became degraded"), "{out}");
 }

@@ -114,7 +114,7 @@ fn moments_that_are_not_known_are_named() {
     ])
     .code(4)
     .says("not known at both moments: deployments.apps")
-    .says("2 objects differ in what is known");
+    .says("2 objects differ where both states are known");
 }
 
 #[test]
@@ -131,8 +131,8 @@ fn what_names_nothing_is_explained() {
     let diff = |more: &[&str]| kubereel(&[&args[..], more].concat());
     diff(&["pods/b"])
         .code(1)
-        .says("no pods/b at either moment")
-        .says(r#""b" was there from 14:00:03.000Z to 14:00:07.000Z"#);
+        .says("pods/b not found at either moment")
+        .says(r#""b" existed from 14:00:03.000Z to 14:00:07.000Z"#);
     diff(&["pds"]).code(2).says("did you mean pods?");
     diff(&["pods", "--field", "a..b"])
         .code(2)

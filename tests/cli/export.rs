@@ -27,8 +27,8 @@ fn objects_come_out_byte_for_byte() {
 fn a_file_gets_the_same_lines() {
     let reel = pods_with_gap();
     let out = kubereel(&["export", reel.path(), "-o", "jsonl"])
-        .says("6 events · 1 gap of the recording not in the lines")
-        .says("changes may be missing of pods, deployments.apps")
+        .says("6 events · 1 gap of the recording not in the output")
+        .says("changes may be missing for pods, deployments.apps")
         .code(4)
         .out;
     assert_eq!(out.lines().count(), 6);
@@ -62,12 +62,12 @@ fn no_recording_is_written_over_by_mistake() {
         let itself = ["export", reel.path(), reel.path()];
         kubereel(&[&itself[..], force].concat())
             .code(2)
-            .says("error: that is the input itself");
+            .says("error: the output is the input file");
     }
     kubereel(&["export", reel.path(), other.path()])
         .code(2)
-        .says("error: there is such a file already")
-        .says("hint: name another file, or replace it with --force");
+        .says("error: file exists")
+        .says("hint: choose another file, or overwrite it with --force");
     for path in [reel.path(), other.path()] {
         assert_eq!(std::fs::read(path).expect("a reel"), before);
     }
@@ -77,6 +77,6 @@ fn no_recording_is_written_over_by_mistake() {
     kubereel(&["export", reel.path(), "/dev/null"]).code(4);
     kubereel(&["import", other.path(), "-o", other.path(), "--force"])
         .code(2)
-        .says("error: that is the input itself");
+        .says("error: the output is the input file");
     assert_eq!(std::fs::read_to_string(other.path()).expect("lines"), lines);
 }

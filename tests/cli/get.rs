@@ -257,7 +257,7 @@ fn what_is_not_known_is_not_guessed() {
         .says("hint: events");
     kubereel(&["get", reel.path(), "pods", "--at", "15:30"])
         .code(4)
-        .says("after the last that is known");
+        .says("after the last known state");
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn a_name_that_is_not_there_ends_with_no_and_says_when_it_was() {
     let ran = kubereel(&["get", reel.path(), "pods", "b", "-n", "web", "-o", "json"])
         .code(1)
         .says(r#"error: pods "b" not found at 14:00:15.000Z"#)
-        .says(r#"hint: "b" was there from 14:00:03.000Z to 14:00:07.000Z"#);
+        .says(r#"hint: "b" existed from 14:00:03.000Z to 14:00:07.000Z"#);
     assert_eq!(ran.out, "");
     kubereel(&["get", reel.path(), "pods/b", "--at", "14:00:05"])
         .code(1)

@@ -16,11 +16,11 @@ fn versions_come_in_order_with_gaps_between() {
     let reel = pods_with_gap();
     let ran = kubereel(&["history", reel.path(), "pod/a"]).code(0);
     let expected = "\
-14:00:01.000Z  +1s     rv 9        there when the recorder first looked · held 4.0s
+14:00:01.000Z  +1s     rv 9        existed when the recording started · lasted 4.0s
 14:00:05.000Z  +5s     rv 14       writer unknown · 2.0s until a gap
     metadata.labels.app  x → y
 ── gap 14:00:07.000Z – 14:00:12.000Z: versions in between may be missing (the server lost its history) ──
-14:00:12.000Z  +12s    rv 25       seen in a list · writer unknown · held 3.0s
+14:00:12.000Z  +12s    rv 25       seen in a list · writer unknown · lasted 3.0s
     metadata.labels.app  y → z
 14:00:15.000Z  +15s    rv 31       writer unknown
     no field changed
@@ -73,7 +73,7 @@ fn times_narrow_and_what_is_printed_can_be_pasted() {
         "14:00:14",
     ])
     .code(0)
-    .says("no version in that time");
+    .says("no version in this time span");
     // A bound that nobody knows of.
     for bound in [
         ["--from", "14:00:16"],
@@ -107,12 +107,12 @@ fn a_field_narrows_to_the_versions_that_change_it() {
     let field = ".status.conditions[Degraded].status";
     let ran = kubereel(&["history", reel.path(), "co/etcd", "--field", field]).code(0);
     let expected = "\
-── not observed 14:00:00.000Z – 14:00:01.000Z: versions in between may be missing (an object changed whose creation was never received) ──
-14:00:01.000Z  +1s     rv 2        first seen · held 2.0s
+── not observed 14:00:00.000Z – 14:00:01.000Z: versions in between may be missing (an object changed whose creation never came) ──
+14:00:01.000Z  +1s     rv 2        first seen · lasted 2.0s
     status.conditions[Degraded].status  + False
-14:00:03.000Z  +3s     rv 4        writer unknown · held 2.0s
+14:00:03.000Z  +3s     rv 4        writer unknown · lasted 2.0s
     status.conditions[Degraded].status  False → True
-14:00:05.000Z  +5s     rv 6        writer unknown · held 1.0s to the end
+14:00:05.000Z  +5s     rv 6        writer unknown · lasted 1.0s, to the end
     status.conditions[Degraded].status  True → False
 ";
     assert_eq!(ran.out, expected);
@@ -161,12 +161,12 @@ fn a_name_used_again_is_a_break() {
     });
     let ran = kubereel(&["history", reel.path(), "pod/a"]).code(0);
     let expected = "\
-14:00:01.000Z  +1s     rv 2        created · kubelet · held 1.0s
+14:00:01.000Z  +1s     rv 2        created · kubelet · lasted 1.0s
 14:00:02.000Z  +2s     rv 3        deleted
-── another object of that name: uid one → two ──
-14:00:03.000Z  +3s     rv 4        created anew · kubelet
-── not observed 14:00:03.000Z – 14:00:04.000Z: versions in between may be missing (an object changed whose creation was never received) ──
-── another object of that name: uid two → three; the deletion of the old one was not seen ──
+── another object with this name: uid one → two ──
+14:00:03.000Z  +3s     rv 4        created again · kubelet
+── not observed 14:00:03.000Z – 14:00:04.000Z: versions in between may be missing (an object changed whose creation never came) ──
+── another object with this name: uid two → three; the deletion of the old one was not observed ──
 14:00:04.000Z  +4s     rv 9        first seen
 ";
     assert_eq!(ran.out, expected);
@@ -184,7 +184,7 @@ fn the_operator_that_went_wrong_is_found_in_the_demo() {
         .skip_while(|line| !line.contains(&began))
         .collect();
     assert!(
-        spell[0].contains("image-registry-operator · held 4."),
+        spell[0].contains("image-registry-operator · lasted 4."),
         "{out}"
     );
     assert!(
@@ -212,7 +212,7 @@ fn json_has_stable_names() {
     assert_eq!(told["versions"], 10);
     assert_eq!(told["gaps"], 0);
     let trust = told["trust"].as_str().expect("words");
-    assert!(trust.starts_with("complete, the server's last word at "));
+    assert!(trust.starts_with("complete, last message from the server at "));
     let reel = pods_with_gap();
     let gapped = json_of(&["history", reel.path(), "pods/a", "-o", "json"]);
     assert_eq!(gapped["gaps"], 1);
@@ -275,7 +275,7 @@ fn what_names_nothing_is_explained() {
     let reel = pods_with_gap();
     kubereel(&["history", reel.path(), "pods"])
         .code(2)
-        .says("no object is named");
+        .says("no object name given");
     kubereel(&["history", reel.path(), "pods/a", "b"])
         .code(2)
         .says("names are given twice");
@@ -285,7 +285,7 @@ fn what_names_nothing_is_explained() {
     // In the gap it may have been there.
     kubereel(&["history", reel.path(), "pods/b"])
         .code(4)
-        .says("no pods/b was ever seen in default namespace")
+        .says("pods/b was never observed in default namespace")
         .says("-n web");
     kubereel(&["history", DEMO, "deploy/etc", "-n", "openshift-etcd"])
         .code(1)

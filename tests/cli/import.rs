@@ -110,7 +110,7 @@ fn what_a_line_leaves_out_comes_from_its_object() {
     assert_eq!(input.export(), format!("{expected}\n"));
     kubereel(&["get", &input.text("out.reel"), "deploy", "-o", "name"])
         .code(0)
-        .says("as imported: the recording does not tell what it leaves out");
+        .says("as imported: completeness is unknown");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn what_is_no_recording_leaves_no_file() {
         (b"{\"foo\":1}\n", "line 1: no type"),
         (
             b"{\"type\":\"ADDED\",\"object\":{}}\n",
-            "--at TIME says when lines without ts came",
+            "give the time of lines without ts with --at TIME",
         ),
     ] {
         let input = Input::new(bytes);
@@ -270,7 +270,7 @@ fn versions_side_by_side_are_named() {
     input
         .import(&[])
         .code(0)
-        .says("in several versions, of which get shows one at a time: pods");
+        .says("recorded in several versions, get shows one at a time: pods");
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn secrets_are_counted_and_left_out_if_asked() {
     input
         .import(&[])
         .code(0)
-        .says("1 Secret with data: their values are in the reel; --redact leaves them out");
+        .says("1 Secret with data: their values are in the reel; --redact removes them");
     let info = kubereel(&["info", &input.text("out.reel")]).ok();
     assert!(
         info.contains("Secrets with data 1: their values are in the reel"),
@@ -340,11 +340,11 @@ fn a_definition_in_the_input_names_its_resource() {
     input
         .import(&[])
         .code(0)
-        .says("nothing tells their names: oxs.g.io");
+        .says("resource names guessed from kinds: oxs.g.io");
     let definition = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"oxen.g.io"},"spec":{"group":"g.io","scope":"Cluster","names":{"plural":"oxen","singular":"ox","kind":"Ox","shortNames":["bull"]}}}"#;
     let input = Input::new(lines + &line("2", "ADDED", definition));
     let said = input.import(&[]).code(0).err;
-    assert!(!said.contains("nothing tells"), "{said}");
+    assert!(!said.contains("names guessed"), "{said}");
     let ran = kubereel(&["get", &input.text("out.reel"), "bull", "-o", "name"]);
     assert_eq!(ran.ok(), "ox.g.io/o\n");
 }
@@ -363,7 +363,7 @@ items:
     input
         .import(&["--at", "2026-11-21T14:00:00Z"])
         .code(0)
-        .says("the objects were YAML and are JSON in the reel")
+        .says("the objects were converted from YAML to JSON")
         .says("1 event of 1 resource · 2026-11-21T14:00:00.000Z – ");
     let reel = input.text("out.reel");
     let ran = kubereel(&["get", &reel, "co", "--no-headers"]).code(0);
@@ -371,11 +371,11 @@ items:
     assert_eq!((cells.first(), cells.last()), (Some(&"etcd"), Some(&"60m")));
     kubereel(&["get", &reel, "co", "--at", "2026-11-21T13:59:59Z"])
         .code(4)
-        .says("they are known from 14:00:00.000Z on");
+        .says("their first known state: --at 14:00:00.000Z");
     input
         .import(&["--force"])
         .code(0)
-        .says("when the file was last changed; --at says otherwise");
+        .says("override it with --at");
     input
         .import(&["--force", "--at", "noon"])
         .code(2)
@@ -390,7 +390,7 @@ fn an_object_over_several_lines_is_exported_on_one() {
     input.import(&["--at", "2026-11-21T14:00:00Z"]).ok();
     let ran = kubereel(&["export", &input.text("out.reel")])
         .code(0)
-        .says("1 object that went over several lines on one line each");
+        .says("1 multi-line object written on one line each");
     assert_eq!(ran.out.lines().count(), 1);
     let again = Input::new(&ran.out);
     again.import(&[]).ok();
@@ -413,6 +413,6 @@ fn a_list_from_a_pipe_needs_a_time() {
     let ended = child.wait_with_output().expect("an end");
     assert_eq!(ended.status.code(), Some(2));
     let said = String::from_utf8(ended.stderr).expect("text");
-    assert!(said.contains("hint: --at TIME tells it"), "{said}");
+    assert!(said.contains("hint: give it with --at"), "{said}");
     input.left_nothing();
 }

@@ -153,7 +153,7 @@ fn high_entropy_is_listed_apart_and_counts_only_when_asked() {
     let ran = kubereel(&["scan", &reel])
         .code(0)
         .says("no known form of a secret was found")
-        .says("high entropy, most of it no secret: 1 string");
+        .says("high entropy, mostly not secrets: 1 string");
     assert!(
         ran.out.contains("high-entropy") && ran.out.contains(".message"),
         "{ran:#?}"

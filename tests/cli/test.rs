@@ -192,7 +192,7 @@ fn own_rules_fail_or_are_unknown_in_a_gap_and_proposals_cover_what_fails() {
         test(&[&[reel.path()], few.as_slice(), more].concat())
     };
     let ran = run(&[]).code(4);
-    let unknown = "  not seen 14:00:07.000Z – 14:00:12.000Z  pods: gap: ";
+    let unknown = "  not observed 14:00:07.000Z – 14:00:12.000Z  pods: gap: ";
     assert!(ran.out.contains(unknown), "{}", ran.out);
     rule(&rules, "label-y", "y");
     let ran = run(&[]).code(1);
@@ -295,7 +295,7 @@ fn wrong_calls_are_refused_before_anything_runs() {
     test(&[]).code(2);
     test(&[DEMO, "--only", "no-such-rule"])
         .code(2)
-        .says("no rule is left");
+        .says("no rule matches");
     test(&["--explain", "no-such-rule"]).code(2).says("--list");
     test(&[DEMO, "--exceptions", "no/such/file"]).code(2);
     test(&["no/such.reel"]).code(3).says("kubereel record");
@@ -371,7 +371,7 @@ fn files_of_intervals_are_written_and_judged() {
     let other = other.display().to_string();
     test(&[&other])
         .code(3)
-        .says("no file of intervals")
+        .says("not a file of intervals")
         .says("hint");
 }
 

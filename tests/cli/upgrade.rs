@@ -102,7 +102,7 @@ fn what_was_known_at_a_moment_is_told_as_of_then() {
     let page = kubereel(&["upgrade", DEMO, "--at", fifth]).ok();
     for words in [
         "As oc adm upgrade status judges it",
-        "a guess",
+        "estimated by oc's curve",
         "5 of 31 moved",
         "not yet",
     ] {
@@ -111,7 +111,7 @@ fn what_was_known_at_a_moment_is_told_as_of_then() {
     // Before it was accepted there is nothing to move.
     let asked = told["requests"][0]["at"].as_str().expect("a time");
     let page = kubereel(&["upgrade", DEMO, "--at", asked]).ok();
-    assert!(page.contains("asked for, not accepted"), "{page}");
+    assert!(page.contains("requested, not accepted"), "{page}");
     assert!(!page.contains("Operators ·"), "{page}");
 }
 
@@ -140,7 +140,7 @@ fn an_installation_is_told_and_listed() {
     assert_eq!(kinds, [&json!("install"), &json!("upgrade")]);
     kubereel(&["upgrade", DEMO, "--nth", "2"])
         .code(2)
-        .says("holds 1 upgrade")
+        .says("has 1 upgrade")
         .says("--list");
 }
 
@@ -153,13 +153,13 @@ fn a_reel_that_does_not_tell_says_so() {
     kubereel(&["install", pods_with_gap().path()]).code(4);
     kubereel(&["upgrade", DEMO, "--at", "start"])
         .code(4)
-        .says("not seen yet");
+        .says("not observed yet");
     // The installation was there, and no upgrade yet.
     let told = story(&["install", DEMO]);
     let ended = told["ended"].as_str().expect("a time");
     kubereel(&["upgrade", DEMO, "--at", ended])
         .code(1)
-        .says("no upgrade was seen")
+        .says("no upgrade was observed")
         .says("kubereel install");
     kubereel(&["upgrade", "nowhere.reel"]).code(3);
 }
@@ -392,8 +392,8 @@ fn what_holds_an_upgrade_up_is_told() {
     let reel = stuck();
     let page = kubereel(&["upgrade", reel.path()]).ok();
     for words in [
-        "drain held 6m 10s+ from",
-        "PodDisruptionBudget shop/web allowed no eviction, Pod web-0 was there",
+        "drain blocked 6m 10s+ from",
+        "PodDisruptionBudget shop/web allowed no eviction of Pod web-0",
         "degraded 6m 00s+",
         "cannot drain",
         "draining since",
@@ -462,7 +462,7 @@ fn rows_fit_eighty_columns_up_to_their_words() {
     let table = page
         .lines()
         .skip_while(|line| !line.starts_with("Operators"))
-        .take_while(|line| !line.starts_with("Not well"));
+        .take_while(|line| !line.starts_with("Problems"));
     let mut rows = 0;
     for line in table {
         assert!(line.chars().count() <= 80, "{line}");

@@ -40,7 +40,7 @@ fn a_complete_reel_is_called_so_with_its_account_and_its_outages() {
         "  1 resource complete from 14:00:00.010Z to 14:00:10.510Z",
         "66.67 % · 2 of 3 explained by events of 1 resource · after 10 up to 13",
         "no event   12 · committed between 14:00:01.990Z and 14:00:04.010Z",
-        "cannot be told from missed changes",
+        "cannot be distinguished from missed changes",
         "API outages  1 · 5.0 s in all",
         "https://127.0.0.1:6443 · no connection · refused",
         "verdict      complete",
@@ -168,7 +168,7 @@ fn a_gap_makes_a_reel_incomplete() {
     for words in [
         "may miss up to 4 changes between 14:00:07.000Z and 14:00:12.000Z: the server lost its history",
         "deployments.apps   never listed completely",
-        "  1 not recorded, and no loss: 1 same storage as another resource",
+        "  1 not recorded, not a loss: 1 same storage as another resource",
         "no account: no probe tells",
         "verdict      incomplete: 1 resource in which changes may be missing; 1 resource never listed",
     ] {

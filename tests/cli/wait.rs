@@ -72,7 +72,7 @@ fn timeouts_are_recorded_time() {
     timed("4s").code(0);
     timed("-1s").code(0);
     for timeout in ["", "5", "+5s", "--5s", "soon"] {
-        timed(timeout).code(2).says("not a length of time");
+        timed(timeout).code(2).says("expected a duration");
     }
     let held = |secs: &str| {
         let goal = format!("{APP}=x");
@@ -153,8 +153,8 @@ fn manifests_name_objects() {
     assert_eq!(ran.out, format!("{a}{b}"));
     wait(reel.path(), &["-f", &both, "-n", "shop", "--for=create"])
         .code(2)
-        .says("b stands in namespace web, and -n says shop")
-        .says("hint: -n web, or no -n");
+        .says("the namespace of b is web, which does not match -n shop")
+        .says("hint: use -n web, or omit -n");
     write("notes.txt", "not a manifest");
     let all = folder.path().display().to_string();
     assert_eq!(
@@ -190,7 +190,7 @@ fn sequential_waits_begin_where_the_one_before_was_met() {
     let words_of_two = ["pod/a", "deploy/x", "--for=delete", "--sequential"];
     wait(reel.path(), &words_of_two)
         .code(4)
-        .says("between resources it is that of arrival")
+        .says("between resources it is the order of arrival")
         .says("not observed");
     // Side by side `b` was met before; after `a`, it is there no more.
     let words = ["pods", "-A", "--all", "--to", "14:00:16"];
@@ -270,7 +270,7 @@ fn the_demo_operator_was_degraded_when_its_history_says() {
         &["co", "--all", "--for=condition=Degraded", "--never"],
     )
     .code(1)
-    .says("image-registry met the condition, against --never");
+    .says("image-registry met the condition, despite --never");
 }
 
 #[test]
@@ -295,18 +295,21 @@ fn what_cannot_be_asked_is_refused() {
     );
     refused(&["pod/a", "--for=create", "--nth", "0"], "--nth");
     refused(&["zebras/a", "--for=create"], "zebras");
-    refused(&["pods", "--for=create"], "no object is named");
+    refused(&["pods", "--for=create"], "no object given");
     refused(
         &["pods", "a", "--all", "--for=create"],
-        "cannot both choose",
+        "names cannot be combined",
     );
     refused(
         &["pods", "--all", "-l", "a=b", "--for=create"],
-        "-l only some",
+        "cannot be combined with -l",
     );
-    refused(&["pods", "pod/a", "--for=create"], "in two ways");
+    refused(&["pods", "pod/a", "--for=create"], "in two forms");
     refused(&["pod/", "--for=create"], "must not be empty");
-    refused(&["pod/a", "-A", "--for=create"], "stands in one namespace");
+    refused(
+        &["pod/a", "-A", "--for=create"],
+        "cannot be combined with -A",
+    );
     refused(
         &["pods", "--field-selector", "a", "--for=create"],
         "not a field selector",
@@ -320,7 +323,7 @@ fn what_cannot_be_asked_is_refused() {
             "--to",
             "14:00:02",
         ],
-        "before it begins",
+        "before it starts",
     );
     refused(
         &["pod/a", "--for=event=A", "--for-at-least", "1s"],
@@ -328,10 +331,10 @@ fn what_cannot_be_asked_is_refused() {
     );
     wait(reel.path(), &["pod/c", "--for=condition=Ready"])
         .code(4)
-        .says("no pods/c was ever seen");
+        .says("pods/c was never observed");
     wait(reel.path(), &["pod/b", "--for=condition=Ready"])
         .code(4)
-        .says("in another namespace: -n web");
+        .says("in another namespace: use -n web");
     wait(reel.path(), &["pod/a", "--for=jsonpath=.metadata=x"])
         .code(1)
         .says("pod/a at 14:00:01.000Z: the JSONPath leads to a list or a map");
@@ -354,7 +357,7 @@ fn an_imported_recording_proves_no_absence() {
     let lines = folder.path().replace(".reel", ".jsonl");
     kubereel(&["import", &lines, "-o", folder.path()]).code(0);
     let out = wait(folder.path(), &["cm/a", "--for=jsonpath=.data.k=v"]).code(0);
-    out.says("as imported: the recording does not tell what it leaves out");
+    out.says("as imported: completeness is unknown");
     wait(folder.path(), &["cm/a", "--for=jsonpath=.data.k=w"]).code(4);
     // It was deleted only if somebody said so.
     wait(folder.path(), &["cm/b", "--for=delete"]).code(4);

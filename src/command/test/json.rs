@@ -1,121 +1,227 @@
-//! Owns the report that a program reads: one document for all recordings.
+//! The report of `kubereel test` that a program reads: one document for all recordings.
 
-use super::known::{self, Idle};
-use super::runs::{Ran, run_name};
+use super::report::{IdleReason, idle_exceptions};
+use super::run::{TestRun, run_name};
 use super::suite::Suite;
-use crate::command_error::CommandError;
 use crate::field_text::secs;
-use crate::screen::Screen;
 use kubereel_history::timetext::rfc3339;
-use kubereel_monitortests::{
-    CaseOutcome as Outcome, CaseVerdict as Verdict, JudgedFinding as Judged, RunName, RunReport,
-    shown_by,
-};
-use serde_json::{Map, Value, json};
+use kubereel_monitortests::{Judged, Outcome, RunName, RunReport, Verdict, shown_by};
+use serde::Serialize;
+use std::collections::BTreeMap;
 
-/// Prints the document.
-pub(super) fn print(suite: &Suite, all: &[Ran], screen: &mut Screen) -> Result<(), CommandError> {
-    let runs: Vec<Value> = all.iter().map(run).collect();
-    let idle = known::idle(suite, all);
-    let exceptions = idle.into_iter().map(|(exception, idle)| {
-        let (state, findings) = match idle {
-            Idle::Unused => ("unused", 0),
-            Idle::Expired { findings } => ("expired", findings),
+/// The document.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct TestOutput<'a> {
+    runs: Vec<RunOutput<'a>>,
+    idle_exceptions: Vec<IdleExceptionOutput>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct IdleExceptionOutput {
+    written_at: String,
+    state: &'static str,
+    would_cover: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+enum RunOutput<'a> {
+    Unread { reel: String, error: &'a str },
+    Tested(Box<TestedRun<'a>>),
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct TestedRun<'a> {
+    reel: String,
+    start: String,
+    end: String,
+    trust: &'static str,
+    unread: &'a [String],
+    events: u64,
+    kind: &'static str,
+    facts: ClusterFacts<'a>,
+    counts: BTreeMap<&'static str, u64>,
+    cases: Vec<CaseOutput<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ClusterFacts<'a> {
+    version: Option<&'a str>,
+    from_version: Option<&'a str>,
+    platform: Option<&'a str>,
+    topology: Option<&'a str>,
+    network: Option<&'a str>,
+    architecture: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct CaseOutput<'a> {
+    rule: &'a str,
+    monitor: &'a str,
+    name: &'a str,
+    component: Option<&'a str>,
+    owner: &'a str,
+    group: &'a BTreeMap<String, String>,
+    flake_only: bool,
+    verdict: &'static str,
+    why: Option<&'a str>,
+    findings: Vec<FindingOutput<'a>>,
+    not_seen: Vec<UnobservedTime<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct UnobservedTime<'a> {
+    from: String,
+    to: String,
+    why: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct FindingOutput<'a> {
+    from: String,
+    to: Option<String>,
+    lasted_secs: f64,
+    fails: bool,
+    reason: &'a str,
+    message: &'a str,
+    resource: &'a str,
+    namespace: &'a str,
+    name: &'a str,
+    keys: &'a BTreeMap<String, String>,
+    seq: Option<u64>,
+    shown_by: Option<String>,
+    exception: Option<ExceptionOutput<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ExceptionOutput<'a> {
+    state: &'static str,
+    link: &'a str,
+    why: &'a str,
+    written_at: &'a str,
+}
+
+impl<'a> TestOutput<'a> {
+    /// Makes the document.
+    pub(super) fn of(suite: &Suite, all: &'a [TestRun]) -> Self {
+        let idle = idle_exceptions(suite, all).into_iter();
+        Self {
+            runs: all.iter().map(RunOutput::of).collect(),
+            idle_exceptions: idle
+                .map(|(exception, reason)| {
+                    let (state, would_cover) = match reason {
+                        IdleReason::Unused => ("unused", 0),
+                        IdleReason::Expired { findings } => ("expired", findings),
+                    };
+                    IdleExceptionOutput {
+                        written_at: exception.written_at(),
+                        state,
+                        would_cover,
+                    }
+                })
+                .collect(),
+        }
+    }
+}
+
+impl<'a> RunOutput<'a> {
+    fn of(run: &'a TestRun) -> Self {
+        let reel = run.name();
+        let report = match &run.report {
+            Ok(report) => report,
+            Err(error) => {
+                return Self::Unread {
+                    reel,
+                    error: error.message(),
+                };
+            }
         };
-        json!({"written_at": exception.written_at(), "state": state, "would_cover": findings})
-    });
-    let exceptions: Vec<Value> = exceptions.collect();
-    screen.line(json!({"runs": runs, "idle_exceptions": exceptions}))
+        let name = run_name(report, &reel);
+        let facts = report.facts.last();
+        let counts = Verdict::ALL.map(|verdict| (verdict.as_str(), report.count(verdict)));
+        let cases = report.outcomes.iter();
+        Self::Tested(Box::new(TestedRun {
+            start: rfc3339(report.start),
+            end: rfc3339(report.end),
+            trust: report.trust.as_str(),
+            unread: &report.unread,
+            events: report.events,
+            kind: report.kind.as_str(),
+            facts: ClusterFacts {
+                version: facts.version.as_deref(),
+                from_version: facts.from_version.as_deref(),
+                platform: facts.platform.as_deref(),
+                topology: facts.topology.as_deref(),
+                network: facts.network.as_deref(),
+                architecture: facts.architecture.as_deref(),
+            },
+            counts: counts.into_iter().collect(),
+            cases: cases
+                .map(|outcome| CaseOutput::of(&name, report, outcome))
+                .collect(),
+            reel: reel.clone(),
+        }))
+    }
 }
 
-fn run(ran: &Ran) -> Value {
-    let name = ran.name();
-    let report = match &ran.report {
-        Ok(report) => report,
-        Err(error) => return json!({"reel": name, "error": error.message()}),
-    };
-    let name_of_run = run_name(report, &name);
-    let counts = Verdict::ALL.map(|verdict| {
-        let count = Value::from(report.count(verdict));
-        (verdict.as_str().to_owned(), count)
-    });
-    let cases = report
-        .outcomes
-        .iter()
-        .map(|outcome| case(&name_of_run, report, outcome));
-    let cases: Vec<Value> = cases.collect();
-    let facts = report.facts.last();
-    json!({
-        "reel": name,
-        "start": rfc3339(report.start),
-        "end": rfc3339(report.end),
-        "trust": report.trust.as_str(),
-        "unread": report.unread,
-        "events": report.events,
-        "kind": report.kind.as_str(),
-        "facts": {
-            "version": facts.version,
-            "from_version": facts.from_version,
-            "platform": facts.platform,
-            "topology": facts.topology,
-            "network": facts.network,
-            "architecture": facts.architecture,
-        },
-        "counts": counts.into_iter().collect::<Map<String, Value>>(),
-        "cases": cases,
-    })
+impl<'a> CaseOutput<'a> {
+    fn of(run: &RunName<'_>, report: &RunReport, outcome: &'a Outcome) -> Self {
+        let findings = outcome.findings.iter();
+        let not_seen = outcome.dark.iter().map(|dark| UnobservedTime {
+            from: rfc3339(dark.from),
+            to: rfc3339(dark.to),
+            why: &dark.why,
+        });
+        Self {
+            rule: &outcome.about.id,
+            monitor: &outcome.about.monitor,
+            name: &outcome.name,
+            component: outcome.component.as_deref(),
+            owner: &outcome.about.owner,
+            group: &outcome.group,
+            flake_only: outcome.about.is_flake_only,
+            verdict: outcome.verdict.as_str(),
+            why: outcome.why.as_deref(),
+            findings: findings
+                .map(|judged| FindingOutput::of(run, report, judged))
+                .collect(),
+            not_seen: not_seen.collect(),
+        }
+    }
 }
 
-fn case(run: &RunName<'_>, report: &RunReport, outcome: &Outcome) -> Value {
-    let findings = outcome
-        .findings
-        .iter()
-        .map(|judged| finding(run, report, judged));
-    let findings: Vec<Value> = findings.collect();
-    let dark = outcome
-        .dark
-        .iter()
-        .map(|dark| json!({"from": rfc3339(dark.from), "to": rfc3339(dark.to), "why": dark.why}));
-    let dark: Vec<Value> = dark.collect();
-    json!({
-        "rule": outcome.about.id,
-        "monitor": outcome.about.monitor,
-        "name": outcome.name,
-        "component": outcome.component,
-        "owner": outcome.about.owner,
-        "group": outcome.group,
-        "flake_only": outcome.about.is_flake_only,
-        "verdict": outcome.verdict.as_str(),
-        "why": outcome.why,
-        "findings": findings,
-        "not_seen": dark,
-    })
-}
-
-fn finding(run: &RunName<'_>, report: &RunReport, judged: &Judged) -> Value {
-    let finding = &judged.finding;
-    let length = finding.to.unwrap_or(report.end).micros_since(finding.from);
-    let excuse = judged.excuse.as_ref().map(|excuse| {
-        json!({
-            "state": excuse.state.as_str(),
-            "link": excuse.link,
-            "why": excuse.why,
-            "written_at": excuse.written_at,
-        })
-    });
-    json!({
-        "from": rfc3339(finding.from),
-        "to": finding.to.map(rfc3339),
-        "lasted_secs": secs(length),
-        "fails": judged.is_failure(),
-        "reason": finding.reason,
-        "message": finding.message,
-        "resource": finding.subject.resource,
-        "namespace": finding.subject.namespace,
-        "name": finding.subject.name,
-        "keys": finding.subject.keys,
-        "seq": finding.seq.map(|seq| seq.0),
-        "shown_by": shown_by(run, finding),
-        "exception": excuse,
-    })
+impl<'a> FindingOutput<'a> {
+    fn of(run: &RunName<'_>, report: &RunReport, judged: &'a Judged) -> Self {
+        let finding = &judged.finding;
+        let subject = &finding.subject;
+        Self {
+            from: rfc3339(finding.from),
+            to: finding.to.map(rfc3339),
+            lasted_secs: secs(finding.to.unwrap_or(report.end).micros_since(finding.from)),
+            fails: judged.is_failure(),
+            reason: &finding.reason,
+            message: &finding.message,
+            resource: &subject.resource,
+            namespace: &subject.namespace,
+            name: &subject.name,
+            keys: &subject.keys,
+            seq: finding.seq.map(|seq| seq.0),
+            shown_by: shown_by(run, finding),
+            exception: judged.excuse.as_ref().map(|excuse| ExceptionOutput {
+                state: excuse.state.as_str(),
+                link: &excuse.link,
+                why: &excuse.why,
+                written_at: &excuse.written_at,
+            }),
+        }
+    }
 }

@@ -1,16 +1,18 @@
-//! Which rules and exceptions a command runs with: those of the program, and the user's files. Files are
-//! bounded before they are read; a wrong one ends the command.
+//! The rules and exceptions that `kubereel test` runs with: those of the program and the user's files, which are bounded
+//! before they are read; and how rules are listed and explained.
 
-use super::{FactName, Rules};
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-use crate::screen::Screen;
-use crate::user_file;
+use super::{FactName, RuleArgs};
+use crate::arguments::WideFormat;
+use crate::command_error::{CommandError, Exit};
+use crate::files;
+use crate::screen::{Console, Style, StyledLine};
+use crate::table::TextTable;
 use crate::words::{bytes, count};
 use kubereel_format::RecordedAt;
 use kubereel_monitortests::{
-    ExceptionSet, Facts, MonitorTest, RuleSet, RunOptions as Asked, Selection, builtin,
+    About, Asked, ExceptionSet, Facts, MonitorTest, RuleSet, Selection, WrittenIn, builtin,
 };
+use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,11 +25,11 @@ const RULE_FILES: u64 = 1_000;
 /// The most bytes of all files in a folder of rules.
 const RULE_BYTES: u64 = 50_000_000;
 
-/// Rules and exceptions, ready for any number of runs.
+/// RuleArgs and exceptions, ready for any number of runs.
 pub(super) struct Suite {
     pub(super) exceptions: ExceptionSet,
     /// What cluster it was, for files that do not say it.
-    pub(super) told: Facts,
+    pub(super) cluster: Facts,
     own: RuleSet,
     selection: Selection,
     now: Option<RecordedAt>,
@@ -35,9 +37,8 @@ pub(super) struct Suite {
 
 impl Suite {
     /// Reads the user's files.
-    pub(super) fn read(rules: &Rules, screen: &mut Screen) -> Result<Self, CommandError> {
-        let builtin =
-            ExceptionSet::builtin().map_err(|error| CommandError::new(Exit::Io, error))?;
+    pub(super) fn read(rules: &RuleArgs, screen: &mut Console) -> Result<Self, CommandError> {
+        let builtin = ExceptionSet::builtin().map_err(CommandError::io)?;
         let exceptions = match &rules.exceptions {
             None => builtin,
             Some(path) => own_exceptions(path)?.then(builtin),
@@ -48,7 +49,7 @@ impl Suite {
         };
         Ok(Self {
             exceptions,
-            told: told(&rules.facts),
+            cluster: facts_of(&rules.facts),
             own,
             selection: Selection {
                 only: rules.only.clone(),
@@ -88,14 +89,12 @@ impl Suite {
         if !self.tests().is_empty() {
             return Ok(());
         }
-        Err(
-            CommandError::new(Exit::Usage, "no rule is left by --only and --skip")
-                .hint("kubereel test --list names all of them"),
-        )
+        Err(CommandError::usage("no rule matches --only and --skip")
+            .hint("to list all rules: kubereel test --list"))
     }
 }
 
-fn told(facts: &[(FactName, String)]) -> Facts {
+fn facts_of(facts: &[(FactName, String)]) -> Facts {
     let mut told = Facts::default();
     for (name, value) in facts {
         let field = match name {
@@ -114,14 +113,14 @@ fn told(facts: &[(FactName, String)]) -> Facts {
 fn own_exceptions(path: &Path) -> Result<ExceptionSet, CommandError> {
     let (name, text) = read(path)?;
     ExceptionSet::read(&name, &text).map_err(|error| {
-        CommandError::new(Exit::Usage, error).hint(
-            "docs/monitortests.md has every field; --propose-exceptions FILE writes some to edit",
+        CommandError::usage(error).hint(
+            "docs/monitortests.md documents every field; --propose-exceptions FILE writes a draft",
         )
     })
 }
 
 /// Reads the rule files of a folder, from A to Z.
-fn own_rules(folder: &Path, screen: &mut Screen) -> Result<RuleSet, CommandError> {
+fn own_rules(folder: &Path, screen: &mut Console) -> Result<RuleSet, CommandError> {
     let mut left = RULE_BYTES;
     let mut files = Vec::new();
     for path in paths(folder)? {
@@ -132,7 +131,7 @@ fn own_rules(folder: &Path, screen: &mut Screen) -> Result<RuleSet, CommandError
         else {
             let (most, folder) = (bytes(RULE_BYTES), folder.display());
             let message = format!("cannot read rules: larger than {most} in all: {folder}");
-            return Err(CommandError::new(Exit::Usage, message));
+            return Err(CommandError::usage(message));
         };
         left = rest;
         files.push((name, text));
@@ -140,8 +139,8 @@ fn own_rules(folder: &Path, screen: &mut Screen) -> Result<RuleSet, CommandError
     if files.is_empty() {
         let folder = folder.display();
         return Err(
-            CommandError::new(Exit::Usage, format!("no rule files (*.yaml) in {folder}"))
-                .hint("docs/rules.md says how rules are written"),
+            CommandError::usage(format!("no rule files (*.yaml) in {folder}"))
+                .hint("the format of rules: docs/rules.md"),
         );
     }
     let texts = files
@@ -152,19 +151,16 @@ fn own_rules(folder: &Path, screen: &mut Screen) -> Result<RuleSet, CommandError
             // What cannot be said here is said in short below.
             drop(screen.aside(line));
         }
-        let mistakes = u64::try_from(errors.mistakes.len()).unwrap_or(u64::MAX);
-        CommandError::new(
-            Exit::Usage,
-            format!("{} in rule files", count(mistakes, "mistake")),
-        )
-        .hint("docs/rules.md says how rules are written")
+        let mistakes = errors.mistakes.len();
+        CommandError::usage(format!("{} in rule files", count(mistakes, "mistake")))
+            .hint("the format of rules: docs/rules.md")
     })
 }
 
 fn paths(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let failed = |error| {
         let folder = folder.display();
-        CommandError::new(Exit::Usage, format!("cannot read rules: {error}: {folder}"))
+        CommandError::usage(format!("cannot read rules: {error}: {folder}"))
     };
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -176,7 +172,7 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
         if u64::try_from(paths.len()).is_ok_and(|files| files > RULE_FILES) {
             let (most, folder) = (count(RULE_FILES, "file"), folder.display());
             let message = format!("cannot read rules: more than {most}: {folder}");
-            return Err(CommandError::new(Exit::Usage, message));
+            return Err(CommandError::usage(message));
         }
     }
     paths.sort();
@@ -185,7 +181,168 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
 
 fn read(path: &Path) -> Result<(String, String), CommandError> {
     // A file that the user named and that cannot be read is a wrong file of rules or exceptions.
-    let text = user_file::read_text(path, FILE_BYTES)
-        .map_err(|error| CommandError::new(Exit::Usage, error.message()))?;
+    let text =
+        files::read_text(path, FILE_BYTES).map_err(|error| CommandError::usage(error.message()))?;
     Ok((path.display().to_string(), text))
+}
+
+const LANGUAGE: [(WrittenIn, &str); 2] = [(WrittenIn::Yaml, "yaml"), (WrittenIn::Rust, "rust")];
+
+fn language(about: &About) -> &'static str {
+    let found = LANGUAGE.iter().find(|(way, _)| *way == about.written_in);
+    found.map_or("", |(_, word)| word)
+}
+
+const fn severity(about: &About) -> &'static str {
+    if about.is_flake_only { "flake" } else { "fail" }
+}
+
+/// Lists the chosen rules.
+pub(super) fn list(
+    suite: &Suite,
+    form: Option<WideFormat>,
+    screen: &mut Console,
+) -> Result<Exit, CommandError> {
+    let tests = suite.tests();
+    if form == Some(WideFormat::Json) {
+        let rules = tests
+            .iter()
+            .map(|test| RuleOutput::of(test.as_ref()))
+            .collect();
+        screen.json_line(&RuleListOutput { rules })?;
+        return Ok(Exit::Yes);
+    }
+    let is_wide = form.is_some();
+    let mut table = if is_wide {
+        TextTable::with_headers(["RULE", "AT WORST", "IN", "OWNER", "NEEDS", "NAME"])
+    } else {
+        TextTable::with_headers(["RULE", "AT WORST", "NAME"])
+    };
+    for test in &tests {
+        let about = test.about();
+        let mut row = vec![about.id.clone(), severity(about).to_owned()];
+        if is_wide {
+            row.extend([language(about).to_owned(), about.owner.clone()]);
+            row.push(needs(test.as_ref()).join(","));
+        }
+        row.push(about.junit.clone());
+        table.push(row);
+    }
+    screen.table(&table)?;
+    Ok(Exit::Yes)
+}
+
+fn needs(test: &dyn MonitorTest) -> Vec<String> {
+    let needs = test.needs();
+    let mut all = needs.objects;
+    for resource in needs.seen {
+        if !all.contains(&resource) {
+            all.push(resource);
+        }
+    }
+    all
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RuleOutput<'a> {
+    rule: &'a str,
+    monitor: &'a str,
+    name: &'a str,
+    description: &'a str,
+    owner: &'a str,
+    origin: &'a str,
+    at_worst: &'static str,
+    written_in: &'static str,
+    needs: Vec<String>,
+    in_words: Vec<String>,
+}
+
+/// The chosen rules, for programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct RuleListOutput<'a> {
+    rules: Vec<RuleOutput<'a>>,
+}
+
+impl<'a> RuleOutput<'a> {
+    fn of(test: &'a dyn MonitorTest) -> Self {
+        let about = test.about();
+        Self {
+            rule: &about.id,
+            monitor: &about.monitor,
+            name: &about.junit,
+            description: &about.description,
+            owner: &about.owner,
+            origin: &about.origin,
+            at_worst: severity(about),
+            written_in: language(about),
+            needs: needs(test),
+            in_words: test.in_words(),
+        }
+    }
+}
+
+/// Says in words what a rule does.
+pub(super) fn explain(
+    suite: &Suite,
+    rule: &str,
+    screen: &mut Console,
+) -> Result<Exit, CommandError> {
+    let tests = suite.every_test();
+    let Some(test) = tests.iter().find(|test| test.about().id == rule) else {
+        return Err(unknown(rule, &tests));
+    };
+    let about = test.about();
+    let mut head = StyledLine::of(Style::Strong, &about.id);
+    head.push(
+        Style::Plain,
+        format!(" · {} · {}", about.owner, language(about)),
+    );
+    screen.show(&head, 0)?;
+    for text in [&about.junit, &about.description] {
+        let line = StyledLine::of(Style::Plain, text);
+        screen.show(&line, 0)?;
+    }
+    screen.line("")?;
+    for words in test.in_words() {
+        let line = StyledLine::of(Style::Plain, words);
+        screen.show(&line, 2)?;
+    }
+    let at_worst = if about.is_flake_only {
+        "flakes at worst, never fails a run"
+    } else {
+        "fails a run"
+    };
+    let needs = needs(test.as_ref());
+    let needs = if needs.is_empty() {
+        "intervals only".to_owned()
+    } else {
+        needs.join(", ")
+    };
+    for (name, text) in [
+        ("at worst", at_worst),
+        ("needs", &needs),
+        ("monitor", &about.monitor),
+        ("from", &about.origin),
+    ] {
+        let mut line = StyledLine::of(Style::Faint, format!("{name:<9}"));
+        line.push(Style::Plain, text);
+        screen.show(&line, 9)?;
+    }
+    Ok(Exit::Yes)
+}
+
+fn unknown(rule: &str, tests: &[Box<dyn MonitorTest>]) -> CommandError {
+    let failed = CommandError::usage(format!("unknown rule {rule:?}"));
+    let ids = tests.iter().map(|test| test.about().id.as_str());
+    let near: Vec<&str> = ids
+        .filter(|id| !rule.is_empty() && (id.contains(rule) || rule.contains(id)))
+        .take(3)
+        .collect();
+    if near.is_empty() {
+        failed.hint("to list all rules: kubereel test --list")
+    } else {
+        failed.hint(format!("did you mean {}?", near.join(" or ")))
+    }
 }

@@ -1,28 +1,26 @@
-//! Owns the answer that programs read: one JSON object. docs/upgrade.md names its fields, and a test
-//! compares both.
+//! The answer that programs read: one JSON object. docs/upgrade.md names its fields, and a test compares both.
 
-use super::json_status;
-use super::page::Asked;
+use super::page::StoryContext;
 use crate::command_error::CommandError;
-use crate::field_text;
-use crate::screen::Screen;
-use kubereel_cluster::{
-    ClusterRelease, ClusterUpdate, DrainHold, IllSpell, LeaderHandover, MarkSpan, NodeUpdate,
-    OperatorMove, PoolUpdate, RecordMark, Retrieval, Updates, UpgradeStory, VersionPod,
-};
+use crate::field_text::{length_secs, secs};
+use crate::screen::Console;
 use kubereel_format::RecordedAt;
-use kubereel_history::{Certainty, timetext};
+use kubereel_history::{
+    Certainty, DrainHold, Handover, Lasting, Mark, NodeState, NodeUpdate, OperatorMove, Origin,
+    PoolState, PoolUpdate, Release, Retrieval, Spell, Update, UpdateStatus, Updates, UpgradeStory,
+    VersionPod, timetext,
+};
 use serde_json::{Value, json};
 
 /// Prints a story.
 pub(super) fn print(
     story: &UpgradeStory,
-    asked: &Asked,
+    context: &StoryContext,
     certainty: &Certainty,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let now = story.now;
-    let mut value = update(&story.update, Some(asked.number), now);
+    let mut value = update(&story.update, Some(context.number), now);
     let parts = json!({
         "now": timetext::rfc3339(now),
         "over": mark(story.over),
@@ -60,7 +58,7 @@ pub(super) fn print(
             "what": part.what.as_str(),
             "name": part.name,
             "from": timetext::rfc3339(part.from.at),
-            "secs": secs(part.micros),
+            "secs": length_secs(part.micros),
             "is_over": part.is_over,
         })),
         "not_seen": all(&story.not_seen, |one| json!({
@@ -70,7 +68,7 @@ pub(super) fn print(
             "to": one.unseen.as_ref().map(|unseen| timetext::rfc3339(unseen.to)),
             "why": one.why(),
         })),
-        "status": asked.status.as_ref().map(json_status::value),
+        "status": context.status.as_ref().map(status),
     });
     if let (Value::Object(whole), Value::Object(parts)) = (&mut value, parts) {
         whole.extend(parts);
@@ -80,9 +78,9 @@ pub(super) fn print(
 
 /// Prints a list.
 pub(super) fn list(
-    rows: &[(Option<usize>, &ClusterUpdate)],
+    rows: &[(Option<usize>, &Update)],
     updates: &Updates,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
     let items = rows
         .iter()
@@ -99,27 +97,23 @@ fn all<T>(items: &[T], one: impl Fn(&T) -> Value) -> Vec<Value> {
     items.iter().map(one).collect()
 }
 
-fn mark(mark: Option<RecordMark>) -> Option<String> {
+fn mark(mark: Option<Mark>) -> Option<String> {
     mark.map(|mark| timetext::rfc3339(mark.at))
 }
 
-pub(super) fn secs(micros: u64) -> Value {
-    json!(field_text::secs(i64::try_from(micros).unwrap_or(i64::MAX)))
-}
-
-fn release(release: &ClusterRelease) -> Value {
+fn release(release: &Release) -> Value {
     json!({ "version": release.version, "image": release.image })
 }
 
-fn lasting(span: &MarkSpan, now: RecordedAt) -> Value {
+fn lasting(span: &Lasting, now: RecordedAt) -> Value {
     json!({
         "from": timetext::rfc3339(span.from.at),
         "to": mark(span.to),
-        "secs": secs(span.micros(now)),
+        "secs": length_secs(span.micros(now)),
     })
 }
 
-fn update(update: &ClusterUpdate, number: Option<usize>, now: RecordedAt) -> Value {
+fn update(update: &Update, number: Option<usize>, now: RecordedAt) -> Value {
     let end = update.end;
     let to = end.map_or(now, |end| end.mark.at);
     let took = u64::try_from(to.micros_since(update.first.at)).unwrap_or_default();
@@ -148,7 +142,7 @@ fn update(update: &ClusterUpdate, number: Option<usize>, now: RecordedAt) -> Val
         "outcome": end.map(|end| end.how.as_str()),
         "ended": end.map(|end| timetext::rfc3339(end.mark.at)),
         "completed_by_own_clock": end.and_then(|end| end.completed).map(timetext::rfc3339),
-        "took_secs": secs(took),
+        "took_secs": length_secs(took),
     })
 }
 
@@ -201,8 +195,8 @@ fn operator(one: &OperatorMove, now: RecordedAt) -> Value {
         "had_version_before": one.was_there,
         "began": mark(one.began),
         "moved": mark(one.moved),
-        "took_secs": one.took_micros(now).map(secs),
-        "budget_secs": secs(one.budget_micros()),
+        "took_secs": one.took_micros(now).map(length_secs),
+        "budget_secs": length_secs(one.budget_micros()),
         "is_over_budget": one.is_over_budget(now),
         "available": mark(one.available),
         "progressing": all(&one.progressing, |span| lasting(span, now)),
@@ -210,7 +204,7 @@ fn operator(one: &OperatorMove, now: RecordedAt) -> Value {
     })
 }
 
-fn spell(spell: &IllSpell, now: RecordedAt) -> Value {
+fn spell(spell: &Spell, now: RecordedAt) -> Value {
     json!({
         "what": spell.ill.as_str(),
         "name": spell.name,
@@ -218,7 +212,7 @@ fn spell(spell: &IllSpell, now: RecordedAt) -> Value {
         "seq": spell.from.seq.0,
         "is_older": spell.is_older,
         "to": mark(spell.to),
-        "secs": secs(spell.micros(now)),
+        "secs": length_secs(spell.micros(now)),
         "oc": spell.level(now).as_str(),
         "has_gap": spell.has_gap,
         "texts": all(&spell.texts, |text| json!({
@@ -230,7 +224,7 @@ fn spell(spell: &IllSpell, now: RecordedAt) -> Value {
     })
 }
 
-fn handover(one: &LeaderHandover) -> Value {
+fn handover(one: &Handover) -> Value {
     json!({
         "from": one.from,
         "released": mark(one.released),
@@ -253,7 +247,7 @@ fn pool(one: &PoolUpdate, now: RecordedAt) -> Value {
 }
 
 fn node(one: &NodeUpdate, now: RecordedAt) -> Value {
-    let span = |span: Option<MarkSpan>| span.map(|span| lasting(&span, now));
+    let span = |span: Option<Lasting>| span.map(|span| lasting(&span, now));
     json!({
         "name": one.node,
         "pool": one.pool,
@@ -269,7 +263,7 @@ fn node(one: &NodeUpdate, now: RecordedAt) -> Value {
         "ready": mark(one.ready),
         "done": mark(one.done),
         "uncordoned": mark(one.uncordoned),
-        "took_secs": secs(one.micros(now)),
+        "took_secs": length_secs(one.micros(now)),
         "degraded": all(&one.degraded, |(span, why)| {
             json!({ "span": lasting(span, now), "reason": why })
         }),
@@ -288,5 +282,78 @@ fn held(hold: &DrainHold, now: RecordedAt) -> Value {
         "budget": hold.budget,
         "pod": hold.pod,
         "span": lasting(&hold.span, now),
+    })
+}
+
+/// Gives the state that a program reads.
+fn status(status: &UpdateStatus) -> Value {
+    let counts = &status.operators;
+    let (previous, origin) = match &status.origin {
+        Origin::Nothing => (None, "install"),
+        Origin::Version(version) => (Some(version), "completed"),
+        Origin::Partial(version) => (Some(version), "partial"),
+        Origin::SameVersion => (None, "same version"),
+    };
+    let pools: Vec<Value> = status.pools.iter().map(pool_status).collect();
+    let insights: Vec<Value> = status
+        .insights
+        .iter()
+        .map(|insight| {
+            json!({
+                "level": insight.level.as_str(),
+                "impact": insight.impact.as_str(),
+                "summary": insight.summary,
+                "description": insight.description,
+                "since": insight.since.map(timetext::rfc3339),
+            })
+        })
+        .collect();
+    json!({
+        "at": timetext::rfc3339(status.now),
+        "is_updating": status.is_updating,
+        "target": status.target,
+        "previous": previous,
+        "origin": origin,
+        "assessment": status.assessment.as_str(),
+        "operators": {
+            "total": counts.total,
+            "updated": counts.updated,
+            "updating": counts.updating,
+            "waiting": counts.waiting,
+            "unavailable": counts.unavailable,
+            "degraded": counts.degraded,
+        },
+        "started_by_own_clock": status.started.map(timetext::rfc3339),
+        "completed_by_own_clock": status.completed.map(timetext::rfc3339),
+        "elapsed_secs": secs(status.elapsed_micros),
+        "estimate": status.estimate.map(|estimate| json!({
+            "remaining_secs": estimate.remaining_secs,
+            "total_secs": estimate.total_secs,
+        })),
+        "pools": pools,
+        "insights": insights,
+    })
+}
+
+fn pool_status(pool: &PoolState) -> Value {
+    let nodes: Vec<Value> = pool.nodes.iter().map(node_status).collect();
+    json!({
+        "name": pool.name,
+        "assessment": pool.assessment.as_str(),
+        "is_paused": pool.is_paused,
+        "updated": pool.updated(),
+        "nodes": nodes,
+    })
+}
+
+fn node_status(node: &NodeState) -> Value {
+    json!({
+        "name": node.name,
+        "assessment": node.assessment.as_str(),
+        "phase": node.phase.as_str(),
+        "version": node.version,
+        "message": node.message,
+        "is_available": node.is_available,
+        "is_degraded": node.is_degraded,
     })
 }

@@ -1,19 +1,19 @@
-//! Owns how nodes and pools are printed: what was done to each, and how long it took.
+//! Nodes and pools on the page of an upgrade: what was done to each, and how long it took.
 
-use super::page::{Page, between, lasting, shortened};
+use super::page::{UpgradePage, between, lasting, shortened};
 use crate::command_error::CommandError;
-use crate::spans::{Line, Style};
+use crate::screen::{Style, StyledLine};
 use crate::words::count;
-use kubereel_cluster::{
-    DrainHold, MarkSpan, NodeUpdate, NodeWarning, PoolUpdate, UpdateKind, UpgradeStory,
-};
 use kubereel_format::RecordedAt;
+use kubereel_history::{
+    DrainHold, Lasting, NodeUpdate, NodeWarning, PoolUpdate, UpdateKind, UpgradeStory,
+};
 
 /// Holds of a drain shorter than this, in microseconds, are only counted: 5 s.
 const SHOWN_HOLD_MICROS: u64 = 5_000_000;
 
 /// Prints pools and nodes.
-pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
+pub(super) fn print(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
     joins(page, story)?;
     if story.nodes.is_empty() && story.pools.is_empty() {
         return Ok(());
@@ -42,7 +42,7 @@ pub(super) fn print(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), Com
     Ok(())
 }
 
-fn joins(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
+fn joins(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
     if story.joins.is_empty() {
         return Ok(());
     }
@@ -59,8 +59,7 @@ fn joins(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> 
         "JOINED", "READY"
     ))?;
     for join in &story.joins {
-        let mut line = Line::default();
-        line.push(Style::Strong, format!("  {}  ", page.at(join.joined)));
+        let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(join.joined)));
         match join.ready {
             Some(ready) => line.push(Style::Plain, page.at(ready)),
             None => line.push(Style::Wary, format!("{:<width$}", "not yet")),
@@ -71,9 +70,12 @@ fn joins(page: &mut Page<'_>, story: &UpgradeStory) -> Result<(), CommandError> 
     Ok(())
 }
 
-fn one_pool(page: &mut Page<'_>, pool: &PoolUpdate, now: RecordedAt) -> Result<(), CommandError> {
-    let mut line = Line::default();
-    line.push(Style::Strong, format!("  {}  ", page.at(pool.began)));
+fn one_pool(
+    page: &mut UpgradePage<'_>,
+    pool: &PoolUpdate,
+    now: RecordedAt,
+) -> Result<(), CommandError> {
+    let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(pool.began)));
     let took = match pool.done {
         Some(done) => between(pool.began, done.at),
         None => format!("{}+", between(pool.began, now)),
@@ -95,10 +97,13 @@ fn one_pool(page: &mut Page<'_>, pool: &PoolUpdate, now: RecordedAt) -> Result<(
     page.line(&line, page.time_width() + 4)
 }
 
-fn one_node(page: &mut Page<'_>, node: &NodeUpdate, now: RecordedAt) -> Result<(), CommandError> {
-    let mut line = Line::default();
-    line.push(Style::Strong, format!("  {}  ", page.at(node.began)));
-    let long = |span: Option<MarkSpan>| {
+fn one_node(
+    page: &mut UpgradePage<'_>,
+    node: &NodeUpdate,
+    now: RecordedAt,
+) -> Result<(), CommandError> {
+    let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(node.began)));
+    let long = |span: Option<Lasting>| {
         span.map_or_else(
             || "-".to_owned(),
             |span| lasting(span.micros(now), span.to.is_some()),
@@ -131,7 +136,7 @@ fn one_node(page: &mut Page<'_>, node: &NodeUpdate, now: RecordedAt) -> Result<(
 
 /// Says where a node is on its way.
 fn phase(node: &NodeUpdate) -> (&'static str, Option<RecordedAt>) {
-    let open = |span: Option<MarkSpan>| span.filter(|span| span.to.is_none());
+    let open = |span: Option<Lasting>| span.filter(|span| span.to.is_none());
     if let Some(reboot) = open(node.reboot) {
         return ("rebooting", Some(reboot.from.at));
     }
@@ -141,13 +146,13 @@ fn phase(node: &NodeUpdate) -> (&'static str, Option<RecordedAt>) {
     match (node.cordoned, node.done) {
         (_, Some(done)) => ("still cordoned", Some(done.at)),
         (Some(cordoned), None) => ("cordoned", Some(cordoned.at)),
-        (None, None) => ("told to", None),
+        (None, None) => ("update requested", None),
     }
 }
 
 /// Prints what held a node up.
 fn below(
-    page: &mut Page<'_>,
+    page: &mut UpgradePage<'_>,
     node: &NodeUpdate,
     now: RecordedAt,
     hang: usize,
@@ -160,20 +165,19 @@ fn below(
     for hold in &long {
         let lasted = lasting(hold.span.micros(now), hold.span.to.is_some());
         let from = page.timeline.written(hold.span.from.at);
-        let mut line = Line::default();
-        line.push(
+        let line = StyledLine::of(
             Style::Wary,
             format!(
-                "{indent}drain held {lasted} from {from}: PodDisruptionBudget {}/{} allowed no eviction, Pod {} was there",
+                "{indent}drain blocked {lasted} from {from}: PodDisruptionBudget {}/{} allowed no eviction of Pod {}",
                 hold.namespace, hold.budget, hold.pod
             ),
         );
         page.line(&line, hang)?;
     }
     if !short.is_empty() {
-        let short = u64::try_from(short.len()).unwrap_or(u64::MAX);
-        let mut line = Line::default();
-        let words = count(short, "hold of its drain");
+        let short = short.len();
+        let mut line = StyledLine::default();
+        let words = count(short, "block of its drain");
         line.push(
             Style::Faint,
             format!("{indent}{words} shorter than 5s: -o json"),
@@ -183,8 +187,7 @@ fn below(
     for (span, why) in &node.degraded {
         let lasted = lasting(span.micros(now), span.to.is_some());
         let from = page.timeline.written(span.from.at);
-        let mut line = Line::default();
-        line.push(
+        let line = StyledLine::of(
             Style::Bad,
             format!("{indent}degraded {lasted} from {from}: {}", shortened(why)),
         );
@@ -193,7 +196,7 @@ fn below(
     // The kubelet warns of every reboot.
     let is_news = |warning: &&NodeWarning| warning.reason != "Rebooted";
     for warning in node.warnings.iter().filter(is_news) {
-        let mut line = Line::default();
+        let mut line = StyledLine::default();
         let at = page.timeline.written(warning.mark.at);
         line.push(
             Style::Wary,

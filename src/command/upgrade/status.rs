@@ -1,13 +1,14 @@
-//! Owns how the state at a moment is printed, in the terms of `oc adm upgrade status`.
+//! The state at a moment on the page of an upgrade, in the terms of `oc adm upgrade status`.
 
-use super::page::{Page, shortened, span};
+use super::page::{UpgradePage, shortened, span};
 use crate::command_error::CommandError;
-use crate::screen::Screen;
-use crate::spans::{Line, Style};
-use kubereel_cluster::{
-    Assessment, Insight, InsightLevel, NodePhase, PoolState, UpdateOrigin, UpdateStatus,
+use crate::screen::Console;
+use crate::screen::{Style, StyledLine};
+use crate::words::duration;
+use kubereel_history::{
+    Assessment, Insight, InsightLevel, NodePhase, Origin, PoolState, Timeline, UpdateStatus,
+    timetext,
 };
-use kubereel_history::{Timeline, timetext};
 
 /// How many nodes of a pool are shown that need nobody; JSON has all.
 const SHOWN_NODES: usize = 10;
@@ -18,10 +19,10 @@ const HANG: usize = 14;
 pub(super) fn print(
     timeline: &Timeline,
     status: &UpdateStatus,
-    screen: &mut Screen,
+    screen: &mut Console,
 ) -> Result<(), CommandError> {
-    let mut page = Page { timeline, screen };
-    let mut title = Line::default();
+    let mut page = UpgradePage { timeline, screen };
+    let mut title = StyledLine::default();
     let at = timeline.written(status.now);
     title.push(
         Style::Strong,
@@ -29,7 +30,7 @@ pub(super) fn print(
     );
     page.line(&title, 2)?;
     if !status.is_updating {
-        return value(&mut page, "cluster", Style::Good, "it is not updating");
+        return value(&mut page, "cluster", Style::Good, "not updating");
     }
     control_plane(&mut page, status)?;
     for pool in &status.pools {
@@ -41,19 +42,23 @@ pub(super) fn print(
     Ok(())
 }
 
-fn value(page: &mut Page<'_>, name: &str, style: Style, text: &str) -> Result<(), CommandError> {
-    let mut line = Line::default();
-    line.push(Style::Plain, format!("  {name:<11} "));
+fn value(
+    page: &mut UpgradePage<'_>,
+    name: &str,
+    style: Style,
+    text: &str,
+) -> Result<(), CommandError> {
+    let mut line = StyledLine::of(Style::Plain, format!("  {name:<11} "));
     line.push(style, text);
     page.line(&line, HANG)
 }
 
-fn control_plane(page: &mut Page<'_>, status: &UpdateStatus) -> Result<(), CommandError> {
+fn control_plane(page: &mut UpgradePage<'_>, status: &UpdateStatus) -> Result<(), CommandError> {
     let origin = match &status.origin {
-        UpdateOrigin::Nothing => "a new install".to_owned(),
-        UpdateOrigin::Version(version) => format!("from {version}"),
-        UpdateOrigin::Partial(version) => format!("from incomplete {version}"),
-        UpdateOrigin::SameVersion => "to Multi-Architecture".to_owned(),
+        Origin::Nothing => "a new install".to_owned(),
+        Origin::Version(version) => format!("from {version}"),
+        Origin::Partial(version) => format!("from incomplete {version}"),
+        Origin::SameVersion => "to Multi-Architecture".to_owned(),
     };
     let style = match status.assessment {
         Assessment::Completed | Assessment::Progressing => Style::Good,
@@ -78,20 +83,20 @@ fn control_plane(page: &mut Page<'_>, status: &UpdateStatus) -> Result<(), Comma
     if !counts.waiting.is_empty() {
         value(page, "waiting", Style::Plain, &counts.waiting.join(", "))?;
     }
-    let micros = u64::try_from(status.elapsed_micros).unwrap_or_default();
-    value(page, "duration", Style::Plain, &span(micros))?;
+    let micros = status.elapsed_micros;
+    value(page, "duration", Style::Plain, &duration(micros))?;
     if let Some(estimate) = status.estimate {
         let secs = |secs: i64| span(secs.unsigned_abs() * 1_000_000);
         let left = if estimate.remaining_secs < 0 {
             format!(
-                "it should have been over {} ago, after {}",
+                "expected to end {} ago, after {}",
                 secs(estimate.remaining_secs),
                 secs(estimate.total_secs)
             )
         } else {
             format!("{} left", secs(estimate.remaining_secs))
         };
-        let words = format!("{left}: a guess by oc's curve, no measurement");
+        let words = format!("{left}: estimated by oc's curve, not measured");
         value(page, "estimate", Style::Faint, &words)?;
     }
     let mut health = format!("{} healthy", counts.healthy());
@@ -106,7 +111,7 @@ fn control_plane(page: &mut Page<'_>, status: &UpdateStatus) -> Result<(), Comma
     value(page, "operators", Style::Plain, &health)
 }
 
-fn one_pool(page: &mut Page<'_>, pool: &PoolState) -> Result<(), CommandError> {
+fn one_pool(page: &mut UpgradePage<'_>, pool: &PoolState) -> Result<(), CommandError> {
     let all = pool.nodes.len();
     let mut text = format!(
         "{}, {} of {all} updated",
@@ -132,7 +137,7 @@ fn one_pool(page: &mut Page<'_>, pool: &PoolState) -> Result<(), CommandError> {
                 continue;
             }
         }
-        let mut line = Line::default();
+        let mut line = StyledLine::default();
         let version = if node.version.is_empty() {
             "?"
         } else {
@@ -149,15 +154,14 @@ fn one_pool(page: &mut Page<'_>, pool: &PoolState) -> Result<(), CommandError> {
         page.line(&line, HANG)?;
     }
     if omitted > 0 {
-        let mut line = Line::default();
-        line.push(Style::Faint, format!("    … {omitted} more: -o json"));
+        let line = StyledLine::of(Style::Faint, format!("    … {omitted} more: -o json"));
         page.line(&line, HANG)?;
     }
     Ok(())
 }
 
 fn one_insight(
-    page: &mut Page<'_>,
+    page: &mut UpgradePage<'_>,
     status: &UpdateStatus,
     insight: &Insight,
 ) -> Result<(), CommandError> {
@@ -167,8 +171,12 @@ fn one_insight(
         InsightLevel::Info => Style::Good,
     };
     let since = insight.since.map_or_else(String::new, |since| {
-        let micros = u64::try_from(status.now.micros_since(since)).unwrap_or_default();
-        format!(", for {} since {}", span(micros), timetext::rfc3339(since))
+        let micros = status.now.micros_since(since);
+        format!(
+            ", for {} since {}",
+            duration(micros),
+            timetext::rfc3339(since)
+        )
     });
     let text = format!("{} ({}){since}", insight.summary, insight.impact.as_str());
     value(page, &insight.level.as_str().to_lowercase(), style, &text)

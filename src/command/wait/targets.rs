@@ -1,17 +1,22 @@
-//! Owns which objects a wait is about: those named, or those chosen as they first are. Refuses what
-//! becomes of them.
+//! The objects that `kubereel wait` waits for: by name, by a selector when they first exist, or from manifests.
 
-use super::{Question, manifests, resource};
-use crate::at;
-use crate::command::asked::Named;
+use super::{Args, WaitObjects};
+use crate::command::object_query::{TargetObject, find_resource};
 use crate::command_error::CommandError;
-use crate::exit::Exit;
+use crate::words::Amount as _;
+use crate::{arguments, files};
 use kubereel_format::{EventType, ResourceInfo, Seq};
-use kubereel_history::{Cut, ObjectFilter, ObjectForm, ObjectVersion, Timeline, WaitFor, WaitSpan};
+use kubereel_history::{
+    Cut, Filter, Form, Held, MAX_MANIFEST, ManifestObject, Timeline, WaitFor, WaitSpan,
+    manifest_objects,
+};
 use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 
 /// One name that is waited for.
-pub(super) struct Target<'a> {
+pub(super) struct WaitTarget<'a> {
     pub(super) resource: &'a ResourceInfo,
     /// Empty for cluster-scoped objects.
     pub(super) namespace: String,
@@ -20,29 +25,29 @@ pub(super) struct Target<'a> {
 }
 
 /// Resources, and the names if there are any.
-type Asked<'a> = Vec<(&'a str, Vec<&'a str>)>;
+type NamedResources<'a> = Vec<(&'a str, Vec<&'a str>)>;
 
 /// Finds the objects.
 pub(super) fn find<'a>(
     timeline: &'a Timeline,
-    question: &'a Question,
-) -> Result<Vec<Target<'a>>, CommandError> {
+    args: &'a Args,
+) -> Result<Vec<WaitTarget<'a>>, CommandError> {
     let mut targets = Vec::new();
-    for object in manifests::read(&question.which)? {
-        let place = Place::of(timeline, question, &object.resource())?;
+    for object in manifest_names(&args.which)? {
+        let place = TargetSearch::of(timeline, args, &object.resource())?;
         if place.resource.group != object.group {
             let written = format!("{}/{}", object.resource(), object.name);
-            let message = format!("no resource of {written} in this reel");
-            return Err(CommandError::new(Exit::Usage, message)
-                .hint("kubereel info REEL -o wide lists what was recorded"));
+            let message = format!("the resource of {written} is not in this reel");
+            return Err(CommandError::usage(message)
+                .hint("to list its resources: kubereel info REEL -o wide"));
         }
         targets.push(place.named_in(&object.namespace, &object.name)?);
     }
-    if !question.which.filename.is_empty() {
+    if !args.which.filename.is_empty() {
         return Ok(targets);
     }
-    for (spelt, names) in asked(question)? {
-        let place = Place::of(timeline, question, spelt)?;
+    for (spelt, names) in named_resources(args)? {
+        let place = TargetSearch::of(timeline, args, spelt)?;
         if names.is_empty() {
             targets.extend(place.chosen()?);
         }
@@ -54,9 +59,9 @@ pub(super) fn find<'a>(
 }
 
 /// Tells whether what is there at the start is known for all resources that were asked for.
-pub(super) fn are_known(timeline: &Timeline, question: &Question) -> Result<bool, CommandError> {
-    for (spelt, _) in asked(question)? {
-        let place = Place::of(timeline, question, spelt)?;
+pub(super) fn are_known(timeline: &Timeline, args: &Args) -> Result<bool, CommandError> {
+    for (spelt, _) in named_resources(args)? {
+        let place = TargetSearch::of(timeline, args, spelt)?;
         let certainty = timeline.certainty(place.resource.id, place.start());
         if !certainty.is_proven() {
             return Ok(false);
@@ -66,34 +71,30 @@ pub(super) fn are_known(timeline: &Timeline, question: &Question) -> Result<bool
 }
 
 /// Takes the words apart as kubectl does.
-fn asked(question: &Question) -> Result<Asked<'_>, CommandError> {
+fn named_resources(args: &Args) -> Result<NamedResources<'_>, CommandError> {
     let wrong = |message: &str| {
-        CommandError::new(Exit::Usage, message)
+        CommandError::usage(message)
             .hint("for example: kubereel wait run.reel pod/web-0 -n shop --for=condition=Ready")
     };
-    let chooses_labels = !question.which.selector.is_empty();
-    let chooses_fields = !question.which.field_selector.is_empty();
-    if question.which.all && chooses_labels {
-        return Err(wrong("--all chooses every object, and -l only some"));
+    let chooses_labels = !args.which.selector.is_empty();
+    let chooses_fields = !args.which.field_selector.is_empty();
+    if args.which.all && chooses_labels {
+        return Err(wrong("--all cannot be combined with -l"));
     }
-    let chooses = question.which.all || chooses_labels || chooses_fields;
-    let mut words = question.which.objects.iter().map(String::as_str);
+    let chooses = args.which.all || chooses_labels || chooses_fields;
+    let mut words = args.which.objects.iter().map(String::as_str);
     let first = words.next().unwrap_or_default();
     let names: Vec<&str> = words.collect();
-    let has_slash = question
-        .which
-        .objects
-        .iter()
-        .filter(|word| word.contains('/'));
-    let asked: Asked<'_> = match has_slash.count() {
+    let has_slash = args.which.objects.iter().filter(|word| word.contains('/'));
+    let found: NamedResources<'_> = match has_slash.count() {
         0 => {
             let resources = first.split(',');
             resources
                 .map(|resource| (resource, names.clone()))
                 .collect()
         }
-        slashes if slashes == question.which.objects.len() => {
-            let parted = question
+        slashes if slashes == args.which.objects.len() => {
+            let parted = args
                 .which
                 .objects
                 .iter()
@@ -104,74 +105,54 @@ fn asked(question: &Question) -> Result<Asked<'_>, CommandError> {
         }
         _ => {
             return Err(wrong(
-                "names are given in two ways: RESOURCE/NAME… or RESOURCE NAME…",
+                "names are given in two forms: use RESOURCE/NAME… or RESOURCE NAME…",
             ));
         }
     };
     let is_odd = |name: &&str| name.is_empty() || name.contains('/');
-    if asked
+    if found
         .iter()
         .any(|(resource, names)| resource.is_empty() || names.iter().any(is_odd))
     {
         return Err(wrong("a resource and its names must not be empty"));
     }
-    let is_named = asked.iter().any(|(_, names)| !names.is_empty());
+    let is_named = found.iter().any(|(_, names)| !names.is_empty());
     if is_named && chooses {
-        return Err(wrong(
-            "names and a selector or --all cannot both choose the objects",
-        ));
+        return Err(wrong("names cannot be combined with a selector or --all"));
     }
     if !is_named && !chooses {
-        return Err(wrong(
-            "no object is named, and neither -l nor --all is given",
-        ));
+        return Err(wrong("no object given: give a name, -l or --all"));
     }
-    if is_named && question.which.all_namespaces {
-        return Err(wrong("a name stands in one namespace: -n, not -A"));
+    if is_named && args.which.all_namespaces {
+        return Err(wrong("a name cannot be combined with -A: use -n"));
     }
-    Ok(asked)
+    Ok(found)
 }
 
 /// A resource, and where and when its objects are looked for.
-struct Place<'a> {
+struct TargetSearch<'a> {
     timeline: &'a Timeline,
-    question: &'a Question,
+    args: &'a Args,
     resource: &'a ResourceInfo,
     span: WaitSpan,
 }
 
-impl<'a> Place<'a> {
-    fn of(
-        timeline: &'a Timeline,
-        question: &'a Question,
-        spelt: &str,
-    ) -> Result<Self, CommandError> {
-        let to = at::resolve(timeline, question.to)?;
-        let resource = timeline.resource_at(resource(timeline, spelt)?, to);
-        let from = question.from.map(|from| at::resolve(timeline, from));
-        let goals: Vec<WaitFor> = question
-            .goals
-            .iter()
-            .chain(&question.fail_on)
-            .cloned()
-            .collect();
-        let timeout = question.timeout;
-        let span = WaitSpan::of(
-            timeline,
-            resource.id,
-            &goals,
-            from.transpose()?,
-            to,
-            timeout,
-        );
+impl<'a> TargetSearch<'a> {
+    fn of(timeline: &'a Timeline, args: &'a Args, spelt: &str) -> Result<Self, CommandError> {
+        let to = arguments::resolve(timeline, args.to)?;
+        let resource = timeline.resource_at(find_resource(timeline, spelt)?, to);
+        let from = args.from.map(|from| arguments::resolve(timeline, from));
+        let goals: Vec<WaitFor> = args.goals.iter().chain(&args.fail_on).cloned().collect();
+        let timeout = args.timeout;
+        let span = timeline.wait_span(resource.id, &goals, from.transpose()?, to, timeout);
         if span.to.at < span.from.at || span.to.below < span.from.below {
             let (from, to) = (timeline.written(span.from.at), timeline.written(span.to.at));
-            let message = format!("the time ends before it begins: from {from} to {to}");
-            return Err(CommandError::new(Exit::Usage, message));
+            let message = format!("the time span ends before it starts: from {from} to {to}");
+            return Err(CommandError::usage(message));
         }
         Ok(Self {
             timeline,
-            question,
+            args,
             resource,
             span,
         })
@@ -184,8 +165,8 @@ impl<'a> Place<'a> {
         }
     }
 
-    fn target(&self, namespace: &str, name: &str) -> Target<'a> {
-        Target {
+    fn target(&self, namespace: &str, name: &str) -> WaitTarget<'a> {
+        WaitTarget {
             resource: self.resource,
             namespace: namespace.to_owned(),
             name: name.to_owned(),
@@ -193,38 +174,38 @@ impl<'a> Place<'a> {
         }
     }
 
-    fn named(&self, name: &str) -> Result<Target<'a>, CommandError> {
-        self.named_in(self.question.which.namespace(), name)
+    fn named(&self, name: &str) -> Result<WaitTarget<'a>, CommandError> {
+        self.named_in(self.args.which.namespace(), name)
     }
 
-    fn named_in(&self, namespace: &str, name: &str) -> Result<Target<'a>, CommandError> {
+    fn named_in(&self, namespace: &str, name: &str) -> Result<WaitTarget<'a>, CommandError> {
         let namespace = if self.resource.namespaced {
             namespace
         } else {
             ""
         };
         let lives = self.timeline.lives(self.resource.id, namespace, name);
-        let goals = &self.question.goals;
+        let goals = &self.args.goals;
         // Kubectl waits for what is not there yet, and is content with what is not there any more.
         let may_be_absent = goals
             .iter()
             .any(|goal| goal.is_creation() || goal.is_deletion());
         if lives.is_empty() && !may_be_absent && !goals.iter().all(WaitFor::is_momentary) {
-            let named = Named {
+            let named = TargetObject {
                 resource: self.resource,
                 namespace,
                 name: name.to_owned(),
             };
-            return Err(named.never_seen(self.timeline));
+            return Err(named.never_observed(self.timeline));
         }
         Ok(self.target(namespace, name))
     }
 
     /// Gives the objects that are there at the start or come later, as they are then. What comes later
     /// was not there to be deleted.
-    fn chosen(&self) -> Result<Vec<Target<'a>>, CommandError> {
+    fn chosen(&self) -> Result<Vec<WaitTarget<'a>>, CommandError> {
         let mut held = self.held(self.start())?;
-        if !self.question.goals.iter().any(WaitFor::is_deletion) {
+        if !self.args.goals.iter().any(WaitFor::is_deletion) {
             let mut names: BTreeSet<(String, String)> = BTreeSet::new();
             names.extend(
                 held.iter()
@@ -253,7 +234,7 @@ impl<'a> Place<'a> {
     }
 
     /// Gives the first version of each object that came after the start.
-    fn later(&self) -> Vec<ObjectVersion> {
+    fn later(&self) -> Vec<Held> {
         let span = &self.span;
         let reel = self.timeline.reel();
         let objects = self.timeline.objects_of(self.resource.id).iter();
@@ -267,7 +248,7 @@ impl<'a> Place<'a> {
                     (span.from.below..span.to.below).contains(seq)
                         && reel.kind_of(*seq) != Some(EventType::Deleted)
                 });
-                Some(ObjectVersion {
+                Some(Held {
                     object,
                     namespace: key.namespace.clone(),
                     name: key.name.clone(),
@@ -278,12 +259,12 @@ impl<'a> Place<'a> {
     }
 
     fn namespace(&self) -> Option<&'a str> {
-        let is_bound = self.resource.namespaced && !self.question.which.all_namespaces;
-        is_bound.then_some(self.question.which.namespace())
+        let is_bound = self.resource.namespaced && !self.args.which.all_namespaces;
+        is_bound.then_some(self.args.which.namespace())
     }
 
-    fn held(&self, cut: Cut) -> Result<Vec<ObjectVersion>, CommandError> {
-        let filter = ObjectFilter {
+    fn held(&self, cut: Cut) -> Result<Vec<Held>, CommandError> {
+        let filter = Filter {
             namespace: self.namespace(),
             names: &[],
         };
@@ -291,20 +272,16 @@ impl<'a> Place<'a> {
         self.matching(state.objects, cut)
     }
 
-    fn matching(
-        &self,
-        held: Vec<ObjectVersion>,
-        cut: Cut,
-    ) -> Result<Vec<ObjectVersion>, CommandError> {
-        let unreadable = |error| CommandError::new(Exit::Reel, error);
-        let labels = &self.question.which.selector;
+    fn matching(&self, held: Vec<Held>, cut: Cut) -> Result<Vec<Held>, CommandError> {
+        let unreadable = |error| CommandError::reel(error);
+        let labels = &self.args.which.selector;
         let held = self.timeline.labelled(held, cut, labels);
         let mut held = held.map_err(unreadable)?;
-        let fields = &self.question.which.field_selector;
+        let fields = &self.args.which.field_selector;
         if fields.is_empty() {
             return Ok(held);
         }
-        let form = ObjectForm {
+        let form = Form {
             shows_managed_fields: false,
         };
         let mut matching = Vec::new();
@@ -316,4 +293,77 @@ impl<'a> Place<'a> {
         }
         Ok(matching)
     }
+}
+
+/// The endings of files in a folder that are read, as kubectl does.
+const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
+
+/// Reads the objects that manifests name, each with the namespace in which it is looked for.
+fn manifest_names(which: &WaitObjects) -> Result<Vec<ManifestObject>, CommandError> {
+    let mut objects = Vec::new();
+    for given in &which.filename {
+        for path in files(given)? {
+            let bytes = bytes(&path)?;
+            let read = manifest_objects(&bytes)
+                .map_err(|error| CommandError::usage(format!("{}: {error}", path.display())))?;
+            for mut object in read {
+                object.namespace = placed(which, &object)?;
+                objects.push(object);
+            }
+        }
+    }
+    Ok(objects)
+}
+
+/// Gives the namespace of an object: that of its manifest, and -n must not say another.
+fn placed(which: &WaitObjects, object: &ManifestObject) -> Result<String, CommandError> {
+    match &which.namespace {
+        Some(given) if !object.namespace.is_empty() && *given != object.namespace => {
+            let (own, name) = (&object.namespace, &object.name);
+            let message =
+                format!("the namespace of {name} is {own}, which does not match -n {given}");
+            Err(CommandError::usage(message).hint(format!("use -n {own}, or omit -n")))
+        }
+        _ if object.namespace.is_empty() => Ok(which.namespace().to_owned()),
+        _ => Ok(object.namespace.clone()),
+    }
+}
+
+/// Gives the files of a folder in their order, or the file itself.
+fn files(given: &Path) -> Result<Vec<PathBuf>, CommandError> {
+    if given.to_str().is_some_and(|text| text.contains("://")) {
+        let message = format!("{}: URLs are not supported", given.display());
+        return Err(CommandError::usage(message).hint("download it first"));
+    }
+    if !given.is_dir() {
+        return Ok(vec![given.to_owned()]);
+    }
+    let failed = |error: io::Error| files::cannot_read(&error, given);
+    let mut files = Vec::new();
+    for entry in fs::read_dir(given).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        if ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        let message = format!("{}: no manifest in this directory", given.display());
+        return Err(CommandError::usage(message)
+            .hint(format!("files ending in .{} are read", ENDINGS.join(", ."))));
+    }
+    Ok(files)
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, CommandError> {
+    let most = MAX_MANIFEST.get().saturating_add(1);
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        io::stdin().lock().take(most).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| files::cannot_read(&error, path))?;
+    Ok(bytes)
 }

@@ -41,7 +41,7 @@ pub enum IntervalFileError {
         limit: usize,
     },
     /// It is no JSON, or no list of intervals.
-    #[error("it is no file of intervals: {source}")]
+    #[error("not a file of intervals: {source}")]
     Json {
         /// What the parser says.
         #[source]
@@ -56,7 +56,7 @@ pub enum IntervalFileError {
         why: String,
     },
     /// It has no member `items`.
-    #[error("it is no file of intervals: it has no \"items\"")]
+    #[error("not a file of intervals: it has no \"items\"")]
     NoItems,
 }
 

@@ -1,9 +1,9 @@
-//! Owns how a recording tells how it stands: one line that changes on a terminal, a line of the log
-//! now and then elsewhere. Refuses to invent: every number is the recorder's.
+//! How a recording reports its progress: one line that changes on a terminal, a log line at an interval elsewhere.
 
-use crate::public_words::public;
-use kubereel_recorder::{RecorderStatus, RecordingSummary};
-use std::io::{self, Write as _};
+use crate::redaction::public;
+use crate::words::{bytes, number};
+use kubereel_recorder::{Status, Summary};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 /// Over how long the rate of events is taken, in microseconds.
@@ -80,12 +80,17 @@ impl Drop for LiveLine {
     }
 }
 
-fn line(status: &RecorderStatus, rate: u64) -> String {
+/// Tells whether stderr is a terminal.
+pub(super) fn is_watched() -> bool {
+    io::stderr().is_terminal()
+}
+
+fn line(status: &Status, rate: u64) -> String {
     let secs = status.elapsed_micros / 1_000_000;
     let mut parts = vec![
         format!("{:02}:{:02}:{:02}", secs / 3600, secs / 60 % 60, secs % 60),
-        format!("{} events", grouped(status.events())),
-        format!("{}/s", grouped(rate)),
+        format!("{} events", number(status.events())),
+        format!("{}/s", number(rate)),
         bytes(status.file_bytes),
         if status.resources_complete == status.resources {
             format!("{} resources", status.resources)
@@ -97,7 +102,7 @@ fn line(status: &RecorderStatus, rate: u64) -> String {
         },
         match status.gaps {
             1 => "1 gap".to_owned(),
-            gaps => format!("{} gaps", grouped(gaps)),
+            gaps => format!("{} gaps", number(gaps)),
         },
         format!("lag {} s", tenths(status.lag_micros / 100_000)),
     ];
@@ -117,8 +122,8 @@ fn trouble(status: &RecorderStatus) -> &str {
 }
 
 /// Tells, where somebody watches, what the recording has become.
-pub(in crate::command) fn last_word(path: &Path, summary: &RecordingSummary) {
-    if !super::is_watched() {
+pub(super) fn last_word(path: &Path, summary: &Summary) {
+    if !is_watched() {
         tracing::info!(
             path = %path.display(),
             events = summary.status.events(),
@@ -133,8 +138,8 @@ pub(in crate::command) fn last_word(path: &Path, summary: &RecordingSummary) {
     let mut line = format!(
         "{}: {} events, {} gaps, {}",
         path.display(),
-        grouped(summary.status.events()),
-        grouped(summary.status.gaps),
+        number(summary.status.events()),
+        number(summary.status.gaps),
         bytes(summary.file_bytes)
     );
     for word in [
@@ -152,27 +157,6 @@ pub(in crate::command) fn last_word(path: &Path, summary: &RecordingSummary) {
 
 fn tenths(tenths: u64) -> String {
     format!("{}.{}", tenths / 10, tenths % 10)
-}
-
-fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-fn bytes(value: u64) -> String {
-    for (unit, size) in [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)] {
-        if value >= size {
-            return format!("{} {unit}", tenths(value / (size / 10)));
-        }
-    }
-    format!("{value} bytes")
 }
 
 #[cfg(test)]

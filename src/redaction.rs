@@ -1,9 +1,12 @@
-//! The words that this program says of itself: log lines, errors and panics. Logs of CI jobs are published,
-//! so each passes the redactor, which knows the credentials that the process has read.
+//! What this program prints about itself, without secrets: log lines, errors and panics pass the redactor, which
+//! knows the credentials that the process has read. Also reads a user's own rules.
 
+use crate::command_error::CommandError;
+use crate::files;
 use kubereel_redact::{Extra, NoRandomness, Redactor};
 use std::io::{self, Write as _};
 use std::panic::PanicHookInfo;
+use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 /// The redactor of the process. It is made anew when a user's own rules are known.
@@ -38,7 +41,7 @@ pub(crate) fn take_panics() {
     std::panic::set_hook(Box::new(|panic| {
         if !kubereel_format::panic_is_caught() {
             let words = public(&panic_words(panic));
-            // Nobody can be told when stderr itself is gone.
+            // A closed stderr leaves no place for an error.
             drop(io::stderr().lock().write_all(words.as_bytes()));
         }
     }));
@@ -57,6 +60,22 @@ fn panic_words(panic: &PanicHookInfo<'_>) -> String {
         _ => "note: set RUST_BACKTRACE=1 to see a backtrace\n".to_owned(),
     };
     format!("\nthread '{name}' panicked{place}:\n{message}\n{trace}")
+}
+
+/// How much of a file is read_rules. Rules are written by hand.
+const RULES_BYTES: u64 = 1024 * 1024;
+
+/// Reads the file, if there is one.
+pub(crate) fn read_rules(path: Option<&Path>) -> Result<Extra, CommandError> {
+    let Some(path) = path else {
+        return Ok(Extra::default());
+    };
+    let name = path.display().to_string();
+    let text = files::read_text(path, RULES_BYTES)?;
+    Extra::read(&name, &text).map_err(|error| {
+        CommandError::usage(error)
+            .hint("rules: [{name: pins, kind: widgets.acme.io, path: spec.pin}, {name: licences, text: 'LIC-[0-9]{6}'}]")
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,108 @@
+//! Arguments that several commands have: moments and spans of time, durations, the output format. The grammar
+//! of moments is `kubereel_history::Moment`, which screens and rules read as well.
+
+use crate::command_error::CommandError;
+use jiff::Timestamp;
+use kubereel_format::RecordedAt;
+use kubereel_history::{Cut, MOMENT_FORMS, Moment, ResolveError, Timeline, timetext};
+
+/// The help text that lists every form of TIME.
+pub(crate) fn forms_help() -> String {
+    let forms = MOMENT_FORMS.map(|(form, meaning)| format!("  {form:<26}{meaning}\n"));
+    format!("TIME is one of:\n{}", forms.concat())
+}
+
+/// Reads a TIME argument.
+pub(crate) fn read_moment(text: &str) -> Result<Moment, String> {
+    text.parse::<Moment>().map_err(|error| {
+        let forms: Vec<&str> = MOMENT_FORMS.iter().map(|(form, _)| *form).collect();
+        format!("{error}; expected one of: {}", forms.join(", "))
+    })
+}
+
+/// Finds the place of a moment in a reel.
+pub(crate) fn resolve(timeline: &Timeline, moment: Moment) -> Result<Cut, CommandError> {
+    timeline.resolve(moment).map_err(|error| {
+        let failed = CommandError::usage(format!("--at: {error}"));
+        match error {
+            ResolveError::Ambiguous { candidates } => {
+                let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
+                failed.hint(format!("give the day: --at {}", dates.join(" or --at ")))
+            }
+            ResolveError::NoSuchRecord { .. } => failed.hint("--at end is the last record"),
+            ResolveError::EmptyReel => CommandError::unknown(error.to_string()),
+            _ => failed,
+        }
+    })
+}
+
+/// Finds the bounds of a time, of which either may be open; refuses those that hold nothing between.
+pub(crate) fn bounds(
+    timeline: &Timeline,
+    from: Option<Moment>,
+    to: Option<Moment>,
+) -> Result<(Option<Cut>, Option<Cut>), CommandError> {
+    let resolve = |moment: Option<Moment>| moment.map(|at| resolve(timeline, at)).transpose();
+    let (from, to) = (resolve(from)?, resolve(to)?);
+    let is_backward = match (from, to) {
+        (
+            Some(Cut::Arrival { below, wall }),
+            Some(Cut::Arrival {
+                below: to_below,
+                wall: to_wall,
+            }),
+        ) => below > to_below && wall > to_wall,
+        (Some(Cut::Revision(from)), Some(Cut::Revision(to))) => from > to,
+        // A resourceVersion and a time of arrival have no order of their own.
+        _ => false,
+    };
+    if is_backward {
+        return Err(
+            CommandError::usage("--from is after --to").hint("give the earlier moment to --from")
+        );
+    }
+    Ok((from, to))
+}
+
+/// The output format of a command that prints text by default.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct JsonOutput {
+    /// Output format; default: text
+    #[arg(short, long, value_name = "FORM")]
+    output: Option<JsonFormat>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum JsonFormat {
+    Json,
+}
+
+impl JsonOutput {
+    /// Tells whether JSON is the format.
+    pub(crate) const fn is_json(self) -> bool {
+        self.output.is_some()
+    }
+}
+
+/// The output format of a command that prints text, more text, or JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum WideFormat {
+    Json,
+    Wide,
+}
+
+/// Reads a duration such as `30s`, in microseconds. The grammar of TIME has it after a plus sign.
+pub(crate) fn read_micros(text: &str) -> Result<i64, String> {
+    match format!("+{text}").parse::<Moment>() {
+        Ok(Moment::AfterStart { micros }) => i64::try_from(micros).ok(),
+        _ => None,
+    }
+    .ok_or_else(|| format!("expected a duration such as 30s or 5m: {text:?}"))
+}
+
+/// Reads a time that is not relative to a recording.
+pub(crate) fn read_time(text: &str) -> Result<RecordedAt, String> {
+    text.parse::<Timestamp>()
+        .map(|at| RecordedAt::from_micros(at.as_microsecond()))
+        .map_err(|_unread| "expected an RFC 3339 time such as 2026-11-21T14:02:31Z".to_owned())
+}

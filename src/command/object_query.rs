@@ -1,0 +1,339 @@
+//! How commands name objects, in kubectl's words (`pods/a`, `pods a b`, `-n`), the line that says when a state is
+//! from and how certain it is, and the errors of objects and states that are not found. Moments are read by
+//! `arguments`.
+
+use crate::command_error::{CommandError, Exit};
+use crate::screen::{Console, Paint};
+use kubereel_format::ResourceInfo;
+use kubereel_history::{Certainty, Cut, Filter, Held, SelectError, State, Timeline, timetext};
+
+/// Separates resource and names: `pods/a`, or `pods a b`.
+pub(crate) fn names<'a>(
+    resource: &'a str,
+    names: &[String],
+) -> Result<(&'a str, Vec<String>), CommandError> {
+    let wrong = |message: &str| CommandError::usage(message);
+    let (resource, names) = match resource.split_once('/') {
+        None => (resource, names.to_vec()),
+        Some((resource, name)) if names.is_empty() => (resource, vec![name.to_owned()]),
+        Some(_) => {
+            return Err(wrong(
+                "names are given twice: use RESOURCE/NAME or RESOURCE NAME…",
+            ));
+        }
+    };
+    if resource.contains(',') {
+        return Err(
+            wrong(&format!("only one resource is supported: {resource:?}"))
+                .hint("for example: kubereel get run.reel pods -n shop"),
+        );
+    }
+    let is_odd = |name: &String| name.is_empty() || name.contains('/');
+    if resource.is_empty() || names.iter().any(is_odd) {
+        return Err(wrong("a resource and its names must not be empty")
+            .hint("for example: kubereel get run.reel pods/web-0 -n shop"));
+    }
+    Ok((resource, names))
+}
+
+/// Gives the exit code of an answer that can be trusted so far.
+pub(crate) const fn exit_of(certainty: &Certainty) -> Exit {
+    match certainty {
+        Certainty::Damaged { .. } => Exit::Reel,
+        certainty if certainty.is_known() => Exit::Yes,
+        _ => Exit::Unknown,
+    }
+}
+
+/// One name that a command is about, found in a reel.
+pub(crate) struct TargetObject<'a> {
+    pub(crate) resource: &'a ResourceInfo,
+    /// Empty for cluster-scoped objects.
+    pub(crate) namespace: &'a str,
+    pub(crate) name: String,
+}
+
+/// The words that name one object.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ObjectArgs {
+    /// The object, as for kubectl: pods/web-0, or a resource with a name after it
+    #[arg(value_name = "RESOURCE/NAME")]
+    pub(crate) resource: String,
+    /// The object's name, if it does not follow a slash
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Namespace of the object
+    #[arg(short, long, value_name = "NS", default_value = "default")]
+    pub(crate) namespace: String,
+}
+
+impl ObjectArgs {
+    /// Finds the resource, as it was recorded at a moment.
+    pub(crate) fn find<'a>(
+        &'a self,
+        timeline: &'a Timeline,
+        cut: Cut,
+    ) -> Result<TargetObject<'a>, CommandError> {
+        let given: Vec<String> = self.name.iter().cloned().collect();
+        let (resource, names) = names(&self.resource, &given)?;
+        let Some(name) = names.into_iter().next() else {
+            return Err(CommandError::usage("no object name given")
+                .hint(format!("name one: {resource}/NAME"))
+                .hint("to list them: kubereel get REEL RESOURCE -A -o name"));
+        };
+        let found = timeline
+            .resources()
+            .find(resource)
+            .map_err(|error| unknown_resource(&error, timeline))?;
+        let resource = timeline.resource_at(found, cut);
+        Ok(TargetObject {
+            resource,
+            namespace: if resource.namespaced {
+                &self.namespace
+            } else {
+                ""
+            },
+            name,
+        })
+    }
+}
+
+impl TargetObject<'_> {
+    /// Writes the object as messages name it.
+    pub(crate) fn written(&self) -> String {
+        format!("{}/{}", self.resource.qualified(), self.name)
+    }
+
+    /// Finds the version that held at a moment, and says on stderr how far that can be trusted.
+    pub(crate) fn at(
+        &self,
+        timeline: &Timeline,
+        cut: Cut,
+        screen: &mut Console,
+    ) -> Result<(State, Held), CommandError> {
+        let only = [self.name.clone()];
+        let filter = Filter {
+            namespace: self.resource.namespaced.then_some(self.namespace),
+            names: &only,
+        };
+        let state = timeline.as_of(self.resource.id, cut, &filter);
+        if !state.certainty.has_state() {
+            return Err(no_state(timeline, self.resource, &state));
+        }
+        screen.aside(header(timeline, &state, cut, screen.err_paint()))?;
+        match state.objects.first().cloned() {
+            Some(held) => Ok((state, held)),
+            None => Err(self.absent(timeline, &state)),
+        }
+    }
+
+    /// Makes the error of a name that did not exist at a moment.
+    fn absent(&self, timeline: &Timeline, state: &State) -> CommandError {
+        if timeline
+            .lives(self.resource.id, self.namespace, &self.name)
+            .is_empty()
+        {
+            return self.never_observed(timeline);
+        }
+        let exit = match exit_of(&state.certainty) {
+            Exit::Yes => Exit::No,
+            other => other,
+        };
+        let at = timeline.written(state.at);
+        self.explained(
+            CommandError::new(exit, format!("{} not found at {at}", self.written())),
+            timeline,
+        )
+    }
+
+    /// Makes the error of a name that was never observed.
+    pub(crate) fn never_observed(&self, timeline: &Timeline) -> CommandError {
+        let is_listed = timeline
+            .coverage(self.resource.id)
+            .is_some_and(|coverage| !coverage.spans().is_empty());
+        let exit = if !timeline.reel().damage().is_empty() {
+            Exit::Reel
+        } else if is_listed && timeline.is_fully_observed(self.resource.id) {
+            Exit::No
+        } else {
+            Exit::Unknown
+        };
+        let place = if self.namespace.is_empty() {
+            String::new()
+        } else {
+            format!(" in {} namespace", self.namespace)
+        };
+        let message = format!("{} was never observed{place}", self.written());
+        let mut error = CommandError::new(exit, message);
+        if exit == Exit::Unknown {
+            error = error.hint("it may have existed during a gap of the recording");
+        }
+        self.explained(error, timeline)
+    }
+
+    /// Adds when the name existed; else in which namespace it exists, or which names are like it.
+    pub(crate) fn explained(&self, mut error: CommandError, timeline: &Timeline) -> CommandError {
+        let (resource, name) = (self.resource.id, &self.name);
+        let lives = timeline.lives(resource, self.namespace, name);
+        for life in &lives {
+            let before = if life.is_older_than_reel {
+                "before "
+            } else {
+                ""
+            };
+            let from = timeline.written(life.from);
+            let to = life
+                .to
+                .map_or_else(|| "the end".to_owned(), |to| timeline.written(to));
+            error = error.hint(format!("{name:?} existed from {before}{from} to {to}"));
+        }
+        if !lives.is_empty() {
+            return error;
+        }
+        let other = timeline.namespace_of(resource, name);
+        if let Some(other) = other.filter(|_| !self.namespace.is_empty()) {
+            return error.hint(format!(
+                "{name:?} exists in another namespace: use -n {other}"
+            ));
+        }
+        let near = timeline.nearest_names(resource, self.namespace, name);
+        if near.is_empty() {
+            error
+        } else {
+            error.hint(format!("did you mean {}?", near.join(" or ")))
+        }
+    }
+}
+
+/// Finds a resource by a name that kubectl accepts.
+pub(crate) fn find_resource<'a>(
+    timeline: &'a Timeline,
+    name: &str,
+) -> Result<&'a ResourceInfo, CommandError> {
+    timeline
+        .resources()
+        .find(name)
+        .map_err(|error| unknown_resource(&error, timeline))
+}
+
+/// Writes the line: `at 14:02:31.480Z (+41m12s, rv 118204) · complete`.
+pub(crate) fn header(timeline: &Timeline, state: &State, cut: Cut, paint: Paint) -> String {
+    let at = timeline.written(state.at);
+    let offset = timetext::offset(state.at.micros_since(timeline.start()));
+    let rv = match cut {
+        Cut::Revision(rv) => Some(rv),
+        Cut::Arrival { .. } => state.rv,
+    };
+    let rv = rv.map_or_else(String::new, |rv| format!(", rv {rv}"));
+    let trust = trust(timeline, &state.certainty);
+    let trust = if state.certainty.is_proven() {
+        paint.good(&trust)
+    } else {
+        paint.wary(&trust)
+    };
+    format!("at {at} ({offset}{rv}) · {trust}")
+}
+
+/// Says how far a state can be trusted.
+pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
+    let written = |at| timeline.written(at);
+    match certainty {
+        Certainty::Known { silent_since: None } => "complete".to_owned(),
+        Certainty::Known {
+            silent_since: Some(since),
+        } => format!(
+            "complete; last message from the server at {}",
+            written(*since)
+        ),
+        Certainty::Imported { .. } => "as imported: completeness is unknown".to_owned(),
+        Certainty::InsideGap { gap } => format!(
+            "inside a gap {}–{}: may differ ({})",
+            written(gap.from_time),
+            written(gap.to_time),
+            gap.cause.as_str()
+        ),
+        Certainty::Unobserved { from, to, reason } => {
+            let to = to.map_or_else(|| "the end".to_owned(), written);
+            format!(
+                "not observed {}–{to}: may differ ({reason})",
+                written(*from)
+            )
+        }
+        Certainty::Blind { from, to: Some(to) } => format!(
+            "no watch ran {}–{}: changes of that time were received later",
+            written(*from),
+            written(*to)
+        ),
+        Certainty::Blind { from, to: None } => {
+            format!("no watch ran since {}: may differ", written(*from))
+        }
+        Certainty::Damaged { damage } => {
+            format!(
+                "the reel is damaged at {}: may differ ({})",
+                damage.place, damage.cause
+            )
+        }
+        Certainty::AfterLast { last } => {
+            format!("after the last known state, {}: may differ", written(*last))
+        }
+        Certainty::NotCovered { reason, detail } => {
+            format!("not recorded: {} {detail}", reason.as_str())
+        }
+        Certainty::BeforeFirst { .. } => "before the first known state".to_owned(),
+    }
+}
+
+/// Says why a name names no recorded resource.
+fn unknown_resource(error: &SelectError, timeline: &Timeline) -> CommandError {
+    match error {
+        SelectError::UnknownResource { .. } if !timeline.reel().damage().is_empty() => {
+            CommandError::reel(format!("{error}, as far as it can be read"))
+                .hint("to see where it is damaged: kubereel info REEL")
+        }
+        SelectError::UnknownResource { nearest, .. } if nearest.is_empty() => {
+            CommandError::usage(error).hint("to list its resources: kubereel info REEL -o wide")
+        }
+        SelectError::UnknownResource { nearest, .. } => {
+            let names = nearest.join(" or ");
+            CommandError::usage(error).hint(format!("did you mean {names}?"))
+        }
+        SelectError::NotCovered { excluded } if !excluded.detail.is_empty() => {
+            CommandError::unknown(error).hint(&excluded.detail)
+        }
+        SelectError::OtherVersion { qualified, .. } => {
+            CommandError::usage(error).hint(format!("use {qualified}"))
+        }
+        _ => CommandError::unknown(error),
+    }
+}
+
+/// Says why there is no state to show.
+pub(crate) fn no_state(
+    timeline: &Timeline,
+    resource: &ResourceInfo,
+    state: &State,
+) -> CommandError {
+    let name = resource.qualified();
+    let at = timeline.written(state.at);
+    match &state.certainty {
+        Certainty::BeforeFirst { first: Some(first) } => {
+            let first = timeline.written(*first);
+            CommandError::unknown(format!("{name} are not known at {at} yet"))
+                .hint(format!("their first known state: --at {first}"))
+        }
+        Certainty::BeforeFirst { first: None } => CommandError::unknown(format!(
+            "{name} are not known at {at}: no complete list was received"
+        )),
+        Certainty::NotCovered { reason, detail } => {
+            let reason = reason.as_str();
+            let failed =
+                CommandError::unknown(format!("{name} were not recorded at {at}: {reason}"));
+            if detail.is_empty() {
+                failed
+            } else {
+                failed.hint(detail)
+            }
+        }
+        _ => CommandError::unknown(format!("{name} are not known at {at}")),
+    }
+}
