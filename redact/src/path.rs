@@ -89,7 +89,7 @@ fn leads(parts: &[PatternPart], steps: &[PathStep<'_>]) -> bool {
     is_met && leads(parts, steps)
 }
 
-/// Writes a place as JSONPath.
+/// Writes a place as `JSONPath`.
 pub(crate) fn write(steps: &[PathStep<'_>]) -> String {
     let mut text = String::new();
     for step in steps {
