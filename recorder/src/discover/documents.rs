@@ -5,7 +5,7 @@
 use crate::discover::poll::HighestRevision;
 use crate::server::{ApiServer, Failure, FailureKind, Get, HttpAnswer};
 use crate::version::ResourceVersion;
-use crate::wire::ListSplitter;
+use crate::wire::{self, ListSplitter};
 use serde::Deserialize;
 use std::cmp::Ordering;
 use tokio::task::JoinSet;
@@ -418,7 +418,7 @@ pub(super) fn odd(words: &str) -> Failure {
 pub(super) async fn document(answer: HttpAnswer, path: &str) -> Result<Vec<u8>, Failure> {
     let status = answer.status;
     if status == 401 {
-        let words = crate::wire::status(&answer.read_error().await).message;
+        let words = wire::status(&answer.read_error().await).message;
         return Err(Failure {
             kind: FailureKind::Credentials,
             words: format!("{path}: 401 {words}"),
@@ -426,12 +426,7 @@ pub(super) async fn document(answer: HttpAnswer, path: &str) -> Result<Vec<u8>, 
     }
     if status != 200 {
         let body = answer.read_error().await;
-        let words = crate::wire::status(&body).message;
-        let words = if words.is_empty() {
-            first_line(&body)
-        } else {
-            words
-        };
+        let words = wire::error_message(&body);
         return Err(odd(format!("{path}: {status} {words}").trim_end()));
     }
     if !answer.is_json() {
@@ -441,16 +436,6 @@ pub(super) async fn document(answer: HttpAnswer, path: &str) -> Result<Vec<u8>, 
         )));
     }
     answer.read(MAX_DOCUMENT, PATIENCE_SECS).await
-}
-
-fn first_line(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    text.lines()
-        .next()
-        .unwrap_or("")
-        .chars()
-        .take(200)
-        .collect()
 }
 
 #[cfg(test)]

@@ -71,6 +71,17 @@ struct IntakeConnection {
     last_version: Option<String>,
 }
 
+impl IntakeConnection {
+    fn disconnected(self, cause: EndCause, detail: &str) -> Note {
+        Note::Disconnected {
+            connection: self.id,
+            cause,
+            last_rv: self.last_version,
+            detail: detail.to_owned(),
+        }
+    }
+}
+
 /// The intake of one resource.
 #[derive(Debug)]
 pub(crate) struct Intake {
@@ -449,15 +460,7 @@ impl Intake {
     fn disconnect(&mut self, cause: EndCause, detail: &str, at: Stamp) {
         self.tell(at);
         if let Some(open) = self.open.take() {
-            self.note(
-                at,
-                Note::Disconnected {
-                    connection: open.id,
-                    cause,
-                    last_rv: open.last_version,
-                    detail: detail.to_owned(),
-                },
-            );
+            self.note(at, open.disconnected(cause, detail));
         }
     }
 
@@ -930,15 +933,7 @@ impl Intake {
             return;
         };
         if open.untold.is_none() {
-            self.note(
-                at,
-                Note::Disconnected {
-                    connection: open.id,
-                    cause,
-                    last_rv: open.last_version,
-                    detail: detail.to_owned(),
-                },
-            );
+            self.note(at, open.disconnected(cause, detail));
         }
     }
 }

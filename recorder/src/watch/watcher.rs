@@ -377,7 +377,7 @@ impl ResourceWatcher {
                 format!("the answer is {:?}, not JSON", answer.content_type()),
             )
         } else {
-            (status, words(&answer.read_error().await))
+            (status, wire::error_message(&answer.read_error().await))
         };
         let at = self.shared.now();
         if code == 404 {
@@ -474,21 +474,6 @@ async fn interrupt(
             Err(_) => Interrupt::Stop,
         },
     }
-}
-
-/// Gives the words of an error's body: a status has a message, anything else its first line.
-fn words(body: &[u8]) -> String {
-    let status = wire::status(body);
-    if !status.message.is_empty() {
-        return status.message;
-    }
-    let text = String::from_utf8_lossy(body);
-    text.lines()
-        .next()
-        .unwrap_or("")
-        .chars()
-        .take(200)
-        .collect()
 }
 
 /// A line of more bytes than this waits for its turn before more of it is read.

@@ -178,6 +178,20 @@ pub(crate) fn status(object: &[u8]) -> StatusHead {
     serde_json::from_slice(object).unwrap_or_default()
 }
 
+/// Gives the message of an error's body: that of a status, else the first line.
+pub(crate) fn error_message(body: &[u8]) -> String {
+    let status = status(body);
+    if !status.message.is_empty() {
+        return status.message;
+    }
+    let text = String::from_utf8_lossy(body);
+    let line = text.lines().next().unwrap_or_default();
+    line.chars().take(ERROR_LETTERS).collect()
+}
+
+/// The most letters of an error's body that is not a status.
+const ERROR_LETTERS: usize = 200;
+
 #[cfg(test)]
 mod tests {
     use super::*;
