@@ -598,7 +598,7 @@ pub enum QueryError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// A body is not an object.
-    #[error("record {seq}: cannot read the object: {source}")]
+    #[error("record {seq} is not a readable object: {source}")]
     Body {
         /// The record.
         seq: Seq,
@@ -606,7 +606,7 @@ pub enum QueryError {
         source: serde_json::Error,
     },
     /// An object has more fields than can be told apart one by one.
-    #[error("record {seq}: the object has {fields} fields, more than {most}")]
+    #[error("record {seq} is an object of {fields} fields, more than {most}")]
     TooManyFields {
         /// The record.
         seq: Seq,

@@ -55,7 +55,7 @@ pub enum ManifestError {
     #[error("lists are nested more than {} deep", DEPTH)]
     TooDeep,
     /// A document is not an object.
-    #[error("document {document} is not an object: no {missing}")]
+    #[error("document {document} is not an object: it has no {missing}")]
     NoObject {
         /// Which one, from 1.
         document: usize,
@@ -209,10 +209,13 @@ items:
                 .to_string()
         };
         assert_eq!(error(""), "no objects found");
-        assert_eq!(error("just words"), "document 1 is not an object: no kind");
+        assert_eq!(
+            error("just words"),
+            "document 1 is not an object: it has no kind"
+        );
         assert_eq!(
             error("apiVersion: v1\nkind: Pod\n"),
-            "document 1 is not an object: no metadata.name"
+            "document 1 is not an object: it has no metadata.name"
         );
         assert!(error("a: [").starts_with("invalid YAML: "));
         let nested = format!("{}{}", "{items: [".repeat(12), "]}".repeat(12));
